@@ -111,7 +111,8 @@ def effects(
     names = table.known_levels[-1]
     if target is not None and len(names) > 2:
         raise ValueError(
-            f"target must be None for more than two classes, of which each has a column; got {shown(target)}."
+            "target must be None for more than two classes, of which each has a column; "
+            f"got {shown(target)}."
         )
     c = target_position(names, target)
     columns = list(names) if c is None else [names[c]]
@@ -119,8 +120,8 @@ def effects(
         raise ValueError(f"x must have classes of other names than {listed(twice)}. Rename them.")
     if alike := [name for name in table.features if MISSING in table.levels_by_name[name]]:
         raise ValueError(
-            f"x must have labels other than {MISSING!r}; got it in {listed(alike)}. Rename it, or make it "
-            "missing."
+            f"x must have labels other than {MISSING!r}; got it in {listed(alike)}. Rename it, "
+            "or make it missing."
         )
     rows: list[tuple[Hashable, ...]] = [
         (table.class_var, BASE if c is None else names[1 - c], "", "")

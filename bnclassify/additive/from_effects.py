@@ -221,7 +221,8 @@ def _with_pairs(
         for name in pair:
             if name not in values or pair[0] == pair[1] or pair[::-1] in read:
                 raise ValueError(
-                    f"given must be another feature of the table, once for each pair; got {listed(pair)}."
+                    "given must be another feature of the table, once for each pair; "
+                    f"got {listed(pair)}."
                 )
         columns = [frame[column][rows] for column in ("value", "given_value")]
         read[pair] = [_Axis(_read_values(*of)) for of in zip(pair, columns, strict=True)]
@@ -230,8 +231,8 @@ def _with_pairs(
                 axis.own.cuts is None and {*axis.own.labels} != {*values[name].labels}
             ):
                 raise ValueError(
-                    f"table must have the same labels of {shown(name)} in the rows of a pair as in its own "
-                    f"rows, or intervals in both; got {listed(axis.own.labels)}."
+                    f"table must have the same labels of {shown(name)} in the rows of a pair as in "
+                    f"its own rows, or intervals in both; got {listed(axis.own.labels)}."
                 )
             if axis.own.cuts is not None:
                 cuts[name] |= {*axis.own.cuts}
@@ -304,8 +305,9 @@ def _read_numbers(frame: pd.DataFrame, name: Hashable) -> Array:
     numbers = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64)
     for row in list[int](np.flatnonzero(~np.isfinite(numbers)).tolist()):
         raise ValueError(
-            f"table must have a finite number in every row of {shown(name)}; got {shown(frame[name][row])} "
-            f"for {shown(frame['feature'][row])}, value {shown(frame['value'][row])}."
+            f"table must have a finite number in every row of {shown(name)}; got "
+            f"{shown(frame[name][row])} for {shown(frame['feature'][row])}, value "
+            f"{shown(frame['value'][row])}."
         )
     return numbers
 
@@ -319,7 +321,8 @@ def _read_base(
             "Its value is the other class." if len(names) == 1 else "Pass the class as class_var."
         )
         raise ValueError(
-            f"table must have one row of the class {shown(class_var)}; got {len(values)} rows. {remedy}"
+            f"table must have one row of the class {shown(class_var)}; got "
+            f"{len(values)} rows. {remedy}"
         )
     base = numbers.ravel() if len(values) else np.zeros(len(names))
     if len(names) > 1:
@@ -370,8 +373,8 @@ def _read_values(name: Hashable, column: pd.Series[Any]) -> Values:
     if 0 < len(odd) < len(known):
         raise ValueError(
             "value must be intervals that begin with -inf and end with inf, or labels; got "
-            f"{listed(odd or known)} for {shown(name)}. Write all intervals like (99.5, 127.5], or rename "
-            "the labels."
+            f"{listed(odd or known)} for {shown(name)}. Write all intervals like (99.5, 127.5], or "
+            "rename the labels."
         )
     return Values((*known, *[UNSEEN] * (UNSEEN in values)))
 
@@ -387,8 +390,8 @@ def _cuts_between(name: Hashable, intervals: Sequence[pd.Interval[float]]) -> li
             problem = problem or overlap or f"({low.right}, {high.left}] has no row"
     if problem:
         raise ValueError(
-            f"table must have intervals of {shown(name)} that contain every number once, such as (-inf, 50] "
-            f"and (50, inf]; got {listed(intervals)}, where {problem}."
+            f"table must have intervals of {shown(name)} that contain every number once, such as "
+            f"(-inf, 50] and (50, inf]; got {listed(intervals)}, where {problem}."
         )
     return [float(interval.right) for interval in ordered[:-1]]
 
@@ -401,8 +404,8 @@ def _parent_of(
     found = {None if is_missing(parent) or parent == "" else parent for parent in column}
     if len(found) > 1 or not found <= {None, *axes} - {name}:
         raise ValueError(
-            f"given must be one other feature of the table in all rows of {shown(name)}, or empty; got "
-            f"{listed(list(dict.fromkeys(column)))}."
+            f"given must be one other feature of the table in all rows of {shown(name)}, or empty; "
+            f"got {listed(list(dict.fromkeys(column)))}."
         )
     return tuple(found - {None})
 
@@ -428,8 +431,8 @@ def _effects_of_feature(
     for absent in list[list[int]](np.argwhere(np.isnan(table[(slice(-1),) * len(axes)])).tolist()):
         labels = [str(list(axis.positions)[i]) for axis, i in zip(axes, absent, strict=False)]
         raise ValueError(
-            f"table must have a row for every value of {shown(name)}, and of the feature that is given; got "
-            f"none for {' given '.join(labels)}."
+            f"table must have a row for every value of {shown(name)}, and of the feature that is "
+            f"given; got none for {' given '.join(labels)}."
         )
     return np.asarray(np.nan_to_num(table, nan=0.0))
 

@@ -80,8 +80,8 @@ def monotonize(
 
     References
     ----------
-    .. [1] Barlow, R. E., Bartholomew, D. J., Bremner, J. M., Brunk, H. D. (1972). Statistical inference under
-       order restrictions. Wiley.
+    .. [1] Barlow, R. E., Bartholomew, D. J., Bremner, J. M., Brunk, H. D. (1972). Statistical
+       inference under order restrictions. Wiley.
 
     Examples
     --------
@@ -142,16 +142,16 @@ def _check_directions(
         together = {i for pair in table.pairs for i in pair.features}
         if table.features.index(name) in together:
             raise ValueError(
-                f"directions must name features without effects of pairs; got {shown(name)}. Fit the sum "
-                "with pairs=None."
+                f"directions must name features without effects of pairs; got {shown(name)}. Fit "
+                "the sum with pairs=None."
             )
         if children := [
             child for child, parents in table.feature_parents.items() if name in parents
         ]:
             raise ValueError(
                 "directions must name features on which no other effect depends; got "
-                f"{shown(name)}, a parent of {listed(children)}. Fit a model without such pairs, for example "
-                "with additive=True."
+                f"{shown(name)}, a parent of {listed(children)}. Fit a model without such pairs, "
+                "for example with additive=True."
             )
 
 
@@ -169,8 +169,8 @@ def _order_of(table: EffectTable, name: Hashable, dataset: InFull) -> tuple[Hash
     if absent := [label for label in labels if label not in own]:
         raise ValueError(
             f"directions must name features whose values have an order; got {shown(name)} with "
-            f"{listed(absent)}. Give its column of dataset one: pd.Categorical(column, categories=[...], "
-            "ordered=True), with all levels from the lowest to the highest."
+            f"{listed(absent)}. Give its column of dataset one: pd.Categorical(column, "
+            "categories=[...], ordered=True), with all levels from the lowest to the highest."
         )
     return tuple([label for label in own if label in labels])
 
@@ -252,14 +252,15 @@ def _warn_of_directions(
     rises = f"The log-loss {verb} from {losses[0]:.4f} to {losses[1]:.4f}"
     if not wrong:
         warn(
-            f"{rises}, because effects change much to have the directions of {listed(wish.directions)}."
+            f"{rises}, because effects change much to have the directions of "
+            f"{listed(wish.directions)}."
         )
         return
     texts = [f"{shown(name)}: {shown(turned[name])}" for name in wrong]
     rest = next(label for label in before.known_levels[-1] if label != wish.target)
     warn(
-        f"directions: the effect of {listed(wrong)} on the log odds of {shown(wish.target)} goes the other "
-        f"way. {rises}. Did you mean {{{', '.join(texts)}}}, or target={shown(rest)}?"
+        f"directions: the effect of {listed(wrong)} on the log odds of {shown(wish.target)} goes "
+        f"the other way. {rises}. Did you mean {{{', '.join(texts)}}}, or target={shown(rest)}?"
     )
 
 

@@ -345,8 +345,8 @@ def scorecard(
     target = names[1] if target is None else OneOf(names).check("target", target)
     if model.pairs:
         raise ValueError(
-            f"x must be a sum of effects of single features; got one with {len(model.pairs)} pairs, which "
-            "have no points. Fit it with pairs=None."
+            f"x must be a sum of effects of single features; got one with {len(model.pairs)} "
+            "pairs, which have no points. Fit it with pairs=None."
         )
     table = tabulate(model, most_intervals or (None if model.densities else _MOST_POINTS))
     sign = np.array([1.0 if name == target else -1.0 for name in names])

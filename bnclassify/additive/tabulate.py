@@ -51,7 +51,7 @@ from .pairs import with_pairs
 
 _STEPS = 32  # intervals of a feature
 _POINTS = 256  # at which a curve is evaluated between cut points
-_LOST = 3e-4  # nats squared, of the variance of the effects of a feature, that merging intervals may lose
+_LOST = 3e-4  # nats squared: what merging intervals may take from the variance of the effects
 _KEPT = ("leave_one_out",)  # results of a model that also describe its table
 
 
@@ -221,8 +221,8 @@ def _check_sum(x: Model) -> None:
     """Raise a ValueError unless the log odds are a sum of effects."""
     if not _is_sum(x):
         raise ValueError(
-            "x must be a model whose log odds are a sum of effects of at most two features, of which one is "
-            f"a parent of the other; got {x.called}. Fit it with additive=True, as in "
+            "x must be a model whose log odds are a sum of effects of at most two features, of "
+            f"which one is a parent of the other; got {x.called}. Fit it with additive=True, as in "
             "bnc(class_var=..., dataset=..., additive=True), or use nb, tan_cl, or kdb_mi with "
             "dag_args={'kdbk': 1}."
         )

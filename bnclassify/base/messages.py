@@ -177,7 +177,10 @@ def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
     wide = [column for column in widest if column[1] > WIDE] or widest[:1]
     told = ", ".join(f"{shown(name)} ({levels:,} levels)" for name, levels in wide)
     names = listed([name for name, _ in wide])
-    return f"merge rare levels of {told}, with dataset, merger = merge_rare(dataset, columns=[{names}])"
+    return (
+        f"merge rare levels of {told}, with dataset, merger = merge_rare(dataset, "
+        f"columns=[{names}])"
+    )
 
 
 _SAMPLE = (
@@ -187,8 +190,8 @@ _SAMPLE = (
 
 _REMEDIES = {
     "newdata": (
-        "Use one part at a time, as in: for chunk in chunks: predict(x, chunk). In a database, run the query "
-        "of to_sql(x, table=name)."
+        "Use one part at a time, as in: for chunk in chunks: predict(x, chunk). In a database, run "
+        "the query of to_sql(x, table=name)."
     ),
     "frame": "Use one part at a time, as in: for chunk in chunks: impute(x, chunk).",
     "row": "Use a few rows, such as frame.head() of a Dask DataFrame.",
@@ -208,8 +211,8 @@ def without_labels(targets: Sequence[Hashable]) -> ValueError:
         f"all of {listed(targets)} are" if len(targets) > 1 else f"the class {shown(targets[0])} is"
     )
     return ValueError(
-        f"dataset: {names} missing in every row. A class must have labels: use rows with labels, or another "
-        "class."
+        f"dataset: {names} missing in every row. A class must have labels: use rows with "
+        "labels, or another class."
     )
 
 
@@ -329,7 +332,8 @@ cv cv_predict: compare cv cv_predict stratified_folds plot_cv
 discretize merge_rare encode: bnc discretize merge_rare encode check_data
 em_objectives search_steps: lp search_steps em_objectives plot_scores
 explain: predict query plot_explanation plot
-families feature_families modelstring narcs nparams: families modelstring markov_blanket narcs nparams plot
+families feature_families modelstring: families modelstring markov_blanket narcs nparams plot
+narcs nparams: families modelstring markov_blanket narcs nparams plot
 from_tables with_table: cpt with_table from_tables sample
 impute sample: query predict sample impute
 is_anb is_nb is_ode is_semi_naive: families is_nb is_anb is_ode is_semi_naive
@@ -354,7 +358,8 @@ read_bif write_bif: read_bif write_bif save load to_pgmpy
 shd kl_divergence: shd kl_divergence arc_strength network_score
 stratified_folds r_folds: cv cv_predict stratified_folds r_folds
 drift: summary cv_predict predict effects check_data
-effects from_effects monotonize EffectTable: effects from_effects monotonize scorecard plot_effect explain
+effects from_effects: effects from_effects monotonize scorecard plot_effect explain
+monotonize EffectTable: effects from_effects monotonize scorecard plot_effect explain
 scorecard Scorecard: scorecard explain effects plot_nomogram to_sql cv
 plot_nomogram: scorecard plot_explanation plot_effect
 value_of_information: predict explain query
@@ -376,15 +381,16 @@ Raises
 KeyError
     If the class or another name is not a column of `dataset`.
 TypeError
-    If a column that must be categorical contains numbers with fractions. Discretize it first, as `bnc` does.
+    If a column that must be categorical contains numbers with fractions. Discretize it first, as
+    `bnc` does.
 ValueError
     If `dataset` has no rows, or an argument has a value that is not listed above."""
 WARNINGS = """\
 Warns
 -----
 UserWarning
-    If all values of a column differ, as in a column of identifiers, or the class is missing in some rows,
-    which are then ignored."""
+    If all values of a column differ, as in a column of identifiers, or the class is missing in
+    some rows, which are then ignored."""
 SECTIONS = ("Raises", "Warns", "See Also", "Notes", "References", "Examples")
 
 

@@ -72,8 +72,8 @@ def run_tasks(function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
                 yield result
         except BrokenExecutor as error:
             raise RuntimeError(
-                f"one of {n} processes was ended from outside, probably because memory ran out. Use a "
-                "smaller n_jobs, or None, which needs the least memory."
+                f"one of {n} processes was ended from outside, probably because memory ran out. "
+                "Use a smaller n_jobs, or None, which needs the least memory."
             ) from error
         finally:
             pool.shutdown(cancel_futures=True)

@@ -183,8 +183,8 @@ def check_number(data: Countable, columns: Sequence[int], cells: int, remedy: st
         names = listed([data.columns[column] for column in columns])
         wide = how_to_merge((data.columns[column], data.cards[column]) for column in columns)
         raise ValueError(
-            f"dataset must not need tables of more than {MAX_CELLS:,} cells; got {cells:,} for {names}. "
-            f"To reduce the number, {remedy}, or {wide}."
+            f"dataset must not need tables of more than {MAX_CELLS:,} cells; got {cells:,} for "
+            f"{names}. To reduce the number, {remedy}, or {wide}."
         )
 
 

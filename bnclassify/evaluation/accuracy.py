@@ -83,8 +83,8 @@ def hamming(
 
     References
     ----------
-    .. [1] Dembczyński, K., Waegeman, W., Cheng, W., Hüllermeier, E. (2012). On label dependence and loss
-       minimization in multi-label classification. Machine Learning 88.
+    .. [1] Dembczyński, K., Waegeman, W., Cheng, W., Hüllermeier, E. (2012). On label dependence
+       and loss minimization in multi-label classification. Machine Learning 88.
 
     Examples
     --------
@@ -194,9 +194,9 @@ def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Ob
         check_no_dataset(name, labels)
         if isinstance(labels, Model | pd.DataFrame) or np.ndim(labels) != 1:
             raise TypeError(
-                f"{name} must be labels; got {type(labels).__name__}. The predicted labels come first, as "
-                "predict(x, df) or cv_predict(x, df, prob=False) return them, then the actual ones. If there "
-                "are several class variables, call hamming."
+                f"{name} must be labels; got {type(labels).__name__}. The predicted labels come "
+                "first, as predict(x, df) or cv_predict(x, df, prob=False) return them, then the "
+                "actual ones. If there are several class variables, call hamming."
             )
     check_same_rows(predicted, actual, "predicted and actual")
     guesses, truth = [np.asarray(labels, dtype=object) for labels in (predicted, actual)]
@@ -218,8 +218,8 @@ def check_no_dataset(argument: str, labels: object) -> None:
     """Raise a TypeError for an encoded table in place of labels."""
     if isinstance(labels, Dataset):
         raise TypeError(
-            f"{argument} must be labels; got Dataset, a table. Pass the column of the class, such as "
-            "df[class_var], of the data frame that it was encoded from."
+            f"{argument} must be labels; got Dataset, a table. Pass the column of the class, such "
+            "as df[class_var], of the data frame that it was encoded from."
         )
 
 

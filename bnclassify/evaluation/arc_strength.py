@@ -89,10 +89,10 @@ def arc_strength(
 
     References
     ----------
-    .. [1] Friedman, N., Goldszmidt, M., Wyner, A. (1999). Data analysis with Bayesian networks: a bootstrap
-       approach. UAI 1999.
-    .. [2] Meilă, M., Jaakkola, T. (2006). Tractable Bayesian learning of tree belief networks. Statistics and
-       Computing 16.
+    .. [1] Friedman, N., Goldszmidt, M., Wyner, A. (1999). Data analysis with Bayesian networks:
+       a bootstrap approach. UAI 1999.
+    .. [2] Meilă, M., Jaakkola, T. (2006). Tractable Bayesian learning of tree belief networks.
+       Statistics and Computing 16.
 
     Examples
     --------
@@ -124,7 +124,10 @@ def arc_strength(
         settings = recipe.structure.settings
         is_tree = recipe.structure.name == "tan_cl" and settings.get("score") == "bde"
         if not is_tree or settings.keys() & {"required", "forbidden", "numbers"}:
-            expected = "learned by tan_cl(..., score='bde') from categories, without required or forbidden pairs"
+            expected = (
+                "learned by tan_cl(..., score='bde') from categories, without required "
+                "or forbidden pairs"
+            )
             raise ValueError(must_be("x", expected, recipe.structure, "Use method='bootstrap'."))
         return _of_trees(
             names, x.class_var, data.features, edge_posterior(data, settings.get("ess", 1))

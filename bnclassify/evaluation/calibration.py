@@ -198,7 +198,10 @@ def check_posteriors(
 ) -> tuple[Array, Codes, pd.Index[Any]]:
     """Return posteriors as an array, the codes of the actual classes and the classes, or raise."""
     given, posteriors, actual = posteriors, in_pandas(posteriors), in_pandas(actual)
-    expected = "a DataFrame with one column per class, as cv_predict(x, df) and predict(x, df, prob=True) return"
+    expected = (
+        "a DataFrame with one column per class, as cv_predict(x, df) and predict(x, "
+        "df, prob=True) return"
+    )
     Instance(pd.DataFrame, expected).check("posteriors", posteriors)
     check_unique(posteriors.columns.tolist(), "posteriors")
     check_no_dataset("actual", actual)
@@ -213,8 +216,8 @@ def check_posteriors(
     codes = posteriors.columns.get_indexer(pd.Index(labels, dtype=object))
     if (codes < 0).any():
         raise ValueError(
-            f"actual must be classes among the columns of posteriors, {listed(posteriors.columns)}; got "
-            f"{listed(labels[codes < 0].unique())}."
+            "actual must be classes among the columns of posteriors, "
+            f"{listed(posteriors.columns)}; got {listed(labels[codes < 0].unique())}."
         )
     p: Array = posteriors.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
     if not (p.min() >= 0 and np.allclose(p.sum(axis=1), 1, rtol=0, atol=_ROUNDED)):

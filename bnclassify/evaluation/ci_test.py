@@ -159,8 +159,8 @@ def ci_test(
 
     References
     ----------
-    .. [1] Tsamardinos, I., Borboudakis, G. (2010). Permutation testing improves Bayesian network learning.
-       ECML PKDD 2010.
+    .. [1] Tsamardinos, I., Borboudakis, G. (2010). Permutation testing improves Bayesian
+       network learning. ECML PKDD 2010.
 
     Examples
     --------
@@ -180,8 +180,8 @@ def ci_test(
     cells = prod(data.cards[column] for column in columns)
     if cells > _MOST_CELLS:
         raise ValueError(
-            f"x, y and z must have a joint table of at most {_MOST_CELLS:,} cells; got {cells:,}. Condition "
-            "on fewer variables, or merge rare levels."
+            f"x, y and z must have a joint table of at most {_MOST_CELLS:,} cells; got {cells:,}. "
+            "Condition on fewer variables, or merge rare levels."
         )
     warn_of_fractions(data, test)
     table: Array = contingency_tables(data, [columns])[0, ...].astype(float)

@@ -82,16 +82,17 @@ def compare(
 
     References
     ----------
-    .. [1] Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52.
-    .. [2] Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing cross-validated algorithms on
-       multiple data sets. Machine Learning 100.
+    .. [1] Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine
+       Learning 52.
+    .. [2] Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing cross-validated
+       algorithms on multiple data sets. Machine Learning 100.
 
     Examples
     --------
     >>> from bnclassify import aode, compare, cv, load_car, lp, nb, tan_cl
     >>> car = load_car()
     >>> learners = {"nb": nb, "tan": tan_cl, "aode": aode}
-    >>> models = {name: lp(learner("class", car), car, smooth=1) for name, learner in learners.items()}
+    >>> models = {name: lp(f("class", car), car, smooth=1) for name, f in learners.items()}
     >>> results = cv(models, car, k=5, rng=0, mean=False)
     >>> compare(results).round(3)
     corrected_t of accuracy  difference  statistic  df      p  p_holm  lower  upper
@@ -180,8 +181,8 @@ def check_table(results: object, argument: str, contents: str) -> pd.DataFrame:
     ]
     if wrong:
         raise ValueError(
-            f"{argument} must be a DataFrame of {contents}, all finite; got other values in {listed(wrong)}. "
-            "Drop missing values with dropna()."
+            f"{argument} must be a DataFrame of {contents}, all finite; got other values in "
+            f"{listed(wrong)}. Drop missing values with dropna()."
         )
     return table.astype(float)
 
@@ -197,8 +198,8 @@ def _side_by_side(results: object) -> pd.DataFrame:
     same_rows = all(table.index.equals(tables[0].index) for table in tables)
     if any(scheme != schemes[0] for scheme in schemes) or not same_rows:
         raise ValueError(
-            "results must be of the same folds and metrics; got different ones. Evaluate all models in one "
-            "call, cv({...}, dataset, mean=False), or pass the same rng to each call."
+            "results must be of the same folds and metrics; got different ones. Evaluate all "
+            "models in one call, cv({...}, dataset, mean=False), or pass the same rng to each call."
         )
     return pd.concat(tables, axis=1) if len(tables) > 1 else tables[0]
 
@@ -232,8 +233,8 @@ def size_ratio(
     tested = scheme.test_size if scheme and test_size is None else test_size
     if trained is None or tested is None:
         raise ValueError(
-            "train_size and test_size must be given for results of other programs; got None. They are the "
-            "numbers of rows of the training set and of the test set of a fold."
+            "train_size and test_size must be given for results of other programs; got None. They "
+            "are the numbers of rows of the training set and of the test set of a fold."
         )
     for name, size in {"train_size": trained, "test_size": tested}.items():
         Real(above=0).check(name, size)
@@ -276,8 +277,9 @@ def _check_five_by_two(table: pd.DataFrame, scheme: Scheme | None) -> None:
         scheme is None or (scheme.repeats, scheme.k, scheme.is_partition) == (5, 2, True)
     ):
         raise ValueError(
-            "test must be 'corrected_t' unless results are of five repeats of two folds, indexed by (repeat, "
-            f"fold), as from cv(..., k=2, repeats=5, mean=False); got results of {scheme or 'other folds'}."
+            "test must be 'corrected_t' unless results are of five repeats of two folds, indexed "
+            "by (repeat, fold), as from cv(..., k=2, repeats=5, mean=False); got results of "
+            f"{scheme or 'other folds'}."
         )
 
 

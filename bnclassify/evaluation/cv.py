@@ -267,8 +267,10 @@ def _check_sums(metrics: Sequence[AnyMetric], plan: Plan) -> None:
     unfit = [metric.name for metric in metrics if metric.needs_rows]
     if unfit and isinstance(plan.data, Partitions):
         raise TypeError(
-            f"metric must be a function of sums over rows if data are partitioned; got {listed(unfit)}. Use "
-            f"{listed([m.name for m in METRICS.values() if not m.needs_rows])}, or a sample in memory."
+            "metric must be a function of sums over rows if data are partitioned; got "
+            f"{listed(unfit)}. Use "
+            f"{listed([m.name for m in METRICS.values() if not m.needs_rows])}, or "
+            "a sample in memory."
         )
 
 
@@ -278,6 +280,6 @@ def _warn_of_undefined(metrics: Sequence[AnyMetric], values: Array) -> None:
     for metric, folds in zip(metrics, absent, strict=True):
         if folds:
             warn(
-                f"{metric.name} is not defined in {folds} of {len(values)} folds, which are excluded from "
-                "the mean. mean=False shows them."
+                f"{metric.name} is not defined in {folds} of {len(values)} folds, which are "
+                "excluded from the mean. mean=False shows them."
             )

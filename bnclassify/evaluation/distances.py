@@ -49,8 +49,8 @@ def shd(x: Model, y: Model) -> int:
 
     References
     ----------
-    .. [1] Tsamardinos, I., Brown, L. E., Aliferis, C. F. (2006). The max-min hill-climbing Bayesian network
-       structure learning algorithm. Machine Learning 65.
+    .. [1] Tsamardinos, I., Brown, L. E., Aliferis, C. F. (2006). The max-min hill-climbing
+       Bayesian network structure learning algorithm. Machine Learning 65.
 
     Examples
     --------
@@ -103,8 +103,8 @@ def kl_divergence(x: Model, y: Model) -> float:
 
     References
     ----------
-    .. [1] Kullback, S., Leibler, R. A. (1951). On information and sufficiency. Annals of Mathematical
-       Statistics 22.
+    .. [1] Kullback, S., Leibler, R. A. (1951). On information and sufficiency. Annals of
+       Mathematical Statistics 22.
 
     Examples
     --------

@@ -97,8 +97,8 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
 
     References
     ----------
-    .. [1] Yurdakul, B. (2018). Statistical properties of population stability index. Western Michigan
-       University.
+    .. [1] Yurdakul, B. (2018). Statistical properties of population stability index. Western
+       Michigan University.
 
     Examples
     --------
@@ -121,8 +121,9 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     labels = model.known_levels[-1]
     if len(labels) < 2:
         raise ValueError(
-            f"x must have a class with at least two labels, because drift compares their log odds; got "
-            f"{shown(model.class_var)} with {listed(labels)} alone. Fit it to rows of other labels, too."
+            "x must have a class with at least two labels, because drift compares their log odds; "
+            f"got {shown(model.class_var)} with {listed(labels)} alone. Fit it to rows of "
+            "other labels, too."
         )
     now = _sample_of_rows(model, newdata, "newdata")
     then = (
@@ -227,8 +228,8 @@ def _sample_of_model(x: Model) -> _Sample:
     tally = x.learned.get("counts")
     if not isinstance(tally, Tally) or x.network is not x or x.densities:
         raise ValueError(
-            f"dataset must be the training data, because a model such as {x.called} does not contain the "
-            "shares of values. Call drift(x, newdata, dataset)."
+            f"dataset must be the training data, because a model such as {x.called} does not "
+            "contain the shares of values. Call drift(x, newdata, dataset)."
         )
     families = dict(
         zip([family[0] for family in counted(x).settings["families"]], tally.counts, strict=True)

@@ -78,7 +78,8 @@ def summary(
     --------
     >>> from bnclassify import bnc, load_car, summary
     >>> car = load_car()
-    >>> found = summary(bnc("tan_cl", "class", car, smooth=1), car, rng=0).set_index("item")["value"]
+    >>> model = bnc("tan_cl", "class", car, smooth=1)
+    >>> found = summary(model, car, rng=0).set_index("item")["value"]
     >>> print(found[["accuracy", "strongest features"]].to_string())
     item
     accuracy                     0.943, class proportions 0.700

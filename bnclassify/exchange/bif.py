@@ -48,7 +48,10 @@ _OTHER_FORMATS = {
 _BY_PYAGRUM = "Convert it, with pyagrum.saveBN(pyagrum.loadBN('network.{0}'), 'network.bif')"
 _HOW_TO_CONVERT = {
     "bifxml": f"{_BY_PYAGRUM}. If its name ends in .xml, let it end in .bifxml first",
-    "dsc": "Convert it, with write.bif('network.bif', read.dsc('network.dsc')) of the R package bnlearn",
+    "dsc": (
+        "Convert it, with write.bif('network.bif', read.dsc('network.dsc')) of "
+        "the R package bnlearn"
+    ),
     "dne": "Save it in Netica as a file of Hugin (NET), and convert that",
 }
 """How to convert files of other formats; those that are not listed by pyAgrum."""
@@ -112,7 +115,8 @@ class BIFReader:
             if self._next_is(beginning):
                 remedy = _HOW_TO_CONVERT.get(ending, _BY_PYAGRUM).format(ending)
                 self._fail(
-                    f"must be in the Interchange Format; got a file in the format {ending.upper()}. {remedy}."
+                    "must be in the Interchange Format; got a file in the format "
+                    f"{ending.upper()}. {remedy}."
                 )
 
     def _fail(self, message: str, at: int | None = None) -> NoReturn:
@@ -140,8 +144,8 @@ class BIFReader:
             taken = self._take(r'property\b((?:"[^"]*"|[^;"])*);', "property ... ;")
             if _FUNCTION.fullmatch(text := _unquoted_name(taken[1])):
                 self._fail(
-                    f"must be a table of probabilities; got a function of the parents (property {text}), of "
-                    "which a file contains some rows only. Write the whole table.",
+                    "must be a table of probabilities; got a function of the parents (property "
+                    f"{text}), of which a file contains some rows only. Write the whole table.",
                     taken.start(),
                 )
 
@@ -196,7 +200,8 @@ class BIFReader:
             at = self.position
             match = self._take(
                 r"(?:(table|default)\b|\(([^{};\n]*)\))([^(){};]*);",
-                "(LABEL, ...) NUMBER, ...; or table NUMBER, ...; or default NUMBER, ...; or property or }",
+                "(LABEL, ...) NUMBER, ...; or table NUMBER, ...; or default NUMBER, "
+                "...; or property or }",
             )
             kind, configuration = match[1], match[2]
             numbers = self._numbers(match[3], prod(shape) if kind == "table" else shape[0], at)

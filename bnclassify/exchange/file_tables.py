@@ -43,8 +43,8 @@ def unpacked(content: bytes, source: str) -> bytes:
         raise ValueError(f"{source} must be a complete file of gzip; got {error}.") from error
     if not unpack.eof:
         raise ValueError(
-            f"{source} must be a complete file of gzip with at most {_MOST_BYTES:,} bytes of text; got one "
-            "that ends early or is larger."
+            f"{source} must be a complete file of gzip with at most {_MOST_BYTES:,} bytes of text; "
+            "got one that ends early or is larger."
         )
     return text
 
@@ -54,8 +54,8 @@ def add_cells(cells: int, family: Sequence[Hashable], variables: Variables, fail
     own = prod(len(variables[name]) for name in family)
     if cells + own > _MOST_CELLS:
         fail(
-            f"the table of {shown(family[0])} would have {own:,} cells. All tables of a file can have "
-            f"at most {_MOST_CELLS:,} together."
+            f"the table of {shown(family[0])} would have {own:,} cells. All tables of a file can "
+            f"have at most {_MOST_CELLS:,} together."
         )
     return cells + own
 

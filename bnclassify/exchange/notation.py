@@ -317,7 +317,7 @@ class Forgotten:
     def __call__(self, *arguments: object, **settings: object) -> NoReturn:
         """Raise a ValueError."""
         raise ValueError(
-            f"x must have a recipe that can run; the file of the model does not contain the code of "
+            "x must have a recipe that can run; the file of the model does not contain the code of "
             f"{shown(self.name)}. Learn the model again."
         )
 

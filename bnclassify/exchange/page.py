@@ -338,7 +338,10 @@ def _plain_picture(x: Model, arcs: _Arcs) -> str:
         anchor, dx, dy = ("middle", 0, -14) if v == x.class_var else ("start", 14, 5)
         if left < beside + wide:
             anchor, dx = "end", -14
-        text = f'<text x="{left + dx:.1f}" y="{top + dy:.1f}" text-anchor="{anchor}">{_html_text(v)}</text>'
+        text = (
+            f'<text x="{left + dx:.1f}" y="{top + dy:.1f}" '
+            f'text-anchor="{anchor}">{_html_text(v)}</text>'
+        )
         dot = f'<circle cx="{left:.1f}" cy="{top:.1f}" r="8"/>'
         lines.append(f'<g class="node"><title>{i}</title>{dot}{text}</g>')
     return "".join([*lines, "</g></svg>"])

@@ -117,7 +117,8 @@ def to_sql(
     >>> database = sqlite3.connect(":memory:")
     >>> car.astype(str).to_sql("cars", database, index_label="id")
     1728
-    >>> for row in database.execute(f"SELECT id, predicted, prob_good FROM ({statement}) WHERE id > 1725"):
+    >>> query = f"SELECT id, predicted, prob_good FROM ({statement}) WHERE id > 1725"
+    >>> for row in database.execute(query):
     ...     print(row[:2], round(row[2], 4))
     (1726, 'unacc') 0.0913
     (1727, 'acc') 0.0645
@@ -137,8 +138,8 @@ def to_sql(
     for column in filter(is_text, scorer.columns):
         if twice := repeated(word for label in column.known for word in words_of(label)):
             raise ValueError(
-                f"x must have levels that differ as text; got {listed(twice)} twice in {shown(column.name)}. "
-                "Rename these levels."
+                f"x must have levels that differ as text; got {listed(twice)} twice in "
+                f"{shown(column.name)}. Rename these levels."
             )
     statement = ""
     with suppress(TooLargeError):
@@ -148,15 +149,15 @@ def to_sql(
         is_network = isinstance(scorer.formula, Sum | Mixture)
         products = is_network and any(one.marginalizes for one in sums_in(scorer.formula))
         remedy = (
-            "Use fewer parents, levels (min_count= merges rare ones, bins= limits intervals) or features, or "
-            "backoff=True and held_out='weights', which need no products."
+            "Use fewer parents, levels (min_count= merges rare ones, bins= limits intervals) or "
+            "features, or backoff=True and held_out='weights', which need no products."
             if products
             else "Use a single discretization such as discretize='mdlp', a sum of single effects, "
             "additive=True, or fewer parents."
         )
         raise ValueError(
-            f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters. Its largest table is "
-            f"that of {largest_table(scorer)}. {remedy}"
+            f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters. Its largest "
+            f"table is that of {largest_table(scorer)}. {remedy}"
         )
     return statement
 
@@ -193,8 +194,8 @@ def _check_text(names: Sequence[object], argument: str) -> None:
     for text in map(str, names):
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
             raise ValueError(
-                f"{argument} must not contain NUL characters or lone surrogates, which databases refuse; got "
-                f"{shown(text)}. Rename it."
+                f"{argument} must not contain NUL characters or lone surrogates, which databases "
+                f"refuse; got {shown(text)}. Rename it."
             )
 
 

@@ -121,8 +121,8 @@ class ScoreColumns:
         faded = (1 - np.arange(len(always) + 1) / total).clip(0)
         factors: list[float] = (faded ** (formula.exponent - 1)).tolist()
         kept = self.query.add(f"(1-{h})*({lookup(new, list(map(number, factors)), '0e0')})")
-        share = f"(1-{kept})*({number(formula.power)}+{number(1 - formula.power)}*{h})/{len(formula.trees)}"
-        power = self.query.add(share)
+        base, rest = number(formula.power), number(1 - formula.power)
+        power = self.query.add(f"(1-{kept})*({base}+{rest}*{h})/{len(formula.trees)}")
         trees, scores = (
             zip(*map(self.of, formula.trees), strict=True),
             self.of(formula.formula, relative),

@@ -241,7 +241,10 @@ _RUNS = (
 )  # of digits up to 300, each replaced by one 0
 _MANTISSAS, _EXPONENTS = ("0", "0.", "0.0", ".0"), ("", "e0", "e+0", "e-0")
 _FORMS = ",".join(f"'{mantissa}{exponent}'" for mantissa in _MANTISSAS for exponent in _EXPONENTS)
-_MANY_DIGITS = "LENGTH({0})>100 OR {0} LIKE '%e____%' OR {0} LIKE '%e___' AND SUBSTR({0},LENGTH({0})-2,1) >= '0'"
+_MANY_DIGITS = (
+    "LENGTH({0})>100 OR {0} LIKE '%e____%' OR {0} LIKE '%e___' AND "
+    "SUBSTR({0},LENGTH({0})-2,1) >= '0'"
+)
 """Whether a number has many digits, or three in its exponent."""
 _ENDS = " OR ".join(f"{{0}} LIKE '%e{sign}{digit}__'" for digit in "01" for sign in ("", "+", "-"))
 _FEW_DIGITS = f"LENGTH({{0}})<=100 AND ({_ENDS})"

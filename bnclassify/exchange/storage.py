@@ -83,23 +83,24 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
         text = "".join(lines_of(content))
     except UnregisteredError as error:
         raise TypeError(
-            f"x must consist of classes that files know; got {error}. Decorate this class with @record of "
-            "bnclassify.base.immutable."
+            f"x must consist of classes that files know; got {error}. Decorate this class with "
+            "@record of bnclassify.base.immutable."
         ) from error
     except (
         ValueError,
         RecursionError,
     ) as error:  # also of integers of 4,300 digits, and of nesting
         raise ValueError(
-            f"x must contain only text, numbers, bools, None, tuples and intervals; got {error}. Rename such "
-            "labels, for example with df[column].cat.rename_categories(str), and refit the model."
+            f"x must contain only text, numbers, bools, None, tuples and intervals; got {error}. "
+            "Rename such labels, for example with df[column].cat.rename_categories(str), "
+            "and refit the model."
         ) from error
     steps = () if model.recipe is None else (model.recipe.structure, model.recipe.parameters)
     lost = [step.name for step in steps if step is not None and not can_write(step)]
     if lost:
         warn(
-            f"{listed(lost)} uses a function or class that is not of this package, and a file contains no "
-            "code. The loaded model predicts the same, but cv cannot run its recipe."
+            f"{listed(lost)} uses a function or class that is not of this package, and a file "
+            "contains no code. The loaded model predicts the same, but cv cannot run its recipe."
         )
     replace_file(file, (text + "\n").encode("utf-8", "surrogatepass"))
 

@@ -149,8 +149,8 @@ def bnc(
 
     References
     ----------
-    .. [1] Yang, Y., Webb, G. I. (2009). Discretization for naive-Bayes learning: managing discretization
-       bias and variance. Machine Learning 74.
+    .. [1] Yang, Y., Webb, G. I. (2009). Discretization for naive-Bayes learning: managing
+       discretization bias and variance. Machine Learning 74.
 
     Examples
     --------
@@ -269,9 +269,10 @@ def _check_additive(
     """Raise a ValueError unless the default recipe can fit a sum of effects."""
     if learner is not LEARNERS[default.LEARNER_OF_SUMS] or not in_memory:
         raise ValueError(
-            f"additive must be False with {'data that are not in memory' if not in_memory else 'a learner'}; "
-            "got True. The sum of effects is a model of the default recipe: call "
-            "bnc(class_var=..., dataset=..., additive=True)."
+            "additive must be False with "
+            f"{'data that are not in memory' if not in_memory else 'a learner'}; got True. The sum "
+            "of effects is a model of the default recipe: call bnc(class_var=..., "
+            "dataset=..., additive=True)."
         )
     if _has_prior(lp_args):
         raise ValueError("additive must be False if a prior is given; got True. Omit the prior.")
@@ -313,14 +314,15 @@ def _find_single_learner(
         got = f", but the unknown argument {listed(unknown)}" if unknown else ""
         advice = f"{did_you_mean(unknown[0], absent)} Write".lstrip() if unknown else "Write"
         raise TypeError(
-            f"bnc must be called with {listed(absent)}; got no value for it{got}. {advice} bnc(dag_learner, "
-            "class_var, dataset), or bnc(class_var=..., dataset=...) for the default learner."
+            f"bnc must be called with {listed(absent)}; got no value for it{got}. {advice} "
+            "bnc(dag_learner, class_var, dataset), or bnc(class_var=..., dataset=...) for "
+            "the default learner."
         )
     learner = None if isinstance(class_var, list) else find_learner(dag_learner, "dag_learner")
     if learner is None or "class_vars" in parameters_of(learner):
         raise TypeError(
-            "class_var must be one class variable. For several, use lp(mbc(class_vars, dataset), dataset, "
-            "smooth=...), or maode or chain instead of mbc."
+            "class_var must be one class variable. For several, use lp(mbc(class_vars, dataset), "
+            "dataset, smooth=...), or maode or chain instead of mbc."
         )
     return learner
 
@@ -360,6 +362,6 @@ def _check_settings(settings: Mapping[str, Any], features: int, *, grouped: bool
     if settings.get("held_out") == "weights" and features >= _MOST_FEATURES:
         warn(
             f"dataset has {features:,} features, so held_out='weights' takes about "
-            f"{0.014 * features:.0f} seconds, and more if there are many rows. A model without them, with "
-            "smooth=1 and discretize='mdlp', takes less than a second."
+            f"{0.014 * features:.0f} seconds, and more if there are many rows. A model without "
+            "them, with smooth=1 and discretize='mdlp', takes less than a second."
         )

@@ -78,18 +78,18 @@ def lp(
     table lists the methods and their arguments; the page :doc:`Formulas </methods>` defines them,
     with references.
 
-    ===========================================  ===========================================================
-    Method                                       Arguments
-    ===========================================  ===========================================================
-    pseudo-counts, hierarchical smoothing        ``smooth``, ``ess`` or ``m``; ``backoff``
-    naive Bayes averaged over arcs (MANB)        ``manb_prior``
-    weights of features by trees (AWNB)          ``awnb_trees``, ``awnb_bootstrap``, ``rng``
-    weights of features by likelihood (WANBIA)   ``wanbia``
-    weights or a power by held-out rows          ``held_out``, ``held_out_args``, ``groups``, ``rng``
-    incomplete rows by EM                        ``missing``
-    densities of numeric features                ``numbers``
-    values that imply others                     ``subsumption``
-    ===========================================  ===========================================================
+    ==========================================  ====================================================
+    Method                                      Arguments
+    ==========================================  ====================================================
+    pseudo-counts, hierarchical smoothing       ``smooth``, ``ess`` or ``m``; ``backoff``
+    naive Bayes averaged over arcs (MANB)       ``manb_prior``
+    weights of features by trees (AWNB)         ``awnb_trees``, ``awnb_bootstrap``, ``rng``
+    weights of features by likelihood (WANBIA)  ``wanbia``
+    weights or a power by held-out rows         ``held_out``, ``held_out_args``, ``groups``, ``rng``
+    incomplete rows by EM                       ``missing``
+    densities of numeric features               ``numbers``
+    values that imply others                    ``subsumption``
+    ==========================================  ====================================================
 
     Parameters
     ----------
@@ -180,7 +180,8 @@ def lp(
     probability  0.699  0.222  0.04  0.038
     >>> weighted = lp(kdb_mi("class", car), car, backoff=True, held_out="weights")
     >>> feature_weights(weighted).round(1).to_dict()
-    {'class': 1.6, 'buying': 2.1, 'maint': 1.7, 'doors': 2.7, 'persons': 2.1, 'lug_boot': 2.7, 'safety': 1.8}
+    {'class': 1.6, 'buying': 2.1, 'maint': 1.7, 'doors': 2.7, 'persons': 2.1, 'lug_boot': 2.7,
+     'safety': 1.8}
     """
     amounts = {
         "smooth": smooth,
@@ -266,8 +267,8 @@ def check_holds_out(held_out: str | None, folds: object) -> None:
     """Raise unless the rows of a group are held out together."""
     if held_out not in ("weights", "parents") and not folds:
         raise ValueError(
-            "groups must be None unless held_out is 'weights' or 'parents', or held_out_args has 'folds'. "
-            "Tables do not depend on groups. Use groups with cv, or the default recipe."
+            "groups must be None unless held_out is 'weights' or 'parents', or held_out_args has "
+            "'folds'. Tables do not depend on groups. Use groups with cv, or the default recipe."
         )
 
 
@@ -322,8 +323,8 @@ def _fit_alone(
     if not x.one_class and (method is not PLAIN or is_nested(prior) or folds):
         name = "held_out" if folds else "backoff" if method is PLAIN else method.argument
         raise TypeError(
-            f"{name} must be used with one class variable; got several. The models of chain(class_vars, "
-            "dataset) accept it."
+            f"{name} must be used with one class variable; got several. The models of "
+            "chain(class_vars, dataset) accept it."
         )
     method.check(x, prior)
     x, dataset = method.prepare(x, dataset)
@@ -362,8 +363,8 @@ def warn_of_rows(x: Model, rows: int) -> None:
         present = [label for label, weight in weights if weight]
         if len(present) == 1:
             warn(
-                f"all rows have the class {shown(present[0])} of {shown(name)}, so it is always predicted. "
-                "Check whether a previous step dropped the rows of other classes."
+                f"all rows have the class {shown(present[0])} of {shown(name)}, so it is always "
+                "predicted. Check whether a previous step dropped the rows of other classes."
             )
     warn_of_wide_tables(x, rows)
 

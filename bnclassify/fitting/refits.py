@@ -33,8 +33,8 @@ def with_refits(
         most = min(most, rows.cases or int(max(rows.size, len(data))))
     if most < 2:
         raise ValueError(
-            "dataset must have at least 2 rows or groups with interval=True, because each refit leaves some "
-            "out; got 1."
+            "dataset must have at least 2 rows or groups with interval=True, because each refit "
+            "leaves some out; got 1."
         )
     Whole(least=2, most=most).check("draws", draws)
     models: dict[Any, Model] = {0: x}

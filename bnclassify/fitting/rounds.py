@@ -120,8 +120,8 @@ class Plan:
             yield result
         if empty:
             warn(
-                f"No training row has a positive weight if fold {listed(empty)} is tested, so its results "
-                "are NaN. Use other folds."
+                f"No training row has a positive weight if fold {listed(empty)} is tested, so its "
+                "results are NaN. Use other folds."
             )
 
 
@@ -137,7 +137,8 @@ def _refit_without_fold(name: Any, model: Model, rnd: Round, train: Countable, d
         raise
     except ValueError as error:
         raise ValueError(
-            f"x must be models that can be refitted; model {shown(name)} cannot in fold {rnd.number}: "
+            f"x must be models that can be refitted; model {shown(name)} cannot in fold "
+            f"{rnd.number}: "
             f"{str(error).removesuffix('.')}.{' With dag=False, it keeps its structure.' * dag}"
         ) from error
 
@@ -152,8 +153,8 @@ def name_models(x: object) -> dict[Any, Model]:
         models = {name: as_model(one) for name, one in named}
     else:
         raise TypeError(
-            f"x must be a model, or a list or dict of models; got {type(x).__name__}. The models are the "
-            "first argument, the data the second."
+            f"x must be a model, or a list or dict of models; got {type(x).__name__}. The models "
+            "are the first argument, the data the second."
         )
     if not models:
         raise ValueError("x must contain at least one model; got none.")
@@ -252,8 +253,8 @@ def check_same_columns(
         differing = [f"{part} {listed(names)}" for part, names in parts.items() if names]
         raise ValueError(
             f"dataset must have the columns that model {shown(name)} was learned from; "
-            f"{' and '.join(differing)}. Pass these columns. In cv, columns='any' learns from the columns "
-            "present, which gives a different model, and dag=False keeps the structure."
+            f"{' and '.join(differing)}. Pass these columns. In cv, columns='any' learns from the "
+            "columns present, which gives a different model, and dag=False keeps the structure."
         )
 
 
@@ -371,14 +372,14 @@ def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation |
     first, *others = [model.preparation for model in models.values()]
     if any(other != first for other in others):
         raise TypeError(
-            "x must be models that prepare raw data in the same way if data are partitioned. Evaluate them "
-            "one by one with dag=False, or on a sample in memory."
+            "x must be models that prepare raw data in the same way if data are partitioned. "
+            "Evaluate them one by one with dag=False, or on a sample in memory."
         )
     if first is not None and dag:
         raise TypeError(
-            "dataset must be in memory to refit the preparation of raw data. Use a sample in memory or, "
-            "unless the rows are in a database, cv(..., dag=False), which keeps the preparation and the "
-            "structure."
+            "dataset must be in memory to refit the preparation of raw data. Use a sample in "
+            "memory or, unless the rows are in a database, cv(..., dag=False), which keeps the "
+            "preparation and the structure."
         )
     return first
 
@@ -433,8 +434,8 @@ def _check_cases(data: TrainingData, tests: Sequence[RowFold]) -> None:
         divided = np.intersect1d(data.cases[test.rows], data.cases[others])
         if len(divided):
             raise ValueError(
-                f"folds must keep the rows of a group together; got a fold (number {number}) that divides "
-                f"{len(divided)} groups. Omit folds, and cv draws folds of whole groups."
+                f"folds must keep the rows of a group together; got a fold (number {number}) that "
+                f"divides {len(divided)} groups. Omit folds, and cv draws folds of whole groups."
             )
 
 
@@ -474,7 +475,8 @@ def _plan_parts(
         )
         if len(labels) < 2:
             raise ValueError(
-                f"folds must be a column with at least 2 folds; got {len(labels)} in {shown(column)}."
+                f"folds must be a column with at least 2 folds; got {len(labels)} "
+                f"in {shown(column)}."
             )
         drawn = [GivenFolds(column, labels)]
     rounds = [

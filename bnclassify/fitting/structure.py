@@ -260,9 +260,9 @@ def _warn_of_many_codes(frame: pd.DataFrame, names: Sequence[Hashable]) -> None:
     ]
     if wide:
         warn(
-            f"The whole numbers in {listed(wide)} are treated as categories with more than {_MANY_CODES} "
-            "levels. If they are measurements, use discretize='mdlp'. If they are codes, make the column "
-            "a category, with .astype('category')."
+            f"The whole numbers in {listed(wide)} are treated as categories with more than "
+            f"{_MANY_CODES} levels. If they are measurements, use discretize='mdlp'. If they are "
+            "codes, make the column a category, with .astype('category')."
         )
 
 

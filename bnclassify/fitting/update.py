@@ -135,8 +135,8 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
 
     References
     ----------
-    .. [1] Chan, T. F., Golub, G. H., LeVeque, R. J. (1983). Algorithms for computing the sample variance.
-       The American Statistician 37.
+    .. [1] Chan, T. F., Golub, G. H., LeVeque, R. J. (1983). Algorithms for computing the sample
+       variance. The American Statistician 37.
 
     Examples
     --------

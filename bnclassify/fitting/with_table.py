@@ -177,7 +177,8 @@ def from_tables(
 
     >>> from bnclassify import cpt, update
     >>> model = from_tables("ill", {"ill": ill, "test": test}, rows=200)
-    >>> seen = pd.DataFrame({"ill": ["no"] * 7 + ["yes"] * 3, "test": ["negative"] * 7 + ["positive"] * 3})
+    >>> results = ["negative"] * 7 + ["positive"] * 3
+    >>> seen = pd.DataFrame({"ill": ["no"] * 7 + ["yes"] * 3, "test": results})
     >>> cpt(update(model, seen), "ill", interval=0.95).round(3).loc["yes"].tolist()
     [0.008, 0.024, 0.048]
     """
@@ -237,8 +238,8 @@ def _read_table(frame: pd.DataFrame, family: Family, levels: Known) -> Array:
     wrong: Mask = (table < 0).any(axis=0) | ~(np.abs(sums - 1) <= _ROUNDING)
     if wrong.any():
         raise ValueError(
-            f"the table of {shown(variable)} must have columns of probabilities that sum to 1; got the sum "
-            f"{sums[wrong][0]:g}. Divide each column by its sum."
+            f"the table of {shown(variable)} must have columns of probabilities that sum to 1; got "
+            f"the sum {sums[wrong][0]:g}. Divide each column by its sum."
         )
     return table.reshape([len(levels[v]) for v in family])
 

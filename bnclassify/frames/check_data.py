@@ -129,7 +129,10 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     if equal := equal_rows(
         codes, {n: x for data in read.values() for n, x in data.numbers.items()}
     ):
-        remedy = "If they are copies, use dataset.drop_duplicates(), and if rows belong to persons, groups="
+        remedy = (
+            "If they are copies, use dataset.drop_duplicates(), and if rows belong "
+            "to persons, groups="
+        )
         finding_of_rows = f"{max(equal.values()):,} rows equal an earlier row, but not by chance"
         listed_findings.append(Finding(_ROWS, finding_of_rows, remedy))
     return pd.DataFrame(

@@ -116,13 +116,14 @@ _INFINITE, _FRACTIONS, _WHOLE = (
 _REMEDIES = {
     _INFINITE: "Replace them with missing values, with .replace([np.inf, -np.inf], np.nan).",
     _FRACTIONS: (
-        "Discretize them: training data with discretize(dataset, class_var=...), new data with the returned "
-        "discretizer. bnc(..., smooth=1, discretize='mdlp') and BNCClassifier() do so within the model."
+        "Discretize them: training data with discretize(dataset, class_var=...), new data with the "
+        "returned discretizer. bnc(..., smooth=1, discretize='mdlp') and BNCClassifier() do "
+        "so within the model."
     ),
     _WHOLE: (
-        "pandas uses this type for whole numbers if some are missing. If they are codes, convert them with "
-        ".astype('Int64'); if they are measurements, discretize them with discretize(dataset, class_var=...)"
-        " or bnc(..., smooth=1, discretize='mdlp')."
+        "pandas uses this type for whole numbers if some are missing. If they are codes, convert "
+        "them with .astype('Int64'); if they are measurements, discretize them with "
+        "discretize(dataset, class_var=...) or bnc(..., smooth=1, discretize='mdlp')."
     ),
 }
 """Remedies for floats in training data, the most serious case first."""
@@ -132,7 +133,8 @@ NUMBERS_ADVICE = f"{_FRACTIONS}. {_REMEDIES[_FRACTIONS]}"
 _REMEDIES_OF_NEW = {
     _INFINITE: _REMEDIES[_INFINITE],
     _FRACTIONS: (
-        "If the training data were discretized, apply the discretizer that discretize returned for them."
+        "If the training data were discretized, apply the discretizer that discretize "
+        "returned for them."
     ),
 }
 
@@ -144,8 +146,8 @@ def _kind_of_floats(name: Hashable, column: pd.Series[Any], argument: str) -> st
         return ""
     if kind not in FLOATS:
         raise TypeError(
-            f"column {shown(name)} must be categorical: category, text, bool or integer; got {kind} values. "
-            f"{advice_on(kind, CATEGORICAL, name, column.array, argument)}"
+            f"column {shown(name)} must be categorical: category, text, bool or integer; got "
+            f"{kind} values. {advice_on(kind, CATEGORICAL, name, column.array, argument)}"
         )
     try:
         numbers = column.dropna().to_numpy(dtype=float)
@@ -213,6 +215,6 @@ def _warn_of(columns: Sequence[CodedColumn]) -> None:
 def warn_of_no_features(class_var: Hashable) -> None:
     """Warn that a model has no features."""
     warn(
-        f"no feature remains, so {shown(class_var)} is always predicted as its most frequent label. Check "
-        "whether a previous step dropped too many columns."
+        f"no feature remains, so {shown(class_var)} is always predicted as its most frequent "
+        "label. Check whether a previous step dropped too many columns."
     )

@@ -204,8 +204,8 @@ class DatabaseTable:
             if not np.allclose(first, second, rtol=1e-9, atol=1e-9 * first.sum()):
                 what = "rows" if name is None else f"values of {shown(name)}"
                 raise ValueError(
-                    f"{self.argument} must not change between queries; got different numbers of {what}. "
-                    "Use a copy, such as con.create_table('copy', table)."
+                    f"{self.argument} must not change between queries; got different numbers of "
+                    f"{what}. Use a copy, such as con.create_table('copy', table)."
                 )
 
     def _code(self, name: Hashable, labels: Iterable[Hashable]) -> list[int]:
@@ -214,8 +214,8 @@ class DatabaseTable:
         codes = [known.setdefault(label, len(known)) for label in labels]
         if len(known) > MAX_LEVELS:
             raise ValueError(
-                f"{self.argument}: {shown(name)} has more than {MAX_LEVELS:,} levels, as a column of "
-                "identifiers has. Drop it, or merge rare levels in the database."
+                f"{self.argument}: {shown(name)} has more than {MAX_LEVELS:,} levels, as a column "
+                "of identifiers has. Drop it, or merge rare levels in the database."
             )
         return codes
 
@@ -234,8 +234,8 @@ class DatabaseTable:
             if kind is None:
                 remedy = "Cast it in the database, for example to text."
             raise TypeError(
-                f"column {shown(name)} must be categorical: text, bool or integer; got {dtype} values. "
-                f"{remedy}"
+                f"column {shown(name)} must be categorical: text, bool or integer; got "
+                f"{dtype} values. {remedy}"
             )
         return kind
 
@@ -258,8 +258,9 @@ class DatabaseTable:
         [found] = cast("list[dict[str, int]]", _rows_of_query(self.table.agg(**asked)))
         if found["fine"] < found["rows"]:
             raise ValueError(
-                f"weights must be finite numbers of 0 or more; got {found['rows'] - found['fine']:,} others, "
-                f"from {found['low']} to {found['high']}. To ignore a row, give it weight 0."
+                "weights must be finite numbers of 0 or more; got "
+                f"{found['rows'] - found['fine']:,} others, from {found['low']} to "
+                f"{found['high']}. To ignore a row, give it weight 0."
             )
         return found["positive"], found["fractional"]
 

@@ -268,7 +268,10 @@ class Dataset(InMemory, Countable):
         missing += sum(int(np.isnan(as_floats(self.numbers[name])).sum()) for name in raw)
         counted = f"{self.size:,.0f}" if self.size == round(self.size) else f"{self.size:,g}"
         weighed = f" that count {counted}" if self.is_weighted else ""
-        return f"Dataset: {len(self)} rows{weighed}, {len(self.columns)} columns, {missing} missing values"
+        return (
+            f"Dataset: {len(self)} rows{weighed}, {len(self.columns)} columns, "
+            f"{missing} missing values"
+        )
 
     @property
     def has_numbers(self) -> bool:
@@ -449,8 +452,8 @@ def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Hashable, 
     unknown = int(np.count_nonzero(classes < 0))
     if unknown:
         raise ValueError(
-            f"dataset: {unknown} of {len(data)} rows have no class {shown(class_var)}. Drop them, for "
-            f"example with .dropna(subset=[{shown(class_var)}])."
+            f"dataset: {unknown} of {len(data)} rows have no class {shown(class_var)}. Drop them, "
+            f"for example with .dropna(subset=[{shown(class_var)}])."
         )
     return classes
 
@@ -488,6 +491,7 @@ def _warn_of_unseen(name: Hashable, found: Sequence[Hashable], labels: Sequence[
     are_numbers = all(isinstance(label, int | float) for label in (*found, *labels))
     if not (are_numbers and len(found) < len(labels)):
         warn(
-            f"column {shown(name)}: none of its values, {listed(dict.fromkeys(found))}, is among the levels "
-            f"of the model, {listed(labels)}, so all of them are treated as missing. Check the column."
+            f"column {shown(name)}: none of its values, {listed(dict.fromkeys(found))}, is among "
+            f"the levels of the model, {listed(labels)}, so all of them are treated as "
+            "missing. Check the column."
         )

@@ -171,9 +171,11 @@ def check_new_level(data: Countable, chosen: Collection[Hashable]) -> None:
     """Raise if missing values of the chosen columns cannot be a level, because they are numbers or one."""
     if numeric := [name for name in chosen if name in data.numbers and not data.schema.known[name]]:
         raise TypeError(
-            f"missing_level must name categorical columns; got {listed(numeric)}. Discretize it first."
+            f"missing_level must name categorical columns; got {listed(numeric)}. "
+            "Discretize it first."
         )
     if twice := [name for name in chosen if MISSING in data.schema.known[name]]:
         raise ValueError(
-            f"missing_level must not name columns with a level {MISSING!r}; got {listed(twice)}. Rename it."
+            f"missing_level must not name columns with a level {MISSING!r}; got "
+            f"{listed(twice)}. Rename it."
         )

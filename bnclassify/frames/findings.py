@@ -224,16 +224,16 @@ def float_class(name: Hashable) -> Finding:
     return Finding(
         name,
         "the class has numbers of type float, which are not labels",
-        f"If they are codes, use {column} = {column}.astype('Int64'); if they are measurements, divide them "
-        f"into a few classes, with {column} = pd.cut({column}, 3)",
+        f"If they are codes, use {column} = {column}.astype('Int64'); if they are measurements, "
+        f"divide them into a few classes, with {column} = pd.cut({column}, 3)",
         serious=True,
     )
 
 
 def _merge(name: Hashable) -> str:
     return (
-        f"Merge rare levels, with dataset, merger = merge_rare(dataset, columns=[{name!r}]), or drop the "
-        f"column, with {drop([name])}"
+        f"Merge rare levels, with dataset, merger = merge_rare(dataset, columns=[{name!r}]), or "
+        f"drop the column, with {drop([name])}"
     )
 
 

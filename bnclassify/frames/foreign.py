@@ -88,8 +88,9 @@ def in_kind_of(given: object, answer: pd.Series[Any] | pd.DataFrame) -> Any:
     ]
     if len(set(names)) < len(names):
         raise ValueError(
-            f"newdata must be a pandas DataFrame if columns of the result have the same name as text; got "
-            f"{type(given).__name__} and the names {listed(names)}. Convert it with .to_pandas()."
+            "newdata must be a pandas DataFrame if columns of the result have the same name as "
+            f"text; got {type(given).__name__} and the names {listed(names)}. Convert it "
+            "with .to_pandas()."
         )
     values, types = zip(*[_values_and_type(column) for _, column in answer.items()], strict=True)
     schema = dict(zip(names, types, strict=True))

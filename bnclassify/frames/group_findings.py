@@ -61,10 +61,10 @@ def find_groups(column: CodedColumn) -> Finding | None:
     name = repr(column.name)
     return Finding(
         column.name,
-        f"{len(sizes):,} values in {n:,} rows, as of persons with several rows each: rows with equal values "
-        "have the same class more often than by chance",
-        f"If such rows belong together, pass groups={name} to bnc and to cv, so that rows of the same group "
-        "are held out together, and the groups are not a feature",
+        f"{len(sizes):,} values in {n:,} rows, as of persons with several rows each: rows with "
+        "equal values have the same class more often than by chance",
+        f"If such rows belong together, pass groups={name} to bnc and to cv, so that rows of the "
+        "same group are held out together, and the groups are not a feature",
         serious,
     )
 

@@ -24,14 +24,15 @@ def check_unseen(unseen: object) -> None:
 
 
 REFIT = (
-    "Correct such values, drop their rows, refit the model to all rows, or add levels with update(..., "
-    "levels='grow'). A column that is categorical before the data are split keeps all levels."
+    "Correct such values, drop their rows, refit the model to all rows, or add levels with "
+    "update(..., levels='grow'). A column that is categorical before the data are "
+    "split keeps all levels."
 )
 """The remedy for unseen labels."""
 
 TREAT_AS_MISSING = (
-    "With unseen='missing', or handle_unknown='missing' in BNCClassifier, such values are treated as "
-    "missing. A column that is categorical before the data are split keeps all levels."
+    "With unseen='missing', or handle_unknown='missing' in BNCClassifier, such values are treated "
+    "as missing. A column that is categorical before the data are split keeps all levels."
 )
 """The remedy if unseen labels can be treated as missing."""
 
@@ -89,7 +90,8 @@ def united(
     in_other_type = [label for label in strange if _same_text([label], known)]
     if in_other_type or (strange and _numbers_for_text(strange, known)):
         raise ValueError(
-            f"column {shown(name)}: {_unknown_labels_message(in_other_type or strange, known, REFIT)}"
+            f"column {shown(name)}: "
+            f"{_unknown_labels_message(in_other_type or strange, known, REFIT)}"
         )
     return tuple(sorted((*known, *strange), key=lambda label: label == MISSING))
 
@@ -126,7 +128,10 @@ def _unknown_labels_message(
 ) -> str:
     """Return the message about labels that are not among the known ones."""
     if _same_text(strange, known):
-        remedy = f"{_difference(strange, known)} Convert the column, with {_conversion_code(strange, known)}."
+        remedy = (
+            f"{_difference(strange, known)} Convert the column, with "
+            f"{_conversion_code(strange, known)}."
+        )
     elif _numbers_for_text(strange, known):
         remedy = (
             "Apply the discretizer that discretize returned in training, or convert the column."

@@ -105,8 +105,8 @@ def read_numbers(
                 floats = pd.Series(array).to_numpy(dtype=np.float64, na_value=np.nan)
         except ArithmeticError as error:
             raise ValueError(
-                f"{argument}: column {shown(name)} must have numbers up to the largest float, 1.8e308; got "
-                "one that cannot be a float. Make it missing, or use logarithms."
+                f"{argument}: column {shown(name)} must have numbers up to the largest float, "
+                "1.8e308; got one that cannot be a float. Make it missing, or use logarithms."
             ) from error
         if kind in _WITH_INTEGERS and (np.abs(floats) >= _MOST_EXACT).any():
             exact = np.array(array, dtype=object)
@@ -134,8 +134,9 @@ def check_index(values: object, index: pd.Index[Any], argument: str) -> None:
     """Raise a ValueError for a Series with another index than the data."""
     if isinstance(values, pd.Series) and not values.index.equals(index):
         raise ValueError(
-            f"{argument} must have the index of the data; got a Series with another one. Align it, with "
-            f"{argument}.loc[dataset.index], or pass .to_numpy() if its values are in the order of the rows."
+            f"{argument} must have the index of the data; got a Series with another one. Align it, "
+            f"with {argument}.loc[dataset.index], or pass .to_numpy() if its values are in the "
+            "order of the rows."
         )
 
 
@@ -166,7 +167,8 @@ def check_weights(weights: object, index: pd.Index[Any], argument: str = "weight
         total = floats.sum()
     if not np.isfinite(total):
         raise ValueError(
-            f"{argument} must have a finite sum; got weights up to {floats.max():g}. Divide them by a number."
+            f"{argument} must have a finite sum; got weights up to {floats.max():g}. "
+            "Divide them by a number."
         )
     return floats
 
@@ -180,8 +182,8 @@ def to_numbers(name: Hashable, labels: tuple[Any, ...]) -> list[float]:
     """Return the levels of a column as floats, or raise if they are not numbers."""
     if any(isinstance(label, bool) or not isinstance(label, Real) for label in labels):
         raise TypeError(
-            f"column {shown(name)} must hold numbers; got the levels {listed(labels)}. Exclude it from "
-            "numbers, or convert it, for example with pd.to_numeric."
+            f"column {shown(name)} must hold numbers; got the levels {listed(labels)}. Exclude it "
+            "from numbers, or convert it, for example with pd.to_numeric."
         )
     return [float(label) for label in labels]
 
@@ -329,6 +331,7 @@ def check_class(column: pd.Series[Any]) -> None:
     """Raise a TypeError if the class consists of numbers of type float: it is never discretized."""
     if value_type(column) in FLOATS and column.notna().any():
         raise TypeError(
-            f"class_var must be categorical; got {shown(column.name)}, which has numbers of type float. If "
-            "they are codes, use .astype('Int64'); if they are measurements, bin them with pd.cut."
+            f"class_var must be categorical; got {shown(column.name)}, which has numbers of type "
+            "float. If they are codes, use .astype('Int64'); if they are measurements, "
+            "bin them with pd.cut."
         )

@@ -70,8 +70,8 @@ def group_labels(
     group_of_row, _ = pd.factorize(pd.Series(labels))
     if missing := np.count_nonzero(group_of_row < 0):
         raise ValueError(
-            f"groups must have a label for each row; got {missing} missing values. Give each of these rows a "
-            "label of its own."
+            f"groups must have a label for each row; got {missing} missing values. Give each of "
+            "these rows a label of its own."
         )
     return rows, group_of_row
 
@@ -123,8 +123,8 @@ def frame_of(data: Any, argument: str, *, or_row: bool = False) -> pd.DataFrame:
     rows = open_data(data, argument, or_rows=or_row).in_memory(argument)
     if isinstance(rows, Dataset):
         raise TypeError(
-            f"{argument} must be a pandas DataFrame; got Dataset. Its columns are categories already; pass "
-            "the data frame that it was encoded from."
+            f"{argument} must be a pandas DataFrame; got Dataset. Its columns are categories "
+            "already; pass the data frame that it was encoded from."
         )
     assert isinstance(rows, Frame | Records)
     return rows.frame
@@ -204,7 +204,8 @@ class Parts(Opened):
     def weighed(self, weights: object) -> Partitions:
         if not names_column(weights):
             raise TypeError(
-                f"weights must be the name of a column if data are partitioned; got {shown(weights)}."
+                "weights must be the name of a column if data are partitioned; "
+                f"got {shown(weights)}."
             )
         check_columns([weights], self.columns, "weights")
         return self.read(Columns(weights=weights))

@@ -43,8 +43,8 @@ class Memo:
         ):
             if self.checks.setdefault(key, (facts.kept, check, gaps)) != (facts.kept, check, gaps):
                 raise ValueError(
-                    "dataset must not change between passes over its parts; got different values of "
-                    f"{shown(key[0])}. Copy the data, and use the copy."
+                    "dataset must not change between passes over its parts; got different values "
+                    f"of {shown(key[0])}. Copy the data, and use the copy."
                 )
 
     def keep(self, facts: Facts, columns: Sequence[Hashable]) -> bool:

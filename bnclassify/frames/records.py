@@ -70,8 +70,8 @@ def encode_records(
         text = next((value for value in values if isinstance(value, str)), None)
         if text is not None and numeric.get(name):
             raise TypeError(
-                f"{argument}: column {shown(name)} must be numeric; got text such as {shown(text)}. Write "
-                "numbers without quotes, with a decimal point."
+                f"{argument}: column {shown(name)} must be numeric; got text such as "
+                f"{shown(text)}. Write numbers without quotes, with a decimal point."
             )
         flags = [value for value in values if isinstance(value, bool | np.bool_)]
         if flags and numeric.get(name):

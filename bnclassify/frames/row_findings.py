@@ -61,7 +61,8 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
         if len(crossed) > 1 and 0 < cells <= 4 * n and _counts_rows(column, others, n):
             return Finding(
                 column.name,
-                "numbers of equal rows, as in a table of frequencies: no two rows are equal without them",
+                "numbers of equal rows, as in a table of frequencies: no two rows are "
+                "equal without them",
                 f"If so, use {how_to_weigh(column.name)}",
                 serious=True,
             )
@@ -144,8 +145,8 @@ def missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
             yield Finding(
                 together[0],
                 f"missing in the same {n:,} rows as {listed(together[1:])}",
-                "Find out why, because such rows can be of another kind; to learn without them, use "
-                f"dataset.dropna(subset=[{together[0]!r}])",
+                "Find out why, because such rows can be of another kind; to learn without them, "
+                f"use dataset.dropna(subset=[{together[0]!r}])",
             )
 
 

@@ -121,8 +121,8 @@ class Chunks:
             frame = _as_pandas(made, self.argument)
             if absent := [name for name in columns or () if name not in frame.columns]:
                 raise KeyError(
-                    f"{self.argument}: part {part} has no column {listed(absent)}. Give each part the "
-                    "columns of the first, with part.reindex(columns=first.columns)."
+                    f"{self.argument}: part {part} has no column {listed(absent)}. Give each part "
+                    "the columns of the first, with part.reindex(columns=first.columns)."
                 )
             rows += len(frame)
             yield frame if columns is None else frame[list(columns)]
@@ -135,7 +135,8 @@ class Chunks:
         frames = self._frames() if callable(self._frames) else self._frames
         if isinstance(frames, pd.DataFrame | str | Mapping) or not isinstance(frames, Iterable):
             raise TypeError(
-                f"{self.argument} {NEEDS_FUNCTION}; got a function that returns {type(frames).__name__}."
+                f"{self.argument} {NEEDS_FUNCTION}; got a function that returns "
+                f"{type(frames).__name__}."
             )
         return frames
 

@@ -135,8 +135,8 @@ def _unite(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
     labels = tuple(dict.fromkeys(label for part in filled for label in part.labels))
     if len(labels) > MAX_LEVELS:
         raise ValueError(
-            f"dataset: {shown(name)} has more than {MAX_LEVELS:,} levels, like a column of identifiers. "
-            "Drop it, or merge rare levels in the same way in each frame."
+            f"dataset: {shown(name)} has more than {MAX_LEVELS:,} levels, like a column of "
+            "identifiers. Drop it, or merge rare levels in the same way in each frame."
         )
     return ColumnLevels(labels, declared=False, floats=all(part.floats for part in filled))
 
@@ -155,6 +155,6 @@ def _in_order(name: Hashable, levels: ColumnLevels) -> tuple[Any, ...]:
 def _two_types_error(name: Hashable, labels: Sequence[Hashable]) -> TypeError:
     kinds = dict.fromkeys(type(label).__name__ for label in labels)
     return TypeError(
-        f"column {shown(name)} must have one type in all parts of the data; got {listed(kinds)}. Read it as "
-        f"one, for example with dtype={{{shown(name)}: str}}."
+        f"column {shown(name)} must have one type in all parts of the data; got {listed(kinds)}. "
+        f"Read it as one, for example with dtype={{{shown(name)}: str}}."
     )

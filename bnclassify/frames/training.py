@@ -179,7 +179,8 @@ def _check_no_missing_level(schema: Schema, targets: Sequence[Hashable], argumen
     for target in targets:
         if schema.known[target][-1:] == (MISSING,):
             raise ValueError(
-                f"{argument} must not have the level {MISSING!r}. Name only features in missing_level."
+                f"{argument} must not have the level {MISSING!r}. Name only "
+                "features in missing_level."
             )
 
 

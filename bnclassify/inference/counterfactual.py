@@ -118,8 +118,9 @@ def counterfactual(
 
     References
     ----------
-    .. [1] Wachter, S., Mittelstadt, B., Russell, C. (2018). Counterfactual explanations without opening the
-       black box: automated decisions and the GDPR. Harvard Journal of Law & Technology 31.
+    .. [1] Wachter, S., Mittelstadt, B., Russell, C. (2018). Counterfactual explanations without
+       opening the black box: automated decisions and the GDPR. Harvard Journal of Law &
+       Technology 31.
 
     Examples
     --------
@@ -384,8 +385,9 @@ def _check_rows(changes: Changes, rows: float, size: int) -> None:
     terms = len(changes.row.codes) * max(1, len(averaged_in(changes.x)))
     if rows * terms > _MOST_TERMS:
         raise ValueError(
-            f"most must be less than {size} for this row, because {rows:,.0f} sets of changes or more have "
-            f"to be tried in {terms:,} terms. Name features that keep their values with fixed."
+            f"most must be less than {size} for this row, because {rows:,.0f} sets of changes or "
+            f"more have to be tried in {terms:,} terms. Name features that keep their "
+            "values with fixed."
         )
 
 

@@ -195,14 +195,15 @@ def _check_odds(
     unrivalled: list[int] = targets[~rivals.any(axis=1)].tolist()
     if unrivalled:
         raise ValueError(
-            f"against must differ from the explained class; got {shown(labels[unrivalled[0]])}, which is "
-            f"predicted in {len(unrivalled):,} of {len(targets):,} rows. Set target to the class to explain."
+            f"against must differ from the explained class; got {shown(labels[unrivalled[0]])}, "
+            f"which is predicted in {len(unrivalled):,} of {len(targets):,} rows. Set target to "
+            "the class to explain."
         )
     without = np.isnan(log_odds[:, 0])
     if without.any():
         raise ValueError(
-            f"{argument} must be possible under a compared class, so that the odds are defined; got "
-            f"impossible rows {listed(index[without])}. Fit the model with smooth above 0."
+            f"{argument} must be possible under a compared class, so that the odds are defined; "
+            f"got impossible rows {listed(index[without])}. Fit the model with smooth above 0."
         )
 
 

@@ -86,8 +86,8 @@ def impute(
     References
     ----------
     .. [1] Rubin, D. B. (1987). Multiple Imputation for Nonresponse in Surveys. Wiley.
-    .. [2] Tanner, M. A., Wong, W. H. (1987). The calculation of posterior distributions by data augmentation.
-       Journal of the American Statistical Association 82.
+    .. [2] Tanner, M. A., Wong, W. H. (1987). The calculation of posterior distributions by data
+       augmentation. Journal of the American Statistical Association 82.
 
     Examples
     --------

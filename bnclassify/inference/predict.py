@@ -116,7 +116,7 @@ def predict(
     ----------
     x : BNC, AODE or another model
         Fitted model.
-    newdata : pandas.DataFrame or another frame, Dataset, Series, dict, list of dict or Dask DataFrame
+    newdata : DataFrame, Dataset, Series, dict, list of dict or Dask DataFrame
         Rows with a column for each feature of `x`. A Series or dict is one row, and may omit
         features, which are then unknown. None, NaN and pandas.NA are missing.
     prob : bool, default False
@@ -190,8 +190,8 @@ def predict(
     References
     ----------
     .. [1] Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI 2001.
-    .. [2] Saerens, M., Latinne, P., Decaestecker, C. (2002). Adjusting the outputs of a classifier to
-       new a priori probabilities: a simple procedure. Neural Computation 14.
+    .. [2] Saerens, M., Latinne, P., Decaestecker, C. (2002). Adjusting the outputs of a
+       classifier to new a priori probabilities: a simple procedure. Neural Computation 14.
 
     Examples
     --------
@@ -271,8 +271,8 @@ def _predictor(
         return partial(x.predict, **options, joint=joint, greedy=greedy)
     if joint or greedy:
         raise TypeError(
-            f"{'joint' if joint else 'greedy'} must be False for a model of one class variable. mbc, maode "
-            "and chain learn models of several."
+            f"{'joint' if joint else 'greedy'} must be False for a model of one class variable. "
+            "mbc, maode and chain learn models of several."
         )
     if prob and costs is not None:
         raise ValueError("costs must be None if prob is True. Costs change only labels.")
@@ -339,7 +339,8 @@ def _check_points(x: Model, **others: object) -> None:
     """Raise an error unless a model has points, and nothing else is asked for."""
     if not x.points_of(Rows(np.zeros((len(x.features), 0), dtype=np.int8)), ()):
         raise TypeError(
-            f"points must be False unless x is a scorecard; got {x.called}. Make one with scorecard(x)."
+            f"points must be False unless x is a scorecard; got {x.called}. Make one "
+            "with scorecard(x)."
         )
     if given := [
         name for name, value in others.items() if value is not None and value is not False
@@ -456,7 +457,8 @@ def check_costs(
     decisions = columns
     if not decisions or len(set(decisions)) < len(decisions) or any(map(is_missing, decisions)):
         raise ValueError(
-            f"costs must have one column per decision, each with its own name; got {listed(decisions)}."
+            "costs must have one column per decision, each with its own name; got "
+            f"{listed(decisions)}."
         )
     if set(decisions) <= set(classes):
         decisions = [name for name in classes if name in decisions]
@@ -494,7 +496,7 @@ def log_prior_ratio(learned: Array, prior: Array, classes: Sequence[Hashable]) -
     unknown = [name for name, lacks in zip(classes, lacking, strict=True) if lacks]
     if unknown:
         raise ValueError(
-            f"prior must be 0 for classes that are impossible in the model; got a positive value of "
+            "prior must be 0 for classes that are impossible in the model; got a positive value of "
             f"{listed(unknown)}. Fit the model with smooth above 0."
         )
     return log(np.where(prior > 0, prior / np.where(learned > 0, learned, 1.0), 0.0))

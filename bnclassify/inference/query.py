@@ -176,8 +176,8 @@ def _proportions_of_draws(codes: Codes, cards: Sequence[int]) -> Array:
     """Return the proportion of rows of (variables, rows) codes that have each combination of levels."""
     if prod(cards) > _MOST_CELLS:
         raise ValueError(
-            f"variables must have a joint distribution of fewer cells; got {prod(cards):,}. Query fewer "
-            "variables at a time."
+            f"variables must have a joint distribution of fewer cells; got {prod(cards):,}. Query "
+            "fewer variables at a time."
         )
     return (
         np.bincount(np.ravel_multi_index(tuple(codes), cards), minlength=prod(cards))
@@ -296,8 +296,9 @@ def log_table(
     n = prod(shape)
     if n * cards[-1] > _MOST_CELLS:
         raise ValueError(
-            f"variables and evidence must have a joint distribution of fewer cells; got {n * cards[-1]:,}. "
-            "Query fewer variables at a time, or give fewer likelihoods and lists."
+            "variables and evidence must have a joint distribution of fewer cells; got "
+            f"{n * cards[-1]:,}. Query fewer variables at a time, or give fewer "
+            "likelihoods and lists."
         )
     logs: Array = np.empty((n, cards[-1]))
     cells = np.indices(shape, dtype=np.intp).reshape(len(features), n)

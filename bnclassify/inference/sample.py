@@ -69,8 +69,9 @@ def sample(
 
     References
     ----------
-    .. [1] Heckerman, D., Chickering, D. M., Meek, C., Rounthwaite, R., Kadie, C. (2000). Dependency networks
-       for inference, collaborative filtering, and data visualization. JMLR 1.
+    .. [1] Heckerman, D., Chickering, D. M., Meek, C., Rounthwaite, R., Kadie, C. (2000).
+       Dependency networks for inference, collaborative filtering, and data visualization. JMLR
+       1.
 
     Examples
     --------

@@ -68,8 +68,9 @@ def check_wish(
         OneOf(("increasing", "decreasing")).check(f"directions[{name!r}]", direction)
         if not _is_numeric(x, name) and not all(isinstance(v, Real) for v in _labels(x, name)):
             raise ValueError(
-                f"directions must name features that are numbers; got {shown(name)} with the levels "
-                f"{listed(_labels(x, name))}. Name the possible ones, with ranges={{{name!r}: [...]}}."
+                f"directions must name features that are numbers; got {shown(name)} with the "
+                f"levels {listed(_labels(x, name))}. Name the possible ones, with "
+                f"ranges={{{name!r}: [...]}}."
             )
     return Wish(frozenset(fixed), ends, levels, directions or {})
 
@@ -179,8 +180,8 @@ def _numbers_in_intervals(
 def decimals(cuts: Sequence[float], before: float = 0.0) -> int | None:
     """Return the decimals that values of a column have, by its cut points; None if they have many.
 
-    >>> decimals((115.5, 127.5)), decimals((21.35, 29.05)), decimals((44.2, 50.0)), decimals((1.23456789,))
-    (0, 1, 1, None)
+    >>> decimals((115.5, 127.5)), decimals((21.35, 29.05)), decimals((1.23456789,))
+    (0, 1, None)
     """
     texts = [format(Decimal(repr(float(cut))), "f").rstrip("0") for cut in cuts]
     parts = [text.partition(".")[2] for text in texts]

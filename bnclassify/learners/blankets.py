@@ -70,10 +70,10 @@ def learn_blanket(
 
     References
     ----------
-    .. [1] Tsamardinos, I., Aliferis, C. F., Statnikov, A. (2003). Algorithms for large scale Markov blanket
-       discovery. FLAIRS 2003.
-    .. [2] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of
-       Statistics 6.
+    .. [1] Tsamardinos, I., Aliferis, C. F., Statnikov, A. (2003). Algorithms for large scale
+       Markov blanket discovery. FLAIRS 2003.
+    .. [2] Holm, S. (1979). A simple sequentially rejective multiple test procedure.
+       Scandinavian Journal of Statistics 6.
 
     Examples
     --------

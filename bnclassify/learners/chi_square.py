@@ -97,8 +97,8 @@ def chisq_dn(
 
     References
     ----------
-    .. [1] Gámez, J. A., Mateo, J. L., Puerta, J. M. (2006). Dependency networks based classifiers: learning
-       models by using independence tests. PGM 2006.
+    .. [1] Gámez, J. A., Mateo, J. L., Puerta, J. M. (2006). Dependency networks based
+       classifiers: learning models by using independence tests. PGM 2006.
     .. [2] Yilmaz, Y. K., Alpaydın, E., Akın, H. L., Bilgiç, T. (2002). Handling of deterministic
        relationships in constraint-based causal discovery. PGM 2002.
 

@@ -200,8 +200,8 @@ def anb(
     mentioned = tuple(dict.fromkeys(name for f, ps in written.items() for name in (f, *ps)))
     if class_var in mentioned:
         raise ValueError(
-            f"parents must contain only features; got the class {shown(class_var)}, which is a parent of "
-            "every feature. Omit it."
+            f"parents must contain only features; got the class {shown(class_var)}, which is a "
+            "parent of every feature. Omit it."
         )
     open_choice = dataset is None and features is None
     schema, chosen = find_schema(

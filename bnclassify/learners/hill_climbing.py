@@ -106,14 +106,15 @@ def hc(
     ----------
     .. [1] Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the
        combination of knowledge and statistical data. Machine Learning 20.
-    .. [2] Friedman, N. (1997). Learning belief networks in the presence of missing values and hidden
-       variables. ICML 1997.
+    .. [2] Friedman, N. (1997). Learning belief networks in the presence of missing values and
+       hidden variables. ICML 1997.
 
     Examples
     --------
     >>> from bnclassify import hc, load_car, modelstring
     >>> modelstring(hc("class", load_car()))
-    '[doors] [persons] [safety] [class|safety:persons] [buying|class] [maint|class] [lug_boot|class]'
+    '[doors] [persons] [safety] [class|safety:persons] [buying|class] [maint|class]
+     [lug_boot|class]'
     """
     search = _Climber(score, ess, max_parents, moves, missing, Climb(tabu, restarts, progress), rng)
     data = prepare(dataset, (class_var,), features, rows_needed=missing == "em")
@@ -190,8 +191,8 @@ def ban(
     --------
     >>> from bnclassify import ban, load_car, modelstring
     >>> modelstring(ban("class", load_car(), score="bde"))
-    '[class] [buying|class] [doors|class] [persons|class] [maint|buying:class] [safety|persons:class]
-     [lug_boot|safety:class]'
+    '[class] [buying|class] [doors|class] [persons|class] [maint|buying:class]
+     [safety|persons:class] [lug_boot|safety:class]'
     """
     search = _Climber(score, ess, max_parents, moves, missing, Climb(progress=progress), None)
     data = prepare(dataset, (class_var,), features, rows_needed=missing == "em")

@@ -85,8 +85,8 @@ def spode(
 
     References
     ----------
-    .. [1] Keogh, E. J., Pazzani, M. J. (1999). Learning augmented Bayesian classifiers: a comparison of
-       distribution-based and classification-based approaches. AISTATS 1999.
+    .. [1] Keogh, E. J., Pazzani, M. J. (1999). Learning augmented Bayesian classifiers: a
+       comparison of distribution-based and classification-based approaches. AISTATS 1999.
     .. [2] Yang, Y., Korb, K., Ting, K. M., Webb, G. I. (2005). Ensemble selection for
        superparent-one-dependence estimators. AI 2005.
 

@@ -77,8 +77,8 @@ def lca(
     References
     ----------
     .. [1] Lazarsfeld, P. F., Henry, N. W. (1968). Latent Structure Analysis. Houghton Mifflin.
-    .. [2] Linzer, D. A., Lewis, J. B. (2011). poLCA: an R package for polytomous variable latent class
-       analysis. Journal of Statistical Software 42.
+    .. [2] Linzer, D. A., Lewis, J. B. (2011). poLCA: an R package for polytomous variable
+       latent class analysis. Journal of Statistical Software 42.
 
     Examples
     --------
@@ -138,12 +138,14 @@ def _warn_of_choice(cards: Sequence[int], sizes: Sequence[int], best: int, free:
     cells = prod(cards) - 1
     if free > cells:
         warn(
-            f"the model of {sizes[best]} classes has {free:,} parameters, but the joint table of the "
-            f"features has {cells:,} free cells, so different tables fit equally well. Use fewer classes."
+            f"the model of {sizes[best]} classes has {free:,} parameters, but the joint table of "
+            f"the features has {cells:,} free cells, so different tables fit equally well. "
+            "Use fewer classes."
         )
     elif len(sizes) > 1 and sizes[best] == max(sizes):
         warn(
-            f"the largest number of classes, {sizes[best]}, has the best BIC. Pass larger numbers, too."
+            f"the largest number of classes, {sizes[best]}, has the best BIC. Pass "
+            "larger numbers, too."
         )
 
 

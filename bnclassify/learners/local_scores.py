@@ -90,10 +90,11 @@ def check_complete(data: Countable) -> None:
     partial = [name for name, lacks in zip(data.columns, data.incomplete, strict=True) if lacks]
     if partial:
         raise ValueError(
-            "dataset must have no missing values, because all families are scored on the same rows; got "
-            f"missing values in {listed(partial)}. Exclude incomplete rows with .dropna(), make missing a "
-            "level with .fillna('missing') or bnc(..., missing_level=True), or learn by hc, ban or tan_cl "
-            "with missing='em', in bnc with dag_args={'missing': 'em'}."
+            "dataset must have no missing values, because all families are scored on the same "
+            f"rows; got missing values in {listed(partial)}. Exclude incomplete rows with "
+            ".dropna(), make missing a level with .fillna('missing') or bnc(..., "
+            "missing_level=True), or learn by hc, ban or tan_cl with missing='em', in bnc with "
+            "dag_args={'missing': 'em'}."
         )
 
 
@@ -109,9 +110,9 @@ def warn_of_fractions(data: Countable, score: str) -> None:
     rows, fractions = data.weight_counts
     if fractions and data.size < rows:
         warn(
-            f"the weights of `dataset` sum to {data.size:g}, less than the number of its rows, {rows:,}. "
-            f"{score} treats weights as frequencies, so it finds too many arcs or too few. For survey "
-            "weights, use encode(..., weights_are='cases')."
+            f"the weights of `dataset` sum to {data.size:g}, less than the number of its rows, "
+            f"{rows:,}. {score} treats weights as frequencies, so it finds too many arcs or too "
+            "few. For survey weights, use encode(..., weights_are='cases')."
         )
 
 
@@ -246,14 +247,15 @@ def network_score(
     ----------
     .. [1] Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the
        combination of knowledge and statistical data. Machine Learning 20.
-    .. [2] Cooper, G. F., Herskovits, E. (1992). A Bayesian method for the induction of probabilistic
-       networks from data. Machine Learning 9.
+    .. [2] Cooper, G. F., Herskovits, E. (1992). A Bayesian method for the induction of
+       probabilistic networks from data. Machine Learning 9.
 
     Examples
     --------
     >>> from bnclassify import load_car, nb, network_score
     >>> car = load_car()
-    >>> [round(network_score(nb("class", car), car, score=name), 1) for name in ("bic", "bde", "k2")]
+    >>> x = nb("class", car)
+    >>> [round(network_score(x, car, score=name), 1) for name in ("bic", "bde", "k2")]
     [-13738.5, -13722.6, -13677.2]
     """
     ess = check_score(score, ess)

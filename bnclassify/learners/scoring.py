@@ -95,8 +95,8 @@ class CrossValidatedScore:
     def __init__(self, data: FoldedData, prior: Prior, metric: Metric = ACCURACY) -> None:
         if not isinstance(prior, PseudoCounts):
             raise TypeError(
-                f"prior must be one of smooth, ess and m for a search; got {shown(prior)}. Search with one "
-                "of them, then estimate the parameters with another prior by lp."
+                f"prior must be one of smooth, ess and m for a search; got {shown(prior)}. Search "
+                "with one of them, then estimate the parameters with another prior by lp."
             )
         self.data, self.prior, self.metric = data, prior, metric
         # Stands for log 0, so that contributions can be subtracted; lower than any possible log

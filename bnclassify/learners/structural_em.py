@@ -44,7 +44,8 @@ class Completions(Generic[D]):
         if n_completions.sum() > _MOST_COMPLETIONS:
             raise ValueError(
                 f"missing must not be 'em' if incomplete rows have more than {_MOST_COMPLETIONS:,} "
-                f"completions; got {n_completions.sum():,.0f}. Drop rows or columns with many missing values."
+                f"completions; got {n_completions.sum():,.0f}. Drop rows or columns with "
+                "many missing values."
             )
         self.rows = np.repeat(np.arange(len(data)), n_completions.astype(np.intp))
         self.starts = np.cumsum(n_completions.astype(np.intp)) - n_completions.astype(np.intp)

@@ -189,8 +189,8 @@ def _expected_forest(
     """Return the result of `_best_forest` for incomplete data by structural EM, and the scores on the way."""
     if len(list(data.views)) > 1:
         raise ValueError(
-            "missing must be 'available' with several discretizations; got 'em'. Discretize once, for "
-            "example with discretize='mdlp'."
+            "missing must be 'available' with several discretizations; got 'em'. Discretize once, "
+            "for example with discretize='mdlp'."
         )
     features, class_column, position = data.features, len(data.features), data.positions
 
@@ -245,8 +245,8 @@ def _directed_forest(
         parent >= 0 for parent in maximum_forest(weights, required, roots)
     ):
         raise ValueError(
-            f"required must not contain pairs that form a cycle; got {written(rules.required)}. Drop one of "
-            "them."
+            "required must not contain pairs that form a cycle; got "
+            f"{written(rules.required)}. Drop one of them."
         )
     first = np.where(required, 1 + 2 * np.abs(weights).max(initial=0.0), weights)
     parent = maximum_forest(first, (keep & ~forbidden) | required, roots)
@@ -256,8 +256,8 @@ def _directed_forest(
         and parent.count(-1) > maximum_forest(weights, keep, roots).count(-1)
     ):
         raise ValueError(
-            f"forbidden must leave a tree over all variables; got {written(rules.forbidden)}. Drop some of "
-            "them."
+            f"forbidden must leave a tree over all variables; got {written(rules.forbidden)}. "
+            "Drop some of them."
         )
     return {name: (names[p],) if p >= 0 else () for name, p in zip(names, parent, strict=True)}
 
@@ -314,7 +314,8 @@ def chow_liu(
     --------
     >>> from bnclassify import chow_liu, load_car, modelstring
     >>> modelstring(chow_liu("class", load_car()))
-    '[class] [buying|class] [maint|class] [doors|class] [persons|class] [lug_boot|class] [safety|class]'
+    '[class] [buying|class] [maint|class] [doors|class] [persons|class] [lug_boot|class]
+     [safety|class]'
     """
     data = prepare(dataset, (class_var,), features)
     rows = data.as_given

@@ -89,8 +89,8 @@ class Metric(AnyMetric):
 
 
 _ARGUMENTS = (
-    "Its arguments are the posteriors, a DataFrame with one column per class, the actual classes, a Series, "
-    "and weights, if the rows have weights."
+    "Its arguments are the posteriors, a DataFrame with one column per class, the actual classes, "
+    "a Series, and weights, if the rows have weights."
 )
 
 
@@ -170,8 +170,8 @@ def choose_metrics(metric: object, targets: Sequence[Hashable]) -> list[AnyMetri
     names = [one.name for one in metrics]
     if twice := repeated(names):
         raise ValueError(
-            f"metric must contain metrics with different names; got {listed(twice)} more than once. Name "
-            "functions with def."
+            f"metric must contain metrics with different names; got {listed(twice)} more than "
+            "once. Name functions with def."
         )
     return metrics
 
@@ -187,7 +187,10 @@ def find_metric(metric: object) -> Metric | OwnMetric:
     if callable(metric):
         function = metric.func if isinstance(metric, partial) else metric
         return OwnMetric(getattr(function, "__name__", type(function).__name__), metric)
-    expected = "metric must be a name or a function (posteriors, actual) -> number, or a list of these; got"
+    expected = (
+        "metric must be a name or a function (posteriors, actual) -> number, or a "
+        "list of these; got"
+    )
     if not isinstance(metric, str):
         raise TypeError(f"{expected} {shown(metric)}.")
     if metric not in METRICS:

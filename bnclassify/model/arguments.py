@@ -78,9 +78,10 @@ def check_ordered(x: Model, argument: str, target: int = 0) -> None:
     ]
     if name not in declared and list(labels) != sorted(numbers):
         raise ValueError(
-            f"{argument} requires a class with an order; got {shown(name)} with the labels {listed(labels)}. "
-            f"Declare it and refit, with dataset[{name!r}] = pd.Categorical(dataset[{name!r}], "
-            f"categories=[...], ordered=True), with the labels from the lowest to the highest."
+            f"{argument} requires a class with an order; got {shown(name)} with the labels "
+            f"{listed(labels)}. Declare it and refit, with dataset[{name!r}] = "
+            f"pd.Categorical(dataset[{name!r}], categories=[...], ordered=True), with the labels "
+            "from the lowest to the highest."
         )
 
 
@@ -134,8 +135,9 @@ def check_coded(x: object, question: str) -> BNC:
     network = check_bnc(x, question)
     if network.numeric:
         raise TypeError(
-            f"{question} requires a network of categories; got the numbers {listed(network.numeric)}. "
-            "Discretize them, for example with bnc(..., discretize='mdlp')."
+            f"{question} requires a network of categories; got the numbers "
+            f"{listed(network.numeric)}. Discretize them, for example with bnc(..., "
+            "discretize='mdlp')."
         )
     return network
 
@@ -233,8 +235,8 @@ def read_for(
             f"in the data. {available(absent[0], rows.columns)}" if rows.columns else "in the data."
         )
         raise KeyError(
-            f"newdata: no column {listed(absent)} {found} If the values are unknown in all rows, pass "
-            f"unknown={absent!r}."
+            f"newdata: no column {listed(absent)} {found} If the values are unknown in all rows, "
+            f"pass unknown={absent!r}."
         )
     # A record that names only unknown features is nevertheless one of the model.
     said = [
@@ -274,8 +276,9 @@ def check_unknown(x: Model, rows: InMemory, unknown: Sequence[Hashable], argumen
         known |= ~np.isnan(as_floats(data.numbers[name])) if name in data.numbers else known
         if known.any():
             raise ValueError(
-                f"unknown must name features without values in {argument}; got {shown(name)}, which has "
-                f"values in {np.count_nonzero(known):,} rows. Drop the column if it must not be used."
+                f"unknown must name features without values in {argument}; got {shown(name)}, "
+                f"which has values in {np.count_nonzero(known):,} rows. Drop the column if "
+                "it must not be used."
             )
 
 
@@ -289,8 +292,8 @@ def check_size(rows: int, n_classes: int) -> None:
     """Raise a ValueError if an array of rows and classes would need too much memory."""
     if rows * n_classes > _MOST_CELLS:
         raise ValueError(
-            f"{rows:,} rows and {n_classes:,} classes would need {rows * n_classes:,} numbers, more than "
-            f"{_MOST_CELLS:,}. Pass fewer rows at a time, or merge rare classes."
+            f"{rows:,} rows and {n_classes:,} classes would need {rows * n_classes:,} numbers, "
+            f"more than {_MOST_CELLS:,}. Pass fewer rows at a time, or merge rare classes."
         )
 
 
@@ -302,8 +305,8 @@ def check_augmented(x: Model, argument: str) -> BNC:
         raise TypeError(f"{argument} is defined for a single Bayesian network (BNC); got {kind}.")
     if not graph.is_augmented:
         raise ValueError(
-            f"{argument} is defined for an augmented naive Bayes, in which the class {shown(x.class_var)} "
-            "is a parent of every feature and has no parents. Learn the structure with nb or tan_cl, for "
-            "example."
+            f"{argument} is defined for an augmented naive Bayes, in which the class "
+            f"{shown(x.class_var)} is a parent of every feature and has no parents. Learn the "
+            "structure with nb or tan_cl, for example."
         )
     return cast("BNC", x)

@@ -109,8 +109,8 @@ def no_counts(x: Model) -> ValueError:
     if adjusted:
         reason = f"has parameters that do not follow from counts: {listed(adjusted)}"
     return ValueError(
-        f"x must have tables that follow from counts; it {reason}. Refit it to all rows, or fit a model "
-        f"with such tables: {A_NETWORK}."
+        f"x must have tables that follow from counts; it {reason}. Refit it to all rows, or fit a "
+        f"model with such tables: {A_NETWORK}."
     )
 
 

@@ -60,8 +60,9 @@ class Derived(BuiltOn):
     def estimate(self, data: Any, prior: Any) -> Model:
         """Raise an error, because tables alone would be those of the other model; see `estimate_base`."""
         raise TypeError(
-            f"x must be a model that can be refitted; got {self.called}, a Derived without estimate. "
-            "Make it in a method of lp, which its recipe then repeats, and define estimate."
+            f"x must be a model that can be refitted; got {self.called}, a Derived without "
+            "estimate. Make it in a method of lp, which its recipe then repeats, "
+            "and define estimate."
         )
 
     def estimate_base(self, data: Any, prior: Any) -> Model:
@@ -74,6 +75,6 @@ class Derived(BuiltOn):
         if type(self).estimate is Derived.estimate:
             self.estimate(None, None)  # which raises an error
         raise TypeError(
-            f"x must be made in a method of lp to be refitted; got {self.called}, whose recipe makes "
-            f"{fitted.called}."
+            f"x must be made in a method of lp to be refitted; got {self.called}, whose recipe "
+            f"makes {fitted.called}."
         )

@@ -220,8 +220,8 @@ class Model(Immutable):
                 f"the class {type(self).__name__} must define the property score."
             )
         raise TypeError(
-            f"x must predict one class; got a model of {listed(self.targets)}. Use predict(x, newdata), or "
-            "explain(x, row, class_var=...) for one of them."
+            f"x must predict one class; got a model of {listed(self.targets)}. Use predict(x, "
+            "newdata), or explain(x, row, class_var=...) for one of them."
         )
 
     def place(self, data: Dataset, unseen: str | None = None) -> Rows:
@@ -326,8 +326,8 @@ def rows_with(
     absent = [name for i, name in named.items() if i not in found and (codes[i] >= 0).any()]
     if absent:
         raise ValueError(
-            f"newdata must contain numbers in {listed(absent)}; got categories. Pass the data before "
-            "they are discretized."
+            f"newdata must contain numbers in {listed(absent)}; got categories. Pass the data "
+            "before they are discretized."
         )
     return Rows(codes, found)
 

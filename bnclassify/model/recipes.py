@@ -23,8 +23,8 @@ A_NETWORK = "bnc('tan_cl', class_var, dataset, smooth=1, discretize='mdlp')"
 """The call, for messages, that fits a network with tables, counts and a joint distribution."""
 
 NO_JOINT = (
-    "provides P(class | features), but does not define a joint distribution. Use predict, explain, cloglik "
-    f"or cv, or fit a network, which defines one: {A_NETWORK}."
+    "provides P(class | features), but does not define a joint distribution. Use predict, explain, "
+    f"cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
 )
 """The rest of the message about a model type without a joint distribution, after its name."""
 

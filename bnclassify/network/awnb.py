@@ -83,8 +83,8 @@ def depth_weights(data: Dataset, samples: Iterable[Positions]) -> Array:
     depths = testing_depths(data, samples)
     if not depths.any():
         raise ValueError(
-            "awnb_trees: no tree has a split, so no weights can be estimated. Increase awnb_trees or "
-            "awnb_bootstrap, unless no feature depends on the class."
+            "awnb_trees: no tree has a split, so no weights can be estimated. Increase awnb_trees "
+            "or awnb_bootstrap, unless no feature depends on the class."
         )
     return np.asarray(np.where(depths > 0, 1 / np.sqrt(np.maximum(depths, 1)), 0.0).mean(axis=0))
 
@@ -119,9 +119,10 @@ class _Trees:
     the node. A split is removed only if its subtree has as many errors as the node alone [1]_, as
     in rpart with a complexity parameter of 0.
 
-    .. [1] Breiman, L., Friedman, J., Olshen, R., Stone, C. (1984). Classification and Regression Trees.
-    .. [2] Coppersmith, D., Hong, S. J., Hosking, J. R. M. (1999). Partitioning nominal attributes in
-       decision trees. Data Mining and Knowledge Discovery 3.
+    .. [1] Breiman, L., Friedman, J., Olshen, R., Stone, C. (1984). Classification and
+       Regression Trees.
+    .. [2] Coppersmith, D., Hong, S. J., Hosking, J. R. M. (1999). Partitioning nominal
+       attributes in decision trees. Data Mining and Knowledge Discovery 3.
     """
 
     def __init__(self, data: Dataset, samples: Sequence[Positions]) -> None:

@@ -357,8 +357,9 @@ class DN(Network):
     """
 
     no_joint = (
-        "a dependency network (DN) has no joint distribution, because its arcs may form cycles; use "
-        "predict, cloglik and cv, or learn a network with a joint distribution, for example with ban"
+        "a dependency network (DN) has no joint distribution, because its arcs may form cycles; "
+        "use predict, cloglik and cv, or learn a network with a joint distribution, "
+        "for example with ban"
     )
     is_sampled = True
 
@@ -366,8 +367,8 @@ class DN(Network):
         check_families(self.class_var, tuple(self.families), acyclic=False)
         if not self.is_augmented:
             raise ValueError(
-                f"families: in a dependency network the class {shown(self.class_var)} is a parent of every "
-                "feature and has no parents"
+                f"families: in a dependency network the class {shown(self.class_var)} is a parent "
+                "of every feature and has no parents"
             )
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
@@ -404,8 +405,9 @@ def check_numbers(x: Network) -> None:
         inner = [name for name in parents if name in numbers]
         if inner or (variable in numbers and parents[-1:] != [x.class_var]):
             raise ValueError(
-                f"families: the number {shown(inner[0] if inner else variable)} must be a leaf that has the "
-                "class as a parent. Discretize it, for example with bnc(..., discretize='mdlp')."
+                f"families: the number {shown(inner[0] if inner else variable)} must be a leaf "
+                "that has the class as a parent. Discretize it, for example with bnc(..., "
+                "discretize='mdlp')."
             )
     parents_of = {family[0]: family[1:] for family in x.families}
     for name, density in x.densities.items():

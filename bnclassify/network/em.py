@@ -153,7 +153,8 @@ def warn_of_end(run: Run, remedy: str) -> None:
         gain = run.objectives[-1] - run.objectives[-2]
         n = len(run.objectives) - 1
         warn(
-            f"EM stopped after {n} iterations, the last of which still gained {gain:.3g} nats. {remedy}"
+            f"EM stopped after {n} iterations, the last of which still gained "
+            f"{gain:.3g} nats. {remedy}"
         )
 
 

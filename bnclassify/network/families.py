@@ -40,8 +40,8 @@ def check_families(
         strange = [name for name in parents if name not in variables]
         if strange:
             raise ValueError(
-                f"{origin}: the parent {shown(strange[0])} of {shown(variable)} is not a variable of "
-                f"the network. {available(strange[0], variables)}"
+                f"{origin}: the parent {shown(strange[0])} of {shown(variable)} is not a variable "
+                f"of the network. {available(strange[0], variables)}"
             )
         if not acyclic and variable in parents:
             raise ValueError(f"{origin} must not have {shown(variable)} as a parent of itself.")
@@ -85,8 +85,8 @@ def check_shapes(
         shape = tuple([card[v] for v in family])
         if table.shape != shape:
             raise ValueError(
-                f"cpts must have a table of {shown(family[0])} of shape {shape}, the levels of its family; "
-                f"got {table.shape}."
+                f"cpts must have a table of {shown(family[0])} of shape {shape}, the levels of its "
+                f"family; got {table.shape}."
             )
 
 

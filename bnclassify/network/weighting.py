@@ -189,8 +189,8 @@ class WANBIA(Method):
         """Return the network with its tables weighted, by L-BFGS-B from all ones and from all halves."""
         if any(x.feature_parents.values()) and data.incomplete[:-1].any():
             raise ValueError(
-                "wanbia must be False if values are missing and features have feature parents. Drop "
-                "incomplete rows with .dropna(), or learn the structure with nb."
+                "wanbia must be False if values are missing and features have feature parents. "
+                "Drop incomplete rows with .dropna(), or learn the structure with nb."
             )
         from scipy.optimize import minimize
 
@@ -209,7 +209,8 @@ class WANBIA(Method):
         downhill: Array = np.abs(np.clip(weights - objective(weights)[1], 0, 1) - weights)
         if not best.success and downhill.max() > _FLAT * data.size:
             warn(
-                f"wanbia: the weights may not be optimal, as the optimizer stopped early ({best.message})"
+                "wanbia: the weights may not be optimal, as the optimizer stopped "
+                f"early ({best.message})"
             )
         return with_weights(fitted, weights * (np.array(fitted.cards[:-1]) > 1))
 
@@ -254,8 +255,8 @@ class Lazy(Derived):
     estimate = Derived.estimate_base
 
     no_joint = (
-        "a model with subsumption resolution ignores values row by row, so it does not define a joint "
-        "distribution. Use cloglik or cv, or refit the model with lp without subsumption."
+        "a model with subsumption resolution ignores values row by row, so it does not define a "
+        "joint distribution. Use cloglik or cv, or refit the model with lp without subsumption."
     )
 
     def __post_init__(self) -> None:

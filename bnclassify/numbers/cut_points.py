@@ -78,8 +78,8 @@ def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int
     n_classes = int(classes.max()) + 1
     if n_classes * len(last) > MAX_CELLS:
         raise ValueError(
-            f"class_var: {n_classes:,} classes are too many to discretize {len(last):,} different values; "
-            "if the class is a number, bin it first"
+            f"class_var: {n_classes:,} classes are too many to discretize {len(last):,} different "
+            "values; if the class is a number, bin it first"
         )
     # below[c, i]: the weight of the rows of class c that have one of the first i distinct values
     below = np.zeros((n_classes, len(last) + 1))
@@ -271,7 +271,8 @@ def shortest_between(low: float, high: float, otherwise: float) -> float:
     Of two that are equally near, as 0.2 and 0.3 between 0 and 0.5, the middle is returned. If there
     is not a number between them, or they are beyond 1e300, ``otherwise`` is returned.
 
-    >>> [shortest_between(*ends, 0.0) for ends in ((43.9, 44.3), (0, 0.5), (0.9, 1), (2951, 3051), (3, 4))]
+    >>> pairs = (43.9, 44.3), (0, 0.5), (0.9, 1), (2951, 3051), (3, 4)
+    >>> [shortest_between(*ends, 0.0) for ends in pairs]
     [44.0, 0.25, 0.95, 3000.0, 3.5]
     """
     wide, middle = high - low, low / 2 + high / 2
@@ -368,8 +369,8 @@ def table_cuts(
     """Choose cut points; return columns, points, labels, ranges and means as `Discretizer` has them."""
     if method != "quantile":
         raise ValueError(
-            f"method must be 'quantile' if dataset is a table in a database; got {shown(method)}. The other "
-            "methods accept a sample, such as table.sample(0.01).to_pandas()."
+            f"method must be 'quantile' if dataset is a table in a database; got {shown(method)}. "
+            "The other methods accept a sample, such as table.sample(0.01).to_pandas()."
         )
     bins = Whole(least=2, most=MOST_BINS).check("bins", bins)
     check_columns(

@@ -194,8 +194,8 @@ class Discretizer(Immutable):
         if values := by_column[self.columns.index(name)] if by_column else ():
             return values
         raise ValueError(
-            f"x must have training values of {shown(name)}; got none, because all are missing or the model "
-            "is from an earlier version. Drop the column, or fit the model again."
+            f"x must have training values of {shown(name)}; got none, because all are missing or "
+            "the model is from an earlier version. Drop the column, or fit the model again."
         )
 
     def __call__(self, newdata: pd.DataFrame | Row) -> pd.DataFrame:

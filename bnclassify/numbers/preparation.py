@@ -196,8 +196,8 @@ def prepare_table(
     """Learn how to prepare a table; return it prepared to learn from, and the columns to learn from again."""
     if preparing.min_count is not None:
         raise TypeError(
-            f"min_count must be None if dataset is a table in a database; got {preparing.min_count}. Merge "
-            "rare levels in a query."
+            "min_count must be None if dataset is a table in a database; got "
+            f"{preparing.min_count}. Merge rare levels in a query."
         )
     discretizer: Discretizer | None = None
     if preparing.discretize is not None:

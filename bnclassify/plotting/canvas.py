@@ -108,9 +108,10 @@ def chart(function: Function) -> Function:
             import matplotlib.pyplot as plt
         except ImportError as error:
             raise ImportError(
-                "Charts require matplotlib, which is not installed. Run pip install 'pybnclassify[plot]'."
+                "Charts require matplotlib, which is not installed. Run pip install "
+                "'pybnclassify[plot]'."
             ) from error
-        plt.install_repl_displayhook()  # a notebook shows all charts only if this happens outside the context
+        plt.install_repl_displayhook()  # outside the context: if not, notebooks show one chart
         with plt.rc_context(_STYLE):
             return function(*arguments, **named)
 

@@ -92,7 +92,10 @@ def plot_cpt(
     shares = layout.arrange(frame.to_numpy())
     rows, columns = shares.shape
     if max(rows, columns) > _LONGEST or shares.size > _MOST_CELLS:
-        expected = f"a variable whose table has at most {_LONGEST} rows and columns and {_MOST_CELLS:,} cells"
+        expected = (
+            f"a variable whose table has at most {_LONGEST} rows and columns and "
+            f"{_MOST_CELLS:,} cells"
+        )
         got = f"{shown(variable)} with {rows:,} rows and {columns:,} columns. Use cpt(x, variable)"
         raise ValueError(f"variable must be {expected}; got {got}.")
     width, height = layout.size

@@ -83,8 +83,8 @@ def _run_graphviz(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return draw(*args, **{"quiet": True, **kwargs})
     except graphviz.CalledProcessError as error:
         raise RuntimeError(
-            f"graphviz-pure did not draw the picture: {error}. It writes svg and png; install Graphviz for "
-            "other formats."
+            f"graphviz-pure did not draw the picture: {error}. It writes svg and png; install "
+            "Graphviz for other formats."
         ) from error
     finally:
         dot_command.DOT_BINARY = dot
@@ -266,8 +266,8 @@ def sketch(x: Model, class_arcs: bool, *, note_colors: bool = True) -> Sketch:
         unlinked = [feature for feature in x.features if (x.class_var, feature) not in arcs]
         if unlinked:
             raise ValueError(
-                "class_arcs must be True unless the class is a parent of every feature; it is not a parent "
-                f"of {shown(unlinked[0])}."
+                "class_arcs must be True unless the class is a parent of every feature; it is not "
+                f"a parent of {shown(unlinked[0])}."
             )
         arcs = {arc: share for arc, share in arcs.items() if arc[0] != x.class_var}
         notes.append(f"{x.class_var} is a parent of every feature")

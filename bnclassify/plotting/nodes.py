@@ -74,7 +74,8 @@ def explained(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]
     text = f"{label}\nprior {signed(weights[class_var])}"
     nodes[class_var] = {"label": written(text), **_DARK}
     return nodes, [
-        f"log odds of {explanation.target} against {explanation.rival}: {signed(sum(weights.values()))}",
+        f"log odds of {explanation.target} against {explanation.rival}: "
+        f"{signed(sum(weights.values()))}",
         f"blue: evidence for {explanation.target}, orange: against it (nats)",
     ]
 
@@ -119,7 +120,8 @@ def distributed(
     name = f"<B>{_html_escaped(cut(str(variable), _LONGEST_LINE))}</B>"
     heading = f'BGCOLOR="{BLUE}"><FONT COLOR="white">{name}</FONT>' if is_class else f">{name}"
     rows = "".join(
-        f'<TR><TD ALIGN="RIGHT">{_html_escaped(cut(str(label), _LONGEST))}</TD><TD>{_bar_cells(share)}</TD>'
+        f'<TR><TD ALIGN="RIGHT">{_html_escaped(cut(str(label), _LONGEST))}</TD>'
+        f"<TD>{_bar_cells(share)}</TD>"
         f'<TD ALIGN="RIGHT">{_html_escaped(chance(share))}</TD></TR>'
         for label, share in _most_probable_values(labels, shares)
     )
@@ -150,7 +152,10 @@ def _bar_cells(share: float) -> str:
         if width
     )
     dims = f'FIXEDSIZE="TRUE" WIDTH="{_BAR}" HEIGHT="9"'
-    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" {dims}><TR>{cells}</TR></TABLE>'
+    return (
+        '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" '
+        f"{dims}><TR>{cells}</TR></TABLE>"
+    )
 
 
 def _html_escaped(text: object) -> str:

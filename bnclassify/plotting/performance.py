@@ -268,8 +268,8 @@ def plot_calibration(
 
     References
     ----------
-    .. [1] Bröcker, J., Smith, L. A. (2007). Increasing the reliability of reliability diagrams. Weather
-       and Forecasting 22.
+    .. [1] Bröcker, J., Smith, L. A. (2007). Increasing the reliability of reliability diagrams.
+       Weather and Forecasting 22.
 
     Examples
     --------
@@ -329,7 +329,8 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import pandas as pd
     >>> from bnclassify import compare_ranks, plot_ranks
-    >>> accuracy = pd.DataFrame({"nb": [0.87, 0.90, 0.73, 0.78, 0.94], "tan": [0.94, 0.94, 0.75, 0.78, 0.95],
+    >>> accuracy = pd.DataFrame({"nb": [0.87, 0.90, 0.73, 0.78, 0.94],
+    ...                          "tan": [0.94, 0.94, 0.75, 0.78, 0.95],
     ...                          "aode": [0.92, 0.94, 0.76, 0.79, 0.96]})
     >>> ax = plot_ranks(compare_ranks(accuracy))
     """

@@ -72,7 +72,10 @@ def aligned(facts: Mapping[str, object]) -> list[str]:
 
 def mark_up(x: Model, picture: str = "") -> str:
     """Write the facts of a model as HTML, dark on white, below a picture."""
-    cell = '<td style="text-align:left;vertical-align:top;padding:1px 12px 1px 0;background:#fff;color:#111">'
+    cell = (
+        '<td style="text-align:left;vertical-align:top;padding:1px 12px 1px '
+        '0;background:#fff;color:#111">'
+    )
     pairs = [(name, f"{v:,}" if isinstance(v, int) else str(v)) for name, v in facts_of(x).items()]
     rows = [
         f"<tr>{cell}{escape(name)}</td>{cell}{escape(value)}</td></tr>" for name, value in pairs

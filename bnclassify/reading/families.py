@@ -240,8 +240,8 @@ def modelstring(x: Model) -> str:
     for name in model.variables:
         if set(str(name)) & set("[]|:"):
             raise ValueError(
-                f"modelstring: the name {shown(name)} contains a character of the notation ([ ] | :). "
-                "Rename the column, or call families(x)."
+                f"modelstring: the name {shown(name)} contains a character of the notation ([ ] | "
+                ":). Rename the column, or call families(x)."
             )
     parents = model.parents
     order = [variable for layer in graphs.layers(parents) for variable in layer]

@@ -90,9 +90,9 @@ def posterior_tally(x: Model) -> Tally:
     if how := given_by_hand(x):
         raise ValueError(f"interval must be None, because the tables of x were {how}.")
     raise ValueError(
-        f"interval must be None for {x.called}, because it has no refits. Fit with interval=True, as in "
-        "bnc(class_var=..., dataset=..., interval=True), or fit a network with a prior above 0: "
-        f"{A_NETWORK}."
+        f"interval must be None for {x.called}, because it has no refits. Fit with interval=True, "
+        "as in bnc(class_var=..., dataset=..., interval=True), or fit a network with a prior "
+        f"above 0: {A_NETWORK}."
     )
 
 

@@ -187,7 +187,8 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     weights = model.feature_weights() if isinstance(model, _Weighted) else _learned_weights(model)
     if weights is None:
         raise ValueError(
-            "x: has no weights; lp estimates them with held_out='weights', wanbia=True or awnb_trees=10"
+            "x: has no weights; lp estimates them with held_out='weights', "
+            "wanbia=True or awnb_trees=10"
         )
     return weights if isinstance(weights, pd.DataFrame) else _series_by_feature(weights, "weight")
 
@@ -276,8 +277,8 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     >>> car = load_car()
     >>> options = {"held_out": "weights", "held_out_args": {"parents": True}}
     >>> model = lp(tan_cl("class", car), car, backoff=True, **options)
-    >>> summary = loo_summary(model)
-    >>> round(summary["power"], 2), round(summary["objective"], 1), summary["parents"], summary["rows"]
+    >>> found = loo_summary(model)
+    >>> round(found["power"], 2), round(found["objective"], 1), found["parents"], found["rows"]
     (2.15, -264.2, 1, 1728)
     """
     advice = "was not fitted by leave-one-out; lp with held_out='weights', 'parents' or 'power' is"

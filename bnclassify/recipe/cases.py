@@ -19,7 +19,7 @@ _MOST_ROWS = 1e12  # with more, the differences between log-likelihoods have too
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
 _ROUNDS = 4  # in which rows and values describe each other
 _MOST_MARKS = 9  # number of times that one of several rows with the same description is marked
-_MOST_TRIED = 16  # of these rows, which usually stand for each other, as all cells of a table with equal counts
+_MOST_TRIED = 16  # of these rows: usually one stands for all, as with cells of equal counts
 _BLOCK_CELLS = 2**18  # number of values that are described together
 _FEW = 2**10  # number of different rows up to which this is done
 
@@ -243,8 +243,8 @@ def warn_of_copies(data: Dataset) -> None:
         return
     if copies := equal_rows(data.codes, data.numbers):
         warn(
-            f"{max(copies.values()):,} of {len(data):,} rows equal an earlier row, although the numbers in "
-            f"{listed(list(copies)[:3])} are nearly all different, so they are probably copies. Copies make "
-            "a model overconfident: call drop_duplicates() first. If such rows belong together, name their "
-            "group with groups=."
+            f"{max(copies.values()):,} of {len(data):,} rows equal an earlier row, although the "
+            f"numbers in {listed(list(copies)[:3])} are nearly all different, so they are probably "
+            "copies. Copies make a model overconfident: call drop_duplicates() first. If such rows "
+            "belong together, name their group with groups=."
         )

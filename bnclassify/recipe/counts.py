@@ -128,9 +128,11 @@ def count_prefixes(
 
     >>> variable, parent, classes = np.array([[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 1, 1]])
     >>> prefixes, places = count_prefixes([variable, parent], [2, 2], classes, 2)
-    >>> [prefix.counts.astype(int).tolist() for prefix in prefixes]  # alone, and given the class and parent
+    >>> # Counts of the variable alone, given the class, and given the class and the parent.
+    >>> [prefix.counts.astype(int).tolist() for prefix in prefixes]
     [[[2], [2]], [[1, 1], [0, 2]], [[1, 0], [0, 1], [0, 1], [0, 1]]]
-    >>> [of_rows.tolist() for of_rows in places[1]]  # the cells are (parent, variable): 00, 01, 10, 11
+    >>> # Configurations and cells; the cells are (parent, variable): 00, 01, 10, 11.
+    >>> [of_rows.tolist() for of_rows in places[1]]
     [[0, 0, 1, 1], [0, 1, 2, 3]]
     """
     parents = Numbering(np.arange(codings), codings)

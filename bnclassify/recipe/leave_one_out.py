@@ -224,8 +224,8 @@ def _odds_by_folds(x: LogLinear, terms: Refinement, depths: range, prior: Prior)
     case, cases = pd.factorize(data.cases)
     if len(cases) < _LEAST_CASES:
         raise ValueError(
-            f"groups must contain at least {_LEAST_CASES} groups of rows with a class; got {len(cases)}. "
-            "Rows of a group are held out together."
+            f"groups must contain at least {_LEAST_CASES} groups of rows with a class; got "
+            f"{len(cases)}. Rows of a group are held out together."
         )
     nothing = LeftOut(data.codes[-1], np.zeros(len(data)))
     found, rows = [], []

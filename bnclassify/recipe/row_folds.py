@@ -47,7 +47,8 @@ def split_cases(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[
             else "Each row needs the label of its group"
         )
         raise ValueError(
-            f"groups must contain at least {number} groups, one for each fold; got {len(first)}. {remedy}."
+            f"groups must contain at least {number} groups, one for each fold; got "
+            f"{len(first)}. {remedy}."
         )
     order = np.lexsort((first, classes[first]))
     place = np.arange(len(order)) - np.searchsorted(classes[first][order], classes[first][order])

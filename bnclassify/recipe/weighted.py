@@ -71,8 +71,8 @@ class Weighted(LogLinear):
             fits &= lengths == [len(table.cards) for table in tables]
         if not fits:
             raise ValueError(
-                "tables must have one table, and one power, per family, of the size of its levels in each of "
-                "the coarsenings, which must have one map per feature."
+                "tables must have one table, and one power, per family, of the size of its levels "
+                "in each of the coarsenings, which must have one map per feature."
             )
 
     @property

@@ -181,8 +181,9 @@ def check_plan(component: Collection[int], cells: int) -> None:
     """Raise a ValueError if the elimination of these variables needs a table of too many cells."""
     if cells > MAX_CELLS:
         raise ValueError(
-            f"data: {len(component)} variables are missing together in a row, and marginalization would need "
-            f"a table of {cells:,} cells, more than {MAX_CELLS:,}. Use a structure with fewer parents."
+            f"data: {len(component)} variables are missing together in a row, and marginalization "
+            f"would need a table of {cells:,} cells, more than {MAX_CELLS:,}. Use a structure "
+            "with fewer parents."
         )
 
 
@@ -252,7 +253,8 @@ def plan_scopes(
     Of two greedy orders, the one with fewer cells in all tables: the smallest table first [1]_ and,
     if that needs large tables, the fewest cells of new pairs first.
 
-    .. [1] Kjaerulff, U. (1992). Optimal decomposition of probabilistic networks by simulated annealing.
+    .. [1] Kjaerulff, U. (1992). Optimal decomposition of probabilistic networks by simulated
+       annealing.
     """
     met = {u: {u} for u in component}
     for scope in {frozenset(scope) for scope in scopes}:  # often equal
@@ -424,8 +426,8 @@ def try_all(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
         if n > _MOST_COMBINATIONS:
             raise ValueError(
                 f"frame: {len(hidden)} values are missing together in a row and have more than "
-                f"{_MOST_COMBINATIONS:,} combinations, all of which an average of networks has to score. "
-                "Use a single network (BNC)."
+                f"{_MOST_COMBINATIONS:,} combinations, all of which an average of networks has to "
+                "score. Use a single network (BNC)."
             )
         for block in (rows[some] for some in blocks(len(rows), _COMPLETED_CELLS, n * len(cards))):
             labels = codes[-1:, block].T

@@ -327,8 +327,8 @@ def written(x: Formula) -> Formula:
 def no_formula(got: str) -> TypeError:
     """Return the error about a model without a formula that other languages can evaluate."""
     return TypeError(
-        f"x must be a model whose scores are sums of tables; got {got}. Use a model of one class variable, "
-        "fitted without kernels and without subsumption."
+        f"x must be a model whose scores are sums of tables; got {got}. Use a model of one class "
+        "variable, fitted without kernels and without subsumption."
     )
 
 

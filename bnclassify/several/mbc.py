@@ -135,8 +135,8 @@ def _best_of_all(
     n = prod(cards)
     if n > MOST_COMBINATIONS:
         raise ValueError(
-            f"joint must be False for more than {MOST_COMBINATIONS:,} combinations of labels; got {n:,}. "
-            "Use joint=False, or mbc, which does not enumerate them."
+            f"joint must be False for more than {MOST_COMBINATIONS:,} combinations of labels; got "
+            f"{n:,}. Use joint=False, or mbc, which does not enumerate them."
         )
     variables = np.concatenate([codes, _unknown_labels(codes, cards)])
     hidden, best = range(len(codes), len(variables)), np.empty(codes.shape[1], dtype=np.intp)
@@ -244,7 +244,8 @@ def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...
     m = len(class_vars)
     if not m or tuple([family[0] for family in families[-m:] if family]) != class_vars:
         raise ValueError(
-            f"families must have one family per variable, with families of {listed(class_vars)} at the end."
+            "families must have one family per variable, with families of "
+            f"{listed(class_vars)} at the end."
         )
     check_families(class_vars[-1], tuple(families))
     position = {name: i for i, name in enumerate(class_vars)}
@@ -252,8 +253,8 @@ def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...
         order = [position.get(name, -1) for name in parents]
         if order != sorted(order):
             raise ValueError(
-                "families must list feature parents, then class parents in the order of the class variables; "
-                f"got {listed(parents)} as the parents of {shown(variable)}."
+                "families must list feature parents, then class parents in the order of the class "
+                f"variables; got {listed(parents)} as the parents of {shown(variable)}."
             )
 
 

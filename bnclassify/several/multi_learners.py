@@ -109,8 +109,8 @@ def mbc(
 
     References
     ----------
-    .. [1] van der Gaag, L. C., de Waal, P. R. (2006). Multi-dimensional Bayesian network classifiers.
-       PGM 2006.
+    .. [1] van der Gaag, L. C., de Waal, P. R. (2006). Multi-dimensional Bayesian network
+       classifiers. PGM 2006.
     .. [2] Bielza, C., Li, G., Larrañaga, P. (2011). Multi-dimensional classification with Bayesian
        networks. International Journal of Approximate Reasoning 52.
 
@@ -177,8 +177,8 @@ def maode(
 
     References
     ----------
-    .. [1] Antonucci, A., Corani, G., Mauá, D. D., Gabaglio, S. (2013). An ensemble of Bayesian networks
-       for multilabel classification. IJCAI 2013.
+    .. [1] Antonucci, A., Corani, G., Mauá, D. D., Gabaglio, S. (2013). An ensemble of Bayesian
+       networks for multilabel classification. IJCAI 2013.
 
     Examples
     --------
@@ -313,8 +313,8 @@ def chain(
 
     References
     ----------
-    .. [1] Dembczyński, K., Cheng, W., Hüllermeier, E. (2010). Bayes optimal multilabel classification
-       via probabilistic classifier chains. ICML 2010.
+    .. [1] Dembczyński, K., Cheng, W., Hüllermeier, E. (2010). Bayes optimal multilabel
+       classification via probabilistic classifier chains. ICML 2010.
     .. [2] Read, J., Pfahringer, B., Holmes, G., Frank, E. (2011). Classifier chains for multi-label
        classification. Machine Learning 85.
 
@@ -322,7 +322,8 @@ def chain(
     --------
     >>> from bnclassify import chain, load_voting, lp, members, predict
     >>> voting = load_voting().dropna()
-    >>> structure = chain(["mx_missile", "crime"], voting, learner="tan_cl", dag_args={"score": "bic"})
+    >>> bic = {"score": "bic"}
+    >>> structure = chain(["mx_missile", "crime"], voting, learner="tan_cl", dag_args=bic)
     >>> "mx_missile" in members(structure)[1].features
     True
     >>> predict(lp(structure, voting, smooth=1), voting.head(1), joint=True, prob=True).round(3)

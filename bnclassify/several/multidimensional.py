@@ -105,7 +105,8 @@ class MultiModel(CountedModel):
         for name, value in {"prior": prior, "costs": costs}.items():
             if value is not None:
                 raise TypeError(
-                    f"{name} must be None for several class variables. Predict each by its own model."
+                    f"{name} must be None for several class variables. Predict "
+                    "each by its own model."
                 )
         if greedy and not self.is_chain:
             raise TypeError(
@@ -200,8 +201,8 @@ class Chained(MultiModel):
 
     is_chain = True
     no_joint = (
-        "a chain does not define a joint distribution with the features, because each of its members has a "
-        "separate one; use predict, cloglik or cv"
+        "a chain does not define a joint distribution with the features, because each of its "
+        "members has a separate one; use predict, cloglik or cv"
     )
 
     def __post_init__(self) -> None:
@@ -298,8 +299,8 @@ class Chain(Chained):
 
     def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         raise TypeError(
-            f"x must have one graph; got a chain of {len(self.members):,} networks, one per class variable. "
-            "Plot each of members(x)."
+            f"x must have one graph; got a chain of {len(self.members):,} networks, one per class "
+            "variable. Plot each of members(x)."
         )
 
     def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:

@@ -455,8 +455,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             _, decisions = check_costs(self.costs, classes)
             if others := set(decisions) - set(classes):
                 raise ValueError(
-                    f"costs must have classes as its columns; got {listed(others)}. For others, call "
-                    "bnclassify.predict(estimator.model_, X, costs=costs)."
+                    f"costs must have classes as its columns; got {listed(others)}. For others, "
+                    "call bnclassify.predict(estimator.model_, X, costs=costs)."
                 )
 
     def _read(

@@ -147,8 +147,8 @@ class CategoricalInput(BaseEstimator):
         wrong = [i for i, (new, text) in enumerate(pairs) if text and value_type(new) in NUMBERS]
         if wrong and len(columns[0]) > 1:
             warn(
-                f"X has numbers in {listed([self._names[i] for i in wrong])}, and text in training, so they "
-                "are treated as missing. Check the order of the columns."
+                f"X has numbers in {listed([self._names[i] for i in wrong])}, and text in "
+                "training, so they are treated as missing. Check the order of the columns."
             )
         missing = np.full(len(columns[0]) if columns else 0, None)
         return [missing if i in wrong else column for i, column in enumerate(columns)]
@@ -200,8 +200,8 @@ def as_labels(y: Any) -> ArrayLike:
     _, *columns = getattr(y, "shape", None) or (0,)
     if columns and columns[0] > 1:
         raise ValueError(
-            f"y must be a 1d array with one class per row; got {columns[0]} columns. For several class "
-            "variables, use BNCMultiClassifier."
+            f"y must be a 1d array with one class per row; got {columns[0]} columns. For several "
+            "class variables, use BNCMultiClassifier."
         )
     labels = (
         y.to_numpy()
@@ -219,7 +219,8 @@ def as_labels(y: Any) -> ArrayLike:
     types = {type(label).__name__ for label in labels}
     if labels.dtype == object and types - {"str"}:
         raise ValueError(
-            f"y must be text, integers or bools; got {listed(sorted(types))}. Convert it with y.astype(str)."
+            f"y must be text, integers or bools; got {listed(sorted(types))}. Convert it "
+            "with y.astype(str)."
         )
     return labels
 

@@ -122,7 +122,10 @@ class MDLPDiscretizer(_Columns):
             if frame[name].notna().any() and value_type(frame[name]) not in NUMBERS
         ]
         if other:
-            remedy = "To discretize the others, use it in a ColumnTransformer(..., remainder='passthrough')."
+            remedy = (
+                "To discretize the others, use it in a ColumnTransformer(..., "
+                "remainder='passthrough')."
+            )
             raise TypeError(f"X must have numeric columns; got {listed(other)}. {remedy}")
         if labels is not None:
             check_consistent_length(frame, labels)

@@ -190,9 +190,9 @@ def _check_size(data: Countable, what: str, cells: int, bytes_per_cell: int) -> 
     if cells * bytes_per_cell > MAX_BYTES:
         wide = how_to_merge(zip(data.columns, cards, strict=False))
         raise ValueError(
-            f"dataset: tables of all {what} of the {sum(cards):,} levels of {len(cards):,} features would "
-            f"have {cells:,} cells and need {cells * bytes_per_cell / 2**30:,.1f} GiB, more than "
-            f"{MAX_BYTES / 2**30:g}. Use a smaller n, fewer features, or {wide}."
+            f"dataset: tables of all {what} of the {sum(cards):,} levels of {len(cards):,} "
+            f"features would have {cells:,} cells and need {cells * bytes_per_cell / 2**30:,.1f} "
+            f"GiB, more than {MAX_BYTES / 2**30:g}. Use a smaller n, fewer features, or {wide}."
         )
 
 

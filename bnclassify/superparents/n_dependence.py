@@ -95,8 +95,8 @@ class ANDE(Average):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     no_joint = (
-        "averaged n-dependence estimators do not define a joint distribution, because missing features are "
-        "skipped; use aode, whose estimators are networks, or a single network"
+        "averaged n-dependence estimators do not define a joint distribution, because missing "
+        "features are skipped; use aode, whose estimators are networks, or a single network"
     )
 
     def __post_init__(self) -> None:
@@ -180,8 +180,8 @@ class ANDE(Average):
     def estimate(self, data: Countable, prior: Prior) -> ANDE:
         if not isinstance(prior, Dirichlet | MEstimate):
             raise TypeError(
-                "averaged n-dependence estimators need smooth or m, which also define the joint probability "
-                f"of superparents and class; got {shown(prior)}."
+                "averaged n-dependence estimators need smooth or m, which also define the joint "
+                f"probability of superparents and class; got {shown(prior)}."
             )
         return estimated(self, data, prior)
 
@@ -218,8 +218,8 @@ class ANDE(Average):
         """Return the formula of up to one superparent, or raise."""
         if self.n > 1 or self.subsumption is not None:
             raise TypeError(
-                "x must be averaged estimators with up to one superparent and without subsumption; got "
-                f"n={self.n}, subsumption={self.subsumption}. Use ande(..., n=1) or aode."
+                "x must be averaged estimators with up to one superparent and without subsumption; "
+                f"got n={self.n}, subsumption={self.subsumption}. Use ande(..., n=1) or aode."
             )
         return choice_of_members(self._estimators)
 
@@ -238,7 +238,10 @@ class ANDE(Average):
         if not self.n:
             return PictureNotes()
         phrase = "a feature is the parent" if self.n == 1 else "two features are the parents"
-        note = f"average of {len(self.superparents):,} networks, in each of which {phrase} of all others"
+        note = (
+            f"average of {len(self.superparents):,} networks, in each of which "
+            f"{phrase} of all others"
+        )
         if self.weighting is not None and not self.fitted:
             return PictureNotes(note, note="lp will weigh the networks")
         shares = dict(zip(self.features, self.shares.tolist(), strict=True))
