@@ -218,7 +218,7 @@ _ELSEWHERE = {
 
 
 def __getattr__(name: str) -> Any:
-    """Return an estimator, or raise an error that names the equivalent of a name, as of the R package."""
+    """Return an estimator, or raise an error that names the equivalent of a name, as one of R."""
     if name in ("BNCClassifier", "BNCMultiClassifier"):
         from . import sklearn  # optional
 

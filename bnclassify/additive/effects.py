@@ -152,7 +152,7 @@ def effects(
 
 
 def _shares_in(x: EffectTable, rows: InMemory, c: int | None) -> dict[str, Array]:
-    """Return the share of the rows that have each value and, of two classes, the share of one in these."""
+    """Return the share of rows with each value and, of two classes, the share of one in these."""
     has_class = c is not None and x.class_var in rows.columns
     data = encode_for(x, rows, x.variables if has_class else x.features, "dataset")
 

@@ -233,7 +233,7 @@ def cv(
 def _result_columns(
     models: list[Any], metrics: Sequence[AnyMetric] | None, *, flat: bool
 ) -> pd.Index[Any]:
-    """Return the columns of results: models, or models and metrics; metrics of one model if ``flat``."""
+    """Return the columns of results: models, models and metrics, or metrics of one if ``flat``."""
     if metrics is None:
         columns: pd.Index[Any] = pd.Index(models, tupleize_cols=False)
         return columns

@@ -219,7 +219,7 @@ def bnc(
 
 
 def _in_order(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any]:
-    """Return learner, class and data, of which the learner may be omitted, or the data may come first."""
+    """Return learner, class and data; the learner may be omitted, and the data may come first."""
     if hasattr(learner, "columns") and dataset is REQUIRED:
         return None, class_var, learner
     is_name = isinstance(learner, str) and dataset is REQUIRED and hasattr(class_var, "columns")
@@ -231,7 +231,7 @@ def _in_order(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any
 
 
 def _has_prior(lp_args: Mapping[str, Any]) -> bool:
-    """Whether a prior is given; raise for wrong values of some arguments before a structure is learned."""
+    """Whether a prior is given; raise for wrong arguments before a structure is learned."""
     chosen = any(lp_args.get(name) is not None and lp_args[name] is not False for name in PRIORS)
     find_held_out(
         lp_args.get("held_out", None if chosen else "weights"), lp_args.get("held_out_args")
@@ -305,7 +305,7 @@ def _find_single_learner(
     dataset: object,
     others: Collection[str],
 ) -> Callable[..., Model]:
-    """Return the learner, or raise a TypeError if an argument is absent or there are several classes."""
+    """Return the learner; raise a TypeError if arguments are absent or classes are several."""
     absent = [
         n for n, value in {"class_var": class_var, "dataset": dataset}.items() if value is REQUIRED
     ]
@@ -333,7 +333,7 @@ def _learner_options(
     dag_args: Mapping[str, Any] | None,
     lp_args: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the arguments of the learner, with the prior of `lp` if it scores fitted models, or raise."""
+    """Return the arguments of the learner, with the prior of `lp` if it scores fitted models."""
     advice = (
         "Pass arguments of the learner in dag_args, and weights in encode(dataset, weights=...)."
     )
@@ -354,7 +354,7 @@ def _learner_options(
 
 
 def _check_settings(settings: Mapping[str, Any], features: int, *, grouped: bool) -> None:
-    """Raise if groups are given and not used; warn of weights that take long: 14 s for 1,000 numbers."""
+    """Raise if groups are not used; warn of weights that take long: 14 s for 1,000 numbers."""
     if grouped:
         check_holds_out(
             settings.get("held_out"), (settings.get("held_out_args") or {}).get("folds")

@@ -221,7 +221,7 @@ def lp(
 
 
 def _only_method(methods: Sequence[Method]) -> Method:
-    """Return the method of estimation, by default without weights, or raise if there are several."""
+    """Return the method of estimation, by default without weights; raise if there are several."""
     if len(methods) > 1:
         names = ", ".join(method.argument for method in methods)
         raise ValueError(f"Only one of {names} must be given, because each defines the tables.")
@@ -238,7 +238,7 @@ class PowerFolds(NamedTuple):
 def find_held_out(
     how: str | None, args: Mapping[str, Any] | None
 ) -> tuple[Method | None, PowerFolds | None, dict[str, Any]]:
-    """Return the method of estimation by held-out rows, its folds, and the arguments of `lp`, checked."""
+    """Return the method of estimation by held-out rows, its folds, and arguments of `lp`."""
     Optional(OneOf(tuple(_HELD_OUT))).check("held_out", how)
     given = dict(Instance(Mapping | None, "a dict of arguments").check("held_out_args", args) or {})
     if how is None:
@@ -357,7 +357,7 @@ def _learn(x: Model, data: Opened, *, method: Method, prior: Prior, rng: Any) ->
 
 
 def warn_of_rows(x: Model, rows: int) -> None:
-    """Warn if the rows of a fitted model have one class, or are few for its number of parameters."""
+    """Warn if the rows of a fitted model have one class, or are few for its parameters."""
     trained = x.trained_on
     for name, weights in zip(x.targets, () if trained is None else trained.classes, strict=False):
         present = [label for label, weight in weights if weight]

@@ -184,7 +184,7 @@ def explain(
 def _contributions(
     evidence: Evidence, raw: Dataset, interactions: bool
 ) -> tuple[dict[Hashable, ArrayOf[Any]], Array]:
-    """Return the values of each variable, and of each interaction, (rows,), and the log odds of rows."""
+    """Return the values of variables and interactions, (rows,), and the log odds of rows."""
     x, values = evidence.model, _explained_values(evidence, raw)
     names = [x.class_var, *[x.features[i] for i in evidence.order]]
     if not interactions:
@@ -216,7 +216,7 @@ def written_pair(variable: Hashable) -> Hashable:
 def _sentences_of_reasons(
     evidence: Evidence, row: int, known: Sequence[tuple[Hashable, Any]], weights: Array, base: str
 ) -> list[str]:
-    """Write the strongest contributions of features in a row, and the ``base`` to which they refer."""
+    """Write the strongest contributions of features in a row, and their reference, ``base``."""
     target, rival = _compared_classes(evidence, row)
     n_rivals, n_others = np.count_nonzero(evidence.rivals[row, :]), evidence.rivals.shape[1] - 1
     odds = f"the odds of {_quoted_class(target)}"
@@ -256,7 +256,7 @@ def _odds_ratio_in_words(log_odds: float, base: str = "") -> str:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The explanation of one row: values and log odds of the class, of each feature and interaction.
+    """The explanation of one row: values and log odds of the class, features and interactions.
 
     ``unknown`` features have log odds of 0. ``interactions`` are log odds by the names of features.
     The probability of the target is below 1 if the log odds are finite, even if they are too large
@@ -342,7 +342,7 @@ def _objects(labels: Sequence[Hashable]) -> ArrayOf[Any]:
 
 
 def _parents(evidence: Evidence) -> list[ArrayOf[Any]]:
-    """Write the values of the feature parents of each variable: the class, then the features in order."""
+    """Write the values of the feature parents of each variable: the class, then the features."""
     x, parents = evidence.model, evidence.model.feature_parents
     position = {name: i for i, name in enumerate(x.features)}
     texts: list[ArrayOf[Any]] = [np.full(len(evidence.targets), "", dtype=object)]
@@ -357,7 +357,7 @@ def _parents(evidence: Evidence) -> list[ArrayOf[Any]]:
 
 
 def _compared_classes(evidence: Evidence, row: int) -> tuple[Hashable, Hashable]:
-    """Return the explained class of a row, and the class, or a text on the classes, to compare it with."""
+    """Return the explained class of a row, and the class, or text on classes, compared with it."""
     labels, rivals = evidence.model.known_levels[-1], evidence.rivals[row, :]
     is_one = np.count_nonzero(rivals) == 1
     return labels[evidence.targets[row]], labels[rivals.argmax()] if is_one else write_rivals(

@@ -372,7 +372,7 @@ def _predict_intervals(
     draws: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Predict posteriors with their intervals, by the same draws of tables in all blocks of rows."""
+    """Predict posteriors with intervals, by the same draws of tables in all blocks of rows."""
     frame = estimate(newdata)
     data = encode_for(x, newdata, x.features, unknown=unknown)
     rows = x.place(data, unseen)
@@ -391,14 +391,14 @@ def _refit_intervals(
     interval: float,
     finest: float,
 ) -> pd.DataFrame:
-    """Predict posteriors with their intervals, from those of models without a group of the rows each."""
+    """Predict posteriors with intervals, from those of models without a group of rows each."""
     frame = estimate(newdata)
     others = np.stack([refit(newdata).to_numpy() for refit in refits])
     return with_bounds(frame, jackknife_bounds(frame.to_numpy(), others, interval, finest))
 
 
 def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: float = 0.0) -> Array:
-    """Return the ends of intervals of probabilities, (2, …), from those without each group, (groups, …).
+    """Return interval ends of probabilities, (2, …), from those without each group, (groups, …).
 
     With L the log odds, and L_g those without group g of G, the variance of L is (G − 1)/G Σ_g (L_g
     − mean)², and its distribution Student's t with G − 1 degrees of freedom. The ends move outwards
@@ -430,14 +430,14 @@ def weigh_classes(
     unknown: Sequence[Hashable] = (),
     prior: ClassPrior | None = None,
 ) -> tuple[Array, pd.Index[Any]]:
-    """Return logs that are posteriors once normalized, (rows, classes), and the index of the rows."""
+    """Return logs that, normalized, are posteriors, (rows, classes), and the index of the rows."""
     reweigh = _class_prior_correction(x, prior)
     data = encode_for(x, newdata, x.features, unknown=unknown)
     return reweigh(log_joint(x, data, unseen=unseen)), data.index
 
 
 def _class_prior_correction(x: Model, prior: ClassPrior | None) -> Callable[[Array], Array]:
-    """Return a function of log joints that replaces the learned P(class) by a prior, if one is given."""
+    """Return a function of log joints that replaces the learned P(class) by a prior, if given."""
     if prior is None:
         return lambda logs: logs
     names = x.known_levels[-1]
@@ -448,7 +448,7 @@ def _class_prior_correction(x: Model, prior: ClassPrior | None) -> Callable[[Arr
 def check_costs(
     costs: pd.DataFrame, classes: Sequence[Hashable]
 ) -> tuple[Array, tuple[Hashable, ...]]:
-    """Return costs, (classes, decisions), and the decisions, ordered as the classes if they are classes."""
+    """Return costs, (classes, decisions), and decisions, which may be classes in their order."""
     remedy = "An example is pd.DataFrame([[0, 1], [5, 0]], index=names, columns=names)."
     expected = "a DataFrame with one row per actual class and one column per decision"
     Instance(pd.DataFrame, expected, remedy).check("costs", costs)
