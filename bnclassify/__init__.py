@@ -37,12 +37,12 @@ above it::
     metrics          metrics of predictions, folds, the scoring loop
     learners         learners of structure, from counts or by greedy search  nb tan_cl hc kdb ...
     several          several class variables                                 mbc maode chain ...
-    inference        predictions, explanations, queries                      predict explain query ...
+    inference        predictions, explanations, queries                      predict explain ...
     additive         sums of effects as tables, scorecards                   effects scorecard ...
     fitting          parameters, recipes, updates, refits in rounds          lp bnc update pool
     evaluation       cross-validation, comparison, scores, strength of arcs  cv compare loglik ...
-    plotting         pictures: networks, charts                              plot plot_cpt plot_cv ...
-    exchange         files of models, objects and files of other libraries   save load write_page ...
+    plotting         pictures: networks, charts                              plot plot_cpt ...
+    exchange         files of models, objects and files of other libraries   save load ...
     examples         example data sets                                       load_car load_pima ...
     models           types of models, data and preparations                  AODE MBC Scorecard ...
     sklearn          an estimator for scikit-learn (import it from here)     BNCClassifier
@@ -60,6 +60,7 @@ from .additive.from_effects import from_effects as from_effects
 from .additive.monotonize import monotonize as monotonize
 from .additive.scorecard import scorecard as scorecard
 from .base import messages
+from .base.signatures import show_public_types
 from .evaluation.accuracy import (
     accuracy as accuracy,
     confusion as confusion,
@@ -186,6 +187,7 @@ __all__ = sorted(
 __version__ = version("pybnclassify")
 
 messages.add_see_also(models.__dict__ | globals())
+show_public_types(map(globals().get, __all__))
 
 _IN_R = {
     "logLik": "loglik(x, dataset)",
@@ -218,7 +220,7 @@ _ELSEWHERE = {
 
 
 def __getattr__(name: str) -> Any:
-    """Return an estimator, or raise an error that names the equivalent of a name, as of the R package."""
+    """Return an estimator, or raise an error that names the equivalent of a name, as one of R."""
     if name in ("BNCClassifier", "BNCMultiClassifier"):
         from . import sklearn  # optional
 

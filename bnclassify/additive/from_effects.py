@@ -193,7 +193,7 @@ def _labels_in(rows: InMemory, name: Hashable) -> tuple[Hashable, ...]:
 def _rows_of_features(
     frame: pd.DataFrame, features: Sequence[Hashable]
 ) -> tuple[dict[Hashable, list[int]], dict[tuple[Hashable, Hashable], list[int]]]:
-    """Return the rows of each feature and of each pair: rows given another one, beside others without."""
+    """Return the rows of each feature and of each pair, which are those given another feature."""
     given: list[Hashable] = frame["given"].tolist() if "given" in frame else [""] * len(frame)
     is_given = [not is_missing(name) and name != "" for name in given]
     alone = {name for name, has_given in zip(features, is_given, strict=True) if not has_given}

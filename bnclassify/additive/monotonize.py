@@ -37,7 +37,7 @@ def monotonize(
     *,
     target: Hashable | None = None,
 ) -> EffectTable:
-    """Make the effects of features rise or fall with their values, with the least change of the table.
+    """Make effects of features rise or fall with their values, changing the table the least.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def _check_directions(
 
 
 def _order_of(table: EffectTable, name: Hashable, dataset: InFull) -> tuple[Hashable, ...] | None:
-    """Return the levels of a feature in the order of its column or of numbers, None if it has intervals."""
+    """Return the levels of a feature in the order of its column or numbers, None for intervals."""
     if name in table.cuts:
         return None
     labels = [label for label in table.levels_by_name[name] if label != UNSEEN]
@@ -196,7 +196,7 @@ def _made_monotone(model: Model, table: EffectTable, dataset: InFull, wish: _Wis
 
 
 def _closest_ordered_table(x: EffectTable, data: Dataset, wish: _Wish) -> EffectTable:
-    """Return the closest table with the effects of features in order; a refit may lack some of these."""
+    """Return the closest table with effects of features in order; a refit may lack some."""
     from scipy.optimize import isotonic_regression  # slow to import
 
     counts, tables = counts_in(x, data), list(x.tables)
@@ -216,7 +216,7 @@ def _closest_ordered_table(x: EffectTable, data: Dataset, wish: _Wish) -> Effect
 
 
 def _positions_in_order(x: EffectTable, name: Hashable, wish: _Wish) -> Positions:
-    """Return the positions of the values of a feature from low to high, without missing and unseen ones."""
+    """Return positions of a feature's values, low to high, without missing and unseen ones."""
     labels = x.levels_by_name[name]
     if name in x.cuts:
         return np.arange(len(labels))
@@ -232,7 +232,7 @@ def _is_last(x: EffectTable, wish: _Wish) -> bool:
 def _warn_of_directions(
     before: EffectTable, after: EffectTable, data: Dataset, wish: _Wish
 ) -> None:
-    """Warn of effects that become constant, or that cost log-loss, because they go the other way."""
+    """Warn of effects that become constant or cost log-loss, because they go the other way."""
     losses: tuple[float, float] = after.learned["log_loss"]
     turned: dict[Hashable, Direction] = {
         name: "decreasing" if direction == "increasing" else "increasing"

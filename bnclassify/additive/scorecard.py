@@ -116,7 +116,7 @@ class Scorecard(EffectTable):
         write: Callable[[Hashable, Hashable], Hashable],
         rows: Sequence[tuple[Hashable, ...]] = (),
     ) -> pd.DataFrame:
-        """Return the points after some rows; ``write`` returns the label of a parent and its value."""
+        """Return the points after some rows; ``write`` returns a parent's label and its value."""
         labels, rows = [(*own, MISSING) for own in self.known_levels], list(rows)
         for i, at in enumerate(cells_with_row(self)):
             j, points = self.givens[i], self.feature_points[i][at]
@@ -173,7 +173,7 @@ class Scorecard(EffectTable):
         return np.array([1.0 if label == self.target else -1.0 for label in self.known_levels[-1]])
 
     def points_at(self, rows: Rows) -> ArrayOf[np.int64]:
-        """Return the points of each feature, (features, rows): of an unknown value, those of the mean."""
+        """Return points of features, (features, rows); an unknown value has the mean points."""
         found = list(self.entries_at(rows.codes, self.feature_points))
         points = np.array(found, dtype=np.int64).reshape(len(self.features), len(rows))
         if self.unknown is None:
@@ -194,7 +194,7 @@ class Scorecard(EffectTable):
 
     @cached_property
     def _best_points(self) -> tuple[ArrayOf[np.int64], ...]:
-        """The most points of a known value of each feature, given that of its parent, by all values."""
+        """The most points of known values of each feature, given its parent's, by all values."""
         return tuple(
             [np.broadcast_to(table[:-1].max(axis=0), table.shape) for table in self.feature_points]
         )
@@ -378,7 +378,7 @@ def scorecard(
 
 
 def _without_idle(x: EffectTable) -> EffectTable:
-    """Return a table without the features that have no effect and no child, unless none has an effect."""
+    """Return a table without the features that have no effect and no child, if any has one."""
     cells = enumerate(zip(x.tables, cells_with_row(x), strict=True))
     used = {
         i

@@ -37,12 +37,12 @@ TOLERANCE = 1e-9
 
 @cache
 def code_type(bound: int) -> np.dtype[Any]:
-    """Return the smallest signed integer type for codes up to ``bound``, to which 1 can be added."""
+    """Return the smallest signed integer type for codes up to ``bound``, and one more."""
     return np.min_scalar_type(-bound - 2)
 
 
 def blocks(n: int, most: int, cells: int = 1) -> Iterator[slice]:
-    """Yield slices of n rows with ``cells`` each, so that a slice has up to ``most`` cells or one row."""
+    """Yield slices of n rows with ``cells`` each: up to ``most`` cells per slice, or one row."""
     size = max(1, most // max(1, cells))
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
@@ -68,7 +68,7 @@ def _plus(first: Any, second: Any) -> Any:
 
 
 def by_shape(arrays: Sequence[V], function: Callable[[ArrayOf[Any]], ArrayOf[Any]]) -> list[V]:
-    """Apply a function to the stack of the arrays of each shape, and return the arrays, views of the results.
+    """Apply a function to the stacked arrays of each shape; return views of its results.
 
     Elements that are not arrays are unchanged.
     """
@@ -148,7 +148,7 @@ def first_best(scores: Array) -> Positions:
 
 
 def second_best(scores: Array, best: Positions) -> Positions:
-    """Position, other than the best one of each row, of the first score that ties with the largest other."""
+    """Position of the first score that ties with the largest but for the best one of each row."""
     others = np.arange(scores.shape[1] - 1)
     others = others + (others >= best[:, None])
     first = first_best(np.take_along_axis(scores, others, axis=1))
@@ -156,7 +156,7 @@ def second_best(scores: Array, best: Positions) -> Positions:
 
 
 class OneThread:
-    """Context manager that limits NumPy's BLAS to one thread; the last of overlapping uses restores it."""
+    """Context manager that limits NumPy's BLAS to one thread; the last of nested uses resets it."""
 
     def __init__(self) -> None:
         self._lock, self._uses = Lock(), 0

@@ -1,4 +1,4 @@
-"""Texts: parts that errors and warnings share, parts that docstrings share, and the section See Also."""
+"""Texts: parts shared by errors and warnings, parts shared by docstrings, the section See Also."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MOST = 40
 _LONGEST_NAME = 200
 
 _SIMILARITY = 0.65
-"""Smallest similarity of a name that is suggested: with .6, 'quantile' would be suggested for 'equal'."""
+"""Smallest similarity of a suggested name: with .6, 'quantile' would be suggested for 'equal'."""
 
 
 _MEANT: Mapping[str, str | tuple[str, ...]] = {
@@ -168,7 +168,7 @@ def how_to_weigh(name: Hashable) -> str:
 
 
 def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
-    """Return advice on merging rare levels of the columns with the most levels, unless they are counts."""
+    """Return advice on merging rare levels of the columns with the most, unless they are counts."""
     columns = list(columns)
     counts = [name for name, levels in columns if levels > WIDE and is_named_as_count(name)]
     if counts:
@@ -200,7 +200,7 @@ _REMEDIES = {
 
 
 def needs_rows(argument: str, *, in_turn: bool = True) -> TypeError:
-    """Return the error about partitioned data in a call that needs rows in memory, of one part in turn."""
+    """Return the error about partitioned data in a call that needs rows in memory."""
     remedy = _REMEDIES.get(argument, _SAMPLE) if in_turn else _SAMPLE
     return TypeError(f"{argument} must be in memory; got partitioned data. {remedy}")
 
@@ -244,7 +244,7 @@ def keeping_warnings() -> Iterator[list[str]]:
 
 
 def warn(message: str) -> None:
-    """Issue a UserWarning that points to the line that called into this package or into scikit-learn."""
+    """Issue a UserWarning at the line that called into this package or into scikit-learn."""
     if _SILENT.get():
         return
     kept = _KEPT.get()
@@ -390,12 +390,12 @@ Warns
 -----
 UserWarning
     If all values of a column differ, as in a column of identifiers, or the class is missing in
-    some rows, which are then ignored."""
+    some rows. Rows without a class are ignored."""
 SECTIONS = ("Raises", "Warns", "See Also", "Notes", "References", "Examples")
 
 
 def with_section(text: str, section: str) -> str:
-    """Return a docstring with a section in its place, unless it has one of this name or is empty."""
+    """Return a docstring with a section in its place, unless it has this one or is empty."""
     title = section.split("\n", 1)[0]
     if not text or f"\n{title}\n" in text:  # empty if Python runs with -OO
         return text
@@ -406,28 +406,20 @@ def with_section(text: str, section: str) -> str:
 
 
 def add_see_also(objects: Mapping[str, object]) -> None:
-    """Add to docstrings the section, with the first sentence about each name, and shared sections."""
+    """Add to docstrings the section, with the first sentence about each name, and shared ones."""
     entries: dict[str, str] = {}
     for line in RELATED.strip().splitlines():
         sources, targets = (part.split() for part in line.split(":"))
         for name in targets:
             if name not in entries:
-                sentence = (
-                    (objects[name].__doc__ or "")
-                    .strip()
-                    .split("\n", 1)[0]
-                    .split(". ")[0]
-                    .removesuffix(".")
-                )
-                entries[name] = fill(f"{name} : {sentence}.", 84, subsequent_indent="    ")
+                summary = (objects[name].__doc__ or "").strip().split("\n", 1)[0].split(". ")[0]
+                text = f"{name} : {summary.removesuffix('.')}."
+                entries[name] = fill(text, 84, subsequent_indent="    ")
         for name in sources:
-            section = [
-                "See Also",
-                "--------",
-                *(entries[other] for other in targets if other != name),
-            ]
+            others = [entries[other] for other in targets if other != name]
             text = cleandoc(objects[name].__doc__ or "")
-            objects[name].__doc__ = with_section(text, "\n".join(section)) or None
+            section = "\n".join(["See Also", "--------", *others])
+            objects[name].__doc__ = with_section(text, section) or None
     for name in LEARNING.split():
         text = cleandoc(objects[name].__doc__ or "")
         objects[name].__doc__ = with_section(with_section(text, ERRORS), WARNINGS) or None

@@ -48,7 +48,7 @@ def contingency_tables(data: Countable, families: Sequence[Sequence[int]]) -> Ar
 
 
 def count_families(data: Countable, families: Sequence[Sequence[int]]) -> list[Array]:
-    """Count any families in one pass; the tables of families with equal levels are views of one array."""
+    """Count families in one pass; tables of families with equal levels are views of one array."""
     tables: list[Any] = [None] * len(families)
     for positions, stack in count_alike(data, families):
         for position, table in zip(positions, stack, strict=True):
@@ -147,7 +147,7 @@ def count_beside(
     columns: Sequence[int],
     others: Sequence[Family] = (),
 ) -> tuple[list[Array], list[Array]]:
-    """Count others, and families with each level of columns, (levels…, levels of columns), in one pass."""
+    """Count others, and families with each level of columns, (levels…, column levels), at once."""
     further = [tuple(dict.fromkeys((*family, column))) for family in families for column in columns]
     members = {
         frozenset(family): family for family in (*others, *further)
@@ -202,7 +202,7 @@ class Recoding(NamedTuple):
 
 
 def recoded(counts: Any, recodings: Sequence[Recoding], fill: float = 0) -> Any:
-    """Return the counts of a family for other levels of its members, ``fill`` where a level is new."""
+    """Return the counts of a family for other levels of its members, ``fill`` for new levels."""
     if isinstance(counts, list | tuple):
         return [
             part.recoded(own)
@@ -216,7 +216,7 @@ def recoded(counts: Any, recodings: Sequence[Recoding], fill: float = 0) -> Any:
 
 
 def narrow(counts: ArrayOf[Any]) -> ArrayOf[Any]:
-    """Convert whole numbers to the smallest integer type, and fractions and large numbers to floats."""
+    """Convert whole numbers to the smallest integer type, others and large ones to floats."""
     most = float(counts.max(initial=0))
     whole = counts.astype(np.min_scalar_type(int(most)) if most < 2**53 else np.float64, copy=False)
     if counts.dtype.kind in "iu":

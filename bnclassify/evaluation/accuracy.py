@@ -59,7 +59,7 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | No
 def hamming(
     predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike | None = None
 ) -> float:
-    """Return the proportion of labels that are correct, over all rows and class variables (Hamming accuracy).
+    """Return the share of correct labels, over all rows and class variables (Hamming accuracy).
 
     Parameters
     ----------

@@ -199,7 +199,7 @@ def _of_trees(
 
 
 def _tabulate_strengths(names: Sequence[Hashable], joined: Array, forward: Array) -> pd.DataFrame:
-    """Return one row per ordered pair from shares of networks, and the threshold of the strengths."""
+    """Return one row per ordered pair from shares of networks, and the strength threshold."""
     pairs = list(permutations(range(len(names)), 2))
     strength = np.array([joined[pair] for pair in pairs])
     direction = np.array([forward[pair] for pair in pairs]) / np.where(strength > 0, strength, 1)
@@ -211,7 +211,7 @@ def _tabulate_strengths(names: Sequence[Hashable], joined: Array, forward: Array
 
 
 def inclusion_threshold(strengths: Array) -> float:
-    """Return the smallest strength at which their distribution function reaches its weighted median."""
+    """Return the least strength where their distribution function reaches its weighted median."""
     # Of the strengths 0, 0, .1 and .9, the distribution function is 1/2 from 0, 3/4 from .1 and 1
     # from .9. It is 3/4 over most of the range of 1, the median weighted by length, and reaches it
     # at the threshold .1.
@@ -286,7 +286,7 @@ def averaged_network(
 def _by_strength(
     strength: pd.DataFrame, position: Mapping[Hashable, int], limit: float
 ) -> Iterator[Arc]:
-    """Yield arcs in descending order of strength, both directions of one without, the preferred one first."""
+    """Yield arcs by descending strength, both directions of one without, the preferred first."""
     passed, rows = set[Arc](), strength.sort_values("strength", ascending=False, kind="stable")
     arcs: Iterator[tuple[Hashable, Hashable, float, float]] = rows.itertuples(
         index=False, name=None

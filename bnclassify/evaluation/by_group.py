@@ -33,7 +33,7 @@ def results_by_group(
     rng: Seed,
     progress: bool | None,
 ) -> pd.DataFrame:
-    """Return one row per group, and one of all; predictions are cross-validated if there are folds."""
+    """Return one row per group, and one of all; with folds, predictions are cross-validated."""
     model = check_fitted(x)
     if not model.one_class:
         raise ValueError(must_be("by", "None for a model of several class variables", by))
@@ -98,7 +98,7 @@ def _groups_of(frame: pd.DataFrame, names: Sequence[Hashable]) -> tuple[Position
 
 
 def _ranks_of(column: pd.Series[Any]) -> tuple[Positions, list[Hashable]]:
-    """Return the rank of the value of each row, the last of missing ones, and the values in order."""
+    """Return the rank of the value of each row, missing ones last, and the values in order."""
     try:
         codes, found = pd.factorize(column)
         is_coded = isinstance(column.dtype, pd.CategoricalDtype)

@@ -26,7 +26,7 @@ _ROUNDED = 0.01  # tolerance for rounded posteriors
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Probabilities in intervals with rows, shares, Wilson's 95 % limits, and 95 % `band`; (bins,)."""
+    """Probabilities in intervals with rows, shares, Wilson's 95 % limits, 95 % `band`; (bins,)."""
 
     target: Any
     rows: Array
@@ -69,7 +69,7 @@ def weigh_calibration(
 
 
 def find_ends(probabilities: Array, bins: int, strategy: str) -> Array:
-    """Return the inner ends of intervals of equal width, or with equal numbers of rows, except for ties."""
+    """Return the inner ends of intervals of equal width, or of equally many rows but for ties."""
     shares = equal_ends(Whole(least=1, most=MOST_BINS).check("bins", bins))
     if OneOf(("width", "quantile")).check("strategy", strategy) == "width":
         return shares

@@ -22,7 +22,7 @@ from .fold_scores import Scheme, scheme_of, values_of_metric
 
 Df: TypeAlias = float | tuple[int, int]
 Verdict: TypeAlias = tuple[float, Df, float, float, float]
-"""Statistic, degrees of freedom and p, NaN if undefined, or three probabilities; the ends of an interval."""
+"""Statistic, degrees of freedom and p (or NaN), or three probabilities; the ends of an interval."""
 
 _LEVEL = 0.95  # of intervals
 
@@ -38,7 +38,7 @@ def compare(
     rope: float = 0.01,
     n_jobs: int | None = None,
 ) -> pd.DataFrame:
-    """Test for every pair of models whether they differ on one data set, and estimate the difference.
+    """Test for every pair of models if they differ on one data set, and estimate the difference.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def compare(
 
 
 def _adjust_p_values(tests: pd.DataFrame) -> None:
-    """Add p-values that are adjusted for the number of pairs; warn of tests that are not defined."""
+    """Add p-values adjusted for the number of pairs; warn of tests that are not defined."""
     tests.insert(4, "p_holm", holm(tests["p"].to_numpy()).ravel())
     constant = tests.index[tests["p"].isna()]
     if len(constant):
@@ -253,7 +253,7 @@ def corrected_error(values: Array, ratio: float) -> float:
 
 
 def _bayes_t(d: Array, ratio: float, rope: float, is_loss: bool) -> Verdict:
-    """Return P(better), P(equivalent), P(worse) and the ends of a credible interval of the difference."""
+    """Return P(better), P(equivalent), P(worse) and a credible interval of the difference."""
     mean, df = float(d.mean()), len(d) - 1
     if np.ptp(d) <= TOLERANCE:  # the posterior is a point mass at the mean
         above, below = float(mean > rope + TOLERANCE), float(mean < -rope - TOLERANCE)
@@ -284,7 +284,7 @@ def _check_five_by_two(table: pd.DataFrame, scheme: Scheme | None) -> None:
 
 
 def _five_by_two(d: Array, *, is_t: bool) -> Verdict:
-    """Return Dietterich's t-test, or Alpaydın's F-test, of the differences in five repeats of two folds."""
+    """Return Dietterich's t-test, or Alpaydın's F-test, of differences in 5 repeats of 2 folds."""
     # Dietterich: t = d₁ / √(Σ s² / 5), where s² = (d₁ − d₂)² / 2 is the variance of two folds of a
     # repeat.
     spreads: Array = np.abs(d[::2] - d[1::2])

@@ -202,7 +202,7 @@ def compare_ranks(
 def _compare_signed_ranks(
     figures: pd.DataFrame, lower_is_better: bool, rope: float, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return the probabilities of the Bayesian signed-rank test for each pair, by the same weights."""
+    """Return the probabilities of the Bayesian signed-rank test of each pair, by shared weights."""
     weights = rng.dirichlet([_STRENGTH, *np.ones(len(figures))], _DRAWS)
     pairs, differences = differences_of(figures)
     rows = []

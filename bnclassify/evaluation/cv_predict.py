@@ -181,7 +181,7 @@ def _predict_out_of_fold(
     folds: HashedFolds | GivenFolds,
     prob: bool,
 ) -> Predictions:
-    """Predict each row by the models that were fitted without it, or without units of its weight."""
+    """Predict each row by models that were fitted without it, or without units of its weight."""
     shares: Array = np.eye(len(models))[folds(frame)]
     if isinstance(folds, HashedFolds) and folds.weights is not None:
         tested = folds.split(frame)

@@ -35,7 +35,7 @@ _DIGITS = 9  # of scores, so that equal rows have equal scores
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """What rows are like: the values of features, which are missing or unseen, and the parts of the log odds.
+    """What rows are like: values of features, which are missing or unseen, parts of the log odds.
 
     ``columns`` are weights of levels, (levels,), or numbers of a density, (rows,), NaN if missing.
     ``odds`` are (classes or 1, 1 + features): means over rows. ``scores`` are (rows,), log odds or
@@ -186,7 +186,7 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
 def _missing_and_unseen(
     data: Dataset, name: Hashable, codes: Codes, labels: Sequence[Hashable]
 ) -> tuple[Mask, Mask]:
-    """Return which rows have no value of a feature, and which have one that training did not have."""
+    """Return which rows lack a value of a feature, and which have one not seen in training."""
     raw = data.codes[data.positions[name]]
     gap: Mask = np.less(raw, 0)
     if name in data.numbers:
@@ -199,7 +199,7 @@ def _missing_and_unseen(
 
 
 def _parts_of_odds(x: Model, data: Dataset) -> Array:
-    """Return the log odds of the class and of features, for the last of two classes or for each of more."""
+    """Return the log odds of the class and of features, for the last of two classes, or each."""
     names = x.known_levels[-1]
     pairs = (
         [(names[1], names[0])]
@@ -241,14 +241,14 @@ def _sample_of_model(x: Model) -> _Sample:
 
 
 def _counts_of_shares(x: EffectTable, share: Array) -> Array:
-    """Return the weights of the values of a feature, and of missing ones, without their pseudo-counts."""
+    """Return the weights of the values of a feature, and of missing ones, without pseudo-counts."""
     if x.trained_on is None:
         return share * _ROWS
     return np.maximum(share * (x.trained_on.size + _HALF * len(share)) - _HALF, 0.0)
 
 
 def _sample_of_counts(x: Model, counts: list[Array], lacking: list[float], odds: Array) -> _Sample:
-    """Return a sample with the weights of levels, and of missing values, NaN if they are not known."""
+    """Return a sample with the weights of levels, and of missing values, NaN if unknown."""
     values, missing, unseen = list[Array](), list[float](), list[float]()
     for labels, own, gap in zip(x.known_levels, counts, lacking, strict=False):
         at = {

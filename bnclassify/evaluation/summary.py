@@ -36,7 +36,7 @@ def summary(
     rng: Seed = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    """Summarize a model in one table, which also shows its performance if data are given, also by group.
+    """Summarize a model in one table, with its performance if data are given, also by group.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _strongest_features(x: Model, dataset: Any) -> str:
 
 
 def measure_strengths(x: Model, dataset: Any, most: int) -> dict[Hashable, float]:
-    """Return the mean absolute contribution of each feature in a bounded number of evenly spaced rows.
+    """Return the mean absolute contribution of each feature in at most ``most`` spaced rows.
 
     Of rows with weights, as many units of weight are evenly spaced.
     """

@@ -120,7 +120,7 @@ class BIFReader:
                 )
 
     def _fail(self, message: str, at: int | None = None) -> NoReturn:
-        """Raise a ValueError with the line of a position, by default that up to which the text is read."""
+        """Raise a ValueError with the line of a position, by default where reading stopped."""
         line = 1 + self.text.count("\n", 0, self.position if at is None else at)
         raise ValueError(f"{self.source}, line {line}: {message}")
 
@@ -190,7 +190,7 @@ class BIFReader:
         return tuple(family)
 
     def _read_table(self, family: tuple[str, ...], start: int) -> Array:
-        """Read the probabilities of a family up to the brace, with axes in the order of the family."""
+        """Read the probabilities of a family up to the brace, with axes in the family's order."""
         labels = [self.variables[name] for name in family]
         shape = [len(levels) for levels in labels]
         rows = np.full((prod(shape[1:]), shape[0]), np.nan)
@@ -260,7 +260,7 @@ class BIFReader:
 
 
 def _readings_of_list(text: str) -> Iterator[list[str]]:
-    """Yield the ways to read a list: as items between commas, which may contain spaces, then as words."""
+    """Yield the ways to read a list: as items between commas, with spaces or not, then as words."""
     items = re.findall(r'\s*("[^"]*"(?=\s*(?:,|\Z))|[^,]+)', text)
     yield [_unquoted_name(item) for item in items if item.strip()]
     yield [_unquoted_name(word) for word in re.findall(r'"[^"]*"(?=[\s,"]|\Z)|[^\s,]+', text)]
@@ -478,5 +478,5 @@ def _decoded(content: bytes, source: str) -> str:
 
 @record
 def tables_again(x: Model, dataset: Dataset) -> Model:
-    """Estimate tables with one pseudo-count, because a file does not contain the method of estimation."""
+    """Estimate tables with one pseudo-count, because a file does not contain the method."""
     return lp(x, dataset, smooth=1)

@@ -50,7 +50,7 @@ def unpacked(content: bytes, source: str) -> bytes:
 
 
 def add_cells(cells: int, family: Sequence[Hashable], variables: Variables, fail: Fail) -> int:
-    """Return the number of cells of the tables up to that of a family; fail if they are too many."""
+    """Return the number of cells of tables up to that of a family; fail if they are too many."""
     own = prod(len(variables[name]) for name in family)
     if cells + own > _MOST_CELLS:
         fail(
@@ -63,7 +63,7 @@ def add_cells(cells: int, family: Sequence[Hashable], variables: Variables, fail
 def normalize_rows(
     rows: Array, family: Sequence[Hashable], labels: Sequence[tuple[str, ...]], fail: Fail
 ) -> None:
-    """Normalize distributions, (configurations, labels), whose sums differ from 1 by rounding; or fail."""
+    """Normalize distributions, (configurations, labels), with sums that are 1 but for rounding."""
     sums: Array = rows.sum(axis=1, keepdims=True)
     for wrong in np.flatnonzero(~(np.abs(sums - 1) <= _ROUNDING)):
         configuration = next(islice(product(*labels[1:]), int(wrong), None))

@@ -1,4 +1,4 @@
-"""Models as SQL: one SELECT that scores the rows of a table; that of a scorecard can be read by a person."""
+"""Models as SQL: one SELECT that scores the rows of a table, readable if it is a scorecard's."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def _select_statement(
 def _chain_of_selects(
     query: Query, table: str, keys: Sequence[str], needed: Sequence[str]
 ) -> tuple[str, str]:
-    """Return the SELECTs that compute the needed columns and keep the keys, and the name of the last."""
+    """Return the SELECTs of the needed columns, which keep the keys, and the name of the last."""
     source, chain = f"{table} AS r", []
     prefix = (
         "stage" if '"step' in table.casefold() else "step"
@@ -242,7 +242,7 @@ def _chain_of_selects(
 
 
 def _read_column(query: Query, column: ColumnCoding) -> tuple[str, str]:
-    """Return the names of the columns of the code and, if it is needed, of the number of a feature."""
+    """Return the names of the columns of the code and, if needed, of the number of a feature."""
     missing, other = ("NULL" if code < 0 else str(code) for code in (column.missing, column.other))
     if is_text(column):
         words = [(word, i) for i, label in enumerate(column.known) for word in words_of(label)]
@@ -306,7 +306,7 @@ def _write_card(
 
 
 def _may_be_missing(card: Scorecard) -> tuple[list[int], int]:
-    """Return features of which so many may be missing, and the number; none if all of them may be."""
+    """Return features of which so many may be missing, and the number; none if all may be."""
     if card.unknown is None:
         return [], 0
     found: list[int] = np.flatnonzero(card.unknown.gaps).tolist()
@@ -314,7 +314,7 @@ def _may_be_missing(card: Scorecard) -> tuple[list[int], int]:
 
 
 def _free_column_name(name: str, i: int, is_own: bool) -> str:
-    """Return a name for the column of a feature that no other column has; its own, if it is free."""
+    """Return a name for the column of a feature that no other column has: its own, if free."""
     if is_own and not re.fullmatch(r"k\d+|total", name.casefold()):
         return name
     return f"{name.encode()[: _MOST_BYTES - 8].decode(errors='ignore')}_{i + 1}"

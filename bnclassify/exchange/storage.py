@@ -31,7 +31,7 @@ _VERSION = 5
 _HEADER = re.compile(rb'\s*\{\s*"format"\s*:\s*"bnclassify model"')
 
 _ROUNDING = 1e-6
-"""Largest difference from 1 of the sum of a distribution; distributions of `lp` are more precise."""
+"""Largest difference from 1 of the sum of a distribution; those of `lp` are more precise."""
 
 
 def save(x: Model, path: str | os.PathLike[str]) -> None:
@@ -217,7 +217,7 @@ def _try_names(x: Model) -> None:
 
 
 def _try_intervals(x: Model) -> None:
-    """Raise an error unless the levels of discretized features are the intervals of the discretizer."""
+    """Raise unless the levels of discretized features are the intervals of the discretizer."""
     if x.discretizer is None or x.preparation is None or x.levels is None:
         return
     merged = () if x.preparation.merger is None else x.preparation.merger.columns
@@ -231,7 +231,7 @@ def _try_intervals(x: Model) -> None:
 
 
 def _try_tables(x: Model) -> None:
-    """Raise an error unless tables fit the levels, in a row with the first level or 0 for each feature."""
+    """Raise unless tables fit the levels, in a row with the first level, or 0, of each feature."""
     if x.one_class:
         row = np.zeros((len(x.features), 1), dtype=np.int8)
         complete = x.rows_of(row, {name: np.zeros(1) for name in x.features})

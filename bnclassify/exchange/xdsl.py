@@ -113,7 +113,7 @@ def _fail(source: str, node: ElementTree.Element, message: str) -> NoReturn:
 def _table(
     node: ElementTree.Element, family: tuple[str, ...], variables: Variables, source: str
 ) -> Array:
-    """Return the table of a node, with axes in the order of the family; the last parent changes fastest."""
+    """Return the table of a node, axes in the family's order; the last parent changes fastest."""
     fail = partial(_fail, source, node)
     labels = [variables[name] for name in family]
     shape = [len(levels) for levels in labels]

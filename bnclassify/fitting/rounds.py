@@ -168,7 +168,7 @@ def name_models(x: object) -> dict[Any, Model]:
 
 
 def check_recipe(x: Model, *, fitted: bool = True) -> Recipe:
-    """Return the recipe of a model. Raise if it has none, or if ``fitted`` and the model has no tables."""
+    """Return the recipe of a model; raise if it has none, or has no tables although ``fitted``."""
     if fitted:
         check_fitted(x)
     if x.recipe is None or (fitted and x.recipe.parameters is None):
@@ -237,7 +237,7 @@ def plan_rounds(
 def check_same_columns(
     models: Mapping[Any, Model], data: Opened, columns: object, dag: bool, folds: object
 ) -> None:
-    """Raise unless the data have exactly the columns of the training data, or ``columns`` is "any"."""
+    """Raise unless the data have exactly the training columns, or ``columns`` is "any"."""
     if OneOf(("same", "any")).check("columns", columns) == "any" or not dag:
         return
     present = [name for name in data.columns if not (isinstance(folds, str) and name == folds)]
@@ -282,7 +282,7 @@ def _read_for_models(
 def _hide_unseen(
     models: Mapping[Any, Model], data: TrainingData
 ) -> tuple[TrainingData, dict[Hashable, int]]:
-    """Return data in which levels that a fixed model does not contain are missing, and their numbers."""
+    """Return data in which levels unknown to a fixed model are missing, and the number of them."""
     unseen: dict[Hashable, Mask] = {}
     for model in models.values():
         coded = data if model.preparation is None else model.preparation.code(data)
@@ -324,7 +324,7 @@ def training_data(
     lenient: bool = False,
     warns: bool = True,
 ) -> TrainingData | Partitions:
-    """Return the columns among names to which models can be refitted, in the rows that have the only target.
+    """Return the columns among names to which models can be refitted, in rows with the only target.
 
     If ``lenient``, unseen values in partitioned data are missing. If ``warns``, dropped rows cause
     a warning.
@@ -385,7 +385,7 @@ def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation |
 
 
 def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rng: Seed) -> Plan:
-    """Assign rows in memory to folds, stratified if there is one target; the first repeat never changes.
+    """Assign rows in memory to folds, stratified by one target; the first repeat never changes.
 
     Folds that are given include rows without a class.
     """
@@ -442,7 +442,7 @@ def _check_cases(data: TrainingData, tests: Sequence[RowFold]) -> None:
 def _draw_row_folds(
     data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool
 ) -> list[RowFold]:
-    """Draw folds of rows or of the units of whole weights; warn of small classes unless ``quiet``."""
+    """Draw folds of rows or of units of whole weights; warn of small classes unless ``quiet``."""
     is_single = len(data.targets) == 1
     classes = data.codes[-1] if is_single else np.zeros(len(data), dtype=np.intp)
     if data.cases is not None and len(np.unique(data.cases)) < len(data):

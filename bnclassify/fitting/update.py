@@ -1,4 +1,4 @@
-"""More rows for a model that follows from counts: `update` adds rows, `pool` those of other models."""
+"""More rows for a model that follows from counts: `update` adds rows, `pool` those of models."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _add_rows(x: Model, dataset: Opened) -> Model:
 
 
 def _levels_of(x: Model, dataset: Opened) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Return the levels of variables in data, and those of a model if it discretizes or merges a column."""
+    """Return the levels of variables in data, or of a model that cuts or merges the column."""
     fixed = set() if x.preparation is None else x.preparation.fixed
     names = [name for name in x.variables if name not in fixed]
     known = None if dataset.in_parts else x.levels_by_name
@@ -218,7 +218,7 @@ def _with_larger_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]
 
 
 def with_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
-    """Return a model with the counts for levels that contain its own, or itself if these are the same."""
+    """Return a model with counts for levels that contain its own, or itself if they are equal."""
     return x if levels == x.levels_by_name else x.each(partial(_with_larger_levels, levels=levels))
 
 
@@ -233,7 +233,7 @@ def unite(
 
 
 def _check_alike(first: Model, other: Model, *, number: int) -> Model:
-    """Return the first model, or raise a ValueError that names a property in which the two differ."""
+    """Return the first model, or raise a ValueError that names a property that differs."""
     theirs_by_name: Mapping[str, object] = counted(other).settings
     for name, own in counted(first).settings.items():
         theirs = theirs_by_name.get(name)

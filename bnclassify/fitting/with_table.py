@@ -205,7 +205,7 @@ def from_tables(
 
 
 _LEAST_SHARE = 1e-9
-"""Share of the rows with a configuration of parents that has a probability of 0, whose column stays."""
+"""Share of rows with a parent configuration of probability 0, whose column stays as it is."""
 
 
 def _as_counts(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...]:
@@ -247,7 +247,7 @@ def _read_table(frame: pd.DataFrame, family: Family, levels: Known) -> Array:
 def _positions_in_index(
     index: pd.Index[Any], wanted: list[tuple[Hashable, ...]], what: str
 ) -> list[int]:
-    """Return the positions of labels, tuples of one per level, in an index of unique labels, or raise."""
+    """Return the positions of labels, one per level in a tuple, in a unique index, or raise."""
     found = {
         label if isinstance(index, pd.MultiIndex) else (label,): i for i, label in enumerate(index)
     }

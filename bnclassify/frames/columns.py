@@ -1,4 +1,4 @@
-"""Columns of a data frame: which are categorical, their levels and codes, and warnings about their levels."""
+"""Columns of a data frame: which are categorical, their levels and codes, warnings about levels."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def check_categorical(
     whole_floats: bool = False,
     argument: str = "dataset",
 ) -> None:
-    """Raise a TypeError that names the columns that are not categorical; in new data, floats can be."""
+    """Raise a TypeError that names columns that are not categorical; new data can have floats."""
     rejected: dict[str, list[Hashable]] = {}
     for name, array in columns.items():
         if not isinstance(array, pd.Categorical):
@@ -159,7 +159,7 @@ def _kind_of_floats(name: Hashable, column: pd.Series[Any], argument: str) -> st
 
 
 def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = None) -> None:
-    """Warn of serious findings about columns; the numbers of ``raw`` data are read before preparation."""
+    """Warn of serious findings about columns; numbers of ``raw`` data are read unprepared."""
     numbers = {n: x for n, x in (data if raw is None else raw).numbers.items() if n != class_var}
     target = data.positions.get(class_var)
     classes = None if target is None else data.codes[target]
@@ -193,7 +193,7 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
 
 
 def warn_of_labels(schema: Schema) -> None:
-    """Warn of serious findings about the labels of partitioned data, whose rows are not looked at."""
+    """Warn of serious findings about labels of partitioned data, whose rows are not read."""
     none = np.empty(0, dtype=np.int8)
     _warn_of([CodedColumn(name, labels, none) for name, labels in schema.known.items()])
 

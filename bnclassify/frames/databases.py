@@ -1,4 +1,4 @@
-"""Tables of databases, by ibis: counted by GROUP BY queries, so that their rows stay where they are."""
+"""Tables of databases, by ibis: counted by GROUP BY queries, so that rows stay where they are."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ class DatabaseTable:
         return codes
 
     def _kind(self, name: Hashable) -> str:
-        """Return the type in which labels of a column are requested, or raise if it is not categorical."""
+        """Return the type in which labels of a column are requested; raise if not categorical."""
         dtype = self.types[name]
         if dtype.is_decimal() and cast("int", dtype.scale) == 0:
             return "int64"
@@ -249,7 +249,7 @@ class DatabaseTable:
         return rows[name].cast(kind)
 
     def check_weights(self, required: Hashable, weights: Hashable) -> tuple[int, int]:
-        """Return how many weights are positive and fractions; raise a ValueError for invalid weights."""
+        """Return how many weights are positive and fractions; invalid ones raise a ValueError."""
         weight, kept = self._weight(self.table, weights), self._known(self.table, required)
         asked = {"fine": self.table.count(where=(weight >= 0) & (weight <= float_info.max))}
         asked |= {"rows": self.table.count(), "low": weight.min(), "high": weight.max()}
@@ -294,7 +294,7 @@ class DatabaseTable:
         weights: Hashable,
         select: Callable[[Hashable, Foreign], Foreign],
     ) -> Iterator[tuple[Hashable, dict[str, Number]]]:
-        """Select from the known numbers x of columns, of weight w, in one query; yield the rows by column."""
+        """Select known numbers x of columns, of weight w, in one query; yield rows by column."""
         import ibis
 
         selects = []
@@ -350,7 +350,7 @@ class DatabaseTable:
         return found
 
     def cut(self, points: Points, levels: Known) -> DatabaseTable:
-        """Return the table with intervals (labels in ``levels``) in place of numbers with cut points."""
+        """Return the table with intervals, from ``levels``, in place of numbers with cut points."""
         numbers = {name: _float_column(self.table[name]) for name in points}
         cut = {n: _interval_column(x, points[n], levels[n], "string") for n, x in numbers.items()}
         mutated = DatabaseTable(self.table.mutate(cut), self.argument, {**self.given, **levels})
@@ -395,7 +395,7 @@ def covering(
     cards: Mapping[Hashable, int],
     most_cells: int = _MOST_CELLS,
 ) -> list[tuple[Hashable, ...]]:
-    """Return few sets of columns with tables of a bounded size, so that each family is part of a set."""
+    """Return few sets of columns with tables of bounded size, of which each family is a part."""
     names, positions = list(cards), np.arange(len(cards))
     sizes = np.array(list(cards.values()), dtype=float)
     members = np.array([[name in family for name in names] for family in families], dtype=bool)

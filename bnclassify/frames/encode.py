@@ -127,7 +127,7 @@ def encode(
 
 
 def each_a_case(data: Data) -> Data:
-    """Return data in which each row is a case, with weights that sum to the effective number of rows."""
+    """Return data in which each row is a case, of weights that sum to the effective row number."""
     assert data.weights is not None
     size = data.weights.max(initial=0.0) or 1.0
     weights: Array = data.weights / size
@@ -157,7 +157,7 @@ def _warn_of_weights(data: Dataset) -> None:
 
 
 def add_missing_level(data: Dataset | Partitions, columns: Any = True) -> Dataset | Partitions:
-    """Return data in which missing values of the chosen columns (True: all) are their last level."""
+    """Return data in which missing values of chosen columns (True: all) are their last level."""
     if columns is True:
         chosen = [name for name, gaps in zip(data.columns, data.incomplete, strict=True) if gaps]
     else:
@@ -168,7 +168,7 @@ def add_missing_level(data: Dataset | Partitions, columns: Any = True) -> Datase
 
 
 def check_new_level(data: Countable, chosen: Collection[Hashable]) -> None:
-    """Raise if missing values of the chosen columns cannot be a level, because they are numbers or one."""
+    """Raise if missing values of chosen columns cannot be a level: they are numbers, or have it."""
     if numeric := [name for name in chosen if name in data.numbers and not data.schema.known[name]]:
         raise TypeError(
             f"missing_level must name categorical columns; got {listed(numeric)}. "

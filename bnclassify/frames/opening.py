@@ -1,4 +1,4 @@
-"""Entrance of data of any source: its type is recognized, its columns are checked, its levels are found."""
+"""Entrance of data of any source: recognizes its type, checks its columns and finds its levels."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Meaning: TypeAlias = Literal["frequencies", "cases"]
 def group_labels(
     dataset: Any, groups: Any, targets: Collection[Hashable] = ()
 ) -> tuple[InMemory, Positions]:
-    """Return data without the column of groups, and the position of the group of each row, or raise.
+    """Return data without the column of groups, and the group position of each row, or raise.
 
     ``groups`` is the name of a column, but not of a target, or one label per row.
     """
@@ -85,7 +85,7 @@ def with_groups(
 
 
 def open_data(data: Any, argument: str = "dataset", *, or_rows: bool = False) -> Opened:
-    """Open data of any source, the only entrance; opened data are returned, and errors name the argument.
+    """Open data of any source, or return opened ones: the only entrance; errors name the argument.
 
     If ``or_rows``, data can also be one or several records.
     """
@@ -138,7 +138,7 @@ _READERS = {
     "json": "read_json",
     "xlsx": "read_excel",
 }
-"""The functions of pandas that read files, by the ending of the name; others are text in columns."""
+"""The functions of pandas that read files, by ending; others are text in columns."""
 
 
 def _how_to_convert(data: object) -> str:
@@ -157,7 +157,7 @@ def _how_to_convert(data: object) -> str:
 
 @dataclass(frozen=True)
 class Parts(Opened):
-    """Partitioned data that are not encoded yet; ``preparation`` converts the columns of their frames."""
+    """Partitioned data before encoding; ``preparation`` converts the columns of their frames."""
 
     source: Source
     argument: str

@@ -56,7 +56,7 @@ def encode_records(
     argument: str,
     numeric: Mapping[Hashable, bool] = EMPTY,
 ) -> Dataset:
-    """Encode records; values that a record omits are unknown, and the levels are the values themselves."""
+    """Encode records; values that a record omits are unknown, and its values are the levels."""
     records = [_values_by_name(row, argument) for row in rows]
     for number, (row, record) in enumerate(zip(rows, records, strict=True)):
         is_column = isinstance(row, pd.Series) and row.name in names

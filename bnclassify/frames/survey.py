@@ -40,7 +40,7 @@ def numbers_among(source: Source, columns: Sequence[Hashable]) -> tuple[Hashable
 
 
 def _numbers_in(frame: pd.DataFrame) -> list[Labels | None]:
-    """Return the distinct numbers of each column of a part, at most as many as decide; None for text."""
+    """Return distinct numbers of each column of a part, as many as decide; None for text."""
     arrays = zip(frame.columns, column_arrays(frame), strict=True)
     columns = [read_numbers(array, name, "dataset", must=False) for name, array in arrays]
     distinct = [
@@ -61,7 +61,7 @@ MAX_LEVELS = 2**20
 
 
 class ColumnLevels(NamedTuple):
-    """Levels of a column in some parts: ``declared`` in this order by all of them, or all ``floats``."""
+    """Levels of a column in some parts: ``declared`` in this order by all, or all ``floats``."""
 
     labels: tuple[Hashable, ...]
     declared: bool
@@ -104,7 +104,7 @@ def survey(
     class_var: Hashable = None,
     weights: Hashable = None,
 ) -> tuple[Levels, Facts]:
-    """Return the levels of columns, sorted unless all parts declare the same, and facts about the rows."""
+    """Return the levels of columns, sorted unless all parts declare the same, and row facts."""
     of_all_rows = Reading(Schema((), ()))
     counted = ask_source(source, [(name,) for name in columns], of_all_rows)
     facts = facts_of_source(

@@ -75,7 +75,7 @@ def prepare(
     numeric: Numeric = (),
     named_by: str = "class_var",
 ) -> TrainingData | Partitions:
-    """Open and prepare training data, or raise: the first line of each function that learns a structure.
+    """Open and prepare training data, or raise: the first line of functions that learn structures.
 
     Data that are prepared for the targets are returned, with the ``features``. See `read_training`.
     """

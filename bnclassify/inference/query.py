@@ -173,7 +173,7 @@ def query(
 
 
 def _proportions_of_draws(codes: Codes, cards: Sequence[int]) -> Array:
-    """Return the proportion of rows of (variables, rows) codes that have each combination of levels."""
+    """Return the proportion of rows of (variables, rows) codes with each combination of levels."""
     if prod(cards) > _MOST_CELLS:
         raise ValueError(
             f"variables must have a joint distribution of fewer cells; got {prod(cards):,}. Query "

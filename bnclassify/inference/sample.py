@@ -114,7 +114,7 @@ def sample(
 def numbers_at(
     x: Model, codes: Codes, rng: np.random.Generator | None = None
 ) -> dict[Hashable, Array]:
-    """Return features with densities in complete rows, (rows,): conditional means, or drawn by rng."""
+    """Return numeric features in complete rows, (rows,): conditional means, or drawn by rng."""
     numbers = {}
     for name, density in x.densities.items():
         positions = [x.variables.index(parent) for parent in x.parents[name]]

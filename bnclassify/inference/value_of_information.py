@@ -44,7 +44,7 @@ _BLOCK_CELLS = 2**20
 def value_of_information(
     x: Model, row: InFull | Row, *, costs: pd.DataFrame | None = None, unseen: Unseen = "error"
 ) -> pd.DataFrame:
-    """Rank the missing features of a row by how informative about the class they are expected to be.
+    """Rank the missing features of a row by their expected information about the class.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def value_of_information(
 def _outcomes_of_features(
     x: Model, row: Rows, features: Sequence[int]
 ) -> dict[int, tuple[Array, Array]]:
-    """Return P(value | observed, class) and P(class | observed, value) of features, (values, classes).
+    """Return P(value | observed, class), P(class | observed, value) of features, (values, classes).
 
     A feature with a density has values on a grid. Many features are computed at once.
     """
@@ -181,7 +181,7 @@ def _still_unknown(rows: Rows, owners: Positions) -> Mask | None:
 
 
 def _values_of(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
-    """Return the codes and numbers of the values of a feature, and the width that each represents."""
+    """Return the codes and numbers of a feature's values, and the width that each represents."""
     name = x.features[feature]
     if name in x.densities:
         points, widths = grid_of(x.densities[name])
@@ -193,7 +193,7 @@ def _values_of(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
 
 
 def _log_outcomes(x: Model, rows: Rows, owners: Positions) -> Array:
-    """Return ln P(value, observed | class) plus a constant of the class and of the owner of each row.
+    """Return ln P(value, observed | class) plus a constant of class and owner of each row.
 
     The rows of an owner differ in this feature only. In formulas with codings, the values that a
     coding joins have equal probabilities.

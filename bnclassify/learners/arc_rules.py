@@ -87,7 +87,7 @@ class ArcRules:
             )
 
     def matrices(self, columns: Sequence[Hashable]) -> tuple[Mask, Mask]:
-        """Return which arcs between columns are required and which are forbidden, (from, to) each."""
+        """Return which arcs between columns are required, and which are forbidden, (from, to)."""
         position = {name: i for i, name in enumerate(columns)}
         matrices = np.zeros((2, len(columns), len(columns)), dtype=bool)
         for matrix, arcs in zip(matrices, (self.required, self.forbidden), strict=True):

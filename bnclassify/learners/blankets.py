@@ -103,7 +103,7 @@ def learn_blanket(
 
 
 def _log_p_values(counts: FamilyCounts, family: tuple[int, ...], test: str) -> Array:
-    """Return ln p of the independence of the first variable and each other, given the rest of the family."""
+    """Return ln p of the independence of the first variable and each other, given the rest."""
     cards = counts.cards
     logs = np.full(len(cards), np.inf)
     configurations = prod(cards[list(family[1:])].tolist())

@@ -161,7 +161,7 @@ def _choose_parents(data: Learnable, alpha: float, df: str, rules: ArcRules) -> 
 
 
 Threshold = Callable[[Sequence[int]], Array]
-"""Returns the thresholds of all columns as additional parents of a family, of which the class is last."""
+"""Returns thresholds of all columns as further parents of a family, whose class is last."""
 
 
 def _of_levels(data: Learnable, alpha: float, df: str) -> Threshold:
@@ -183,7 +183,7 @@ def _of_levels(data: Learnable, alpha: float, df: str) -> Threshold:
 
 
 def _of_tables(counts: FamilyCounts, alpha: float) -> Threshold:
-    """Return thresholds by the rows and columns that are not 0 in each configuration of the parents."""
+    """Return thresholds by the rows and columns that are not 0 in each parent configuration."""
 
     def threshold(family: Sequence[int]) -> Array:
         occurs = (

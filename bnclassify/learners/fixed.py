@@ -116,7 +116,7 @@ def aode(
     *,
     features: Iterable[Hashable] | None = None,
 ) -> AODE | BNC:
-    """Build an AODE: an ensemble with one network for each feature as the parent of all other features.
+    """Build an AODE: an ensemble with one network per feature, which is the parent of all others.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
 def fixed_network(
     class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]], step: Step, *, origin: str
 ) -> BNC:
-    """Build any network from the parents of each variable, kept in its recipe; errors name `origin`."""
+    """Build any network from the parents of each variable, for its recipe; errors name `origin`."""
     families = _families_with_class(class_var, parents)
     check_families(class_var, families, origin=origin)
     recipe_step = replace(step, settings={"families": families})

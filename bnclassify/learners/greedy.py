@@ -29,7 +29,7 @@ from .scoring import CrossValidatedScore, FoldedData
 
 
 class Candidates(NamedTuple):
-    """The features, the arcs between them, and functions that score edits and pick the best score."""
+    """The features, the arcs between them, and functions that score edits and pick the best."""
 
     features: range
     required: Arcs
@@ -67,7 +67,7 @@ class Moves:
 
 
 def picker(rng: np.random.Generator | None) -> Callable[[Array], int]:
-    """Return a function that picks the best score: the first if tied, or a random one if `rng` is given."""
+    """Return a function that picks the best score: the first tied one, or a random one by `rng`."""
 
     def pick(scores: Array) -> int:
         tied = np.nonzero(scores >= scores.max() - TOLERANCE)[0]
@@ -85,7 +85,7 @@ def climb(
     most: float,
     progress: bool | None,
 ) -> SearchResult:
-    """Make the best edit as long as it improves the score by epsilon and the score is below `most`."""
+    """Make the best edit while it improves the score by epsilon and the score is below `most`."""
     steps, missed = list[tuple[str, Parents, Parents, float, float]](), 0.0
     start = score = float(at.score(current, [{}])[0])
     with progress_bar(progress, desc="search", unit=" steps") as bar:
@@ -267,7 +267,7 @@ class GreedySearch:
 def joined_groups(
     parents: Mapping[Hashable, Sequence[Hashable]], pairs: Iterable[Arc]
 ) -> dict[Hashable, Sequence[Hashable]]:
-    """Join the groups of features that contain a pair; the later features are parents of the earlier ones.
+    """Join the groups of features of a pair; later features are parents of the earlier ones.
 
     >>> joined_groups({"a": ["b"], "b": [], "c": []}, [("c", "a")])
     {'a': ['b', 'c'], 'b': ['c'], 'c': []}

@@ -1,4 +1,4 @@
-"""Hill climbing: hc for general networks, and ban, which keeps the class as a parent of every feature."""
+"""Hill climbing: hc for general networks; ban keeps the class as a parent of every feature."""
 
 from __future__ import annotations
 

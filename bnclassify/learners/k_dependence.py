@@ -49,7 +49,7 @@ def spode(
     score: ScoreName = "bic",
     features: Iterable[Hashable] | None = None,
 ) -> BNC:
-    """Learn a superparent one-dependence estimator (SPODE): the best single parent of all other features.
+    """Learn a superparent one-dependence estimator (SPODE): the best single parent of all others.
 
     The class is a parent of every feature, and one feature, the superparent, is a parent of all
     other features. The superparent is the feature whose network has the largest score, the best
@@ -337,7 +337,7 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
 
 
 def _least_information(information: Array, rank: Positions) -> float:
-    """Return the information from which pairs of a child and a candidate are among the most informative."""
+    """Return the information from which pairs of child and candidate are the most informative."""
     earlier = information[np.ix_(rank, rank)][np.tril_indices(len(rank), -1)]
     return (
         float(-np.partition(-earlier, _MOST_PAIRS)[_MOST_PAIRS])
@@ -353,7 +353,7 @@ def _gains_of_parents(
     most: int,
     pairs: Sequence[Positions],
 ) -> Array:
-    """Return the gain of each candidate as a parent: its own, or half of that of a pair with another.
+    """Return the gain of each candidate as a parent: its own, or half a pair's with another.
 
     Example: the class is the parity of three columns. No single parent of a column has a gain, but
     the pair of the two others has, and both are parents.
@@ -371,7 +371,7 @@ def _gains_of_parents(
 
 
 def _pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list[Positions]]:
-    """Map features of low rank to pairs of others with which they interact: the best ones of all triples."""
+    """Map features of low rank to pairs with which they interact: the best ones of all triples."""
     step = max(1, len(data) // _SCREENED_ROWS)
     codes, classes = (
         data.codes[:-1, ::step].astype(np.intp) + 1,
@@ -410,7 +410,7 @@ def _pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list[Positions]
 def _joint_information(
     codes: Codes, cards: Positions, classes: Codes, weights: Array | None, sets: Positions
 ) -> Array:
-    """Return the mutual information of each set of features and the class, times the weight of the rows."""
+    """Return the mutual information of each feature set and the class, times the row weight."""
     n_classes, cells = int(classes.max(initial=0)) + 1, codes[sets[:, 0]]
     for column in sets.T[1:]:
         cells = cells * cards[column, None] + codes[column]
@@ -480,7 +480,7 @@ class LeftOutScores:
         return np.where((own >= 0)[:, None] & (values > 0), values, 1.0)
 
     def gains(self, child: int, parents: Positions) -> Array:
-        """Return the increase of the log-likelihood of the class by the term of a child with each parent set.
+        """Return the increase of the class's log-likelihood by a child's term with each parent set.
 
         ``parents`` are (sets, size). With w the weight of the term, it is that of one step of
         Newton's method from w = 0.

@@ -134,7 +134,7 @@ def lca(
 
 
 def _warn_of_choice(cards: Sequence[int], sizes: Sequence[int], best: int, free: int) -> None:
-    """Warn if tables are not identified, or the best number of classes may be larger than all given."""
+    """Warn if tables are not identified, or the best number of classes is the largest given."""
     cells = prod(cards) - 1
     if free > cells:
         warn(
@@ -177,7 +177,7 @@ def _fit_classes(
 
 
 def _fit_from(hot: Array, times: Array, cards: Positions, tables: Array, smooth: float) -> _Fit:
-    """Run EM from a start until it converges; ``hot`` is (levels, patterns), ``times`` (patterns,)."""
+    """Run EM from a start to convergence; ``hot`` is (levels, patterns), ``times`` (patterns,)."""
 
     def expect(parameters: tuple[Array, Array]) -> tuple[tuple[Array, float], float]:
         """Return the mass of each class in each pattern, and the log-likelihood."""
@@ -203,7 +203,7 @@ def _fit_from(hot: Array, times: Array, cards: Positions, tables: Array, smooth:
 
 
 def _normalized(mass: Array, cards: Positions) -> Array:
-    """Divide (…, levels) by the sums over the levels of each feature; uniform if such a sum is 0."""
+    """Divide (…, levels) by sums over the levels of each feature; uniform if a sum is 0."""
     totals = np.repeat(np.add.reduceat(mass, np.cumsum(cards) - cards, axis=-1), cards, axis=-1)
     return np.where(totals > 0, mass, 1.0) / np.where(totals > 0, totals, np.repeat(cards, cards))
 

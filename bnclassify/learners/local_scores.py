@@ -44,7 +44,7 @@ class DecomposableScore:
 
 
 def log_rising(n: Counts, amount: Amount) -> Array:
-    """Return ln Γ(a + n) − ln Γ(a) for an amount a, by the difference of Stirling series if it is large."""
+    """Return ln Γ(a + n) − ln Γ(a) for an amount a, by a difference of Stirling series if large."""
     a: Array = np.asarray(amount, dtype=np.float64)
     is_large: Mask = np.asarray(a >= _STIRLING)
     if not is_large.any():
@@ -126,7 +126,7 @@ class LocalScores:
         self._gains: dict[tuple[int, frozenset[int]], Array] = {}
 
     def prefetch(self, families: Iterable[Scope], others: Iterable[Scope] = ()) -> None:
-        """Count families that will be scored, with or without gains, in one pass over partitioned data."""
+        """Count families to be scored, with or without gains, in one pass over partitioned data."""
         wanted = [
             family for family in families if (family[0], frozenset(family[1:])) not in self._gains
         ]
@@ -145,7 +145,7 @@ class LocalScores:
         return self._families[key]
 
     def gains(self, variable: int, parents: Sequence[int]) -> Array:
-        """Return the gain of each column as an additional parent, (columns,), over complete rows."""
+        """Return the gain of each column as a further parent, (columns,), over complete rows."""
         key = variable, frozenset(parents)
         if key not in self._gains:
             r, q = self._sizes(variable, parents)
@@ -160,7 +160,7 @@ class LocalScores:
         return self._gains[key]
 
     def gains_given_class(self, n: int) -> Array:
-        """Return the gains of n features as parents of each other, given the class, (child, parent)."""
+        """Return gains of n features as parents of each other, given the class, (child, parent)."""
         self.prefetch([(feature, n) for feature in range(n)])
         return np.array([self.gains(feature, (n,))[:n] for feature in range(n)])
 
@@ -189,7 +189,7 @@ class LocalScores:
         )
 
     def _added_fit(self, table: Counts, columns: slice, r: int, q: float) -> tuple[Array, Array]:
-        """Return the contribution of each of some columns as a further parent to the fit, and the fit."""
+        """Return what each of some columns adds to the fit as a further parent, and the fit."""
         cards = self.counts.cards[columns]
         starts = np.cumsum(cards) - cards
         by_level = self._fit(table, r, q * np.repeat(cards, cards).astype(np.float64))

@@ -32,7 +32,7 @@ def _bde_gains(data: Learnable, ess: float) -> Array:
 
 
 def edge_posterior(data: Learnable, ess: float) -> Array:
-    """Return the posterior of each edge over all spanning trees of features, given the class, (n, n)."""
+    """Return the posterior of each edge over spanning trees, given the class, (n, n)."""
     return spanning_tree_posterior(np.mean([_bde_gains(view, ess) for view in data.views], axis=0))[
         0
     ]
@@ -186,7 +186,7 @@ def _best_forest(
 def _expected_forest(
     data: TrainingData, score: str, root: int, rules: ArcRules
 ) -> tuple[dict[Hashable, tuple[Hashable, ...]], tuple[float, ...]]:
-    """Return the result of `_best_forest` for incomplete data by structural EM, and the scores on the way."""
+    """Return the result of `_best_forest` for incomplete data by structural EM, and its scores."""
     if len(list(data.views)) > 1:
         raise ValueError(
             "missing must be 'available' with several discretizations; got 'em'. Discretize once, "

@@ -86,7 +86,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., BNC])
 
 
 def _greedy(arcs: str, own: str = "") -> Callable[[Decorated], Decorated]:
-    """Return a decorator that adds the shared arguments to the docstring and the signature of a learner."""
+    """Return a decorator that adds the shared arguments to a learner's docstring and signature."""
     described = sharing({"{search}": _SHARED.replace("{arcs}", arcs).replace("{own}", own)})
     shared = [
         p.replace(kind=p.KEYWORD_ONLY)

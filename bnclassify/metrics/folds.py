@@ -234,7 +234,7 @@ def draw_folds(
     k: int,
     rng: np.random.Generator,
 ) -> list[tuple[Positions, Array | None]]:
-    """Draw stratified folds: the rows that each tests and, for whole weights, how many units of each row."""
+    """Draw stratified folds: the rows that each tests and, for whole weights, units of each."""
     units: ArrayOf[np.int64] | None = None
     if weights is not None and not (weights % 1).any() and weights.sum() < 2**53:
         units = weights.astype(np.int64)
@@ -259,7 +259,7 @@ def check_k(k: object, rows: int) -> None:
 def split_rows(
     folds: Folds, rows: int, index: pd.Index[Any] | None = None
 ) -> list[tuple[Positions, Positions | None]]:
-    """Return the rows that each fold tests, and those that it learns from if folds are pairs of both."""
+    """Return the rows that each fold tests, and those it learns from if folds are pairs."""
     given: Any = list(folds) if isinstance(folds, Iterator) else folds
     if not (isinstance(given, list | tuple) and given and all(map(_is_pair, given))):
         return [(test, None) for test in fold_rows(given, rows, index)]
@@ -276,7 +276,7 @@ def _is_pair(fold: object) -> bool:
 
 
 def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[Positions]:
-    """Return the rows that each fold tests, from fold numbers (aligned with ``index``) or lists of rows."""
+    """Return the rows that each fold tests, by fold numbers (aligned with ``index``) or lists."""
     folds = list(folds) if isinstance(folds, Iterator) else folds
     if _is_numbering(folds):
         if index is not None:
@@ -328,7 +328,7 @@ def _check_rows(fold: object, rows: int) -> Positions:
 
 @dataclass(frozen=True)
 class HashedFolds:
-    """Folds of partitioned data by a hash of ``columns``, or of each unit of ``weights``, and a ``seed``."""
+    """Folds of partitioned data by a hash of ``columns`` and a ``seed``, or of units of weights."""
 
     columns: tuple[Hashable, ...]
     k: int
@@ -371,7 +371,7 @@ class HashedFolds:
 
 @dataclass(frozen=True)
 class GivenFolds:
-    """Folds of partitioned data given by a column, one fold for each of the ``labels`` that occur in it."""
+    """Folds of partitioned data given by a column, one fold per label in it, from ``labels``."""
 
     column: Hashable
     labels: tuple[Hashable, ...]
@@ -399,7 +399,7 @@ class GivenFolds:
 
 @dataclass(frozen=True)
 class FoldRows:
-    """The rows of partitions, or units of weights, that a fold tests or, if not ``tested``, the rest."""
+    """The rows of partitions, or units of weights, that a fold tests, or the rest of them."""
 
     folds: HashedFolds | GivenFolds
     number: int

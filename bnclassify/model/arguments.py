@@ -26,7 +26,7 @@ _MOST_CELLS = 2**28  # maximum number of cells of a log joint, 2 GiB
 
 
 def check_model(x: object) -> Model:
-    """Return ``x`` if it is a model, or the model of a fitted estimator; if not, raise a TypeError."""
+    """Return ``x`` if it is a model, or a fitted estimator's model; if not, raise a TypeError."""
     model = as_model(x)
     if not isinstance(model, Model):
         advice = "Learn one first, for example with nb(class_var, dataset)."
@@ -59,7 +59,7 @@ def as_model(x: Any) -> Any:
 
 
 def _is_ours(x: object) -> bool:
-    """Whether a class of this package is among those of a value, found without an import of scikit-learn."""
+    """Whether a class of this package is among a value's, found without importing scikit-learn."""
     package = __name__.partition(".")[0]
     return any(kind.__module__.partition(".")[0] == package for kind in type(x).__mro__)
 
@@ -70,7 +70,7 @@ def observed_in(x: Model) -> tuple[Hashable, ...]:
 
 
 def check_ordered(x: Model, argument: str, target: int = 0) -> None:
-    """Raise a ValueError unless the labels of a class were declared to have an order, or are numbers."""
+    """Raise a ValueError unless a class has labels in a declared order, or numbers."""
     name, labels = x.targets[target], x.levels_by_name[x.targets[target]]
     declared = () if x.trained_on is None else x.trained_on.ordered
     numbers = [
@@ -86,7 +86,7 @@ def check_ordered(x: Model, argument: str, target: int = 0) -> None:
 
 
 def check_joint(x: object, question: str, *, or_sampled: bool = False) -> Model:
-    """Return ``x`` if it is a model with parameters and a joint distribution, or draws; if not, raise."""
+    """Return ``x``, a model with parameters that has a joint distribution, or draws, or raise."""
     model = check_fitted(x)
     if model.no_joint and not (or_sampled and model.is_sampled):
         raise TypeError(f"{question}: {model.no_joint}")
@@ -131,7 +131,7 @@ def check_bnc(x: object, question: str) -> BNC:
 
 
 def check_coded(x: object, question: str) -> BNC:
-    """Return ``x`` if it is a single Bayesian network of categories with one class; if not, raise."""
+    """Return ``x`` if it is one Bayesian network of categories with one class; or raise."""
     network = check_bnc(x, question)
     if network.numeric:
         raise TypeError(
@@ -298,7 +298,7 @@ def check_size(rows: int, n_classes: int) -> None:
 
 
 def check_augmented(x: Model, argument: str) -> BNC:
-    """Return a network in which the class is a parent of every feature and has no parents, or raise."""
+    """Return a network in which the class is a parent of all features and has none, or raise."""
     graph: Graph | None = x.graph
     if graph is None or graph is not x or x.no_joint:
         kind = "a dependency network" if x.graph is x else x.called

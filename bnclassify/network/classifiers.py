@@ -40,7 +40,7 @@ _FEWEST_ROWS = 100  # with fewer rows, most networks have more parameters than r
 
 
 class Graph(CountedModel):
-    """Base of models that are one graph: a family per variable and, once fitted, a table per family."""
+    """Base of models that are one graph: a family per variable and, fitted, a table for each."""
 
     bounds = bounded(cpts=PROBABILITY)
 
@@ -115,7 +115,7 @@ class Graph(CountedModel):
         return count_parameters(self.scopes, [len(labels) for labels in self.known_levels])
 
     def facts(self) -> dict[str, object]:
-        """Return the size of the graph and of its tables, and the course of EM and of a greedy search."""
+        """Return the size of the graph and of its tables, and the course of EM and searches."""
         facts: dict[str, object] = {"num. features": len(self.features)}
         arcs = sum(len(family) - 1 for family in self.families)
         if self.is_augmented:
@@ -391,14 +391,14 @@ class DN(Network):
 
 
 def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:
-    """Evaluate the inverse distribution function of a variable, given its parents, at uniform numbers."""
+    """Evaluate a variable's inverse distribution function, given parents, at uniform numbers."""
     levels = table.cumsum(axis=0).reshape(len(table), -1)[:-1]
     thresholds = levels if not parents else levels[:, flat_index(parents, table.shape[1:])]
     return np.asarray(np.count_nonzero(uniform >= thresholds, axis=0))
 
 
 def check_numbers(x: Network) -> None:
-    """Raise a ValueError if a number, which has no levels, is a parent, or a density does not fit."""
+    """Raise a ValueError if a number, without levels, is a parent, or a density does not fit."""
     card = {} if x.levels is None else dict(zip(x.variables, map(len, x.levels), strict=True))
     numbers = {name for name, levels in card.items() if not levels}
     for variable, *parents in x.families if numbers else ():

@@ -120,14 +120,14 @@ class Discretizer(Immutable):
 
     @property
     def uncut(self) -> tuple[Hashable, ...]:
-        """The numeric columns left with one level: no cut point was found, or all values are equal."""
+        """The numeric columns with one level: no cut point was found, or all values are equal."""
         return tuple(
             [name for name, points, labels in self._rows if len(labels or (*points, 0)) == 1]
         )
 
     @property
     def cut_points(self) -> pd.DataFrame:
-        """The method, the number of intervals, and the cut points with readable digits, by column."""
+        """The method, the number of intervals, and readable cut points, by column."""
         times, found = len(self._cuttings), {}
         method = self.method if times == 1 else f"{self.method}, {times} times"
         for i, (name, points, labels) in enumerate(self._rows):
@@ -280,7 +280,7 @@ def _ascend(points: tuple[float, ...]) -> bool:
 @record
 @dataclass(frozen=True, repr=False)
 class MovedCuts(Discretizer):
-    """Several discretizations of the same columns; if called, it applies the union of their cut points.
+    """Several discretizations of the same columns; a call applies the union of cut points.
 
     At time s, column number j uses its discretization (s + j) modulo their number. With
     "averaged_mdlp", all columns use discretization s, and the last times, ``further``, do not
@@ -443,7 +443,7 @@ def learn_cuts(
     bins: int,
     weights: Array | None = None,
 ) -> Discretizer:
-    """Choose the cut points of numeric columns but ``kept`` ones, by a method, and codes of the class."""
+    """Choose cut points of numeric columns but ``kept`` ones, by a method and class codes."""
     bins = Whole(least=2, most=MOST_BINS).check("bins", bins)
     if classes is None and method in BY_CLASS:
         remedy = "Name the class, or use method='quantile' or 'width'."

@@ -52,7 +52,7 @@ def plot_cpt(
     interval: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a conditional probability table as a heat map with one row per level and one column per class.
+    """Draw a conditional probability table as a heat map: a row per level, a column per class.
 
     If the variable has feature parents, there is one block per configuration of them. Each column
     of a block is a distribution.
@@ -132,7 +132,7 @@ def plot_cpt(
 
 @dataclass(frozen=True)
 class _Layout:
-    """The last parent forms the columns of each block; blocks of `down` other parents are stacked."""
+    """The last parent forms a block's columns; blocks of `down` other parents are stacked."""
 
     family: Family
     levels: Levels
@@ -140,7 +140,7 @@ class _Layout:
     bounded: bool = False
 
     def arrange(self, table: ArrayOf[T]) -> ArrayOf[T]:
-        """Return a table, whose first axis is the variable, as the rows and columns of the picture."""
+        """Return a table, whose first axis is the variable, as rows and columns of a picture."""
         shaped = table.reshape([len(labels) for labels in self.levels])
         moved = np.moveaxis(shaped, 0, self.down)
         return moved.reshape(prod(moved.shape[: self.down + 1]), -1)

@@ -43,7 +43,7 @@ _NO_PROGRAM = (
 
 
 class Picture(graphviz.Digraph):
-    """A `graphviz.Digraph` that ``graphviz-pure`` draws, or a RuntimeError explains, without ``dot``."""
+    """A `graphviz.Digraph` that, without ``dot``, ``graphviz-pure`` draws or an error explains."""
 
     def __repr__(self) -> str:
         return (
@@ -72,7 +72,7 @@ class Picture(graphviz.Digraph):
 
 
 def _run_graphviz(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a method of graphviz, which runs graphviz-pure in place of dot if dot is not installed."""
+    """Call a method of graphviz, which runs graphviz-pure in place of dot if there is no dot."""
     if _has_dot():
         return draw(*args, **kwargs)
     program = _find_substitute()
@@ -127,7 +127,7 @@ def plot(
     fontsize: float | None = None,
     format: str = "svg",
 ) -> graphviz.Digraph:
-    """Draw the structure of a model, the explanation of a row, or the distributions of the variables.
+    """Draw a model's structure, the explanation of a row, or the distributions of variables.
 
     Class variables are dark. Arcs from them to features are gray, arcs between them blue.
 

@@ -27,7 +27,7 @@ _DARK = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "whit
 
 
 def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
-    """Draw the names of variables and the weights of features, colored if they are learned; add a caption."""
+    """Draw variables' names and features' weights, colored if learned; add a caption."""
     nodes = {v: {"label": written(str(v))} | (_DARK if v in x.targets else {}) for v in x.variables}
     _, shares, note = x.picture
     is_sum = not shares and x.fitted and x.one_class and bool(x.no_joint)
@@ -58,7 +58,7 @@ def visible(text: str) -> str:
 
 
 def explained(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]]:
-    """Draw each variable in the color of its contribution to the log odds; return the caption, too."""
+    """Draw each variable in the color of what it adds to the log odds; return the caption."""
     weights, class_var = explanation.log_odds, next(iter(explanation.row_values))
     largest = (
         max((abs(weight) for weight in weights.values() if isfinite(weight)), default=0.0) or 1.0
@@ -133,7 +133,7 @@ def distributed(
 def _most_probable_values(
     labels: Sequence[Hashable], shares: Sequence[float]
 ) -> list[tuple[Hashable, float]]:
-    """Return values with their probabilities; if there are many, the least probable are added up."""
+    """Return values with their probabilities; of many, the least probable are added up."""
     pairs = list(zip(labels, shares, strict=True))
     if len(pairs) <= _MOST_LEVELS:
         return pairs

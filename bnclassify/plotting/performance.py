@@ -77,7 +77,7 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
 
 
 def _name_move(operation: str, tail: Hashable, head: Hashable) -> str:
-    """Write a step of a search: an arc, a feature that is added or removed, or groups that are joined."""
+    """Write a step of a search: an arc, a feature added or removed, or joined groups."""
     if operation == "arc":
         return f"+ {tail} → {head}"
     if isinstance(tail, tuple) and isinstance(head, tuple):
@@ -94,7 +94,7 @@ def plot_cv(
     interval: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the performance of several models in each fold, with their means and that of the majority class.
+    """Draw the performance of models in each fold, with their means and that of the majority class.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def _draw_cells(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
-    """Draw shares with the count in each cell, and labels; of many classes, no counts and some labels."""
+    """Draw shares with each cell's count, and labels; of many classes, some labels only."""
     n, texts, width, height = len(shares), list[str](), 6.0, 6.0
     places = np.linspace(0, n - 1, 15).astype(int) if n > _MOST_FIGURES else np.arange(n)
     labels: list[Hashable] = counts.index[places].to_list()
@@ -373,7 +373,7 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
 def _draw_models(
     axes: Axes, ranks: Sequence[tuple[str, float]], top: float, step: float, margin: float
 ) -> None:
-    """Draw a line from each rank to the name of its model, the better half on the left, the best on top."""
+    """Draw a line from each rank to its model's name, the better half left, the best on top."""
     k = len(ranks)
     for i, (name, rank) in enumerate(ranks):
         best = i < (k + 1) // 2
@@ -385,7 +385,7 @@ def _draw_models(
 
 
 def _groups_of_ranks(ranks: Array, difference: float) -> list[tuple[float, float]]:
-    """Return the first and last rank of the largest groups of sorted ranks within less than a difference."""
+    """Return the first and last rank of the largest sorted groups within a difference."""
     ends = np.searchsorted(ranks, ranks + difference - TOLERANCE, side="left") - 1
     first = [i for i, end in enumerate(ends) if end > i and (i == 0 or end > ends[i - 1])]
     return [(float(ranks[i]), float(ranks[ends[i]])) for i in first]

@@ -13,11 +13,11 @@ from ..scores.evaluate import shifts_of_missing
 
 _WIDTH = 88
 _MOST, _FEW = 6, 3
-"""Largest number of columns or classes that are named, and of columns that are not counted instead."""
+"""Largest number of columns or classes that are named; of more, the number is shown."""
 
 
 def facts_of(x: Model) -> dict[str, object]:
-    """Return the facts of a model by name, in the order in which they are shown: numbers and text."""
+    """Return the facts of a model by name, in the order of display: numbers and text."""
     several, rows = len(x.targets) > 1, x.trained_on if x.fitted else None
     latent = " (latent)" if observed_in(x) == x.features else ""
     facts: dict[str, object] = {

@@ -30,7 +30,7 @@ TypeError
 
 
 def _with_sections(kind: str, returned: str) -> Callable[[Function], Function]:
-    """Return a decorator that adds the sections of an accessor for any model, or for one network."""
+    """Return a decorator that adds the sections of an accessor for any model, or one network."""
     marks = {
         "{any model}": ("BNC, AODE or another model", "a model."),
         "{one network}": (

@@ -143,7 +143,7 @@ class _Weighted(Protocol):
     """A model type whose weights are not a result of `lp` by feature."""
 
     def feature_weights(self) -> Mapping[Hashable, float] | pd.DataFrame | None:
-        """Return the weights of features, the class first, as a dict or a frame by term, or None."""
+        """Return the weights of features, the class first, as a dict, a frame by term, or None."""
 
 
 def _learned_weights(x: Model) -> dict[Hashable, float] | None:

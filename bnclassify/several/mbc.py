@@ -61,7 +61,7 @@ def _unknown_labels(codes: Codes, cards: Sequence[int]) -> Codes:
 def _marginals_of_classes(
     terms: Sequence[Factor], codes: Codes, cards: Sequence[int]
 ) -> list[Array]:
-    """Return for each class variable ln P(label, observed features) in one network, (rows, labels)."""
+    """Return each class variable's ln P(label, observed features) in a network, (rows, labels)."""
     results: list[Array] = [np.empty((codes.shape[1], card)) for card in cards]
     variables = np.concatenate([codes, _unknown_labels(codes, cards)])
     for block in blocks(codes.shape[1], BLOCK_ROWS):
@@ -78,7 +78,7 @@ def _marginals_of_classes(
 def _best_labels(
     members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequence[int]
 ) -> Positions:
-    """Return the most probable combination of labels, (class variables, rows), the first if tied."""
+    """Return the most probable combination of labels, (classes, rows), the first if tied."""
     if len(members) > 1:
         return _best_of_all(members, codes, cards)
     [terms] = members
@@ -93,7 +93,7 @@ def _best_labels(
 
 
 def _labels_of_component(component: Component, first_class: int) -> dict[int, Positions]:
-    """Return the best labels of connected class variables: a sum over features, a maximum over classes."""
+    """Return connected class variables' best labels: a sum over features, a maximum of classes."""
     card = {
         u: r
         for scope, logs in component.tables
@@ -186,7 +186,7 @@ class Bridged(MultiModel):
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class MBC(Bridged, Graph):
-    """A multidimensional Bayesian network classifier: a directed acyclic graph over features and classes.
+    """A multidimensional Bayesian network classifier: an acyclic graph of features and classes.
 
     It has class variables as parents of features (the bridge), a graph among the class variables,
     and a graph among the features, but any acyclic graph is accepted. `mbc` learns the structure,
@@ -261,7 +261,7 @@ def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class MAODE(Bridged):
-    """An average of networks, one for each class variable as the parent of all other class variables.
+    """An average of networks, in each of which a class variable is the parent of the others.
 
     The features have the same parents and the same tables in all networks, which are stored once.
     `members` returns the networks. `maode` builds the structure, `lp` estimates the tables.
@@ -336,7 +336,7 @@ class MAODE(Bridged):
 
     @property
     def class_families(self) -> tuple[Family, ...]:
-        """The families of all class variables in the first member, then in the second, and so on."""
+        """The families of all class variables in the first member, then in the second, etc."""
         names = self.class_vars
         return tuple([(c,) if c == parent else (c, parent) for parent in names for c in names])
 

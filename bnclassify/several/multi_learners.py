@@ -77,7 +77,7 @@ def mbc(
     max_parents: int = 1,
     progress: bool | None = None,
 ) -> MBC:
-    """Learn a multidimensional Bayesian network classifier: one network that predicts several classes.
+    """Learn a multidimensional Bayesian network classifier: one network for several classes.
 
     The class variables that a feature depends on become its parents, so that evidence about one
     class variable changes the posteriors of the others. With both graphs empty, this is the
@@ -152,7 +152,7 @@ def maode(
     max_parents: int = 1,
     progress: bool | None = None,
 ) -> MAODE:
-    """Build an average of networks, each with one class variable as the parent of the other classes.
+    """Build an average of networks, in each of which one class is the parent of the others.
 
     The root of the class variables need not be chosen, because each of them is the root of one
     network.
@@ -226,7 +226,7 @@ def _families(data: Learnable, parents: Sequence[Parents]) -> tuple[Family, ...]
 def _choose_class_parents(
     data: Learnable, progress: bool | None, *, score: str, max_parents: int, ess: float = 1
 ) -> list[Parents]:
-    """Return the class parents of each feature with the largest gain over no parents, by column position."""
+    """Return each feature's class parents with the largest gain over none, by position."""
     n, m = len(data.features), len(data.targets)
     warn_of_fractions(data, score)
     scores = LocalScores(data, score, ess)
@@ -247,7 +247,7 @@ def _choose_class_parents(
 
 
 def _class_tree(data: Learnable) -> list[Parents]:
-    """Return the parent of each class variable in the maximum-information tree, rooted at the first."""
+    """Return the parent of each class in the maximum-information tree, rooted at the first."""
     n, m = len(data.features), len(data.targets)
     pairs = pair_statistics(data, range(n, n + m), None)
     parent = maximum_forest(pairs.information, pairs.rows > 0, roots=range(m))
@@ -275,7 +275,7 @@ def chain(
     dag_args: Mapping[str, Any] | None = None,
     rng: Seed = None,
 ) -> Chain | ChainEnsemble:
-    """Learn a chain of structures, one per class variable, in which earlier class variables are features.
+    """Learn a chain of structures, one per class variable, with earlier classes as features.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class CategoricalInput(BaseEstimator):
     _names: list[Any]
 
     def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
-        """Return an estimator, or raise a TypeError for unknown parameters, as those of other estimators."""
+        """Return an estimator, or raise a TypeError for unknown parameters, as in scikit-learn."""
         known = cls._get_param_names()
         for name in parameters:
             if name not in known:
@@ -58,7 +58,7 @@ class CategoricalInput(BaseEstimator):
         return tags
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, with ``deep`` also the arguments in dicts, such as ``dag_args__score``."""
+        """Return the parameters and, if ``deep``, arguments in dicts, as ``dag_args__score``."""
         params: dict[str, Any] = super().get_params(deep)
         for name in _DICTS if deep else ():
             inner = params.get(name)
@@ -126,7 +126,7 @@ class CategoricalInput(BaseEstimator):
         return frame.set_axis(list(self._names), axis="columns")
 
     def _names_of(self, X: Any) -> list[Any]:
-        """Return the names of features in `fit`: text or integers of a data frame, or x0, x1, ..."""
+        """Return the names of features in `fit`: a frame's text or integers, or x0 to xn."""
         if hasattr(self, "feature_names_in_"):
             return list(self.feature_names_in_)
         if isinstance(X, pd.DataFrame) and _are_integers(list(X.columns)):

@@ -50,7 +50,7 @@ class _Columns(OneToOneFeatureMixin, TransformerMixin, CategoricalInput):
 
 @dataclass(eq=False, repr=False)
 class MDLPDiscretizer(_Columns):
-    """Discretize all columns at cut points that depend on the class, as a transformer of scikit-learn.
+    """Discretize columns at cut points that depend on the class, as scikit-learn transformer.
 
     It calls `discretize`. To discretize some of the columns, use it in a ``ColumnTransformer``.
     `BNCClassifier` discretizes numbers itself, so it does not need this transformer; other

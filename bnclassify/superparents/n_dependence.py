@@ -1,4 +1,4 @@
-"""Averaged n-dependence estimators (ANDE): networks in which n features are parents of all others."""
+"""Averaged n-dependence estimators (ANDE): in each, n features are parents of all others."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class ANDE(Average):
         return tuple([self.member(s) for s in self.superparents])
 
     def member(self, superparents: tuple[int, ...]) -> BNC:
-        """Return an estimator with up to two superparents, the first of which is a parent of the second."""
+        """Return an estimator of up to two superparents, the first a parent of the second."""
         earlier = {s: superparents[:i] for i, s in enumerate(superparents)}
         scopes = [(f, *earlier.get(f, superparents)) for f in range(len(self.features))]
         families: tuple[Family, ...] = (
@@ -171,7 +171,7 @@ class ANDE(Average):
 
     @property
     def shares(self) -> Array:
-        """The share of each feature, as a superparent, in the weights of all members; they sum to 1."""
+        """Each feature's share, as a superparent, in the weights of all members; they sum to 1."""
         shares = np.zeros(len(self.features))
         for superparents, weight in zip(self.superparents, self.weights, strict=True):
             shares[list(superparents)] += weight / max(1, len(superparents))
@@ -206,7 +206,7 @@ class ANDE(Average):
 
     @cached_property
     def score(self) -> Formula:
-        """The log of the mean joint of the estimators that are used in each row, from their counts."""
+        """The log of the mean joint of the estimators that each row uses, from their counts."""
         return Computed(self._scores_by_counts, self.called, self._choice)
 
     def _scores_by_counts(self, rows: Rows) -> Array:
@@ -267,7 +267,7 @@ def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:
 
 
 def _next_factor(joint: Array, i: int | None) -> Array:
-    """Return P(superparent i | previous ones, class) from their joint distribution; P(class) for None."""
+    """Return P(superparent i | previous ones, class) from their joint; P(class) for None."""
     n_kept = 0 if i is None else i + 1
     margin: Array = joint.sum(axis=tuple(range(n_kept, joint.ndim - 1)))
     return margin if i is None else normalize(np.moveaxis(margin, i, 0))
@@ -283,7 +283,7 @@ def ande(
     subsumption: int | None = None,
     weights: Literal["mi"] | None = None,
 ) -> ANDE:
-    """Build averaged n-dependence estimators: in each, n features are parents of all other features.
+    """Build averaged n-dependence estimators: in each, n features are parents of all others.
 
     Parameters
     ----------
