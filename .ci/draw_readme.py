@@ -1,12 +1,13 @@
-"""Draw the pictures of the README: ``python .ci/draw_readme.py`` with chromium and the extra `plot`."""
+"""Draw the pictures of README, by ``python .ci/draw_readme.py`` and the program chromium."""
 
 import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import bnclassify as bn
 import matplotlib.pyplot as plt
 from PIL import Image, PngImagePlugin
+
+import bnclassify as bn
 
 FOLDER = Path(__file__).parents[1] / "vignettes"
 BEA = {"age": 51, "glucose": 171, "bmi": 34.2, "pregnancies": 4}
