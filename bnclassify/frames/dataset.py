@@ -213,7 +213,7 @@ class Learnable(Countable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(InMemory, Countable):
-    """Categorical data as integer codes, from `encode`. All functions accept it as a DataFrame.
+    """Categorical data as integer codes, from `encode`; functions accept it like a DataFrame.
 
     Attributes
     ----------
