@@ -216,7 +216,7 @@ def _closest_ordered_table(x: EffectTable, data: Dataset, wish: _Wish) -> Effect
 
 
 def _positions_in_order(x: EffectTable, name: Hashable, wish: _Wish) -> Positions:
-    """Return the positions of the known values of a feature, from low to high."""
+    """Return positions of a feature's values, low to high, without missing and unseen ones."""
     labels = x.levels_by_name[name]
     if name in x.cuts:
         return np.arange(len(labels))

@@ -390,7 +390,7 @@ Warns
 -----
 UserWarning
     If all values of a column differ, as in a column of identifiers, or the class is missing in
-    some rows, which are then ignored."""
+    some rows. Rows without a class are ignored."""
 SECTIONS = ("Raises", "Warns", "See Also", "Notes", "References", "Examples")
 
 
@@ -412,22 +412,14 @@ def add_see_also(objects: Mapping[str, object]) -> None:
         sources, targets = (part.split() for part in line.split(":"))
         for name in targets:
             if name not in entries:
-                sentence = (
-                    (objects[name].__doc__ or "")
-                    .strip()
-                    .split("\n", 1)[0]
-                    .split(". ")[0]
-                    .removesuffix(".")
-                )
-                entries[name] = fill(f"{name} : {sentence}.", 84, subsequent_indent="    ")
+                summary = (objects[name].__doc__ or "").strip().split("\n", 1)[0].split(". ")[0]
+                text = f"{name} : {summary.removesuffix('.')}."
+                entries[name] = fill(text, 84, subsequent_indent="    ")
         for name in sources:
-            section = [
-                "See Also",
-                "--------",
-                *(entries[other] for other in targets if other != name),
-            ]
+            others = [entries[other] for other in targets if other != name]
             text = cleandoc(objects[name].__doc__ or "")
-            objects[name].__doc__ = with_section(text, "\n".join(section)) or None
+            section = "\n".join(["See Also", "--------", *others])
+            objects[name].__doc__ = with_section(text, section) or None
     for name in LEARNING.split():
         text = cleandoc(objects[name].__doc__ or "")
         objects[name].__doc__ = with_section(with_section(text, ERRORS), WARNINGS) or None

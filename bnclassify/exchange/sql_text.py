@@ -129,13 +129,13 @@ def lookup(code: str, texts: Sequence[str], default: str) -> str:
 
 
 def limit(point: float) -> str:
-    """Return a cut point as SQL, clipped as numbers are; DuckDB 1.3 rounds long decimals."""
+    """Return a cut point as SQL, clipped like numbers; DuckDB 1.3 rounds decimals otherwise."""
     text = written_point(min(max(point, -_MOST), _MOST))
     return f"{text}e0" if len(text) > _LONG and "e" not in text else text
 
 
 def steps(name: str, points: Sequence[float], texts: Sequence[str]) -> str:
-    """Return the text of the interval of a number; intervals are one more than the points."""
+    """Return the text of the interval of a number; there is one more than points between."""
     size = ceil(len(texts) / _BRANCHES)
     parts = [
         texts[i] if size == 1 else steps(name, points[i : i + size - 1], texts[i : i + size])
@@ -183,7 +183,7 @@ def as_text(column: ColumnCoding) -> str:
 
 
 def are_numbers(labels: Sequence[Hashable]) -> bool:
-    """Whether all labels are numbers or bools, compared as numbers in any database type."""
+    """Whether labels are numbers or bools: compared as numbers, of any type in the database."""
     are_flags = all(isinstance(label, bool) for label in labels)
     return len(labels) > 0 and (are_flags or all(map(_is_exact, labels)))
 

@@ -44,7 +44,7 @@ _BLOCK_CELLS = 2**20
 def value_of_information(
     x: Model, row: InFull | Row, *, costs: pd.DataFrame | None = None, unseen: Unseen = "error"
 ) -> pd.DataFrame:
-    """Rank the missing features of a row by how much they are expected to tell about the class.
+    """Rank the missing features of a row by their expected information about the class.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ class CrossValidatedScore:
         return scores
 
     def _score(self, structure: Structure, edit: Edit, rest: Array) -> float:
-        """Score an edit, given the log joint of tested rows, (classes, rows), by fixed families."""
+        """Score an edit, given the log joint of rows, (classes, rows), by unchanged families."""
         added = [self._added((v, *parents)) for v, parents in edit.items() if parents is not None]
         total = sum(added, start=rest)
         if self.data.partial:

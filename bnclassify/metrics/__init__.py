@@ -379,7 +379,7 @@ def _auc(rows: Array) -> float:
 
 
 def _area_under_curve(scores: Array, is_positive: Mask, weights: Array) -> float:
-    """Return the share of pairs of a positive and a negative row whose scores are in order."""
+    """Return the share of pairs of a positive and a negative row with the higher score first."""
     order = np.argsort(scores, kind="stable")
     with np.errstate(invalid="ignore"):
         rank = np.concatenate([[0], np.cumsum(np.diff(scores[order]) > TOLERANCE)])

@@ -34,7 +34,7 @@ class Labelling:
     made: pd.CategoricalDtype | None = None
 
     def posteriors(self, logs: Array) -> pd.DataFrame:
-        """Return the posteriors that follow from a log joint, (rows, classes), by class."""
+        """Return the posteriors of a log joint, (rows, classes), with one column per class."""
         columns = self._labels.categories.rename(self.name)
         return pd.DataFrame(np.exp(log_normalize(logs)), index=self.index, columns=columns)
 

@@ -39,7 +39,7 @@ MISSING_RULE = "missing values in new rows"
 """How predictions treat missing values; without this fact, they are marginalized over."""
 
 WRITERS: dict[str, Callable[[Any], str]] = {"text": lambda x: str(x.called), "html": lambda x: ""}
-"""How models are written as text and, for notebooks, as HTML; facts and pictures set it."""
+"""How models are written as text and, in notebooks, HTML; set with the facts and pictures."""
 
 
 class Model(Immutable):

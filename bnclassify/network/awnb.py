@@ -261,7 +261,7 @@ def _best_subset(counts: _Counts) -> tuple[Array, Mask]:
 
 
 def _best_gain(left: ArrayOf[Any], total: _Counts) -> tuple[Array, Positions]:
-    """Return the largest gain of splits, (nodes, splits, classes) of (nodes, classes)."""
+    """Return the largest gain of splits, from their (nodes, splits, classes), and where it is."""
     right: ArrayOf[Any] = total[:, None] - left
     gain = _negative_entropy(left) + _negative_entropy(right) - _negative_entropy(total)[:, None]
     splits: Mask = (left.sum(axis=2) > 0) & (right.sum(axis=2) > 0)

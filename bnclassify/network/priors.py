@@ -20,7 +20,7 @@ LEAST_AMOUNT, MOST_AMOUNT = 1e-100, 1e100
 """Bounds of positive pseudo-counts, within which no table or score overflows."""
 
 MOST_ESS = 1e12
-"""Largest equivalent sample size; beyond, posterior and prior tables hardly differ."""
+"""Largest equivalent sample size: with more, posterior tables hardly differ from the prior."""
 
 
 Amount = TypeVar("Amount", float, Array)

@@ -48,7 +48,7 @@ _OPTIONS = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}
 @record
 @dataclass(frozen=True)
 class MANB(Method):
-    """Average a naive Bayes over the presence of arcs from the class, given their prior."""
+    """Average a naive Bayes over the presence of each arc, given its prior probability."""
 
     probability: float
 

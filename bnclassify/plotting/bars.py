@@ -55,7 +55,7 @@ def plot_explanation(
     top: int | None = 20,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw what each feature of a row adds to the log odds of a class as bars, longest first.
+    """Draw what each feature of a row adds to the log odds of a class as bars, the longest first.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ def plot_cv(
     interval: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the performance of models in each fold, with means and that of the majority class.
+    """Draw the performance of models in each fold, with their means and that of the majority class.
 
     Parameters
     ----------

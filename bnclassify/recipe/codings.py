@@ -112,7 +112,7 @@ class FineData(TrainingData):
 
     @property
     def views(self) -> Iterator[TrainingData]:
-        """Rows in each discretization but that by own values, of biased information."""
+        """The rows in each discretization but that by own values, whose information is biased."""
         return map(self._view, [each for each in self.cuttings if each is not self._by_value])
 
     @property
@@ -144,5 +144,5 @@ def recode(codes: Codes, coarsenings: Sequence[Coarsening]) -> Codes:
 
 
 def further_codings(x: Model) -> tuple[str, ...]:
-    """Return what is not averaged of the discretizations of a model; see `MovedCuts`."""
+    """Return the discretizations of a model that are not in its average; see `MovedCuts`."""
     return getattr(x.discretizer, "further", ())

@@ -47,7 +47,7 @@ Solve = Callable[[Array], Array]
 
 
 def odds(logs: Array) -> Array:
-    """Return scores of the other classes minus the first's, (…, classes − 1, rows).
+    """Return the scores of the other classes minus that of the first, (…, classes − 1, rows).
 
     ``logs`` are (…, rows, classes).
     """
@@ -461,7 +461,7 @@ def _root_of_curvature(terms: Array, weights: Array, posteriors: Array) -> Array
 def weigh_blocks(
     x: Problem, mean: Array, blocks: Positions, ridges: Sequence[float], *, search: bool = True
 ) -> tuple[Array, Array, Array]:
-    """Return the best weights around means, the odds of rows, and all blocks' ridges.
+    """Return the best weights around their means, the odds of rows, and the ridges of blocks.
 
     ``blocks`` has the number of the block of each weight. In a ``search``, all ridges except the
     first maximize the evidence: λ_b ← γ_b / |w_b|², where γ_b = p_b − λ_b tr_b (H + Λ)⁻¹ is the

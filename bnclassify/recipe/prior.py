@@ -120,7 +120,7 @@ class _Nested:
 def best_concentrations(
     counts: Array, bases: Array, sizes: Positions, totals: Array, total_sizes: Positions
 ) -> Array:
-    """Return each table's concentration m, `LEAST` to `MOST`, of maximum marginal likelihood.
+    """Return the m of each table, `LEAST` to `MOST`, that maximizes its marginal likelihood.
 
     Every configuration u of the parents has a Dirichlet prior with m times a base distribution as
     pseudo-counts, and m is the same for all configurations of a table. It maximizes
@@ -150,7 +150,7 @@ def best_concentrations(
 
 @dataclass(frozen=True)
 class _Likelihoods:
-    """Log marginal likelihoods of tables by concentration m, up to constants.
+    """The log marginal likelihoods of tables as functions of m, up to constants.
 
     An entry adds sign · (ln Γ(m · base + count) − ln Γ(m · base)): the count and base of a cell,
     and, with a negative sign, the total of a configuration, with the base 1. Tables have ``sizes``
@@ -278,7 +278,7 @@ _BLOCK_FAMILIES = 2**6  # number of families whose concentrations are chosen tog
 @record
 @dataclass(frozen=True)
 class BackOff(Immutable):
-    """Each table is shrunk towards that with one parent fewer, by an amount from the data.
+    """Each table is shrunk towards the one with a parent fewer, by an amount from the data.
 
     The variable alone is shrunk towards the uniform distribution. The class, if it is a parent, is
     added first, then the feature parents in family order. The class alone has a pseudo-count of 1.

@@ -188,7 +188,7 @@ def _discretized_features(x: Model, data: Dataset) -> list[int]:
 def _gaussian_parents(
     values: Array, data: Dataset, numbers: Sequence[int]
 ) -> tuple[list[int], list[list[int]]]:
-    """Return an order of numbers, (numbers, rows), and the positions of each's parents in it.
+    """Return an order of numbers, (numbers, rows), and where the parents of each are in it.
 
     Numbers are in descending order of I(X;C), and parents are the earlier ones with the largest
     I(X;Y|C), both for normal distributions of the normal scores. Ties are broken by the contents.

@@ -61,7 +61,7 @@ def shrunk(counts: Array, totals: Array, base: Array, amount: Any) -> Array:
 @record
 @dataclass(frozen=True, eq=False)
 class PrefixTable(Immutable):
-    """The distributions of a variable alone, given the class, and its first 1, 2, … parents.
+    """The distributions of a variable alone, given the class, and given 1, 2, … parents, too.
 
     ``cards`` are the numbers of levels of the variable and of its feature parents, and there is one
     more prefix if the class is a parent. ``masses`` are the pseudo-counts of each prefix,

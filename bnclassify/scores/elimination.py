@@ -120,7 +120,7 @@ def add_components(
     everywhere: bool = False,
     over: Over = log_sum_exp,
 ) -> None:
-    """Add terms as `add_missing`, for any graph; ``everywhere``, even those that sum to 1."""
+    """Add terms as `add_missing`, for any graph; ``everywhere``, also those that sum to 1."""
     for component in hidden_components(factors, codes, context, everywhere=everywhere):
         _, remaining = collect(component.order, component.tables, over)
         total[component.rows] += multiply(remaining).logs
@@ -147,7 +147,7 @@ def hidden_components(
     *,
     everywhere: bool = False,
 ) -> Iterator[Component]:
-    """Yield connected missing features in blocks of rows; all if ``everywhere``."""
+    """Yield connected missing features in blocks of rows: relevant ones, or ``everywhere`` all."""
     *of_features, of_class = factors
     context = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     parents = {v: list(factor.scope[1:]) for v, factor in enumerate(of_features)}
@@ -307,7 +307,7 @@ def _greedy_elimination_order(
 def eliminate(
     order: Iterable[int], tables: Iterable[T], combine: Callable[[int, list[T]], T]
 ) -> list[T]:
-    """Eliminate variables from tables, whose first items are variables; return the others.
+    """Eliminate variables from tables, which begin with their variables; return those left.
 
     ``combine`` returns the table that replaces the tables over a variable.
     """
@@ -412,7 +412,7 @@ def score_all(
 
 
 def try_all(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
-    """Return (variables, rows) codes with the most probable values for -1, among all.
+    """Return (variables, rows) codes with the most probable values for -1, scoring all.
 
     ``log_joint`` returns (rows, levels of the last variable) from the codes of the other variables.
     """

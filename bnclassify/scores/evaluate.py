@@ -131,7 +131,7 @@ def _sum_at(x: Sum, rows: Rows) -> Array:
 
 
 def values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
-    """Yield the owner and values, (rows or 1, classes), of each term of a sum as it stands.
+    """Yield owner and values, (rows or 1, classes), of each term of a sum without marginals.
 
     The values of a term whose owner is unknown are 0.
     """

@@ -78,7 +78,7 @@ def _marginals_of_classes(
 def _best_labels(
     members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequence[int]
 ) -> Positions:
-    """Return the most probable labels, (class variables, rows), the first if tied."""
+    """Return the most probable combination of labels, (classes, rows), the first if tied."""
     if len(members) > 1:
         return _best_of_all(members, codes, cards)
     [terms] = members

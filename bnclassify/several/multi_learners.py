@@ -78,7 +78,7 @@ def mbc(
     max_parents: int = 1,
     progress: bool | None = None,
 ) -> MBC:
-    """Learn a multidimensional Bayesian network classifier: one network of several classes.
+    """Learn a multidimensional Bayesian network classifier: one network for several classes.
 
     The class variables that a feature depends on become its parents, so that evidence about one
     class variable changes the posteriors of the others. With both graphs empty, this is the
@@ -276,7 +276,7 @@ def chain(
     dag_args: Mapping[str, Any] | None = None,
     rng: Seed = None,
 ) -> Chain | ChainEnsemble:
-    """Learn a chain of structures, one per class variable; earlier ones are features.
+    """Learn a chain of structures, one per class variable, with earlier classes as features.
 
     Parameters
     ----------

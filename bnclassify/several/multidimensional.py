@@ -81,7 +81,7 @@ class MultiModel(CountedModel):
             """Return ln P(label, observed features) of each class variable, up to a constant."""
 
         def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
-            """Return the most probable labels, (class variables, rows), the first if tied."""
+            """Return the most probable combination of labels, (classes, rows), first if tied."""
 
         def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
             """Return ln P(labels | observed features) of codes, (class variables, rows)."""
@@ -229,7 +229,7 @@ class Chained(MultiModel):
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class Chain(Chained):
-    """A probabilistic classifier chain: Π P(class | features, earlier classes).
+    """A classifier chain: P(classes | features) = Π P(class | features, earlier classes).
 
     `chain` learns the structure, `lp` the parameters. It does not define a distribution of the
     features.
