@@ -390,7 +390,7 @@ Warns
 -----
 UserWarning
     If all values of a column differ, as in a column of identifiers, or the class is missing in
-    some rows, which are then ignored."""
+    some rows. Rows without a class are ignored."""
 SECTIONS = ("Raises", "Warns", "See Also", "Notes", "References", "Examples")
 
 

@@ -117,55 +117,56 @@ def predict(
     x : BNC, AODE or another model
         Fitted model.
     newdata : DataFrame, Dataset, Series, dict, list of dict or Dask DataFrame
-        Rows with a column for each feature of `x`. A Series or dict is one row, and may omit
-        features, which are then unknown. None, NaN and pandas.NA are missing.
+        Rows with a column for each feature of `x`. A Series or dict is one row; features that it
+        omits are unknown. None, NaN and pandas.NA are missing.
     prob : bool, default False
-        If True, return posteriors instead of labels.
+        If True, return one probability per class, in place of the most probable class.
     unseen : {"error", "missing"}, default "error"
-        Whether a value that did not occur in training raises an error or is treated as missing. A
-        column in which only the type is wrong, such as the text "1.0" for the number 1, is always
-        an error.
+        What to do with a value that did not occur in training. The default raises an error, which
+        shows mistakes early; "missing" treats the value as missing, as a service needs. Values of
+        another type, such as the text "1.0" for the number 1, are an error in any case.
     unknown : sequence of str, optional
-        Names of features that are unknown in all rows, and that `newdata` has no values of. What is
-        unknown is not evidence; what is missing is evidence as far as it was in training.
+        Features that are unknown in all rows, so that `newdata` needs no column for them. Unknown
+        values are not evidence. Missing values are evidence if they were in training.
     prior : dict or pandas.Series, optional
-        The probability of each class in the population of `newdata`, if it differs from the
-        training data.
+        Probability of each class in the population of `newdata`. Give it if the classes are more
+        or less frequent there than in training; by default, they are as frequent.
     costs : pandas.DataFrame, optional
-        Costs of decisions, ``costs.loc[actual, decision]``. Decisions can be classes or anything
-        else, such as "refer". The decision with the lowest expected cost is returned.
+        Costs of decisions, ``costs.loc[actual, decision]``. The result is then the decision with
+        the lowest expected cost. Decisions are classes or other labels, such as "refer". By
+        default, all errors cost the same.
     points : bool, default False
-        If True, return the total points of each row of a `Scorecard`.
+        If True, return the total points of each row, for a `Scorecard`.
     joint : bool, default False
-        With several class variables, whether to predict the most probable combination of labels, in
-        place of the most probable label of each.
+        With several class variables: if True, predict the most probable combination of labels; if
+        False, the most probable label of each.
     greedy : bool, default False
-        For a `chain`, whether to predict one class variable after the other, given the labels
-        before.
+        For a `chain`: if True, predict the class variables in order, each given the labels that
+        were predicted before. This is faster with many class variables.
     at_least : label, optional
-        With ``prob=True``, return the probability of this class or a higher one, if the class was
-        an ordered categorical in training, or has numbers as labels.
+        With ``prob=True``, return the probability of this class or a higher one. The class must
+        have been an ordered categorical in training, or have numbers as labels.
     interval : float, optional
-        With ``prob=True``, probability of a credible interval of each posterior, such as 0.9.
-        Models with refits, from ``bnc(..., interval=True)``, and their tables and scorecards have a
-        jackknife interval. Requires tables estimated with ``smooth``, ``ess`` or ``m`` above 0.
+        With ``prob=True``, return an interval for each probability, which contains it with this
+        probability, such as 0.9. The tables must be estimated with ``smooth``, ``ess`` or ``m``
+        above 0 (a credible interval), or the model fitted by ``bnc(..., interval=True)`` (a
+        jackknife interval, which its tables and scorecards have, too).
     draws : int, default 1000
-        Number of draws of all tables from which an interval is computed.
+        Number of draws of the tables for a credible interval. More draws give more exact ends.
     rng : int or numpy.random.Generator, optional
         Seed of the draws.
 
     Returns
     -------
     pandas.Series
-        Categorical labels with the index of ``newdata``. Ties go to the first class. If a column
-        of `costs` is not a class, the categories are the columns of `costs`. With ``points=True``,
-        whole numbers, and with `at_least`, probabilities.
+        Categorical labels with the index of `newdata`. Ties go to the first class. With `costs`,
+        the categories are the decisions, unless all decisions are classes. With ``points=True``,
+        whole numbers; with `at_least`, probabilities.
     pandas.DataFrame
-        With ``prob=True``, one column per class; a row that is impossible under every class has the
-        uniform posterior. With `interval`, an additional level of the columns has lower, estimate
-        and upper. With several class variables, one column per class variable, or per class
-        variable and label; with both ``joint=True`` and ``prob=True``, labels and a column
-        ``probability``.
+        With ``prob=True``, one column per class. A row that is impossible under every class has
+        equal probabilities. With `interval`, a second level of the columns has lower, estimate and
+        upper. With several class variables, one column per class variable, or per class variable
+        and label; with ``joint=True`` and ``prob=True``, the labels and a column ``probability``.
     frame of another library
         The same in the library of `newdata`: lazy for Dask, and Arrow for rows of a database.
 
@@ -177,10 +178,10 @@ def predict(
 
     Notes
     -----
-    Networks, their averages and models of several class variables marginalize over missing and
-    unknown features exactly. Models with leave-one-out weights mix in a model that does. In a sum
-    of effects, unknown effects have the mean and the variance that those of the training rows have,
-    given the known ones. If nothing is known, the posteriors are the shares of the classes. `ande`
+    Networks, averages of networks and models of several class variables marginalize over missing
+    and unknown features exactly. A model with leave-one-out weights mixes in a second model that
+    does. In a sum of effects, an unknown effect has its mean and variance given the known effects,
+    from the training rows. With all features unknown, a sum returns the class proportions. `ande`
     skips missing features.
 
     With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c)
