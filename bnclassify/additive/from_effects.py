@@ -18,7 +18,7 @@ from ..base.arrays import Array
 from ..base.checks import Instance, check_name, must_be
 from ..base.immutable import record
 from ..base.messages import listed, plain, repeated, shown
-from ..frames.dataset import InMemory
+from ..frames.dataset import Dataset, Opened
 from ..frames.opening import InFull, open_rows
 from ..frames.records import is_missing
 from ..frames.schema import MISSING, Columns
@@ -186,7 +186,7 @@ def _with_booleans(
     return frame
 
 
-def _labels_in(rows: InMemory, name: Hashable) -> tuple[Hashable, ...]:
+def _labels_in(rows: Opened[Dataset], name: Hashable) -> tuple[Hashable, ...]:
     """Return the labels of a column; none without the column."""
     return rows.encode(Columns((name,))).levels[0] if name in rows.columns else ()
 

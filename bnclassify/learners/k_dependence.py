@@ -15,7 +15,7 @@ from ..base.graphs import descending
 from ..counts.contingency import flat_index
 from ..counts.information import informations
 from ..counts.pairs import pair_statistics
-from ..frames.dataset import Dataset, Learnable
+from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts
 from ..frames.training import averages_views, prepare, prepare_rows
 from ..model.recipes import Step
@@ -182,7 +182,7 @@ def kdb_mi(
     return network(class_var, _best_parents(data, k, rules), data.schema, step)
 
 
-def _best_parents(data: Learnable, k: int, rules: ArcRules) -> dict[Hashable, tuple[Hashable, ...]]:
+def _best_parents(data: Countable, k: int, rules: ArcRules) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each feature to its feature parents: required parents, then the best ones."""
     names, class_column = data.features, len(data.features)
     if k == 0:
