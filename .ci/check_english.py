@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 
 PATTERNS = {
-    r"\ban? (row|column|figure|weight|class|model|feature|fold|data set|axis) an? ": "write 'one X per Y'",
+    r"\ban? (row|column|figure|weight|class|model|feature|fold|data set|axis) an? ": (
+        "write 'one X per Y'"
+    ),
     r"(?<![Tt]here )\b(is|are) no(?= [a-z])": "write 'is not a', 'are not'",
     r"likeliest": "write 'most probable'",
     r"\banew\b": "write 'again' or 'refit'",

@@ -1,4 +1,4 @@
-"""Parse pages as a browser does, and tell what it would have to mend: python check_html.py FOLDER."""
+"""Parse pages as browsers do, and list what these would mend: python check_html.py FOLDER."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Write the address of the repository where it is needed: set_address.py https://host/owner/name [SITE].
+"""Write the repository's address where it is needed: set_address.py https://host/owner/name [SITE].
 
 Until it is run, no file names an address. Run it again to replace one address by another.
 """

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
+import re
+import typing
 
 import bnclassify as bn
 
@@ -16,3 +19,17 @@ def test_everything_public_is_listed_once() -> None:
 def test_everything_public_comes_from_the_package() -> None:
     owners = [inspect.getmodule(getattr(bn, name)) for name in bn.__all__]
     assert all(owner is not None and owner.__name__.startswith("bnclassify.") for owner in owners)
+
+
+def test_help_names_the_types_that_readers_know() -> None:
+    """No alias of the package, and no quotes."""
+    shown = str(inspect.signature(bn.tan_cl))
+    assert shown.startswith("(class_var: Hashable, dataset: DataFrame | Dataset | Partitions, *,")
+    known = {*dir(builtins), *dir(typing), *bn.models.__all__, "Axes", "BayesNet", "DataFrame"}
+    known |= {"DiGraph", "Digraph", "DiscreteBayesianNetwork", "Generator", "Model", "PathLike"}
+    known |= {"RankComparison", "Series"}
+    for function in filter(inspect.isfunction, map(vars(bn).get, bn.__all__)):
+        signature = inspect.signature(function)
+        types = [p.annotation for p in signature.parameters.values()] + [signature.return_annotation]
+        words = set(re.findall(r"\b[A-Z]\w*", re.sub(r"'\w*'", "", " ".join(map(repr, types)))))
+        assert words <= known, (function.__name__, words - known)

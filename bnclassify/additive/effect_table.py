@@ -90,7 +90,7 @@ class EffectTable(BuiltOn):
         tables.
     tables : tuple of read-only arrays
         The effects of the values of each feature, (values, classes), or (values, values of the
-        parent, classes). The last entry of each axis of values is that of a missing value.
+        parent, classes). The last entry of each axis of values is for a missing value.
     constant : (classes,) array
         The log odds of the classes before any feature is known, up to a constant.
     shares : tuple of read-only arrays
@@ -98,14 +98,14 @@ class EffectTable(BuiltOn):
     preparation : Preparation
         The cut points of features with intervals, and the levels of features with other values.
     recipe : Recipe or None
-        The steps that made it, which `cv` repeats. A table that was given is evaluated as it is.
+        The steps that made it, which `cv` repeats. A given table is evaluated without a refit.
     learned : mapping
         Results of `monotonize`, by name.
     unknown : UnknownEffects or None
         The means and covariances of the effects in the training data; if None, unknown effects are
         0.
     pairs : tuple of PairEffects
-        The effects of pairs of features, beyond those of each.
+        The effects of pairs of features, beyond the effects of each.
     """
 
     structure: BNC
@@ -196,7 +196,7 @@ class EffectTable(BuiltOn):
         return facts | {MISSING_RULE: self.missing_rule("effect")}
 
     def missing_rule(self, what: str) -> str:
-        """Say what missing values in new rows do: they have the entry of "(missing)", or are unknown."""
+        """Say how missing values in new rows are treated: given "(missing)", or unknown."""
         always = np.zeros(0) if self.unknown is None else self.unknown.always
         if len(always) and always.all():
             return "unknown, which is not evidence"
@@ -222,7 +222,7 @@ class EffectTable(BuiltOn):
 
     @cached_property
     def score(self) -> Sum | Completed:
-        """The scores, with the log odds of the posteriors: the constant, and one table per feature."""
+        """The scores, with the posteriors' log odds: the constant, and one table per feature."""
         pairs = enumerate(zip(self.term_scopes, self.tables, strict=True))
         tables = [Table(i, scope, table) for i, (scope, table) in pairs]
         tables += [pair.term for pair in self.pairs]
@@ -231,13 +231,13 @@ class EffectTable(BuiltOn):
         return total if certain or self.unknown is None else Completed(total, self.unknown)
 
     def class_prior(self) -> Array:
-        """Return the posteriors if nothing is known: the shares of the classes, if they are known."""
+        """Return the posteriors if nothing is known: the class shares, if these are known."""
         nothing = np.full((len(self.features), 1), -1)
         return share_out(scores_at(self.score, Rows(nothing, unknown=nothing < 0))[0], axis=0)
 
     @cached_property
     def _logs_of_values(self) -> tuple[Array, ...]:
-        """The logs of P(value | class) by Bayes' rule from the shares of values, (values, classes)."""
+        """The logs of P(value | class) by Bayes' rule from shares of values, (values, classes)."""
         logs, prior = [], log_normalize(self.constant)
         cards = [len(labels) for labels in self.known_levels[:-1]]
         for i, effects in enumerate(main_effects(self.score, cards)):
@@ -291,7 +291,7 @@ def build(
     like: Discretizer | None = None,
     **fields: Any,
 ) -> EffectTable:
-    """Return a table with these values of features, which reads numbers ``like`` the model that it is of."""
+    """Return a table with these values of features, which reads numbers ``like`` its model."""
     families = tuple([(name, *parents[name], class_var) for name in values])
     levels = (*[each.labels for each in values.values()], classes)
     cuts = {name: each.cuts for name, each in values.items() if each.cuts is not None}
@@ -352,7 +352,7 @@ def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) 
 
 
 def with_values(x: EffectTable, values: Mapping[Hashable, Values]) -> EffectTable:
-    """Return the table of some of the features, with as many values as before, or these cut points."""
+    """Return the table of some features, with as many values as before, or these cut points."""
     at = [x.features.index(name) for name in values]
     fields: dict[str, Any] = {name: getattr(x, name) for name in ("constant", "recipe", "learned")}
     fields["tables"] = tuple([x.tables[i] for i in at])
@@ -405,21 +405,21 @@ def counts_in(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[A
 
 
 def training_rows(x: Model, dataset: InFull) -> Dataset:
-    """Return the rows that are learned from, as a model reads them: with a class, and a weight above 0."""
+    """Return the training rows as a model reads them: with a class, and a weight above 0."""
     data = read_for(x, dataset, argument="dataset").select(x.variables)
     used = data.codes[data.positions[x.class_var]] >= 0
     return data.taken(used if data.weights is None else used & (data.weights > 0))
 
 
 def with_shares(x: EffectTable, dataset: InFull) -> EffectTable:
-    """Return a table with the shares of the values in rows, and in half a row more of each value."""
+    """Return a table with the shares of values in rows, and in half a row more per value."""
     counts = counts_in(x, encode_for(x, dataset, x.features, "dataset"))
     masses: list[Array] = [count.reshape(len(count), -1).sum(axis=1) + _HALF for count in counts]
     return replace(x, shares=tuple([mass / float(mass.sum()) for mass in masses]))
 
 
 def with_unknown(x: EffectTable, dataset: InFull, ignored: Mask | None = None) -> EffectTable:
-    """Return a table with the moments of its effects in training rows, and the shares of the classes.
+    """Return a table with the moments of its effects in training rows, and the class shares.
 
     Missing values of ``ignored`` features are unknown, as those of features are that no row lacks
     and whose missing values have no effect.
@@ -442,7 +442,7 @@ def with_unknown(x: EffectTable, dataset: InFull, ignored: Mask | None = None) -
 
 
 def with_shrunk_gaps(x: EffectTable, dataset: InFull, ignored: Mask) -> EffectTable:
-    """Return a sum in which effects of missing values in few rows are shrunk to the mean of the others.
+    """Return a sum in which effects of rare missing values are shrunk to the mean of the others.
 
     Missing values of ``ignored`` features have this mean.
     """

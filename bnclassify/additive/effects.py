@@ -35,61 +35,58 @@ def effects(
     steps: int | None = None,
     class_var: Hashable | None = None,
 ) -> pd.DataFrame:
-    """Return what each value of each feature adds to the log odds of the classes, as a table.
+    """Return the effect of each value of each feature on the log odds of the classes, as a table.
 
-    The table is the whole model: the log odds of a row are the sum of its entries. Edit it, and
-    `from_effects` makes a model of it again.
+    The table is the whole model: the log odds of a row are the sum of the entries for its values.
+    After editing the table, `from_effects` turns it into a model again.
 
     Parameters
     ----------
     x : BNC or another model
-        A model with parameters whose log odds are a sum of effects of single features, or of a
-        feature and its only feature parent: naive Bayes, with weights or without, trees, and `bnc`
-        with ``additive=True``.
+        A fitted model that is a sum: `bnc` with ``additive=True``, naive Bayes with or without
+        weights, or a tree (the effect of a feature can then depend on one other feature).
     dataset : pandas.DataFrame, Dataset or another frame, optional
-        Data for the columns ``share`` and, if they have the class and it has two labels,
-        ``observed``.
+        Data for the column ``share`` and, if they contain a class with two labels, ``observed``. By
+        default, the table does not have these columns.
     target : optional
-        The class of the column, if there are two. By default, the last one.
+        With two classes, the class that the effects refer to. By default, the last one.
     steps : int, optional
-        Maximum number of intervals of a numeric feature. If the model has more, or its effect is a
-        curve, the neighbors that differ least are merged. By default 32; a table of effects keeps
-        its intervals.
+        Maximum number of intervals per numeric feature, by default 32. If the model has more, or
+        its effect is a curve, the neighboring intervals that differ least are merged. Choose fewer
+        for a table to read. By default, a table of effects keeps its intervals.
     class_var : str, optional
         The class, if `x` has several.
 
     Returns
     -------
     pandas.DataFrame
-        One row for the class, and one per feature and ``value``: a label, an interval,
-        ``"(missing)"``, or ``"(unseen)"`` for values that have no row. If a feature has a feature
-        parent, ``given`` is its name, and there is one row per ``given_value``. For two classes,
-        the column of the target has the log odds against the other, which is the value of the
-        class; for more classes, there is one column per class, and rows have a sum of 0. ``share``
-        is the share of the rows of `dataset` that have the value, and ``observed`` the share of the
-        target among these, NaN if there are none.
+        One row for the class, and one row per ``feature`` and ``value``: a label, an interval,
+        ``"(missing)"``, or ``"(unseen)"`` for all other values. If the effect depends on another
+        feature, ``given`` names it, with one row per ``given_value``. With two classes, the effects
+        are in a column with the name of the target; with more, there is one column per class, and
+        the effects of a value sum to 0. ``share`` is the proportion of rows in `dataset` with the
+        value, and ``observed`` the proportion of the target among them, NaN without rows.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the log odds of `x` are not such a sum, or are infinite, a label is ``"(missing)"``, or
-        there is a target and more than two classes.
+        If the log odds of `x` are not a sum, or are infinite, if a label is ``"(missing)"``, or if
+        a target is given for more than two classes.
 
     Notes
     -----
-    Where the model has steps, the table is exact. Within an interval in which the effect is a
-    curve, it is the mean over the training data. Neighbours are merged in the order in which that
-    adds least to the variance within intervals; 32 intervals usually cost less than .001 of
-    log-loss.
+    The table is exact if the effects of the model are steps. If an effect is a curve, the entry of
+    an interval is its mean over the training data; 32 intervals usually cost less than .001 of
+    log-loss. Intervals are merged so that the variance of the effect within intervals grows least.
 
-    The effect of a missing value is 0 if the model ignores it. Given a missing parent, a value has
-    the effect given the class alone. So rows with missing values can differ from those of `x` if it
-    is a tree, or has a rule for incomplete rows.
+    The effect of a missing value is 0 if the model ignores it. In a tree, a value whose parent is
+    missing has its effect given the class alone. Posteriors of incomplete rows can therefore differ
+    from the posteriors of `x` if it is a tree, or has a rule for incomplete rows.
 
-    The effects of correlated features share what the data show. So an effect can point the other
-    way than ``observed``: if the observed share falls from one value to the next while the effect
-    rises, other features explain the difference. Such a reversal is correct for predictions, but it
-    is not what the feature alone would tell, and `monotonize` can exclude it.
+    Correlated features share their effect on the class. An effect can therefore rise from one value
+    to the next while ``observed`` falls, because other features explain the difference. This is
+    correct for predictions, but misleading if the feature is read alone; `monotonize` can exclude
+    it.
 
     Examples
     --------
@@ -111,7 +108,8 @@ def effects(
     names = table.known_levels[-1]
     if target is not None and len(names) > 2:
         raise ValueError(
-            f"target must be None for more than two classes, of which each has a column; got {shown(target)}."
+            "target must be None for more than two classes, of which each has a column; "
+            f"got {shown(target)}."
         )
     c = target_position(names, target)
     columns = list(names) if c is None else [names[c]]
@@ -119,8 +117,8 @@ def effects(
         raise ValueError(f"x must have classes of other names than {listed(twice)}. Rename them.")
     if alike := [name for name in table.features if MISSING in table.levels_by_name[name]]:
         raise ValueError(
-            f"x must have labels other than {MISSING!r}; got it in {listed(alike)}. Rename it, or make it "
-            "missing."
+            f"x must have labels other than {MISSING!r}; got it in {listed(alike)}. Rename it, "
+            "or make it missing."
         )
     rows: list[tuple[Hashable, ...]] = [
         (table.class_var, BASE if c is None else names[1 - c], "", "")
@@ -151,7 +149,7 @@ def effects(
 
 
 def _shares_in(x: EffectTable, rows: InMemory, c: int | None) -> dict[str, Array]:
-    """Return the share of the rows that have each value and, of two classes, the share of one in these."""
+    """Return the share of rows with each value and, of two classes, the share of one in these."""
     has_class = c is not None and x.class_var in rows.columns
     data = encode_for(x, rows, x.variables if has_class else x.features, "dataset")
 

@@ -52,22 +52,23 @@ def from_effects(
     table : pandas.DataFrame
         The columns ``feature``, ``value``, one column of numbers per class (of two classes, only
         the last) and, if a feature depends on another one, ``given`` and ``given_value``, which are
-        empty for other features. Rows of a feature given another one, beside rows without, are the
-        effects of a pair. Rows can be in any order. The columns ``share`` and ``observed`` are
-        optional. See `effects`.
+        empty for other features. If a feature has rows with and without a given feature, the rows
+        with it are the effects of a pair. Rows can be in any order. The columns ``share`` and
+        ``observed`` are optional. See `effects`.
     class_var : str, optional
         Name of the class. By default, the feature of the first row. Its row has the base of the log
         odds and, for two classes, the first class as its value.
     dataset : pandas.DataFrame, Dataset or another frame, optional
-        Training data, with the class, from which a sum of single effects learns what known values
-        say of unknown ones. Without it, unknown effects are 0, which is right for naive Bayes.
+        Training data, with the class. From them, a sum of single effects learns the effects of
+        unknown values given known values. Without it, unknown effects are 0, which is right for
+        naive Bayes.
 
     Returns
     -------
     EffectTable
-        A fitted model, whose log odds are the sums of the entries of the table. All functions that
-        predict, explain, evaluate, draw and export accept it. `cv` evaluates the table as it is,
-        without fitting it again.
+        A fitted model; its log odds are the sums of the entries of the table. All functions that
+        predict, explain, evaluate, draw and export accept it. `cv` evaluates the table without
+        fitting it again.
 
     Raises
     ------
@@ -79,12 +80,12 @@ def from_effects(
     Notes
     -----
     Values are labels, or intervals that are closed on the right and together contain all numbers,
-    from ``-inf`` to ``inf``: ``pandas.Interval`` or text such as ``(99.5, 127.5]``, as in a file,
-    of which the last can end with ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A
-    missing value has the effect in the row ``"(missing)"``, and 0 without such a row; with a
-    dataset, it is unknown if it was never missing and this effect is 0. If all values are text, as
-    in a file, ``True`` and ``False`` of a feature without other labels are booleans, unless they
-    are text in `dataset`. With a row ``"(unseen)"``, all other labels have its effect; without one,
+    from ``-inf`` to ``inf``: ``pandas.Interval`` or text such as ``(99.5, 127.5]``, as in a file.
+    The last one ends with ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A missing
+    value has the effect in the row ``"(missing)"``, or 0 if there is no such row; with a dataset,
+    it is unknown if it was never missing and this effect is 0. If all values are text, as in a
+    file, ``True`` and ``False`` of a feature without other labels are booleans, unless they are
+    text in `dataset`. With a row ``"(unseen)"``, all other labels have its effect; without one,
     they are unseen, as in `predict`. Classes that have no row have a base of 0.
 
     Examples
@@ -193,7 +194,7 @@ def _labels_in(rows: InMemory, name: Hashable) -> tuple[Hashable, ...]:
 def _rows_of_features(
     frame: pd.DataFrame, features: Sequence[Hashable]
 ) -> tuple[dict[Hashable, list[int]], dict[tuple[Hashable, Hashable], list[int]]]:
-    """Return the rows of each feature and of each pair: rows given another one, beside others without."""
+    """Return the rows of each feature and of each pair, which are those given another feature."""
     given: list[Hashable] = frame["given"].tolist() if "given" in frame else [""] * len(frame)
     is_given = [not is_missing(name) and name != "" for name in given]
     alone = {name for name, has_given in zip(features, is_given, strict=True) if not has_given}
@@ -221,7 +222,8 @@ def _with_pairs(
         for name in pair:
             if name not in values or pair[0] == pair[1] or pair[::-1] in read:
                 raise ValueError(
-                    f"given must be another feature of the table, once for each pair; got {listed(pair)}."
+                    "given must be another feature of the table, once for each pair; "
+                    f"got {listed(pair)}."
                 )
         columns = [frame[column][rows] for column in ("value", "given_value")]
         read[pair] = [_Axis(_read_values(*of)) for of in zip(pair, columns, strict=True)]
@@ -230,8 +232,8 @@ def _with_pairs(
                 axis.own.cuts is None and {*axis.own.labels} != {*values[name].labels}
             ):
                 raise ValueError(
-                    f"table must have the same labels of {shown(name)} in the rows of a pair as in its own "
-                    f"rows, or intervals in both; got {listed(axis.own.labels)}."
+                    f"table must have the same labels of {shown(name)} in the rows of a pair as in "
+                    f"its own rows, or intervals in both; got {listed(axis.own.labels)}."
                 )
             if axis.own.cuts is not None:
                 cuts[name] |= {*axis.own.cuts}
@@ -304,8 +306,9 @@ def _read_numbers(frame: pd.DataFrame, name: Hashable) -> Array:
     numbers = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64)
     for row in list[int](np.flatnonzero(~np.isfinite(numbers)).tolist()):
         raise ValueError(
-            f"table must have a finite number in every row of {shown(name)}; got {shown(frame[name][row])} "
-            f"for {shown(frame['feature'][row])}, value {shown(frame['value'][row])}."
+            f"table must have a finite number in every row of {shown(name)}; got "
+            f"{shown(frame[name][row])} for {shown(frame['feature'][row])}, value "
+            f"{shown(frame['value'][row])}."
         )
     return numbers
 
@@ -319,7 +322,8 @@ def _read_base(
             "Its value is the other class." if len(names) == 1 else "Pass the class as class_var."
         )
         raise ValueError(
-            f"table must have one row of the class {shown(class_var)}; got {len(values)} rows. {remedy}"
+            f"table must have one row of the class {shown(class_var)}; got "
+            f"{len(values)} rows. {remedy}"
         )
     base = numbers.ravel() if len(values) else np.zeros(len(names))
     if len(names) > 1:
@@ -370,8 +374,8 @@ def _read_values(name: Hashable, column: pd.Series[Any]) -> Values:
     if 0 < len(odd) < len(known):
         raise ValueError(
             "value must be intervals that begin with -inf and end with inf, or labels; got "
-            f"{listed(odd or known)} for {shown(name)}. Write all intervals like (99.5, 127.5], or rename "
-            "the labels."
+            f"{listed(odd or known)} for {shown(name)}. Write all intervals like (99.5, 127.5], or "
+            "rename the labels."
         )
     return Values((*known, *[UNSEEN] * (UNSEEN in values)))
 
@@ -387,8 +391,8 @@ def _cuts_between(name: Hashable, intervals: Sequence[pd.Interval[float]]) -> li
             problem = problem or overlap or f"({low.right}, {high.left}] has no row"
     if problem:
         raise ValueError(
-            f"table must have intervals of {shown(name)} that contain every number once, such as (-inf, 50] "
-            f"and (50, inf]; got {listed(intervals)}, where {problem}."
+            f"table must have intervals of {shown(name)} that contain every number once, such as "
+            f"(-inf, 50] and (50, inf]; got {listed(intervals)}, where {problem}."
         )
     return [float(interval.right) for interval in ordered[:-1]]
 
@@ -401,8 +405,8 @@ def _parent_of(
     found = {None if is_missing(parent) or parent == "" else parent for parent in column}
     if len(found) > 1 or not found <= {None, *axes} - {name}:
         raise ValueError(
-            f"given must be one other feature of the table in all rows of {shown(name)}, or empty; got "
-            f"{listed(list(dict.fromkeys(column)))}."
+            f"given must be one other feature of the table in all rows of {shown(name)}, or empty; "
+            f"got {listed(list(dict.fromkeys(column)))}."
         )
     return tuple(found - {None})
 
@@ -428,8 +432,8 @@ def _effects_of_feature(
     for absent in list[list[int]](np.argwhere(np.isnan(table[(slice(-1),) * len(axes)])).tolist()):
         labels = [str(list(axis.positions)[i]) for axis, i in zip(axes, absent, strict=False)]
         raise ValueError(
-            f"table must have a row for every value of {shown(name)}, and of the feature that is given; got "
-            f"none for {' given '.join(labels)}."
+            f"table must have a row for every value of {shown(name)}, and of the feature that is "
+            f"given; got none for {' given '.join(labels)}."
         )
     return np.asarray(np.nan_to_num(table, nan=0.0))
 

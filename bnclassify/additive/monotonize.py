@@ -37,7 +37,7 @@ def monotonize(
     *,
     target: Hashable | None = None,
 ) -> EffectTable:
-    """Make the effects of features rise or fall with their values, with the least change of the table.
+    """Make effects of features rise or fall with their values, changing the table the least.
 
     Parameters
     ----------
@@ -49,19 +49,19 @@ def monotonize(
     dataset : pandas.DataFrame, Dataset or another frame
         Training data, with the class: the weights of the values, and the rows of the log-loss.
     target : optional
-        The class whose log odds rise or fall. By default, the last one, whose column `effects` has.
+        The class of the log odds that rise or fall. By default, the last class, as in `effects`.
 
     Returns
     -------
     EffectTable
-        The table in which the effects of these features never go in the other direction. ``print``
-        and `summary` show what was asked, and the log-loss on `dataset` with it and before.
+        The table. The effects of these features never go in the other direction. ``print`` and
+        `summary` show what was asked, and the log-loss on `dataset` with it and before.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` has more than two classes or is not a sum of effects, a feature is not one of the
-        model, or its values are text and the column of `dataset` is not an ordered categorical.
+        If `x` has more than two classes or is not a sum of effects, a feature is not in the model,
+        or its values are text and the column of `dataset` is not an ordered categorical.
 
     Warns
     -----
@@ -73,15 +73,15 @@ def monotonize(
     -----
     For each feature, Σ share(v) (e(v) − e'(v))² is minimal for the effects e' in the order, with
     the shares of the rows of `dataset`: isotonic regression [1]_. If a feature has a feature
-    parent, there is one for each value of the parent. Effects of missing and of unseen values do
+    parent, this is done for each value of the parent. Effects of missing and of unseen values do
     not change. Continuous effects are cut into 32 steps; to choose their number, pass
-    ``from_effects(effects(x, steps=...))``. Of a model with a recipe, `cv` fits each training set
+    ``from_effects(effects(x, steps=...))``. If the model has a recipe, `cv` fits each training set
     and makes the result monotone.
 
     References
     ----------
-    .. [1] Barlow, R. E., Bartholomew, D. J., Bremner, J. M., Brunk, H. D. (1972). Statistical inference under
-       order restrictions. Wiley.
+    .. [1] Barlow, R. E., Bartholomew, D. J., Bremner, J. M., Brunk, H. D. (1972). Statistical
+       inference under order restrictions. Wiley.
 
     Examples
     --------
@@ -142,21 +142,21 @@ def _check_directions(
         together = {i for pair in table.pairs for i in pair.features}
         if table.features.index(name) in together:
             raise ValueError(
-                f"directions must name features without effects of pairs; got {shown(name)}. Fit the sum "
-                "with pairs=None."
+                f"directions must name features without effects of pairs; got {shown(name)}. Fit "
+                "the sum with pairs=None."
             )
         if children := [
             child for child, parents in table.feature_parents.items() if name in parents
         ]:
             raise ValueError(
                 "directions must name features on which no other effect depends; got "
-                f"{shown(name)}, a parent of {listed(children)}. Fit a model without such pairs, for example "
-                "with additive=True."
+                f"{shown(name)}, a parent of {listed(children)}. Fit a model without such pairs, "
+                "for example with additive=True."
             )
 
 
 def _order_of(table: EffectTable, name: Hashable, dataset: InFull) -> tuple[Hashable, ...] | None:
-    """Return the levels of a feature in the order of its column or of numbers, None if it has intervals."""
+    """Return the levels of a feature in the order of its column or numbers, None for intervals."""
     if name in table.cuts:
         return None
     labels = [label for label in table.levels_by_name[name] if label != UNSEEN]
@@ -169,8 +169,8 @@ def _order_of(table: EffectTable, name: Hashable, dataset: InFull) -> tuple[Hash
     if absent := [label for label in labels if label not in own]:
         raise ValueError(
             f"directions must name features whose values have an order; got {shown(name)} with "
-            f"{listed(absent)}. Give its column of dataset one: pd.Categorical(column, categories=[...], "
-            "ordered=True), with all levels from the lowest to the highest."
+            f"{listed(absent)}. Give its column of dataset one: pd.Categorical(column, "
+            "categories=[...], ordered=True), with all levels from the lowest to the highest."
         )
     return tuple([label for label in own if label in labels])
 
@@ -196,7 +196,7 @@ def _made_monotone(model: Model, table: EffectTable, dataset: InFull, wish: _Wis
 
 
 def _closest_ordered_table(x: EffectTable, data: Dataset, wish: _Wish) -> EffectTable:
-    """Return the closest table with the effects of features in order; a refit may lack some of these."""
+    """Return the closest table with effects of features in order; a refit may lack some."""
     from scipy.optimize import isotonic_regression  # slow to import
 
     counts, tables = counts_in(x, data), list(x.tables)
@@ -216,7 +216,7 @@ def _closest_ordered_table(x: EffectTable, data: Dataset, wish: _Wish) -> Effect
 
 
 def _positions_in_order(x: EffectTable, name: Hashable, wish: _Wish) -> Positions:
-    """Return the positions of the values of a feature from low to high, without missing and unseen ones."""
+    """Return positions of a feature's values, low to high, without missing and unseen ones."""
     labels = x.levels_by_name[name]
     if name in x.cuts:
         return np.arange(len(labels))
@@ -232,7 +232,7 @@ def _is_last(x: EffectTable, wish: _Wish) -> bool:
 def _warn_of_directions(
     before: EffectTable, after: EffectTable, data: Dataset, wish: _Wish
 ) -> None:
-    """Warn of effects that become constant, or that cost log-loss, because they go the other way."""
+    """Warn of effects that become constant or cost log-loss, because they go the other way."""
     losses: tuple[float, float] = after.learned["log_loss"]
     turned: dict[Hashable, Direction] = {
         name: "decreasing" if direction == "increasing" else "increasing"
@@ -252,14 +252,15 @@ def _warn_of_directions(
     rises = f"The log-loss {verb} from {losses[0]:.4f} to {losses[1]:.4f}"
     if not wrong:
         warn(
-            f"{rises}, because effects change much to have the directions of {listed(wish.directions)}."
+            f"{rises}, because effects change much to have the directions of "
+            f"{listed(wish.directions)}."
         )
         return
     texts = [f"{shown(name)}: {shown(turned[name])}" for name in wrong]
     rest = next(label for label in before.known_levels[-1] if label != wish.target)
     warn(
-        f"directions: the effect of {listed(wrong)} on the log odds of {shown(wish.target)} goes the other "
-        f"way. {rises}. Did you mean {{{', '.join(texts)}}}, or target={shown(rest)}?"
+        f"directions: the effect of {listed(wrong)} on the log odds of {shown(wish.target)} goes "
+        f"the other way. {rises}. Did you mean {{{', '.join(texts)}}}, or target={shown(rest)}?"
     )
 
 

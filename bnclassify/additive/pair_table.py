@@ -15,7 +15,7 @@ from .effect_table import EffectTable, PairEffects, Values, intervals_between
 
 
 class _Side(NamedTuple):
-    """The values of a feature in the table of a pair, the group of each, and the value of each code."""
+    """The values of a feature in a pair's table, the group of each, and the value of each code."""
 
     values: list[Hashable]
     groups: Positions
@@ -38,7 +38,7 @@ def _sides(x: EffectTable, pair: PairEffects) -> list[_Side]:
 
 
 def rows_of_pair(x: EffectTable, pair: PairEffects) -> tuple[list[tuple[Hashable, ...]], Array]:
-    """Return feature, value, given and given value of the rows of a pair, and the effects of each."""
+    """Return feature, value, given and given value of the rows of a pair, and each effect."""
     first, second = _sides(x, pair)
     names = [x.features[i] for i in pair.features]
     rows: list[tuple[Hashable, ...]] = [
@@ -70,7 +70,7 @@ def read_pair(
     values: Sequence[Values],
     owns: Sequence[Values],
 ) -> tuple[tuple[Positions, Positions], Array]:
-    """Return the groups of the values of two features, and the effects of a pair, from rows of a table.
+    """Return the groups of the values of two features, and the effects of a pair, from a table.
 
     ``rows`` are pairs of values, ``axes`` have the positions of the values in the rows, ``values``
     are these values, and ``owns`` those of the features. Raise if a row is repeated or absent.

@@ -1,4 +1,4 @@
-"""Effects of pairs of features in a sum of effects: which, how many, and how strong, by held-out rows.
+"""Effects of pairs of features in a sum: which, how many, and how strong, by held-out rows.
 
 The sum of single effects is fitted first. Pairs are ranked by how much a table of each would add to
 the likelihood (FAST: Lou, Caruana, Gehrke, Hooker, 2013, Accurate intelligible models with pairwise
@@ -50,7 +50,7 @@ _MOST_STEPS = 60
 
 
 class _Choice(NamedTuple):
-    """How many pairs, with which precision and share, and the gain in nats per row of held-out rows."""
+    """How many pairs, with which precision and share, and their gain in nats per held-out row."""
 
     number: int
     precision: float
@@ -61,7 +61,7 @@ class _Choice(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows: the scores of the sum, (rows, classes), groups of values, (features, rows), classes, weights.
+    """Rows: scores of the sum, (rows, classes), value groups, (features, rows), classes, weights.
 
     A row of whole weight has one entry in each fold that tests some of its units.
     """
@@ -112,7 +112,7 @@ def check_pairs(pairs: Pairs, features: Sequence[Hashable], class_var: Hashable)
 
 
 def with_pairs(x: EffectTable, dataset: InFull, pairs: Any, learned_from: Model) -> EffectTable:
-    """Return a sum of effects with pairs: a number of them, those that held-out rows favour, or these.
+    """Return a sum of effects with pairs: so many, those that held-out rows favour, or these.
 
     The scores of held-out rows are those of the model that the sum is of, fitted without them.
     """
@@ -157,7 +157,7 @@ def _rows_of(
 
 
 def _held_out_scores(x: Model, raw: Dataset, split: Sequence[RowFold]) -> Array:
-    """Return the scores of the rows of each fold by a model without its units, or by that of all."""
+    """Return the scores of each fold's rows by a model without its units, or by that of all."""
     step = None if x.recipe is None else x.recipe.parameters
     if step is not None:
         args = {**step.settings.get("held_out_args", {}), "folds": None}
@@ -174,7 +174,7 @@ def _held_out_scores(x: Model, raw: Dataset, split: Sequence[RowFold]) -> Array:
 
 
 def _groups_of(x: EffectTable, i: int, codes: Codes, weights: Array) -> Positions:
-    """Return the group of each value of a feature, -1 if missing: of intervals, with similar weights."""
+    """Return the group of each value of a feature, -1 if missing: intervals of similar weight."""
     n = len(x.known_levels[i])
     mass = np.bincount(codes[codes >= 0], weights[codes >= 0], n)
     if n <= _GROUPS:
@@ -193,7 +193,7 @@ def _groups_of(x: EffectTable, i: int, codes: Codes, weights: Array) -> Position
 def _chosen(
     rows: _Rows, folds: Positions, numbers: Sequence[int], named: Sequence[tuple[int, int]]
 ) -> _Choice:
-    """Return the number of pairs, precision and share with the largest likelihood of held-out rows."""
+    """Return the number of pairs, precision and share with the largest held-out likelihood."""
     parts = [(rows.take(folds != v), rows.take(folds == v)) for v in np.unique(folds).tolist()]
     parts = [(train, test) for train, test in parts if len(np.unique(train.classes)) > 1]
     if len(parts) < 2:
@@ -279,7 +279,7 @@ def _between(rows: _Rows, i: int) -> float:
 
 
 def _indicators(cells: Positions, size: int) -> Any:
-    """Return a sparse array with a 1 in each cell of a row, (rows, size); cells are (terms, rows) or -1."""
+    """Return a sparse array, (rows, size), with 1 in the cells of a row: (terms, rows), or -1."""
     from scipy import sparse  # slow to import
 
     known = cells >= 0
@@ -291,7 +291,7 @@ def _indicators(cells: Positions, size: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class _Weights:
-    """Weights of a regression: of the sum, of the classes, and of the cells of features and pairs."""
+    """Weights of a regression: of the sum, the classes, and the cells of features and pairs."""
 
     power: float
     classes: Array
@@ -323,7 +323,7 @@ def _design(rows: _Rows, pairs: Sequence[tuple[int, int]]) -> Any:
 
 
 def _change(rows: _Rows, pairs: Sequence[tuple[int, int]], precision: float) -> _Weights:
-    """Return the regression with pairs less that without, so that what both do to the sum cancels out."""
+    """Return the regression with pairs less that without, so that common changes cancel out."""
     return _regression(rows, pairs, precision).minus(_regression(rows, (), precision))
 
 
@@ -372,7 +372,7 @@ def _added(
     change: _Weights,
     share: float,
 ) -> EffectTable:
-    """Return the sum with changed single effects and pairs, which have the mean 0 along each side."""
+    """Return the sum with changed single effects and pairs, whose means along each side are 0."""
     constant = (1 + share * change.power) * x.constant + share * change.classes
     tables = [(1 + share * change.power) * table for table in x.tables]
     ends = sizes.cumsum()
@@ -407,7 +407,7 @@ def _added(
 
 
 def _level(logs: Array) -> Array:
-    """Return what is subtracted of logs of classes: those of the first of two, or the mean of more."""
+    """Return what is subtracted of logs of classes: the first of two, or the mean of more."""
     return logs[..., :1] if logs.shape[-1] == 2 else logs.mean(axis=-1, keepdims=True)
 
 

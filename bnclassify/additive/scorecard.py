@@ -44,15 +44,15 @@ class Scorecard(EffectTable):
     """A model of two classes as a table of whole points, from `scorecard`.
 
     The points of the values of a row add up to a total, and the log odds of the target are linear
-    in it. It is an `EffectTable` whose effects are points times ``unit``, less their mean over the
-    training data: so `explain` compares a value with the average row.
+    in the total. A scorecard is an `EffectTable` with the effects points times ``unit``, less their
+    mean over the training data: so `explain` compares a value with the average row.
 
     Attributes
     ----------
     base : BNC or another model
-        The model whose contributions are rounded.
+        The model with the contributions before rounding.
     target : str
-        The class to which the points refer.
+        The class of the points.
     unit : float
         The log odds that one point adds, in nats.
     start : int
@@ -116,7 +116,7 @@ class Scorecard(EffectTable):
         write: Callable[[Hashable, Hashable], Hashable],
         rows: Sequence[tuple[Hashable, ...]] = (),
     ) -> pd.DataFrame:
-        """Return the points after some rows; ``write`` returns the label of a parent and its value."""
+        """Return the points after some rows; ``write`` returns a parent's label and its value."""
         labels, rows = [(*own, MISSING) for own in self.known_levels], list(rows)
         for i, at in enumerate(cells_with_row(self)):
             j, points = self.givens[i], self.feature_points[i][at]
@@ -173,7 +173,7 @@ class Scorecard(EffectTable):
         return np.array([1.0 if label == self.target else -1.0 for label in self.known_levels[-1]])
 
     def points_at(self, rows: Rows) -> ArrayOf[np.int64]:
-        """Return the points of each feature, (features, rows): of an unknown value, those of the mean."""
+        """Return points of features, (features, rows); an unknown value has the mean points."""
         found = list(self.entries_at(rows.codes, self.feature_points))
         points = np.array(found, dtype=np.int64).reshape(len(self.features), len(rows))
         if self.unknown is None:
@@ -194,7 +194,7 @@ class Scorecard(EffectTable):
 
     @cached_property
     def _best_points(self) -> tuple[ArrayOf[np.int64], ...]:
-        """The most points of a known value of each feature, given that of its parent, by all values."""
+        """The most points of known values of each feature, given its parent's, by all values."""
         return tuple(
             [np.broadcast_to(table[:-1].max(axis=0), table.shape) for table in self.feature_points]
         )
@@ -271,31 +271,31 @@ def scorecard(
         naive Bayes, trees, `bnc` with ``additive=True``, and tables of `from_effects` and
         `monotonize`.
     target : optional
-        The class of which the points increase the odds. By default, the last class.
+        The class; points increase its odds. By default, the last class.
     largest : int, default 10
         The largest difference of points between two values of a feature. It is not used with `pdo`.
     most_intervals : int, optional
         Maximum number of intervals of a numeric feature; the neighbors that differ least are
-        merged. By default, all intervals of the model, or 32 of a density. Neighbours with equal
-        points are one.
+        merged. By default, all intervals of the model, or 32 of a density. Neighbors with equal
+        points are merged.
     pdo : float, optional
         Points that double the odds, such as 20, as in credit scoring, at least 0.01.
     score, odds : float, default 600 and 50
-        With `pdo`, the total at which the odds of the target are `odds` to 1. Without it, other
+        With `pdo`, the total that means odds of the target of `odds` to 1. Without it, other
         numbers than the defaults raise an error.
 
     Returns
     -------
     Scorecard
         A fitted model. Its attributes ``points`` and ``probabilities`` are tables that suffice to
-        compute a prediction by hand. Features of which all values would have the same points are
-        omitted, and so are rows of missing values of features that were never missing.
-        ``predict(card, df, points=True)`` returns totals.
+        compute a prediction by hand. Features with the same points for all values are omitted, and
+        so are rows of missing values of features that were never missing. ``predict(card, df,
+        points=True)`` returns totals.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` does not have two classes, or its log odds are not such a sum, or are infinite.
+        If `x` does not have two classes, or its log odds are not a sum of effects, or are infinite.
 
     Notes
     -----
@@ -345,8 +345,8 @@ def scorecard(
     target = names[1] if target is None else OneOf(names).check("target", target)
     if model.pairs:
         raise ValueError(
-            f"x must be a sum of effects of single features; got one with {len(model.pairs)} pairs, which "
-            "have no points. Fit it with pairs=None."
+            f"x must be a sum of effects of single features; got one with {len(model.pairs)} "
+            "pairs, which have no points. Fit it with pairs=None."
         )
     table = tabulate(model, most_intervals or (None if model.densities else _MOST_POINTS))
     sign = np.array([1.0 if name == target else -1.0 for name in names])
@@ -378,7 +378,7 @@ def scorecard(
 
 
 def _without_idle(x: EffectTable) -> EffectTable:
-    """Return a table without the features that have no effect and no child, unless none has an effect."""
+    """Return a table without the features that have no effect and no child, if any has one."""
     cells = enumerate(zip(x.tables, cells_with_row(x), strict=True))
     used = {
         i

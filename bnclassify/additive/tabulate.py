@@ -1,4 +1,4 @@
-"""Models whose log odds are sums of effects, as tables of what each value of a feature contributes."""
+"""Models whose log odds are sums of effects, as tables of the contribution of each value."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ from .pairs import with_pairs
 
 _STEPS = 32  # intervals of a feature
 _POINTS = 256  # at which a curve is evaluated between cut points
-_LOST = 3e-4  # nats squared, of the variance of the effects of a feature, that merging intervals may lose
+_LOST = 3e-4  # nats squared: what merging intervals may take from the variance of the effects
 _KEPT = ("leave_one_out",)  # results of a model that also describe its table
 
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """Points of a feature at which a model is evaluated, and their positions on an axis of the table."""
+    """Points of a feature at which a model is evaluated, and their positions on a table's axis."""
 
     axis: Values
     codes: Positions
@@ -67,7 +67,7 @@ class _Grid:
 
 
 def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None) -> EffectTable:
-    """Return a model as a table with at most so many intervals per feature, or a table as it is, or raise.
+    """Return a model as a table with at most so many intervals per feature; a table stays as it is.
 
     The weights of the values of a feature are their shares in a dataset or, without one, in the
     model.
@@ -88,7 +88,7 @@ def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None)
 
 
 def as_sum(x: Model, data: InFull, pairs: Any = None) -> EffectTable:
-    """Return the default as a sum of effects: a table without intervals that hardly differ in the data.
+    """Return the default as a sum of effects: a table in which intervals with like effects are one.
 
     The ``pairs`` are a number of pairs, pairs of names or "auto".
     """
@@ -156,7 +156,7 @@ def estimate(parameters: Step, x: Model, data: Dataset, rng: np.random.Generator
 
 
 def _tabulate_effects(model: Model) -> EffectTable:
-    """Return a sum of effects as a table, at all cut points that it has, or raise if effects are infinite."""
+    """Return a sum of effects as a table, at all its cut points; raise if effects are infinite."""
     order, points = (
         order_features(model),
         list(map(_points_of_feature, repeat(model), model.features)),
@@ -221,8 +221,8 @@ def _check_sum(x: Model) -> None:
     """Raise a ValueError unless the log odds are a sum of effects."""
     if not _is_sum(x):
         raise ValueError(
-            "x must be a model whose log odds are a sum of effects of at most two features, of which one is "
-            f"a parent of the other; got {x.called}. Fit it with additive=True, as in "
+            "x must be a model whose log odds are a sum of effects of at most two features, of "
+            f"which one is a parent of the other; got {x.called}. Fit it with additive=True, as in "
             "bnc(class_var=..., dataset=..., additive=True), or use nb, tan_cl, or kdb_mi with "
             "dag_args={'kdbk': 1}."
         )
@@ -271,7 +271,7 @@ def _make_grid(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array) -> _
 def _labels_with_unseen(
     x: Model, name: Hashable, labels: tuple[Hashable, ...], card: int
 ) -> Values:
-    """Return the labels of a feature; values that would be merged or unknown to it are unseen ones."""
+    """Return the labels of a feature; values that are merged, or unknown to it, are unseen ones."""
     merger = None if x.preparation is None else x.preparation.merger
     if merger is not None and name in merger.columns:
         return Values((*labels[: card - 1], UNSEEN))
@@ -314,7 +314,7 @@ def _feature_distributions(
 def _contributions(
     x: Model, grids: Sequence[_Grid], rows: Sequence[Positions], order: Sequence[int]
 ) -> Array:
-    """Return logs of the class and contributions of features at points, (1 + features, rows, classes)."""
+    """Return logs of the class and contributions at points, (1 + features, rows, classes)."""
     return _in_order(x, _rows_on(x, grids, rows), order)
 
 
@@ -329,7 +329,7 @@ def _rows_on(x: Model, grids: Sequence[_Grid], rows: Sequence[Positions]) -> Row
 
 
 def _in_order(x: Model, rows: Rows, order: Sequence[int]) -> Array:
-    """Return logs of the class and contributions of features at rows, (1 + features, rows, classes)."""
+    """Return logs of the class and contributions at rows, (1 + features, rows, classes)."""
     logs = scores_in_sequence(x.score, rows, order)
     with np.errstate(invalid="ignore"):
         logs[1:] = np.diff(logs, axis=0)[np.argsort(order)]
@@ -372,7 +372,7 @@ def _means_of_groups(logs: Array, at: Positions, mass: Array, n: int) -> Array:
 def _effects_given_parent(
     x: Model, grids: Sequence[_Grid], i: int, j: int, order: Sequence[int], alone: Array
 ) -> Array:
-    """Return effects given the parent j, (values, its values, classes): those ``alone`` if it is missing."""
+    """Return effects given the parent j, (values, its values, classes): ``alone`` if missing."""
     own, other = grids[i], grids[j]
     pairs = np.stack([other.position, other.codes])
     _, first, pair = np.unique(pairs, axis=1, return_index=True, return_inverse=True)

@@ -37,12 +37,12 @@ TOLERANCE = 1e-9
 
 @cache
 def code_type(bound: int) -> np.dtype[Any]:
-    """Return the smallest signed integer type for codes up to ``bound``, to which 1 can be added."""
+    """Return the smallest signed integer type for codes up to ``bound``, and one more."""
     return np.min_scalar_type(-bound - 2)
 
 
 def blocks(n: int, most: int, cells: int = 1) -> Iterator[slice]:
-    """Yield slices of n rows with ``cells`` each, so that a slice has up to ``most`` cells or one row."""
+    """Yield slices of n rows with ``cells`` each: up to ``most`` cells per slice, or one row."""
     size = max(1, most // max(1, cells))
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
@@ -70,7 +70,7 @@ def _plus(first: Any, second: Any) -> Any:
 def by_shape(
     arrays: Sequence[Any], function: Callable[[ArrayOf[Any]], ArrayOf[Any]]
 ) -> StackedArrays:
-    """Apply a function to the stack of the arrays of each shape; elements that are not arrays stay."""
+    """Apply a function to the stacked arrays of each shape; other elements are unchanged."""
     stacks = arrays.stacks if isinstance(arrays, StackedArrays) else ()
     if not stacks:
         alike: dict[tuple[int, ...], list[int]] = {}
@@ -145,7 +145,7 @@ def first_best(scores: Array) -> Positions:
 
 
 def second_best(scores: Array, best: Positions) -> Positions:
-    """Position, other than the best one of each row, of the first score that ties with the largest other."""
+    """Position of the first score that ties with the largest but for the best one of each row."""
     others = np.arange(scores.shape[1] - 1)
     others = others + (others >= best[:, None])
     first = first_best(np.take_along_axis(scores, others, axis=1))
@@ -153,7 +153,7 @@ def second_best(scores: Array, best: Positions) -> Positions:
 
 
 class OneThread:
-    """Context manager that limits NumPy's BLAS to one thread; the last of overlapping uses restores it."""
+    """Context manager that limits NumPy's BLAS to one thread; the last of nested uses resets it."""
 
     def __init__(self) -> None:
         self._lock, self._uses = Lock(), 0

@@ -1,4 +1,4 @@
-"""Calls of public functions: arguments checked against parameters, and progress bars of long calls."""
+"""Calls of public functions: arguments checked against parameters, and progress bars."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_arguments(
     supplied: Collection[str],
     advice: str = "",
 ) -> None:
-    """Raise unless a function accepts ``arguments`` by name, and ``supplied`` has all others it requires."""
+    """Raise unless a function accepts ``arguments`` by name, and ``supplied`` has its others."""
     twice = [name for name in arguments if name in supplied]
     if twice:
         raise ValueError(
@@ -151,7 +151,7 @@ def showing_progress(progress: bool | None, argument: str = "progress") -> Itera
 def progress_bar(
     progress: bool | None, *, by_steps: bool = False, **settings: Any
 ) -> Iterator[Bar]:
-    """Yield a bar, and hide bars of nested calls; ``by_steps``, calls of `advance` within advance it.
+    """Yield a bar, and hide those of nested calls; ``by_steps``, calls of `advance` within move it.
 
     If no choice was made, the bar is shown after 3 seconds in an interactive session.
     """

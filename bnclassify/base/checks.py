@@ -1,4 +1,4 @@
-"""Checks of arguments as values, one line per argument with its message; types of options; `rng`."""
+"""Checks of arguments as values, one line per argument with its message; option types; `rng`."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Real:
-    """A finite number of at least `least` and at most `most`, greater than `above` and less than `below`."""
+    """A finite number of at least `least` and at most `most`, between `above` and `below`."""
 
     least: float = -inf
     most: float = inf
@@ -147,7 +147,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class OneOf(Generic[T]):
-    """One of some options, or of the names that `noun` describes; an unknown name raises a KeyError.
+    """One of some options, or of the names that `noun` describes; unknown names raise a KeyError.
 
     >>> OneOf(["loglik", "aic", "bic"]).check("score", "BIC")
     Traceback (most recent call last):
@@ -203,7 +203,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list, not empty if `filled`, or another collection with one axis; `noun` names its elements."""
+    """A list, not empty if `filled`, or another one-axis collection; `noun` names its elements."""
 
     noun: str
     filled: bool = False
@@ -236,7 +236,7 @@ class Optional(Generic[R]):
 
 
 def available(name: object, options: Collection[Hashable]) -> str:
-    """Return a sentence with the options similar to a name or, if there are none, with all options."""
+    """Return a sentence with the options similar to a name or, if none is, with all options."""
     return did_you_mean(name, options) or f"Available: {listed(options)}."
 
 

@@ -1,4 +1,4 @@
-"""Graphs: cycles, layers, components, forests and trees of maximum weight, and mutable acyclic graphs."""
+"""Graphs: cycles, layers, components, forests and trees of maximum weight, mutable DAGs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def components(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]
 def _join_components(
     n: int, edges: Iterable[tuple[int, int]]
 ) -> tuple[list[tuple[int, int]], list[int]]:
-    """Return the edges that join two components when they are added in turn, and the final components."""
+    """Return the edges that join two components if added in turn, and the final components."""
     labels, joining = np.arange(n), []
     for first, second in edges:
         one, other = int(labels[first]), int(labels[second])
@@ -68,7 +68,7 @@ def _join_components(
 
 
 def maximum_forest(weights: Array, keep: Mask, roots: Iterable[int]) -> list[int]:
-    """Return the parents in the forest of maximum weight, -1 for roots; the first of tied edges wins."""
+    """Return the parents in the forest of maximum weight, -1 for roots; first tied edges win."""
     n = len(weights)
     i, j = np.nonzero(np.triu(keep & _forest_candidates(np.where(keep, weights, _ABSENT)), 1))
     order = descending(weights[i, j])
@@ -94,7 +94,7 @@ _ABSENT = -1e300  # the weight of an edge that does not exist
 
 
 def _forest_candidates(weights: Array) -> Mask:
-    """Return the edges, (n, n), that can be part of a forest of maximum weight, including tied ones.
+    """Return the edges, (n, n), that can be part of a forest of maximum weight, with tied ones.
 
     An edge cannot if it is less than all edges of the path between its ends in one such tree, which
     Prim's algorithm grows. ``least`` has the smallest weight on each path.
@@ -143,7 +143,7 @@ def spanning_tree_posterior(scores: Array) -> tuple[Array, float]:
 
 
 def maximum_arborescence(weights: Array) -> list[int]:
-    """Return the parent of each vertex, -1 for the root, in the maximum arborescence over all roots.
+    """Return each vertex's parent, -1 for the root, in the maximum arborescence over all roots.
 
     ``weights``, (n, n), has the finite weight of the arc from the row to the column. The first of
     tied roots is chosen. A walk follows the best arc into each vertex backwards (Edmonds), in
@@ -223,7 +223,7 @@ def descending(weights: Array) -> Positions:
 
 
 class ChangingDag:
-    """A directed acyclic graph over vertices 0, 1, 2 …, with the paths between them kept up to date.
+    """A directed acyclic graph over vertices 0, 1, 2 …, with up-to-date paths between them.
 
     ``arcs[i, j]`` is whether there is an arc from i to j, and ``reach[i, j]`` whether there is a
     path; every vertex reaches itself.

@@ -25,7 +25,7 @@ if TYPE_CHECKING or sys.version_info >= (3, 12):
 else:
 
     class cached_property:  # noqa: N801
-        """A property that is computed at the first access, without a lock that a fork may leave locked.
+        """A property that is computed at the first access, without a lock that forks may keep.
 
         Two threads may both compute the value.
         """
@@ -53,7 +53,7 @@ COUNT = (0.0, float_info.max)
 POSITIVE = (5e-324, float_info.max)
 PROBABILITY = (0.0, 1 + 1e-6)
 POWER = (-1e6, 1e6)
-"""Bounds of finite numbers; powers by leave-one-out can be negative, with |τ - 1| ≤ √(2 n ln C + 1)."""
+"""Bounds of finite numbers; leave-one-out powers can be negative, |τ - 1| ≤ √(2 n ln C + 1)."""
 
 
 def bounded(**limits: tuple[float, float]) -> Bounds:
@@ -79,7 +79,7 @@ class Immutable:
 
     @classmethod
     def check_bounds(cls, content: Mapping[str, Any]) -> None:
-        """Raise a ValueError if a number in fields is out of bounds, as it can be in a damaged file."""
+        """Raise a ValueError if a number in fields is out of bounds, as in a damaged file."""
         for name, (least, most) in cls.bounds.items():
             value = content.get(name)
             is_single = cls.__dataclass_fields__[name].type == "float"  # annotations are text
@@ -111,7 +111,7 @@ class Immutable:
 
 
 def is_within(value: object, least: float, most: float) -> bool:
-    """Whether all numbers of a value, which may be a tuple of tuples or arrays, are within bounds."""
+    """Whether all numbers of a value, also a tuple of tuples or arrays, are within bounds."""
     if isinstance(value, tuple):
         return all(is_within(item, least, most) for item in value)
     if isinstance(value, np.ndarray):
@@ -120,7 +120,7 @@ def is_within(value: object, least: float, most: float) -> bool:
 
 
 class StackedArrays(tuple[Any, ...]):
-    """A tuple of read-only arrays, of which those of one shape are views of one array in ``stacks``.
+    """A tuple of read-only arrays; those of one shape are views of one array in ``stacks``.
 
     A stack has the positions of its arrays in the tuple. A copy is an ordinary tuple.
     """
@@ -148,7 +148,7 @@ class StackedArrays(tuple[Any, ...]):
 
 
 def lock(value: object) -> None:
-    """Make an array, or the arrays in a tuple, read-only, together with the arrays that they are views of."""
+    """Make an array, or the arrays in a tuple, read-only, with the arrays they are views of."""
     if isinstance(value, StackedArrays) and value.stacks:
         return
     if isinstance(value, tuple) and not any(

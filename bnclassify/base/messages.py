@@ -1,4 +1,4 @@
-"""Texts: parts that errors and warnings share, parts that docstrings share, and the section See Also."""
+"""Texts: parts shared by errors and warnings, parts shared by docstrings, the section See Also."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MOST = 40
 _LONGEST_NAME = 200
 
 _SIMILARITY = 0.65
-"""Smallest similarity of a name that is suggested: with .6, 'quantile' would be suggested for 'equal'."""
+"""Smallest similarity of a suggested name: with .6, 'quantile' would be suggested for 'equal'."""
 
 
 _MEANT: Mapping[str, str | tuple[str, ...]] = {
@@ -168,7 +168,7 @@ def how_to_weigh(name: Hashable) -> str:
 
 
 def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
-    """Return advice on merging rare levels of the columns with the most levels, unless they are counts."""
+    """Return advice on merging rare levels of the columns with the most, unless they are counts."""
     columns = list(columns)
     counts = [name for name, levels in columns if levels > WIDE and is_named_as_count(name)]
     if counts:
@@ -177,7 +177,10 @@ def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
     wide = [column for column in widest if column[1] > WIDE] or widest[:1]
     told = ", ".join(f"{shown(name)} ({levels:,} levels)" for name, levels in wide)
     names = listed([name for name, _ in wide])
-    return f"merge rare levels of {told}, with dataset, merger = merge_rare(dataset, columns=[{names}])"
+    return (
+        f"merge rare levels of {told}, with dataset, merger = merge_rare(dataset, "
+        f"columns=[{names}])"
+    )
 
 
 _SAMPLE = (
@@ -187,8 +190,8 @@ _SAMPLE = (
 
 _REMEDIES = {
     "newdata": (
-        "Use one part at a time, as in: for chunk in chunks: predict(x, chunk). In a database, run the query "
-        "of to_sql(x, table=name)."
+        "Use one part at a time, as in: for chunk in chunks: predict(x, chunk). In a database, run "
+        "the query of to_sql(x, table=name)."
     ),
     "frame": "Use one part at a time, as in: for chunk in chunks: impute(x, chunk).",
     "row": "Use a few rows, such as frame.head() of a Dask DataFrame.",
@@ -197,7 +200,7 @@ _REMEDIES = {
 
 
 def needs_rows(argument: str, *, in_turn: bool = True) -> TypeError:
-    """Return the error about partitioned data in a call that needs rows in memory, of one part in turn."""
+    """Return the error about partitioned data in a call that needs rows in memory."""
     remedy = _REMEDIES.get(argument, _SAMPLE) if in_turn else _SAMPLE
     return TypeError(f"{argument} must be in memory; got partitioned data. {remedy}")
 
@@ -208,8 +211,8 @@ def without_labels(targets: Sequence[Hashable]) -> ValueError:
         f"all of {listed(targets)} are" if len(targets) > 1 else f"the class {shown(targets[0])} is"
     )
     return ValueError(
-        f"dataset: {names} missing in every row. A class must have labels: use rows with labels, or another "
-        "class."
+        f"dataset: {names} missing in every row. A class must have labels: use rows with "
+        "labels, or another class."
     )
 
 
@@ -241,7 +244,7 @@ def keeping_warnings() -> Iterator[list[str]]:
 
 
 def warn(message: str) -> None:
-    """Issue a UserWarning that points to the line that called into this package or into scikit-learn."""
+    """Issue a UserWarning at the line that called into this package or into scikit-learn."""
     if _SILENT.get():
         return
     kept = _KEPT.get()
@@ -329,7 +332,8 @@ cv cv_predict: compare cv cv_predict stratified_folds plot_cv
 discretize merge_rare encode: bnc discretize merge_rare encode check_data
 em_objectives search_steps: lp search_steps em_objectives plot_scores
 explain: predict query plot_explanation plot
-families feature_families modelstring narcs nparams: families modelstring markov_blanket narcs nparams plot
+families feature_families modelstring: families modelstring markov_blanket narcs nparams plot
+narcs nparams: families modelstring markov_blanket narcs nparams plot
 from_tables with_table: cpt with_table from_tables sample
 impute sample: query predict sample impute
 is_anb is_nb is_ode is_semi_naive: families is_nb is_anb is_ode is_semi_naive
@@ -354,7 +358,8 @@ read_bif write_bif: read_bif write_bif save load to_pgmpy
 shd kl_divergence: shd kl_divergence arc_strength network_score
 stratified_folds r_folds: cv cv_predict stratified_folds r_folds
 drift: summary cv_predict predict effects check_data
-effects from_effects monotonize EffectTable: effects from_effects monotonize scorecard plot_effect explain
+effects from_effects: effects from_effects monotonize scorecard plot_effect explain
+monotonize EffectTable: effects from_effects monotonize scorecard plot_effect explain
 scorecard Scorecard: scorecard explain effects plot_nomogram to_sql cv
 plot_nomogram: scorecard plot_explanation plot_effect
 value_of_information: predict explain query
@@ -376,20 +381,21 @@ Raises
 KeyError
     If the class or another name is not a column of `dataset`.
 TypeError
-    If a column that must be categorical contains numbers with fractions. Discretize it first, as `bnc` does.
+    If a column that must be categorical contains numbers with fractions. Discretize it first, as
+    `bnc` does.
 ValueError
     If `dataset` has no rows, or an argument has a value that is not listed above."""
 WARNINGS = """\
 Warns
 -----
 UserWarning
-    If all values of a column differ, as in a column of identifiers, or the class is missing in some rows,
-    which are then ignored."""
+    If all values of a column differ, as in a column of identifiers, or the class is missing in
+    some rows. Rows without a class are ignored."""
 SECTIONS = ("Raises", "Warns", "See Also", "Notes", "References", "Examples")
 
 
 def with_section(text: str, section: str) -> str:
-    """Return a docstring with a section in its place, unless it has one of this name or is empty."""
+    """Return a docstring with a section in its place, unless it has this one or is empty."""
     title = section.split("\n", 1)[0]
     if not text or f"\n{title}\n" in text:  # empty if Python runs with -OO
         return text
@@ -400,28 +406,20 @@ def with_section(text: str, section: str) -> str:
 
 
 def add_see_also(objects: Mapping[str, object]) -> None:
-    """Add to docstrings the section, with the first sentence about each name, and shared sections."""
+    """Add to docstrings the section, with the first sentence about each name, and shared ones."""
     entries: dict[str, str] = {}
     for line in RELATED.strip().splitlines():
         sources, targets = (part.split() for part in line.split(":"))
         for name in targets:
             if name not in entries:
-                sentence = (
-                    (objects[name].__doc__ or "")
-                    .strip()
-                    .split("\n", 1)[0]
-                    .split(". ")[0]
-                    .removesuffix(".")
-                )
-                entries[name] = fill(f"{name} : {sentence}.", 84, subsequent_indent="    ")
+                summary = (objects[name].__doc__ or "").strip().split("\n", 1)[0].split(". ")[0]
+                text = f"{name} : {summary.removesuffix('.')}."
+                entries[name] = fill(text, 84, subsequent_indent="    ")
         for name in sources:
-            section = [
-                "See Also",
-                "--------",
-                *(entries[other] for other in targets if other != name),
-            ]
+            others = [entries[other] for other in targets if other != name]
             text = cleandoc(objects[name].__doc__ or "")
-            objects[name].__doc__ = with_section(text, "\n".join(section)) or None
+            section = "\n".join(["See Also", "--------", *others])
+            objects[name].__doc__ = with_section(text, section) or None
     for name in LEARNING.split():
         text = cleandoc(objects[name].__doc__ or "")
         objects[name].__doc__ = with_section(with_section(text, ERRORS), WARNINGS) or None

@@ -1,4 +1,4 @@
-"""Independent tasks on several processor cores: `using_jobs` sets their number, `run_tasks` runs tasks.
+"""Independent tasks on several cores: `using_jobs` sets their number, `run_tasks` runs them.
 
 On Linux, tasks run in forked processes, which share the memory of the caller, so that neither
 functions nor data need be pickled. On other systems, they run in threads.
@@ -43,7 +43,7 @@ def check_jobs(n_jobs: object) -> int | None:
 
 @contextmanager
 def using_jobs(n_jobs: int | None) -> Iterator[None]:
-    """Run the tasks of all calls within in this number of processes; None keeps that of the caller."""
+    """Run the tasks of all calls within in so many processes; None keeps the caller's number."""
     token = _N_JOBS.set(_N_JOBS.get() if check_jobs(n_jobs) is None else n_jobs)
     try:
         yield
@@ -72,8 +72,8 @@ def run_tasks(function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
                 yield result
         except BrokenExecutor as error:
             raise RuntimeError(
-                f"one of {n} processes was ended from outside, probably because memory ran out. Use a "
-                "smaller n_jobs, or None, which needs the least memory."
+                f"one of {n} processes was ended from outside, probably because memory ran out. "
+                "Use a smaller n_jobs, or None, which needs the least memory."
             ) from error
         finally:
             pool.shutdown(cancel_futures=True)

@@ -51,7 +51,7 @@ def contingency_tables(data: Countable, families: Sequence[Sequence[int]]) -> Ar
 
 
 def count_families(data: Countable, families: Sequence[Sequence[int]]) -> StackedArrays:
-    """Count any families in one pass; the tables of families with equal levels are views of one array."""
+    """Count families in one pass; tables of families with equal levels are views of one array."""
     return StackedArrays.of(list(count_alike(data, families)))
 
 
@@ -136,7 +136,7 @@ def count_beside(
     columns: Sequence[int],
     others: Sequence[Family] = (),
 ) -> tuple[list[Array], list[Array]]:
-    """Count others, and families with each level of columns, (levels…, levels of columns), in one pass."""
+    """Count others, and families with each level of columns, (levels…, column levels), at once."""
     further = [tuple(dict.fromkeys((*family, column))) for family in families for column in columns]
     members = {
         frozenset(family): family for family in (*others, *further)
@@ -173,8 +173,8 @@ def check_number(data: Countable, columns: Sequence[int], cells: int, remedy: st
         names = listed([data.columns[column] for column in columns])
         wide = how_to_merge((data.columns[column], data.cards[column]) for column in columns)
         raise ValueError(
-            f"dataset must not need tables of more than {MAX_CELLS:,} cells; got {cells:,} for {names}. "
-            f"To reduce the number, {remedy}, or {wide}."
+            f"dataset must not need tables of more than {MAX_CELLS:,} cells; got {cells:,} for "
+            f"{names}. To reduce the number, {remedy}, or {wide}."
         )
 
 
@@ -192,7 +192,7 @@ class Recoding(NamedTuple):
 
 
 def recoded(counts: Any, recodings: Sequence[Recoding], fill: float = 0) -> Any:
-    """Return the counts of a family for other levels of its members, ``fill`` where a level is new."""
+    """Return the counts of a family for other levels of its members, ``fill`` for new levels."""
     if isinstance(counts, list | tuple):
         return [
             part.recoded(own)
@@ -206,7 +206,7 @@ def recoded(counts: Any, recodings: Sequence[Recoding], fill: float = 0) -> Any:
 
 
 def narrow(counts: ArrayOf[Any]) -> ArrayOf[Any]:
-    """Convert whole numbers to the smallest integer type, and fractions and large numbers to floats."""
+    """Convert whole numbers to the smallest integer type, others and large ones to floats."""
     most = float(counts.max(initial=0))
     whole = counts.astype(np.min_scalar_type(int(most)) if most < 2**53 else np.float64, copy=False)
     if counts.dtype.kind in "iu":

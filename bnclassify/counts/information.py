@@ -27,7 +27,7 @@ _FRACTION_TERMS = 500  # of the continued fraction
 def informations_of_numbers(
     data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int] = ()
 ) -> list[tuple[float, float]]:
-    """Return the information of (number, coded column) pairs under Gaussian models, and the rows."""
+    """Return the information of (number, coded column) pairs under Gaussian models, and rows."""
     if not pairs:
         return []
     families = [(number, (column, *condition)) for number, column in pairs]
@@ -54,7 +54,7 @@ def _information_of_normals(cells: Moments) -> tuple[float, float]:
 def information_of_two_numbers(
     data: Countable, x: int, y: int, condition: Sequence[int] = ()
 ) -> tuple[float, float]:
-    """Return −½ Σ_z P(z) ln(1 − ρ²_z) of two numbers that are normal given coded columns, and the rows."""
+    """Return −½ Σ_z P(z) ln(1 − ρ²_z) of two numbers, normal given coded columns, and the rows."""
     first, second = data.add_up(partial(_moments_of_two, x, y, condition))
     products = data.add_up(
         partial(_weighted_cross_products, x, y, condition, first.mean, second.mean)
@@ -108,14 +108,14 @@ def _entropy_sum(
 def mutual_information(
     data: Countable, x: int, y: int, condition: Sequence[int] = ()
 ) -> tuple[float, float]:
-    """Return the (conditional) information of two columns, numbers as normal, in nats, and the rows."""
+    """Return the (conditional) information of two columns in nats, numbers normal, and the rows."""
     if not (data.cards[x] or data.cards[y]):
         return information_of_two_numbers(data, x, y, condition)
     return next(informations(data, [(x, y)], condition))
 
 
 def _information_of_rows(data: Countable, columns: Sequence[int]) -> tuple[float, float]:
-    """Return the information of the first two columns given the others, and the rows, from joint values.
+    """Return the information of two columns given the others, from joint values, and the rows.
 
     The joint values that occur are at most as many as rows.
     """
@@ -139,7 +139,7 @@ def _information_of_rows(data: Countable, columns: Sequence[int]) -> tuple[float
 
 
 def _table_informations(tables: ArrayOf[Any]) -> list[tuple[float, float]]:
-    """Return the information of x and y given the others, and the rows, from (families, x, y, …) tables."""
+    """Return the information of x, y given the others, and rows, by tables (families, x, y, …)."""
     margins: list[ArrayOf[Any]] = [tables, *(tables.sum(axis=axis) for axis in (1, 2, (1, 2)))]
     sums: list[Array] = [xlogx(margin).reshape(len(tables), -1).sum(axis=1) for margin in margins]
     cells, x, y, both = sums
@@ -167,7 +167,7 @@ def informations(
 def _informations_of_tables(
     data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int]
 ) -> Iterator[tuple[float, float]]:
-    """Yield the mutual information of coded pairs, by tables or, if these would be nearly empty, by rows."""
+    """Yield the mutual information of coded pairs, by tables or, if nearly empty, by rows."""
     families = [(*pair, *condition) for pair in pairs]
     cells = [prod([data.cards[column] for column in family]) for family in families]
     most = inf if data.in_parts else max(_FEW_CELLS, _CELLS_PER_ROW * len(data))
@@ -181,7 +181,7 @@ def _informations_of_tables(
 def _informations_in_batches(
     data: Countable, families: Sequence[tuple[int, ...]]
 ) -> Iterator[tuple[float, float]]:
-    """Yield the mutual information of the first two columns of families, counted in batches that fit."""
+    """Yield the mutual information of the first two columns of families, counted in batches."""
     while families:
         cells = accumulate(prod([data.cards[column] for column in family]) for family in families)
         fitting = max(1, sum(1 for total in cells if total <= _PASS_CELLS))
@@ -217,7 +217,7 @@ STATISTICS: dict[str, Callable[[Array], Array]] = {"g2": _g2, "x2": _x2}
 
 
 def independence(table: Array, test: str) -> tuple[float, int, float]:
-    """Return statistic, degrees of freedom (of all levels) and p of x ⊥ y | z from the (x, y, z…) table."""
+    """Return statistic, degrees of freedom (all levels) and p of x ⊥ y | z by (x, y, z…) counts."""
     levels_x, levels_y, *levels_z = table.shape
     statistic = float(STATISTICS[test](_tables_by_stratum(table)).sum())
     df = (levels_x - 1) * (levels_y - 1) * prod(levels_z)

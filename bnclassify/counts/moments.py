@@ -84,8 +84,9 @@ def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Observ
     known: Mask = np.logical_and.reduce([~np.isnan(values), *[code >= 0 for code in codes]])
     if np.abs(values[known]).max(initial=0.0) > _LARGEST:
         raise ValueError(
-            f"numbers: the column {shown(name)} must have numbers up to {_LARGEST:g}, because larger squares "
-            f"overflow; got {np.abs(values[known]).max():g}. Divide them by a number."
+            f"numbers: the column {shown(name)} must have numbers up to {_LARGEST:g}, because "
+            f"larger squares overflow; got {np.abs(values[known]).max():g}. "
+            "Divide them by a number."
         )
     if data.weights is not None:
         known &= data.weights > 0

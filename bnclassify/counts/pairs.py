@@ -1,4 +1,4 @@
-"""Tables and mutual information of all pairs of columns, by products of matrices if levels are few."""
+"""Tables and mutual information of all pairs of columns, by matrix products for few levels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def by_products(data: Countable, columns: Sequence[int]) -> bool:
 
 
 def count_pairs(data: Countable, owners: Positions | slice = slice(None)) -> ArrayOf[Any]:
-    """Count the pairs of levels of features in each class, the last column, (owners, classes, levels)."""
+    """Count the pairs of levels in each class, the last column, (owners, classes, levels)."""
     features = range(len(data.cards) - 1)
     return narrow(pair_tables(data, features, len(features), owners))
 
@@ -60,7 +60,7 @@ def pair_tables(
 def _multiply_levels(
     columns: Sequence[int], given: int | None, owners: Positions | slice, data: Dataset
 ) -> ArrayOf[Any]:
-    """Count pairs of levels by products of the rows that have them, as zeros and ones, with each other."""
+    """Count pairs of levels by products of their rows, as zeros and ones, with each other."""
     of_given = np.zeros(len(data), dtype=np.intp) if given is None else data.codes[given]
     weights, n_levels = data.weights, sum(data.cards[column] for column in columns)
     exact = np.dtype(
@@ -91,7 +91,7 @@ def levels_of_rows(data: Dataset, columns: Sequence[int], rows: Positions) -> Ma
 
 
 def check_all_pairs(data: Countable, features: Sequence[int], class_column: int) -> None:
-    """Raise a ValueError if tables of all pairs of features would have more than ``MAX_CELLS`` cells."""
+    """Raise a ValueError if tables of all pairs would have more than ``MAX_CELLS`` cells."""
     cards = list(map(data.cards.__getitem__, features))
     cells = (sum(cards) ** 2 - sum(card**2 for card in cards)) * data.cards[class_column]
     check_number(data, features, cells, "use fewer features")

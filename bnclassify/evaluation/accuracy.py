@@ -28,7 +28,7 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | No
     Parameters
     ----------
     predicted, actual : (n,) array-like
-        Labels, compared one by one in order.
+        Labels, in the same order of rows.
     weights : (n,) array-like of numbers, optional
         Weight of each row, 0 or more; whole weights are numbers of rows. By default, all rows count
         once.
@@ -59,7 +59,7 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | No
 def hamming(
     predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike | None = None
 ) -> float:
-    """Return the proportion of labels that are correct, over all rows and class variables (Hamming accuracy).
+    """Return the share of correct labels, over all rows and class variables (Hamming accuracy).
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ def hamming(
 
     References
     ----------
-    .. [1] Dembczyński, K., Waegeman, W., Cheng, W., Hüllermeier, E. (2012). On label dependence and loss
-       minimization in multi-label classification. Machine Learning 88.
+    .. [1] Dembczyński, K., Waegeman, W., Cheng, W., Hüllermeier, E. (2012). On label dependence
+       and loss minimization in multi-label classification. Machine Learning 88.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def confusion(
     Parameters
     ----------
     predicted, actual : (n,) array-like
-        Labels, compared one by one in order.
+        Labels, in the same order of rows.
     weights : (n,) array-like of numbers, optional
         As in `accuracy`; counts are then sums of weights.
 
@@ -194,9 +194,9 @@ def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Ob
         check_no_dataset(name, labels)
         if isinstance(labels, Model | pd.DataFrame) or np.ndim(labels) != 1:
             raise TypeError(
-                f"{name} must be labels; got {type(labels).__name__}. The predicted labels come first, as "
-                "predict(x, df) or cv_predict(x, df, prob=False) return them, then the actual ones. If there "
-                "are several class variables, call hamming."
+                f"{name} must be labels; got {type(labels).__name__}. The predicted labels come "
+                "first, as predict(x, df) or cv_predict(x, df, prob=False) return them, then the "
+                "actual ones. If there are several class variables, call hamming."
             )
     check_same_rows(predicted, actual, "predicted and actual")
     guesses, truth = [np.asarray(labels, dtype=object) for labels in (predicted, actual)]
@@ -218,8 +218,8 @@ def check_no_dataset(argument: str, labels: object) -> None:
     """Raise a TypeError for an encoded table in place of labels."""
     if isinstance(labels, Dataset):
         raise TypeError(
-            f"{argument} must be labels; got Dataset, a table. Pass the column of the class, such as "
-            "df[class_var], of the data frame that it was encoded from."
+            f"{argument} must be labels; got Dataset, a table. Pass the column of the class, such "
+            "as df[class_var], of the data frame that it was encoded from."
         )
 
 

@@ -47,12 +47,12 @@ def arc_strength(
     Parameters
     ----------
     x : Model, or list of Model
-        A model of a single network that was learned from data. Its parameters are estimated again,
-        too, because some methods of `lp` drop arcs. Or a list of networks over the same variables,
-        such as structures by other methods.
+        A model of a single network that was learned from data. Its parameters are also estimated
+        again, because some methods of `lp` drop arcs. Or a list of networks over the same
+        variables, such as structures by other methods.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
-        The data from which `x` was learned; None if `x` is a list. Partitioned data are accepted if
-        the learner accepts them.
+        The training data of `x`; None if `x` is a list. Partitioned data are accepted if the
+        learner accepts them.
     replicates : int, default 200
         Number of bootstrap samples, at least 1.
     method : {"bootstrap", "exact"}, default "bootstrap"
@@ -68,7 +68,7 @@ def arc_strength(
     pandas.DataFrame
         One row per ordered pair of variables, including the class, in column order. *strength* is
         the proportion of structures with an arc between the two variables in either direction,
-        *direction* the proportion of these in which the arc leads from *from* to *to*, or 0.
+        *direction* the proportion of such structures with the arc *from* → *to*, or 0.
         ``attrs["threshold"]`` is the strength that divides the strengths into two groups; see
         Notes.
 
@@ -81,18 +81,18 @@ def arc_strength(
 
     Notes
     -----
-    A bootstrap sample has as many units as the data, drawn with replacement [1]_. For whole
-    weights, units are drawn; for fractional weights, rows are drawn and keep their weight. Rows of
-    bootstrap samples are repeated, which overstates dependence: with "aic" or "loglik", strong arcs
-    occur in noise. A strong arc does not imply a causal effect. The page :doc:`Formulas </methods>`
-    defines the threshold and the exact posterior [2]_.
+    A bootstrap sample has the size of the data, and is drawn with replacement [1]_. For
+    whole weights, units are drawn; for fractional weights, rows are drawn and keep their weight.
+    Rows of bootstrap samples are repeated, which overstates dependence: with "aic" or "loglik",
+    strong arcs occur in noise. A strong arc does not imply a causal effect. The page :doc:`Formulas
+    </methods>` defines the threshold and the exact posterior [2]_.
 
     References
     ----------
-    .. [1] Friedman, N., Goldszmidt, M., Wyner, A. (1999). Data analysis with Bayesian networks: a bootstrap
-       approach. UAI 1999.
-    .. [2] Meilă, M., Jaakkola, T. (2006). Tractable Bayesian learning of tree belief networks. Statistics and
-       Computing 16.
+    .. [1] Friedman, N., Goldszmidt, M., Wyner, A. (1999). Data analysis with Bayesian networks:
+       a bootstrap approach. UAI 1999.
+    .. [2] Meilă, M., Jaakkola, T. (2006). Tractable Bayesian learning of tree belief networks.
+       Statistics and Computing 16.
 
     Examples
     --------
@@ -124,7 +124,10 @@ def arc_strength(
         settings = recipe.structure.settings
         is_tree = recipe.structure.name == "tan_cl" and settings.get("score") == "bde"
         if not is_tree or settings.keys() & {"required", "forbidden", "numbers"}:
-            expected = "learned by tan_cl(..., score='bde') from categories, without required or forbidden pairs"
+            expected = (
+                "learned by tan_cl(..., score='bde') from categories, without required "
+                "or forbidden pairs"
+            )
             raise ValueError(must_be("x", expected, recipe.structure, "Use method='bootstrap'."))
         return _of_trees(
             names, x.class_var, data.features, edge_posterior(data, settings.get("ess", 1))
@@ -196,7 +199,7 @@ def _of_trees(
 
 
 def _tabulate_strengths(names: Sequence[Hashable], joined: Array, forward: Array) -> pd.DataFrame:
-    """Return one row per ordered pair from shares of networks, and the threshold of the strengths."""
+    """Return one row per ordered pair from shares of networks, and the strength threshold."""
     pairs = list(permutations(range(len(names)), 2))
     strength = np.array([joined[pair] for pair in pairs])
     direction = np.array([forward[pair] for pair in pairs]) / np.where(strength > 0, strength, 1)
@@ -208,7 +211,7 @@ def _tabulate_strengths(names: Sequence[Hashable], joined: Array, forward: Array
 
 
 def inclusion_threshold(strengths: Array) -> float:
-    """Return the smallest strength at which their distribution function reaches its weighted median."""
+    """Return the least strength where their distribution function reaches its weighted median."""
     # Of the strengths 0, 0, .1 and .9, the distribution function is 1/2 from 0, 3/4 from .1 and 1
     # from .9. It is 3/4 over most of the range of 1, the median weighted by length, and reaches it
     # at the threshold .1.
@@ -283,7 +286,7 @@ def averaged_network(
 def _by_strength(
     strength: pd.DataFrame, position: Mapping[Hashable, int], limit: float
 ) -> Iterator[Arc]:
-    """Yield arcs in descending order of strength, both directions of one without, the preferred one first."""
+    """Yield arcs by descending strength, both directions of one without, the preferred first."""
     passed, rows = set[Arc](), strength.sort_values("strength", ascending=False, kind="stable")
     arcs: Iterator[tuple[Hashable, Hashable, float, float]] = rows.itertuples(
         index=False, name=None

@@ -20,7 +20,7 @@ Sampled = TrainingData | Partitions
 
 
 def bootstrap(data: Sampled) -> Callable[[np.random.Generator], Sampled]:
-    """Return a function that draws a bootstrap sample of units; fractional weights stay with drawn rows."""
+    """Return a function that draws bootstrap samples of units; rows keep fractional weights."""
     if isinstance(data, Partitions):
         len(data)  # which reports rows without a class
         columns = data.reading.columns
@@ -38,7 +38,7 @@ def _draw_rows(data: TrainingData, rng: np.random.Generator) -> TrainingData:
 
 
 def _draw_parts(data: Partitions, sizes: Counter[int], rng: np.random.Generator) -> Partitions:
-    """Draw the number of units of each block of rows; the units of a block are the same in each pass."""
+    """Draw the number of units of each block of rows, whose units are the same in each pass."""
     total = sum(sizes.values())
     drawn = rng.multinomial(total, [size / total for size in sizes.values()]).tolist()
     seed = int(rng.integers(2**63))

@@ -33,7 +33,7 @@ def results_by_group(
     rng: Seed,
     progress: bool | None,
 ) -> pd.DataFrame:
-    """Return one row per group, and one of all; predictions are cross-validated if there are folds."""
+    """Return one row per group, and one of all; with folds, predictions are cross-validated."""
     model = check_fitted(x)
     if not model.one_class:
         raise ValueError(must_be("by", "None for a model of several class variables", by))
@@ -66,7 +66,8 @@ def _classes_of(column: pd.Series[Any], labels: Sequence[Hashable]) -> Codes:
     at = {label: code for code, label in enumerate(labels)}
     if unknown := [label for label in column.unique() if label not in at]:
         raise ValueError(
-            f"dataset must have the classes of the model in {name}, {listed(labels)}; got {listed(unknown)}."
+            f"dataset must have the classes of the model in {name}, {listed(labels)}; got "
+            f"{listed(unknown)}."
         )
     return np.array([at[label] for label in column], dtype=np.intp)
 
@@ -79,8 +80,8 @@ def _groups_of(frame: pd.DataFrame, names: Sequence[Hashable]) -> tuple[Position
     )
     if found.shape[1] > _MOST_GROUPS:
         raise ValueError(
-            f"by must have at most {_MOST_GROUPS} groups; got {found.shape[1]:,} of {listed(names)}. Bin "
-            "numbers first, for example with pd.qcut(column, 4)."
+            f"by must have at most {_MOST_GROUPS} groups; got {found.shape[1]:,} of "
+            f"{listed(names)}. Bin numbers first, for example with pd.qcut(column, 4)."
         )
     groups = [
         [values[i] for (_, values), i in zip(ranked, at, strict=True)] for at in found.T.tolist()
@@ -90,14 +91,14 @@ def _groups_of(frame: pd.DataFrame, names: Sequence[Hashable]) -> tuple[Position
         keys = [", ".join([repr(str(value)) for value in group]) for group in groups]
     if twice := repeated([*keys, ALL]):
         raise ValueError(
-            f"by must have groups of different names, other than {ALL!r}, the row of all groups; got "
-            f"{listed(twice)}. Rename the values of {listed(names)}."
+            f"by must have groups of different names, other than {ALL!r}, the row of all groups; "
+            f"got {listed(twice)}. Rename the values of {listed(names)}."
         )
     return group_of_row.ravel(), keys
 
 
 def _ranks_of(column: pd.Series[Any]) -> tuple[Positions, list[Hashable]]:
-    """Return the rank of the value of each row, the last of missing ones, and the values in order."""
+    """Return the rank of the value of each row, missing ones last, and the values in order."""
     try:
         codes, found = pd.factorize(column)
         is_coded = isinstance(column.dtype, pd.CategoricalDtype)
@@ -105,13 +106,14 @@ def _ranks_of(column: pd.Series[Any]) -> tuple[Positions, list[Hashable]]:
     except TypeError:
         kinds = dict.fromkeys(type(value).__name__ for value in column.dropna())
         raise TypeError(
-            f"by must name columns of values that can be sorted, of one type; got {shown(column.name)} with "
-            f"values of type {listed(kinds)}. Convert it, for example with .astype(str)."
+            "by must name columns of values that can be sorted, of one type; got "
+            f"{shown(column.name)} with values of type {listed(kinds)}. Convert it, for example "
+            "with .astype(str)."
         ) from None
     if MISSING in values and (codes < 0).any():
         raise ValueError(
-            f"by must name columns without missing values or without the value {MISSING!r}; got both in "
-            f"{shown(column.name)}. Rename the value."
+            f"by must name columns without missing values or without the value {MISSING!r}; got "
+            f"both in {shown(column.name)}. Rename the value."
         )
     at = {value: rank for rank, value in enumerate(values)}
     ranks = np.array([*[at[value] for value in found], len(values)], dtype=np.intp)

@@ -26,7 +26,7 @@ _ROUNDED = 0.01  # tolerance for rounded posteriors
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Probabilities in intervals with rows, shares, Wilson's 95 % limits, and 95 % `band`; (bins,)."""
+    """Probabilities in intervals with rows, shares, Wilson's 95 % limits, 95 % `band`; (bins,)."""
 
     target: Any
     rows: Array
@@ -69,7 +69,7 @@ def weigh_calibration(
 
 
 def find_ends(probabilities: Array, bins: int, strategy: str) -> Array:
-    """Return the inner ends of intervals of equal width, or with equal numbers of rows, except for ties."""
+    """Return the inner ends of intervals of equal width, or of equally many rows but for ties."""
     shares = equal_ends(Whole(least=1, most=MOST_BINS).check("bins", bins))
     if OneOf(("width", "quantile")).check("strategy", strategy) == "width":
         return shares
@@ -198,7 +198,10 @@ def check_posteriors(
 ) -> tuple[Array, Codes, pd.Index[Any]]:
     """Return posteriors as an array, the codes of the actual classes and the classes, or raise."""
     given, posteriors, actual = posteriors, in_pandas(posteriors), in_pandas(actual)
-    expected = "a DataFrame with one column per class, as cv_predict(x, df) and predict(x, df, prob=True) return"
+    expected = (
+        "a DataFrame with one column per class, as cv_predict(x, df) and predict(x, "
+        "df, prob=True) return"
+    )
     Instance(pd.DataFrame, expected).check("posteriors", posteriors)
     check_unique(posteriors.columns.tolist(), "posteriors")
     check_no_dataset("actual", actual)
@@ -213,8 +216,8 @@ def check_posteriors(
     codes = posteriors.columns.get_indexer(pd.Index(labels, dtype=object))
     if (codes < 0).any():
         raise ValueError(
-            f"actual must be classes among the columns of posteriors, {listed(posteriors.columns)}; got "
-            f"{listed(labels[codes < 0].unique())}."
+            "actual must be classes among the columns of posteriors, "
+            f"{listed(posteriors.columns)}; got {listed(labels[codes < 0].unique())}."
         )
     p: Array = posteriors.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
     if not (p.min() >= 0 and np.allclose(p.sum(axis=1), 1, rtol=0, atol=_ROUNDED)):

@@ -22,7 +22,7 @@ from .fold_scores import Scheme, scheme_of, values_of_metric
 
 Df: TypeAlias = float | tuple[int, int]
 Verdict: TypeAlias = tuple[float, Df, float, float, float]
-"""Statistic, degrees of freedom and p, NaN if undefined, or three probabilities; the ends of an interval."""
+"""Statistic, degrees of freedom and p (or NaN), or three probabilities; the ends of an interval."""
 
 _LEVEL = 0.95  # of intervals
 
@@ -38,7 +38,7 @@ def compare(
     rope: float = 0.01,
     n_jobs: int | None = None,
 ) -> pd.DataFrame:
-    """Test for every pair of models whether they differ on one data set, and estimate the difference.
+    """Test for every pair of models if they differ on one data set, and estimate the difference.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ def compare(
     pandas.DataFrame
         One row per pair: the mean ``difference``, first minus second, ``statistic``, its degrees of
         freedom ``df``, the two-sided ``p``, ``p_holm``, adjusted for the number of pairs by Holm's
-        method, and ``lower`` and ``upper``, the ends of a 95 % interval of the difference, which is
-        not adjusted. With "bayes_t", the posterior probabilities that the first model is
-        ``better``, practically ``equivalent`` and ``worse`` are in place of the statistic.
+        method, and ``lower`` and ``upper``, the ends of a 95 % interval of the difference, without
+        adjustment. With "bayes_t", the posterior probabilities that the first model is ``better``,
+        practically ``equivalent`` and ``worse`` are in place of the statistic.
 
     Raises
     ------
@@ -82,16 +82,17 @@ def compare(
 
     References
     ----------
-    .. [1] Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52.
-    .. [2] Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing cross-validated algorithms on
-       multiple data sets. Machine Learning 100.
+    .. [1] Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine
+       Learning 52.
+    .. [2] Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing cross-validated
+       algorithms on multiple data sets. Machine Learning 100.
 
     Examples
     --------
     >>> from bnclassify import aode, compare, cv, load_car, lp, nb, tan_cl
     >>> car = load_car()
     >>> learners = {"nb": nb, "tan": tan_cl, "aode": aode}
-    >>> models = {name: lp(learner("class", car), car, smooth=1) for name, learner in learners.items()}
+    >>> models = {name: lp(f("class", car), car, smooth=1) for name, f in learners.items()}
     >>> results = cv(models, car, k=5, rng=0, mean=False)
     >>> compare(results).round(3)
     corrected_t of accuracy  difference  statistic  df      p  p_holm  lower  upper
@@ -128,7 +129,7 @@ def compare(
 
 
 def _adjust_p_values(tests: pd.DataFrame) -> None:
-    """Add p-values that are adjusted for the number of pairs; warn of tests that are not defined."""
+    """Add p-values adjusted for the number of pairs; warn of tests that are not defined."""
     tests.insert(4, "p_holm", holm(tests["p"].to_numpy()).ravel())
     constant = tests.index[tests["p"].isna()]
     if len(constant):
@@ -180,8 +181,8 @@ def check_table(results: object, argument: str, contents: str) -> pd.DataFrame:
     ]
     if wrong:
         raise ValueError(
-            f"{argument} must be a DataFrame of {contents}, all finite; got other values in {listed(wrong)}. "
-            "Drop missing values with dropna()."
+            f"{argument} must be a DataFrame of {contents}, all finite; got other values in "
+            f"{listed(wrong)}. Drop missing values with dropna()."
         )
     return table.astype(float)
 
@@ -197,8 +198,8 @@ def _side_by_side(results: object) -> pd.DataFrame:
     same_rows = all(table.index.equals(tables[0].index) for table in tables)
     if any(scheme != schemes[0] for scheme in schemes) or not same_rows:
         raise ValueError(
-            "results must be of the same folds and metrics; got different ones. Evaluate all models in one "
-            "call, cv({...}, dataset, mean=False), or pass the same rng to each call."
+            "results must be of the same folds and metrics; got different ones. Evaluate all "
+            "models in one call, cv({...}, dataset, mean=False), or pass the same rng to each call."
         )
     return pd.concat(tables, axis=1) if len(tables) > 1 else tables[0]
 
@@ -232,8 +233,8 @@ def size_ratio(
     tested = scheme.test_size if scheme and test_size is None else test_size
     if trained is None or tested is None:
         raise ValueError(
-            "train_size and test_size must be given for results of other programs; got None. They are the "
-            "numbers of rows of the training set and of the test set of a fold."
+            "train_size and test_size must be given for results of other programs; got None. They "
+            "are the numbers of rows of the training set and of the test set of a fold."
         )
     for name, size in {"train_size": trained, "test_size": tested}.items():
         Real(above=0).check(name, size)
@@ -252,7 +253,7 @@ def corrected_error(values: Array, ratio: float) -> float:
 
 
 def _bayes_t(d: Array, ratio: float, rope: float, is_loss: bool) -> Verdict:
-    """Return P(better), P(equivalent), P(worse) and the ends of a credible interval of the difference."""
+    """Return P(better), P(equivalent), P(worse) and a credible interval of the difference."""
     mean, df = float(d.mean()), len(d) - 1
     if np.ptp(d) <= TOLERANCE:  # the posterior is a point mass at the mean
         above, below = float(mean > rope + TOLERANCE), float(mean < -rope - TOLERANCE)
@@ -276,13 +277,14 @@ def _check_five_by_two(table: pd.DataFrame, scheme: Scheme | None) -> None:
         scheme is None or (scheme.repeats, scheme.k, scheme.is_partition) == (5, 2, True)
     ):
         raise ValueError(
-            "test must be 'corrected_t' unless results are of five repeats of two folds, indexed by (repeat, "
-            f"fold), as from cv(..., k=2, repeats=5, mean=False); got results of {scheme or 'other folds'}."
+            "test must be 'corrected_t' unless results are of five repeats of two folds, indexed "
+            "by (repeat, fold), as from cv(..., k=2, repeats=5, mean=False); got results of "
+            f"{scheme or 'other folds'}."
         )
 
 
 def _five_by_two(d: Array, *, is_t: bool) -> Verdict:
-    """Return Dietterich's t-test, or Alpaydın's F-test, of the differences in five repeats of two folds."""
+    """Return Dietterich's t-test, or Alpaydın's F-test, of differences in 5 repeats of 2 folds."""
     # Dietterich: t = d₁ / √(Σ s² / 5), where s² = (d₁ − d₂)² / 2 is the variance of two folds of a
     # repeat.
     spreads: Array = np.abs(d[::2] - d[1::2])

@@ -54,8 +54,10 @@ class RankComparison:
                 self.ranks.sort_values(kind="stable").round(3).to_string(),
                 "",
                 f"Friedman        chi2({k - 1}) = {self.chi2:.4g}, p = {self.p:.3g}",
-                f"Iman-Davenport  F({k - 1}, {(k - 1) * (n - 1)}) = {self.f:.4g}, p = {self.p_f:.3g}",
-                f"Nemenyi         critical difference {self.critical_difference:.4g} at {self.alpha:g}",
+                f"Iman-Davenport  F({k - 1}, {(k - 1) * (n - 1)}) = {self.f:.4g}, "
+                f"p = {self.p_f:.3g}",
+                "Nemenyi         critical difference "
+                f"{self.critical_difference:.4g} at {self.alpha:g}",
                 "",
                 pd.DataFrame(p).rename_axis(columns="p of pairs").round(4).to_string(),
             ]
@@ -136,16 +138,18 @@ def compare_ranks(
 
     References
     ----------
-    .. [1] Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal
-       of Machine Learning Research 7.
-    .. [2] Benavoli, A., Corani, G., Demšar, J., Zaffalon, M. (2017). Time for a change: a tutorial for
-       comparing multiple classifiers through Bayesian analysis. Journal of Machine Learning Research 18.
+    .. [1] Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets.
+       Journal of Machine Learning Research 7.
+    .. [2] Benavoli, A., Corani, G., Demšar, J., Zaffalon, M. (2017). Time for a change: a
+       tutorial for comparing multiple classifiers through Bayesian analysis. Journal of Machine
+       Learning Research 18.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from bnclassify import compare_ranks
-    >>> accuracy = pd.DataFrame({"nb": [0.87, 0.90, 0.73, 0.78, 0.94], "tan": [0.94, 0.94, 0.75, 0.78, 0.95],
+    >>> accuracy = pd.DataFrame({"nb": [0.87, 0.90, 0.73, 0.78, 0.94],
+    ...                          "tan": [0.94, 0.94, 0.75, 0.78, 0.95],
     ...                          "aode": [0.92, 0.94, 0.76, 0.79, 0.96]})
     >>> found = compare_ranks(accuracy)
     >>> found.ranks.to_dict(), round(found.p, 4)
@@ -198,7 +202,7 @@ def compare_ranks(
 def _compare_signed_ranks(
     figures: pd.DataFrame, lower_is_better: bool, rope: float, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return the probabilities of the Bayesian signed-rank test for each pair, by the same weights."""
+    """Return the probabilities of the Bayesian signed-rank test of each pair, by shared weights."""
     weights = rng.dirichlet([_STRENGTH, *np.ones(len(figures))], _DRAWS)
     pairs, differences = differences_of(figures)
     rows = []
@@ -223,8 +227,8 @@ def _check_data_sets(table: pd.DataFrame) -> None:
         raise ValueError(f"table must have at least two data sets, one per row; got {len(table)}.")
     if table.columns.nlevels > 1 or (scheme_of(table) is not None and "fold" in table.index.names):
         raise ValueError(
-            "table must have one row per data set and one column per model; got several metrics, or the "
-            "folds of one data set, which compare(results) compares."
+            "table must have one row per data set and one column per model; got several metrics, "
+            "or the folds of one data set, which compare(results) compares."
         )
 
 

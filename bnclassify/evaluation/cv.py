@@ -111,46 +111,56 @@ def cv(
     Parameters
     ----------
     x : Model, or a list or dict of models
-        Fitted models. In each fold, each model is fitted again to the training rows.
+        Fitted models. In each fold, each model is fitted again to the training rows by the same
+        calls.
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Data with all variables of the models. Rows without a class are ignored.
     k : int, default 10
-        Number of folds, if ``folds`` is not given.
+        Number of folds, if `folds` is not given. Five take half the time.
     repeats : int, default 1
-        Number of times that rows are split into folds at random.
+        Number of times that rows are split into folds at random. Use more for small data,
+        because results depend on the split.
     metric : str, function, or a list of them, default "accuracy"
-        "accuracy", "balanced_accuracy", "auc", "f1", "precision", "recall", "kappa", "mcc" and
-        "loglik" (higher is better), "log_loss", "brier", "calibration_error" and "rmse" (lower is
-        better), for a class with an order "rps", the ranked probability score, and
-        "mean_absolute_error" of ranks, or a function ``(posteriors, actual)`` that returns a
-        number, where `posteriors` has one column per class. If rows have weights, the function must
-        accept ``weights``, a Series. Partitioned data do not allow "auc" and functions.
+        One or several of:
+
+        - for labels: "accuracy", "balanced_accuracy", "f1", "precision", "recall", "kappa", "mcc";
+        - for posteriors: "auc", "loglik" (higher is better), "log_loss", "brier",
+          "calibration_error", "rmse" (lower is better). Choose "log_loss" if you use probabilities;
+        - for a class with an order: "rps", the ranked probability score, and "mean_absolute_error"
+          of ranks;
+        - a function ``(posteriors, actual)`` that returns a number. `posteriors` has one column per
+          class. If rows have weights, it must accept ``weights``, a Series.
+
+        With partitioned data, "auc" and functions are not available.
     dag : bool, default True
-        If True, structure and parameters are refitted; if False, only the parameters.
+        If True, structure and parameters are refitted; if False, only the parameters, which is
+        faster, but too optimistic if the structure was learned from the same rows.
     mean : bool, default True
         If True, average over folds. "calibration_error" is then computed from all held-out rows.
+        Use False for the results of each fold, which `compare` needs.
     folds : list of arrays or array of int, optional
         Positions of the test rows of each fold, the fold number of each row, or pairs of training
-        and test rows, as ``split`` of scikit-learn's ``TimeSeriesSplit`` returns them. For
-        partitioned data, the name of a column with the fold of each row.
+        and test rows, as scikit-learn's ``TimeSeriesSplit`` yields them. For partitioned data, the
+        name of a column with the fold of each row. By default, `k` random folds.
     groups : str or array-like, optional
-        Name of a column, which is then not a feature, or one label per row. The rows of a group,
-        such as the visits of a patient, stay in one fold.
+        Name of a column, or one label per row, if several rows belong together, such as the visits
+        of a patient. The rows of a group stay in one fold. The column is not a feature.
     columns : {"same", "any"}, default "same"
-        If "same", raise an error if ``dataset`` has other columns than the data of a model that
-        used all of them. If "any", use the columns of ``dataset``, which gives a different model.
+        Whether `dataset` must have the columns that the models were learned from. With "any", the
+        models learn from the columns of `dataset`, and are different models.
     unseen : {"missing", "error"}, default "missing"
-        With ``dag=False``, whether values that the model does not know are treated as missing or
-        raise an error, as in `predict`. With ``dag=True``, the levels of all rows are known in
-        every fold.
+        With ``dag=False``, what to do with values that a model does not contain, as in `predict`.
+        With ``dag=True``, the levels of all rows are known in every fold.
     rng : int or numpy.random.Generator, optional
-        Seed of the folds, and of random draws of learners.
+        Seed of the folds, and of learners that draw at random. Give it to get the same result
+        again.
     n_jobs : int, optional
-        Number of folds that are run at the same time; -1 means one per processor core, and None
-        means 1. The results are the same. Folds run in processes on Linux and in threads on other
-        systems; partitioned data run one fold at a time.
+        Number of folds that run at the same time, by default 1; -1 means all processor cores. The
+        results are the same. Folds run in processes on Linux and in threads on other systems;
+        partitioned data run one fold at a time.
     progress : bool, optional
-        Whether to show a progress bar; by default after 3 seconds, in an interactive session.
+        Whether to show a progress bar. By default, it appears after 3 seconds in an interactive
+        session.
 
     Returns
     -------
@@ -166,13 +176,13 @@ def cv(
 
     Notes
     -----
-    Folds of rows in memory are stratified by class. A row of whole weight 5 counts as five rows,
-    which can be in several folds; a row with a fractional weight is one case. The page
+    Folds of rows in memory are stratified by class. A row of weight 5 counts as five rows, which
+    can be in several folds; a row with a fractional weight stays in one fold. The page
     :doc:`Formulas </methods>` defines the metrics, and how weights and partitioned data are split.
 
     For several class variables, "accuracy" means "hamming", the proportion of labels that are
-    correct, and "exact_match" is the proportion of rows in which all are. "joint_hamming" and
-    "joint_exact_match" evaluate the most probable combinations, and other metrics each class
+    correct, and "exact_match" is the proportion of rows with all labels correct. "joint_hamming"
+    and "joint_exact_match" evaluate the most probable combinations, and other metrics each class
     variable, as "log_loss(name)".
 
     ``attrs["standard_errors"]`` of a Series is the standard deviation over folds divided by √k, an
@@ -233,7 +243,7 @@ def cv(
 def _result_columns(
     models: list[Any], metrics: Sequence[AnyMetric] | None, *, flat: bool
 ) -> pd.Index[Any]:
-    """Return the columns of results: models, or models and metrics; metrics of one model if ``flat``."""
+    """Return the columns of results: models, models and metrics, or metrics of one if ``flat``."""
     if metrics is None:
         columns: pd.Index[Any] = pd.Index(models, tupleize_cols=False)
         return columns
@@ -267,8 +277,10 @@ def _check_sums(metrics: Sequence[AnyMetric], plan: Plan) -> None:
     unfit = [metric.name for metric in metrics if metric.needs_rows]
     if unfit and isinstance(plan.data, Partitions):
         raise TypeError(
-            f"metric must be a function of sums over rows if data are partitioned; got {listed(unfit)}. Use "
-            f"{listed([m.name for m in METRICS.values() if not m.needs_rows])}, or a sample in memory."
+            "metric must be a function of sums over rows if data are partitioned; got "
+            f"{listed(unfit)}. Use "
+            f"{listed([m.name for m in METRICS.values() if not m.needs_rows])}, or "
+            "a sample in memory."
         )
 
 
@@ -278,6 +290,6 @@ def _warn_of_undefined(metrics: Sequence[AnyMetric], values: Array) -> None:
     for metric, folds in zip(metrics, absent, strict=True):
         if folds:
             warn(
-                f"{metric.name} is not defined in {folds} of {len(values)} folds, which are excluded from "
-                "the mean. mean=False shows them."
+                f"{metric.name} is not defined in {folds} of {len(values)} folds, which are "
+                "excluded from the mean. mean=False shows them."
             )

@@ -123,8 +123,8 @@ def _predict_rows(
     if not plan.is_partition:
         times = np.bincount(np.concatenate([fold.rows for fold in tests]), minlength=len(data))
         raise ValueError(
-            f"folds must test every row once; {np.count_nonzero(times == 0)} of {len(data)} rows are never "
-            f"tested, and {np.count_nonzero(times > 1)} more than once."
+            f"folds must test every row once; {np.count_nonzero(times == 0)} of {len(data)} rows "
+            f"are never tested, and {np.count_nonzero(times > 1)} more than once."
         )
 
     def posteriors_of(rnd: Round, train: Dataset, test: Dataset, learned: list[Model]) -> Array:
@@ -162,8 +162,8 @@ def _predict_parts(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> 
     frame = dask_frame_of(plan.data)
     if frame is None:
         raise TypeError(
-            "dataset must be in memory, or a Dask DataFrame, whose predictions are lazy; got chunks. For "
-            "metrics of chunks, use cv."
+            "dataset must be in memory, or a Dask DataFrame, whose predictions are lazy; got "
+            "chunks. For metrics of chunks, use cv."
         )
     fitted = [*plan.evaluate({0: x}, lambda rnd, train, test, learned: learned, dag=dag, bar=bar)]
     first = next(models[0] for models in fitted if models)
@@ -181,7 +181,7 @@ def _predict_out_of_fold(
     folds: HashedFolds | GivenFolds,
     prob: bool,
 ) -> Predictions:
-    """Predict each row by the models that were fitted without it, or without units of its weight."""
+    """Predict each row by models that were fitted without it, or without units of its weight."""
     shares: Array = np.eye(len(models))[folds(frame)]
     if isinstance(folds, HashedFolds) and folds.weights is not None:
         tested = folds.split(frame)

@@ -33,8 +33,8 @@ def shd(x: Model, y: Model) -> int:
     Returns
     -------
     int
-        The number of pairs of variables whose edge differs: absent, undirected, or directed one way
-        or the other. 0 if the structures are equivalent.
+        The number of pairs of variables with different edges: absent, undirected, or directed one
+        way or the other. 0 if the structures are equivalent.
 
     Raises
     ------
@@ -44,13 +44,13 @@ def shd(x: Model, y: Model) -> int:
 
     Notes
     -----
-    The equivalence class of a network is a graph in which an arc is directed if all equivalent
-    networks direct it in the same way [1]_.
+    In the graph of an equivalence class, an arc is directed if all equivalent networks
+    direct it in the same way [1]_.
 
     References
     ----------
-    .. [1] Tsamardinos, I., Brown, L. E., Aliferis, C. F. (2006). The max-min hill-climbing Bayesian network
-       structure learning algorithm. Machine Learning 65.
+    .. [1] Tsamardinos, I., Brown, L. E., Aliferis, C. F. (2006). The max-min hill-climbing
+       Bayesian network structure learning algorithm. Machine Learning 65.
 
     Examples
     --------
@@ -76,8 +76,8 @@ def shd(x: Model, y: Model) -> int:
 def kl_divergence(x: Model, y: Model) -> float:
     r"""Return the Kullback-Leibler divergence between the distributions of two networks.
 
-    It is 0 if both networks define the same distribution over features and class, and grows with
-    the difference. It is the expected loss of log-likelihood per row if data come from `x` and are
+    The divergence is 0 if both networks define the same distribution over features and class. In
+    general, it is the expected loss of log-likelihood per row if data come from `x` and are
     described by `y`.
 
     Parameters
@@ -98,13 +98,13 @@ def kl_divergence(x: Model, y: Model) -> float:
 
     Notes
     -----
-    The divergence is :math:`\sum_v P(v) \ln (P(v) / Q(v))` over all configurations v. It is not
+    The divergence is :math:`\sum_v P(v) \ln (P(v) / Q(v))` over all configurations v, and is not
     symmetric.
 
     References
     ----------
-    .. [1] Kullback, S., Leibler, R. A. (1951). On information and sufficiency. Annals of Mathematical
-       Statistics 22.
+    .. [1] Kullback, S., Leibler, R. A. (1951). On information and sufficiency. Annals of
+       Mathematical Statistics 22.
 
     Examples
     --------

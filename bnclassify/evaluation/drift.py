@@ -35,7 +35,7 @@ _DIGITS = 9  # of scores, so that equal rows have equal scores
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """What rows are like: the values of features, which are missing or unseen, and the parts of the log odds.
+    """What rows are like: values of features, which are missing or unseen, parts of the log odds.
 
     ``columns`` are weights of levels, (levels,), or numbers of a density, (rows,), NaN if missing.
     ``odds`` are (classes or 1, 1 + features): means over rows. ``scores`` are (rows,), log odds or
@@ -89,16 +89,16 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
 
     Notes
     -----
-    With p and q the shares of a value in training and now, the index is Σ (q − p) ln(q / p) over
-    the values [1]_. Missing and unseen values are values, too. Each count has a pseudo-count of one
-    half. More than ten intervals are joined to ten with about equal shares in training. By a rule
-    of thumb, less than 0.1 is little, and more than 0.25 much; small samples have larger indices by
-    chance, about (values − 1) (1/n + 1/N) for n new and N training rows.
+    With p and q the shares of a value in training and now, the index is Σ (q − p) ln(q
+    / p) over the values [1]_. Missing and unseen values count as values. Each count has a
+    pseudo-count of one half. More than ten intervals are joined to ten with about equal shares in
+    training. By a rule of thumb, less than 0.1 is little, and more than 0.25 much; small samples
+    have larger indices by chance, about (values − 1) (1/n + 1/N) for n new and N training rows.
 
     References
     ----------
-    .. [1] Yurdakul, B. (2018). Statistical properties of population stability index. Western Michigan
-       University.
+    .. [1] Yurdakul, B. (2018). Statistical properties of population stability index. Western
+       Michigan University.
 
     Examples
     --------
@@ -121,8 +121,9 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     labels = model.known_levels[-1]
     if len(labels) < 2:
         raise ValueError(
-            f"x must have a class with at least two labels, because drift compares their log odds; got "
-            f"{shown(model.class_var)} with {listed(labels)} alone. Fit it to rows of other labels, too."
+            "x must have a class with at least two labels, because drift compares their log odds; "
+            f"got {shown(model.class_var)} with {listed(labels)} alone. Fit it to rows of "
+            "other labels, too."
         )
     now = _sample_of_rows(model, newdata, "newdata")
     then = (
@@ -185,7 +186,7 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
 def _missing_and_unseen(
     data: Dataset, name: Hashable, codes: Codes, labels: Sequence[Hashable]
 ) -> tuple[Mask, Mask]:
-    """Return which rows have no value of a feature, and which have one that training did not have."""
+    """Return which rows lack a value of a feature, and which have one not seen in training."""
     raw = data.codes[data.positions[name]]
     gap: Mask = np.less(raw, 0)
     if name in data.numbers:
@@ -198,7 +199,7 @@ def _missing_and_unseen(
 
 
 def _parts_of_odds(x: Model, data: Dataset) -> Array:
-    """Return the log odds of the class and of features, for the last of two classes or for each of more."""
+    """Return the log odds of the class and of features, for the last of two classes, or each."""
     names = x.known_levels[-1]
     pairs = (
         [(names[1], names[0])]
@@ -227,8 +228,8 @@ def _sample_of_model(x: Model) -> _Sample:
     tally = x.learned.get("counts")
     if not isinstance(tally, Tally) or x.network is not x or x.densities:
         raise ValueError(
-            f"dataset must be the training data, because a model such as {x.called} does not contain the "
-            "shares of values. Call drift(x, newdata, dataset)."
+            f"dataset must be the training data, because a model such as {x.called} does not "
+            "contain the shares of values. Call drift(x, newdata, dataset)."
         )
     families = dict(
         zip([family[0] for family in counted(x).settings["families"]], tally.counts, strict=True)
@@ -240,14 +241,14 @@ def _sample_of_model(x: Model) -> _Sample:
 
 
 def _counts_of_shares(x: EffectTable, share: Array) -> Array:
-    """Return the weights of the values of a feature, and of missing ones, without their pseudo-counts."""
+    """Return the weights of the values of a feature, and of missing ones, without pseudo-counts."""
     if x.trained_on is None:
         return share * _ROWS
     return np.maximum(share * (x.trained_on.size + _HALF * len(share)) - _HALF, 0.0)
 
 
 def _sample_of_counts(x: Model, counts: list[Array], lacking: list[float], odds: Array) -> _Sample:
-    """Return a sample with the weights of levels, and of missing values, NaN if they are not known."""
+    """Return a sample with the weights of levels, and of missing values, NaN if unknown."""
     values, missing, unseen = list[Array](), list[float](), list[float]()
     for labels, own, gap in zip(x.known_levels, counts, lacking, strict=False):
         at = {

@@ -50,7 +50,7 @@ class Scheme:
 
 
 def record_scheme(results: Results, scheme: Scheme, unseen: Mapping[Hashable, int]) -> Results:
-    """Return results with the record of how they were computed, in plain values that pandas keeps."""
+    """Return results with the record of their computation, in plain values that pandas keeps."""
     results.attrs |= (
         {"unseen": dict(unseen), _KEY: asdict(scheme)} if unseen else {_KEY: asdict(scheme)}
     )
@@ -135,7 +135,7 @@ class Scores:
 
     @cached_property
     def standard_errors(self) -> Array:
-        """Standard errors, (models, metrics): √(variance / folds) or, if pooled, the jackknife over folds."""
+        """Standard errors, (models, metrics): √(variance / folds) or, pooled, by the jackknife."""
         errors, repeats = [], np.array(self.repeats)
         pooled = [i for i, metric in enumerate(self.metrics) if metric.is_pooled]
         for repeat in dict.fromkeys(self.repeats):
@@ -150,7 +150,7 @@ class Scores:
         return np.asarray(np.mean(errors, axis=0))
 
     def _without_each_fold(self, repeat: int, model: int, metric: int) -> list[float]:
-        """Return a pooled metric of all folds of a repeat except one, for each fold; NaN without rows."""
+        """Return a pooled metric of all folds of a repeat but one, for each; NaN without rows."""
         folds = self._sums_in(repeat, model, metric)
         values = [np.nan] * len(folds)
         for fold, own in enumerate(folds):

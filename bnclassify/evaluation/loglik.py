@@ -31,7 +31,7 @@ from ..scores.evaluate import scores_at
 
 
 def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
-    """Return the sum over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
+    """Return Σ over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
     rows: Countable = rows_for(x, dataset, observed_in(x) if joint else None)
     sums = partial(_sum_at_labels, x, joint)
     total = rows.count_all(sums) if joint else rows.add_up(sums)
@@ -52,7 +52,7 @@ def _sum_at_labels(x: Model, joint: bool, data: Dataset) -> float:
 
 
 def _sum_of_counts(x: Model, data: Countable) -> float | None:
-    """Return Σ ln P(row) of a single network if counts by the source of the rows suffice, or None."""
+    """Return Σ ln P(row) of a single network if counts by source of the rows suffice, or None."""
     network: Graph | None = x.network
     if network is not x or not set(x.variables) <= set(data.columns) or data.incomplete.any():
         return None
@@ -100,8 +100,8 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
         Data with all variables of the model, and the class in every row, except for a model of
         `lca`. Missing features are marginalized over exactly.
     by_row : bool, default False
-        If True, return the log-likelihood of each row, for example to find unusual rows among those
-        in which the same values are observed. The data are then in memory.
+        If True, return the log-likelihood of each row, for example to find unusual rows among rows
+        that lack the same values. The data must be in memory.
 
     Returns
     -------
@@ -193,7 +193,7 @@ def BIC(x: BNC, dataset: InFull | InParts) -> float:
 
 
 def _of_network(x: Model, dataset: InFull | InParts, score: str) -> tuple[Graph, float, float]:
-    """Return a single network with parameters, its log-likelihood and the number of rows, or raise."""
+    """Return a single network with parameters, its log-likelihood and the rows, or raise."""
     model = check_graph(check_joint(x, score), score)
     nparams(model)  # which raises if there are densities without a number of parameters
     data: Countable = rows_for(model, dataset, observed_in(model))

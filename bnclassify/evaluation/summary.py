@@ -36,18 +36,19 @@ def summary(
     rng: Seed = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    """Summarize a model in one table, which also shows its performance if data are given, also by group.
+    """Summarize a model in one table, with its performance if data are given, also by group.
 
     Parameters
     ----------
     x : BNC, AODE or another model
         With or without parameters; with parameters if `dataset` is given.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
-        Data for cross-validation, as in `cv`: usually those that the model was learned from.
+        Data for cross-validation, as in `cv`: usually the training data.
     by : str or list of str, optional
-        Columns of `dataset` whose values are groups, such as "sex". They need not be features.
+        Columns of `dataset` with groups as values, such as "sex". They need not be features.
     k : int, default 10
-        Number of folds. With `by`, 0 evaluates the model as it is, on rows that it has not seen.
+        Number of folds. With `by`, 0 evaluates the model without refitting it, on rows that it has
+        not seen.
     rng : int or numpy.random.Generator, optional
         Seed of the folds.
     progress : bool, optional
@@ -64,9 +65,10 @@ def summary(
         contributions in `explain`, in at most 1,000 rows. ``attrs["metrics"]`` has the exact values
         and baselines.
 
-        With `by`, one row per group and a last one of all: the number of rows, the actual share of
-        a class, the share predicted and the mean probability, the error, log-loss and calibration
-        error. The class is the last of two; with more, there are three columns per class.
+        With `by`, one row per group and a last row of all rows: the number of rows, the actual
+        share of a class, the share predicted and the mean probability, the error, log-loss and
+        calibration error. The class is the last of two; with more, there are three columns per
+        class.
 
     Raises
     ------
@@ -78,7 +80,8 @@ def summary(
     --------
     >>> from bnclassify import bnc, load_car, summary
     >>> car = load_car()
-    >>> found = summary(bnc("tan_cl", "class", car, smooth=1), car, rng=0).set_index("item")["value"]
+    >>> model = bnc("tan_cl", "class", car, smooth=1)
+    >>> found = summary(model, car, rng=0).set_index("item")["value"]
     >>> print(found[["accuracy", "strongest features"]].to_string())
     item
     accuracy                     0.943, class proportions 0.700
@@ -150,7 +153,7 @@ def _strongest_features(x: Model, dataset: Any) -> str:
 
 
 def measure_strengths(x: Model, dataset: Any, most: int) -> dict[Hashable, float]:
-    """Return the mean absolute contribution of each feature in a bounded number of evenly spaced rows.
+    """Return the mean absolute contribution of each feature in at most ``most`` spaced rows.
 
     Of rows with weights, as many units of weight are evenly spaced.
     """

@@ -74,7 +74,7 @@ def load_voting() -> pd.DataFrame:
 
 
 def load_pima() -> pd.DataFrame:
-    """Load the Pima diabetes data: eight measurements of 768 women and the result of a diabetes test.
+    """Load the Pima diabetes data: eight measurements of 768 women, and a test for diabetes.
 
     Values that were not measured are missing (NaN).
 
@@ -119,7 +119,7 @@ def load_pima() -> pd.DataFrame:
 
 
 def load_solar_flare() -> pd.DataFrame:
-    """Load the solar flare data: active regions of the sun and three kinds of flares (class variables).
+    """Load the solar flare data: active regions of the sun and three kinds of flares (classes).
 
     Returns
     -------

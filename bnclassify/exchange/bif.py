@@ -48,7 +48,10 @@ _OTHER_FORMATS = {
 _BY_PYAGRUM = "Convert it, with pyagrum.saveBN(pyagrum.loadBN('network.{0}'), 'network.bif')"
 _HOW_TO_CONVERT = {
     "bifxml": f"{_BY_PYAGRUM}. If its name ends in .xml, let it end in .bifxml first",
-    "dsc": "Convert it, with write.bif('network.bif', read.dsc('network.dsc')) of the R package bnlearn",
+    "dsc": (
+        "Convert it, with write.bif('network.bif', read.dsc('network.dsc')) of "
+        "the R package bnlearn"
+    ),
     "dne": "Save it in Netica as a file of Hugin (NET), and convert that",
 }
 """How to convert files of other formats; those that are not listed by pyAgrum."""
@@ -112,11 +115,12 @@ class BIFReader:
             if self._next_is(beginning):
                 remedy = _HOW_TO_CONVERT.get(ending, _BY_PYAGRUM).format(ending)
                 self._fail(
-                    f"must be in the Interchange Format; got a file in the format {ending.upper()}. {remedy}."
+                    "must be in the Interchange Format; got a file in the format "
+                    f"{ending.upper()}. {remedy}."
                 )
 
     def _fail(self, message: str, at: int | None = None) -> NoReturn:
-        """Raise a ValueError with the line of a position, by default that up to which the text is read."""
+        """Raise a ValueError with the line of a position, by default where reading stopped."""
         line = 1 + self.text.count("\n", 0, self.position if at is None else at)
         raise ValueError(f"{self.source}, line {line}: {message}")
 
@@ -140,8 +144,8 @@ class BIFReader:
             taken = self._take(r'property\b((?:"[^"]*"|[^;"])*);', "property ... ;")
             if _FUNCTION.fullmatch(text := _unquoted_name(taken[1])):
                 self._fail(
-                    f"must be a table of probabilities; got a function of the parents (property {text}), of "
-                    "which a file contains some rows only. Write the whole table.",
+                    "must be a table of probabilities; got a function of the parents (property "
+                    f"{text}), of which a file contains some rows only. Write the whole table.",
                     taken.start(),
                 )
 
@@ -186,7 +190,7 @@ class BIFReader:
         return tuple(family)
 
     def _read_table(self, family: tuple[str, ...], start: int) -> Array:
-        """Read the probabilities of a family up to the brace, with axes in the order of the family."""
+        """Read the probabilities of a family up to the brace, with axes in the family's order."""
         labels = [self.variables[name] for name in family]
         shape = [len(levels) for levels in labels]
         rows = np.full((prod(shape[1:]), shape[0]), np.nan)
@@ -196,7 +200,8 @@ class BIFReader:
             at = self.position
             match = self._take(
                 r"(?:(table|default)\b|\(([^{};\n]*)\))([^(){};]*);",
-                "(LABEL, ...) NUMBER, ...; or table NUMBER, ...; or default NUMBER, ...; or property or }",
+                "(LABEL, ...) NUMBER, ...; or table NUMBER, ...; or default NUMBER, "
+                "...; or property or }",
             )
             kind, configuration = match[1], match[2]
             numbers = self._numbers(match[3], prod(shape) if kind == "table" else shape[0], at)
@@ -255,7 +260,7 @@ class BIFReader:
 
 
 def _readings_of_list(text: str) -> Iterator[list[str]]:
-    """Yield the ways to read a list: as items between commas, which may contain spaces, then as words."""
+    """Yield the ways to read a list: as items between commas, with spaces or not, then as words."""
     items = re.findall(r'\s*("[^"]*"(?=\s*(?:,|\Z))|[^,]+)', text)
     yield [_unquoted_name(item) for item in items if item.strip()]
     yield [_unquoted_name(word) for word in re.findall(r'"[^"]*"(?=[\s,"]|\Z)|[^\s,]+', text)]
@@ -296,11 +301,11 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
 
     Notes
     -----
-    Probabilities are written with all digits. Names and labels are written as text. The format
-    allows names of letters, digits and ``_ - .``, and labels without ``, ; ( ) { } "``, ``//`` and
-    ``/*`` and with single spaces between words only. Others are replaced by allowed ones: ``number
-    of doors`` by ``number_of_doors``, the interval ``(-inf, 5.1]`` of `discretize` by
-    ``from_minus_inf_to_5_1``.
+    Probabilities are written with all digits. Names and labels are written as text. The
+    format allows names of letters, digits and ``_ - .``, and labels without ``, ; ( ) { } "``,
+    ``//`` and ``/*`` and with single spaces between words only. Other characters are replaced by
+    allowed ones: ``number of doors`` by ``number_of_doors``, the interval ``(-inf, 5.1]`` of
+    `discretize` by ``from_minus_inf_to_5_1``.
 
     bnlearn, pgmpy and pyAgrum read such files. pyAgrum's reader requires labels that are ASCII
     words or integers; `to_pyagrum` accepts others.
@@ -400,11 +405,11 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
 
     Notes
     -----
-    All names and labels are text. Probabilities whose sum differs from 1 by less than 0.011 are
-    divided by their sum. A file does not contain the method of estimation. Therefore, `cv` keeps
-    the arcs and estimates tables with ``smooth=1``; for other settings, use ``cv(lp(x, df,
-    smooth=...), df)``. To evaluate the tables of the file, use ``accuracy(predict(x, df),
-    df[class_var])``.
+    All names and labels are text. If probabilities have a sum that differs from 1 by
+    less than 0.011, they are divided by it. A file does not contain the method of estimation.
+    Therefore, `cv` keeps the arcs and estimates tables with ``smooth=1``; for other settings, use
+    ``cv(lp(x, df, smooth=...), df)``. To evaluate the tables of the file, use ``accuracy(predict(x,
+    df), df[class_var])``.
 
     In a file of GeNIe, nodes can be tables (``cpt``) or functions of their parents
     (``deterministic``). Decisions, utilities, equations and noisy maxima raise an error that names
@@ -473,5 +478,5 @@ def _decoded(content: bytes, source: str) -> str:
 
 @record
 def tables_again(x: Model, dataset: Dataset) -> Model:
-    """Estimate tables with one pseudo-count, because a file does not contain the method of estimation."""
+    """Estimate tables with one pseudo-count, because a file does not contain the method."""
     return lp(x, dataset, smooth=1)

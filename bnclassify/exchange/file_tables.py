@@ -43,19 +43,19 @@ def unpacked(content: bytes, source: str) -> bytes:
         raise ValueError(f"{source} must be a complete file of gzip; got {error}.") from error
     if not unpack.eof:
         raise ValueError(
-            f"{source} must be a complete file of gzip with at most {_MOST_BYTES:,} bytes of text; got one "
-            "that ends early or is larger."
+            f"{source} must be a complete file of gzip with at most {_MOST_BYTES:,} bytes of text; "
+            "got one that ends early or is larger."
         )
     return text
 
 
 def add_cells(cells: int, family: Sequence[Hashable], variables: Variables, fail: Fail) -> int:
-    """Return the number of cells of the tables up to that of a family; fail if they are too many."""
+    """Return the number of cells of tables up to that of a family; fail if they are too many."""
     own = prod(len(variables[name]) for name in family)
     if cells + own > _MOST_CELLS:
         fail(
-            f"the table of {shown(family[0])} would have {own:,} cells. All tables of a file can have "
-            f"at most {_MOST_CELLS:,} together."
+            f"the table of {shown(family[0])} would have {own:,} cells. All tables of a file can "
+            f"have at most {_MOST_CELLS:,} together."
         )
     return cells + own
 
@@ -63,7 +63,7 @@ def add_cells(cells: int, family: Sequence[Hashable], variables: Variables, fail
 def normalize_rows(
     rows: Array, family: Sequence[Hashable], labels: Sequence[tuple[str, ...]], fail: Fail
 ) -> None:
-    """Normalize distributions, (configurations, labels), whose sums differ from 1 by rounding; or fail."""
+    """Normalize distributions, (configurations, labels), with sums that are 1 but for rounding."""
     sums: Array = rows.sum(axis=1, keepdims=True)
     for wrong in np.flatnonzero(~(np.abs(sums - 1) <= _ROUNDING)):
         configuration = next(islice(product(*labels[1:]), int(wrong), None))

@@ -1,4 +1,4 @@
-"""Values as JSON and back, with every digit of a number, the type of every label, and shared parts."""
+"""Values as JSON and back, with every digit of numbers, the type of each label, shared parts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..model.model import Model
 from ..model.recipes import Step, Tally
 
 _KIND = "kind"
-"""The key of an object that names the type of the value; an object without it is a mapping by text."""
+"""The key of an object with the type of the value; without it, the object is a mapping by text."""
 
 _SHARED = "shared"
 """The name of objects that refer to a shared value by its position."""
@@ -30,11 +30,11 @@ _SHARED = "shared"
 _PLAIN = (str, int, float, bool, NoneType)
 
 _MOST_VALUES = 2**24
-"""Maximum number of values in a file, with each shared value counted as often as it is referred to."""
+"""Maximum number of values in a file, in which a shared value counts at each reference."""
 
 
 _MOST_READABLE = 2**12
-"""Maximum number of numbers of an array that are written one by one; those of larger arrays are bytes."""
+"""Maximum size of an array whose numbers are written one by one; larger arrays are bytes."""
 
 _MOST_EMPTY = 2**20
 """Maximum length of an axis of an empty array, from which other arrays may be made."""
@@ -99,7 +99,7 @@ class Writer:
         return written
 
     def _refer(self, written: Fields) -> Fields:
-        """Return a reference to a repeated value, and replace its first occurrence by a reference."""
+        """Return a reference to a repeated value; its first occurrence becomes a reference, too."""
         if id(written) not in self._positions:
             self._positions[id(written)] = position = len(self.shared)
             self.shared.append(written.copy())
@@ -317,7 +317,7 @@ class Forgotten:
     def __call__(self, *arguments: object, **settings: object) -> NoReturn:
         """Raise a ValueError."""
         raise ValueError(
-            f"x must have a recipe that can run; the file of the model does not contain the code of "
+            "x must have a recipe that can run; the file of the model does not contain the code of "
             f"{shown(self.name)}. Learn the model again."
         )
 

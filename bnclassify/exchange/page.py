@@ -54,11 +54,10 @@ def write_page(
 ) -> None:
     """Write a page for web browsers that predicts and explains, as one file.
 
-    Readers of the page enter values, or leave them unknown, and see the posterior, how much each
-    known value speaks for a class, which single changes would lead to another prediction, the
-    points of a scorecard, and the network if features depend on each other. On request, the page
-    suggests which values to find out next. It computes in the browser, works offline and sends no
-    data.
+    Readers of the page enter values, or leave them unknown, and see the posterior, the evidence of
+    each known value for a class, which single changes would lead to another prediction, the points
+    of a scorecard, and the network if features depend on each other. On request, the page suggests
+    which values to find out next. It computes in the browser, works offline and sends no data.
 
     Parameters
     ----------
@@ -73,8 +72,8 @@ def write_page(
     note : str, optional
         A line below the title, for example on the data. By default, the number of training rows.
     order : list of str, optional
-        The features whose fields come first. The others follow, those with the strongest effects
-        first, and those without effect are folded.
+        The features to show first. The others follow in the order of their effects, and features
+        without effect are folded.
 
     Raises
     ------
@@ -85,9 +84,9 @@ def write_page(
 
     Notes
     -----
-    Programs can call JavaScript functions of the page. Their results equal those of `predict`,
-    `explain`, `value_of_information` and `counterfactual`, and they throw an error in the same
-    cases:
+    Programs can call JavaScript functions of the page. Their results equal the results
+    of `predict`, `explain`, `value_of_information` and `counterfactual`, and they throw an error in
+    the same cases:
 
     - ``model.predict(record)`` returns an object with the probability of each label as text;
       ``model.classes`` has the labels in order.
@@ -192,7 +191,7 @@ def _json_in_page(
 
 
 def _fewest_characters(term: Table) -> int:
-    """Return a lower bound of the characters of a table, of which repeated rows are written once."""
+    """Return a lower bound of the characters of a table, whose repeated rows are written once."""
     rows = term.logs.reshape(-1, term.logs.shape[-1])
     return 0 if rows.size <= _SMALL else _SHORTEST * np.unique(rows, axis=0).size + len(rows)
 
@@ -242,7 +241,7 @@ def _content(
 
 
 def _outcomes_as_json(x: Model) -> object:
-    """Return the formulas of the values of features, None if they are parts of the formula of the scores."""
+    """Return the formulas of values of features, None if the formula of scores contains them."""
     score = x.score.formula if isinstance(x.score, Raised) else x.score
     parts = score.trees if isinstance(score, Blend) else (score,)
     return None if x.outcomes == parts else _formula_as_json(x.outcomes)
@@ -263,13 +262,13 @@ def _points_of(x: Model, name: Hashable) -> Array | tuple[Array, Array] | None:
 
 
 def _label_as_json(label: Hashable) -> str | float:
-    """Return a label as JSON has it: text unless it is a bool or a number that a browser reads exactly."""
+    """Return a label as JSON has it: text, a bool, or a number that a browser reads exactly."""
     value: object = plain(label)
     return value if isinstance(value, int | float) and abs(value) <= _LARGEST_WHOLE else str(value)
 
 
 def _formula_as_json(value: object) -> object:
-    """Return a part of a formula as JSON has it: an array is its shape and a text of its numbers."""
+    """Return a part of a formula as JSON has it: an array is its shape and a text of numbers."""
     if is_dataclass(value):
         content = {
             field.name: _formula_as_json(getattr(value, field.name)) for field in fields(value)
@@ -281,7 +280,7 @@ def _formula_as_json(value: object) -> object:
 
 
 def _array_as_text(array: ArrayOf[Any]) -> dict[str, object]:
-    """Return an array as text; if rows repeat, distinct rows and the position of each row among these."""
+    """Return an array as text; if rows repeat, distinct rows and each row's position in them."""
     if not array.size:
         return {"shape": array.shape, "text": ""}
     cells = array.reshape(-1, array.shape[-1])
@@ -296,7 +295,7 @@ def _numbers(array: ArrayOf[Any]) -> str:
 
 
 def _network_as_svg(x: Model, arcs: _Arcs) -> str:
-    """Return the network as SVG, in which the titles of nodes are the positions of the variables."""
+    """Return the network as SVG, in which the titles of nodes are positions of the variables."""
     text = _plain_picture(x, arcs)
     if len(arcs) <= _MOST_ARCS:
         picture = plot(x)
@@ -311,7 +310,7 @@ def _network_as_svg(x: Model, arcs: _Arcs) -> str:
 
 
 def _plain_picture(x: Model, arcs: _Arcs) -> str:
-    """Return the network as SVG: dots on a curve, the class at the top, so that no arc crosses a dot."""
+    """Return the network as SVG: dots on a curve, the class on top, so that arcs cross no dot."""
     half = (
         len(x.features) + 1
     ) // 2  # to the right of the class, and the others to the left, upwards
@@ -338,7 +337,10 @@ def _plain_picture(x: Model, arcs: _Arcs) -> str:
         anchor, dx, dy = ("middle", 0, -14) if v == x.class_var else ("start", 14, 5)
         if left < beside + wide:
             anchor, dx = "end", -14
-        text = f'<text x="{left + dx:.1f}" y="{top + dy:.1f}" text-anchor="{anchor}">{_html_text(v)}</text>'
+        text = (
+            f'<text x="{left + dx:.1f}" y="{top + dy:.1f}" '
+            f'text-anchor="{anchor}">{_html_text(v)}</text>'
+        )
         dot = f'<circle cx="{left:.1f}" cy="{top:.1f}" r="8"/>'
         lines.append(f'<g class="node"><title>{i}</title>{dot}{text}</g>')
     return "".join([*lines, "</g></svg>"])

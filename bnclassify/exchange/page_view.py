@@ -1,4 +1,4 @@
-"""What a page shows beside the model: titles, the order of fields, ranges of data, and points of a card."""
+"""What a page shows beside the model: titles, order of fields, ranges of data, points of a card."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def view_of(
 
 
 def data_range(x: Model, name: Hashable) -> list[float] | None:
-    """Return the smallest and the largest training value of a number, if the model contains them."""
+    """Return the smallest and the largest training value of a number, if the model has them."""
     steps = x.discretizer
     if steps is None or name not in steps.columns or not steps.ranges:
         return None

@@ -1,4 +1,4 @@
-"""Models as plain values that other languages evaluate: codes of raw values, and the formula of the scores.
+"""Models as plain values for other languages: codes of raw values, and the formula of the scores.
 
 Other languages evaluate a `Scorer` as follows. Each value of a row becomes a code; see
 `ColumnCoding`. The formula of the codes, and of the numbers of columns that are kept as numbers,
@@ -39,7 +39,7 @@ class ColumnCoding:
 
 @dataclass(frozen=True)
 class Scorer:
-    """A model as plain values: the class, its labels, one column per feature, and the formula of scores."""
+    """A model as plain values: the class, its labels, one column per feature, the score formula."""
 
     class_var: Hashable
     labels: tuple[Hashable, ...]

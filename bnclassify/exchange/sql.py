@@ -1,4 +1,4 @@
-"""Models as SQL: one SELECT that scores the rows of a table; that of a scorecard can be read by a person."""
+"""Models as SQL: one SELECT that scores the rows of a table, readable if it is a scorecard's."""
 
 from __future__ import annotations
 
@@ -87,13 +87,13 @@ def to_sql(
 
     Notes
     -----
-    SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12) run the
-    statement. It predicts like `predict` with ``unseen="missing"``: it discretizes numbers, merges
-    rare levels, and treats values that are not among the levels as missing. NULL, NaN and, for
-    numbers, text that does not represent a number are missing. A `DN` requires all features, so all
-    results are NULL for other rows. So they are for rows in which a sum of effects of
-    ``additive=True`` lacks a value that no training row lacks, or more values than any. Posteriors
-    differ from those of `predict` by less than 1e-9.
+    SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12)
+    run the statement. It predicts like `predict` with ``unseen="missing"``: it discretizes numbers,
+    merges rare levels, and treats values that are not among the levels as missing. NULL, NaN and,
+    for numbers, text that does not represent a number are missing. A `DN` requires all features, so
+    all results are NULL for other rows. They are also NULL if a sum of effects of ``additive=True``
+    lacks a value that no training row lacks, or more values than any. Posteriors differ from
+    `predict` by less than 1e-9.
 
     Values are compared with the levels as text or, if all levels are numbers, as numbers. Booleans
     may be stored as 0 and 1, and these as booleans. DuckDB and PostgreSQL compare text by the
@@ -102,10 +102,10 @@ def to_sql(
     default.
 
     The length of the statement is proportional to the number of entries of the tables. Statements
-    of sums of effects, such as those of ``additive=True``, are short. Marginalization needs
-    products of tables, which are large if features have several parents; models that do not
-    marginalize do not need them. PostgreSQL compiles long statements, which often takes longer than
-    it saves; ``SET jit = off`` prevents it.
+    of sums of effects, such as ``additive=True``, are short. Marginalization needs products of
+    tables, which are large if features have several parents; models that do not marginalize do not
+    need them. PostgreSQL compiles long statements, which often takes longer than it saves; ``SET
+    jit = off`` prevents it.
 
     Examples
     --------
@@ -117,7 +117,8 @@ def to_sql(
     >>> database = sqlite3.connect(":memory:")
     >>> car.astype(str).to_sql("cars", database, index_label="id")
     1728
-    >>> for row in database.execute(f"SELECT id, predicted, prob_good FROM ({statement}) WHERE id > 1725"):
+    >>> query = f"SELECT id, predicted, prob_good FROM ({statement}) WHERE id > 1725"
+    >>> for row in database.execute(query):
     ...     print(row[:2], round(row[2], 4))
     (1726, 'unacc') 0.0913
     (1727, 'acc') 0.0645
@@ -137,8 +138,8 @@ def to_sql(
     for column in filter(is_text, scorer.columns):
         if twice := repeated(word for label in column.known for word in words_of(label)):
             raise ValueError(
-                f"x must have levels that differ as text; got {listed(twice)} twice in {shown(column.name)}. "
-                "Rename these levels."
+                f"x must have levels that differ as text; got {listed(twice)} twice in "
+                f"{shown(column.name)}. Rename these levels."
             )
     statement = ""
     with suppress(TooLargeError):
@@ -148,15 +149,15 @@ def to_sql(
         is_network = isinstance(scorer.formula, Sum | Mixture)
         products = is_network and any(one.marginalizes for one in sums_in(scorer.formula))
         remedy = (
-            "Use fewer parents, levels (min_count= merges rare ones, bins= limits intervals) or features, or "
-            "backoff=True and held_out='weights', which need no products."
+            "Use fewer parents, levels (min_count= merges rare ones, bins= limits intervals) or "
+            "features, or backoff=True and held_out='weights', which need no products."
             if products
             else "Use a single discretization such as discretize='mdlp', a sum of single effects, "
             "additive=True, or fewer parents."
         )
         raise ValueError(
-            f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters. Its largest table is "
-            f"that of {largest_table(scorer)}. {remedy}"
+            f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters. Its largest "
+            f"table is that of {largest_table(scorer)}. {remedy}"
         )
     return statement
 
@@ -193,8 +194,8 @@ def _check_text(names: Sequence[object], argument: str) -> None:
     for text in map(str, names):
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
             raise ValueError(
-                f"{argument} must not contain NUL characters or lone surrogates, which databases refuse; got "
-                f"{shown(text)}. Rename it."
+                f"{argument} must not contain NUL characters or lone surrogates, which databases "
+                f"refuse; got {shown(text)}. Rename it."
             )
 
 
@@ -229,7 +230,7 @@ def _select_statement(
 def _chain_of_selects(
     query: Query, table: str, keys: Sequence[str], needed: Sequence[str]
 ) -> tuple[str, str]:
-    """Return the SELECTs that compute the needed columns and keep the keys, and the name of the last."""
+    """Return the SELECTs of the needed columns, which keep the keys, and the name of the last."""
     source, chain = f"{table} AS r", []
     prefix = (
         "stage" if '"step' in table.casefold() else "step"
@@ -241,7 +242,7 @@ def _chain_of_selects(
 
 
 def _read_column(query: Query, column: ColumnCoding) -> tuple[str, str]:
-    """Return the names of the columns of the code and, if it is needed, of the number of a feature."""
+    """Return the names of the columns of the code and, if needed, of the number of a feature."""
     missing, other = ("NULL" if code < 0 else str(code) for code in (column.missing, column.other))
     if is_text(column):
         words = [(word, i) for i, label in enumerate(column.known) for word in words_of(label)]
@@ -305,7 +306,7 @@ def _write_card(
 
 
 def _may_be_missing(card: Scorecard) -> tuple[list[int], int]:
-    """Return features of which so many may be missing, and the number; none if all of them may be."""
+    """Return features of which so many may be missing, and the number; none if all may be."""
     if card.unknown is None:
         return [], 0
     found: list[int] = np.flatnonzero(card.unknown.gaps).tolist()
@@ -313,7 +314,7 @@ def _may_be_missing(card: Scorecard) -> tuple[list[int], int]:
 
 
 def _free_column_name(name: str, i: int, is_own: bool) -> str:
-    """Return a name for the column of a feature that no other column has; its own, if it is free."""
+    """Return a name for the column of a feature that no other column has: its own, if free."""
     if is_own and not re.fullmatch(r"k\d+|total", name.casefold()):
         return name
     return f"{name.encode()[: _MOST_BYTES - 8].decode(errors='ignore')}_{i + 1}"

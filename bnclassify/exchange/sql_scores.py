@@ -1,4 +1,4 @@
-"""Formulas of scores as columns of SQL: a chain of SELECTs, each of which uses the columns of the one before.
+"""Formulas of scores as columns of SQL: a chain of SELECTs, of which each uses the one before.
 
 Scores are DOUBLE PRECISION and never infinite: -1e300 stands for -inf, and NULL for NaN.
 """
@@ -57,7 +57,7 @@ Factor: TypeAlias = tuple[tuple[int, ...], Cells]
 
 
 class ScoreColumns:
-    """Makes the columns of scores. ``codes`` and ``numbers`` are columns by the positions of the features."""
+    """Makes the columns of scores. ``codes`` and ``numbers`` are columns by feature position."""
 
     def __init__(
         self, query: Query, scorer: Scorer, codes: Sequence[str], numbers: Sequence[str]
@@ -74,7 +74,7 @@ class ScoreColumns:
         }
 
     def of(self, formula: Formula, relative: bool = True) -> list[str]:
-        """Return the names of columns of scores, one per class, up to a common amount if ``relative``."""
+        """Return the names of columns of scores, one per class; ``relative`` up to a constant."""
         return [self.query.add(text) for text in self.makers[type(formula)](formula, relative)]
 
     @cached_property
@@ -121,8 +121,8 @@ class ScoreColumns:
         faded = (1 - np.arange(len(always) + 1) / total).clip(0)
         factors: list[float] = (faded ** (formula.exponent - 1)).tolist()
         kept = self.query.add(f"(1-{h})*({lookup(new, list(map(number, factors)), '0e0')})")
-        share = f"(1-{kept})*({number(formula.power)}+{number(1 - formula.power)}*{h})/{len(formula.trees)}"
-        power = self.query.add(share)
+        base, rest = number(formula.power), number(1 - formula.power)
+        power = self.query.add(f"(1-{kept})*({base}+{rest}*{h})/{len(formula.trees)}")
         trees, scores = (
             zip(*map(self.of, formula.trees), strict=True),
             self.of(formula.formula, relative),
@@ -179,7 +179,7 @@ class ScoreColumns:
         return [plus([text for text in of_class if text not in ("0", ZERO)]) for of_class in texts]
 
     def _term(self, term: Term, c: int, z: Sequence[str]) -> str:
-        """Return the contribution of a term to a class at a row, with a table entry for missing values."""
+        """Return the contribution of a term to a class at a row; codes may mean a missing value."""
         if isinstance(term, Table):
             codes = list(self._coded(term).values())
             logs = term.logs[..., c % term.logs.shape[-1]]
@@ -234,7 +234,7 @@ class ScoreColumns:
         return self.query.add(f"CASE WHEN {x} IS NULL THEN 0e0 ELSE {text} END")
 
     def _student(self, term: Student, c: int, z: Sequence[str]) -> str:
-        """Return the log density of the class: residual and leverage are polynomials in the scores."""
+        """Return the log density of the class: residual, leverage are polynomials of the scores."""
         u, power = ["1e0", *[z[parent] for parent in term.parents]], term.power
         constant, rate, shape = (
             float(each[c]) for each in (term.constants, term.rates, term.shapes)
@@ -259,7 +259,7 @@ class ScoreColumns:
         return {v: self._code(v, coding) for v, coding in zip(term.scope, codings, strict=True)}
 
     def _factor(self, term: Term) -> Factor:
-        """Return a term of a network as a factor: a table, or a density at the number that the row has."""
+        """Return a term of a network as a factor: a table, or a density at the row's number."""
         if isinstance(term, Table):
             return term.scope, term.logs.astype(object)
         assert isinstance(term, Normal)
@@ -300,7 +300,7 @@ class ScoreColumns:
         ]
 
     def _eliminated(self, code: str, factors: list[Cells]) -> Cells:
-        """Return the factor, with all features as axes, over the others: at the code or, if NULL, the sum."""
+        """Return the factor over the others, with all axes: at the code or, if NULL, the sum."""
         tables = [cells.astype(np.float64) for cells in factors if isinstance(cells.flat[0], float)]
         others = [cells for cells in factors if not isinstance(cells.flat[0], float)]
         shape = np.broadcast_shapes(*[cells.shape for cells in factors])
@@ -343,14 +343,14 @@ def _if_null(code: str, value: float) -> str:
 
 
 def less_first(term: Term) -> Term:
-    """Return a term less its value for the first class, if this is finite and the term has one per class."""
+    """Return a term less its value for the first class, if finite and if there is one per class."""
     if isinstance(term, Table) and np.isfinite(term.logs).all():
         return replace(term, logs=term.logs - term.logs[..., :1])
     return replace(term, slopes=term.slopes - term.slopes[0]) if isinstance(term, Slope) else term
 
 
 def _nested_case(codes: Sequence[str], values: Array) -> str:
-    """Return the look-up of values by codes, one for each axis, of which the last entry is for NULL."""
+    """Return the look-up of values by codes, one per axis, of which the last entry is for NULL."""
     if not codes:
         return entry(values.item())
     *texts, default = [_nested_case(codes[1:], values[i, ...]) for i in range(len(values))]
@@ -358,7 +358,7 @@ def _nested_case(codes: Sequence[str], values: Array) -> str:
 
 
 def _aligned_factor(factor: Factor, scope: tuple[int, ...]) -> Cells:
-    """Return the cells of a factor with an axis for each feature, of length 1 if it does not have it."""
+    """Return a factor's cells with one axis per feature, of length 1 if it is not in the factor."""
     own, cells = factor
     order = sorted(range(len(own)), key=lambda i: scope.index(own[i]))
     cells = cells.transpose(*order, len(own))
@@ -367,7 +367,7 @@ def _aligned_factor(factor: Factor, scope: tuple[int, ...]) -> Cells:
 
 
 def _columns_of_sums(query: Query, factors: Sequence[Cells]) -> Cells:
-    """Return the names of the columns that hold the sums. A term of several sums gets its own column."""
+    """Return the names of columns that hold the sums; a term of several gets its own column."""
     result = np.empty(np.broadcast_shapes(*[cells.shape for cells in factors]), dtype=object)
     name = np.frompyfunc(query.add, 1, 1)
     once = [cells if cells.size == result.size else name(cells) for cells in factors]

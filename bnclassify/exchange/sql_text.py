@@ -1,4 +1,4 @@
-"""The text of SQL: columns of a chain of SELECTs, numbers, sums and look-ups, and the values of a table.
+"""The text of SQL: columns of a chain of SELECTs, numbers, sums, look-ups, values of a table.
 
 In SQL, text that does not represent a number is NULL in every database; SQLite would read it as 0
 or by its first digits, and other databases refuse it. Each function of numbers returns an
@@ -129,13 +129,13 @@ def lookup(code: str, texts: Sequence[str], default: str) -> str:
 
 
 def limit(point: float) -> str:
-    """Return a cut point as SQL, clipped as numbers are; DuckDB 1.3 rounds long decimals unlike floats."""
+    """Return a cut point as SQL, clipped like numbers; DuckDB 1.3 rounds decimals otherwise."""
     text = written_point(min(max(point, -_MOST), _MOST))
     return f"{text}e0" if len(text) > _LONG and "e" not in text else text
 
 
 def steps(name: str, points: Sequence[float], texts: Sequence[str]) -> str:
-    """Return the text of the interval that contains a number; there is one more than points between them."""
+    """Return the text of the interval of a number; there is one more than points between."""
     size = ceil(len(texts) / _BRANCHES)
     parts = [
         texts[i] if size == 1 else steps(name, points[i : i + size - 1], texts[i : i + size])
@@ -183,7 +183,7 @@ def as_text(column: ColumnCoding) -> str:
 
 
 def are_numbers(labels: Sequence[Hashable]) -> bool:
-    """Whether all labels are numbers or bools, which are compared as numbers, of any type in the database."""
+    """Whether labels are numbers or bools: compared as numbers, of any type in the database."""
     are_flags = all(isinstance(label, bool) for label in labels)
     return len(labels) > 0 and (are_flags or all(map(_is_exact, labels)))
 
@@ -241,14 +241,17 @@ _RUNS = (
 )  # of digits up to 300, each replaced by one 0
 _MANTISSAS, _EXPONENTS = ("0", "0.", "0.0", ".0"), ("", "e0", "e+0", "e-0")
 _FORMS = ",".join(f"'{mantissa}{exponent}'" for mantissa in _MANTISSAS for exponent in _EXPONENTS)
-_MANY_DIGITS = "LENGTH({0})>100 OR {0} LIKE '%e____%' OR {0} LIKE '%e___' AND SUBSTR({0},LENGTH({0})-2,1) >= '0'"
+_MANY_DIGITS = (
+    "LENGTH({0})>100 OR {0} LIKE '%e____%' OR {0} LIKE '%e___' AND "
+    "SUBSTR({0},LENGTH({0})-2,1) >= '0'"
+)
 """Whether a number has many digits, or three in its exponent."""
 _ENDS = " OR ".join(f"{{0}} LIKE '%e{sign}{digit}__'" for digit in "01" for sign in ("", "+", "-"))
 _FEW_DIGITS = f"LENGTH({{0}})<=100 AND ({_ENDS})"
 
 
 def clean(query: Query, column: ColumnCoding) -> str:
-    """Return the name of the column of a feature as text, or as a number that is NULL for other text."""
+    """Return a feature's column as text, or as a number that is NULL for other text, by name."""
     if is_text(column):
         return query.source(f"{as_text(column)}||''")  # without collation in SQLite
     if query.typed and is_simple(column):
@@ -277,7 +280,7 @@ def typed_value(column: ColumnCoding) -> str:
 
 
 def kind_of(column: ColumnCoding, text: str, digits: str) -> str:
-    """Return what a text and its unsigned form represent, by a number that `number_of` reads, or NULL.
+    """Return what a text and its unsigned form represent, as `number_of` reads it, or NULL.
 
     A text represents a number if its digits, as zeros, make one of a few forms.
     """

@@ -31,7 +31,7 @@ _VERSION = 5
 _HEADER = re.compile(rb'\s*\{\s*"format"\s*:\s*"bnclassify model"')
 
 _ROUNDING = 1e-6
-"""Largest difference from 1 of the sum of a distribution; distributions of `lp` are more precise."""
+"""Largest difference from 1 of the sum of a distribution; those of `lp` are more precise."""
 
 
 def save(x: Model, path: str | os.PathLike[str]) -> None:
@@ -83,23 +83,24 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
         text = "".join(lines_of(content))
     except UnregisteredError as error:
         raise TypeError(
-            f"x must consist of classes that files know; got {error}. Decorate this class with @record of "
-            "bnclassify.base.immutable."
+            f"x must consist of classes that files know; got {error}. Decorate this class with "
+            "@record of bnclassify.base.immutable."
         ) from error
     except (
         ValueError,
         RecursionError,
     ) as error:  # also of integers of 4,300 digits, and of nesting
         raise ValueError(
-            f"x must contain only text, numbers, bools, None, tuples and intervals; got {error}. Rename such "
-            "labels, for example with df[column].cat.rename_categories(str), and refit the model."
+            f"x must contain only text, numbers, bools, None, tuples and intervals; got {error}. "
+            "Rename such labels, for example with df[column].cat.rename_categories(str), "
+            "and refit the model."
         ) from error
     steps = () if model.recipe is None else (model.recipe.structure, model.recipe.parameters)
     lost = [step.name for step in steps if step is not None and not can_write(step)]
     if lost:
         warn(
-            f"{listed(lost)} uses a function or class that is not of this package, and a file contains no "
-            "code. The loaded model predicts the same, but cv cannot run its recipe."
+            f"{listed(lost)} uses a function or class that is not of this package, and a file "
+            "contains no code. The loaded model predicts the same, but cv cannot run its recipe."
         )
     replace_file(file, (text + "\n").encode("utf-8", "surrogatepass"))
 
@@ -216,7 +217,7 @@ def _try_names(x: Model) -> None:
 
 
 def _try_intervals(x: Model) -> None:
-    """Raise an error unless the levels of discretized features are the intervals of the discretizer."""
+    """Raise unless the levels of discretized features are the intervals of the discretizer."""
     if x.discretizer is None or x.preparation is None or x.levels is None:
         return
     merged = () if x.preparation.merger is None else x.preparation.merger.columns
@@ -230,7 +231,7 @@ def _try_intervals(x: Model) -> None:
 
 
 def _try_tables(x: Model) -> None:
-    """Raise an error unless tables fit the levels, in a row with the first level or 0 for each feature."""
+    """Raise unless tables fit the levels, in a row with the first level, or 0, of each feature."""
     if x.one_class:
         row = np.zeros((len(x.features), 1), dtype=np.int8)
         complete = x.rows_of(row, {name: np.zeros(1) for name in x.features})

@@ -61,8 +61,9 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
         len((node.findtext("parents") or "").split()) > 1 for node in nodes
     ):
         raise ValueError(
-            f"{source} must be written by GeNIe; got a file of pyAgrum, whose tables have another order. "
-            "Save the network there in the Interchange Format, with pyagrum.saveBN(network, 'network.bif')."
+            f"{source} must be written by GeNIe; got a file of pyAgrum, whose tables have another "
+            "order. Save the network there in the Interchange Format, with "
+            "pyagrum.saveBN(network, 'network.bif')."
         )
     families: Families = {}
     cells = 0
@@ -73,7 +74,8 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
         for name in parents:
             if name not in variables:
                 fail(
-                    f"must have chance nodes as parents; got {shown(name)}. {available(name, variables)}"
+                    f"must have chance nodes as parents; got {shown(name)}. "
+                    f"{available(name, variables)}"
                 )
         if twice := repeated(family):
             fail(f"must have different parents, and not itself; got {shown(twice[0])} twice.")
@@ -111,7 +113,7 @@ def _fail(source: str, node: ElementTree.Element, message: str) -> NoReturn:
 def _table(
     node: ElementTree.Element, family: tuple[str, ...], variables: Variables, source: str
 ) -> Array:
-    """Return the table of a node, with axes in the order of the family; the last parent changes fastest."""
+    """Return the table of a node, axes in the family's order; the last parent changes fastest."""
     fail = partial(_fail, source, node)
     labels = [variables[name] for name in family]
     shape = [len(levels) for levels in labels]
@@ -122,7 +124,8 @@ def _table(
         if len(states) != configurations or unknown:
             got = shown(unknown[0]) if unknown else f"{len(states):,} states"
             fail(
-                f"must have {configurations:,} resulting states that are among its labels; got {got}."
+                f"must have {configurations:,} resulting states that are among its "
+                f"labels; got {got}."
             )
         rows = np.zeros((configurations, shape[0]))
         rows[np.arange(configurations), [labels[0].index(state) for state in states]] = 1

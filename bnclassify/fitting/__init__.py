@@ -1,1 +1,1 @@
-"""Models fitted to data: `lp`, `bnc`, `update`, given tables, refits in rounds of cross-validation."""
+"""Models fitted to data: `lp`, `bnc`, `update`, given tables, refits in cross-validation."""

@@ -57,63 +57,76 @@ def bnc(
 ) -> Model:
     """Learn structure and parameters in one call.
 
+    ``bnc("class", data)`` fits the default model, which needs no settings. ``bnc("tan_cl", "class",
+    data, smooth=1)`` learns the structure that you name, and estimates its tables with the prior
+    that you name.
+
     Parameters
     ----------
     dag_learner : str or callable, optional
-        Structure learner, or its name, such as "tan_cl". By default, `kdb_gain`, or `kdb_mi` with
-        one feature parent if the rows are not in memory.
+        Structure learner or its name, such as "tan_cl". Name one if you want a certain type of
+        network. By default, `kdb_gain`, or `kdb_mi` with one feature parent if the rows are not in
+        memory.
     class_var : str
         Name of the class.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Training data. With ``discretize``, a DataFrame or, for "quantile", a table of ibis.
+        Training data: the class, and all other columns as features. To discretize, pass a DataFrame
+        or, for "quantile", a table of ibis.
     dag_args : dict, optional
-        Additional arguments of the learner. A learner that scores fitted models, such as `tan_hc`,
-        uses the prior of `lp` unless these arguments contain a prior.
+        Further arguments of the learner, such as ``{"score": "aic"}``. A learner that scores fitted
+        models, such as `tan_hc`, uses the prior of `lp` unless these arguments contain a prior.
     discretize : str or None, default "auto"
-        Method that discretizes numeric columns: "mdlp", "quantile", "width" or "mixed", as in
-        `discretize`, or "averaged", "averaged5" or "averaged_mdlp" for an average over nine
-        discretizations, five, or four, and two more, by MDLP and into 16 intervals, weighted by the
-        term "codings" of `lp`. The model then accepts raw data. Numeric columns with a single
-        interval are dropped, unless no feature would remain. "auto" is None if a prior or
-        ``numbers`` is given or rows are not in memory. If not, it is "averaged_mdlp", or "mdlp" for
-        learners that cannot average.
+        How numeric columns are divided into intervals. The model then accepts raw data. Keep "auto"
+        unless you want to read the tables, and then choose "mdlp".
+
+        - "auto": "averaged_mdlp" for the default recipe, or "mdlp" for learners that cannot
+          average. None if you give a prior or `numbers`, or rows are not in memory.
+        - "mdlp", "quantile", "width", "mixed": one set of intervals, as in `discretize`.
+        - "averaged", "averaged5": the average over nine or five sets of intervals.
+        - "averaged_mdlp": the average over four sets. The default recipe adds tables of two more
+          sets, by MDLP and of 16 intervals (the term "codings" of `lp`).
+
+        A column with a single interval is dropped, unless no feature would remain.
     bins : int, default 5
         Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
-        Minimum number of rows of a level; rarer levels are merged, as by `merge_rare`, including in
-        new data.
+        Minimum number of rows per level. Rarer levels are merged, as by `merge_rare`, in training
+        data and in new data. By default, all levels are kept. Set it if a column has many levels
+        with few rows.
     missing_level : bool, list or "auto", default "auto"
-        If True, missing values are a level, "(missing)", of each feature that has some in the
-        training data; a list names the features. With "auto", the default recipe has a constant for
-        them, which is near 0 if they are not evidence. With False, it has none: that a value is
-        missing is not evidence.
+        Whether a missing value is evidence. With "auto", the default recipe estimates how much
+        evidence it is; with a prior, it is not evidence. With False, it is never evidence, as you
+        need if values will be missing for other reasons than in training. True
+        adds a level "(missing)" to each feature with missing values; a list names the features.
     numbers : {"gaussian", "kernel"} or dict, optional
-        Numeric columns to keep as numbers, with a density as in `lp`, in place of ``discretize``.
+        Numeric columns to keep as numbers, with a density as in `lp`, in place of `discretize`.
         For the learners nb, anb, tan_cl and kdb_mi.
     groups : str or array-like, optional
-        Name of a column, which is then not a feature, or one label per row. The rows of a group,
-        such as the visits of a patient, are held out together.
+        Name of a column, or one label per row, if several rows belong together, such as the visits
+        of a patient. The rows of a group are held out together. The column is not a feature.
     additive : bool, default False
-        If True, the default recipe fits a sum of one effect per feature: no arcs, and no term of
-        several features. The model is an `EffectTable` of steps, which `effects` shows, and
-        `scorecard` rounds.
+        If True, the default recipe fits a sum of one effect per feature, without arcs. Choose it if
+        people will read, check or edit the model: `effects` shows the sum as a table, and
+        `scorecard` rounds it to points.
     pairs : int, "auto" or list of pairs, optional
-        With ``additive=True``, the effects of pairs of features that are added to the sum: those of
-        these pairs of names, of so many pairs, or of as many as held-out rows favor, which can be
-        none.
+        Effects of pairs of features to add to the sum with ``additive=True``: a number of pairs, a
+        list of pairs of names, or "auto" for the number that improves the likelihood of held-out
+        rows most, which can be 0. By default, no pairs.
     interval : bool, default False
-        If True, the model is fitted ``draws`` times more, each time without a part of the rows, and
-        contains these refits for ``predict(..., prob=True, interval=0.9)``.
+        If True, fit the model `draws` more times, each time without a part of the rows. Then
+        ``predict(..., prob=True, interval=0.9)`` returns an interval of each probability.
     draws : int, default 20
         Number of refits for `interval`, at least 2.
     n_jobs : int, optional
-        Number of folds and refits that are fitted at the same time, as in `cv`.
+        Number of folds and refits that are fitted at the same time, as in `cv`. By default, 1.
     progress : bool, optional
-        Whether to show a progress bar; by default after 3 seconds, in an interactive session.
+        Whether to show a progress bar. By default, it appears after 3 seconds in an interactive
+        session.
     **lp_args
-        Arguments of `lp`: ``smooth`` or another prior, and options such as ``manb_prior``. Without
-        a prior, these change the default recipe; put the rest in ``held_out_args``. ``rng`` draws
-        its folds, which by default depend on the contents of the rows alone.
+        Arguments of `lp`. A prior, such as ``smooth=1``, replaces the default recipe. Without a
+        prior, other arguments change single steps of the recipe, and the keys of ``held_out_args``
+        that you omit keep their values. ``rng`` draws the folds; by default, they depend only on
+        the contents of the rows.
 
     Returns
     -------
@@ -132,25 +145,24 @@ def bnc(
     Warns
     -----
     UserWarning
-        If all values of a column differ, as in a column of identifiers, a column has too many
-        levels for its rows, equal rows look like copies, or the class is missing in some rows,
-        which are then ignored.
+        If a column looks like identifiers, has too many levels for its rows, or equal rows look
+        like copies. If rows have no class; they are ignored.
 
     Notes
     -----
-    Without a prior, the default recipe is used: ``backoff``, and ``held_out="weights"`` with
-    additional terms and five folds. A model without feature parents, one with at most four, and a
-    logistic regression are added up, each with a power that is best for held-out rows. Numbers are
-    discretized several times, and numbers that repeat are also used as labels. A missing value
-    changes the log odds if it was evidence in the training rows. AODE, ensembles and `ande` use
-    ``held_out="power"``, and other models ``smooth=1``. Each row is held out by itself, and weights
-    are numbers of rows, unless you pass ``groups`` or ``encode(weights_are="cases")``. The page
-    :doc:`Formulas </methods>` has the details, also of averages over discretizations [1]_.
+    The default recipe adds up three models: one without arcs between features, one with at most
+    four feature parents per feature, and a logistic regression. Each has a power that five folds
+    of the rows estimate. Tables are smoothed by ``backoff`` and weighted by ``held_out="weights"``
+    with additional terms, which `lp` describes. A numeric column is discretized in several ways,
+    and its repeated numbers are also labels. AODE, ensembles and `ande` have a power only
+    (``held_out="power"``), and other models have ``smooth=1``. Each row is held out alone, and a
+    weight of 5 means five rows, unless you pass `groups` or ``encode(weights_are="cases")``. The
+    page :doc:`Formulas </methods>` has the details and the averages over discretizations [1]_.
 
     References
     ----------
-    .. [1] Yang, Y., Webb, G. I. (2009). Discretization for naive-Bayes learning: managing discretization
-       bias and variance. Machine Learning 74.
+    .. [1] Yang, Y., Webb, G. I. (2009). Discretization for naive-Bayes learning: managing
+       discretization bias and variance. Machine Learning 74.
 
     Examples
     --------
@@ -219,7 +231,7 @@ def bnc(
 
 
 def _in_order(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any]:
-    """Return learner, class and data, of which the learner may be omitted, or the data may come first."""
+    """Return learner, class and data; the learner may be omitted, and the data may come first."""
     if hasattr(learner, "columns") and dataset is REQUIRED:
         return None, class_var, learner
     is_name = isinstance(learner, str) and dataset is REQUIRED and hasattr(class_var, "columns")
@@ -231,7 +243,7 @@ def _in_order(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any
 
 
 def _has_prior(lp_args: Mapping[str, Any]) -> bool:
-    """Whether a prior is given; raise for wrong values of some arguments before a structure is learned."""
+    """Whether a prior is given; raise for wrong arguments before a structure is learned."""
     chosen = any(lp_args.get(name) is not None and lp_args[name] is not False for name in PRIORS)
     find_held_out(
         lp_args.get("held_out", None if chosen else "weights"), lp_args.get("held_out_args")
@@ -269,9 +281,10 @@ def _check_additive(
     """Raise a ValueError unless the default recipe can fit a sum of effects."""
     if learner is not LEARNERS[default.LEARNER_OF_SUMS] or not in_memory:
         raise ValueError(
-            f"additive must be False with {'data that are not in memory' if not in_memory else 'a learner'}; "
-            "got True. The sum of effects is a model of the default recipe: call "
-            "bnc(class_var=..., dataset=..., additive=True)."
+            "additive must be False with "
+            f"{'data that are not in memory' if not in_memory else 'a learner'}; got True. The sum "
+            "of effects is a model of the default recipe: call bnc(class_var=..., "
+            "dataset=..., additive=True)."
         )
     if _has_prior(lp_args):
         raise ValueError("additive must be False if a prior is given; got True. Omit the prior.")
@@ -304,7 +317,7 @@ def _find_single_learner(
     dataset: object,
     others: Collection[str],
 ) -> Callable[..., Model]:
-    """Return the learner, or raise a TypeError if an argument is absent or there are several classes."""
+    """Return the learner; raise a TypeError if arguments are absent or classes are several."""
     absent = [
         n for n, value in {"class_var": class_var, "dataset": dataset}.items() if value is REQUIRED
     ]
@@ -313,14 +326,15 @@ def _find_single_learner(
         got = f", but the unknown argument {listed(unknown)}" if unknown else ""
         advice = f"{did_you_mean(unknown[0], absent)} Write".lstrip() if unknown else "Write"
         raise TypeError(
-            f"bnc must be called with {listed(absent)}; got no value for it{got}. {advice} bnc(dag_learner, "
-            "class_var, dataset), or bnc(class_var=..., dataset=...) for the default learner."
+            f"bnc must be called with {listed(absent)}; got no value for it{got}. {advice} "
+            "bnc(dag_learner, class_var, dataset), or bnc(class_var=..., dataset=...) for "
+            "the default learner."
         )
     learner = None if isinstance(class_var, list) else find_learner(dag_learner, "dag_learner")
     if learner is None or "class_vars" in parameters_of(learner):
         raise TypeError(
-            "class_var must be one class variable. For several, use lp(mbc(class_vars, dataset), dataset, "
-            "smooth=...), or maode or chain instead of mbc."
+            "class_var must be one class variable. For several, use lp(mbc(class_vars, dataset), "
+            "dataset, smooth=...), or maode or chain instead of mbc."
         )
     return learner
 
@@ -331,7 +345,7 @@ def _learner_options(
     dag_args: Mapping[str, Any] | None,
     lp_args: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the arguments of the learner, with the prior of `lp` if it scores fitted models, or raise."""
+    """Return the arguments of the learner, with the prior of `lp` if it scores fitted models."""
     advice = (
         "Pass arguments of the learner in dag_args, and weights in encode(dataset, weights=...)."
     )
@@ -352,7 +366,7 @@ def _learner_options(
 
 
 def _check_settings(settings: Mapping[str, Any], features: int, *, grouped: bool) -> None:
-    """Raise if groups are given and not used; warn of weights that take long: 14 s for 1,000 numbers."""
+    """Raise if groups are not used; warn of weights that take long: 14 s for 1,000 numbers."""
     if grouped:
         check_holds_out(
             settings.get("held_out"), (settings.get("held_out_args") or {}).get("folds")
@@ -360,6 +374,6 @@ def _check_settings(settings: Mapping[str, Any], features: int, *, grouped: bool
     if settings.get("held_out") == "weights" and features >= _MOST_FEATURES:
         warn(
             f"dataset has {features:,} features, so held_out='weights' takes about "
-            f"{0.014 * features:.0f} seconds, and more if there are many rows. A model without them, with "
-            "smooth=1 and discretize='mdlp', takes less than a second."
+            f"{0.014 * features:.0f} seconds, and more if there are many rows. A model without "
+            "them, with smooth=1 and discretize='mdlp', takes less than a second."
         )

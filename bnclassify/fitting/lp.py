@@ -74,96 +74,101 @@ def lp(
 ) -> OneOrSeveral:
     r"""Estimate the parameters of a structure: its conditional probability tables.
 
-    A prior is required: `smooth`, `ess`, `m` or `backoff`. At most one method is used with it. The
-    table lists the methods and their arguments; the page :doc:`Formulas </methods>` defines them,
-    with references.
+    Give one prior: ``smooth=1`` is the usual choice, and ``backoff=True`` suits tables with several
+    parents. You can add one method that weights or averages the tables. The page
+    :doc:`Formulas </methods>` defines the methods, with references.
 
-    ===========================================  ===========================================================
-    Method                                       Arguments
-    ===========================================  ===========================================================
-    pseudo-counts, hierarchical smoothing        ``smooth``, ``ess`` or ``m``; ``backoff``
-    naive Bayes averaged over arcs (MANB)        ``manb_prior``
-    weights of features by trees (AWNB)          ``awnb_trees``, ``awnb_bootstrap``, ``rng``
-    weights of features by likelihood (WANBIA)   ``wanbia``
-    weights or a power by held-out rows          ``held_out``, ``held_out_args``, ``groups``, ``rng``
-    incomplete rows by EM                        ``missing``
-    densities of numeric features                ``numbers``
-    values that imply others                     ``subsumption``
-    ===========================================  ===========================================================
+    ==========================================  ====================================================
+    Method                                      Arguments
+    ==========================================  ====================================================
+    pseudo-counts, hierarchical smoothing       ``smooth``, ``ess`` or ``m``; ``backoff``
+    naive Bayes averaged over arcs (MANB)       ``manb_prior``
+    weights of features by trees (AWNB)         ``awnb_trees``, ``awnb_bootstrap``, ``rng``
+    weights of features by likelihood (WANBIA)  ``wanbia``
+    weights or a power by held-out rows         ``held_out``, ``held_out_args``, ``groups``, ``rng``
+    incomplete rows by EM                       ``missing``
+    densities of numeric features               ``numbers``
+    values that imply others                    ``subsumption``
+    ==========================================  ====================================================
 
     Parameters
     ----------
     x : BNC, AODE or another model
         Structure. Existing parameters are replaced.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Data with all variables of ``x``; other columns are ignored. Pass raw data if the model was
+        Data with all variables of `x`; other columns are ignored. Pass raw data if the model was
         fitted to raw data.
     smooth : float, optional
-        Number to add to the count of every cell: 0 for maximum likelihood, 1 for the Laplace
-        correction.
+        Number to add to each count: 1 for the Laplace correction, 0 for maximum likelihood.
     ess : float, optional
         Equivalent sample size of each table, spread evenly over its cells (BDeu).
     m : float, optional
         Equivalent sample size of each distribution in a table, spread evenly over the levels.
     backoff : bool or float, default False
-        If True, shrink each table towards the table with one parent fewer, recursively, by the
-        amount that maximizes the marginal likelihood. If a number, such as 2, tables with feature
-        parents are shrunk by this number of pseudo-counts for each of at most 16 levels of their
-        variable, which is faster; the others as with True. `concentrations` returns the amounts.
+        If True, shrink each table towards the table with one parent fewer, by the amount that
+        maximizes the marginal likelihood. A number, such as 2, is faster: the tables with
+        feature parents are shrunk by this number of pseudo-counts per level, of at most 16 levels.
+        `concentrations` returns the amounts.
     awnb_trees : int, optional
         Number of unpruned trees, such as 10, for the weights of AWNB.
     awnb_bootstrap : float, optional
         Proportion of rows in the bootstrap sample of each tree, by default 0.5.
     manb_prior : float, optional
-        Prior probability of each arc from the class, between 0 and 1.
+        Prior probability of each arc from the class, between 0 and 1. For naive Bayes.
     wanbia : bool, default False
         If True, weight the features to maximize the conditional log-likelihood.
     held_out : {"weights", "parents", "power"}, optional
-        What to estimate from rows that the tables have not seen, one row at a time: a weight for
-        the class and each feature, to whose power its table is raised; the number of feature
-        parents that each family keeps; or a power of the posterior. A model with weights does not
-        define a joint distribution.
-    held_out_args : dict, optional
-        Arguments of ``held_out``:
+        Quantity to estimate from rows that are held out one at a time:
 
-        - "folds": number of folds of the rows, usually 5, for a power of the whole model: the
-          recipe of ``x``, with its cut points, structure and weights, is repeated without each
-          fold. "power" then uses the folds only, and may be added to another method.
-        - "parents" (for "weights"): if True, the number of feature parents is chosen, too.
-        - "terms" (for "weights"): list of additional terms: "gaussians" or "zscores" (log density
-          of a number given the class and up to eight other numbers), "densities" (given the class
-          alone), "slopes" (a coefficient per class), "shifts" (a constant per class and level),
-          "steps" (the same per interval of MDLP, with ``discretize="averaged_mdlp"``), "depths"
-          (tables with fewer parents), "codings" (tables of further discretizations), "gaps" (a
-          constant per class for a missing value).
-        - "blend" (for "weights"): if True, the scores of a logistic regression with the same terms
-          are added, and folds estimate a power of each. With "parents", the step from the model
-          without feature parents to the model with them has a power, too.
+        - "weights": the power of each feature's table, and of the class. For better probabilities
+          if features are redundant. The model then does not define a joint distribution.
+        - "parents": the number of feature parents that each feature keeps.
+        - "power": one power of the posterior. For probabilities that are too close to 0 and 1.
+    held_out_args : dict, optional
+        Arguments of ``held_out``. By default, none is used:
+
+        - "folds": number of folds, usually 5, that estimate a power of the whole model: its
+          recipe, with cut points, structure and weights, is repeated without each fold. This takes
+          longer, and corrects probabilities that are too close to 0 and 1 because arcs and weights
+          follow the training rows. "power" then uses only the folds, and can be combined with
+          another method.
+        - "parents" (for "weights"): if True, the number of feature parents is also chosen.
+        - "terms" (for "weights"): list of further terms of the log odds, each with a weight. For a
+          numeric feature: "zscores" or "gaussians" (the log density of its value, standardized or
+          by rank, given the class and up to eight other numbers), "densities" (given the class
+          alone), "slopes" (a coefficient per class), "steps" (a constant per class and interval of
+          MDLP, with ``discretize="averaged_mdlp"``) and "codings" (tables of further
+          discretizations). For any feature: "shifts" (a constant per class and level), "depths"
+          (tables with fewer parents) and "gaps" (a constant per class for a missing value).
+        - "blend" (for "weights"): if True, add the scores of a logistic regression with the same
+          terms, and estimate a power of each model from the folds. With "parents", the change
+          from the model without feature parents to the model with them also has a power.
     numbers : {"gaussian", "kernel"} or dict, optional
-        Density of numeric features given their parents: a normal distribution for each
-        configuration, or a normal density around each training value. A dict maps columns to one of
-        these.
+        Density of numeric features given their parents: a normal distribution per configuration of
+        the parents, or the mean of normal densities around the training values. A dict maps columns
+        to "gaussian" or "kernel". By default, numeric features must be discretized.
     subsumption : int, optional
-        For augmented naive Bayes: ignore a value of a row that another value of the row implies, in
-        at least this number of training rows.
+        For augmented naive Bayes: if one value of a row implies another in at least this number of
+        training rows, ignore the implied value. By default, no value is ignored.
     missing : {"available", "em"} or dict, default "available"
-        Estimation from incomplete rows: each table from the rows in which its family is observed,
-        or all tables from all rows, including those without a class, by expectation maximization. A
-        dict is "em" with other limits than ``{"iterations": 200, "tolerance": 1e-6}``; the
-        tolerance is the maximum gain per row, in nats, at convergence.
+        How incomplete rows count. With "available", a row counts for a table if it has all
+        variables of the table. With "em", all rows count for all tables, even rows without a class,
+        by expectation maximization, which takes longer. A dict sets limits of EM: the default is
+        ``{"iterations": 200, "tolerance": 1e-6}``, with the tolerance in nats per row.
     groups : str or array-like, optional
-        Name of a column, which is then not a feature, or one label per row. The rows of a group,
-        such as the visits of a patient, are held out together.
+        Name of a column, or one label per row, if several rows belong together, such as the visits
+        of a patient. The rows of a group are held out together. The column is not a feature.
     progress : bool, optional
-        Whether to show a progress bar; by default after 3 seconds, in an interactive session.
+        Whether to show a progress bar. By default, it appears after 3 seconds in an interactive
+        session.
     rng : int or numpy.random.Generator, optional
-        Seed of the bootstrap samples, and of the folds, which by default follow the order of rows
-        or, with "blend", their contents.
+        Seed of the bootstrap samples and of the folds. By default, folds follow the order of the
+        rows or, with "blend", their contents.
 
     Returns
     -------
     BNC, AODE or another model
-        The model ``x`` with parameters.
+        The model `x` with parameters.
 
     Raises
     ------
@@ -180,7 +185,8 @@ def lp(
     probability  0.699  0.222  0.04  0.038
     >>> weighted = lp(kdb_mi("class", car), car, backoff=True, held_out="weights")
     >>> feature_weights(weighted).round(1).to_dict()
-    {'class': 1.6, 'buying': 2.1, 'maint': 1.7, 'doors': 2.7, 'persons': 2.1, 'lug_boot': 2.7, 'safety': 1.8}
+    {'class': 1.6, 'buying': 2.1, 'maint': 1.7, 'doors': 2.7, 'persons': 2.1, 'lug_boot': 2.7,
+     'safety': 1.8}
     """
     amounts = {
         "smooth": smooth,
@@ -220,7 +226,7 @@ def lp(
 
 
 def _only_method(methods: Sequence[Method]) -> Method:
-    """Return the method of estimation, by default without weights, or raise if there are several."""
+    """Return the method of estimation, by default without weights; raise if there are several."""
     if len(methods) > 1:
         names = ", ".join(method.argument for method in methods)
         raise ValueError(f"Only one of {names} must be given, because each defines the tables.")
@@ -237,7 +243,7 @@ class PowerFolds(NamedTuple):
 def find_held_out(
     how: str | None, args: Mapping[str, Any] | None
 ) -> tuple[Method | None, PowerFolds | None, dict[str, Any]]:
-    """Return the method of estimation by held-out rows, its folds, and the arguments of `lp`, checked."""
+    """Return the method of estimation by held-out rows, its folds, and arguments of `lp`."""
     Optional(OneOf(tuple(_HELD_OUT))).check("held_out", how)
     given = dict(Instance(Mapping | None, "a dict of arguments").check("held_out_args", args) or {})
     if how is None:
@@ -266,8 +272,8 @@ def check_holds_out(held_out: str | None, folds: object) -> None:
     """Raise unless the rows of a group are held out together."""
     if held_out not in ("weights", "parents") and not folds:
         raise ValueError(
-            "groups must be None unless held_out is 'weights' or 'parents', or held_out_args has 'folds'. "
-            "Tables do not depend on groups. Use groups with cv, or the default recipe."
+            "groups must be None unless held_out is 'weights' or 'parents', or held_out_args has "
+            "'folds'. Tables do not depend on groups. Use groups with cv, or the default recipe."
         )
 
 
@@ -322,8 +328,8 @@ def _fit_alone(
     if not x.one_class and (method is not PLAIN or is_nested(prior) or folds):
         name = "held_out" if folds else "backoff" if method is PLAIN else method.argument
         raise TypeError(
-            f"{name} must be used with one class variable; got several. The models of chain(class_vars, "
-            "dataset) accept it."
+            f"{name} must be used with one class variable; got several. The models of "
+            "chain(class_vars, dataset) accept it."
         )
     method.check(x, prior)
     x, dataset = method.prepare(x, dataset)
@@ -356,14 +362,14 @@ def _learn(x: Model, data: Opened, *, method: Method, prior: Prior, rng: Any) ->
 
 
 def warn_of_rows(x: Model, rows: int) -> None:
-    """Warn if the rows of a fitted model have one class, or are few for its number of parameters."""
+    """Warn if the rows of a fitted model have one class, or are few for its parameters."""
     trained = x.trained_on
     for name, weights in zip(x.targets, () if trained is None else trained.classes, strict=False):
         present = [label for label, weight in weights if weight]
         if len(present) == 1:
             warn(
-                f"all rows have the class {shown(present[0])} of {shown(name)}, so it is always predicted. "
-                "Check whether a previous step dropped the rows of other classes."
+                f"all rows have the class {shown(present[0])} of {shown(name)}, so it is always "
+                "predicted. Check whether a previous step dropped the rows of other classes."
             )
     warn_of_wide_tables(x, rows)
 

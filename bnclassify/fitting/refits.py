@@ -1,4 +1,4 @@
-"""Refits of a model without each of several groups of rows, which tell how sure its predictions are."""
+"""Refits of a model without each of several groups of rows, to see how sure predictions are."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def with_refits(
     rng: Seed = 0,
     progress: bool | None = None,
 ) -> M:
-    """Return a model that contains ``draws`` refits, each without a part of the cases, for `predict`."""
+    """Return a model with ``draws`` refits, each without a part of the cases, for `predict`."""
     most, rows, data = _MOST_REFITS, x.trained_on, open_data(dataset)
     if rows is not None and isinstance(data, Dataset | Frame):
         most = min(most, rows.cases or int(max(rows.size, len(data))))
     if most < 2:
         raise ValueError(
-            "dataset must have at least 2 rows or groups with interval=True, because each refit leaves some "
-            "out; got 1."
+            "dataset must have at least 2 rows or groups with interval=True, because each refit "
+            "leaves some out; got 1."
         )
     Whole(least=2, most=most).check("draws", draws)
     models: dict[Any, Model] = {0: x}

@@ -120,8 +120,8 @@ class Plan:
             yield result
         if empty:
             warn(
-                f"No training row has a positive weight if fold {listed(empty)} is tested, so its results "
-                "are NaN. Use other folds."
+                f"No training row has a positive weight if fold {listed(empty)} is tested, so its "
+                "results are NaN. Use other folds."
             )
 
 
@@ -137,7 +137,8 @@ def _refit_without_fold(name: Any, model: Model, rnd: Round, train: Countable, d
         raise
     except ValueError as error:
         raise ValueError(
-            f"x must be models that can be refitted; model {shown(name)} cannot in fold {rnd.number}: "
+            f"x must be models that can be refitted; model {shown(name)} cannot in fold "
+            f"{rnd.number}: "
             f"{str(error).removesuffix('.')}.{' With dag=False, it keeps its structure.' * dag}"
         ) from error
 
@@ -152,8 +153,8 @@ def name_models(x: object) -> dict[Any, Model]:
         models = {name: as_model(one) for name, one in named}
     else:
         raise TypeError(
-            f"x must be a model, or a list or dict of models; got {type(x).__name__}. The models are the "
-            "first argument, the data the second."
+            f"x must be a model, or a list or dict of models; got {type(x).__name__}. The models "
+            "are the first argument, the data the second."
         )
     if not models:
         raise ValueError("x must contain at least one model; got none.")
@@ -167,7 +168,7 @@ def name_models(x: object) -> dict[Any, Model]:
 
 
 def check_recipe(x: Model, *, fitted: bool = True) -> Recipe:
-    """Return the recipe of a model. Raise if it has none, or if ``fitted`` and the model has no tables."""
+    """Return the recipe of a model; raise if it has none, or has no tables although ``fitted``."""
     if fitted:
         check_fitted(x)
     if x.recipe is None or (fitted and x.recipe.parameters is None):
@@ -236,7 +237,7 @@ def plan_rounds(
 def check_same_columns(
     models: Mapping[Any, Model], data: Opened, columns: object, dag: bool, folds: object
 ) -> None:
-    """Raise unless the data have exactly the columns of the training data, or ``columns`` is "any"."""
+    """Raise unless the data have exactly the training columns, or ``columns`` is "any"."""
     if OneOf(("same", "any")).check("columns", columns) == "any" or not dag:
         return
     present = [name for name in data.columns if not (isinstance(folds, str) and name == folds)]
@@ -252,8 +253,8 @@ def check_same_columns(
         differing = [f"{part} {listed(names)}" for part, names in parts.items() if names]
         raise ValueError(
             f"dataset must have the columns that model {shown(name)} was learned from; "
-            f"{' and '.join(differing)}. Pass these columns. In cv, columns='any' learns from the columns "
-            "present, which gives a different model, and dag=False keeps the structure."
+            f"{' and '.join(differing)}. Pass these columns. In cv, columns='any' learns from the "
+            "columns present, which gives a different model, and dag=False keeps the structure."
         )
 
 
@@ -281,7 +282,7 @@ def _read_for_models(
 def _hide_unseen(
     models: Mapping[Any, Model], data: TrainingData
 ) -> tuple[TrainingData, dict[Hashable, int]]:
-    """Return data in which levels that a fixed model does not contain are missing, and their numbers."""
+    """Return data in which levels unknown to a fixed model are missing, and the number of them."""
     unseen: dict[Hashable, Mask] = {}
     for model in models.values():
         coded = data if model.preparation is None else model.preparation.code(data)
@@ -323,7 +324,7 @@ def training_data(
     lenient: bool = False,
     warns: bool = True,
 ) -> TrainingData | Partitions:
-    """Return the columns among names to which models can be refitted, in the rows that have the only target.
+    """Return the columns among names to which models can be refitted, in rows with the only target.
 
     If ``lenient``, unseen values in partitioned data are missing. If ``warns``, dropped rows cause
     a warning.
@@ -371,20 +372,20 @@ def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation |
     first, *others = [model.preparation for model in models.values()]
     if any(other != first for other in others):
         raise TypeError(
-            "x must be models that prepare raw data in the same way if data are partitioned. Evaluate them "
-            "one by one with dag=False, or on a sample in memory."
+            "x must be models that prepare raw data in the same way if data are partitioned. "
+            "Evaluate them one by one with dag=False, or on a sample in memory."
         )
     if first is not None and dag:
         raise TypeError(
-            "dataset must be in memory to refit the preparation of raw data. Use a sample in memory or, "
-            "unless the rows are in a database, cv(..., dag=False), which keeps the preparation and the "
-            "structure."
+            "dataset must be in memory to refit the preparation of raw data. Use a sample in "
+            "memory or, unless the rows are in a database, cv(..., dag=False), which keeps the "
+            "preparation and the structure."
         )
     return first
 
 
 def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rng: Seed) -> Plan:
-    """Assign rows in memory to folds, stratified if there is one target; the first repeat never changes.
+    """Assign rows in memory to folds, stratified by one target; the first repeat never changes.
 
     Folds that are given include rows without a class.
     """
@@ -433,15 +434,15 @@ def _check_cases(data: TrainingData, tests: Sequence[RowFold]) -> None:
         divided = np.intersect1d(data.cases[test.rows], data.cases[others])
         if len(divided):
             raise ValueError(
-                f"folds must keep the rows of a group together; got a fold (number {number}) that divides "
-                f"{len(divided)} groups. Omit folds, and cv draws folds of whole groups."
+                f"folds must keep the rows of a group together; got a fold (number {number}) that "
+                f"divides {len(divided)} groups. Omit folds, and cv draws folds of whole groups."
             )
 
 
 def _draw_row_folds(
     data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool
 ) -> list[RowFold]:
-    """Draw folds of rows or of the units of whole weights; warn of small classes unless ``quiet``."""
+    """Draw folds of rows or of units of whole weights; warn of small classes unless ``quiet``."""
     is_single = len(data.targets) == 1
     classes = data.codes[-1] if is_single else np.zeros(len(data), dtype=np.intp)
     if data.cases is not None and len(np.unique(data.cases)) < len(data):
@@ -474,7 +475,8 @@ def _plan_parts(
         )
         if len(labels) < 2:
             raise ValueError(
-                f"folds must be a column with at least 2 folds; got {len(labels)} in {shown(column)}."
+                f"folds must be a column with at least 2 folds; got {len(labels)} "
+                f"in {shown(column)}."
             )
         drawn = [GivenFolds(column, labels)]
     rounds = [

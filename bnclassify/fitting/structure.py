@@ -131,7 +131,7 @@ def _read_raw(
     names: tuple[Hashable, ...] | None,
     preparing: Preparing,
 ) -> tuple[Dataset, tuple[Hashable, ...] | None]:
-    """Return raw data with numeric columns as numbers, and the columns for a refit, None for all."""
+    """Return raw data with numeric columns as numbers, and the columns for refits, None for all."""
     columns = dataset.columns
     if isinstance(dataset, Dataset):
         if preparing.discretize is None:
@@ -212,7 +212,7 @@ def relearn_raw(
 
 
 def learn_from_codes(x: Model, rows: Dataset) -> Model:
-    """Return the structure that the learner of a model learns from rows coded by the levels of the model."""
+    """Return the structure that a model's learner learns from rows coded by the model's levels."""
     if x.recipe is None:
         return x
     step = x.recipe.structure
@@ -260,9 +260,9 @@ def _warn_of_many_codes(frame: pd.DataFrame, names: Sequence[Hashable]) -> None:
     ]
     if wide:
         warn(
-            f"The whole numbers in {listed(wide)} are treated as categories with more than {_MANY_CODES} "
-            "levels. If they are measurements, use discretize='mdlp'. If they are codes, make the column "
-            "a category, with .astype('category')."
+            f"The whole numbers in {listed(wide)} are treated as categories with more than "
+            f"{_MANY_CODES} levels. If they are measurements, use discretize='mdlp'. If they are "
+            "codes, make the column a category, with .astype('category')."
         )
 
 

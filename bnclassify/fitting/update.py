@@ -1,4 +1,4 @@
-"""More rows for a model that follows from counts: `update` adds rows, `pool` those of other models."""
+"""More rows for a model that follows from counts: `update` adds rows, `pool` those of models."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TABLES = ("cpts", "class_cpts", "priors", "superparents", "children")
 
 @guided("The class is a column of the data: update(x, dataset).")
 def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] = "same") -> M:
-    """Add rows to the data from which the parameters of a model were estimated.
+    """Add rows to the training data of the parameters of a model.
 
     The result is the same as from all rows at once, given the structure and its levels, because
     `lp` keeps the counts and the prior.
@@ -40,7 +40,7 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     Parameters
     ----------
     x : BNC, AODE or another model
-        Model whose parameters `lp` estimated from counts: with smooth, ess, m or backoff.
+        Model with parameters that `lp` estimated from counts: with smooth, ess, m or backoff.
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Rows to add, weighted if they have weights.
     levels : {"same", "grow"}, default "same"
@@ -54,8 +54,8 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     Raises
     ------
     KeyError, TypeError, ValueError
-        If parameters do not follow from counts alone, such as those of weights, averages and EM, or
-        a value is not among the levels of ``x`` and ``levels`` is "same".
+        If parameters do not follow from counts alone, as with weights, averages and EM, or a value
+        is not among the levels of ``x`` and ``levels`` is "same".
 
     Notes
     -----
@@ -92,7 +92,7 @@ def _add_rows(x: Model, dataset: Opened) -> Model:
 
 
 def _levels_of(x: Model, dataset: Opened) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Return the levels of variables in data, and those of a model if it discretizes or merges a column."""
+    """Return the levels of variables in data, or of a model that cuts or merges the column."""
     fixed = set() if x.preparation is None else x.preparation.fixed
     names = [name for name in x.variables if name not in fixed]
     known = None if dataset.in_parts else x.levels_by_name
@@ -104,14 +104,14 @@ def _levels_of(x: Model, dataset: Opened) -> dict[Hashable, tuple[Hashable, ...]
 def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M:
     """Combine models of one structure, fitted to different rows, into the model of all rows.
 
-    The sites of a study can fit a structure to their own rows and share the models, which contain
+    The sites of a study can fit a structure to their rows and share the models: these contain
     counts, but not the rows. The result equals the fit to the rows of all sites up to rounding.
 
     Parameters
     ----------
     models : list of models
-        Models with the same structure and prior, whose parameters were estimated by `lp` from
-        counts: with smooth, ess, m or backoff.
+        Models with the same structure and prior, and parameters that `lp` estimated from counts:
+        with smooth, ess, m or backoff.
     levels : {"same", "union"}, default "same"
         With "same", models must have the same levels in the same order. With "union", levels that
         only some models have are united, in order of the models.
@@ -124,8 +124,8 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     Raises
     ------
     KeyError, TypeError, ValueError
-        If parameters do not follow from counts alone, such as those of weights and EM, or the
-        models differ in structure, prior or cut points, or in levels and ``levels`` is "same".
+        If parameters do not follow from counts alone, as with weights and EM, or the models differ
+        in structure, prior or cut points, or in levels and ``levels`` is "same".
 
     Notes
     -----
@@ -135,8 +135,8 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
 
     References
     ----------
-    .. [1] Chan, T. F., Golub, G. H., LeVeque, R. J. (1983). Algorithms for computing the sample variance.
-       The American Statistician 37.
+    .. [1] Chan, T. F., Golub, G. H., LeVeque, R. J. (1983). Algorithms for computing the sample
+       variance. The American Statistician 37.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def _with_larger_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]
 
 
 def with_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
-    """Return a model with the counts for levels that contain its own, or itself if these are the same."""
+    """Return a model with counts for levels that contain its own, or itself if they are equal."""
     return x if levels == x.levels_by_name else x.each(partial(_with_larger_levels, levels=levels))
 
 
@@ -233,7 +233,7 @@ def unite(
 
 
 def _check_alike(first: Model, other: Model, *, number: int) -> Model:
-    """Return the first model, or raise a ValueError that names a property in which the two differ."""
+    """Return the first model, or raise a ValueError that names a property that differs."""
     theirs_by_name: Mapping[str, object] = counted(other).settings
     for name, own in counted(first).settings.items():
         theirs = theirs_by_name.get(name)

@@ -137,9 +137,9 @@ def from_tables(
         configuration of the parents, which ``columns.names`` lists, or one column without a name if
         the variable has no parents. Each column sums to 1.
     rows : float, optional
-        Number of rows that the tables are worth, as if they were estimated from so many rows. With
-        it, `update` and `pool` combine the tables with data, and credible intervals follow. By
-        default, the tables are certain.
+        Number of rows that the tables are worth, as if they were estimated from this number of
+        rows. With it, `update` and `pool` combine the tables with data, and credible intervals
+        follow. By default, the tables are certain.
 
     Returns
     -------
@@ -154,9 +154,9 @@ def from_tables(
 
     Notes
     -----
-    The counts are those of `rows` rows in the proportions of the network: a column of a table is
+    The counts are `rows` rows in the proportions of the network: a column of a table is
     worth as many of them as have its configuration of the parents. After `update` by n rows, a
-    table without parents is (rows · table + counts) / (rows + n). In `pool`, such a model has the
+    table without parents is (rows · table + counts) / (rows + n). In `pool`, the model has the
     prior of the other models.
 
     Examples
@@ -177,7 +177,8 @@ def from_tables(
 
     >>> from bnclassify import cpt, update
     >>> model = from_tables("ill", {"ill": ill, "test": test}, rows=200)
-    >>> seen = pd.DataFrame({"ill": ["no"] * 7 + ["yes"] * 3, "test": ["negative"] * 7 + ["positive"] * 3})
+    >>> results = ["negative"] * 7 + ["positive"] * 3
+    >>> seen = pd.DataFrame({"ill": ["no"] * 7 + ["yes"] * 3, "test": results})
     >>> cpt(update(model, seen), "ill", interval=0.95).round(3).loc["yes"].tolist()
     [0.008, 0.024, 0.048]
     """
@@ -204,7 +205,7 @@ def from_tables(
 
 
 _LEAST_SHARE = 1e-9
-"""Share of the rows with a configuration of parents that has a probability of 0, whose column stays."""
+"""Share of rows with a parent configuration of probability 0, whose column stays as it is."""
 
 
 def _as_counts(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...]:
@@ -237,8 +238,8 @@ def _read_table(frame: pd.DataFrame, family: Family, levels: Known) -> Array:
     wrong: Mask = (table < 0).any(axis=0) | ~(np.abs(sums - 1) <= _ROUNDING)
     if wrong.any():
         raise ValueError(
-            f"the table of {shown(variable)} must have columns of probabilities that sum to 1; got the sum "
-            f"{sums[wrong][0]:g}. Divide each column by its sum."
+            f"the table of {shown(variable)} must have columns of probabilities that sum to 1; got "
+            f"the sum {sums[wrong][0]:g}. Divide each column by its sum."
         )
     return table.reshape([len(levels[v]) for v in family])
 
@@ -246,7 +247,7 @@ def _read_table(frame: pd.DataFrame, family: Family, levels: Known) -> Array:
 def _positions_in_index(
     index: pd.Index[Any], wanted: list[tuple[Hashable, ...]], what: str
 ) -> list[int]:
-    """Return the positions of labels, tuples of one per level, in an index of unique labels, or raise."""
+    """Return the positions of labels, one per level in a tuple, in a unique index, or raise."""
     found = {
         label if isinstance(index, pd.MultiIndex) else (label,): i for i, label in enumerate(index)
     }

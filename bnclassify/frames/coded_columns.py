@@ -53,7 +53,7 @@ class CodedColumn(NamedTuple):
 
     @property
     def positions(self) -> Positions:
-        """The position of the value of each row among the distinct numbers or levels; -1 is missing."""
+        """The position of each row's value among the distinct numbers or levels; -1 is missing."""
         if self.numbers is None:
             return self.codes.astype(np.intp)
         return pd.factorize(as_floats(self.numbers), sort=True)[0]

@@ -1,4 +1,4 @@
-"""Columns of a data frame: which are categorical, their levels and codes, and warnings about their levels."""
+"""Columns of a data frame: which are categorical, their levels and codes, warnings about levels."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _kept_levels: dict[int, tuple[ref[pd.CategoricalDtype], tuple[Any, ...], bool]] 
 
 
 def _encode_category(array: pd.Categorical) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
-    """Return levels, codes and order; types of categories never change and are often read more than once."""
+    """Return levels, codes and order; those of a type never change, and are often read again."""
     dtype = array.dtype
     key = id(dtype)
     kept = _kept_levels.get(key)
@@ -96,7 +96,7 @@ def check_categorical(
     whole_floats: bool = False,
     argument: str = "dataset",
 ) -> None:
-    """Raise a TypeError that names the columns that are not categorical; in new data, floats can be."""
+    """Raise a TypeError that names columns that are not categorical; new data can have floats."""
     rejected: dict[str, list[Hashable]] = {}
     for name, array in columns.items():
         if not isinstance(array, pd.Categorical):
@@ -123,13 +123,14 @@ _INFINITE, _FRACTIONS, _WHOLE = (
 _REMEDIES = {
     _INFINITE: "Replace them with missing values, with .replace([np.inf, -np.inf], np.nan).",
     _FRACTIONS: (
-        "Discretize them: training data with discretize(dataset, class_var=...), new data with the returned "
-        "discretizer. bnc(..., smooth=1, discretize='mdlp') and BNCClassifier() do so within the model."
+        "Discretize them: training data with discretize(dataset, class_var=...), new data with the "
+        "returned discretizer. bnc(..., smooth=1, discretize='mdlp') and BNCClassifier() do "
+        "so within the model."
     ),
     _WHOLE: (
-        "pandas uses this type for whole numbers if some are missing. If they are codes, convert them with "
-        ".astype('Int64'); if they are measurements, discretize them with discretize(dataset, class_var=...)"
-        " or bnc(..., smooth=1, discretize='mdlp')."
+        "pandas uses this type for whole numbers if some are missing. If they are codes, convert "
+        "them with .astype('Int64'); if they are measurements, discretize them with "
+        "discretize(dataset, class_var=...) or bnc(..., smooth=1, discretize='mdlp')."
     ),
 }
 """Remedies for floats in training data, the most serious case first."""
@@ -139,7 +140,8 @@ NUMBERS_ADVICE = f"{_FRACTIONS}. {_REMEDIES[_FRACTIONS]}"
 _REMEDIES_OF_NEW = {
     _INFINITE: _REMEDIES[_INFINITE],
     _FRACTIONS: (
-        "If the training data were discretized, apply the discretizer that discretize returned for them."
+        "If the training data were discretized, apply the discretizer that discretize "
+        "returned for them."
     ),
 }
 
@@ -151,8 +153,8 @@ def _kind_of_floats(name: Hashable, column: pd.Series[Any], argument: str) -> st
         return ""
     if kind not in FLOATS:
         raise TypeError(
-            f"column {shown(name)} must be categorical: category, text, bool or integer; got {kind} values. "
-            f"{advice_on(kind, CATEGORICAL, name, column.array, argument)}"
+            f"column {shown(name)} must be categorical: category, text, bool or integer; got "
+            f"{kind} values. {advice_on(kind, CATEGORICAL, name, column.array, argument)}"
         )
     try:
         numbers = column.dropna().to_numpy(dtype=float)
@@ -164,7 +166,7 @@ def _kind_of_floats(name: Hashable, column: pd.Series[Any], argument: str) -> st
 
 
 def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = None) -> None:
-    """Warn of serious findings about columns; the numbers of ``raw`` data are read before preparation."""
+    """Warn of serious findings about columns; numbers of ``raw`` data are read unprepared."""
     numbers = {n: x for n, x in (data if raw is None else raw).numbers.items() if n != class_var}
     target, distinct = data.positions.get(class_var), set(data.levels)
     is_wide = len(data.columns) > MOST_COLUMNS  # then, no column counts equal rows
@@ -200,7 +202,7 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
 
 
 def warn_of_labels(schema: Schema) -> None:
-    """Warn of serious findings about the labels of partitioned data, whose rows are not looked at."""
+    """Warn of serious findings about labels of partitioned data, whose rows are not read."""
     none = np.empty(0, dtype=np.int8)
     _warn_of([CodedColumn(name, labels, none) for name, labels in schema.known.items()])
 
@@ -221,6 +223,6 @@ def _warn_of(columns: Sequence[CodedColumn], counts: Finding | None = None) -> N
 def warn_of_no_features(class_var: Hashable) -> None:
     """Warn that a model has no features."""
     warn(
-        f"no feature remains, so {shown(class_var)} is always predicted as its most frequent label. Check "
-        "whether a previous step dropped too many columns."
+        f"no feature remains, so {shown(class_var)} is always predicted as its most frequent "
+        "label. Check whether a previous step dropped too many columns."
     )

@@ -1,4 +1,4 @@
-"""Tables of databases, by ibis: counted by GROUP BY queries, so that their rows stay where they are."""
+"""Tables of databases, by ibis: counted by GROUP BY queries, so that rows stay where they are."""
 
 from __future__ import annotations
 
@@ -204,8 +204,8 @@ class DatabaseTable:
             if not np.allclose(first, second, rtol=1e-9, atol=1e-9 * first.sum()):
                 what = "rows" if name is None else f"values of {shown(name)}"
                 raise ValueError(
-                    f"{self.argument} must not change between queries; got different numbers of {what}. "
-                    "Use a copy, such as con.create_table('copy', table)."
+                    f"{self.argument} must not change between queries; got different numbers of "
+                    f"{what}. Use a copy, such as con.create_table('copy', table)."
                 )
 
     def _code(self, name: Hashable, labels: Iterable[Hashable]) -> list[int]:
@@ -214,13 +214,13 @@ class DatabaseTable:
         codes = [known.setdefault(label, len(known)) for label in labels]
         if len(known) > MAX_LEVELS:
             raise ValueError(
-                f"{self.argument}: {shown(name)} has more than {MAX_LEVELS:,} levels, as a column of "
-                "identifiers has. Drop it, or merge rare levels in the database."
+                f"{self.argument}: {shown(name)} has more than {MAX_LEVELS:,} levels, as a column "
+                "of identifiers has. Drop it, or merge rare levels in the database."
             )
         return codes
 
     def _kind(self, name: Hashable) -> str:
-        """Return the type in which labels of a column are requested, or raise if it is not categorical."""
+        """Return the type in which labels of a column are requested; raise if not categorical."""
         dtype = self.types[name]
         if dtype.is_decimal() and cast("int", dtype.scale) == 0:
             return "int64"
@@ -234,8 +234,8 @@ class DatabaseTable:
             if kind is None:
                 remedy = "Cast it in the database, for example to text."
             raise TypeError(
-                f"column {shown(name)} must be categorical: text, bool or integer; got {dtype} values. "
-                f"{remedy}"
+                f"column {shown(name)} must be categorical: text, bool or integer; got "
+                f"{dtype} values. {remedy}"
             )
         return kind
 
@@ -249,7 +249,7 @@ class DatabaseTable:
         return rows[name].cast(kind)
 
     def check_weights(self, required: Hashable, weights: Hashable) -> tuple[int, int]:
-        """Return how many weights are positive and fractions; raise a ValueError for invalid weights."""
+        """Return how many weights are positive and fractions; invalid ones raise a ValueError."""
         weight, kept = self._weight(self.table, weights), self._known(self.table, required)
         asked = {"fine": self.table.count(where=(weight >= 0) & (weight <= float_info.max))}
         asked |= {"rows": self.table.count(), "low": weight.min(), "high": weight.max()}
@@ -258,8 +258,9 @@ class DatabaseTable:
         [found] = cast("list[dict[str, int]]", _rows_of_query(self.table.agg(**asked)))
         if found["fine"] < found["rows"]:
             raise ValueError(
-                f"weights must be finite numbers of 0 or more; got {found['rows'] - found['fine']:,} others, "
-                f"from {found['low']} to {found['high']}. To ignore a row, give it weight 0."
+                "weights must be finite numbers of 0 or more; got "
+                f"{found['rows'] - found['fine']:,} others, from {found['low']} to "
+                f"{found['high']}. To ignore a row, give it weight 0."
             )
         return found["positive"], found["fractional"]
 
@@ -293,7 +294,7 @@ class DatabaseTable:
         weights: Hashable,
         select: Callable[[Hashable, Foreign], Foreign],
     ) -> Iterator[tuple[Hashable, dict[str, Number]]]:
-        """Select from the known numbers x of columns, of weight w, in one query; yield the rows by column."""
+        """Select known numbers x of columns, of weight w, in one query; yield rows by column."""
         import ibis
 
         selects = []
@@ -349,7 +350,7 @@ class DatabaseTable:
         return found
 
     def cut(self, points: Points, levels: Known) -> DatabaseTable:
-        """Return the table with intervals (labels in ``levels``) in place of numbers with cut points."""
+        """Return the table with intervals, from ``levels``, in place of numbers with cut points."""
         numbers = {name: _float_column(self.table[name]) for name in points}
         cut = {n: _interval_column(x, points[n], levels[n], "string") for n, x in numbers.items()}
         mutated = DatabaseTable(self.table.mutate(cut), self.argument, {**self.given, **levels})
@@ -394,7 +395,7 @@ def covering(
     cards: Mapping[Hashable, int],
     most_cells: int = _MOST_CELLS,
 ) -> list[tuple[Hashable, ...]]:
-    """Return few sets of columns with tables of a bounded size, so that each family is part of a set."""
+    """Return few sets of columns with tables of bounded size, of which each family is a part."""
     names, positions = list(cards), np.arange(len(cards))
     sizes = np.array(list(cards.values()), dtype=float)
     members = np.array([[name in family for name in names] for family in families], dtype=bool)

@@ -66,7 +66,7 @@ class Opened(ABC):
     def find_numbers(
         self, features: Sequence[Hashable], targets: Sequence[Hashable]
     ) -> tuple[Opened, tuple[Hashable, ...]]:
-        """Return the data, encoded if necessary, and the features that `discretize` cuts by default."""
+        """Return the data, encoded if needed, and the features to `discretize` by default."""
 
     @property
     def has_numbers(self) -> bool:
@@ -78,7 +78,7 @@ class Opened(ABC):
         """Return the encoded data with weights; see `encode`."""
 
     def in_memory(self, argument: str) -> InMemory:
-        """Return the data if their rows are in memory, or raise a TypeError that names the argument."""
+        """Return data whose rows are in memory; for others, raise a TypeError with the argument."""
         raise needs_rows(argument)
 
 
@@ -113,7 +113,7 @@ class InMemory(Opened):
     def read_raw(
         self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
     ) -> Dataset:
-        """Encode columns of which numbers have codes, too, if they have few values or are ``coded``."""
+        """Encode columns; numeric ones have codes if they have few values or are ``coded``."""
         return self.encode(Columns(columns))
 
     def weighed(self, weights: object) -> Dataset:
@@ -125,7 +125,7 @@ class InMemory(Opened):
 
 
 class Countable(Immutable, Opened):
-    """Data that can be counted, in memory or partitioned; docstrings of shared members are in `Dataset`."""
+    """Data that can be counted, in memory or partitioned; `Dataset` describes shared members."""
 
     if TYPE_CHECKING:  # read-only for callers; fields or properties of subclasses
 
@@ -154,11 +154,11 @@ class Countable(Immutable, Opened):
     numbers: Mapping[Hashable, ArrayOf[Any]] = EMPTY
 
     def counting(self) -> Self:
-        """Return the rows with a positive weight; others add nothing to the sums over partitioned data."""
+        """Return the rows of positive weight; others add nothing to sums over partitioned data."""
         return self
 
     def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
-        """Return the tables of families if the source of the rows counts them itself, as a database can."""
+        """Return the tables of families if the source of rows counts them, as a database can."""
         return None
 
     @cached_property
@@ -183,7 +183,7 @@ class Countable(Immutable, Opened):
 
 
 class Learnable(Countable):
-    """Prepared training data: the features, then the target variables, of which there can be several."""
+    """Prepared training data: features, then the target variables, which can be several."""
 
     if TYPE_CHECKING:
         targets: tuple[Hashable, ...]
@@ -207,13 +207,13 @@ class Learnable(Countable):
 
     @property
     def views(self) -> Iterable[Learnable]:
-        """The codings of the rows over which statistics of pairs are averaged; a Dataset has one."""
+        """The codings over whose rows statistics of pairs are averaged; a Dataset has one."""
         return (self,)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(InMemory, Countable):
-    """Categorical data as integer codes, from `encode`. All functions accept it in place of a DataFrame.
+    """Categorical data as integer codes, from `encode`. All functions accept it as a DataFrame.
 
     Attributes
     ----------
@@ -226,15 +226,15 @@ class Dataset(InMemory, Countable):
     weights : (rows,) array or None
         Weight of each row, 0 or more; None if each row counts once.
     numbers : mapping
-        The values of numeric columns, NaN if missing. Such a column has no levels, and codes of -1,
-        unless it is coded, too.
+        The values of numeric columns, NaN if missing. They have no levels, and codes of -1, unless
+        they are coded.
     cases : (rows,) array of integers or None
         The number of the case of each row, which is held out as a whole. If None, each unit of
         weight is a case.
     given : int
-        The number of rows if each of them is one case because its weight has a fraction; 0 if not.
+        The number of rows if each row is a case because weights have fractions; if not, 0.
     unsaid : (columns, rows) array of bool or None
-        Which of the missing values are unknown, because a record omits them; None if none is.
+        Which of the missing values are unknown, because a record omits them, or None.
 
     Examples
     --------
@@ -268,7 +268,10 @@ class Dataset(InMemory, Countable):
         missing += sum(int(np.isnan(as_floats(self.numbers[name])).sum()) for name in raw)
         counted = f"{self.size:,.0f}" if self.size == round(self.size) else f"{self.size:,g}"
         weighed = f" that count {counted}" if self.is_weighted else ""
-        return f"Dataset: {len(self)} rows{weighed}, {len(self.columns)} columns, {missing} missing values"
+        return (
+            f"Dataset: {len(self)} rows{weighed}, {len(self.columns)} columns, "
+            f"{missing} missing values"
+        )
 
     @property
     def has_numbers(self) -> bool:
@@ -299,7 +302,7 @@ class Dataset(InMemory, Countable):
 
     @property
     def units(self) -> Array:
-        """The weight of each row that is held out with it: all of it if rows have cases, or at most 1."""
+        """The weight of each row that is held out with it: all if rows have cases, or at most 1."""
         weights = np.ones(len(self)) if self.weights is None else self.weights
         return weights if self.cases is not None else np.minimum(weights, 1.0)
 
@@ -324,7 +327,7 @@ class Dataset(InMemory, Countable):
     def cells(
         self, families: Sequence[Sequence[int]]
     ) -> Iterable[tuple[ArrayOf[Any], Array | None]]:
-        """Yield the codes of families, (columns, rows), and the weights; a source can merge equal rows."""
+        """Yield codes of families, (columns, rows), and weights; a source can merge equal rows."""
         return ((self.codes[list(family)], self.weights) for family in families)
 
     def taken(self, rows: Positions | Mask | slice) -> Self:
@@ -378,7 +381,7 @@ class Dataset(InMemory, Countable):
         return Dataset(schema, codes, self.index, self.weights, numbers, unsaid=unknown)
 
     def unknowing(self, names: Sequence[Hashable]) -> Self:
-        """Return the data in which the values of some columns, all missing, are unknown in all rows."""
+        """Return the data in which the values of these columns, all missing, are unknown."""
         if not names:
             return self
         unknown = (
@@ -388,13 +391,13 @@ class Dataset(InMemory, Countable):
         return replace(self, unsaid=unknown)
 
     def split_off(self, column: Hashable) -> tuple[Self, ArrayOf[Any]]:
-        """Return the data without a column, and the numbers or codes of the column, NaN if missing."""
+        """Return the data without a column, and its numbers or codes, NaN where missing."""
         codes: Codes = self.codes[self.positions[column]]
         values: ArrayOf[Any] = self.numbers.get(column, np.where(codes < 0, np.nan, codes))
         return self.select([name for name in self.columns if name != column]), values
 
     def recoded(self, coded: Mapping[Hashable, tuple[tuple[Any, ...], ArrayOf[Any]]]) -> Self:
-        """Return the data with the given levels and codes of some columns, which keep their numbers."""
+        """Return the data with these levels and codes of columns, which keep their numbers."""
         if not coded:
             return self
         schema = self.schema.with_levels({name: labels for name, (labels, _) in coded.items()})
@@ -404,7 +407,7 @@ class Dataset(InMemory, Countable):
         return replace(self, schema=schema, codes=codes)
 
     def with_numbers(self, columns: Iterable[Hashable]) -> Self:
-        """Return the data with some columns as numbers, without codes; raise for columns of text."""
+        """Return the data with some columns as numbers, without codes; columns of text raise."""
         chosen = [name for name in columns if self.schema.known[name] or name not in self.numbers]
         read = {name: self.numbers[name] for name in chosen if name in self.numbers}
         for name in chosen:
@@ -449,8 +452,8 @@ def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Hashable, 
     unknown = int(np.count_nonzero(classes < 0))
     if unknown:
         raise ValueError(
-            f"dataset: {unknown} of {len(data)} rows have no class {shown(class_var)}. Drop them, for "
-            f"example with .dropna(subset=[{shown(class_var)}])."
+            f"dataset: {unknown} of {len(data)} rows have no class {shown(class_var)}. Drop them, "
+            f"for example with .dropna(subset=[{shown(class_var)}])."
         )
     return classes
 
@@ -458,7 +461,7 @@ def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Hashable, 
 def match(
     data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen: str | None = None
 ) -> Codes:
-    """Return (columns, rows) codes in terms of other levels, by label; unseen labels are -1 or raise."""
+    """Return (columns, rows) codes by other levels, matched by label; unseen are -1 or raise."""
     positions, old_levels = data.positions, data.levels
     where = [positions[name] for name in columns]
     codes = codes_of(data.codes, where)
@@ -488,6 +491,7 @@ def _warn_of_unseen(name: Hashable, found: Sequence[Hashable], labels: Sequence[
     are_numbers = all(isinstance(label, int | float) for label in (*found, *labels))
     if not (are_numbers and len(found) < len(labels)):
         warn(
-            f"column {shown(name)}: none of its values, {listed(dict.fromkeys(found))}, is among the levels "
-            f"of the model, {listed(labels)}, so all of them are treated as missing. Check the column."
+            f"column {shown(name)}: none of its values, {listed(dict.fromkeys(found))}, is among "
+            f"the levels of the model, {listed(labels)}, so all of them are treated as "
+            "missing. Check the column."
         )

@@ -130,7 +130,7 @@ def _find_numbers_as_text(name: Hashable, texts: list[str]) -> Finding | None:
 
 
 def _find_labelled_numbers(column: CodedColumn, texts: list[str]) -> Finding | None:
-    """Return the finding that levels are numbers, of which some may have labels, as in files of SPSS."""
+    """Return the finding that levels are numbers, some with labels, as in files of SPSS."""
     numbers = [x for x in column.levels if isinstance(x, int | float) and not isinstance(x, bool)]
     if column.is_class or column.numbers is not None or len(numbers) <= max(MOST_CODES, len(texts)):
         return None
@@ -224,21 +224,21 @@ def _in_counts(column: CodedColumn) -> Iterator[Finding]:
 
 
 def float_class(name: Hashable) -> Finding:
-    """Return the finding that a class has numbers of type float, for which learners raise an error."""
+    """Return the finding that a class has numbers of type float, which learners refuse."""
     column = f"dataset[{name!r}]"
     return Finding(
         name,
         "the class has numbers of type float, which are not labels",
-        f"If they are codes, use {column} = {column}.astype('Int64'); if they are measurements, divide them "
-        f"into a few classes, with {column} = pd.cut({column}, 3)",
+        f"If they are codes, use {column} = {column}.astype('Int64'); if they are measurements, "
+        f"divide them into a few classes, with {column} = pd.cut({column}, 3)",
         serious=True,
     )
 
 
 def _merge(name: Hashable) -> str:
     return (
-        f"Merge rare levels, with dataset, merger = merge_rare(dataset, columns=[{name!r}]), or drop the "
-        f"column, with {drop([name])}"
+        f"Merge rare levels, with dataset, merger = merge_rare(dataset, columns=[{name!r}]), or "
+        f"drop the column, with {drop([name])}"
     )
 
 
@@ -283,7 +283,7 @@ def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
 
 
 def _in_tails(name: Hashable, values: Array) -> Iterator[Finding]:
-    """Yield whether a few numbers are so far from the others that they can stand for missing values."""
+    """Yield whether a few numbers are so far from others that they can mean missing values."""
     known, counts = np.unique(values[np.isfinite(values)], return_counts=True)
     codes = [as_label(code) for code in _far_numbers(known, counts)]
     if codes:
@@ -326,7 +326,7 @@ def _far_numbers(known: Array, counts: Positions) -> list[float]:
 
 
 def _is_far(tail: Array, others: Array, *, is_low: bool) -> bool:
-    """Whether the largest numbers of a column are whole, and too far from the others to be measurements.
+    """Whether the largest numbers of a column are whole, and too far from others for measurements.
 
     In both ascending arrays, numbers are negated if the codes are below the others. The gap exceeds
     the range of the others if digits are nines or the codes are consecutive; nine of ten steps of
@@ -346,7 +346,7 @@ def _is_far(tail: Array, others: Array, *, is_low: bool) -> bool:
 
 
 def candidates(codes: Codes, classes: Codes) -> Positions:
-    """Return which columns of (columns, rows) codes can predict the class alone, by some of the rows."""
+    """Return which columns of (columns, rows) codes predict the class alone, by some rows."""
     rows = np.flatnonzero(classes >= 0)
     some = rows[:: max(1, len(rows) // BEGINNING)]
     some = some[np.argsort(classes[some], kind="stable")]
@@ -357,7 +357,7 @@ def candidates(codes: Codes, classes: Codes) -> Positions:
 
 
 def _copies_class(column: CodedColumn) -> Iterator[Finding]:
-    """Yield whether each value, or each of as many intervals as classes, occurs with one class only.
+    """Yield whether each value, or each of as many intervals as classes, has one class only.
 
     Missing values are one more value, and nearly all rows have a value that repeats. By chance, a
     value that repeats has the class of its first row with a probability of Σ p². Of N!/Π n! orders

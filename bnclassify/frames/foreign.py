@@ -1,4 +1,4 @@
-"""Frames of other libraries, such as polars and Arrow, as frames of pandas, and results in their kind."""
+"""Frames of other libraries, such as polars and Arrow, as pandas, and results in their type."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class AnyFrame(Protocol):
 
 
 class Foreign(Protocol):
-    """An object of another library, such as a column of ibis or narwhals; its methods return others."""
+    """An object of another library, as a column of ibis or narwhals; its methods return others."""
 
     def __getattr__(self, name: str, /) -> Foreign: ...
     def __call__(self, *arguments: object, **named: object) -> Foreign: ...
@@ -54,7 +54,7 @@ class Foreign(Protocol):
 
 
 def converted(data: object) -> object:
-    """Return a data frame or Series of another library as one of pandas, and all other data unchanged."""
+    """Return another library's data frame or Series as one of pandas, and other data unchanged."""
     if not is_foreign(data):
         return data
     opened = _opened_by_narwhals(data)
@@ -88,8 +88,9 @@ def in_kind_of(given: object, answer: pd.Series[Any] | pd.DataFrame) -> Any:
     ]
     if len(set(names)) < len(names):
         raise ValueError(
-            f"newdata must be a pandas DataFrame if columns of the result have the same name as text; got "
-            f"{type(given).__name__} and the names {listed(names)}. Convert it with .to_pandas()."
+            "newdata must be a pandas DataFrame if columns of the result have the same name as "
+            f"text; got {type(given).__name__} and the names {listed(names)}. Convert it "
+            "with .to_pandas()."
         )
     values, types = zip(*[_values_and_type(column) for _, column in answer.items()], strict=True)
     schema = dict(zip(names, types, strict=True))
@@ -106,7 +107,7 @@ def is_foreign(data: object) -> bool:
 
 
 def _opened_by_narwhals(data: object) -> Foreign:
-    """Return a frame or Series as narwhals wraps it, from any object with the interface of Arrow."""
+    """Return a frame or Series wrapped by narwhals, from any object with Arrow's interface."""
     try:
         import narwhals.stable.v2 as nw
     except ImportError:
@@ -122,7 +123,7 @@ def _opened_by_narwhals(data: object) -> Foreign:
 
 
 def _column_for_pandas(series: Foreign) -> object:
-    """Return a column as pandas would have it: integers and bools with missing values are nullable."""
+    """Return a column as pandas has it: integers and bools with missing values are nullable."""
     dtype, implementation = series.dtype, series.implementation
     if implementation.is_pandas_like():
         return series.to_pandas().array
@@ -155,7 +156,7 @@ def categories_of_arrow(chunked: Foreign) -> pd.Categorical:
 
 
 def _values_and_type(column: pd.Series[Any]) -> tuple[object, Foreign]:
-    """Return numbers or labels and their type; labels of other types as text, missing ones as None."""
+    """Return numbers or labels and their type; other labels as text, missing ones as None."""
     import narwhals.stable.v2 as nw
 
     if column.dtype.kind == "f":

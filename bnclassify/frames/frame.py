@@ -172,6 +172,6 @@ def check_levels(
         raise without_labels(targets)
     if empty:
         raise ValueError(
-            f"dataset: all values are missing in {listed(empty)}. Drop these columns or, if this is a subset "
-            "of the data, make them categorical before splitting."
+            f"dataset: all values are missing in {listed(empty)}. Drop these columns or, if this "
+            "is a subset of the data, make them categorical before splitting."
         )

@@ -23,11 +23,11 @@ _IS_PERSON = re.compile(
 """Names of persons, or of groups of them, that have several rows each."""
 
 FEWEST_GROUPS, _LARGEST_GROUP = 10, 20
-"""Smallest number of levels, and largest mean number of their rows, of an identifier that repeats."""
+"""Least number of levels, and largest mean number of their rows, of a repeating identifier."""
 
 
 def find_groups(column: CodedColumn) -> Finding | None:
-    """Return the finding that a column identifies persons, or other groups of rows with the same class.
+    """Return the finding that a column identifies persons, or other groups of rows of one class.
 
     Rows with equal values have the class of the row before them with a probability of Σ p² by
     chance. If the column is not called like an identifier, they must have it more often than rows
@@ -61,16 +61,16 @@ def find_groups(column: CodedColumn) -> Finding | None:
     name = repr(column.name)
     return Finding(
         column.name,
-        f"{len(sizes):,} values in {n:,} rows, as of persons with several rows each: rows with equal values "
-        "have the same class more often than by chance",
-        f"If such rows belong together, pass groups={name} to bnc and to cv, so that rows of the same group "
-        "are held out together, and the groups are not a feature",
+        f"{len(sizes):,} values in {n:,} rows, as of persons with several rows each: rows with "
+        "equal values have the same class more often than by chance",
+        f"If such rows belong together, pass groups={name} to bnc and to cv, so that rows of the "
+        "same group are held out together, and the groups are not a feature",
         serious,
     )
 
 
 _LIKELY = -3.0
-"""Log of the probability, one in twenty, below which chance does not explain what a name suggests, too."""
+"""Log probability, of one in twenty, below which chance does not explain what names suggest."""
 
 
 def is_named_as_group(name: Hashable) -> bool:
@@ -79,7 +79,7 @@ def is_named_as_group(name: Hashable) -> bool:
 
 
 def _can_have_groups(column: CodedColumn) -> bool:
-    """Whether a column can have enough values with few rows each; a quick test that sorts no rows."""
+    """Whether a column can have enough values with few rows each; a quick test without sorting."""
     if column.numbers is None:
         return len(column.levels) >= max(FEWEST_GROUPS, len(column.codes) / _LARGEST_GROUP)
     values = as_floats(column.numbers)
@@ -91,7 +91,7 @@ def _can_have_groups(column: CodedColumn) -> bool:
 
 
 def _log_chance(hits: int, rows: int, share: float) -> float:
-    """Return the bound of Chernoff on the log probability of so many hits, each of the given probability."""
+    """Return Chernoff's bound on the log probability of so many hits of the given probabilities."""
     observed = hits / rows if rows else 0.0
     if observed <= share:
         return 0.0

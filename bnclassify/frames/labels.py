@@ -1,4 +1,4 @@
-"""Codes of a column in terms of other levels, matched by label, and messages about unseen labels."""
+"""Codes of a column in terms of other levels, matched by label; messages about unseen labels."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ def check_unseen(unseen: object) -> None:
 
 
 REFIT = (
-    "Correct such values, drop their rows, refit the model to all rows, or add levels with update(..., "
-    "levels='grow'). A column that is categorical before the data are split keeps all levels."
+    "Correct such values, drop their rows, refit the model to all rows, or add levels with "
+    "update(..., levels='grow'). A column that is categorical before the data are "
+    "split keeps all levels."
 )
 """The remedy for unseen labels."""
 
 TREAT_AS_MISSING = (
-    "With unseen='missing', or handle_unknown='missing' in BNCClassifier, such values are treated as "
-    "missing. A column that is categorical before the data are split keeps all levels."
+    "With unseen='missing', or handle_unknown='missing' in BNCClassifier, such values are treated "
+    "as missing. A column that is categorical before the data are split keeps all levels."
 )
 """The remedy if unseen labels can be treated as missing."""
 
@@ -44,7 +45,7 @@ def recode(
     unseen: int | None,
     advice: str = REFIT,
 ) -> Positions:
-    """Return the codes of one column for ``new`` levels; ``unseen`` is the code of other labels, or None."""
+    """Return a column's codes for ``new`` levels; ``unseen`` is the code of others, or None."""
     position: dict[Hashable, int] = {label: code for code, label in enumerate(new)}
     missing = len(new) - 1 if new and new[-1] == MISSING else -1
     # The last entry is the code of a missing value, -1.
@@ -84,12 +85,13 @@ def _interval_of(label: Hashable, intervals: Sequence[Hashable]) -> int:
 def united(
     name: Hashable, known: tuple[Hashable, ...], more: Iterable[Hashable]
 ) -> tuple[Hashable, ...]:
-    """Return the levels of a column, then the further ones of other data; "(missing)" stays last."""
+    """Return the levels of a column, then further ones of other data; "(missing)" stays last."""
     strange = [label for label in more if label not in known]
     in_other_type = [label for label in strange if _same_text([label], known)]
     if in_other_type or (strange and _numbers_for_text(strange, known)):
         raise ValueError(
-            f"column {shown(name)}: {_unknown_labels_message(in_other_type or strange, known, REFIT)}"
+            f"column {shown(name)}: "
+            f"{_unknown_labels_message(in_other_type or strange, known, REFIT)}"
         )
     return tuple(sorted((*known, *strange), key=lambda label: label == MISSING))
 
@@ -126,7 +128,10 @@ def _unknown_labels_message(
 ) -> str:
     """Return the message about labels that are not among the known ones."""
     if _same_text(strange, known):
-        remedy = f"{_difference(strange, known)} Convert the column, with {_conversion_code(strange, known)}."
+        remedy = (
+            f"{_difference(strange, known)} Convert the column, with "
+            f"{_conversion_code(strange, known)}."
+        )
     elif _numbers_for_text(strange, known):
         remedy = (
             "Apply the discretizer that discretize returned in training, or convert the column."
@@ -142,7 +147,7 @@ def _difference(strange: Sequence[Hashable], known: Sequence[Hashable]) -> str:
 
 
 def _conversion_code(strange: Sequence[Hashable], known: Sequence[Hashable]) -> str:
-    """Return code that converts a column of labels that differ from known ones only in type, or by .0."""
+    """Return code that converts labels that differ from known ones only in type, or by .0."""
     if isinstance(known[0], bool):
         return "column.map({'True': True, 'False': False})"
     if not isinstance(known[0], str):

@@ -1,4 +1,4 @@
-"""Columns of numbers: how they are recognized and read, and the test of whether they are categories."""
+"""Columns of numbers: how they are recognized and read, and whether they are categories."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def is_categorical(dtype: object) -> bool:
 
 
 def is_dictionary(dtype: object) -> bool:
-    """Whether values are categories of Arrow, as pandas reads them with ``dtype_backend="pyarrow"``."""
+    """Whether values are categories of Arrow, as pandas reads with ``dtype_backend="pyarrow"``."""
     return isinstance(dtype, pd.ArrowDtype) and str(dtype.pyarrow_dtype).startswith("dictionary")
 
 
@@ -66,7 +66,7 @@ _WITH_DECIMALS = ("decimal", "mixed", "mixed-integer")
 
 
 def without_decimal(value: Any) -> Any:
-    """Return a `decimal.Decimal` as an int if it is whole or as a float, and any other value unchanged."""
+    """Return a `decimal.Decimal` as an int, if whole, or a float, and other values unchanged."""
     if not isinstance(value, Decimal):
         return value
     if value.is_nan():
@@ -75,7 +75,7 @@ def without_decimal(value: Any) -> Any:
 
 
 def without_decimals(array: ArrayLike) -> ArrayLike:
-    """Return a column with numbers of Python in place of decimals, also if it is of type category."""
+    """Return a column with Python numbers in place of decimals, also of type category."""
     if isinstance(array, pd.Categorical):
         if array.categories.dtype.kind != "O" or isinstance(array.categories.dtype, pd.StringDtype):
             return array
@@ -95,7 +95,7 @@ def without_decimals(array: ArrayLike) -> ArrayLike:
 def read_numbers(
     array: ArrayLike, name: Hashable, argument: str, *, must: bool
 ) -> ArrayOf[Any] | None:
-    """Return numbers as floats (large integers as objects); other values raise if ``must``, or give None."""
+    """Return numbers as floats (large integers as objects); other values raise, or give None."""
     kind = value_type(array)
     if kind in NUMBERS:
         try:
@@ -105,8 +105,8 @@ def read_numbers(
                 floats = pd.Series(array).to_numpy(dtype=np.float64, na_value=np.nan)
         except ArithmeticError as error:
             raise ValueError(
-                f"{argument}: column {shown(name)} must have numbers up to the largest float, 1.8e308; got "
-                "one that cannot be a float. Make it missing, or use logarithms."
+                f"{argument}: column {shown(name)} must have numbers up to the largest float, "
+                "1.8e308; got one that cannot be a float. Make it missing, or use logarithms."
             ) from error
         if kind in _WITH_INTEGERS and (np.abs(floats) >= _MOST_EXACT).any():
             exact = np.array(array, dtype=object)
@@ -134,8 +134,9 @@ def check_index(values: object, index: pd.Index[Any], argument: str) -> None:
     """Raise a ValueError for a Series with another index than the data."""
     if isinstance(values, pd.Series) and not values.index.equals(index):
         raise ValueError(
-            f"{argument} must have the index of the data; got a Series with another one. Align it, with "
-            f"{argument}.loc[dataset.index], or pass .to_numpy() if its values are in the order of the rows."
+            f"{argument} must have the index of the data; got a Series with another one. Align it, "
+            f"with {argument}.loc[dataset.index], or pass .to_numpy() if its values are in the "
+            "order of the rows."
         )
 
 
@@ -166,7 +167,8 @@ def check_weights(weights: object, index: pd.Index[Any], argument: str = "weight
         total = floats.sum()
     if not np.isfinite(total):
         raise ValueError(
-            f"{argument} must have a finite sum; got weights up to {floats.max():g}. Divide them by a number."
+            f"{argument} must have a finite sum; got weights up to {floats.max():g}. "
+            "Divide them by a number."
         )
     return floats
 
@@ -180,8 +182,8 @@ def to_numbers(name: Hashable, labels: tuple[Any, ...]) -> list[float]:
     """Return the levels of a column as floats, or raise if they are not numbers."""
     if any(isinstance(label, bool) or not isinstance(label, Real) for label in labels):
         raise TypeError(
-            f"column {shown(name)} must hold numbers; got the levels {listed(labels)}. Exclude it from "
-            "numbers, or convert it, for example with pd.to_numeric."
+            f"column {shown(name)} must hold numbers; got the levels {listed(labels)}. Exclude it "
+            "from numbers, or convert it, for example with pd.to_numeric."
         )
     return [float(label) for label in labels]
 
@@ -201,7 +203,7 @@ def is_binary(labels: tuple[Hashable, ...]) -> bool:
 
 
 def are_categories(labels: tuple[Any, ...]) -> bool:
-    """Whether numbers are categories: at most two values, or at most ``MOST_CODES`` whole numbers."""
+    """Whether numbers are categories: at most two values, or ``MOST_CODES`` whole numbers."""
     return len(labels) <= 2 or (
         len(labels) <= MOST_CODES and all(isinstance(x, int) for x in labels)
     )
@@ -219,7 +221,7 @@ def as_label(number: float) -> int | float:
 def code_labels(
     numbers: ArrayOf[Any], labels: tuple[Any, ...]
 ) -> tuple[tuple[Any, ...], Positions]:
-    """Return the given labels, followed by numbers that are not among them, and the code of each number."""
+    """Return the given labels, then the numbers not among them, and the code of each number."""
     codes, values = pd.factorize(numbers)
     found = [as_label(value) for value in values]
     levels = (*labels, *sorted(set(found).difference(labels)))
@@ -294,7 +296,7 @@ def advice_on(
 
 
 def _how_to_split(name: Hashable, array: ArrayLike, expected: int, argument: str) -> str:
-    """Return two lines of pandas that make features of dates, which differ in the parts that are named."""
+    """Return two lines of pandas that make features of dates, of the parts that are named."""
     column, dates = f"{argument}[{name!r}]", pd.Series(array).dropna()
     code = (
         f"{column}.dt.to_timestamp()"
@@ -329,6 +331,7 @@ def check_class(column: pd.Series[Any]) -> None:
     """Raise a TypeError if the class consists of numbers of type float: it is never discretized."""
     if value_type(column) in FLOATS and column.notna().any():
         raise TypeError(
-            f"class_var must be categorical; got {shown(column.name)}, which has numbers of type float. If "
-            "they are codes, use .astype('Int64'); if they are measurements, bin them with pd.cut."
+            f"class_var must be categorical; got {shown(column.name)}, which has numbers of type "
+            "float. If they are codes, use .astype('Int64'); if they are measurements, "
+            "bin them with pd.cut."
         )

@@ -1,4 +1,4 @@
-"""Entrance of data of any source: its type is recognized, its columns are checked, its levels are found."""
+"""Entrance of data of any source: recognizes its type, checks its columns and finds its levels."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Meaning: TypeAlias = Literal["frequencies", "cases"]
 def group_labels(
     dataset: Any, groups: Any, targets: Collection[Hashable] = ()
 ) -> tuple[InMemory, Positions]:
-    """Return data without the column of groups, and the position of the group of each row, or raise.
+    """Return data without the column of groups, and the group position of each row, or raise.
 
     ``groups`` is the name of a column, but not of a target, or one label per row.
     """
@@ -70,8 +70,8 @@ def group_labels(
     group_of_row, _ = pd.factorize(pd.Series(labels))
     if missing := np.count_nonzero(group_of_row < 0):
         raise ValueError(
-            f"groups must have a label for each row; got {missing} missing values. Give each of these rows a "
-            "label of its own."
+            f"groups must have a label for each row; got {missing} missing values. Give each of "
+            "these rows a label of its own."
         )
     return rows, group_of_row
 
@@ -85,7 +85,7 @@ def with_groups(
 
 
 def open_data(data: Any, argument: str = "dataset", *, or_rows: bool = False) -> Opened:
-    """Open data of any source, the only entrance; opened data are returned, and errors name the argument.
+    """Open data of any source, or return opened ones: the only entrance; errors name the argument.
 
     If ``or_rows``, data can also be one or several records.
     """
@@ -123,8 +123,8 @@ def frame_of(data: Any, argument: str, *, or_row: bool = False) -> pd.DataFrame:
     rows = open_data(data, argument, or_rows=or_row).in_memory(argument)
     if isinstance(rows, Dataset):
         raise TypeError(
-            f"{argument} must be a pandas DataFrame; got Dataset. Its columns are categories already; pass "
-            "the data frame that it was encoded from."
+            f"{argument} must be a pandas DataFrame; got Dataset. Its columns are categories "
+            "already; pass the data frame that it was encoded from."
         )
     assert isinstance(rows, Frame | Records)
     return rows.frame
@@ -138,7 +138,7 @@ _READERS = {
     "json": "read_json",
     "xlsx": "read_excel",
 }
-"""The functions of pandas that read files, by the ending of the name; others are text in columns."""
+"""The functions of pandas that read files, by ending; others are text in columns."""
 
 
 def _how_to_convert(data: object) -> str:
@@ -157,7 +157,7 @@ def _how_to_convert(data: object) -> str:
 
 @dataclass(frozen=True)
 class Parts(Opened):
-    """Partitioned data that are not encoded yet; ``preparation`` converts the columns of their frames."""
+    """Partitioned data before encoding; ``preparation`` converts the columns of their frames."""
 
     source: Source
     argument: str
@@ -204,7 +204,8 @@ class Parts(Opened):
     def weighed(self, weights: object) -> Partitions:
         if not names_column(weights):
             raise TypeError(
-                f"weights must be the name of a column if data are partitioned; got {shown(weights)}."
+                "weights must be the name of a column if data are partitioned; "
+                f"got {shown(weights)}."
             )
         check_columns([weights], self.columns, "weights")
         return self.read(Columns(weights=weights))

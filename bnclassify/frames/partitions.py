@@ -36,15 +36,15 @@ class Memo:
         self.checks: dict[Key, tuple[int, int, int]] = {}
 
     def compare(self, facts: Facts, schema: Schema) -> None:
-        """Raise a ValueError if rows or the values of a column differ from those of a former pass."""
+        """Raise a ValueError if rows or values of a column differ from those of a former pass."""
         found = zip(facts.checks.tolist(), facts.gaps.tolist(), strict=True)
         for key, (check, gaps) in zip(
             zip(schema.columns, schema.levels, strict=True), found, strict=True
         ):
             if self.checks.setdefault(key, (facts.kept, check, gaps)) != (facts.kept, check, gaps):
                 raise ValueError(
-                    "dataset must not change between passes over its parts; got different values of "
-                    f"{shown(key[0])}. Copy the data, and use the copy."
+                    "dataset must not change between passes over its parts; got different values "
+                    f"of {shown(key[0])}. Copy the data, and use the copy."
                 )
 
     def keep(self, facts: Facts, columns: Sequence[Hashable]) -> bool:
@@ -206,7 +206,7 @@ class Partitions(Learnable):
         return count(self)
 
     def add_up(self, count: Callable[[Dataset], T]) -> T:
-        """Return the sum of the results of a function for each part of the rows; see `Dataset.add_up`.
+        """Return the sum of a function's results for each part of the rows; see `Dataset.add_up`.
 
         Workers call the function, so it must be picklable. The first pass warns of rows without a
         class, and raises if no row is left.
@@ -302,7 +302,7 @@ def check_rows(targets: Sequence[Hashable], rows: int, kept: int, size: float, w
 def ask_source(
     source: Source, families: Sequence[tuple[Hashable, ...]], reading: Reading
 ) -> Sequence[LabelCounts] | None:
-    """Return the counts of families by label if the source counts these rows itself; see `Source`."""
+    """Return counts of families by label if the source counts these rows; see `Source`."""
     changes = reading.keep, reading.draw, reading.prepare, reading.lenient or None
     if any(change is not None for change in changes) or not hasattr(source, "count"):
         return None

@@ -28,7 +28,7 @@ class RowChoice(Protocol):
 
 
 class Facts(NamedTuple):
-    """Facts that a pass over rows collects: their number, and the number of rows kept, which have a class.
+    """Facts that a pass over rows collects: their number, and how many are kept, with a class.
 
     Of these, ``size`` is the weight, ``gaps`` has the number of missing values by column,
     ``positive`` have a weight above 0, and ``fractional`` a weight that is not whole. ``hidden``

@@ -56,7 +56,7 @@ def encode_records(
     argument: str,
     numeric: Mapping[Hashable, bool] = EMPTY,
 ) -> Dataset:
-    """Encode records; values that a record omits are unknown, and the levels are the values themselves."""
+    """Encode records; values that a record omits are unknown, and its values are the levels."""
     records = [_values_by_name(row, argument) for row in rows]
     for number, (row, record) in enumerate(zip(rows, records, strict=True)):
         is_column = isinstance(row, pd.Series) and row.name in names
@@ -70,8 +70,8 @@ def encode_records(
         text = next((value for value in values if isinstance(value, str)), None)
         if text is not None and numeric.get(name):
             raise TypeError(
-                f"{argument}: column {shown(name)} must be numeric; got text such as {shown(text)}. Write "
-                "numbers without quotes, with a decimal point."
+                f"{argument}: column {shown(name)} must be numeric; got text such as "
+                f"{shown(text)}. Write numbers without quotes, with a decimal point."
             )
         flags = [value for value in values if isinstance(value, bool | np.bool_)]
         if flags and numeric.get(name):

@@ -1,4 +1,4 @@
-"""What is odd about the rows of a table: counts in place of rows, copies, and values missing together."""
+"""What is odd about rows of a table: counts in place of rows, copies, values missing together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .coded_columns import CHANCE, CodedColumn, Finding
 from .numeric import MOST_CODES, as_floats
 
 _LIKELY = -4.0
-"""Log of the probability below which chance does not explain different rows, if a column has such a name."""
+"""Log probability below which chance does not explain different rows, if a name suggests it."""
 
 _SAMPLE = 1000
 """Number of rows, evenly spaced, that are looked at first."""
@@ -61,7 +61,8 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
         if len(crossed) > 1 and 0 < cells <= 4 * n and _counts_rows(column, others, n):
             return Finding(
                 column.name,
-                "numbers of equal rows, as in a table of frequencies: no two rows are equal without them",
+                "numbers of equal rows, as in a table of frequencies: no two rows are "
+                "equal without them",
                 f"If so, use {how_to_weigh(column.name)}",
                 serious=True,
             )
@@ -69,7 +70,7 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
 
 
 def _is_fine(column: CodedColumn) -> bool:
-    """Whether most values of a column differ, as measurements do, but not all, as numbers of rows."""
+    """Whether most values of a column differ, as in measurements, but not all, as row numbers."""
     n, values = len(column.codes), int(column.positions.max()) + 1
     return n / 2 < values < n
 
@@ -86,7 +87,7 @@ def _counts_rows(column: CodedColumn, others: Sequence[CodedColumn], n: int) -> 
 
 
 def _can_count(column: CodedColumn) -> bool:
-    """Whether a column has whole numbers of at least 0, of which some exceed the codes of a category."""
+    """Whether a column has whole numbers from 0 on, some of which exceed codes of a category."""
     if column.numbers is not None:
         numbers = as_floats(column.numbers)
     elif column.levels and all(
@@ -144,8 +145,8 @@ def missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
             yield Finding(
                 together[0],
                 f"missing in the same {n:,} rows as {listed(together[1:])}",
-                "Find out why, because such rows can be of another kind; to learn without them, use "
-                f"dataset.dropna(subset=[{together[0]!r}])",
+                "Find out why, because such rows can be of another kind; to learn without them, "
+                f"use dataset.dropna(subset=[{together[0]!r}])",
             )
 
 
@@ -157,7 +158,7 @@ def _covers(own: Mask, mask: Mask) -> bool:
 def equal_rows(
     codes: Iterable[Codes], numbers: Mapping[Hashable, ArrayOf[Any]]
 ) -> dict[Hashable, int]:
-    """Return how many rows equal an earlier one, by column of numbers in which chance does not explain it.
+    """Return how many rows equal earlier ones, by column of numbers that chance does not explain.
 
     If the different rows have m pairs of equal values in a column of numbers, of all p pairs,
     chance explains at most the share (m + 1)/p of the pairs of rows that are equal. Missing values,

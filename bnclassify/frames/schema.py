@@ -89,13 +89,13 @@ class Columns(NamedTuple):
     weights: Hashable = None
 
     def among(self, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
-        """Return the names, each once, or raise a KeyError for names that are not among the columns."""
+        """Return the names, each once, or raise a KeyError for names that are not columns."""
         names = columns if self.names is None else list(self.names)
         check_columns(names, columns, self.named_by)
         return tuple(dict.fromkeys(names))
 
     def as_numbers(self) -> dict[Hashable, bool]:
-        """Return the columns of a frame that are read as numbers, and whether they must be numbers."""
+        """Return the columns of a frame that are read as numbers, and if they must be numbers."""
         return {**self.raw, **dict.fromkeys(self.numeric, True)}
 
 

@@ -46,7 +46,7 @@ class Source(Protocol):
     def reduce(
         self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None
     ) -> T:
-        """Call ``make`` on each frame, or on some of its columns, and merge the results in order."""
+        """Call ``make`` on each frame, or some of its columns, and merge the results in order."""
 
 
 LabelCounts = Mapping[tuple[Hashable, ...], float]
@@ -70,7 +70,7 @@ class CountingSource(Source, Protocol):
 
 
 class Chunks:
-    """Frames of which one is in memory at a time; a function returns a new iterator for each pass."""
+    """Frames of which one is in memory at a time; a function makes an iterator for each pass."""
 
     def __init__(self, frames: Iterable[Any] | Callable[[], Iterable[Any]], argument: str) -> None:
         if isinstance(frames, Iterator):
@@ -112,7 +112,7 @@ class Chunks:
         return self._opened[0]
 
     def _walk(self, columns: Sequence[Hashable] | None) -> Iterator[pd.DataFrame]:
-        """Iterate over columns of the frames, and check that each pass has these and as many rows."""
+        """Iterate over columns of the frames; check that each pass has these and as many rows."""
         first = self._peek()
         assert self._opened is not None
         (_, others), self._opened = self._opened, None
@@ -121,8 +121,8 @@ class Chunks:
             frame = _as_pandas(made, self.argument)
             if absent := [name for name in columns or () if name not in frame.columns]:
                 raise KeyError(
-                    f"{self.argument}: part {part} has no column {listed(absent)}. Give each part the "
-                    "columns of the first, with part.reindex(columns=first.columns)."
+                    f"{self.argument}: part {part} has no column {listed(absent)}. Give each part "
+                    "the columns of the first, with part.reindex(columns=first.columns)."
                 )
             rows += len(frame)
             yield frame if columns is None else frame[list(columns)]
@@ -135,7 +135,8 @@ class Chunks:
         frames = self._frames() if callable(self._frames) else self._frames
         if isinstance(frames, pd.DataFrame | str | Mapping) or not isinstance(frames, Iterable):
             raise TypeError(
-                f"{self.argument} {NEEDS_FUNCTION}; got a function that returns {type(frames).__name__}."
+                f"{self.argument} {NEEDS_FUNCTION}; got a function that returns "
+                f"{type(frames).__name__}."
             )
         return frames
 
@@ -226,7 +227,7 @@ def find_source(data: object, argument: str) -> Source | None:
 
 
 def in_pandas(data: Any) -> Any:
-    """Return a data frame or Series of another library as one of pandas, unless it is a source of parts."""
+    """Return another library's data frame or Series as one of pandas, unless it has parts."""
     return data if find_source(data, "dataset") is not None else converted(data)
 
 

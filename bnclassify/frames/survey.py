@@ -40,7 +40,7 @@ def numbers_among(source: Source, columns: Sequence[Hashable]) -> tuple[Hashable
 
 
 def _numbers_in(frame: pd.DataFrame) -> list[Labels | None]:
-    """Return the distinct numbers of each column of a part, at most as many as decide; None for text."""
+    """Return distinct numbers of each column of a part, as many as decide; None for text."""
     arrays = zip(frame.columns, column_arrays(frame), strict=True)
     columns = [read_numbers(array, name, "dataset", must=False) for name, array in arrays]
     distinct = [
@@ -61,7 +61,7 @@ MAX_LEVELS = 2**20
 
 
 class ColumnLevels(NamedTuple):
-    """Levels of a column in some parts: ``declared`` in this order by all of them, or all ``floats``."""
+    """Levels of a column in some parts: ``declared`` in this order by all, or all ``floats``."""
 
     labels: tuple[Hashable, ...]
     declared: bool
@@ -104,7 +104,7 @@ def survey(
     class_var: Hashable = None,
     weights: Hashable = None,
 ) -> tuple[Levels, Facts]:
-    """Return the levels of columns, sorted unless all parts declare the same, and facts about the rows."""
+    """Return the levels of columns, sorted unless all parts declare the same, and row facts."""
     of_all_rows = Reading(Schema((), ()))
     counted = ask_source(source, [(name,) for name in columns], of_all_rows)
     facts = facts_of_source(
@@ -135,8 +135,8 @@ def _unite(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
     labels = tuple(dict.fromkeys(label for part in filled for label in part.labels))
     if len(labels) > MAX_LEVELS:
         raise ValueError(
-            f"dataset: {shown(name)} has more than {MAX_LEVELS:,} levels, like a column of identifiers. "
-            "Drop it, or merge rare levels in the same way in each frame."
+            f"dataset: {shown(name)} has more than {MAX_LEVELS:,} levels, like a column of "
+            "identifiers. Drop it, or merge rare levels in the same way in each frame."
         )
     return ColumnLevels(labels, declared=False, floats=all(part.floats for part in filled))
 
@@ -155,6 +155,6 @@ def _in_order(name: Hashable, levels: ColumnLevels) -> tuple[Any, ...]:
 def _two_types_error(name: Hashable, labels: Sequence[Hashable]) -> TypeError:
     kinds = dict.fromkeys(type(label).__name__ for label in labels)
     return TypeError(
-        f"column {shown(name)} must have one type in all parts of the data; got {listed(kinds)}. Read it as "
-        f"one, for example with dtype={{{shown(name)}: str}}."
+        f"column {shown(name)} must have one type in all parts of the data; got {listed(kinds)}. "
+        f"Read it as one, for example with dtype={{{shown(name)}: str}}."
     )

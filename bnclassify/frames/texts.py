@@ -1,4 +1,4 @@
-"""Labels that are text but stand for numbers, dates or missing values, and labels written in two ways."""
+"""Labels that are text but mean numbers, dates or missing values; labels written in two ways."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PLAIN, _GROUPS, _COMMA = (
         rf"(?:[0-9]{{1,3}}(?:[.{_SPACES}][0-9]{{3}})+|[0-9]+)(?:,[0-9]*)?",
     )
 )
-"""How numbers are written: 1163.5, then 1,163.5, then 1.163,5; all with a sign of percent or currency."""
+"""How numbers are written: 1163.5, then 1,163.5, then 1.163,5; with a percent or money sign."""
 
 _REMOVED = {_PLAIN: _SIGNS + _SPACES, _GROUPS: f"{_SIGNS}{_SPACES},", _COMMA: f"{_SIGNS}{_SPACES}."}
 """The characters that are not part of a number, if it is written in one of these ways."""
@@ -73,7 +73,7 @@ class Written(NamedTuple):
 
 
 def numbers_in(labels: Iterable[str]) -> Written | None:
-    """Return how numbers are written as text, if nearly all labels are numbers, but not codes like 007."""
+    """Return how numbers are written as text, if nearly all labels are, except codes like 007."""
     texts = list(labels)
     unit = _common_unit(texts)
 
@@ -116,7 +116,7 @@ def how_to_read(labels: Iterable[str], name: Hashable, argument: str) -> str:
 
 
 def dates_in(labels: Iterable[str]) -> Written | None:
-    """Return how dates, or times of day, are written as text, if nearly all labels are dates or times."""
+    """Return how dates, or times of day, are written as text, if nearly all labels are either."""
     texts = list(labels)
     for pattern in (_YEAR_FIRST, _YEAR_LAST, _MONTH_BY_NAME, _HOUR):
         found, others = _matching_texts(texts, pattern.fullmatch)
@@ -159,7 +159,7 @@ def is_marker(text: str) -> bool:
 
 
 def alike(labels: Iterable[str]) -> tuple[tuple[str, ...], str]:
-    """Return the first labels that differ only in white space or case, and code that makes them equal.
+    """Return the first labels that differ only in white space or case, and a remedy in code.
 
     >>> alike(["ckd", "notckd", "ckd "])
     (('ckd', 'ckd '), '.str.strip()')

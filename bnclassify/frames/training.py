@@ -75,7 +75,7 @@ def prepare(
     numeric: Numeric = (),
     named_by: str = "class_var",
 ) -> TrainingData | Partitions:
-    """Open and prepare training data, or raise: the first line of each function that learns a structure.
+    """Open and prepare training data, or raise: the first line of functions that learn structures.
 
     Data that are prepared for the targets are returned, with the ``features``. See `read_training`.
     """
@@ -179,7 +179,8 @@ def _check_no_missing_level(schema: Schema, targets: Sequence[Hashable], argumen
     for target in targets:
         if schema.known[target][-1:] == (MISSING,):
             raise ValueError(
-                f"{argument} must not have the level {MISSING!r}. Name only features in missing_level."
+                f"{argument} must not have the level {MISSING!r}. Name only "
+                "features in missing_level."
             )
 
 

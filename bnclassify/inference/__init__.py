@@ -1,1 +1,1 @@
-"""Questions to a fitted model: labels and posteriors, explanations, queries, samples, imputation."""
+"""Questions to a fitted model: labels, posteriors, explanations, queries, samples, imputation."""

@@ -1,4 +1,4 @@
-"""Completions of rows for multiple imputation, of which each has tables drawn from their posterior."""
+"""Completions of rows for multiple imputation, each with tables drawn from their posterior."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _augmented(
     rng: np.random.Generator,
     burn_in: int,
 ) -> Codes:
-    """Draw completions given tables, and tables given a completion, in turn, and return some completions."""
+    """Draw completions given tables, and tables given a completion, in turn; return some."""
     rows = x.place(data)
     schema = Schema(x.variables, tuple([x.levels_by_name[name] for name in x.variables]))
     spacing = max(1, int(burn_in * _SPACING))

@@ -73,7 +73,7 @@ def counterfactual(
     x : BNC, AODE or another model
         Fitted model.
     row : pandas.DataFrame, Series or dict
-        One row. A Series or dict may omit features, which are then missing.
+        One row. Features that a Series or dict omits are unknown.
     target : optional
         The class to predict after the changes; by default, the second most probable class.
     fixed : list of str, optional
@@ -103,23 +103,24 @@ def counterfactual(
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `row` is not one row, `ranges` or `directions` are not valid, a feature is missing and
-        the model is a `DN`, or there are too many changes to try.
+        If `row` has not exactly one row, `ranges` or `directions` are not valid, a feature is
+        missing and the model is a `DN`, or there are too many changes to try.
 
     Notes
     -----
-    Missing features stay missing. A number that the model discretizes changes to the nearest value
-    of another interval, with as many decimals as the cut points need, and one with a density stays
-    as it is. The size of a change of a number is the share of the cut points of its feature that it
-    crosses; as these are quantiles in many models, it is about the share of the training rows
-    between the values. The size of a change of a level is 1. For each set of features, the smallest
-    sum that suffices is returned. The search is exact [1]_. It takes seconds for averages of 60
-    networks, such as an AODE of 60 features.
+    Missing features stay missing. A number that the model discretizes changes to the
+    nearest value of another interval, with the decimals of the cut points. A number with a density
+    does not change. The size of a change of a number is the share of the cut points of its feature
+    that it crosses; as these are quantiles in many models, it is about the share of the training
+    rows between the values. The size of a change of a level is 1. For each set of features, the
+    smallest sum that suffices is returned. The search is exact [1]_. It takes seconds for averages
+    of 60 networks, such as an AODE of 60 features.
 
     References
     ----------
-    .. [1] Wachter, S., Mittelstadt, B., Russell, C. (2018). Counterfactual explanations without opening the
-       black box: automated decisions and the GDPR. Harvard Journal of Law & Technology 31.
+    .. [1] Wachter, S., Mittelstadt, B., Russell, C. (2018). Counterfactual explanations without
+       opening the black box: automated decisions and the GDPR. Harvard Journal of Law &
+       Technology 31.
 
     Examples
     --------
@@ -216,7 +217,7 @@ class Changes:
 
     @cached_property
     def scopes(self) -> list[frozenset[int]] | None:
-        """Features that can change and are together in a term; None if the score is not a sum of terms."""
+        """Features that can change and share a term; None if the score is not a sum of terms."""
         found = scopes_in(self.x)
         if found is None or not (np.isfinite(self.before).all() and np.isfinite(self.alone).all()):
             return None
@@ -229,7 +230,7 @@ class Changes:
         return [scope & self.moves_of.keys() for scope in scopes]
 
     def corrected(self, most: int) -> list[tuple[int, ...]]:
-        """Return the sets of 2 to ``most`` features that are together in a term, small ones first."""
+        """Return the sets of 2 to ``most`` features that are together in a term, small first."""
         sizes, scopes = range(2, most + 1), {tuple(sorted(scope)) for scope in self.scopes or ()}
         sets = {
             subset for scope in scopes for size in sizes for subset in combinations(scope, size)
@@ -247,7 +248,7 @@ class Changes:
         return {scope: self._known[scope] for scope in wanted}
 
     def _correct(self, scopes: Sequence[tuple[int, ...]]) -> None:
-        """Compute corrections of equally many features at once, because a call takes as long as many rows."""
+        """Correct sets of equally many features at once: a call takes as long as for many rows."""
         cards = [[len(self.moves_of[f]) for f in scope] for scope in scopes]
         grids = [np.indices(card).reshape(len(card), -1).T for card in cards]
         starts = [[self.moves_of[f][0] for f in scope] for scope in scopes]
@@ -276,7 +277,7 @@ class Changes:
 
     @cached_property
     def sums(self) -> list[Changes]:
-        """The same changes in models whose scores are sums of terms: the model, or all that it averages."""
+        """The same changes in models whose scores are sums of terms: a model, or all of a mean."""
         if self.scopes is not None:
             return [self]
         members = [replace(self, x=member) for member in averaged_in(self.x)]
@@ -285,7 +286,7 @@ class Changes:
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """What changes add to the log odds of the target against each class, at most, in a sum of terms.
+    """What changes add to the target's log odds against each class, at most, in a sum of terms.
 
     ``alone``, (moves, classes), has the exact effect of each move, and ``joint[n]`` the n largest
     corrections of a move, each with another later feature, added up.
@@ -318,7 +319,7 @@ class Gains:
         return cls(odds(changes.before), alone, list(joint), changes.features)
 
     def bounds(self, sets: Positions, more: int, odds: Array | None = None) -> Array:
-        """Return bounds of log odds after ``more`` moves, (sets, classes); ``odds`` are those of the sets.
+        """Return bounds of log odds after ``more`` moves, (sets, classes), from the sets' ``odds``.
 
         A move is corrected with as many later moves as there are more. If the odds are unknown, it
         may also have been corrected with the other moves of its set.
@@ -336,7 +337,7 @@ class Gains:
         return np.asarray(odds + self._best_later(more)[later])
 
     def _best_later(self, more: int) -> Array:
-        """Return the largest sums of gains of ``more`` features from each on, (features + 1, classes)."""
+        """Return the largest sums of gains of ``more`` features from each, (features + 1, …)."""
         n = int(self.features.max(initial=-1)) + 1
         gains = np.full((n, self.alone.shape[1]), -np.inf)
         np.maximum.at(gains, self.features, self.alone + self.joint[more - 1])
@@ -352,7 +353,7 @@ class Gains:
 def smallest_changes(
     changes: Changes, most: int, alternatives: int
 ) -> list[tuple[list[ValueChange], float]]:
-    """Return the best of the smallest sets of changes that lead to the target, with their posteriors."""
+    """Return the best of the smallest sets of changes that lead to the target, with posteriors."""
     with one_thread, progress_bar(None, by_steps=True, desc="counterfactual", unit=" blocks"):
         for size in range(1, min(most, len(changes.moves_of)) + 1):
             _check_work(changes, size)
@@ -384,13 +385,14 @@ def _check_rows(changes: Changes, rows: float, size: int) -> None:
     terms = len(changes.row.codes) * max(1, len(averaged_in(changes.x)))
     if rows * terms > _MOST_TERMS:
         raise ValueError(
-            f"most must be less than {size} for this row, because {rows:,.0f} sets of changes or more have "
-            f"to be tried in {terms:,} terms. Name features that keep their values with fixed."
+            f"most must be less than {size} for this row, because {rows:,.0f} sets of changes or "
+            f"more have to be tried in {terms:,} terms. Name features that keep their "
+            "values with fixed."
         )
 
 
 class SetSearch:
-    """The best sets of so many changes that lead to the target, trying those with the largest bounds first.
+    """The best sets of so many changes that lead to the target, by bounds in descending order.
 
     The value of a set is the posterior of the target less twice the sizes of its changes, so that
     smaller changes are better, and of equal ones the more probable. Of the sets that change the
@@ -464,7 +466,7 @@ class SetSearch:
         self.best, self.values = self.best[kept], self.values[kept]
 
     def _bounds(self, sets: Positions, totals: Array) -> Array:
-        """Return a bound of the value of longer sets, -inf if the target cannot be predicted, (sets,).
+        """Return a bound of the value of longer sets, (sets,), -inf if they miss the target.
 
         The odds of an average are not larger than those of the member with the largest odds.
         """
@@ -499,7 +501,7 @@ class SetSearch:
 def _extended_sets(
     changes: Changes, corrections: Corrections | None, sets: Positions, totals: Array
 ) -> tuple[Positions, Array]:
-    """Return sets with one more move, of a later feature, and the log joint, that of the row if not a sum."""
+    """Return sets with one more move, of a later feature, and their log joint, or the row's."""
     features = changes.features[sets]
     latest = features[:, -1:] if features.shape[1] else np.full((len(sets), 1), -1)
     at, moves = np.nonzero(changes.features > latest)

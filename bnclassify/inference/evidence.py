@@ -1,4 +1,4 @@
-"""Weights of evidence: contributions of features, main effects and interactions to the log odds of a class.
+"""Weights of evidence: contributions of features and of interactions to the log odds of a class.
 
 Main effects and interactions do not depend on the direction of arcs.
 """
@@ -91,7 +91,7 @@ def weigh_evidence(
     *,
     argument: str = "row",
 ) -> Evidence:
-    """Compute the contributions of the prior and each feature to the log odds of a class in each row."""
+    """Compute the contributions of prior and features to the log odds of a class in each row."""
     names = check_fitted(x).known_levels[-1]
     compared = _positions_of(names, target, against)
     check_unseen(unseen)
@@ -108,7 +108,7 @@ def weigh_evidence(
 def _weigh_evidence(
     x: Formula, rows: Rows, order: Sequence[int], target: int | None, against: list[int] | None
 ) -> tuple[Array, Positions, Mask, Array]:
-    """Return log odds of `Evidence`, NaN if undefined, its ``targets``, ``rivals`` and ``posteriors``."""
+    """Return log odds of `Evidence`, NaN if undefined, ``targets``, ``rivals``, ``posteriors``."""
     logs = scores_in_sequence(x, rows, order)
     targets, rivals = _choose_compared_classes(logs[-1, :], target, against)
     at = np.arange(len(rows))
@@ -175,7 +175,7 @@ def _positions_of(
 
 
 def target_position(labels: tuple[Hashable, ...], target: Hashable | None) -> int | None:
-    """Return the position of the class to explain: by default the last of two, None of more; or raise."""
+    """Return the position of the class to explain: by default the last of two, None of more."""
     if len(labels) < 2:
         raise ValueError(f"x must have at least two classes to compare; got {listed(labels)}.")
     if target is None:
@@ -195,19 +195,20 @@ def _check_odds(
     unrivalled: list[int] = targets[~rivals.any(axis=1)].tolist()
     if unrivalled:
         raise ValueError(
-            f"against must differ from the explained class; got {shown(labels[unrivalled[0]])}, which is "
-            f"predicted in {len(unrivalled):,} of {len(targets):,} rows. Set target to the class to explain."
+            f"against must differ from the explained class; got {shown(labels[unrivalled[0]])}, "
+            f"which is predicted in {len(unrivalled):,} of {len(targets):,} rows. Set target to "
+            "the class to explain."
         )
     without = np.isnan(log_odds[:, 0])
     if without.any():
         raise ValueError(
-            f"{argument} must be possible under a compared class, so that the odds are defined; got "
-            f"impossible rows {listed(index[without])}. Fit the model with smooth above 0."
+            f"{argument} must be possible under a compared class, so that the odds are defined; "
+            f"got impossible rows {listed(index[without])}. Fit the model with smooth above 0."
         )
 
 
 def split_evidence(evidence: Evidence) -> tuple[list[Scope], Array]:
-    """Split contributions into main effects and interactions: return the scopes of these, and the log odds.
+    """Split contributions into main effects and interactions; return their scopes, and log odds.
 
     A scope has the positions of its features in ascending order, or none for the rest of an
     average. The log odds are (rows, 1 + features + scopes): of the prior, the main effects in the
@@ -267,7 +268,7 @@ def _weighed_effects(evidence: Evidence) -> list[tuple[int, Scope, Array]]:
 
 @dataclass(frozen=True)
 class Effect:
-    """Contributions of a feature to the log odds, (parent_levels, levels or points), and its parent.
+    """What a feature adds to the log odds, (parent_levels, levels or points), and its parent.
 
     If ``target`` is None, the class takes the place of the parent: there is one line per class.
     """
@@ -329,7 +330,7 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
 
 
 def effect_ranges(x: Model) -> Array:
-    """Return the range of the effect of each feature alone on the log odds; 1 if it is not defined."""
+    """Return the range of each feature's own effect on the log odds; 1 if it is not defined."""
     ranges = np.ones(len(x.features))
     for i, name in enumerate(x.features if len(x.features) <= _MOST_MEASURED else ()):
         with suppress(TypeError, ValueError), np.errstate(invalid="ignore"):
@@ -339,7 +340,7 @@ def effect_ranges(x: Model) -> Array:
 
 
 def curve_of(x: Model, feature: Hashable) -> Array | None:
-    """Return the numbers at which the effect of a feature is drawn; None if it depends on codes alone."""
+    """Return the numbers at which an effect is drawn; None if it depends on codes alone."""
     if feature in x.densities:
         cells = x.densities[feature].columns()
         width = _DEVIATIONS * cells["sd"]
@@ -354,7 +355,7 @@ def curve_of(x: Model, feature: Hashable) -> Array | None:
 
 
 def middles(x: Model, feature: Hashable) -> Array | None:
-    """Return a number in each interval of a feature whose numbers the model needs, NaN if it has none."""
+    """Return a number in each interval of a feature whose numbers are needed, NaN if none is."""
     points = curve_of(x, feature)
     if points is None:
         return None

@@ -65,44 +65,50 @@ def explain(
 ) -> pd.DataFrame | list[str] | pd.Series[Any]:
     """Explain predictions by the contribution of each feature to the log odds of a class.
 
+    The odds of a class are its probability divided by the probability of another class. The
+    contributions sum to the logarithm of these odds, as `predict` returns them.
+
     Parameters
     ----------
     x : BNC, AODE or another model
         Fitted model.
     row : pandas.DataFrame, Dataset, Series, dict or list of dict
-        One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or several. A Series or dict
-        may omit features, which are then missing.
+        One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or several rows. Features that
+        a Series or dict omits are unknown.
     target, against : optional
         The class to explain, and the class or classes to compare it with. By default, the last of
-        two classes is explained, and the predicted one of more, against the most probable other
-        class of the row.
+        two classes, or the predicted one of more, against the most probable other class.
     unseen : {"error", "missing"}, default "error"
-        As in `predict`.
+        What to do with values that did not occur in training, as in `predict`.
     class_var : str, optional
-        The class variable to explain, if `x` has several; the others are marginalized over.
+        The class variable to explain, if `x` has several. The others are marginalized over.
     sort : bool, default False
-        If True, order the variables of each row by the absolute value of ``log_odds``.
+        If True, the strongest contributions come first.
     interactions : bool, default False
-        If True, split the contribution of each feature with feature parents into main effect and
-        interaction.
+        If True, divide the contribution of a feature with feature parents into its main effect and
+        interactions with them.
     sentences : bool, default False
-        If True, return the three strongest reasons as text in place of the table. Those of a
-        `Scorecard` compare a value with the average one.
+        If True, return the three strongest reasons as text in place of the table. For a
+        `Scorecard`, a reason compares a value with the average value.
 
     Returns
     -------
     pandas.DataFrame
-        One row per variable: the class, then the features, parents before children. Columns are
-        ``value``, NaN if missing; ``parents``, the values of its feature parents; ``log_odds``, the
-        contribution in nats, 0 for an unknown feature; its exponential ``odds_ratio``; and, of a
-        `Scorecard`, ``points`` and ``lost``, the points below those of the best value. A pair of
-        features in a sum of effects has a row of its own, such as "age × sex". With
-        ``interactions=True``, the features are followed by one row per interaction, indexed by the
-        tuple of its features, or by ``"(rest)"`` in an average. For several rows or none, the
-        tables are concatenated, indexed by row label and variable, with the additional columns
-        ``target`` and ``against``.
+        One row for the class and one per feature, parents before children, with these columns:
+
+        - ``value``: the value in the row, NaN if missing.
+        - ``parents``: the values of the feature parents.
+        - ``log_odds``: the contribution in nats, 0 for an unknown feature.
+        - ``odds_ratio``: its exponential, the factor that multiplies the odds.
+        - ``points`` and ``lost``, for a `Scorecard`: points, and points below the best value.
+
+        A pair of features in a sum of effects has its row, such as "age × sex". With
+        ``interactions=True``, one row per interaction follows the features, with the tuple of its
+        features as label, or ``"(rest)"`` in an average. Unless there is exactly one row, the
+        tables are concatenated, indexed by row label and variable, with columns ``target`` and
+        ``against``.
     list of str
-        With ``sentences=True``; for several rows, a Series of such lists.
+        With ``sentences=True``. For several rows, a Series of lists.
 
     Raises
     ------
@@ -112,14 +118,12 @@ def explain(
 
     Notes
     -----
-    The weight of evidence [1]_ of a feature is the log odds given it and the features before it,
-    minus those given the features before it. The weight of the class is its prior log odds in a
-    network; in a sum of effects or the default model, it is the start of the sum, and in a
-    `Scorecard` the log odds of the average row. Later features are treated like unknown features in
-    `predict`. A missing value has a contribution if missing values are evidence in the model. The
-    weights sum to the log odds of the posterior of `predict`.
-
-    The page :doc:`Formulas </methods>` has the details, also of main effects and interactions.
+    The weight of evidence [1]_ of a feature is the log odds given the feature and the ones before
+    it, minus the log odds given only the ones before it; later features are unknown. The weight of
+    the class is its prior log odds in a network, the start of the sum in a sum of effects or the
+    default model, and the log odds of the average row in a `Scorecard`. A missing value has a
+    contribution if missing values are evidence in the model. The page :doc:`Formulas </methods>`
+    has the details and defines main effects and interactions.
 
     References
     ----------
@@ -184,7 +188,7 @@ def explain(
 def _contributions(
     evidence: Evidence, raw: Dataset, interactions: bool
 ) -> tuple[dict[Hashable, ArrayOf[Any]], Array]:
-    """Return the values of each variable, and of each interaction, (rows,), and the log odds of rows."""
+    """Return the values of variables and interactions, (rows,), and the log odds of rows."""
     x, values = evidence.model, _explained_values(evidence, raw)
     names = [x.class_var, *[x.features[i] for i in evidence.order]]
     if not interactions:
@@ -216,7 +220,7 @@ def written_pair(variable: Hashable) -> Hashable:
 def _sentences_of_reasons(
     evidence: Evidence, row: int, known: Sequence[tuple[Hashable, Any]], weights: Array, base: str
 ) -> list[str]:
-    """Write the strongest contributions of features in a row, and the ``base`` to which they refer."""
+    """Write the strongest contributions of features in a row, and their reference, ``base``."""
     target, rival = _compared_classes(evidence, row)
     n_rivals, n_others = np.count_nonzero(evidence.rivals[row, :]), evidence.rivals.shape[1] - 1
     odds = f"the odds of {_quoted_class(target)}"
@@ -256,7 +260,7 @@ def _odds_ratio_in_words(log_odds: float, base: str = "") -> str:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The explanation of one row: values and log odds of the class, of each feature and interaction.
+    """The explanation of one row: values and log odds of the class, features and interactions.
 
     ``unknown`` features have log odds of 0. ``interactions`` are log odds by the names of features.
     The probability of the target is below 1 if the log odds are finite, even if they are too large
@@ -342,7 +346,7 @@ def _objects(labels: Sequence[Hashable]) -> ArrayOf[Any]:
 
 
 def _parents(evidence: Evidence) -> list[ArrayOf[Any]]:
-    """Write the values of the feature parents of each variable: the class, then the features in order."""
+    """Write the values of the feature parents of each variable: the class, then the features."""
     x, parents = evidence.model, evidence.model.feature_parents
     position = {name: i for i, name in enumerate(x.features)}
     texts: list[ArrayOf[Any]] = [np.full(len(evidence.targets), "", dtype=object)]
@@ -357,7 +361,7 @@ def _parents(evidence: Evidence) -> list[ArrayOf[Any]]:
 
 
 def _compared_classes(evidence: Evidence, row: int) -> tuple[Hashable, Hashable]:
-    """Return the explained class of a row, and the class, or a text on the classes, to compare it with."""
+    """Return the explained class of a row, and the class, or text on classes, compared with it."""
     labels, rivals = evidence.model.known_levels[-1], evidence.rivals[row, :]
     is_one = np.count_nonzero(rivals) == 1
     return labels[evidence.targets[row]], labels[rivals.argmax()] if is_one else write_rivals(

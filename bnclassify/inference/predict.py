@@ -116,56 +116,57 @@ def predict(
     ----------
     x : BNC, AODE or another model
         Fitted model.
-    newdata : pandas.DataFrame or another frame, Dataset, Series, dict, list of dict or Dask DataFrame
-        Rows with a column for each feature of `x`. A Series or dict is one row, and may omit
-        features, which are then unknown. None, NaN and pandas.NA are missing.
+    newdata : DataFrame, Dataset, Series, dict, list of dict or Dask DataFrame
+        Rows with a column for each feature of `x`. A Series or dict is one row; features that it
+        omits are unknown. None, NaN and pandas.NA are missing.
     prob : bool, default False
-        If True, return posteriors instead of labels.
+        If True, return one probability per class, in place of the most probable class.
     unseen : {"error", "missing"}, default "error"
-        Whether a value that did not occur in training raises an error or is treated as missing. A
-        column in which only the type is wrong, such as the text "1.0" for the number 1, is always
-        an error.
+        What to do with a value that did not occur in training. The default raises an error, which
+        shows mistakes early; "missing" treats the value as missing, as a service needs. Values of
+        another type, such as the text "1.0" for the number 1, are an error in any case.
     unknown : sequence of str, optional
-        Names of features that are unknown in all rows, and that `newdata` has no values of. What is
-        unknown is not evidence; what is missing is evidence as far as it was in training.
+        Features that are unknown in all rows, so that `newdata` needs no column for them. Unknown
+        values are not evidence. Missing values are evidence if they were in training.
     prior : dict or pandas.Series, optional
-        The probability of each class in the population of `newdata`, if it differs from the
-        training data.
+        Probability of each class in the population of `newdata`. Give it if the classes are more
+        or less frequent there than in training; by default, they are as frequent.
     costs : pandas.DataFrame, optional
-        Costs of decisions, ``costs.loc[actual, decision]``. Decisions can be classes or anything
-        else, such as "refer". The decision with the lowest expected cost is returned.
+        Costs of decisions, ``costs.loc[actual, decision]``. The result is then the decision with
+        the lowest expected cost. Decisions are classes or other labels, such as "refer". By
+        default, all errors cost the same.
     points : bool, default False
-        If True, return the total points of each row of a `Scorecard`.
+        If True, return the total points of each row, for a `Scorecard`.
     joint : bool, default False
-        With several class variables, whether to predict the most probable combination of labels, in
-        place of the most probable label of each.
+        With several class variables: if True, predict the most probable combination of labels; if
+        False, the most probable label of each.
     greedy : bool, default False
-        For a `chain`, whether to predict one class variable after the other, given the labels
-        before.
+        For a `chain`: if True, predict the class variables in order, each given the labels that
+        were predicted before. This is faster with many class variables.
     at_least : label, optional
-        With ``prob=True``, return the probability of this class or a higher one, if the class was
-        an ordered categorical in training, or has numbers as labels.
+        With ``prob=True``, return the probability of this class or a higher one. The class must
+        have been an ordered categorical in training, or have numbers as labels.
     interval : float, optional
-        With ``prob=True``, probability of a credible interval of each posterior, such as 0.9.
-        Models with refits, from ``bnc(..., interval=True)``, and their tables and scorecards have a
-        jackknife interval. Requires tables estimated with ``smooth``, ``ess`` or ``m`` above 0.
+        With ``prob=True``, return an interval for each probability, which contains it with this
+        probability, such as 0.9. The tables must be estimated with ``smooth``, ``ess`` or ``m``
+        above 0 (a credible interval), or the model fitted by ``bnc(..., interval=True)`` (a
+        jackknife interval, which its tables and scorecards have, too).
     draws : int, default 1000
-        Number of draws of all tables from which an interval is computed.
+        Number of draws of the tables for a credible interval. More draws give more exact ends.
     rng : int or numpy.random.Generator, optional
         Seed of the draws.
 
     Returns
     -------
     pandas.Series
-        Categorical labels with the index of ``newdata``. Ties go to the first class. If a column
-        of `costs` is not a class, the categories are the columns of `costs`. With ``points=True``,
-        whole numbers, and with `at_least`, probabilities.
+        Categorical labels with the index of `newdata`. Ties go to the first class. With `costs`,
+        the categories are the decisions, unless all decisions are classes. With ``points=True``,
+        whole numbers; with `at_least`, probabilities.
     pandas.DataFrame
-        With ``prob=True``, one column per class; a row that is impossible under every class has the
-        uniform posterior. With `interval`, an additional level of the columns has lower, estimate
-        and upper. With several class variables, one column per class variable, or per class
-        variable and label; with both ``joint=True`` and ``prob=True``, labels and a column
-        ``probability``.
+        With ``prob=True``, one column per class. A row that is impossible under every class has
+        equal probabilities. With `interval`, a second level of the columns has lower, estimate and
+        upper. With several class variables, one column per class variable, or per class variable
+        and label; with ``joint=True`` and ``prob=True``, the labels and a column ``probability``.
     frame of another library
         The same in the library of `newdata`: lazy for Dask, and Arrow for rows of a database.
 
@@ -177,10 +178,10 @@ def predict(
 
     Notes
     -----
-    Networks, their averages and models of several class variables marginalize over missing and
-    unknown features exactly. Models with leave-one-out weights mix in a model that does. In a sum
-    of effects, unknown effects have the mean and the variance that those of the training rows have,
-    given the known ones. If nothing is known, the posteriors are the shares of the classes. `ande`
+    Networks, averages of networks and models of several class variables marginalize over missing
+    and unknown features exactly. A model with leave-one-out weights mixes in a second model that
+    does. In a sum of effects, an unknown effect has its mean and variance given the known effects,
+    from the training rows. With all features unknown, a sum returns the class proportions. `ande`
     skips missing features.
 
     With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c)
@@ -190,8 +191,8 @@ def predict(
     References
     ----------
     .. [1] Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI 2001.
-    .. [2] Saerens, M., Latinne, P., Decaestecker, C. (2002). Adjusting the outputs of a classifier to
-       new a priori probabilities: a simple procedure. Neural Computation 14.
+    .. [2] Saerens, M., Latinne, P., Decaestecker, C. (2002). Adjusting the outputs of a
+       classifier to new a priori probabilities: a simple procedure. Neural Computation 14.
 
     Examples
     --------
@@ -271,8 +272,8 @@ def _predictor(
         return partial(x.predict, **options, joint=joint, greedy=greedy)
     if joint or greedy:
         raise TypeError(
-            f"{'joint' if joint else 'greedy'} must be False for a model of one class variable. mbc, maode "
-            "and chain learn models of several."
+            f"{'joint' if joint else 'greedy'} must be False for a model of one class variable. "
+            "mbc, maode and chain learn models of several."
         )
     if prob and costs is not None:
         raise ValueError("costs must be None if prob is True. Costs change only labels.")
@@ -339,7 +340,8 @@ def _check_points(x: Model, **others: object) -> None:
     """Raise an error unless a model has points, and nothing else is asked for."""
     if not x.points_of(Rows(np.zeros((len(x.features), 0), dtype=np.int8)), ()):
         raise TypeError(
-            f"points must be False unless x is a scorecard; got {x.called}. Make one with scorecard(x)."
+            f"points must be False unless x is a scorecard; got {x.called}. Make one "
+            "with scorecard(x)."
         )
     if given := [
         name for name, value in others.items() if value is not None and value is not False
@@ -371,7 +373,7 @@ def _predict_intervals(
     draws: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Predict posteriors with their intervals, by the same draws of tables in all blocks of rows."""
+    """Predict posteriors with intervals, by the same draws of tables in all blocks of rows."""
     frame = estimate(newdata)
     data = encode_for(x, newdata, x.features, unknown=unknown)
     rows = x.place(data, unseen)
@@ -390,14 +392,14 @@ def _refit_intervals(
     interval: float,
     finest: float,
 ) -> pd.DataFrame:
-    """Predict posteriors with their intervals, from those of models without a group of the rows each."""
+    """Predict posteriors with intervals, from those of models without a group of rows each."""
     frame = estimate(newdata)
     others = np.stack([refit(newdata).to_numpy() for refit in refits])
     return with_bounds(frame, jackknife_bounds(frame.to_numpy(), others, interval, finest))
 
 
 def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: float = 0.0) -> Array:
-    """Return the ends of intervals of probabilities, (2, …), from those without each group, (groups, …).
+    """Return interval ends of probabilities, (2, …), from those without each group, (groups, …).
 
     With L the log odds, and L_g those without group g of G, the variance of L is (G − 1)/G Σ_g (L_g
     − mean)², and its distribution Student's t with G − 1 degrees of freedom. The ends move outwards
@@ -429,14 +431,14 @@ def weigh_classes(
     unknown: Sequence[Hashable] = (),
     prior: ClassPrior | None = None,
 ) -> tuple[Array, pd.Index[Any]]:
-    """Return logs that are posteriors once normalized, (rows, classes), and the index of the rows."""
+    """Return logs that, normalized, are posteriors, (rows, classes), and the index of the rows."""
     reweigh = _class_prior_correction(x, prior)
     data = encode_for(x, newdata, x.features, unknown=unknown)
     return reweigh(log_joint(x, data, unseen=unseen)), data.index
 
 
 def _class_prior_correction(x: Model, prior: ClassPrior | None) -> Callable[[Array], Array]:
-    """Return a function of log joints that replaces the learned P(class) by a prior, if one is given."""
+    """Return a function of log joints that replaces the learned P(class) by a prior, if given."""
     if prior is None:
         return lambda logs: logs
     names = x.known_levels[-1]
@@ -447,7 +449,7 @@ def _class_prior_correction(x: Model, prior: ClassPrior | None) -> Callable[[Arr
 def check_costs(
     costs: pd.DataFrame, classes: Sequence[Hashable]
 ) -> tuple[Array, tuple[Hashable, ...]]:
-    """Return costs, (classes, decisions), and the decisions, ordered as the classes if they are classes."""
+    """Return costs, (classes, decisions), and decisions, which may be classes in their order."""
     remedy = "An example is pd.DataFrame([[0, 1], [5, 0]], index=names, columns=names)."
     expected = "a DataFrame with one row per actual class and one column per decision"
     Instance(pd.DataFrame, expected, remedy).check("costs", costs)
@@ -456,7 +458,8 @@ def check_costs(
     decisions = columns
     if not decisions or len(set(decisions)) < len(decisions) or any(map(is_missing, decisions)):
         raise ValueError(
-            f"costs must have one column per decision, each with its own name; got {listed(decisions)}."
+            "costs must have one column per decision, each with its own name; got "
+            f"{listed(decisions)}."
         )
     if set(decisions) <= set(classes):
         decisions = [name for name in classes if name in decisions]
@@ -494,7 +497,7 @@ def log_prior_ratio(learned: Array, prior: Array, classes: Sequence[Hashable]) -
     unknown = [name for name, lacks in zip(classes, lacking, strict=True) if lacks]
     if unknown:
         raise ValueError(
-            f"prior must be 0 for classes that are impossible in the model; got a positive value of "
+            "prior must be 0 for classes that are impossible in the model; got a positive value of "
             f"{listed(unknown)}. Fit the model with smooth above 0."
         )
     return log(np.where(prior > 0, prior / np.where(learned > 0, learned, 1.0), 0.0))

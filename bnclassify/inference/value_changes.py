@@ -68,8 +68,9 @@ def check_wish(
         OneOf(("increasing", "decreasing")).check(f"directions[{name!r}]", direction)
         if not _is_numeric(x, name) and not all(isinstance(v, Real) for v in _labels(x, name)):
             raise ValueError(
-                f"directions must name features that are numbers; got {shown(name)} with the levels "
-                f"{listed(_labels(x, name))}. Name the possible ones, with ranges={{{name!r}: [...]}}."
+                f"directions must name features that are numbers; got {shown(name)} with the "
+                f"levels {listed(_labels(x, name))}. Name the possible ones, with "
+                f"ranges={{{name!r}: [...]}}."
             )
     return Wish(frozenset(fixed), ends, levels, directions or {})
 
@@ -119,7 +120,7 @@ def _is_numeric(x: Model, name: Hashable) -> bool:
 
 
 def value_changes(x: Model, codes: Sequence[int], raw: Dataset, wish: Wish) -> list[ValueChange]:
-    """Return all possible changes of single features, in column order and in the order of levels."""
+    """Return all possible changes of single features, in the order of columns and levels."""
     moves = list[ValueChange]()
     for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
         is_fixed = name in wish.fixed or name in x.densities
@@ -161,7 +162,7 @@ def _is_possible(label: Hashable, name: Hashable, wish: Wish) -> bool:
 def _numbers_in_intervals(
     feature: int, own: int, cuts: Sequence[float], before: float, ends: tuple[float, float]
 ) -> list[ValueChange]:
-    """Return the changes of a number to the nearest value of each other interval that is in a range."""
+    """Return the changes of a number to the nearest value of other intervals within a range."""
     (least, most), places = ends, decimals(cuts, before)
     moves = []
     for code, (low, high) in enumerate(zip([-np.inf, *cuts], [*cuts, np.inf], strict=True)):
@@ -179,8 +180,8 @@ def _numbers_in_intervals(
 def decimals(cuts: Sequence[float], before: float = 0.0) -> int | None:
     """Return the decimals that values of a column have, by its cut points; None if they have many.
 
-    >>> decimals((115.5, 127.5)), decimals((21.35, 29.05)), decimals((44.2, 50.0)), decimals((1.23456789,))
-    (0, 1, 1, None)
+    >>> decimals((115.5, 127.5)), decimals((21.35, 29.05)), decimals((1.23456789,))
+    (0, 1, None)
     """
     texts = [format(Decimal(repr(float(cut))), "f").rstrip("0") for cut in cuts]
     parts = [text.partition(".")[2] for text in texts]
@@ -192,7 +193,7 @@ def decimals(cuts: Sequence[float], before: float = 0.0) -> int | None:
 
 
 def nearest_inside(low: float, high: float, is_below: bool, places: int | None) -> float:
-    """Return the largest number of an interval, or the smallest, with so many decimals if there is one.
+    """Return an interval's largest number, or its smallest, with so many decimals if there is one.
 
     >>> nearest_inside(90.0, 115.5, True, 0), nearest_inside(115.5, 130.0, False, 0)
     (115.0, 116.0)

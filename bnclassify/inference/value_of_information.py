@@ -44,14 +44,14 @@ _BLOCK_CELLS = 2**20
 def value_of_information(
     x: Model, row: InFull | Row, *, costs: pd.DataFrame | None = None, unseen: Unseen = "error"
 ) -> pd.DataFrame:
-    """Rank the missing features of a row by how informative about the class they are expected to be.
+    """Rank the missing features of a row by their expected information about the class.
 
     Parameters
     ----------
     x : BNC, AODE or another model
         Fitted model.
     row : pandas.DataFrame, Series or dict
-        One row. A Series or dict may omit features, which are then missing.
+        One row. Features that a Series or dict omits are unknown.
     costs : pandas.DataFrame, optional
         Costs of decisions, as in `predict`.
     unseen : {"error", "missing"}, default "error"
@@ -63,16 +63,16 @@ def value_of_information(
         One row per missing feature, the most valuable first, ties in column order. Columns:
 
         - ``gain``: the expected reduction of the entropy of the class, in nats
-        - ``cost_reduction``: with `costs`, the expected reduction of the cost of the best decision,
-          by which the features are then ordered
+        - ``cost_reduction``: with `costs`, the expected reduction of the cost of the best decision;
+          the table is sorted by it
 
         It is empty if no feature is missing.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` is a `DN` or has several class variables, or `row` is not one row or has probability
-        0.
+        If `x` is a `DN` or has several class variables, `row` has not exactly one row, or its
+        probability is 0.
 
     Notes
     -----
@@ -81,10 +81,10 @@ def value_of_information(
         gain = H(C | e) − Σ_v P(v | e) H(C | e, v)
         cost_reduction = min_d E[cost(d) | e] − Σ_v P(v | e) min_d E[cost(d) | e, v].
 
-    If the model does not define a joint distribution, P(v | e) is approximate, and H(C | e) is that
-    of the average over v of P(C | e, v), so that no gain is negative. A feature that the model
-    discretizes has one value per interval, and one with a density has values on a grid. Missing
-    values are regarded as unknown, and "(missing)" is not a value to find out.
+    If the model does not define a joint distribution, P(v | e) is approximate, and H(C | e) is the
+    entropy of the average over v of P(C | e, v), so that no gain is negative. A feature that the
+    model discretizes has one value per interval, and one with a density has values on a grid.
+    Missing values are regarded as unknown, and "(missing)" is not a value to find out.
 
     References
     ----------
@@ -141,7 +141,7 @@ def value_of_information(
 def _outcomes_of_features(
     x: Model, row: Rows, features: Sequence[int]
 ) -> dict[int, tuple[Array, Array]]:
-    """Return P(value | observed, class) and P(class | observed, value) of features, (values, classes).
+    """Return P(value | observed, class), P(class | observed, value) of features, (values, classes).
 
     A feature with a density has values on a grid. Many features are computed at once.
     """
@@ -181,7 +181,7 @@ def _still_unknown(rows: Rows, owners: Positions) -> Mask | None:
 
 
 def _values_of(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
-    """Return the codes and numbers of the values of a feature, and the width that each represents."""
+    """Return the codes and numbers of a feature's values, and the width that each represents."""
     name = x.features[feature]
     if name in x.densities:
         points, widths = grid_of(x.densities[name])
@@ -193,7 +193,7 @@ def _values_of(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
 
 
 def _log_outcomes(x: Model, rows: Rows, owners: Positions) -> Array:
-    """Return ln P(value, observed | class) plus a constant of the class and of the owner of each row.
+    """Return ln P(value, observed | class) plus a constant of class and owner of each row.
 
     The rows of an owner differ in this feature only. In formulas with codings, the values that a
     coding joins have equal probabilities.

@@ -75,7 +75,7 @@ class HillClimber:
         return self._graph.arcs.copy()
 
     def gains(self) -> Array:
-        """Return the gain of each operation on each arc, (operations, from, to), -inf if impossible."""
+        """Return the gains of operations on arcs, (operations, from, to); impossible is -inf."""
         gains = np.full((len(MOVES), *self._added.shape), -np.inf)
         sources, targets, deletions, reversals = self._gains_on_arcs()
         turns = self._graph.reversible(sources, targets)
@@ -226,7 +226,7 @@ def _move_at(gains: Array, place: int) -> tuple[ArcMove, float]:
 
 @dataclass(frozen=True)
 class Climb:
-    """Continuation of a search at a maximum: at most `tabu` steps down, then `restarts` at random moves."""
+    """Continuation at a maximum: at most `tabu` steps down, then `restarts` at random moves."""
 
     tabu: int = 0
     restarts: int = 0
@@ -254,7 +254,7 @@ class Climb:
     def _climb(
         self, climber: HillClimber, changes: list[Change], run: int, bar: Bar
     ) -> tuple[list[list[int]], float]:
-        """Make moves until `tabu` steps have not improved the best score; return the best network."""
+        """Make moves until `tabu` steps did not improve the best score; return the best network."""
         recent = deque([climber.arcs], maxlen=self.tabu)
         best, best_score = [list(ps) for ps in climber.parents], climber.score
         above, losses, changed = 0.0, 0, set[int]()

@@ -46,8 +46,8 @@ class ArcRules:
             lost = [arc for arc in arcs if apart is not None and apart in arc]
             if lost:
                 raise ValueError(
-                    f"{argument} must be arcs between features, as the class is a parent of every feature; "
-                    f"got {written(lost)}. Use hc or chow_liu for other networks."
+                    f"{argument} must be arcs between features, as the class is a parent of every "
+                    f"feature; got {written(lost)}. Use hc or chow_liu for other networks."
                 )
         both = [arc for arc in rules.required if rules.forbids(arc)]
         if both:
@@ -87,7 +87,7 @@ class ArcRules:
             )
 
     def matrices(self, columns: Sequence[Hashable]) -> tuple[Mask, Mask]:
-        """Return which arcs between columns are required and which are forbidden, (from, to) each."""
+        """Return which arcs between columns are required, and which are forbidden, (from, to)."""
         position = {name: i for i, name in enumerate(columns)}
         matrices = np.zeros((2, len(columns), len(columns)), dtype=bool)
         for matrix, arcs in zip(matrices, (self.required, self.forbidden), strict=True):
@@ -112,20 +112,20 @@ class ArcRules:
         ]
         if lost:
             raise ValueError(
-                f"forbidden must not contain arcs of the initial structure; got {written(lost)}. Start from "
-                "a structure without them."
+                f"forbidden must not contain arcs of the initial structure; got {written(lost)}. "
+                "Start from a structure without them."
             )
         cycle = find_cycle(start)
         if cycle:
             raise ValueError(
-                f"required must not form a cycle with the initial arcs; got {' -> '.join(map(str, cycle))}. "
-                "Drop one of these arcs."
+                "required must not form a cycle with the initial arcs; got "
+                f"{' -> '.join(map(str, cycle))}. Drop one of these arcs."
             )
         for target, sources in start.items():
             if most is not None and len(sources) > most:
                 raise ValueError(
-                    f"{argument} must be at least {len(sources)} for the initial structure; got {most}. Drop "
-                    f"some of {written((source, target) for source in sources)}."
+                    f"{argument} must be at least {len(sources)} for the initial structure; got "
+                    f"{most}. Drop some of {written((source, target) for source in sources)}."
                 )
         return start
 
@@ -139,7 +139,8 @@ def _as_arcs(argument: str, arcs: object) -> tuple[Arc, ...]:
             raise TypeError(must_be(argument, expected, pair))
         if pair[0] == pair[1]:
             raise ValueError(
-                f"{argument} must not contain an arc from a variable to itself; got {written([pair])}."
+                f"{argument} must not contain an arc from a variable to itself; got "
+                f"{written([pair])}."
             )
     return tuple((source, target) for source, target in pairs)
 
@@ -169,9 +170,9 @@ def check_start(
         return parents
     if start.class_var != class_var or not is_anb(start):
         raise ValueError(
-            "start must be a structure with the class as a parent of every feature and without class "
-            f"parents; got arcs {written((p, v) for v, ps in parents.items() for p in ps)}. Use hc for "
-            "other structures."
+            "start must be a structure with the class as a parent of every feature and without "
+            f"class parents; got arcs {written((p, v) for v, ps in parents.items() for p in ps)}. "
+            "Use hc for other structures."
         )
     return {
         v: tuple([p for p in ps if p != class_var]) for v, ps in parents.items() if v != class_var

@@ -70,10 +70,10 @@ def learn_blanket(
 
     References
     ----------
-    .. [1] Tsamardinos, I., Aliferis, C. F., Statnikov, A. (2003). Algorithms for large scale Markov blanket
-       discovery. FLAIRS 2003.
-    .. [2] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of
-       Statistics 6.
+    .. [1] Tsamardinos, I., Aliferis, C. F., Statnikov, A. (2003). Algorithms for large scale
+       Markov blanket discovery. FLAIRS 2003.
+    .. [2] Holm, S. (1979). A simple sequentially rejective multiple test procedure.
+       Scandinavian Journal of Statistics 6.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def learn_blanket(
 
 
 def _log_p_values(counts: FamilyCounts, family: tuple[int, ...], test: str) -> Array:
-    """Return ln p of the independence of the first variable and each other, given the rest of the family."""
+    """Return ln p of the independence of the first variable and each other, given the rest."""
     cards = counts.cards
     logs = np.full(len(cards), np.inf)
     configurations = prod(cards[list(family[1:])].tolist())

@@ -84,11 +84,11 @@ def nb(
         Name of the class variable.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
         Data with the levels of each variable. By default, all columns except the class are
-        features. Columns of type float in a data frame may be numbers, for which `lp` requires
+        features. Columns of type float in a data frame may be numbers, and `lp` then requires
         ``numbers``.
     features : list of str, optional
-        Names of the features; with `dataset`, a selection of its columns. By default and
-        without `dataset`, there are none.
+        Names of the features; with `dataset`, a selection of its columns. By default and without
+        `dataset`, there are no features.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def aode(
     *,
     features: Iterable[Hashable] | None = None,
 ) -> AODE | BNC:
-    """Build an AODE: an ensemble with one network for each feature as the parent of all other features.
+    """Build an AODE: an ensemble with one network per feature, which is the parent of all others.
 
     Parameters
     ----------
@@ -142,10 +142,10 @@ def aode(
 
     Notes
     -----
-    This is the ensemble of the R package, the mean of the joint distributions of networks, which
-    marginalizes over missing features exactly. `ande` follows its authors [1]_: the first table of
-    an estimator is P(class, superparent), only superparents whose values occurred in training are
-    used, and missing features are skipped.
+    This is the ensemble of the R package, the mean of the joint distributions of
+    networks, which marginalizes over missing features exactly. `ande` follows its authors [1]_: the
+    first table of an estimator is P(class, superparent), only superparents with values that
+    occurred in training are used, and missing features are skipped.
 
     References
     ----------
@@ -183,8 +183,8 @@ def anb(
         Name of the class variable, which is a parent of every feature and is not listed in
         `parents`.
     parents : mapping
-        The list of the feature parents of each feature; a string is one parent. Other features have
-        none.
+        The list of the feature parents of each feature; a string is a single parent. Other features
+        have no feature parents.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
         Data with the features and their levels; numbers, as in `nb`, cannot be parents.
     features : list of str, optional
@@ -206,8 +206,8 @@ def anb(
     mentioned = tuple(dict.fromkeys(name for f, ps in written.items() for name in (f, *ps)))
     if class_var in mentioned:
         raise ValueError(
-            f"parents must contain only features; got the class {shown(class_var)}, which is a parent of "
-            "every feature. Omit it."
+            f"parents must contain only features; got the class {shown(class_var)}, which is a "
+            "parent of every feature. Omit it."
         )
     open_choice = dataset is None and features is None
     schema, chosen = find_schema(
@@ -295,7 +295,7 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
 def fixed_network(
     class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]], step: Step, *, origin: str
 ) -> BNC:
-    """Build any network from the parents of each variable, kept in its recipe; errors name `origin`."""
+    """Build any network from the parents of each variable, for its recipe; errors name `origin`."""
     families = _families_with_class(class_var, parents)
     check_families(class_var, families, origin=origin)
     recipe_step = replace(step, settings={"families": families})

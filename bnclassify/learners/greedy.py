@@ -29,7 +29,7 @@ from .scoring import CrossValidatedScore, FoldedData
 
 
 class Candidates(NamedTuple):
-    """The features, the arcs between them, and functions that score edits and pick the best score."""
+    """The features, the arcs between them, and functions that score edits and pick the best."""
 
     features: range
     required: Arcs
@@ -67,7 +67,7 @@ class Moves:
 
 
 def picker(rng: np.random.Generator | None) -> Callable[[Array], int]:
-    """Return a function that picks the best score: the first if tied, or a random one if `rng` is given."""
+    """Return a function that picks the best score: the first tied one, or a random one by `rng`."""
 
     def pick(scores: Array) -> int:
         tied = np.nonzero(scores >= scores.max() - TOLERANCE)[0]
@@ -85,7 +85,7 @@ def climb(
     most: float,
     progress: bool | None,
 ) -> SearchResult:
-    """Make the best edit as long as it improves the score by epsilon and the score is below `most`."""
+    """Make the best edit while it improves the score by epsilon and the score is below `most`."""
     steps, missed = list[tuple[str, Parents, Parents, float, float]](), 0.0
     start = score = float(at.score(current, [{}])[0])
     with progress_bar(progress, desc="search", unit=" steps") as bar:
@@ -213,8 +213,8 @@ class GreedySearch:
             if self.start is not None and not is_semi_naive(self.start):
                 arcs = written((p, v) for v, ps in parents.items() for p in ps)
                 raise ValueError(
-                    "start must be a semi-naive structure, in which all features of a group are joined; got "
-                    f"arcs {arcs}. Use tan_hc or kdb for others."
+                    "start must be a semi-naive structure, in which all features of a group are "
+                    f"joined; got arcs {arcs}. Use tan_hc or kdb for others."
                 )
             parents = joined_groups(parents, rules.required)
         start = rules.complete(parents, "the number of feature parents per feature", moves.most)
@@ -241,14 +241,14 @@ class GreedySearch:
             return
         if found.missed and not found.steps:
             warn(
-                f"No step improves the {self.metric} by `epsilon` = {self.epsilon}, so the search returns "
-                f"the initial structure. The best step improves it by {found.missed:.2g}; use a smaller "
-                "epsilon, such as epsilon=0."
+                f"No step improves the {self.metric} by `epsilon` = {self.epsilon}, so the search "
+                f"returns the initial structure. The best step improves it by {found.missed:.2g}; "
+                "use a smaller epsilon, such as epsilon=0."
             )
         elif n_features and not found.structure:
             warn(
-                f"No feature improves the {self.metric} of predicting the majority class, so none was "
-                "selected. Use metric='log_loss', which evaluates posteriors."
+                f"No feature improves the {self.metric} of predicting the majority class, so none "
+                "was selected. Use metric='log_loss', which evaluates posteriors."
             )
 
     def _trace(self, found: SearchResult, features: Sequence[Hashable]) -> dict[str, Any]:
@@ -267,7 +267,7 @@ class GreedySearch:
 def joined_groups(
     parents: Mapping[Hashable, Sequence[Hashable]], pairs: Iterable[Arc]
 ) -> dict[Hashable, Sequence[Hashable]]:
-    """Join the groups of features that contain a pair; the later features are parents of the earlier ones.
+    """Join the groups of features of a pair; later features are parents of the earlier ones.
 
     >>> joined_groups({"a": ["b"], "b": [], "c": []}, [("c", "a")])
     {'a': ['b', 'c'], 'b': ['c'], 'c': []}
@@ -303,7 +303,7 @@ def _deal_into_folds(
         counted = len(test) if data.weights is None else np.count_nonzero(data.weights[test])
         if not counted or len(test) == len(data):
             raise ValueError(
-                f"folds must each test at least one of the {len(data)} rows with a class and a positive "
-                f"weight, and not all of them; fold {fold} tests {counted}."
+                f"folds must each test at least one of the {len(data)} rows with a class and a "
+                f"positive weight, and not all of them; fold {fold} tests {counted}."
             )
     return FoldedData(data, tests)

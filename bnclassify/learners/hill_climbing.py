@@ -1,4 +1,4 @@
-"""Hill climbing: hc for general networks, and ban, which keeps the class as a parent of every feature."""
+"""Hill climbing: hc for general networks; ban keeps the class as a parent of every feature."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def hc(
         Operations on an arc; all three by default. ``("add",)`` gives Buntine's algorithm B.
     tabu : int, default 0
         Number of steps that continue from a maximum by the change with the smallest loss, without
-        returning to the last networks, also of this number.
+        returning to the last networks (the same number of them).
     restarts : int, default 0
         Number of further searches, each from the best network after 5 random changes.
     missing : {"error", "em"}, default "error"
@@ -96,24 +96,25 @@ def hc(
 
     Notes
     -----
-    Use it if all variables are of interest; for prediction alone, `tan_cl` is usually better. The
-    result is better than all networks that differ by one arc, but need not be the best of all;
-    `tabu` and `restarts` often find a better one. Of tied changes, additions come before deletions
-    and reversals, each in column order. The page :doc:`Formulas </methods>` has the tolerances and
-    describes structural EM, whose scores `search_steps` returns.
+    Use it if all variables are of interest; for prediction alone, `tan_cl` is usually
+    better. The result is better than all networks that differ by one arc, but need not be the best
+    of all; `tabu` and `restarts` often find a better one. Of tied changes, additions come before
+    deletions and reversals, each in column order. The page :doc:`Formulas </methods>` has the
+    tolerances and describes structural EM; `search_steps` returns its scores.
 
     References
     ----------
     .. [1] Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the
        combination of knowledge and statistical data. Machine Learning 20.
-    .. [2] Friedman, N. (1997). Learning belief networks in the presence of missing values and hidden
-       variables. ICML 1997.
+    .. [2] Friedman, N. (1997). Learning belief networks in the presence of missing values and
+       hidden variables. ICML 1997.
 
     Examples
     --------
     >>> from bnclassify import hc, load_car, modelstring
     >>> modelstring(hc("class", load_car()))
-    '[doors] [persons] [safety] [class|safety:persons] [buying|class] [maint|class] [lug_boot|class]'
+    '[doors] [persons] [safety] [class|safety:persons] [buying|class] [maint|class]
+     [lug_boot|class]'
     """
     search = _Climber(score, ess, max_parents, moves, missing, Climb(tabu, restarts, progress), rng)
     data = prepare(dataset, (class_var,), features, rows_needed=missing == "em")
@@ -148,7 +149,7 @@ def ban(
     """Learn an augmented naive Bayes by hill climbing on a decomposable score (BAN).
 
     The class is a parent of every feature and has no parents. The search starts from naive Bayes
-    and adds arcs between features as long as one improves the score of the network.
+    and adds arcs between features while the score of the network improves.
 
     Parameters
     ----------
@@ -190,8 +191,8 @@ def ban(
     --------
     >>> from bnclassify import ban, load_car, modelstring
     >>> modelstring(ban("class", load_car(), score="bde"))
-    '[class] [buying|class] [doors|class] [persons|class] [maint|buying:class] [safety|persons:class]
-     [lug_boot|safety:class]'
+    '[class] [buying|class] [doors|class] [persons|class] [maint|buying:class]
+     [safety|persons:class] [lug_boot|safety:class]'
     """
     search = _Climber(score, ess, max_parents, moves, missing, Climb(progress=progress), None)
     data = prepare(dataset, (class_var,), features, rows_needed=missing == "em")

@@ -49,10 +49,10 @@ def spode(
     score: ScoreName = "bic",
     features: Iterable[Hashable] | None = None,
 ) -> BNC:
-    """Learn a superparent one-dependence estimator (SPODE): the best single parent of all other features.
+    """Learn a superparent one-dependence estimator (SPODE): the best single parent of all others.
 
     The class is a parent of every feature, and one feature, the superparent, is a parent of all
-    other features. The superparent is the feature whose network has the largest score, the best
+    other features. The superparent is the feature with the largest score of its network, the best
     single member of an `aode`.
 
     Parameters
@@ -78,15 +78,15 @@ def spode(
 
     Notes
     -----
-    Use it for the readable graph closest to an AODE. The score of a superparent is the sum of its
-    contributions to the scores of all other features, each from the rows in which both features are
-    observed. Of tied superparents, the first in column order is chosen. Naive Bayes can have a
+    Use it for the readable graph closest to an AODE. The score of a superparent is the
+    sum of its contributions to the scores of all other features, each from the rows with values of
+    both features. Of tied superparents, the first in column order is chosen. Naive Bayes can have a
     larger score; `network_score` compares them.
 
     References
     ----------
-    .. [1] Keogh, E. J., Pazzani, M. J. (1999). Learning augmented Bayesian classifiers: a comparison of
-       distribution-based and classification-based approaches. AISTATS 1999.
+    .. [1] Keogh, E. J., Pazzani, M. J. (1999). Learning augmented Bayesian classifiers: a
+       comparison of distribution-based and classification-based approaches. AISTATS 1999.
     .. [2] Yang, Y., Korb, K., Ting, K. M., Webb, G. I. (2005). Ensemble selection for
        superparent-one-dependence estimators. AI 2005.
 
@@ -156,10 +156,10 @@ def kdb_mi(
 
     Notes
     -----
-    Use it with many rows, and with ``backoff=True``, because tables are large. Features are ranked
-    by I(X;C) and parents of X by I(X;Y|C), in nats per row, over the rows in which these variables
-    are observed. Of tied features, the first in column order is chosen. Required parents count in
-    `kdbk` and come before their children in the ranking.
+    Use it with many rows, and with ``backoff=True``, because tables are large. Features
+    are ranked by I(X;C) and parents of X by I(X;Y|C), in nats per row, over the rows with values of
+    these variables. Of tied features, the first in column order is chosen. Required parents count
+    in `kdbk` and come before their children in the ranking.
 
     References
     ----------
@@ -228,12 +228,12 @@ def kdb_gain(
     kdbk: int = 2,
     features: Iterable[Hashable] | None = None,
 ) -> BNC:
-    r"""Learn a k-dependence classifier whose parents improve the prediction of the class.
+    r"""Learn a k-dependence classifier, with parents that improve the prediction of the class.
 
     Features are ranked by their mutual information with the class, as in `kdb_mi`. The feature
     parents of each feature are the features of higher rank with the largest gain, if it exceeds 3
-    nats, and those with the largest information [1]_, in turns. A feature without such a gain has
-    no feature parents. The gain of a pair estimates by how much the pair, added to naive Bayes,
+    nats, and with the largest information [1]_, alternately. A feature without a gain above 3 nats
+    has no feature parents. The gain of a pair estimates by how much the pair, added to naive Bayes,
     increases the log-likelihood of the class. A copy of another feature has a large information,
     but no gain.
 
@@ -252,8 +252,8 @@ def kdb_gain(
     Returns
     -------
     BNC
-        Structure without parameters. Use `lp` to estimate them. Parents are in the order in which
-        they were chosen.
+        Structure without parameters. Use `lp` to estimate them. Parents are in the order of their
+        choice.
 
     Notes
     -----
@@ -272,13 +272,13 @@ def kdb_gain(
 
     Parity of three columns shows in no single parent, so pairs of parents are tried as well, for
     the 32 triples of features with the largest interaction: the information of the three on the
-    class minus that of any two and of the third. Triples are formed of the features of the highest
-    ranks, 29 of them for 1,000 rows, without features of many levels: their cubes times the classes
-    are below 16 times the rows. From larger data, about 1,000 evenly spread rows are used. Each of
-    a pair of parents then has half of its gain. If there are more than 128 features, the 128 with
-    the largest gains have parents. With several discretizations, the first one is used, and that by
-    own values for the gains. Ties are broken by the contents of columns, so the structure depends
-    neither on their order nor on their names.
+    class minus the information of any two and of the third. Triples are formed of the features of
+    the highest ranks, 29 of them for 1,000 rows, without features of many levels: their cubes times
+    the classes are below 16 times the rows. From larger data, about 1,000 evenly spread rows are
+    used. Each of a pair of parents then has half of its gain. If there are more than 128 features,
+    the 128 with the largest gains have parents. With several discretizations, the first one is
+    used, and that by own values for the gains. Ties are broken by the contents of columns, so the
+    structure depends neither on their order nor on their names.
 
     References
     ----------
@@ -337,7 +337,7 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
 
 
 def _least_information(information: Array, rank: Positions) -> float:
-    """Return the information from which pairs of a child and a candidate are among the most informative."""
+    """Return the information from which pairs of child and candidate are the most informative."""
     earlier = information[np.ix_(rank, rank)][np.tril_indices(len(rank), -1)]
     return (
         float(-np.partition(-earlier, _MOST_PAIRS)[_MOST_PAIRS])
@@ -353,7 +353,7 @@ def _gains_of_parents(
     most: int,
     pairs: Sequence[Positions],
 ) -> Array:
-    """Return the gain of each candidate as a parent: its own, or half of that of a pair with another.
+    """Return the gain of each candidate as a parent: its own, or half a pair's with another.
 
     Example: the class is the parity of three columns. No single parent of a column has a gain, but
     the pair of the two others has, and both are parents.
@@ -371,7 +371,7 @@ def _gains_of_parents(
 
 
 def _pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list[Positions]]:
-    """Map features of low rank to pairs of others with which they interact: the best ones of all triples."""
+    """Map features of low rank to pairs with which they interact: the best ones of all triples."""
     step = max(1, len(data) // _SCREENED_ROWS)
     codes, classes = (
         data.codes[:-1, ::step].astype(np.intp) + 1,
@@ -410,7 +410,7 @@ def _pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list[Positions]
 def _joint_information(
     codes: Codes, cards: Positions, classes: Codes, weights: Array | None, sets: Positions
 ) -> Array:
-    """Return the mutual information of each set of features and the class, times the weight of the rows."""
+    """Return the mutual information of each feature set and the class, times the row weight."""
     n_classes, cells = int(classes.max(initial=0)) + 1, codes[sets[:, 0]]
     for column in sets.T[1:]:
         cells = cells * cards[column, None] + codes[column]
@@ -480,7 +480,7 @@ class LeftOutScores:
         return np.where((own >= 0)[:, None] & (values > 0), values, 1.0)
 
     def gains(self, child: int, parents: Positions) -> Array:
-        """Return the increase of the log-likelihood of the class by the term of a child with each parent set.
+        """Return the increase of the class's log-likelihood by a child's term with each parent set.
 
         ``parents`` are (sets, size). With w the weight of the term, it is that of one step of
         Newton's method from w = 0.

@@ -40,18 +40,18 @@ def lca(
     restarts: int = 10,
     rng: Seed = None,
 ) -> BNC:
-    """Find groups of rows by latent class analysis: a naive Bayes whose class is not observed.
+    """Find groups of rows by latent class analysis: a naive Bayes with an unobserved class.
 
     Parameters
     ----------
     class_var : str
-        Name of the new variable, which is not a column of `dataset`. Its labels are 1, 2, …, k in
-        descending order of their shares of the rows.
+        Name of the new variable, different from the columns of `dataset`. Its labels are 1, 2, …, k
+        in descending order of their shares of the rows.
     dataset : pandas.DataFrame or Dataset
         Categorical data. All columns are features. Missing values are marginalized over.
     k : int or list of int
-        Number of classes, at most 1000, or candidates such as ``range(2, 7)``, from which the
-        number with the largest BIC is chosen.
+        Number of classes, at most 1000, or candidates such as ``range(2, 7)``, and the number with
+        the largest BIC is chosen.
     smooth : float, default 1
         Dirichlet hyperparameter added to every expected count; 0 gives maximum-likelihood
         estimates.
@@ -77,8 +77,8 @@ def lca(
     References
     ----------
     .. [1] Lazarsfeld, P. F., Henry, N. W. (1968). Latent Structure Analysis. Houghton Mifflin.
-    .. [2] Linzer, D. A., Lewis, J. B. (2011). poLCA: an R package for polytomous variable latent class
-       analysis. Journal of Statistical Software 42.
+    .. [2] Linzer, D. A., Lewis, J. B. (2011). poLCA: an R package for polytomous variable
+       latent class analysis. Journal of Statistical Software 42.
 
     Examples
     --------
@@ -134,16 +134,18 @@ def lca(
 
 
 def _warn_of_choice(cards: Sequence[int], sizes: Sequence[int], best: int, free: int) -> None:
-    """Warn if tables are not identified, or the best number of classes may be larger than all given."""
+    """Warn if tables are not identified, or the best number of classes is the largest given."""
     cells = prod(cards) - 1
     if free > cells:
         warn(
-            f"the model of {sizes[best]} classes has {free:,} parameters, but the joint table of the "
-            f"features has {cells:,} free cells, so different tables fit equally well. Use fewer classes."
+            f"the model of {sizes[best]} classes has {free:,} parameters, but the joint table of "
+            f"the features has {cells:,} free cells, so different tables fit equally well. "
+            "Use fewer classes."
         )
     elif len(sizes) > 1 and sizes[best] == max(sizes):
         warn(
-            f"the largest number of classes, {sizes[best]}, has the best BIC. Pass larger numbers, too."
+            f"the largest number of classes, {sizes[best]}, has the best BIC. Pass "
+            "larger numbers, too."
         )
 
 
@@ -175,7 +177,7 @@ def _fit_classes(
 
 
 def _fit_from(hot: Array, times: Array, cards: Positions, tables: Array, smooth: float) -> _Fit:
-    """Run EM from a start until it converges; ``hot`` is (levels, patterns), ``times`` (patterns,)."""
+    """Run EM from a start to convergence; ``hot`` is (levels, patterns), ``times`` (patterns,)."""
 
     def expect(parameters: tuple[Array, Array]) -> tuple[tuple[Array, float], float]:
         """Return the mass of each class in each pattern, and the log-likelihood."""
@@ -201,7 +203,7 @@ def _fit_from(hot: Array, times: Array, cards: Positions, tables: Array, smooth:
 
 
 def _normalized(mass: Array, cards: Positions) -> Array:
-    """Divide (…, levels) by the sums over the levels of each feature; uniform if such a sum is 0."""
+    """Divide (…, levels) by sums over the levels of each feature; uniform if a sum is 0."""
     totals = np.repeat(np.add.reduceat(mass, np.cumsum(cards) - cards, axis=-1), cards, axis=-1)
     return np.where(totals > 0, mass, 1.0) / np.where(totals > 0, totals, np.repeat(cards, cards))
 

@@ -44,7 +44,7 @@ class DecomposableScore:
 
 
 def log_rising(n: Counts, amount: Amount) -> Array:
-    """Return ln Γ(a + n) − ln Γ(a) for an amount a, by the difference of Stirling series if it is large."""
+    """Return ln Γ(a + n) − ln Γ(a) for an amount a, by a difference of Stirling series if large."""
     a: Array = np.asarray(amount, dtype=np.float64)
     is_large: Mask = np.asarray(a >= _STIRLING)
     if not is_large.any():
@@ -90,10 +90,11 @@ def check_complete(data: Countable) -> None:
     partial = [name for name, lacks in zip(data.columns, data.incomplete, strict=True) if lacks]
     if partial:
         raise ValueError(
-            "dataset must have no missing values, because all families are scored on the same rows; got "
-            f"missing values in {listed(partial)}. Exclude incomplete rows with .dropna(), make missing a "
-            "level with .fillna('missing') or bnc(..., missing_level=True), or learn by hc, ban or tan_cl "
-            "with missing='em', in bnc with dag_args={'missing': 'em'}."
+            "dataset must have no missing values, because all families are scored on the same "
+            f"rows; got missing values in {listed(partial)}. Exclude incomplete rows with "
+            ".dropna(), make missing a level with .fillna('missing') or bnc(..., "
+            "missing_level=True), or learn by hc, ban or tan_cl with missing='em', in bnc with "
+            "dag_args={'missing': 'em'}."
         )
 
 
@@ -109,9 +110,9 @@ def warn_of_fractions(data: Countable, score: str) -> None:
     rows, fractions = data.weight_counts
     if fractions and data.size < rows:
         warn(
-            f"the weights of `dataset` sum to {data.size:g}, less than the number of its rows, {rows:,}. "
-            f"{score} treats weights as frequencies, so it finds too many arcs or too few. For survey "
-            "weights, use encode(..., weights_are='cases')."
+            f"the weights of `dataset` sum to {data.size:g}, less than the number of its rows, "
+            f"{rows:,}. {score} treats weights as frequencies, so it finds too many arcs or too "
+            "few. For survey weights, use encode(..., weights_are='cases')."
         )
 
 
@@ -125,7 +126,7 @@ class LocalScores:
         self._gains: dict[tuple[int, frozenset[int]], Array] = {}
 
     def prefetch(self, families: Iterable[Scope], others: Iterable[Scope] = ()) -> None:
-        """Count families that will be scored, with or without gains, in one pass over partitioned data."""
+        """Count families to be scored, with or without gains, in one pass over partitioned data."""
         wanted = [
             family for family in families if (family[0], frozenset(family[1:])) not in self._gains
         ]
@@ -144,7 +145,7 @@ class LocalScores:
         return self._families[key]
 
     def gains(self, variable: int, parents: Sequence[int]) -> Array:
-        """Return the gain of each column as an additional parent, (columns,), over complete rows."""
+        """Return the gain of each column as a further parent, (columns,), over complete rows."""
         key = variable, frozenset(parents)
         if key not in self._gains:
             r, q = self._sizes(variable, parents)
@@ -159,7 +160,7 @@ class LocalScores:
         return self._gains[key]
 
     def gains_given_class(self, n: int) -> Array:
-        """Return the gains of n features as parents of each other, given the class, (child, parent)."""
+        """Return gains of n features as parents of each other, given the class, (child, parent)."""
         self.prefetch([(feature, n) for feature in range(n)])
         return np.array([self.gains(feature, (n,))[:n] for feature in range(n)])
 
@@ -188,7 +189,7 @@ class LocalScores:
         )
 
     def _added_fit(self, table: Counts, columns: slice, r: int, q: float) -> tuple[Array, Array]:
-        """Return the contribution of each of some columns as a further parent to the fit, and the fit."""
+        """Return what each of some columns adds to the fit as a further parent, and the fit."""
         cards = self.counts.cards[columns]
         starts = np.cumsum(cards) - cards
         by_level = self._fit(table, r, q * np.repeat(cards, cards).astype(np.float64))
@@ -246,14 +247,15 @@ def network_score(
     ----------
     .. [1] Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the
        combination of knowledge and statistical data. Machine Learning 20.
-    .. [2] Cooper, G. F., Herskovits, E. (1992). A Bayesian method for the induction of probabilistic
-       networks from data. Machine Learning 9.
+    .. [2] Cooper, G. F., Herskovits, E. (1992). A Bayesian method for the induction of
+       probabilistic networks from data. Machine Learning 9.
 
     Examples
     --------
     >>> from bnclassify import load_car, nb, network_score
     >>> car = load_car()
-    >>> [round(network_score(nb("class", car), car, score=name), 1) for name in ("bic", "bde", "k2")]
+    >>> x = nb("class", car)
+    >>> [round(network_score(x, car, score=name), 1) for name in ("bic", "bde", "k2")]
     [-13738.5, -13722.6, -13677.2]
     """
     ess = check_score(score, ess)

@@ -90,7 +90,7 @@ def additions_and_joins(
 def removals_and_joins(
     structure: Structure, forbidden: Arcs = frozenset(), fixed: Collection[int] = ()
 ) -> list[Edit]:
-    """Remove a feature, or join two groups: the later one's members become parents of the other's (BSEJ).
+    """Remove a feature, or join two groups: the later's members are parents of the other's (BSEJ).
 
     The `fixed` features are not removed.
 
@@ -117,7 +117,7 @@ def arcs_to(
     children: Sequence[int],
     forbidden: Arcs = frozenset(),
 ) -> list[tuple[int, int]]:
-    """Return the new arcs (parent, child) that close no cycle and are not forbidden, parent by parent.
+    """Return the new arcs (parent, child), parent by parent, without cycles and forbidden ones.
 
     >>> arcs_to({0: (1,), 1: (), 2: ()}, [0], [1, 2])
     [(0, 2)]
@@ -163,7 +163,7 @@ def tree_arcs(structure: Structure, forbidden: Arcs = frozenset()) -> list[Edit]
 
 
 def superparents(structure: Structure, forbidden: Arcs = frozenset()) -> list[Edit]:
-    """Make a feature the parent of all features that can have it as their only feature parent (TAN-HCSP).
+    """Make a feature the parent of all that can have it as their only feature parent (TAN-HCSP).
 
     >>> superparents({0: (), 1: (), 2: (0,)})
     [{1: (0,)}, {0: (1,)}, {1: (2,)}]

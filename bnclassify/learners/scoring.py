@@ -82,7 +82,7 @@ class FoldedData:
         return np.logical_and.reduce(partial) if partial else None
 
     def trained(self, counts: ArrayOf[Any]) -> Array:
-        """Convert counts by group, the last axis, to counts of training rows: (..., folds, classes)."""
+        """Convert counts by group, the last axis, to those of training: (..., folds, classes)."""
         by_fold = counts.reshape(*counts.shape[:-1], -1, self.n_classes)
         total = by_fold.sum(axis=-2, keepdims=True) if self.partition else by_fold[..., -1:, :]
         trained: Array = total - by_fold[..., : self.n_folds, :]
@@ -90,13 +90,13 @@ class FoldedData:
 
 
 class CrossValidatedScore:
-    """Score structures by the mean over folds of a metric (minus a loss), with tables of the other folds."""
+    """Score structures by the mean of a metric (minus a loss) over folds, by others' tables."""
 
     def __init__(self, data: FoldedData, prior: Prior, metric: Metric = ACCURACY) -> None:
         if not isinstance(prior, PseudoCounts):
             raise TypeError(
-                f"prior must be one of smooth, ess and m for a search; got {shown(prior)}. Search with one "
-                "of them, then estimate the parameters with another prior by lp."
+                f"prior must be one of smooth, ess and m for a search; got {shown(prior)}. Search "
+                "with one of them, then estimate the parameters with another prior by lp."
             )
         self.data, self.prior, self.metric = data, prior, metric
         # Stands for log 0, so that contributions can be subtracted; lower than any possible log
@@ -126,7 +126,7 @@ class CrossValidatedScore:
         return scores
 
     def _score(self, structure: Structure, edit: Edit, rest: Array) -> float:
-        """Score an edit, given the log joint of tested rows, (classes, rows), by the families that stay."""
+        """Score an edit, given the log joint of rows, (classes, rows), by unchanged families."""
         added = [self._added((v, *parents)) for v, parents in edit.items() if parents is not None]
         total = sum(added, start=rest)
         if self.data.partial:
@@ -160,7 +160,7 @@ class CrossValidatedScore:
         return added if observed is None else added * observed[tested]
 
     def _logs(self, family: Parents) -> tuple[Array, Positions]:
-        """Return the logs of a family's table, (levels, configurations, folds, classes), and rows' cells."""
+        """Return logs of a table, (levels, configurations, folds, classes), and the rows' cells."""
         data, weights = self.data, self.data.grouped.weights
         index, shape = number_states(data.grouped, family, numbered=data.partial.isdisjoint(family))
         cells = flat_index([index, data.group], [prod(shape), data.n_groups])
@@ -176,7 +176,7 @@ class CrossValidatedScore:
         return log(shares), index
 
     def _missing(self, structure: Structure) -> Array:
-        """Return the contribution of missing values to the log joint of tested rows, (classes, rows)."""
+        """Return what missing values add to the log joint of tested rows, (classes, rows)."""
         data, added = self.data, np.zeros((self.data.n_classes, self.data.n_tested))
         features = sorted({*structure, *(p for parents in structure.values() for p in parents)})
         rows = np.flatnonzero((data.tested[features] < 0).any(axis=0))

@@ -36,7 +36,7 @@ def check_missing(missing: object, usual: str, score: str) -> None:
 
 
 class Completions(Generic[D]):
-    """All completions of the rows of data, row by row, with the numbers of the rows, (completions,)."""
+    """All completions of the rows of data, in order, with the row numbers, (completions,)."""
 
     def __init__(self, data: D) -> None:
         is_missing: Mask = data.codes < 0
@@ -44,7 +44,8 @@ class Completions(Generic[D]):
         if n_completions.sum() > _MOST_COMPLETIONS:
             raise ValueError(
                 f"missing must not be 'em' if incomplete rows have more than {_MOST_COMPLETIONS:,} "
-                f"completions; got {n_completions.sum():,.0f}. Drop rows or columns with many missing values."
+                f"completions; got {n_completions.sum():,.0f}. Drop rows or columns with "
+                "many missing values."
             )
         self.rows = np.repeat(np.arange(len(data)), n_completions.astype(np.intp))
         self.starts = np.cumsum(n_completions.astype(np.intp)) - n_completions.astype(np.intp)
@@ -65,7 +66,7 @@ class Completions(Generic[D]):
         )
 
     def expect(self, scopes: Sequence[Scope], tables: Sequence[Array]) -> tuple[D, float]:
-        """Return the completions, weighted by their probability given their row, and Σ ln P(row)."""
+        """Return completions, weighted by their probability given their row, and Σ ln P(row)."""
         logs = np.zeros(len(self.rows))
         for scope, table in zip(scopes, tables, strict=True):
             cells = flat_index([self.data.codes[column] for column in scope], table.shape)
@@ -77,7 +78,7 @@ class Completions(Generic[D]):
         return replace(self.data, weights=shares), float(self.weights @ (highest + np.log(totals)))
 
     def maximize(self, scopes: Sequence[Scope], counts: Sequence[Array]) -> tuple[D, float]:
-        """Return the result of `expect` at maximum-likelihood tables, by EM that starts from some counts."""
+        """Return the result of `expect` at maximum-likelihood tables, by EM from some counts."""
         _, expected, run = run_em(
             lambda tables: self.expect(scopes, tables),
             lambda expected: list(map(_LIKELIHOOD, count_families(expected, scopes))),

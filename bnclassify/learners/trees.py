@@ -32,7 +32,7 @@ def _bde_gains(data: Learnable, ess: float) -> Array:
 
 
 def edge_posterior(data: Learnable, ess: float) -> Array:
-    """Return the posterior of each edge over all spanning trees of features, given the class, (n, n)."""
+    """Return the posterior of each edge over spanning trees, given the class, (n, n)."""
     return spanning_tree_posterior(np.mean([_bde_gains(view, ess) for view in data.views], axis=0))[
         0
     ]
@@ -94,8 +94,8 @@ def tan_cl(
     required, forbidden : pairs of str
         Pairs of features, in any order, that are always joined, and pairs that are never joined.
     missing : {"available", "em"}, default "available"
-        With "available", each pair of features is counted in the rows in which both are observed.
-        With "em", structural EM uses all rows, as in `hc`; not with the score "bde".
+        With "available", each pair of features is counted in the rows with both values. With "em",
+        structural EM uses all rows, as in `hc`; not with the score "bde".
     numbers : {"gaussian", "kernel"} or dict, optional
         Numeric columns to keep as numbers, as in `lp`. A numeric feature is never a parent. Its own
         parent is the feature with the largest mutual information given the class under a Gaussian
@@ -108,9 +108,9 @@ def tan_cl(
 
     Notes
     -----
-    Use "aic" to predict. "bic" keeps fewer arcs, and "loglik", the default of R, keeps n − 1 of
-    them, also if features are independent. The page :doc:`Formulas </methods>` defines the weight
-    of an arc, which comes from the rows in which both features and the class are observed. "loglik"
+    Use "aic" to predict. "bic" keeps fewer arcs, and "loglik", the default of R, keeps
+    n − 1 of them, even if features are independent. The page :doc:`Formulas </methods>` defines the
+    weight of an arc, which comes from the rows with values of both features and the class. "loglik"
     ranks arcs by information per row, as R does, so if values are missing, the result need not be
     the maximum-likelihood tree. Of tied arcs, the first in column order is chosen.
 
@@ -186,11 +186,11 @@ def _best_forest(
 def _expected_forest(
     data: TrainingData, score: str, root: int, rules: ArcRules
 ) -> tuple[dict[Hashable, tuple[Hashable, ...]], tuple[float, ...]]:
-    """Return the result of `_best_forest` for incomplete data by structural EM, and the scores on the way."""
+    """Return the result of `_best_forest` for incomplete data by structural EM, and its scores."""
     if len(list(data.views)) > 1:
         raise ValueError(
-            "missing must be 'available' with several discretizations; got 'em'. Discretize once, for "
-            "example with discretize='mdlp'."
+            "missing must be 'available' with several discretizations; got 'em'. Discretize once, "
+            "for example with discretize='mdlp'."
         )
     features, class_column, position = data.features, len(data.features), data.positions
 
@@ -245,8 +245,8 @@ def _directed_forest(
         parent >= 0 for parent in maximum_forest(weights, required, roots)
     ):
         raise ValueError(
-            f"required must not contain pairs that form a cycle; got {written(rules.required)}. Drop one of "
-            "them."
+            "required must not contain pairs that form a cycle; got "
+            f"{written(rules.required)}. Drop one of them."
         )
     first = np.where(required, 1 + 2 * np.abs(weights).max(initial=0.0), weights)
     parent = maximum_forest(first, (keep & ~forbidden) | required, roots)
@@ -256,8 +256,8 @@ def _directed_forest(
         and parent.count(-1) > maximum_forest(weights, keep, roots).count(-1)
     ):
         raise ValueError(
-            f"forbidden must leave a tree over all variables; got {written(rules.forbidden)}. Drop some of "
-            "them."
+            f"forbidden must leave a tree over all variables; got {written(rules.forbidden)}. "
+            "Drop some of them."
         )
     return {name: (names[p],) if p >= 0 else () for name, p in zip(names, parent, strict=True)}
 
@@ -273,7 +273,7 @@ def chow_liu(
 ) -> BNC:
     """Learn the maximum-likelihood tree over all variables, including the class (Chow-Liu).
 
-    Of all networks in which no variable has two parents, this one has the highest likelihood. The
+    Of all networks without two parents of a variable, this one has the highest likelihood. The
     class is a variable like any other and is predicted from its neighbors in the tree only. In
     contrast, `tan_cl` makes the class a parent of every feature and learns a tree over the
     features.
@@ -301,9 +301,9 @@ def chow_liu(
 
     Notes
     -----
-    Use it for an overview of the dependences in a table; `tan_cl` predicts better. An edge
-    contributes I(X;Y), in nats per row, over the rows in which both are observed. Variables that
-    are never observed together are not joined. Ties are broken as in `tan_cl`.
+    Use it for an overview of the dependences in a table; `tan_cl` predicts better. An
+    edge contributes I(X;Y), in nats per row, over the rows with both values. Variables that are
+    never observed together are not joined. Ties are broken as in `tan_cl`.
 
     References
     ----------
@@ -314,7 +314,8 @@ def chow_liu(
     --------
     >>> from bnclassify import chow_liu, load_car, modelstring
     >>> modelstring(chow_liu("class", load_car()))
-    '[class] [buying|class] [maint|class] [doors|class] [persons|class] [lug_boot|class] [safety|class]'
+    '[class] [buying|class] [maint|class] [doors|class] [persons|class] [lug_boot|class]
+     [safety|class]'
     """
     data = prepare(dataset, (class_var,), features)
     rows = data.as_given

@@ -32,18 +32,20 @@ dataset : pandas.DataFrame or Dataset
 k : int
     Number of folds, from 2 to the number of rows or, if weights are whole numbers, to their sum.
 {own}epsilon : float, default 0.01
-    Minimum improvement of the score by a step. With 0, the search also makes steps that do not change the
-    score.
+    Minimum improvement of the score by a step. With 0, the search also makes steps that do not
+    change the score.
 smooth, ess, m : float, optional
-    Prior of the models that are scored, as in `lp`; at most one of them. By default ``smooth=0``, as in
-    R.
+    Prior of the models that are scored, as in `lp`; give at most one. By default ``smooth=0``, as
+    in R.
 metric : str, default "accuracy"
-    Metric to optimize: "accuracy", "balanced_accuracy", "f1", "precision", "recall", "kappa", "mcc",
-    "log_loss", "brier", "rmse" or "calibration_error", as in `cv`. If classes are imbalanced, the structure
-    without features can have the best accuracy; "log_loss" evaluates posteriors.
+    Metric to optimize: "accuracy", "balanced_accuracy", "f1", "precision", "recall", "kappa",
+    "mcc", "log_loss", "brier", "rmse" or "calibration_error", as in `cv`. If classes are
+    imbalanced, the structure without features can have the best accuracy; "log_loss" evaluates
+    posteriors.
 folds : list of arrays or array of int, optional
-    Positions of the rows that each fold tests, or the fold number of each row. By default, folds are
-    drawn at random, and if all weights are whole numbers, a row of weight 5 counts as five rows, as in `cv`.
+    Positions of the rows that each fold tests, or the fold number of each row. By default, folds
+    are drawn at random, and if all weights are whole numbers, a row of weight 5 counts as five
+    rows, as in `cv`.
 start : BNC, optional
     Initial structure, of the type that the learner returns. {arcs}
 rng : int or numpy.random.Generator, optional
@@ -59,21 +61,22 @@ BNC
 Warns
 -----
 UserWarning
-    If a class has fewer rows than there are folds, or the search returns the initial structure although
-    a step would have improved the score by less than `epsilon`, or selects no feature.
+    If a class has fewer rows than there are folds, or the search returns the initial structure
+    although a step would have improved the score by less than `epsilon`, or selects no feature.
 
 Notes
 -----
-The search optimizes a cross-validated metric, so evaluate its result by an outer cross-validation, such as
-`cv`. The score is the mean of the metric over folds, or its negative for a loss such as log_loss. The
-search ends if no step improves the score by `epsilon`, no step is left, or the score is maximal. Tables are
-estimated from available cases, and missing features of a row are marginalized over exactly."""
+The search optimizes a cross-validated metric, so evaluate its result by an outer cross-validation,
+such as `cv`. The score is the mean of the metric over folds, or its negative for a loss such as
+log_loss. The search ends if no step improves the score by `epsilon`, no step is left, or the score
+is maximal. Tables are estimated from available cases, and missing features of a row are
+marginalized over exactly."""
 
 _ARCS = """\
 Features that it does not contain have no feature parent.
 required, forbidden : pairs of str
-    Arcs ``(from, to)`` between features that the initial structure contains, and arcs that are never
-    added."""
+    Arcs ``(from, to)`` between features that the initial structure contains, and arcs that are
+    never added."""
 _PAIRS = """\
 Features that it does not contain are not selected.
 required, forbidden : pairs of str
@@ -83,7 +86,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., BNC])
 
 
 def _greedy(arcs: str, own: str = "") -> Callable[[Decorated], Decorated]:
-    """Return a decorator that adds the shared arguments to the docstring and the signature of a learner."""
+    """Return a decorator that adds the shared arguments to a learner's docstring and signature."""
     described = sharing({"{search}": _SHARED.replace("{arcs}", arcs).replace("{own}", own)})
     shared = [
         p.replace(kind=p.KEYWORD_ONLY)
@@ -126,8 +129,8 @@ SUPERPARENT = Moves(_children_of_best, most=1)
 def fssj(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
     """Learn a semi-naive Bayes by forward sequential selection and joining.
 
-    The search starts from the class alone. A step adds a feature by itself or joins it to a group,
-    all members of which become its parents. Features that do not improve the score are not
+    The search starts from the class alone. A step adds a feature alone or joins it to a group, and
+    all members of the group become its parents. Features that do not improve the score are not
     selected.
 
     {search}

@@ -1,4 +1,4 @@
-"""Metrics of posteriors in two steps: sums over rows, also of partitions, then a value from the sums."""
+"""Metrics of posteriors in two steps: sums over rows or partitions, then a value from these."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class AnyMetric(ABC):
 
     @abstractmethod
     def sums_of(self, outcomes: Outcomes) -> Any:
-        """Return the sums over rows with a known target or, if the metric needs all rows, its value."""
+        """Return the sums over rows with a known target or, if the metric needs rows, its value."""
 
     def value_of(self, sums: Any) -> float:
         """Return the metric."""
@@ -89,8 +89,8 @@ class Metric(AnyMetric):
 
 
 _ARGUMENTS = (
-    "Its arguments are the posteriors, a DataFrame with one column per class, the actual classes, a Series, "
-    "and weights, if the rows have weights."
+    "Its arguments are the posteriors, a DataFrame with one column per class, the actual classes, "
+    "a Series, and weights, if the rows have weights."
 )
 
 
@@ -125,7 +125,7 @@ class OwnMetric(AnyMetric):
 
 @dataclass(frozen=True)
 class LabelMetric(AnyMetric):
-    """The proportion of labels of all targets that are correct or, if ``exact``, of rows in which all are.
+    """The share of correct labels of all targets or, if ``exact``, of rows in which all are.
 
     The labels are jointly most probable if ``joint``, and separately most probable if not.
     Missing labels are ignored, and if ``exact``, so are rows in which one is missing.
@@ -170,14 +170,14 @@ def choose_metrics(metric: object, targets: Sequence[Hashable]) -> list[AnyMetri
     names = [one.name for one in metrics]
     if twice := repeated(names):
         raise ValueError(
-            f"metric must contain metrics with different names; got {listed(twice)} more than once. Name "
-            "functions with def."
+            f"metric must contain metrics with different names; got {listed(twice)} more than "
+            "once. Name functions with def."
         )
     return metrics
 
 
 def find_metric(metric: object) -> Metric | OwnMetric:
-    """Return a metric given by name, as a `Metric` or as a function of posteriors and classes, or raise.
+    """Return a metric given by name, `Metric` or function of posteriors and classes, or raise.
 
     >>> find_metric("brier").is_loss
     True
@@ -187,7 +187,10 @@ def find_metric(metric: object) -> Metric | OwnMetric:
     if callable(metric):
         function = metric.func if isinstance(metric, partial) else metric
         return OwnMetric(getattr(function, "__name__", type(function).__name__), metric)
-    expected = "metric must be a name or a function (posteriors, actual) -> number, or a list of these; got"
+    expected = (
+        "metric must be a name or a function (posteriors, actual) -> number, or a "
+        "list of these; got"
+    )
     if not isinstance(metric, str):
         raise TypeError(f"{expected} {shown(metric)}.")
     if metric not in METRICS:
@@ -196,7 +199,7 @@ def find_metric(metric: object) -> Metric | OwnMetric:
 
 
 def bin_sums(probability: Array, right: Mask, ends: Array, weights: Array) -> Array:
-    """Sum weights, probabilities and correct predictions by intervals [0, ends[0]], (ends[0], ends[1]], ...
+    """Sum weights, probabilities and correct predictions by the intervals that ``ends`` divide.
 
     A probability that equals an end up to rounding is in the lower interval.
     """
@@ -259,7 +262,7 @@ def _squared_shortfalls(logs: Array, actual: Codes, weights: Array) -> Array:
 
 
 def _ranked_squares(logs: Array, actual: Codes, weights: Array) -> Array:
-    """Sum Σ_k (P(class ≤ k) − 1[actual ≤ k])² / (K − 1) of rows, with k = 1 … K − 1 of K classes."""
+    """Sum Σ_k (P(class ≤ k) − 1[actual ≤ k])² / (K − 1) of rows; k = 1 … K − 1 of K classes."""
     most = max(1, logs.shape[1] - 1)
     below = _posteriors(logs).cumsum(axis=1)[:, :-1] - (
         actual[:, None] <= np.arange(logs.shape[1] - 1)
@@ -298,7 +301,7 @@ def calibration_error(sums: Array) -> float:
 
 
 def calibration_noise(sums: Array) -> float:
-    """Return the expected calibration error if the posteriors were calibrated, from the sums of bins.
+    """Return the expected calibration error of calibrated posteriors, from sums of bins.
 
     In a bin of n rows with mean probability p, the number of correct rows X is then about binomial,
     and by de Moivre E|X − np| = 2m C(n, m) pᵐ (1 − p)ⁿ⁻ᵐ⁺¹, where m = ⌊np⌋ + 1.
@@ -321,7 +324,7 @@ def _confusion(logs: Array, actual: Codes, weights: Array) -> Array:
 
 
 def _macro_mean(share: float, table: Array) -> float:
-    """Mean of right / (share · actual + (1 − share) · predicted) over the classes that occur, 0 for 0 / 0.
+    """Mean of right / (share · actual + (1 − share) · predicted) over classes that occur; 0/0 = 0.
 
     It is the precision if the share is 0, the recall if it is 1, and F1 if it is ½.
     """
@@ -365,7 +368,7 @@ def _log_odds(logs: Array, actual: Codes, weights: Array) -> Array:
 
 
 def _auc(rows: Array) -> float:
-    """Mean over classes, by their rows, of the area under the curve of one class against the others."""
+    """Mean over classes, by rows, of the area under the curve of one class against the others."""
     odds, actual, weights = rows[:, :-2], rows[:, -2].astype(np.intp), rows[:, -1]
     class_weights = np.bincount(actual, weights, odds.shape[1])
     ranked = np.flatnonzero((class_weights > 0) & (class_weights < class_weights.sum()))
@@ -376,7 +379,7 @@ def _auc(rows: Array) -> float:
 
 
 def _area_under_curve(scores: Array, is_positive: Mask, weights: Array) -> float:
-    """Return the proportion of pairs of a positive and a negative row in which the positive scores higher."""
+    """Return the share of pairs of a positive and a negative row with the higher score first."""
     order = np.argsort(scores, kind="stable")
     with np.errstate(invalid="ignore"):
         rank = np.concatenate([[0], np.cumsum(np.diff(scores[order]) > TOLERANCE)])

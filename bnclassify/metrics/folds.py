@@ -75,7 +75,8 @@ def encode_classes(y: ArrayLike) -> tuple[Codes, tuple[Hashable, ...]]:
     codes = data.codes[0, :]
     if codes.min(initial=0) < 0:
         raise ValueError(
-            f"y must have a class in every row; {np.count_nonzero(codes < 0)} rows have no class. Drop them."
+            f"y must have a class in every row; {np.count_nonzero(codes < 0)} rows have "
+            "no class. Drop them."
         )
     return codes, data.levels[0]
 
@@ -85,7 +86,8 @@ def warn_of_small_classes(sizes: ArrayOf[Any], levels: Iterable[Hashable], k: in
     small = [level for level, size in zip(levels, sizes, strict=False) if 0 < size < k]
     if small:
         warn(
-            f"classes with fewer rows than k={k}, so that some folds have none of them: {listed(small)}"
+            f"classes with fewer rows than k={k}, so that some folds have none of "
+            f"them: {listed(small)}"
         )
 
 
@@ -232,7 +234,7 @@ def draw_folds(
     k: int,
     rng: np.random.Generator,
 ) -> list[tuple[Positions, Array | None]]:
-    """Draw stratified folds: the rows that each tests and, for whole weights, how many units of each row."""
+    """Draw stratified folds: the rows that each tests and, for whole weights, units of each."""
     units: ArrayOf[np.int64] | None = None
     if weights is not None and not (weights % 1).any() and weights.sum() < 2**53:
         units = weights.astype(np.int64)
@@ -257,7 +259,7 @@ def check_k(k: object, rows: int) -> None:
 def split_rows(
     folds: Folds, rows: int, index: pd.Index[Any] | None = None
 ) -> list[tuple[Positions, Positions | None]]:
-    """Return the rows that each fold tests, and those that it learns from if folds are pairs of both."""
+    """Return the rows that each fold tests, and those it learns from if folds are pairs."""
     given: Any = list(folds) if isinstance(folds, Iterator) else folds
     if not (isinstance(given, list | tuple) and given and all(map(_is_pair, given))):
         return [(test, None) for test in fold_rows(given, rows, index)]
@@ -274,7 +276,7 @@ def _is_pair(fold: object) -> bool:
 
 
 def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[Positions]:
-    """Return the rows that each fold tests, from fold numbers (aligned with ``index``) or lists of rows."""
+    """Return the rows that each fold tests, by fold numbers (aligned with ``index``) or lists."""
     folds = list(folds) if isinstance(folds, Iterator) else folds
     if _is_numbering(folds):
         if index is not None:
@@ -282,8 +284,8 @@ def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> li
         numbers = np.asarray(folds)
         if numbers.shape != (rows,) or not np.issubdtype(numbers.dtype, np.integer):
             raise ValueError(
-                f"folds must be the fold number of each of {rows} rows, or a list of arrays of rows to "
-                f"test; got an array of {numbers.dtype} with shape {numbers.shape}."
+                f"folds must be the fold number of each of {rows} rows, or a list of arrays of "
+                f"rows to test; got an array of {numbers.dtype} with shape {numbers.shape}."
             )
         tests: list[Positions] = [np.flatnonzero(numbers == fold) for fold in np.unique(numbers)]
     else:
@@ -300,7 +302,8 @@ def _is_numbering(folds: object) -> bool:
         or getattr(folds, "ndim", 1) == 0
     ):
         raise TypeError(
-            f"folds must be an array of fold numbers or a list of arrays of rows to test; got {shown(folds)}."
+            "folds must be an array of fold numbers or a list of arrays of rows to test; "
+            f"got {shown(folds)}."
         )
     return isinstance(folds, pd.Series) or all(isinstance(fold, int | np.generic) for fold in folds)
 
@@ -308,7 +311,8 @@ def _is_numbering(folds: object) -> bool:
 def _check_rows(fold: object, rows: int) -> Positions:
     if _is_pair(fold):
         raise ValueError(
-            "folds must be the rows to test in each fold; got pairs. Pass [test for _, test in folds]."
+            "folds must be the rows to test in each fold; got pairs. Pass [test for "
+            "_, test in folds]."
         )
     test = np.asarray(fold)
     if test.dtype == bool and test.shape == (rows,):
@@ -316,15 +320,15 @@ def _check_rows(fold: object, rows: int) -> Positions:
     is_list = test.ndim == 1 and 0 < len(test) < rows and np.issubdtype(test.dtype, np.integer)
     if not is_list or test.min() < 0 or test.max() >= rows or len(np.unique(test)) < len(test):
         raise ValueError(
-            f"folds must each be different row positions from 0 to {rows - 1}, at least one and not all; got "
-            f"{shown(fold)}."
+            f"folds must each be different row positions from 0 to {rows - 1}, at least one and "
+            f"not all; got {shown(fold)}."
         )
     return test.astype(np.intp)
 
 
 @dataclass(frozen=True)
 class HashedFolds:
-    """Folds of partitioned data by a hash of ``columns``, or of each unit of ``weights``, and a ``seed``."""
+    """Folds of partitioned data by a hash of ``columns`` and a ``seed``, or of units of weights."""
 
     columns: tuple[Hashable, ...]
     k: int
@@ -367,7 +371,7 @@ class HashedFolds:
 
 @dataclass(frozen=True)
 class GivenFolds:
-    """Folds of partitioned data given by a column, one fold for each of the ``labels`` that occur in it."""
+    """Folds of partitioned data given by a column, one fold per label in it, from ``labels``."""
 
     column: Hashable
     labels: tuple[Hashable, ...]
@@ -387,14 +391,15 @@ class GivenFolds:
         folds = pd.Index(list(self.labels)).get_indexer(pd.Index(frame[self.column]))
         if (folds < 0).any():
             raise ValueError(
-                f"folds must have a fold in every row; {np.count_nonzero(folds < 0)} rows have none."
+                "folds must have a fold in every row; "
+                f"{np.count_nonzero(folds < 0)} rows have none."
             )
         return np.asarray(folds, dtype=np.intp)
 
 
 @dataclass(frozen=True)
 class FoldRows:
-    """The rows of partitions, or units of weights, that a fold tests or, if not ``tested``, the rest."""
+    """The rows of partitions, or units of weights, that a fold tests, or the rest of them."""
 
     folds: HashedFolds | GivenFolds
     number: int

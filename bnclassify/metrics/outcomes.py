@@ -20,13 +20,13 @@ from ..model.model import Model
 
 @lru_cache(maxsize=64)
 def class_type(labels: tuple[Hashable, ...], kinds: tuple[type, ...]) -> pd.CategoricalDtype:
-    """Return classes as a type of pandas, whose construction is slow; ``kinds`` are the types of labels."""
+    """Return classes as a pandas type that is slow to make; ``kinds`` are the types of labels."""
     return pd.CategoricalDtype(pd.Index(list(labels), tupleize_cols=False))
 
 
 @dataclass(frozen=True, eq=False)
 class Labelling:
-    """The names of an array of rows and classes: labels of the columns, name of the class, row labels."""
+    """The names of an array of rows and classes: column labels, class name, row labels."""
 
     classes: tuple[Hashable, ...]
     name: Hashable
@@ -34,7 +34,7 @@ class Labelling:
     made: pd.CategoricalDtype | None = None
 
     def posteriors(self, logs: Array) -> pd.DataFrame:
-        """Return the posteriors that follow from a log joint, (rows, classes), with one column per class."""
+        """Return the posteriors of a log joint, (rows, classes), with one column per class."""
         columns = self._labels.categories.rename(self.name)
         return pd.DataFrame(np.exp(log_normalize(logs)), index=self.index, columns=columns)
 
@@ -50,7 +50,7 @@ class Labelling:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Log joint, (rows, classes), codes of actual classes, (rows,), and weights, (rows,) or None."""
+    """Log joint, (rows, classes), codes of actual classes, (rows,), weights, (rows,), if any."""
 
     logs: Array
     actual: Codes
@@ -58,7 +58,7 @@ class Outcome:
     weights: Array | None = None
 
     def logs_of(self, classes: tuple[Hashable, ...]) -> Array:
-        """Return the log joint with these columns; a class that the model does not contain is impossible."""
+        """Return the log joint with these columns; a class unknown to the model is impossible."""
         if classes == self.labelling.classes:
             return self.logs
         logs = np.full((len(self.logs), len(classes)), -np.inf)

@@ -26,7 +26,7 @@ _MOST_CELLS = 2**28  # maximum number of cells of a log joint, 2 GiB
 
 
 def check_model(x: object) -> Model:
-    """Return ``x`` if it is a model, or the model of a fitted estimator; if not, raise a TypeError."""
+    """Return ``x`` if it is a model, or a fitted estimator's model; if not, raise a TypeError."""
     model = as_model(x)
     if not isinstance(model, Model):
         advice = "Learn one first, for example with nb(class_var, dataset)."
@@ -59,7 +59,7 @@ def as_model(x: Any) -> Any:
 
 
 def _is_ours(x: object) -> bool:
-    """Whether a class of this package is among those of a value, found without an import of scikit-learn."""
+    """Whether a class of this package is among a value's, found without importing scikit-learn."""
     package = __name__.partition(".")[0]
     return any(kind.__module__.partition(".")[0] == package for kind in type(x).__mro__)
 
@@ -70,7 +70,7 @@ def observed_in(x: Model) -> tuple[Hashable, ...]:
 
 
 def check_ordered(x: Model, argument: str, target: int = 0) -> None:
-    """Raise a ValueError unless the labels of a class were declared to have an order, or are numbers."""
+    """Raise a ValueError unless a class has labels in a declared order, or numbers."""
     name, labels = x.targets[target], x.levels_by_name[x.targets[target]]
     declared = () if x.trained_on is None else x.trained_on.ordered
     numbers = [
@@ -78,14 +78,15 @@ def check_ordered(x: Model, argument: str, target: int = 0) -> None:
     ]
     if name not in declared and list(labels) != sorted(numbers):
         raise ValueError(
-            f"{argument} requires a class with an order; got {shown(name)} with the labels {listed(labels)}. "
-            f"Declare it and refit, with dataset[{name!r}] = pd.Categorical(dataset[{name!r}], "
-            f"categories=[...], ordered=True), with the labels from the lowest to the highest."
+            f"{argument} requires a class with an order; got {shown(name)} with the labels "
+            f"{listed(labels)}. Declare it and refit, with dataset[{name!r}] = "
+            f"pd.Categorical(dataset[{name!r}], categories=[...], ordered=True), with the labels "
+            "from the lowest to the highest."
         )
 
 
 def check_joint(x: object, question: str, *, or_sampled: bool = False) -> Model:
-    """Return ``x`` if it is a model with parameters and a joint distribution, or draws; if not, raise."""
+    """Return ``x``, a model with parameters that has a joint distribution, or draws, or raise."""
     model = check_fitted(x)
     if model.no_joint and not (or_sampled and model.is_sampled):
         raise TypeError(f"{question}: {model.no_joint}")
@@ -130,12 +131,13 @@ def check_bnc(x: object, question: str) -> BNC:
 
 
 def check_coded(x: object, question: str) -> BNC:
-    """Return ``x`` if it is a single Bayesian network of categories with one class; if not, raise."""
+    """Return ``x`` if it is one Bayesian network of categories with one class; or raise."""
     network = check_bnc(x, question)
     if network.numeric:
         raise TypeError(
-            f"{question} requires a network of categories; got the numbers {listed(network.numeric)}. "
-            "Discretize them, for example with bnc(..., discretize='mdlp')."
+            f"{question} requires a network of categories; got the numbers "
+            f"{listed(network.numeric)}. Discretize them, for example with bnc(..., "
+            "discretize='mdlp')."
         )
     return network
 
@@ -233,8 +235,8 @@ def read_for(
             f"in the data. {available(absent[0], rows.columns)}" if rows.columns else "in the data."
         )
         raise KeyError(
-            f"newdata: no column {listed(absent)} {found} If the values are unknown in all rows, pass "
-            f"unknown={absent!r}."
+            f"newdata: no column {listed(absent)} {found} If the values are unknown in all rows, "
+            f"pass unknown={absent!r}."
         )
     # A record that names only unknown features is nevertheless one of the model.
     said = [
@@ -274,8 +276,9 @@ def check_unknown(x: Model, rows: InMemory, unknown: Sequence[Hashable], argumen
         known |= ~np.isnan(as_floats(data.numbers[name])) if name in data.numbers else known
         if known.any():
             raise ValueError(
-                f"unknown must name features without values in {argument}; got {shown(name)}, which has "
-                f"values in {np.count_nonzero(known):,} rows. Drop the column if it must not be used."
+                f"unknown must name features without values in {argument}; got {shown(name)}, "
+                f"which has values in {np.count_nonzero(known):,} rows. Drop the column if "
+                "it must not be used."
             )
 
 
@@ -289,21 +292,21 @@ def check_size(rows: int, n_classes: int) -> None:
     """Raise a ValueError if an array of rows and classes would need too much memory."""
     if rows * n_classes > _MOST_CELLS:
         raise ValueError(
-            f"{rows:,} rows and {n_classes:,} classes would need {rows * n_classes:,} numbers, more than "
-            f"{_MOST_CELLS:,}. Pass fewer rows at a time, or merge rare classes."
+            f"{rows:,} rows and {n_classes:,} classes would need {rows * n_classes:,} numbers, "
+            f"more than {_MOST_CELLS:,}. Pass fewer rows at a time, or merge rare classes."
         )
 
 
 def check_augmented(x: Model, argument: str) -> BNC:
-    """Return a network in which the class is a parent of every feature and has no parents, or raise."""
+    """Return a network in which the class is a parent of all features and has none, or raise."""
     graph: Graph | None = x.graph
     if graph is None or graph is not x or x.no_joint:
         kind = "a dependency network" if x.graph is x else x.called
         raise TypeError(f"{argument} is defined for a single Bayesian network (BNC); got {kind}.")
     if not graph.is_augmented:
         raise ValueError(
-            f"{argument} is defined for an augmented naive Bayes, in which the class {shown(x.class_var)} "
-            "is a parent of every feature and has no parents. Learn the structure with nb or tan_cl, for "
-            "example."
+            f"{argument} is defined for an augmented naive Bayes, in which the class "
+            f"{shown(x.class_var)} is a parent of every feature and has no parents. Learn the "
+            "structure with nb or tan_cl, for example."
         )
     return cast("BNC", x)

@@ -23,7 +23,7 @@ class CountedModel(Model):
     """
 
     def estimate(self, data: Countable, prior: Any) -> Model:
-        """Return the structure with tables from data of the model's variables, coded by its levels."""
+        """Return the structure with tables from data of its variables, coded by its levels."""
         return estimated(self, data, prior)
 
     def count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
@@ -52,7 +52,7 @@ class CountedModel(Model):
     def recoded(
         self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Model
     ) -> Any:
-        """Return counts of the model ``before`` its levels changed, for the levels that it has now."""
+        """Return counts of the model ``before`` its levels changed, for its present levels."""
         families = zip(counts, self._counted_families, strict=True)
         return tuple([recoded(table, [recodings[v] for v in family]) for table, family in families])
 
@@ -83,13 +83,13 @@ class CountedModel(Model):
     def log_joint_left_out(
         self, data: Dataset, prior: Any, rows: Positions, left_out: Any
     ) -> Array:
-        """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
+        """Return ln P(features, class) of rows, each by the other rows' model, (rows, classes)."""
         raise TypeError(
             f"held_out must be None for {self.called}, for which 'power' is not defined."
         )
 
     def with_class(self, variable: int) -> Model | None:
-        """Return the joint distribution with a feature and the class exchanged, or None if there is none."""
+        """Return the joint distribution with a feature and the class exchanged, if there is one."""
         return None
 
 
@@ -109,8 +109,8 @@ def no_counts(x: Model) -> ValueError:
     if adjusted:
         reason = f"has parameters that do not follow from counts: {listed(adjusted)}"
     return ValueError(
-        f"x must have tables that follow from counts; it {reason}. Refit it to all rows, or fit a model "
-        f"with such tables: {A_NETWORK}."
+        f"x must have tables that follow from counts; it {reason}. Refit it to all rows, or fit a "
+        f"model with such tables: {A_NETWORK}."
     )
 
 

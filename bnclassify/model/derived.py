@@ -51,21 +51,22 @@ class Derived(BuiltOn):
 
     @property
     def no_joint(self) -> str:
-        """The error message of functions that need a joint distribution, which it does not define."""
+        """The error message of functions that need a joint distribution, which is not defined."""
         return (
             f"{self.called} changes the posterior of another model, so it does not define a joint "
             "distribution. Use predict, explain, cloglik or cv."
         )
 
     def estimate(self, data: Any, prior: Any) -> Model:
-        """Raise an error, because tables alone would be those of the other model; see `estimate_base`."""
+        """Raise an error: tables alone would be those of the other model; see `estimate_base`."""
         raise TypeError(
-            f"x must be a model that can be refitted; got {self.called}, a Derived without estimate. "
-            "Make it in a method of lp, which its recipe then repeats, and define estimate."
+            f"x must be a model that can be refitted; got {self.called}, a Derived without "
+            "estimate. Make it in a method of lp, which its recipe then repeats, "
+            "and define estimate."
         )
 
     def estimate_base(self, data: Any, prior: Any) -> Model:
-        """Return the other model with tables estimated from data, for methods that then derive from it."""
+        """Return the other model with tables estimated from data; methods derive this from it."""
         return renewed(self.base, recipe=self.recipe).estimate(data, prior)
 
     def check_refitted(self, fitted: Model) -> None:
@@ -74,6 +75,6 @@ class Derived(BuiltOn):
         if type(self).estimate is Derived.estimate:
             self.estimate(None, None)  # which raises an error
         raise TypeError(
-            f"x must be made in a method of lp to be refitted; got {self.called}, whose recipe makes "
-            f"{fitted.called}."
+            f"x must be made in a method of lp to be refitted; got {self.called}, whose recipe "
+            f"makes {fitted.called}."
         )

@@ -36,10 +36,10 @@ class PictureNotes(NamedTuple):
 
 
 MISSING_RULE = "missing values in new rows"
-"""The fact on the treatment of missing values in prediction; without it, they are marginalized over."""
+"""How predictions treat missing values; without this fact, they are marginalized over."""
 
 WRITERS: dict[str, Callable[[Any], str]] = {"text": lambda x: str(x.called), "html": lambda x: ""}
-"""How a model is written as text, and as HTML for a notebook; set by the modules of facts and of pictures."""
+"""How models are written as text and, in notebooks, HTML; set with the facts and pictures."""
 
 
 class Model(Immutable):
@@ -92,7 +92,7 @@ class Model(Immutable):
     """The pairs of features that have effects beyond those of each, in a sum of effects."""
 
     is_sampled = False
-    """Whether questions about features are answered by draws, because it has no joint distribution."""
+    """Whether questions about features are answered by draws, without a joint distribution."""
 
     @property
     def preparation(self) -> Preparation | None:
@@ -181,7 +181,7 @@ class Model(Immutable):
 
     @property
     def no_joint(self) -> str:
-        """The reason and the remedy if the model type has no joint distribution; empty if it has one."""
+        """Reason and remedy if the model type has no joint distribution; empty if it has one."""
         return ""
 
     def facts(self) -> dict[str, object]:
@@ -214,14 +214,14 @@ class Model(Immutable):
 
     @property
     def score(self) -> Formula:
-        """The formula of the scores of the classes, ln P(observed features, class) up to a constant."""
+        """The formula of the class scores, ln P(observed features, class) up to a constant."""
         if self.one_class:
             raise NotImplementedError(
                 f"the class {type(self).__name__} must define the property score."
             )
         raise TypeError(
-            f"x must predict one class; got a model of {listed(self.targets)}. Use predict(x, newdata), or "
-            "explain(x, row, class_var=...) for one of them."
+            f"x must predict one class; got a model of {listed(self.targets)}. Use predict(x, "
+            "newdata), or explain(x, row, class_var=...) for one of them."
         )
 
     def place(self, data: Dataset, unseen: str | None = None) -> Rows:
@@ -243,7 +243,7 @@ class Model(Immutable):
         return [scores_at(self.score, rows)]
 
     def class_prior(self) -> Array:
-        """Return P(class), (classes,): by default the posterior of a row whose features are all missing."""
+        """Return P(class), (classes,): by default the posterior of a row without known features."""
         nothing = Rows(np.full((len(self.features), 1), -1, dtype=np.int8))
         return np.exp(log_normalize(scores_at(self.score, nothing))).ravel()
 
@@ -254,7 +254,7 @@ class Model(Immutable):
     def complete(
         self, rows: Rows, labels: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0
     ) -> Codes:
-        """Return (variables, rows) codes with the most probable values for missing ones, or drawn by rng.
+        """Return (variables, rows) codes with the most probable missing values, or drawn by rng.
 
         ``labels`` are the codes of the class, (rows,), -1 if unknown. If the model is sampled,
         values are drawn after ``burn_in`` sweeps.
@@ -271,11 +271,11 @@ class Model(Immutable):
         raise lacks(self, "estimate its parameters from data")
 
     def each(self, function: Callable[..., Model], *others: Model) -> Model:
-        """Apply a function to each part of the model that has counts, with the same part of ``others``."""
+        """Apply a function to each part of the model with counts, and the same of ``others``."""
         return function(self, *others)
 
     def learn_by(self, function: Fit, dataset: Opened, step: Step | None = None) -> Model:
-        """Return a function of the model and its rows; in a chain, of each link. ``step`` is a new call."""
+        """Return a function of a model and rows; of each link of a chain. ``step`` is a call."""
         return function(self, dataset)
 
     # What pictures show.
@@ -302,7 +302,7 @@ class Model(Immutable):
         return (self.score,)
 
     def points_of(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
-        """Return points of a scorecard by name: its start, and of features in order, (rows, 1 + features)."""
+        """Return a scorecard's points by name: its start, and of features, (rows, 1 + features)."""
         return {}
 
 
@@ -326,8 +326,8 @@ def rows_with(
     absent = [name for i, name in named.items() if i not in found and (codes[i] >= 0).any()]
     if absent:
         raise ValueError(
-            f"newdata must contain numbers in {listed(absent)}; got categories. Pass the data before "
-            "they are discretized."
+            f"newdata must contain numbers in {listed(absent)}; got categories. Pass the data "
+            "before they are discretized."
         )
     return Rows(codes, found)
 

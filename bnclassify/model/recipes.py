@@ -1,4 +1,4 @@
-"""The recipe of a model, which can be repeated on other data, the counts of its tables, and intervals."""
+"""The recipe of a model, to repeat on other data, the counts of its tables, and intervals."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ A_NETWORK = "bnc('tan_cl', class_var, dataset, smooth=1, discretize='mdlp')"
 """The call, for messages, that fits a network with tables, counts and a joint distribution."""
 
 NO_JOINT = (
-    "provides P(class | features), but does not define a joint distribution. Use predict, explain, cloglik "
-    f"or cv, or fit a network, which defines one: {A_NETWORK}."
+    "provides P(class | features), but does not define a joint distribution. Use predict, explain, "
+    f"cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
 )
 """The rest of the message about a model type without a joint distribution, after its name."""
 
@@ -38,7 +38,7 @@ def is_repeated() -> bool:
 
 @dataclass(frozen=True)
 class Step(Immutable):
-    """A call that can be repeated: ``name`` or a text, ``settings``, whether it ``draws`` with ``rng``."""
+    """A call that can be repeated: ``name`` or text, ``settings``, if it ``draws`` by ``rng``."""
 
     name: str
     function: Callable[..., Any]
@@ -46,7 +46,7 @@ class Step(Immutable):
     draws: bool = False
 
     def __call__(self, *arguments: Any, rng: np.random.Generator | None = None) -> Any:
-        """Call the function, with ``rng`` in place of its seed if it draws at random and one is given."""
+        """Call the function, with ``rng`` in place of its seed if it draws and ``rng`` is given."""
         drawn = {"rng": rng} if self.draws and rng is not None else {}
         return self.function(*arguments, **{**self.settings, **drawn})
 
@@ -142,7 +142,7 @@ class Recipe:
 
     @classmethod
     def of(cls, class_var: Hashable, step: Step, schema: Schema | None) -> Recipe:
-        """Return the recipe of a step, whose setting ``features`` has the columns that it selects."""
+        """Return the recipe of a step whose setting ``features`` has the columns it selects."""
         settings = {name: value for name, value in step.settings.items() if value is not None}
         columns = settings.get("features")
         seen = schema.columns if schema is not None and columns is None else None

@@ -71,7 +71,7 @@ class AWNB(Method):
 def _bootstrap_samples(
     data: Dataset, trees: int, share: float, rng: np.random.Generator
 ) -> Iterator[Positions]:
-    """Draw rows for each tree with replacement, one sample at a time, in proportion to their weights."""
+    """Draw rows for each tree with replacement, sample by sample, in proportion to weights."""
     n_rows = max(1, int(len(data) * share))
     shares = None if data.weights is None else data.weights / data.size
     for _ in range(trees):
@@ -79,18 +79,18 @@ def _bootstrap_samples(
 
 
 def depth_weights(data: Dataset, samples: Iterable[Positions]) -> Array:
-    """Return the weight of each feature: the mean over trees of 1/√depth, 0 if not tested (Hall, 2007)."""
+    """Return features' weights: the mean over trees of 1/√depth, 0 if not tested (Hall, 2007)."""
     depths = testing_depths(data, samples)
     if not depths.any():
         raise ValueError(
-            "awnb_trees: no tree has a split, so no weights can be estimated. Increase awnb_trees or "
-            "awnb_bootstrap, unless no feature depends on the class."
+            "awnb_trees: no tree has a split, so no weights can be estimated. Increase awnb_trees "
+            "or awnb_bootstrap, unless no feature depends on the class."
         )
     return np.asarray(np.where(depths > 0, 1 / np.sqrt(np.maximum(depths, 1)), 0.0).mean(axis=0))
 
 
 def testing_depths(data: Dataset, samples: Iterable[Positions]) -> Positions:
-    """Return the smallest depth of each feature in the tree of each sample, (samples, features), or 0."""
+    """Return the smallest depth of each feature in each sample's tree, (samples, features)."""
     at_once, depths = list[Positions](), list[Positions]()
     for sample in samples:
         if at_once and (len(at_once) + 1) * len(sample) * len(data.columns) > _TREE_CELLS:
@@ -119,9 +119,10 @@ class _Trees:
     the node. A split is removed only if its subtree has as many errors as the node alone [1]_, as
     in rpart with a complexity parameter of 0.
 
-    .. [1] Breiman, L., Friedman, J., Olshen, R., Stone, C. (1984). Classification and Regression Trees.
-    .. [2] Coppersmith, D., Hong, S. J., Hosking, J. R. M. (1999). Partitioning nominal attributes in
-       decision trees. Data Mining and Knowledge Discovery 3.
+    .. [1] Breiman, L., Friedman, J., Olshen, R., Stone, C. (1984). Classification and
+       Regression Trees.
+    .. [2] Coppersmith, D., Hong, S. J., Hosking, J. R. M. (1999). Partitioning nominal
+       attributes in decision trees. Data Mining and Knowledge Discovery 3.
     """
 
     def __init__(self, data: Dataset, samples: Sequence[Positions]) -> None:
@@ -181,7 +182,7 @@ class _Trees:
         self._keep((feature >= 0) & (code >= 0))
 
     def _best_splits(self, n_nodes: int, width: int) -> tuple[Array, Mask]:
-        """Return the gains, (features, nodes), and the left levels of the best split by each feature."""
+        """Return the gains, (features, nodes), and the left levels of each feature's best split."""
         gains = np.full((len(self.codes), n_nodes), -np.inf)
         sides = np.zeros((*gains.shape, width), dtype=bool)
         for r, features in self.by_card.items():
@@ -227,7 +228,7 @@ def _negative_entropy(counts: ArrayOf[Any]) -> Array:
 
 
 def _best_cut(counts: _Counts) -> tuple[Array, Mask]:
-    """Return the gain of the best split of ordered levels, (nodes,), and its left levels, (nodes, levels)."""
+    """Return the gain of the best split of ordered levels, (nodes,), and its left levels."""
     mass: _Counts = counts.sum(axis=2)
     shares = counts / np.maximum(mass, 1)[:, :, None]
     key = shares[:, :, 0] if counts.shape[2] <= 2 else _first_component(shares, mass)
@@ -260,7 +261,7 @@ def _best_subset(counts: _Counts) -> tuple[Array, Mask]:
 
 
 def _best_gain(left: ArrayOf[Any], total: _Counts) -> tuple[Array, Positions]:
-    """Return the largest gain of splits, (nodes, splits, classes) of (nodes, classes), and the position."""
+    """Return the largest gain of splits, from their (nodes, splits, classes), and where it is."""
     right: ArrayOf[Any] = total[:, None] - left
     gain = _negative_entropy(left) + _negative_entropy(right) - _negative_entropy(total)[:, None]
     splits: Mask = (left.sum(axis=2) > 0) & (right.sum(axis=2) > 0)

@@ -40,7 +40,7 @@ _FEWEST_ROWS = 100  # with fewer rows, most networks have more parameters than r
 
 
 class Graph(CountedModel):
-    """Base of models that are one graph: a family per variable and, once fitted, a table per family."""
+    """Base of models that are one graph: a family per variable and, fitted, a table for each."""
 
     bounds = bounded(cpts=PROBABILITY)
 
@@ -115,7 +115,7 @@ class Graph(CountedModel):
         return count_parameters(self.scopes, [len(labels) for labels in self.known_levels])
 
     def facts(self) -> dict[str, object]:
-        """Return the size of the graph and of its tables, and the course of EM and of a greedy search."""
+        """Return the size of the graph and of its tables, and the course of EM and searches."""
         facts: dict[str, object] = {"num. features": len(self.features)}
         arcs = sum(len(family) - 1 for family in self.families)
         if self.is_augmented:
@@ -242,8 +242,8 @@ class BNC(Network):
     learned : mapping
         Results of a method of `lp`, by name; see `feature_weights` and `em_objectives`.
     densities : mapping
-        The densities of features that are numbers, by name. Such a feature has no levels, is not a
-        parent, and its table is empty.
+        The densities of features that are numbers, by name. Numeric features have no levels, are
+        not parents, and have empty tables.
 
     Examples
     --------
@@ -364,8 +364,9 @@ class DN(Network):
     """
 
     no_joint = (
-        "a dependency network (DN) has no joint distribution, because its arcs may form cycles; use "
-        "predict, cloglik and cv, or learn a network with a joint distribution, for example with ban"
+        "a dependency network (DN) has no joint distribution, because its arcs may form cycles; "
+        "use predict, cloglik and cv, or learn a network with a joint distribution, "
+        "for example with ban"
     )
     is_sampled = True
 
@@ -373,8 +374,8 @@ class DN(Network):
         check_families(self.class_var, tuple(self.families), acyclic=False)
         if not self.is_augmented:
             raise ValueError(
-                f"families: in a dependency network the class {shown(self.class_var)} is a parent of every "
-                "feature and has no parents"
+                f"families: in a dependency network the class {shown(self.class_var)} is a parent "
+                "of every feature and has no parents"
             )
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
@@ -397,14 +398,14 @@ class DN(Network):
 
 
 def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:
-    """Evaluate the inverse distribution function of a variable, given its parents, at uniform numbers."""
+    """Evaluate a variable's inverse distribution function, given parents, at uniform numbers."""
     levels = table.cumsum(axis=0).reshape(len(table), -1)[:-1]
     thresholds = levels if not parents else levels[:, flat_index(parents, table.shape[1:])]
     return np.asarray(np.count_nonzero(uniform >= thresholds, axis=0))
 
 
 def check_numbers(x: Network) -> None:
-    """Raise a ValueError if a number, which has no levels, is a parent, or a density does not fit."""
+    """Raise a ValueError if a number, without levels, is a parent, or a density does not fit."""
     if not x.densities and all(x.levels or ()):
         return
     card = {} if x.levels is None else dict(zip(x.variables, map(len, x.levels), strict=True))
@@ -413,8 +414,9 @@ def check_numbers(x: Network) -> None:
         inner = [name for name in parents if name in numbers]
         if inner or (variable in numbers and parents[-1:] != [x.class_var]):
             raise ValueError(
-                f"families: the number {shown(inner[0] if inner else variable)} must be a leaf that has the "
-                "class as a parent. Discretize it, for example with bnc(..., discretize='mdlp')."
+                f"families: the number {shown(inner[0] if inner else variable)} must be a leaf "
+                "that has the class as a parent. Discretize it, for example with bnc(..., "
+                "discretize='mdlp')."
             )
     parents_of = {family[0]: family[1:] for family in x.families}
     for name, density in x.densities.items():

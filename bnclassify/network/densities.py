@@ -52,7 +52,7 @@ class Densities(Plain):
         columns_of(self.numbers)
 
     def check(self, x: Model, prior: Prior) -> None:
-        """Raise unless the structure is a Bayesian network that does not discretize numbers itself."""
+        """Raise unless the structure is a Bayesian network that does not discretize numbers."""
         if x.graph is not x or x.no_joint:
             raise TypeError(f"numbers is defined for a Bayesian network (BNC); got {x.called}.")
         if x.discretizer is not None:

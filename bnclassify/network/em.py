@@ -65,7 +65,7 @@ def _check_maximizes(x: Model) -> None:
 @record
 @dataclass(frozen=True)
 class EM(Method):
-    """Maximizes the posterior of tables given all rows, until a gain of ``tolerance`` nats per row."""
+    """Maximizes the posterior of tables given all rows, to ``tolerance`` nats per row."""
 
     iterations: int = 200
     tolerance: float = 1e-6
@@ -91,7 +91,7 @@ class EM(Method):
 def maximize(
     data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM
 ) -> tuple[list[Array], Run]:
-    """Return the tables of a network that maximize their posterior given all rows, and the course of EM.
+    """Return a network's tables that maximize their posterior given all rows, and EM's course.
 
     The objective is Σ ln P(row) + a Σ ln θ over all cells, with the pseudo-counts a of the prior.
     Its maximum on complete data is the usual estimate (N + a) / (N· + r a) (Lauritzen, 1995).
@@ -100,7 +100,7 @@ def maximize(
     completed = lay_out(data.codes, data.cards)
 
     def expected(tables: Sequence[Array]) -> tuple[list[Array], float]:
-        """Return the expected counts of all families under tables, and the objective at the tables."""
+        """Return expected counts of all families under tables, and the objective at the tables."""
         hidden, evidence = expect(scopes, tables, completed, data.weights)
         return list(map(np.add, observed, hidden)), evidence + _log_prior(tables, prior)
 
@@ -153,7 +153,8 @@ def warn_of_end(run: Run, remedy: str) -> None:
         gain = run.objectives[-1] - run.objectives[-2]
         n = len(run.objectives) - 1
         warn(
-            f"EM stopped after {n} iterations, the last of which still gained {gain:.3g} nats. {remedy}"
+            f"EM stopped after {n} iterations, the last of which still gained "
+            f"{gain:.3g} nats. {remedy}"
         )
 
 
@@ -178,7 +179,7 @@ class CompletedRows(NamedTuple):
 
 
 def lay_out(codes: Codes, cards: Sequence[int]) -> list[CompletedRows]:
-    """Arrange (variables, rows) codes, the class last, for `expect`, in blocks that bound the memory."""
+    """Arrange (variables, rows) codes, the class last, for `expect`, in bounded blocks."""
     *features, n_classes = cards
     is_labelled = codes[-1] >= 0
     copies_per_block = min(_BLOCK_ROWS, _BLOCK_CELLS // max(1, sum(features)))
@@ -202,7 +203,7 @@ def expect(
     completed: Sequence[CompletedRows],
     weights: Array | None = None,
 ) -> tuple[list[Array], float]:
-    """Return expected counts, Σ over rows of P(cell | row), of incomplete families, and Σ ln P(row)."""
+    """Return expected counts of incomplete families, Σ over rows P(cell | row), Σ ln P(row)."""
     of_class = len(scopes) - 1
     factors = _given_class(scopes, tables)
     counts = [np.zeros(factor.table.shape[:-1]) for factor in factors]
@@ -233,7 +234,7 @@ def expect(
 def _expectation_sweep(
     factors: Sequence[Factor], block: CompletedRows
 ) -> tuple[Array, Iterator[Belief]]:
-    """Return the log joint of each copy, and the posteriors of missing values, which can be read once."""
+    """Return the log joint of copies, and the posteriors of missing values, to be read once."""
     rows = block.codes, block.classes
     log_joints = sum_terms(factors, *rows)
     if forests.is_forest(factors):

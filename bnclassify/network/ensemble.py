@@ -255,8 +255,8 @@ def _check_members(members: tuple[Model, ...]) -> None:
     ]
     if raw:
         raise ValueError(
-            f"members must be models of categories; member {raw[0]} accepts numbers or raw data. Use "
-            "discretize and merge_rare once, and learn the members from the result."
+            f"members must be models of categories; member {raw[0]} accepts numbers or raw data. "
+            "Use discretize and merge_rare once, and learn the members from the result."
         )
     for i, member in enumerate(members):
         for name in ("class_var", "features", "levels", "fitted"):

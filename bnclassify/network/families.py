@@ -1,4 +1,4 @@
-"""Families, a variable and its parents: checks of their graph and of their tables, and their sizes."""
+"""Families, a variable and its parents: checks of graph and tables, and their sizes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_families(
     origin: str = "families",
     acyclic: bool = True,
 ) -> None:
-    """Raise unless families are a graph, ``acyclic`` or not, over each variable; errors name ``origin``."""
+    """Raise unless families are a graph, ``acyclic`` or not; error messages name ``origin``."""
     variables = {family[0] for family in families if family}
     if not families or not all(families) or families[-1][0] != class_var:
         raise ValueError(
@@ -40,8 +40,8 @@ def check_families(
         strange = [name for name in parents if name not in variables]
         if strange:
             raise ValueError(
-                f"{origin}: the parent {shown(strange[0])} of {shown(variable)} is not a variable of "
-                f"the network. {available(strange[0], variables)}"
+                f"{origin}: the parent {shown(strange[0])} of {shown(variable)} is not a variable "
+                f"of the network. {available(strange[0], variables)}"
             )
         if not acyclic and variable in parents:
             raise ValueError(f"{origin} must not have {shown(variable)} as a parent of itself.")
@@ -85,13 +85,13 @@ def check_shapes(
         shape = tuple([card[v] for v in family])
         if table.shape != shape:
             raise ValueError(
-                f"cpts must have a table of {shown(family[0])} of shape {shape}, the levels of its family; "
-                f"got {table.shape}."
+                f"cpts must have a table of {shown(family[0])} of shape {shape}, the levels of its "
+                f"family; got {table.shape}."
             )
 
 
 def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
-    """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents, and 2 for numbers."""
+    """Return the number of free parameters: Σ (levels − 1) · Π parents' levels, 2 for numbers."""
     return sum(
         [
             (cards[v] - 1 if cards[v] else 2) * prod([cards[p] for p in parents])

@@ -13,7 +13,7 @@ from .priors import Prior
 
 @record
 class Method:
-    """Estimates each table from rows with its family; other methods, dataclasses of options, extend this."""
+    """Estimates each table from rows with its family; other methods are dataclasses of options."""
 
     argument = ""
     """The argument of `lp` that requests the method."""

@@ -20,7 +20,7 @@ LEAST_AMOUNT, MOST_AMOUNT = 1e-100, 1e100
 """Bounds of positive pseudo-counts, within which no table or score overflows."""
 
 MOST_ESS = 1e12
-"""Largest equivalent sample size, beyond which posterior tables differ from the prior in few digits."""
+"""Largest equivalent sample size: with more, posterior tables hardly differ from the prior."""
 
 
 Amount = TypeVar("Amount", float, Array)
@@ -30,7 +30,7 @@ class Prior(Protocol):
     """Converts the counts of a family to its conditional probability table."""
 
     def __call__(self, counts: Array, axis: int = 0) -> Array:
-        """Return a table that sums to 1 over the axis of the variable; earlier axes are a stack of tables."""
+        """Return a table that sums to 1 over the variable's axis; earlier axes stack tables."""
         ...
 
 
@@ -59,7 +59,7 @@ class PseudoCounts(Immutable):
     nested = False
 
     def per_cell(self, levels: Amount, configurations: float) -> Amount:
-        """Return a, given numbers of levels (of one or several variables) and of parents' configurations."""
+        """Return a, given numbers of levels (of a variable or several) and of configurations."""
         raise TypeError(f"{type(self).__name__} does not define pseudo-counts")
 
     @property
@@ -75,7 +75,7 @@ class PseudoCounts(Immutable):
     def side_by_side(
         self, counts: ArrayOf[Any], variable: Positions, cards: Positions, configurations: int = 1
     ) -> Array:
-        """Return the tables of variables whose levels, with ascending positions, are along the last axis."""
+        """Return tables of variables whose levels, at ascending positions, are on the last axis."""
         sizes = np.bincount(variable)
         sizes = sizes[sizes > 0]
         totals = np.add.reduceat(counts, sizes.cumsum() - sizes, axis=-1, dtype=np.float64)
@@ -90,7 +90,7 @@ class PseudoCounts(Immutable):
     def shares(
         self, counts: ArrayOf[Any], totals: ArrayOf[Any], levels: Amount, configurations: float
     ) -> Array:
-        """Return (N + a) / (N· + r a) in cells of tables of variables with r levels; 1 / r if both are 0."""
+        """Return (N + a) / (N· + r a) in cells of tables with r levels; 1 / r if both are 0."""
         cells = self.masses(counts, levels, configurations)
         total = np.add(totals, levels * self.per_cell(levels, configurations), dtype=np.float64)
         if np.all(total):
@@ -134,7 +134,7 @@ class EquivalentSize(PseudoCounts):
 @record
 @dataclass(frozen=True)
 class MEstimate(PseudoCounts):
-    """An equivalent sample size ``m`` per distribution of a table, spread evenly over the levels."""
+    """An equivalent sample size ``m`` per distribution of a table, spread over the levels."""
 
     bounds = bounded(m=COUNT)
 

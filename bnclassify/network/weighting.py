@@ -48,7 +48,7 @@ _OPTIONS = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}
 @record
 @dataclass(frozen=True)
 class MANB(Method):
-    """Average a naive Bayes over the presence of each arc from the class, given its prior probability."""
+    """Average a naive Bayes over the presence of each arc, given its prior probability."""
 
     probability: float
 
@@ -90,7 +90,7 @@ def _average_by_arc_posterior(
 
 
 def _log_evidence(counts: Array, prior: PseudoCounts) -> float:
-    """Return Σ_j [ln Γ(rα) − ln Γ(N_j + rα) + Σ_k (ln Γ(N_jk + α) − ln Γ(α))], k over the first axis."""
+    """Return Σ_j [ln Γ(rα) − ln Γ(N_j + rα) + Σ_k (ln Γ(N_jk + α) − ln Γ(α))], k on axis 0."""
     levels, configurations = counts.shape
     pseudo = prior.per_cell(float(levels), configurations)
     of_cells, of_columns = (
@@ -101,7 +101,7 @@ def _log_evidence(counts: Array, prior: PseudoCounts) -> float:
 
 
 def _log_rising(start: float, steps: Array) -> Array:
-    """Return ln Γ(start + steps) − ln Γ(start), exact for a large start: ln Γ(n) − ln B(start, n)."""
+    """Return ln Γ(start + steps) − ln Γ(start); for large starts, ln Γ(n) − ln B(start, n)."""
     n = np.where(steps > 0, steps, 1.0)
     return np.where(steps > 0, gammaln(n) - betaln(start, n), 0.0)
 
@@ -186,11 +186,11 @@ class WANBIA(Method):
         check_positive(prior, self.argument)
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
-        """Return the network with its tables weighted, by L-BFGS-B from all ones and from all halves."""
+        """Return the network with weighted tables, by L-BFGS-B from all ones and all halves."""
         if any(x.feature_parents.values()) and data.incomplete[:-1].any():
             raise ValueError(
-                "wanbia must be False if values are missing and features have feature parents. Drop "
-                "incomplete rows with .dropna(), or learn the structure with nb."
+                "wanbia must be False if values are missing and features have feature parents. "
+                "Drop incomplete rows with .dropna(), or learn the structure with nb."
             )
         from scipy.optimize import minimize
 
@@ -209,7 +209,8 @@ class WANBIA(Method):
         downhill: Array = np.abs(np.clip(weights - objective(weights)[1], 0, 1) - weights)
         if not best.success and downhill.max() > _FLAT * data.size:
             warn(
-                f"wanbia: the weights may not be optimal, as the optimizer stopped early ({best.message})"
+                "wanbia: the weights may not be optimal, as the optimizer stopped "
+                f"early ({best.message})"
             )
         return with_weights(fitted, weights * (np.array(fitted.cards[:-1]) > 1))
 
@@ -242,7 +243,7 @@ def powered(cpt: Array, weight: float) -> Array:
 @forwarding("members", "network")
 @dataclass(frozen=True, eq=False, repr=False)
 class Lazy(Derived):
-    """A network that ignores the first value of a row if the second of a pair of values implies it."""
+    """A network that ignores a row's first value if the second of a pair implies it."""
 
     base: Model
     implications: Positions
@@ -254,8 +255,8 @@ class Lazy(Derived):
     estimate = Derived.estimate_base
 
     no_joint = (
-        "a model with subsumption resolution ignores values row by row, so it does not define a joint "
-        "distribution. Use cloglik or cv, or refit the model with lp without subsumption."
+        "a model with subsumption resolution ignores values row by row, so it does not define a "
+        "joint distribution. Use cloglik or cv, or refit the model with lp without subsumption."
     )
 
     def __post_init__(self) -> None:
@@ -340,6 +341,6 @@ def hide_implied(codes: Codes, cards: Sequence[int], implications: Positions) ->
 
 
 def _features_and_levels(cards: Sequence[int]) -> tuple[Positions, Positions]:
-    """Return the feature and the code of each value of all features, which are numbered consecutively."""
+    """Return the feature and code of each value of all features, numbered consecutively."""
     feature = np.repeat(np.arange(len(cards)), cards)
     return feature, np.arange(len(feature)) - np.repeat(np.cumsum(cards) - cards, cards)

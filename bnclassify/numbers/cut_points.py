@@ -1,4 +1,4 @@
-"""Cut points of numeric columns: by the classes (MDLP), at quantiles, of equal width, or in a database."""
+"""Cut points of numeric columns: by class (MDLP), quantiles, equal width, or in a database."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def cut_points(
     bins: int,
     weights: Array | None = None,
 ) -> tuple[float, ...]:
-    """Choose the cut points of one column, with observed values on both sides, by (rows,) class codes."""
+    """Choose cut points of a column, with values on both sides, by (rows,) class codes."""
     values, weights, order = _in_order(numbers, weights)
     if not len(values):
         return ()
@@ -54,7 +54,7 @@ def cut_points(
 def _in_order(
     numbers: ArrayOf[Any], weights: Array | None
 ) -> tuple[Array, Array | None, Positions]:
-    """Return the observed values of rows with positive weight, ascending, with weights and positions."""
+    """Return observed values of rows with positive weight, ascending, with weights, positions."""
     values = as_floats(numbers)
     known = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
     rows = np.nonzero(known)[0]
@@ -78,8 +78,8 @@ def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int
     n_classes = int(classes.max()) + 1
     if n_classes * len(last) > MAX_CELLS:
         raise ValueError(
-            f"class_var: {n_classes:,} classes are too many to discretize {len(last):,} different values; "
-            "if the class is a number, bin it first"
+            f"class_var: {n_classes:,} classes are too many to discretize {len(last):,} different "
+            "values; if the class is a number, bin it first"
         )
     # below[c, i]: the weight of the rows of class c that have one of the first i distinct values
     below = np.zeros((n_classes, len(last) + 1))
@@ -104,7 +104,7 @@ def _n_log2_n(rows: Array) -> Array:
 
 
 def _best_cut(below: Array) -> int:
-    """Return the number of distinct values below the best cut point; 0 if no cut point is accepted."""
+    """Return the number of distinct values below the best cut point; 0 if none is accepted."""
     whole = _without_rounding(below[:, -1] - below[:, 0])
     n, k = float(whole.sum()), int(np.count_nonzero(whole))
     if below.shape[1] <= 2 or k < 2 or n <= 1:
@@ -172,7 +172,7 @@ def _values_reaching_weight(values: Array, weights: Array | None, below: Array) 
 
 
 def _below_largest(points: Array, values: Array) -> list[float]:
-    """Return the distinct points below the largest of ascending values or, if none, the value below it."""
+    """Return the distinct points below the largest of ascending values, or the value below."""
     inside = sorted(set(points[points < values[-1]].tolist()))
     if inside:
         return inside
@@ -198,7 +198,7 @@ BY_CLASS = ("mdlp", "mixed", "averaged_mdlp")
 
 
 def _shorten_cut_points(points: Array, values: Array) -> Array:
-    """Round cut points to 15 digits, to get 0.3 for 0.30000000000000004, unless a value changes sides."""
+    """Round cut points to 15 digits (.3 for .30000000000000004) unless a value changes sides."""
     short = np.array([float(f"{point:.15g}") for point in points])
     same = np.searchsorted(values, short, side="right") == np.searchsorted(
         values, points, side="right"
@@ -255,7 +255,7 @@ def between_values(numbers: ArrayOf[Any], weights: Array | None = None) -> tuple
 
 
 def shortest_cuts(points: Sequence[float], numbers: ArrayOf[Any]) -> tuple[float, ...]:
-    """Return cut points with the fewest digits that separate the same neighbouring values of numbers."""
+    """Return cut points of the fewest digits that separate the same neighbouring values."""
     values = np.unique(_in_order(numbers, None)[0])
     at = np.searchsorted(values, points, side="right")
     short = list(map(float, points))
@@ -271,7 +271,8 @@ def shortest_between(low: float, high: float, otherwise: float) -> float:
     Of two that are equally near, as 0.2 and 0.3 between 0 and 0.5, the middle is returned. If there
     is not a number between them, or they are beyond 1e300, ``otherwise`` is returned.
 
-    >>> [shortest_between(*ends, 0.0) for ends in ((43.9, 44.3), (0, 0.5), (0.9, 1), (2951, 3051), (3, 4))]
+    >>> pairs = (43.9, 44.3), (0, 0.5), (0.9, 1), (2951, 3051), (3, 4)
+    >>> [shortest_between(*ends, 0.0) for ends in pairs]
     [44.0, 0.25, 0.95, 3000.0, 3.5]
     """
     wide, middle = high - low, low / 2 + high / 2
@@ -365,11 +366,11 @@ def table_cuts(
     columns: Collection[Hashable] | None = None,
     weights: Hashable = None,
 ) -> tuple[tuple[Hashable, ...], Cuts, tuple[tuple[Any, ...], ...], Cuts, Cuts]:
-    """Choose cut points; return columns, points, labels, ranges and means as `Discretizer` has them."""
+    """Choose cut points; return columns, points, labels, ranges and means for `Discretizer`."""
     if method != "quantile":
         raise ValueError(
-            f"method must be 'quantile' if dataset is a table in a database; got {shown(method)}. The other "
-            "methods accept a sample, such as table.sample(0.01).to_pandas()."
+            f"method must be 'quantile' if dataset is a table in a database; got {shown(method)}. "
+            "The other methods accept a sample, such as table.sample(0.01).to_pandas()."
         )
     bins = Whole(least=2, most=MOST_BINS).check("bins", bins)
     check_columns(
@@ -414,6 +415,6 @@ def table_cuts(
 
 
 def _distinct_quantiles(spread: Spread) -> tuple[float, ...]:
-    """Return the distinct quantiles below the largest value or, without one, the second largest value."""
+    """Return the distinct quantiles below the largest value, or the second largest value."""
     inside = sorted({point + 0.0 for point in spread.quantiles if point < spread.high})
     return tuple(inside) or (() if spread.second is None else (spread.second + 0.0,))

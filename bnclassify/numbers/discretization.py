@@ -120,14 +120,14 @@ class Discretizer(Immutable):
 
     @property
     def uncut(self) -> tuple[Hashable, ...]:
-        """The numeric columns left with one level: no cut point was found, or all values are equal."""
+        """The numeric columns with one level: no cut point was found, or all values are equal."""
         return tuple(
             [name for name, points, labels in self._rows if len(labels or (*points, 0)) == 1]
         )
 
     @property
     def cut_points(self) -> pd.DataFrame:
-        """The method, the number of intervals, and the cut points with readable digits, by column."""
+        """The method, the number of intervals, and readable cut points, by column."""
         times, found = len(self._cuttings), {}
         method = self.method if times == 1 else f"{self.method}, {times} times"
         for i, (name, points, labels) in enumerate(self._rows):
@@ -194,8 +194,8 @@ class Discretizer(Immutable):
         if values := by_column[self.columns.index(name)] if by_column else ():
             return values
         raise ValueError(
-            f"x must have training values of {shown(name)}; got none, because all are missing or the model "
-            "is from an earlier version. Drop the column, or fit the model again."
+            f"x must have training values of {shown(name)}; got none, because all are missing or "
+            "the model is from an earlier version. Drop the column, or fit the model again."
         )
 
     def __call__(self, newdata: pd.DataFrame | Row) -> pd.DataFrame:
@@ -280,7 +280,7 @@ def _ascend(points: tuple[float, ...]) -> bool:
 @record
 @dataclass(frozen=True, repr=False)
 class MovedCuts(Discretizer):
-    """Several discretizations of the same columns; if called, it applies the union of their cut points.
+    """Several discretizations of the same columns; a call applies the union of cut points.
 
     At time s, column number j uses its discretization (s + j) modulo their number. With
     "averaged_mdlp", all columns use discretization s, and the last times, ``further``, do not
@@ -328,15 +328,15 @@ def discretize(
     Parameters
     ----------
     dataset : pandas.DataFrame, or table of ibis
-        Training data. Missing values stay missing. In a table of ibis, whose rows stay in their
+        Training data. Missing values stay missing. In a table of ibis, with rows that stay in their
         database, ``method`` is "quantile".
     class_var : str, optional
         Name of the class, which is never discretized. "mdlp" and "mixed" require it.
     method : {"mdlp", "quantile", "width", "mixed"}, default "mdlp"
-        Method of choosing cut points. "mdlp": by the class, as many as the minimum description
-        length principle accepts [1]_, possibly 0. "quantile": intervals with about the same number
-        of rows. "width": intervals of equal width. "mixed": "mdlp" for a column in which it finds
-        at least four cut points, and "quantile" for the others.
+        Method of choosing cut points. "mdlp": by the class, up to the number that the minimum
+        description length principle accepts [1]_, possibly 0. "quantile": intervals with about the
+        same number of rows. "width": intervals of equal width. "mixed": "mdlp" for a column with at
+        least four cut points by "mdlp", and "quantile" for the others.
     bins : int, default 5
         Number of intervals of "quantile" and "width", from 2 to 10,000.
     columns : list, optional
@@ -352,8 +352,8 @@ def discretize(
     -------
     pandas.DataFrame
         A copy of ``dataset`` with categorical columns in place of numeric ones, see `Discretizer`.
-        A column without cut points has one level, ``(-inf, inf)``. Of a table, it is a table to
-        learn from.
+        A column without cut points has one level, ``(-inf, inf)``. For a table of ibis, it is a
+        table to learn from.
     Discretizer
         Discretizes other data frames at the same cut points. ``cuts`` contains the cut points,
         ``kept`` the numbers that stay categorical, ``uncut`` the columns with one level.
@@ -443,7 +443,7 @@ def learn_cuts(
     bins: int,
     weights: Array | None = None,
 ) -> Discretizer:
-    """Choose the cut points of numeric columns but ``kept`` ones, by a method, and codes of the class."""
+    """Choose cut points of numeric columns but ``kept`` ones, by a method and class codes."""
     bins = Whole(least=2, most=MOST_BINS).check("bins", bins)
     if classes is None and method in BY_CLASS:
         remedy = "Name the class, or use method='quantile' or 'width'."

@@ -1,4 +1,4 @@
-"""Preparation of raw data: numbers are discretized, rare levels merged, missing values made a level."""
+"""Preparation of raw data: numbers discretized, rare levels merged, missing values a level."""
 
 from __future__ import annotations
 
@@ -80,13 +80,13 @@ class Preparation(Immutable):
 
     @property
     def fixed(self) -> set[Hashable]:
-        """The columns of which all data have the same levels: those that are discretized or merged."""
+        """The columns of which all data have the same levels: discretized or merged ones."""
         cuts = {} if self.discretizer is None else self.discretizer.cuts
         return {*cuts, *(() if self.merger is None else self.merger.columns)}
 
     @property
     def cut_points(self) -> pd.DataFrame:
-        """One row per discretized column: ``method``, ``intervals``, and ``cut_points`` as readable text."""
+        """One row per discretized column: ``method``, ``intervals``, readable ``cut_points``."""
         discretizer = Discretizer("", (), ()) if self.discretizer is None else self.discretizer
         return discretizer.cut_points
 
@@ -101,7 +101,7 @@ class Preparation(Immutable):
         return rows.encode(Columns(known, known, numeric, named_by, raw))
 
     def of_source(self, source: Source) -> Source | None:
-        """Return the source with discretized columns if it discretizes them itself, as a database can."""
+        """Return the source with discretized columns if it can discretize, as a database can."""
         if not isinstance(source, DatabaseTable) or self.merger is not None:
             return None
         return source if self.discretizer is None else self.discretizer.of_source(source)
@@ -170,7 +170,7 @@ class Preparing(NamedTuple):
         return Preparation(merger, discretizer, missing)
 
     def columns_with_level(self, data: Countable, class_var: Hashable) -> tuple[Hashable, ...]:
-        """Return the columns whose missing values become a level: named ones, or all with missing values."""
+        """Return the columns whose missing values become a level: named, or all incomplete ones."""
         if self.missing_level in (None, False):
             return ()
         if self.missing_level is True:
@@ -193,11 +193,11 @@ def prepare_table(
     *,
     keep: bool,
 ) -> tuple[Preparation, Partitions, tuple[Hashable, ...] | None]:
-    """Learn how to prepare a table; return it prepared to learn from, and the columns to learn from again."""
+    """Learn how to prepare a table; return it prepared, and the columns to learn from again."""
     if preparing.min_count is not None:
         raise TypeError(
-            f"min_count must be None if dataset is a table in a database; got {preparing.min_count}. Merge "
-            "rare levels in a query."
+            "min_count must be None if dataset is a table in a database; got "
+            f"{preparing.min_count}. Merge rare levels in a query."
         )
     discretizer: Discretizer | None = None
     if preparing.discretize is not None:

@@ -55,7 +55,7 @@ def plot_explanation(
     top: int | None = 20,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the contribution of each feature of a row to the log odds of a class as bars, the longest first.
+    """Draw what each feature of a row adds to the log odds of a class as bars, the longest first.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def plot_importance(
 
 
 def _nearest_quantile(values: Array, weights: Array, share: float) -> Array:
-    """Return a quantile of each column, which is the value of a row; whole weights are numbers of rows."""
+    """Return a quantile of each column, the value of a row; whole weights count as rows."""
     order = values.argsort(axis=0, kind="stable")
     unit = max(0.0, float(np.rint(share * (weights.sum() - 1))))
     at = np.less_equal(weights[order].cumsum(axis=0), unit).sum(axis=0)
@@ -174,7 +174,7 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
     ----------
     x : BNC or another model
         A model with weights or arc posteriors; see `feature_weights` and `manb_arc_posterior`. If
-        the class has a weight, it has a bar, too.
+        the class has a weight, it also has a bar.
     top : int, optional
         Maximum number of features. None draws all.
     {ax, returns, raises}
@@ -296,7 +296,7 @@ def _draw_largest(
     top: int | None,
     spread: Array | None = None,
 ) -> tuple[Axes, str]:
-    """Draw the numbers of largest size, with lines over ``spread``; return axes and a note on the others."""
+    """Draw the largest numbers, with lines over ``spread``; return axes and a note on others."""
     order = np.argsort(-np.abs(numbers), kind="stable")
     ordered: list[float] = numbers[order].tolist()
     n = len(ordered)

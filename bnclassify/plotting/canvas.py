@@ -1,4 +1,4 @@
-"""Common parts of pictures: one style, colors, written numbers, axes, labels in lines, titles and legends."""
+"""Common parts of pictures: one style, colors, numbers, axes, labels in lines, titles, legends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ else:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 BLUE, ORANGE, GREY = "#1f4e79", "#b3470f", "#6b7680"
-"""Colors of evidence for and against the class, and a neutral one, suitable for color-blind readers."""
+"""Colors of evidence for and against the class, and a neutral one, for color-blind readers."""
 
 PALE = "#dfe5eb"
 """Color of the background of bars, and of observed values."""
@@ -33,7 +33,7 @@ LINES: tuple[tuple[str, str | tuple[int, tuple[int, ...]]], ...] = (
     ("#c0659a", ":"),
     ("#56b4e9", (0, (5, 1, 1, 1))),
 )
-"""Colors and dashes of lines for different values of a parent, which differ for color-blind people, too."""
+"""Colors and dashes of lines for values of a parent, which differ for color-blind readers."""
 
 HATCHED: dict[str, Any] = {"edgecolor": "#b9c2ca", "hatch": "////"}
 
@@ -108,9 +108,10 @@ def chart(function: Function) -> Function:
             import matplotlib.pyplot as plt
         except ImportError as error:
             raise ImportError(
-                "Charts require matplotlib, which is not installed. Run pip install 'pybnclassify[plot]'."
+                "Charts require matplotlib, which is not installed. Run pip install "
+                "'pybnclassify[plot]'."
             ) from error
-        plt.install_repl_displayhook()  # a notebook shows all charts only if this happens outside the context
+        plt.install_repl_displayhook()  # outside the context: if not, notebooks show one chart
         with plt.rc_context(_STYLE):
             return function(*arguments, **named)
 
@@ -157,7 +158,7 @@ def _row_labels(axes: Axes) -> list[str]:
 def entitle(
     axes: Axes, ax: Axes | None, title: str, below: str = "", names: Mapping[str, Any] | None = None
 ) -> None:
-    """Write a title, a text below the axes and a legend; a figure of the package's own grows with them."""
+    """Write a title, a text below the axes and a legend; the package's own figures grow."""
     from matplotlib.figure import Figure
     from matplotlib.transforms import ScaledTranslation
 
@@ -203,7 +204,7 @@ def note(
 
 
 def broken(label: object, width: int = _LINE) -> str:
-    """Break a label into at most three lines, not within intervals, and keep dollars from being formulas."""
+    """Break a label into at most three lines, outside intervals, without formulas in dollars."""
     text = re.sub(r"[(\[][^()\[\]]*[)\]]", lambda match: match[0].replace(" ", "\xa0"), str(label))
     lines: list[str] = []
     for line in textwrap.wrap(text, width, break_long_words=False):

@@ -1,4 +1,4 @@
-"""Charts of the contributions of all values: the effect of a feature, and the nomogram of a scorecard."""
+"""Charts of what all values contribute: the effect of a feature, the nomogram of a scorecard."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def plot_effect(
         Class to explain. By default, the last of two classes; of more, one line or bar per class,
         for the five most frequent ones, each against all others.
     dataset : pandas.DataFrame or Dataset, optional
-        Rows whose values of the feature are drawn as marks below the curve, or counted next to the
+        Rows with values of the feature to draw as marks below the curve, or counted next to the
         levels.
     {ax, returns, raises}
     KeyError, TypeError, ValueError
@@ -118,7 +118,7 @@ def plot_effect(
 def _axis_ends(
     x: Model, feature: Hashable, cuts: tuple[float, ...], data: Dataset | None
 ) -> tuple[float, float]:
-    """Return the ends of the training data, or of a margin around the cut points, and of the data."""
+    """Return the ends of training data, or of a margin around cut points, and of the data."""
     if not cuts:
         return 0.0, 0.0
     margin = _MARGIN * (cuts[-1] - cuts[0]) or abs(cuts[0]) * _MARGIN or 1.0
@@ -147,7 +147,7 @@ def _draw_curves(
     data: Dataset | None,
     ax: Axes | None,
 ) -> tuple[Axes, dict[str, Any]]:
-    """Draw a line per level of the parent, cut points at the top and values at the bottom; return names."""
+    """Draw a line per parent level, cut points on top and values below; return names."""
     axes = prepare_axes(ax, 2.4)
     axes.axhline(0, color=GREY, linewidth=0.8)
     names: dict[str, Any] = {}
@@ -182,7 +182,7 @@ def _draw_curves(
 
 
 def _band_of_refits(x: Model, effect: Effect, points: Array) -> Array | None:
-    """Return the ends of the jackknife interval of a step function, (2, points), if the model has refits."""
+    """Return jackknife interval ends of a step function, (2, points), if there are refits."""
     refits: tuple[Model, ...] = x.learned.get("refits", ())
     if (
         effect.points is not None
@@ -204,7 +204,7 @@ def _band_of_refits(x: Model, effect: Effect, points: Array) -> Array | None:
 def _draw_levels(
     x: Model, effect: Effect, data: Dataset | None, ax: Axes | None
 ) -> tuple[Axes, dict[str, Any]]:
-    """Draw bars of levels, one per level of the parent, and count the rows; return the names of bars."""
+    """Draw bars of levels, one per parent level, and count rows; return the names of bars."""
     labels = list(map(str, effect.levels))
     if data is not None:
         codes = match(
@@ -255,7 +255,7 @@ class _Line(NamedTuple):
 def plot_nomogram(
     card: Scorecard, *, row: InFull | Row | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw a scorecard as a nomogram: a scale of points per feature, and one of the probability.
+    """Draw a scorecard as a nomogram: a scale of points per feature, and one of probabilities.
 
     Parameters
     ----------

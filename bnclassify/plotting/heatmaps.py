@@ -52,10 +52,10 @@ def plot_cpt(
     interval: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a conditional probability table as a heat map with one row per level and one column per class.
+    """Draw a conditional probability table as a heat map: a row per level, a column per class.
 
-    If the variable has feature parents, there is one block per configuration of them. Each column
-    of a block is a distribution.
+    If the variable has feature parents, the picture has one block per configuration of the parents.
+    Each column of a block is a distribution.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def plot_cpt(
         `cpt`.
     {ax, returns, raises}
     KeyError, TypeError, ValueError
-        If the model is an ensemble, of which you can draw ``members(x)``, or the picture would have
+        If the model is an ensemble (draw a network of ``members(x)``), or the picture would have
         more than 100 rows or columns or 1,000 cells.
 
     Examples
@@ -92,7 +92,10 @@ def plot_cpt(
     shares = layout.arrange(frame.to_numpy())
     rows, columns = shares.shape
     if max(rows, columns) > _LONGEST or shares.size > _MOST_CELLS:
-        expected = f"a variable whose table has at most {_LONGEST} rows and columns and {_MOST_CELLS:,} cells"
+        expected = (
+            f"a variable whose table has at most {_LONGEST} rows and columns and "
+            f"{_MOST_CELLS:,} cells"
+        )
         got = f"{shown(variable)} with {rows:,} rows and {columns:,} columns. Use cpt(x, variable)"
         raise ValueError(f"variable must be {expected}; got {got}.")
     width, height = layout.size
@@ -129,7 +132,7 @@ def plot_cpt(
 
 @dataclass(frozen=True)
 class _Layout:
-    """The last parent forms the columns of each block; blocks of `down` other parents are stacked."""
+    """The last parent forms a block's columns; blocks of `down` other parents are stacked."""
 
     family: Family
     levels: Levels
@@ -137,7 +140,7 @@ class _Layout:
     bounded: bool = False
 
     def arrange(self, table: ArrayOf[T]) -> ArrayOf[T]:
-        """Return a table, whose first axis is the variable, as the rows and columns of the picture."""
+        """Return a table, whose first axis is the variable, as rows and columns of a picture."""
         shaped = table.reshape([len(labels) for labels in self.levels])
         moved = np.moveaxis(shaped, 0, self.down)
         return moved.reshape(prod(moved.shape[: self.down + 1]), -1)

@@ -43,7 +43,7 @@ _NO_PROGRAM = (
 
 
 class Picture(graphviz.Digraph):
-    """A `graphviz.Digraph` that ``graphviz-pure`` draws, or a RuntimeError explains, without ``dot``."""
+    """A `graphviz.Digraph` that, without ``dot``, ``graphviz-pure`` draws or an error explains."""
 
     def __repr__(self) -> str:
         return (
@@ -72,7 +72,7 @@ class Picture(graphviz.Digraph):
 
 
 def _run_graphviz(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a method of graphviz, which runs graphviz-pure in place of dot if dot is not installed."""
+    """Call a method of graphviz, which runs graphviz-pure in place of dot if there is no dot."""
     if _has_dot():
         return draw(*args, **kwargs)
     program = _find_substitute()
@@ -83,8 +83,8 @@ def _run_graphviz(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return draw(*args, **{"quiet": True, **kwargs})
     except graphviz.CalledProcessError as error:
         raise RuntimeError(
-            f"graphviz-pure did not draw the picture: {error}. It writes svg and png; install Graphviz for "
-            "other formats."
+            f"graphviz-pure did not draw the picture: {error}. It writes svg and png; install "
+            "Graphviz for other formats."
         ) from error
     finally:
         dot_command.DOT_BINARY = dot
@@ -127,7 +127,7 @@ def plot(
     fontsize: float | None = None,
     format: str = "svg",
 ) -> graphviz.Digraph:
-    """Draw the structure of a model, the explanation of a row, or the distributions of the variables.
+    """Draw a model's structure, the explanation of a row, or the distributions of variables.
 
     Class variables are dark. Arcs from them to features are gray, arcs between them blue.
 
@@ -137,9 +137,8 @@ def plot(
         A model with or without parameters. The picture of an average has the arcs of more than half
         of its members, by weight.
     row : pandas.DataFrame, Series or dict, optional
-        Row whose prediction is explained. The label of each feature contains its weight of
-        evidence, and the label of the class its posterior and prior. Blue is evidence for the
-        class, orange against it.
+        Row to explain. The label of each feature contains its weight of evidence, and the label of
+        the class its posterior and prior. Blue is evidence for the class, orange against it.
     target, against, unseen, interactions : optional
         As in `explain`. With interactions, nodes have main effects, and arcs the interaction of the
         pair.
@@ -266,8 +265,8 @@ def sketch(x: Model, class_arcs: bool, *, note_colors: bool = True) -> Sketch:
         unlinked = [feature for feature in x.features if (x.class_var, feature) not in arcs]
         if unlinked:
             raise ValueError(
-                "class_arcs must be True unless the class is a parent of every feature; it is not a parent "
-                f"of {shown(unlinked[0])}."
+                "class_arcs must be True unless the class is a parent of every feature; it is not "
+                f"a parent of {shown(unlinked[0])}."
             )
         arcs = {arc: share for arc, share in arcs.items() if arc[0] != x.class_var}
         notes.append(f"{x.class_var} is a parent of every feature")

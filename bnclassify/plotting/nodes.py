@@ -27,7 +27,7 @@ _DARK = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "whit
 
 
 def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
-    """Draw the names of variables and the weights of features, colored if they are learned; add a caption."""
+    """Draw variables' names and features' weights, colored if learned; add a caption."""
     nodes = {v: {"label": written(str(v))} | (_DARK if v in x.targets else {}) for v in x.variables}
     _, shares, note = x.picture
     is_sum = not shares and x.fitted and x.one_class and bool(x.no_joint)
@@ -58,7 +58,7 @@ def visible(text: str) -> str:
 
 
 def explained(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]]:
-    """Draw each variable in the color of its contribution to the log odds; return the caption, too."""
+    """Draw each variable in the color of what it adds to the log odds; return the caption."""
     weights, class_var = explanation.log_odds, next(iter(explanation.row_values))
     largest = (
         max((abs(weight) for weight in weights.values() if isfinite(weight)), default=0.0) or 1.0
@@ -74,7 +74,8 @@ def explained(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]
     text = f"{label}\nprior {signed(weights[class_var])}"
     nodes[class_var] = {"label": written(text), **_DARK}
     return nodes, [
-        f"log odds of {explanation.target} against {explanation.rival}: {signed(sum(weights.values()))}",
+        f"log odds of {explanation.target} against {explanation.rival}: "
+        f"{signed(sum(weights.values()))}",
         f"blue: evidence for {explanation.target}, orange: against it (nats)",
     ]
 
@@ -119,7 +120,8 @@ def distributed(
     name = f"<B>{_html_escaped(cut(str(variable), _LONGEST_LINE))}</B>"
     heading = f'BGCOLOR="{BLUE}"><FONT COLOR="white">{name}</FONT>' if is_class else f">{name}"
     rows = "".join(
-        f'<TR><TD ALIGN="RIGHT">{_html_escaped(cut(str(label), _LONGEST))}</TD><TD>{_bar_cells(share)}</TD>'
+        f'<TR><TD ALIGN="RIGHT">{_html_escaped(cut(str(label), _LONGEST))}</TD>'
+        f"<TD>{_bar_cells(share)}</TD>"
         f'<TD ALIGN="RIGHT">{_html_escaped(chance(share))}</TD></TR>'
         for label, share in _most_probable_values(labels, shares)
     )
@@ -131,7 +133,7 @@ def distributed(
 def _most_probable_values(
     labels: Sequence[Hashable], shares: Sequence[float]
 ) -> list[tuple[Hashable, float]]:
-    """Return values with their probabilities; if there are many, the least probable are added up."""
+    """Return values with their probabilities; of many, the least probable are added up."""
     pairs = list(zip(labels, shares, strict=True))
     if len(pairs) <= _MOST_LEVELS:
         return pairs
@@ -150,7 +152,10 @@ def _bar_cells(share: float) -> str:
         if width
     )
     dims = f'FIXEDSIZE="TRUE" WIDTH="{_BAR}" HEIGHT="9"'
-    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" {dims}><TR>{cells}</TR></TABLE>'
+    return (
+        '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" '
+        f"{dims}><TR>{cells}</TR></TABLE>"
+    )
 
 
 def _html_escaped(text: object) -> str:

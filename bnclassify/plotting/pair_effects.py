@@ -21,7 +21,7 @@ _MOST_TEXTS = 200  # cells with a number
 
 
 def draw_pair(x: Model, pair: Sequence[Hashable], target: Hashable | None, ax: Axes | None) -> Axes:
-    """Draw the effects of a pair of features beyond those of each, a cell per combination of values."""
+    """Draw the effects of a pair of features beyond those of each, one cell per two values."""
     from matplotlib.colors import LinearSegmentedColormap
 
     pairs = {tuple([x.features[i] for i in of.features]): of for of in x.pairs}

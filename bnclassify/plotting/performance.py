@@ -77,7 +77,7 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
 
 
 def _name_move(operation: str, tail: Hashable, head: Hashable) -> str:
-    """Write a step of a search: an arc, a feature that is added or removed, or groups that are joined."""
+    """Write a step of a search: an arc, a feature added or removed, or joined groups."""
     if operation == "arc":
         return f"+ {tail} → {head}"
     if isinstance(tail, tuple) and isinstance(head, tuple):
@@ -94,7 +94,7 @@ def plot_cv(
     interval: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the performance of several models in each fold, with their means and that of the majority class.
+    """Draw the performance of models in each fold, with their means and that of the majority class.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def _draw_cells(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
-    """Draw shares with the count in each cell, and labels; of many classes, no counts and some labels."""
+    """Draw shares with each cell's count, and labels; of many classes, some labels only."""
     n, texts, width, height = len(shares), list[str](), 6.0, 6.0
     places = np.linspace(0, n - 1, 15).astype(int) if n > _MOST_FIGURES else np.arange(n)
     labels: list[Hashable] = counts.index[places].to_list()
@@ -249,8 +249,8 @@ def plot_calibration(
     posteriors, actual, bins, strategy
         As in `calibration`.
     target : label, optional
-        Class whose probabilities are drawn. By default, the last of two classes, or the most
-        probable class of each row if there are several.
+        Class to draw. By default, the last of two classes, or the most probable class of each row
+        if there are several.
     {ax}
 
     Returns
@@ -268,8 +268,8 @@ def plot_calibration(
 
     References
     ----------
-    .. [1] Bröcker, J., Smith, L. A. (2007). Increasing the reliability of reliability diagrams. Weather
-       and Forecasting 22.
+    .. [1] Bröcker, J., Smith, L. A. (2007). Increasing the reliability of reliability diagrams.
+       Weather and Forecasting 22.
 
     Examples
     --------
@@ -317,8 +317,8 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        A line from each model to its average rank, the best on the left. A bar joins models whose
-        ranks differ by less than Nemenyi's critical difference, which is drawn from rank 1.
+        A line from each model to its average rank, the best on the left. A bar joins models with
+        ranks that differ by less than Nemenyi's critical difference, which is drawn from rank 1.
 
     Raises
     ------
@@ -329,7 +329,8 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import pandas as pd
     >>> from bnclassify import compare_ranks, plot_ranks
-    >>> accuracy = pd.DataFrame({"nb": [0.87, 0.90, 0.73, 0.78, 0.94], "tan": [0.94, 0.94, 0.75, 0.78, 0.95],
+    >>> accuracy = pd.DataFrame({"nb": [0.87, 0.90, 0.73, 0.78, 0.94],
+    ...                          "tan": [0.94, 0.94, 0.75, 0.78, 0.95],
     ...                          "aode": [0.92, 0.94, 0.76, 0.79, 0.96]})
     >>> ax = plot_ranks(compare_ranks(accuracy))
     """
@@ -372,7 +373,7 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
 def _draw_models(
     axes: Axes, ranks: Sequence[tuple[str, float]], top: float, step: float, margin: float
 ) -> None:
-    """Draw a line from each rank to the name of its model, the better half on the left, the best on top."""
+    """Draw a line from each rank to its model's name, the better half left, the best on top."""
     k = len(ranks)
     for i, (name, rank) in enumerate(ranks):
         best = i < (k + 1) // 2
@@ -384,7 +385,7 @@ def _draw_models(
 
 
 def _groups_of_ranks(ranks: Array, difference: float) -> list[tuple[float, float]]:
-    """Return the first and last rank of the largest groups of sorted ranks within less than a difference."""
+    """Return the first and last rank of the largest sorted groups within a difference."""
     ends = np.searchsorted(ranks, ranks + difference - TOLERANCE, side="left") - 1
     first = [i for i, end in enumerate(ends) if end > i and (i == 0 or end > ends[i - 1])]
     return [(float(ranks[i]), float(ranks[ends[i]])) for i in first]

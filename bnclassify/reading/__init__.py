@@ -1,1 +1,1 @@
-"""What a person asks of a model: its names, families and tables, what was learned, and facts in words."""
+"""What a person asks of a model: names, families, tables, what was learned, facts in words."""

@@ -13,11 +13,11 @@ from ..scores.evaluate import shifts_of_missing
 
 _WIDTH = 88
 _MOST, _FEW = 6, 3
-"""Largest number of columns or classes that are named, and of columns that are not counted instead."""
+"""Largest number of columns or classes that are named; of more, the number is shown."""
 
 
 def facts_of(x: Model) -> dict[str, object]:
-    """Return the facts of a model by name, in the order in which they are shown: numbers and text."""
+    """Return the facts of a model by name, in the order of display: numbers and text."""
     several, rows = len(x.targets) > 1, x.trained_on if x.fitted else None
     latent = " (latent)" if observed_in(x) == x.features else ""
     facts: dict[str, object] = {
@@ -72,7 +72,10 @@ def aligned(facts: Mapping[str, object]) -> list[str]:
 
 def mark_up(x: Model, picture: str = "") -> str:
     """Write the facts of a model as HTML, dark on white, below a picture."""
-    cell = '<td style="text-align:left;vertical-align:top;padding:1px 12px 1px 0;background:#fff;color:#111">'
+    cell = (
+        '<td style="text-align:left;vertical-align:top;padding:1px 12px 1px '
+        '0;background:#fff;color:#111">'
+    )
     pairs = [(name, f"{v:,}" if isinstance(v, int) else str(v)) for name, v in facts_of(x).items()]
     rows = [
         f"<tr>{cell}{escape(name)}</td>{cell}{escape(value)}</td></tr>" for name, value in pairs

@@ -30,7 +30,7 @@ TypeError
 
 
 def _with_sections(kind: str, returned: str) -> Callable[[Function], Function]:
-    """Return a decorator that adds the sections of an accessor for any model, or for one network."""
+    """Return a decorator that adds the sections of an accessor for any model, or one network."""
     marks = {
         "{any model}": ("BNC, AODE or another model", "a model."),
         "{one network}": (
@@ -45,7 +45,7 @@ def _with_sections(kind: str, returned: str) -> Callable[[Function], Function]:
 
 @_with_sections("tuple of models", "One model per member.")
 def members(x: Model) -> tuple[Model, ...]:
-    """Return the models that a model averages; a single model is its only member.
+    """Return the models that a model averages, or a single model itself.
 
     {any model}
 
@@ -228,7 +228,7 @@ def modelstring(x: Model) -> str:
 
     {one network}
     ValueError
-        If a name contains one of the characters ``[ ] | :`` of the notation.
+        If a name contains a character of ``[ ] | :`` of the notation.
 
     Examples
     --------
@@ -240,8 +240,8 @@ def modelstring(x: Model) -> str:
     for name in model.variables:
         if set(str(name)) & set("[]|:"):
             raise ValueError(
-                f"modelstring: the name {shown(name)} contains a character of the notation ([ ] | :). "
-                "Rename the column, or call families(x)."
+                f"modelstring: the name {shown(name)} contains a character of the notation ([ ] | "
+                ":). Rename the column, or call families(x)."
             )
     parents = model.parents
     order = [variable for layer in graphs.layers(parents) for variable in layer]

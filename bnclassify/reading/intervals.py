@@ -42,7 +42,7 @@ def ends(interval: float) -> list[float]:
 
 
 def table_bounds(counts: Array, prior: PseudoCounts, interval: float) -> Array:
-    """Return the quantiles of the entries of a table, (2, levels, parents' levels…): each is Beta."""
+    """Return quantiles of a table's entries, (2, levels, parents' levels…), each a Beta."""
     levels, *parent_cards = counts.shape
     mass = prior.masses(counts, levels, prod(parent_cards))
     rest: Array = mass.sum(axis=0) - mass
@@ -83,16 +83,16 @@ def has_posterior(x: Model) -> bool:
 
 
 def posterior_tally(x: Model) -> Tally:
-    """Return the counts of tables whose posterior is a product of Dirichlet distributions, or raise."""
+    """Return counts of tables whose posterior is a product of Dirichlet distributions, or raise."""
     tally = _tally_of_posterior(x)
     if tally is not None:
         return tally
     if how := given_by_hand(x):
         raise ValueError(f"interval must be None, because the tables of x were {how}.")
     raise ValueError(
-        f"interval must be None for {x.called}, because it has no refits. Fit with interval=True, as in "
-        "bnc(class_var=..., dataset=..., interval=True), or fit a network with a prior above 0: "
-        f"{A_NETWORK}."
+        f"interval must be None for {x.called}, because it has no refits. Fit with interval=True, "
+        "as in bnc(class_var=..., dataset=..., interval=True), or fit a network with a prior "
+        f"above 0: {A_NETWORK}."
     )
 
 
@@ -103,7 +103,7 @@ def draw_tables(x: Model, rng: np.random.Generator) -> Model:
 
 
 def with_bounds(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:
-    """Return estimates and their bounds, (2, rows, columns), with an additional level of the columns."""
+    """Return estimates and their bounds, (2, rows, columns), as a further level of columns."""
     values = np.stack([bounds[0], frame.to_numpy(), bounds[1]], axis=-1).reshape(
         len(frame), 3 * frame.shape[1]
     )
@@ -113,7 +113,7 @@ def with_bounds(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:
 
 
 def add_index_level(index: pd.Index[Any], level: pd.Index[Any]) -> pd.MultiIndex:
-    """Return an index with an additional level: each of its labels, even tuples, with all of these."""
+    """Return an index with a further level: each of its labels, or tuples, with all of these."""
     if isinstance(index, pd.MultiIndex):
         levels, codes = list[Any](index.levels), list[Any](index.codes)
     else:

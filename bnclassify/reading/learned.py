@@ -52,10 +52,10 @@ def search_steps(x: Model) -> pd.DataFrame:
         ``score`` after it. `fssj` and `bsej` "add" the feature in ``to``, "remove" that in
         ``from``, or "join" two groups: the tuple of features in ``from`` become parents of the
         tuple in ``to``. ``run`` is the number of the restart, or of the search if ``missing="em"``,
-        of which the first is on complete rows. For `lca`, one row per number of classes ``k``, with
-        ``loglik``, ``nparams`` and ``bic``. For a greedy search, ``attrs["scores"]`` has the
-        cross-validated metric of the initial structure and after each step, with losses negated;
-        with ``missing="em"``, it has the score of the observed data for each structure.
+        the first on complete rows. For `lca`, one row per number of classes ``k``, with ``loglik``,
+        ``nparams`` and ``bic``. For a greedy search, ``attrs["scores"]`` has the cross-validated
+        metric of the initial structure and after each step, with losses negated; with
+        ``missing="em"``, it has the score of the observed data for each structure.
 
     {any}
 
@@ -143,7 +143,7 @@ class _Weighted(Protocol):
     """A model type whose weights are not a result of `lp` by feature."""
 
     def feature_weights(self) -> Mapping[Hashable, float] | pd.DataFrame | None:
-        """Return the weights of features, the class first, as a dict or a frame by term, or None."""
+        """Return the weights of features, the class first, as a dict, a frame by term, or None."""
 
 
 def _learned_weights(x: Model) -> dict[Hashable, float] | None:
@@ -165,12 +165,12 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     Returns
     -------
     pandas.Series or pandas.DataFrame
-        One weight per feature: 0 for a feature that the model ignores, 1 for one whose table is
-        used unchanged. Weights by leave-one-out can be any number, and the class, which is the
-        first row, has one, too. Weights of `ande` are those of the superparents. With additional
-        terms, one column per term: the weights of tables given 0, 1, … feature parents ("level 0",
-        …) or of its table ("tables"), of Gaussian terms, and the root mean squares of slopes and of
-        shifts; NaN if a feature does not have the term.
+        One weight per feature: 0 for a feature that the model ignores, 1 for a feature with an
+        unchanged table. Weights by leave-one-out can be any number, and the first row is the class.
+        Weights of `ande` belong to superparents. With additional terms, one column per term: the
+        weights of tables given 0, 1, … feature parents ("level 0", …) or of its table ("tables"),
+        of Gaussian terms, and the root mean squares of slopes and of shifts; NaN if a feature does
+        not have the term.
 
     {single}
 
@@ -187,7 +187,8 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     weights = model.feature_weights() if isinstance(model, _Weighted) else _learned_weights(model)
     if weights is None:
         raise ValueError(
-            "x: has no weights; lp estimates them with held_out='weights', wanbia=True or awnb_trees=10"
+            "x: has no weights; lp estimates them with held_out='weights', "
+            "wanbia=True or awnb_trees=10"
         )
     return weights if isinstance(weights, pd.DataFrame) else _series_by_feature(weights, "weight")
 
@@ -252,7 +253,7 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     Returns
     -------
     pandas.Series
-        - ``power``: the best common power of all terms; 1 if none was estimated
+        - ``power``: the best common power of all terms; 1 if it was not estimated
         - ``objective``: ``log_likelihood`` minus the penalty of the powers
         - ``log_likelihood``: Σ ln P(class | features), each row excluded from the counts in turn,
           in nats
@@ -276,8 +277,8 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     >>> car = load_car()
     >>> options = {"held_out": "weights", "held_out_args": {"parents": True}}
     >>> model = lp(tan_cl("class", car), car, backoff=True, **options)
-    >>> summary = loo_summary(model)
-    >>> round(summary["power"], 2), round(summary["objective"], 1), summary["parents"], summary["rows"]
+    >>> found = loo_summary(model)
+    >>> round(found["power"], 2), round(found["objective"], 1), found["parents"], found["rows"]
     (2.15, -264.2, 1, 1728)
     """
     advice = "was not fitted by leave-one-out; lp with held_out='weights', 'parents' or 'power' is"

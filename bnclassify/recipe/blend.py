@@ -44,7 +44,7 @@ _ROWS_PER_FEATURE = 5  # fewest rows per feature from which features can have pa
 
 @dataclass(frozen=True, eq=False)
 class FoldOdds:
-    """The odds of rows by members that were learned without their fold, (members, classes − 1, rows).
+    """The odds of rows by members learned without their fold, (members, classes − 1, rows).
 
     ``offset`` are the odds that rows have in addition to those of the members.
     """
@@ -72,7 +72,7 @@ class FoldOdds:
         )
 
     def powers(self, mean: Sequence[float]) -> Array:
-        """Return the best powers of the members, around the means of the first ones and of a step to parents.
+        """Return the best powers of members, around the means of the first and of a parent step.
 
         No power is below its minimum. Example: with powers (0.4, 0.7, −0.1), the step is fixed at
         its least value 0, and the others are searched again.
@@ -146,12 +146,12 @@ def fit_blend(
 
 
 def number_of_cases(data: Dataset) -> float:
-    """Return the sum of the weights of rows or, if it is smaller, the number of groups, at least 1."""
+    """Return the sum of weights of rows or, if smaller, the number of groups; at least 1."""
     return max(1.0, data.size if data.cases is None else min(data.size, len(np.unique(data.cases))))
 
 
 class _Members:
-    """Logistic regression, if the method has its terms, and models without and with feature parents."""
+    """Logistic regression, if the method has its terms; models without and with parents."""
 
     def __init__(
         self, held: HeldOutTerms, method: LeaveOneOut, ridges: Mapping[str, float]

@@ -1,4 +1,4 @@
-"""Cases, which are held out as a whole, and an order of rows that depends on their contents alone."""
+"""Cases, which are held out as a whole, and an order of rows by their contents alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_ROWS = 1e12  # with more, the differences between log-likelihoods have too
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
 _ROUNDS = 4  # in which rows and values describe each other
 _MOST_MARKS = 9  # number of times that one of several rows with the same description is marked
-_MOST_TRIED = 16  # of these rows, which usually stand for each other, as all cells of a table with equal counts
+_MOST_TRIED = 16  # of these rows: usually one stands for all, as with cells of equal counts
 _BLOCK_CELLS = 2**18  # number of values that are described together
 _FEW = 2**10  # number of different rows up to which this is done
 
@@ -36,7 +36,7 @@ def _hashed(values: ArrayOf[np.uint64] | Positions, salt: int) -> Keys:
 
 
 def _numbered_columns(data: Dataset) -> list[tuple[Positions, int]]:
-    """Return the values of each column as numbers from 0, the last one if missing, and their number."""
+    """Return each column's values as numbers from 0, the last if missing, and their count."""
     columns = []
     for name, codes, card in zip(data.columns, data.codes, data.cards, strict=True):
         values, size = codes.astype(np.intp), card + 1
@@ -56,7 +56,7 @@ def row_keys(data: Dataset) -> Keys:
 
 
 class _Block(NamedTuple):
-    """Some columns whose values are described together: (columns, rows) numbers that do not overlap.
+    """Some columns described together: (columns, rows) numbers that do not overlap.
 
     The values of a column begin at its start; ``ranks`` describe the ranks of numbers, 0 in other
     columns.
@@ -152,18 +152,18 @@ class Contents:
 
     @property
     def order(self) -> Positions:
-        """An order of the rows, those of a class adjacent; rows with one description are in any order."""
+        """An order of rows, those of a class adjacent; rows of one description in any order."""
         classes, _ = self._classes
         return np.lexsort((self.rows, classes, self._of_classes(self.rows, 23)))
 
     @property
     def column_order(self) -> Positions:
-        """An order of the features; those with one description are ordered by the shape of their numbers."""
+        """An order of features; those of one description are ordered by their numbers' shape."""
         return np.lexsort((self.shapes, self.columns))
 
 
 def _shape_of_numbers(numbers: Any) -> float:
-    """Return a figure that does not depend on the unit: the mean square of numbers, with the range 0 to 1.
+    """Return a figure free of the unit: the mean square of numbers, scaled to the range 0 to 1.
 
     Example: prices and their logarithms have the same ranks, but different shapes.
     """
@@ -184,7 +184,7 @@ def _tied_rows(rows: Keys, contents: Keys) -> Keys:
 
 
 def _of_values(values: Positions, size: int, rows: Keys, mass: Array | None) -> Keys:
-    """Return a hash of each value from those of the rows that have it, where a row of mass m is m rows."""
+    """Return each value's hash from those of its rows; a row of mass m counts as m rows."""
     total: Keys = np.zeros(size, dtype=np.uint64)
     for shift in (0, _BITS):
         part = ((rows >> np.uint64(shift)) & np.uint64(2**_BITS - 1)).astype(np.float64) + 1
@@ -213,7 +213,7 @@ def column_order(data: Dataset) -> Positions:
 
 
 def class_ranks(data: Dataset, order: Positions) -> Positions:
-    """Return the place of each class among classes by weight, then by their first row in an order."""
+    """Return each class's place among classes by weight, then by first row in an order."""
     classes, n_classes = data.codes[-1][order], data.cards[-1]
     weights = None if data.weights is None else data.weights[order]
     counts = np.bincount(classes, weights, n_classes).round(6)
@@ -228,7 +228,7 @@ def in_order(data: Data) -> Data:
 
 
 def as_cases(data: Data) -> Data:
-    """Return rows whose weights have fractions as one case each; other rows without groups are unchanged.
+    """Return rows with fractional weights as one case each; others without groups unchanged.
 
     Whole weights are numbers of equal rows, each a case.
     """
@@ -243,8 +243,8 @@ def warn_of_copies(data: Dataset) -> None:
         return
     if copies := equal_rows(data.codes, data.numbers):
         warn(
-            f"{max(copies.values()):,} of {len(data):,} rows equal an earlier row, although the numbers in "
-            f"{listed(list(copies)[:3])} are nearly all different, so they are probably copies. Copies make "
-            "a model overconfident: call drop_duplicates() first. If such rows belong together, name their "
-            "group with groups=."
+            f"{max(copies.values()):,} of {len(data):,} rows equal an earlier row, although the "
+            f"numbers in {listed(list(copies)[:3])} are nearly all different, so they are probably "
+            "copies. Copies make a model overconfident: call drop_duplicates() first. If such rows "
+            "belong together, name their group with groups=."
         )

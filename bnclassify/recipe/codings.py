@@ -75,7 +75,7 @@ def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
 
 
 def cut_by_class(coarsen: Coarsening, data: Dataset) -> Coarsening:
-    """Return a discretization with the cut points that MDLP finds among those of the fine intervals."""
+    """Return a discretization at the cut points that MDLP finds among the fine intervals'."""
     weights = np.ones(len(data)) if data.weights is None else data.weights
     maps, levels = list(coarsen.maps), list(coarsen.levels)
     for i, places in enumerate(coarsen.maps):
@@ -112,12 +112,12 @@ class FineData(TrainingData):
 
     @property
     def views(self) -> Iterator[TrainingData]:
-        """The rows in each discretization, except that by own values, whose information would be biased."""
+        """The rows in each discretization but that by own values, whose information is biased."""
         return map(self._view, [each for each in self.cuttings if each is not self._by_value])
 
     @property
     def by_value(self) -> TrainingData | None:
-        """The rows in the discretization by own values, in which other numbers have a single level."""
+        """Rows in the discretization by own values, in which other numbers have one level."""
         return None if self._by_value is None else self._view(self._by_value)
 
     @property
@@ -144,5 +144,5 @@ def recode(codes: Codes, coarsenings: Sequence[Coarsening]) -> Codes:
 
 
 def further_codings(x: Model) -> tuple[str, ...]:
-    """Return what the discretizations of a model are that do not belong to its average; see `MovedCuts`."""
+    """Return the discretizations of a model that are not in its average; see `MovedCuts`."""
     return getattr(x.discretizer, "further", ())

@@ -128,9 +128,11 @@ def count_prefixes(
 
     >>> variable, parent, classes = np.array([[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 1, 1]])
     >>> prefixes, places = count_prefixes([variable, parent], [2, 2], classes, 2)
-    >>> [prefix.counts.astype(int).tolist() for prefix in prefixes]  # alone, and given the class and parent
+    >>> # Counts of the variable alone, given the class, and given the class and the parent.
+    >>> [prefix.counts.astype(int).tolist() for prefix in prefixes]
     [[[2], [2]], [[1, 1], [0, 2]], [[1, 0], [0, 1], [0, 1], [0, 1]]]
-    >>> [of_rows.tolist() for of_rows in places[1]]  # the cells are (parent, variable): 00, 01, 10, 11
+    >>> # Configurations and cells; the cells are (parent, variable): 00, 01, 10, 11.
+    >>> [of_rows.tolist() for of_rows in places[1]]
     [[0, 0, 1, 1], [0, 1, 2, 3]]
     """
     parents = Numbering(np.arange(codings), codings)
@@ -167,7 +169,7 @@ def _sums_by_cell(
 @record
 @dataclass(frozen=True, eq=False)
 class NestedCounts(Immutable):
-    """The counts of every prefix of a family, with the levels of its members as ``cards``; they add up."""
+    """The counts of every prefix of a family, with its members' levels, ``cards``; they add up."""
 
     cards: tuple[int, ...]
     prefixes: tuple[PrefixCounts, ...]
@@ -198,7 +200,7 @@ class NestedCounts(Immutable):
         return NestedCounts(cards, count_prefixes(list(codes), cards, given, n_classes, weights)[0])
 
     def _as_rows(self) -> tuple[Positions, Positions, Array]:
-        """Return rows with these counts: their codes, (variables, rows), their classes and their weights."""
+        """Return rows with these counts: codes, (variables, rows), classes and weights."""
         root, parts = len(self.prefixes) - len(self.cards), []
         known = np.zeros(
             (0, 1), dtype=np.intp
@@ -221,7 +223,7 @@ class NestedCounts(Immutable):
 
 
 def count_nested(data: Countable, scopes: Sequence[Sequence[int]]) -> Iterator[NestedCounts]:
-    """Count all prefixes of families: the variable and its parents by number, the class last if it is one."""
+    """Count all prefixes of families: variable and parents by number, the class last if there."""
     for scope, (codes, weights) in zip(scopes, data.cells(scopes), strict=True):
         members = without_class(scope, len(data.columns) - 1)
         cards = tuple([data.cards[column] for column in members])
@@ -238,7 +240,7 @@ def without_class(scope: Sequence[int], class_number: int) -> Sequence[int]:
 
 
 def owners(prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Places]:
-    """Return the coding of each configuration of each prefix, ascending, with one row of cards per coding."""
+    """Return each configuration's coding, of each prefix, ascending, and cards per coding."""
     root = len(prefixes) - cards.shape[1]
     result: list[Places] = []
     for i, prefix in enumerate(prefixes):
@@ -279,7 +281,7 @@ def walk(
     cards: Sequence[int],
     places: Places,
 ) -> Iterator[tuple[Places, Places]]:
-    """Yield the positions of rows in the counts of each prefix: their configurations and their cells.
+    """Yield where rows are in the counts of each prefix: their configurations and cells.
 
     A position is -1 if a value is missing or does not occur with the previous values. ``places``
     are those of the configurations without feature parents.

@@ -1,4 +1,4 @@
-"""The default recipe: the steps of `bnc` and `BNCClassifier` if no prior is given, for each type of model.
+"""The default recipe: what `bnc` and `BNCClassifier` do without a prior, by type of model.
 
 1. Numbers are discretized four times, into 4 and 8 intervals, and the logs of tables are averaged,
    so no cut point decides (`cuts`). 16 intervals, MDLP, and the own values of numbers that repeat,

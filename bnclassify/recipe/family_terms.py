@@ -1,4 +1,4 @@
-"""The terms of families in log-linear models: sums of raised tables over several discretizations."""
+"""The terms of families in log-linear models: sums of raised tables over discretizations."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Group:
         return self.members.shape[1] < self.stack.cards.shape[1]
 
     def places_at(self, rows: Any) -> list[tuple[Places, Places]] | None:
-        """Return the configurations and cells of training rows in each prefix, if they were kept."""
+        """Return the configurations and cells of training rows in each prefix, if kept."""
         if self.places is None or self.of_class:  # the cells of each class are looked up
             return None
         n, root = len(self.stack.cards), self.stack.root
@@ -118,7 +118,7 @@ def learn_groups(
     prior: Any,
     varies: Callable[[Scope], bool],
 ) -> list[Group]:
-    """Count families, the class last, in (codings, variables, rows) codes, and learn their tables."""
+    """Count families, the class last, in (codings, variables, rows) codes; learn tables."""
     class_number, alike = len(scopes) - 1, dict[tuple[int, int, bool], list[int]]()
     for family, scope in enumerate(scopes):
         kind = len(cards) if varies(scope) else 1, len(scope), scope[-1] == class_number

@@ -45,7 +45,7 @@ _RIDGES = {
 
 
 class Block(NamedTuple):
-    """Terms of one kind: (terms, classes − 1, rows) odds with a weight each, or columns, one per class."""
+    """Terms of one type: (terms, classes − 1, rows) odds, one weight each or per class."""
 
     name: str
     odds: Array | None = None
@@ -73,7 +73,7 @@ class HeldOutOdds(NamedTuple):
     def without(
         cls, terms: Refinement, rows: Positions, left_out: LeftOut, depths: Sequence[int]
     ) -> HeldOutOdds:
-        """Return the odds by tables with these numbers of parents, and by Gaussian terms, at rows."""
+        """Return the odds by tables with these numbers of parents, and Gaussians, at rows."""
         by_depth, of_codings = terms.stacked.left_out_odds(rows, left_out, depths)
         numbers = terms.values[:, rows]
         of_scales = [each for each in terms.of_numbers if each.gaussians]
@@ -350,7 +350,7 @@ class WeightedFit:
         return tuple(powers.tolist())
 
     def _powers(self, by_number: Mapping[int, Array]) -> list[Power]:
-        """Return the powers of the tables of each feature, from the powers per largest number of parents."""
+        """Return the powers of each feature's tables, from those per largest number of parents."""
         result: list[Power] = []
         structure = self.held.terms.stacked.structure
         for f, scope in enumerate(structure.scopes[:-1]):

@@ -1,4 +1,4 @@
-"""Incomplete rows in weighted models: the trees that marginalize over their features, and their share."""
+"""Incomplete rows in weighted models: trees that marginalize over features, their share."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_EXPONENT = 16.0
 @record
 @dataclass(frozen=True, eq=False)
 class Fading(Immutable):
-    """The score of a row in which a share h of the features is missing: terms count λ, and trees 1 − λ.
+    """The score of a row that lacks a share h of features: terms count λ, and trees 1 − λ.
 
         λ Σ terms + (1 − λ) (ln P(y) + (power + (1 − power) h) M) + μ Σ shifts of the missing values
 
@@ -77,7 +77,7 @@ class Fading(Immutable):
         return self.usual @ (codes < 0) / total if total else np.zeros(codes.shape[1])
 
     def at(self, codes: Codes, log_prior: Array, evidence: Array) -> tuple[Array, Array]:
-        """Return λ, (rows,), and the scores added to the terms, (…, rows, classes), without the shifts.
+        """Return λ, (rows,), and the scores beside the terms, (…, rows, classes), without shifts.
 
         Arrays of log odds, (classes − 1, rows), are passed and returned as their transposes.
         """
@@ -154,7 +154,7 @@ def marginalize(
 
 
 def _tables_without(table: PrefixTable, codes: Sequence[Codes], left_out: LeftOut) -> Array:
-    """Return the table of each row from all others, (parents' levels…, levels, rows, classes or 1)."""
+    """Return each row's table from all others, (parents' levels…, levels, rows, classes or 1)."""
     rows = len(left_out.classes)
     levels, *parent_cards = table.cards
     *parents, variable = np.indices((*parent_cards, levels)).reshape(len(table.cards), -1, 1)

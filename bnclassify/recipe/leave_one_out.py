@@ -112,7 +112,7 @@ class LeaveOneOut(Method):
             return self.finish(fit.model(), summary_of(fit), data)
 
     def finish(self, x: LogLinear, summary: LeaveOneOutSummary, data: Dataset) -> Model:
-        """Return a model for long use, with the rule for incomplete rows that suits it, and a summary."""
+        """Return a model for long use, with a suitable rule for incomplete rows, and a summary."""
         if self.weights:
             assert x.fading is not None
             x = renewed(x, fading=with_exponent(x.fading, x, data))
@@ -129,7 +129,7 @@ class LeaveOneOut(Method):
     def hold_out(
         self, x: Model, data: Dataset, prior: Prior, *, all_depths: bool = False
     ) -> HeldOutTerms:
-        """Count the tables, fit the terms, and compute the odds by each of them at held-out rows."""
+        """Count the tables, fit the terms, and compute odds by each of them at held-out rows."""
         model = x if isinstance(x, LogLinear) else Weighted(cast("BNC", x.graph), recipe=x.recipe)
         stacked = model.learn_tables(data, prior)
         asked, depth = self.terms if data.cards[-1] > 1 else (), stacked.most_parents
@@ -185,7 +185,7 @@ def summary_of(fit: WeightedFit) -> LeaveOneOutSummary:
 
 
 def with_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fading:
-    """Return the rule of a model with the exponent that is best for training rows with features hidden.
+    """Return a model's rule with the exponent that is best for training rows with hidden features.
 
     Of each row, a random share of the features that no training row lacks is hidden.
     """
@@ -217,15 +217,15 @@ def with_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fading:
 
 
 def _odds_by_folds(x: LogLinear, terms: Refinement, depths: range, prior: Prior) -> HeldOutOdds:
-    """Return the odds at all rows by tables and terms of the other cases, in ten folds of the cases."""
+    """Return odds at all rows by tables and terms of other cases, in ten folds of cases."""
     data = terms.data
     assert data.cases is not None
     weights = np.ones(len(data)) if data.weights is None else data.weights
     case, cases = pd.factorize(data.cases)
     if len(cases) < _LEAST_CASES:
         raise ValueError(
-            f"groups must contain at least {_LEAST_CASES} groups of rows with a class; got {len(cases)}. "
-            "Rows of a group are held out together."
+            f"groups must contain at least {_LEAST_CASES} groups of rows with a class; got "
+            f"{len(cases)}. Rows of a group are held out together."
         )
     nothing = LeftOut(data.codes[-1], np.zeros(len(data)))
     found, rows = [], []
@@ -244,7 +244,7 @@ class HeldOutRows(LeftOut):
     """Rows that are held out in turn."""
 
     def log_joint(self, x: BNC, data: Dataset, prior: Prior, rows: Positions) -> Array:
-        """Return ln P(features, class) of rows, each under the network of all other rows, (rows, classes)."""
+        """Return ln P(features, class) of rows, each by a network of the rest, (rows, classes)."""
         stacked = Weighted(x).learn_tables(data, prior)
         [tables] = stacked.tables
         codes = data.codes[:, rows]
@@ -263,7 +263,7 @@ class HeldOutRows(LeftOut):
 def rows_to_hold_out(
     data: Dataset, terms: int, *, distinct: bool = True
 ) -> tuple[Positions, Array, HeldOutRows, int]:
-    """Return the rows to hold out (evenly spread, or equal ones together), their weights and total."""
+    """Return the rows to hold out (spread, or equal ones together), their weights and total."""
     limit = max(1, _MOST_CELLS // max(1, terms * (data.cards[-1] - 1)))
     n, weights = len(data), np.ones(len(data)) if data.weights is None else data.weights
     rows, counts = _distinct_rows(data, weights) if distinct else (np.arange(n), weights)
@@ -277,14 +277,14 @@ def rows_to_hold_out(
 
 
 def distinct_rows(data: Dataset) -> Dataset:
-    """Return the first of equal rows, with the sums of their weights, unless a weight is below 1."""
+    """Return the first of equal rows, with the sum of weights, unless a weight is below 1."""
     weights = np.ones(len(data)) if data.weights is None else data.weights
     rows, counts = _distinct_rows(data, weights)
     return data if len(rows) == len(data) else replace(data.taken(rows), weights=counts)
 
 
 def _distinct_rows(data: Dataset, weights: Array) -> tuple[Positions, Array]:
-    """Return the first of equal rows and the sums of their weights, or all rows if a weight is below 1."""
+    """Return the first of equal rows and sums of weights, or all rows if a weight is below 1."""
     every = np.arange(len(data))
     if weights.min(initial=1.0) < 1:
         return every, weights

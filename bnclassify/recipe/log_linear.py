@@ -47,7 +47,7 @@ class LogLinear(BuiltOn):
 
         @property
         def coarsenings(self) -> Sequence[Coarsening]:
-            """The discretizations that are averaged; empty for the levels of the structure alone."""
+            """The discretizations that are averaged; empty for the structure's levels alone."""
 
         @property
         def tables(self) -> Sequence[Sequence[PrefixTable]]:
@@ -69,10 +69,10 @@ class LogLinear(BuiltOn):
         """The rule for incomplete rows; None if missing features are ignored."""
 
         def learn_tables(self, data: Dataset, prior: Any) -> Any:
-            """Return the structure with the tables of all prefixes of the families, with all powers 1."""
+            """Return the structure with tables of all prefixes of families, with all powers 1."""
 
         def plus(self, other: Any) -> Any:
-            """Return the sum of this model and of one with the same terms and at least as many parents."""
+            """Return the sum of this model and one with the same terms and at least its parents."""
 
         def split(self) -> LogLinear:
             """Return the same model for long use, with the tables of each coding apart."""
@@ -86,7 +86,7 @@ class LogLinear(BuiltOn):
         return self
 
     def facts(self) -> dict[str, Any]:
-        """Return the facts of the model, including that it is a sum if no feature has a feature parent."""
+        """Return the facts of the model; it is a sum if no feature has a feature parent."""
         is_sum = (
             self.fitted
             and not self.depth
@@ -154,7 +154,7 @@ class LogLinear(BuiltOn):
         return Blend(total, log(self.class_prior()), trees, *rule)
 
     def values_at(self, rows: Rows) -> Iterator[tuple[int, Array]]:
-        """Yield the owner of each term of complete rows and its values, (rows or 1, classes or 1)."""
+        """Yield the owner and values of each term of complete rows, (rows or 1, classes or 1)."""
         return values_at(self.total, rows)
 
     def unadjusted(self, rows: Rows) -> Array:
@@ -241,7 +241,8 @@ class LogLinear(BuiltOn):
                 f"x must have tables of at most {MAX_CELLS // 2**5:,} cells to be written out; got "
                 f"{sum(sizes):,}, of which {max(sizes):,} are for "
                 f"{listed([self.features[i] for i in largest.scope])}. Use a single discretization "
-                "such as discretize='mdlp', a sum of single effects, additive=True, or fewer parents."
+                "such as discretize='mdlp', a sum of single effects, "
+                "additive=True, or fewer parents."
             )
 
     def raised(self, power: float) -> Self:
@@ -254,7 +255,7 @@ class LogLinear(BuiltOn):
         return dict(zip([self.class_var, *self.features], [of_class, *of_features], strict=True))
 
     def class_prior(self) -> Array:
-        """Return the smoothed shares of the classes in training, regardless of the power of the class."""
+        """Return the smoothed class shares in training, regardless of the power of the class."""
         table = self.tables[0][-1]
         parents = [np.zeros(1, dtype=np.intp)] * (len(table.cards) - 1)
         return next(class_probabilities(table, parents, 1)).ravel()

@@ -26,7 +26,7 @@ from .prior import check_prefix_prior
 @forwarding("members", "picture", "feature_weights", "is_average")
 @dataclass(frozen=True, eq=False, repr=False)
 class Powered(Derived):
-    """A model whose posterior is raised to a power and normalized: P(c | x) ∝ P₀(c | x)^τ, P₀ of ``base``.
+    """A model whose posterior has a power and is normalized: P(c | x) ∝ P₀(c | x)^τ of ``base``.
 
     If a share h of the features is missing, the power is τ + (1 − τ) h.
     """
@@ -51,7 +51,7 @@ class Powered(Derived):
             raise ValueError(f"the power must be that of leave-one-out; got {self.power}")
 
     def check_refitted(self, fitted: Model) -> None:
-        """Accept any model, because the recipe makes its base if the power of held-out rows is 1."""
+        """Accept any model: its base is the recipe's result if the held-out power is 1."""
 
     @cached_property
     def score(self) -> Formula:
@@ -62,7 +62,7 @@ class Powered(Derived):
 @record
 @dataclass(frozen=True)
 class LeaveOneOutPower(Method):
-    """Raise the posterior to the power that maximizes the likelihood of the classes of held-out rows."""
+    """Raise the posterior to the power that maximizes the likelihood of held-out classes."""
 
     argument = "held_out"
 

@@ -47,7 +47,7 @@ Solve = Callable[[Array], Array]
 
 
 def odds(logs: Array) -> Array:
-    """Return the scores of the other classes minus the score of the first class, (…, classes − 1, rows).
+    """Return the scores of the other classes minus that of the first, (…, classes − 1, rows).
 
     ``logs`` are (…, rows, classes).
     """
@@ -125,7 +125,7 @@ class Problem:
         return total
 
     def transposed(self, residuals: Array) -> Array:
-        """Return the transpose of `odds`: the sums over rows of residuals times the odds of each weight."""
+        """Return the transpose of `odds`: sums over rows of residuals times each weight's odds."""
         parts = [
             terms.reshape(len(terms), residuals.size) @ residuals.ravel() for terms in self.shared
         ]
@@ -216,7 +216,7 @@ class Problem:
         return weights[self.ends[-1] :].reshape(-1, self.others) @ _basis(self.others + 1).T
 
     def curvature(self, posteriors: Array) -> Array:
-        """Return A with A Aᵀ = H, minus the Hessian, or H if A is wider; maybe from evenly spread rows."""
+        """Return A with A Aᵀ = H, minus the Hessian, or H if A is wider; maybe by spread rows."""
         n, size, end = len(self.classes), self.size, self.ends[-1]
         per_row = self.others * end**2 + (size - end) ** 2
         step = -(-n // max(2 * size, int(_PRODUCTS / max(1, per_row))))
@@ -293,7 +293,7 @@ def _basis(n: int) -> Array:
 
 @dataclass(frozen=True)
 class Powers:
-    """The best powers of terms: a common one, one per term (terms,), and the value of the objective."""
+    """The best powers of terms: a common one, one per term, (terms,), and the objective."""
 
     common: float
     single: Array
@@ -344,7 +344,7 @@ def maximize(
     close: float = _CLOSE,
     curvature: Array | None = None,
 ) -> tuple[Array, Array, Array]:
-    """Return the weights w that maximize Σ v ln P(y) − ½ Σ λ (w − mean)², and odds and posteriors of rows.
+    """Return weights w that maximize Σ v ln P(y) − ½ Σ λ (w − mean)², odds and posteriors of rows.
 
     Newton's method with steps halved until the objective increases. Conjugate gradients find the
     steps, with an earlier Hessian, possibly of a subset of rows, as preconditioner; see
@@ -420,7 +420,7 @@ def _cholesky(table: Array) -> Array:
 
 
 def factor(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]:
-    """Return functions that solve (H + Λ) x = slope, and return diag (H + Λ)⁻¹, from H or A with A Aᵀ = H."""
+    """Return functions that solve (H + Λ) x = slope, and diag (H + Λ)⁻¹, from H or A, A Aᵀ = H."""
     from scipy.linalg import lapack, solve_triangular  # slow to import
 
     size, width = curvature.shape
@@ -461,7 +461,7 @@ def _root_of_curvature(terms: Array, weights: Array, posteriors: Array) -> Array
 def weigh_blocks(
     x: Problem, mean: Array, blocks: Positions, ridges: Sequence[float], *, search: bool = True
 ) -> tuple[Array, Array, Array]:
-    """Return the best weights around their means, the odds of the rows, and the ridges of all blocks.
+    """Return the best weights around their means, the odds of rows, and the ridges of blocks.
 
     ``blocks`` has the number of the block of each weight. In a ``search``, all ridges except the
     first maximize the evidence: λ_b ← γ_b / |w_b|², where γ_b = p_b − λ_b tr_b (H + Λ)⁻¹ is the

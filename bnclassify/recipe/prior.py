@@ -66,7 +66,7 @@ def learn_masses(
 
 
 class _Cells(NamedTuple):
-    """The positive counts n(u, x) of a prefix in all codings, their p(x | u) and n(u), and all n(u).
+    """The positive counts n(u, x) of a prefix in all codings, p(x | u), n(u), and all n(u).
 
     ``sizes`` and ``total_sizes`` are the number of counts and of totals in each coding.
     """
@@ -80,7 +80,7 @@ class _Cells(NamedTuple):
 
 
 class _Nested:
-    """The prefixes of a family, the concentrations found so far, and the distribution of the last prefix."""
+    """A family's prefixes, concentrations found so far, and the last prefix's distribution."""
 
     def __init__(self, prefixes: Sequence[PrefixCounts], cards: Positions, of_class: bool) -> None:
         self.prefixes, self.cards, self.of_class = prefixes, cards, of_class
@@ -120,7 +120,7 @@ class _Nested:
 def best_concentrations(
     counts: Array, bases: Array, sizes: Positions, totals: Array, total_sizes: Positions
 ) -> Array:
-    """Return the concentration m of each table from `LEAST` to `MOST` that maximizes its marginal likelihood.
+    """Return the m of each table, `LEAST` to `MOST`, that maximizes its marginal likelihood.
 
     Every configuration u of the parents has a Dirichlet prior with m times a base distribution as
     pseudo-counts, and m is the same for all configurations of a table. It maximizes
@@ -150,7 +150,7 @@ def best_concentrations(
 
 @dataclass(frozen=True)
 class _Likelihoods:
-    """The log marginal likelihoods of tables as functions of their concentrations m, up to constants.
+    """The log marginal likelihoods of tables as functions of m, up to constants.
 
     An entry adds sign · (ln Γ(m · base + count) − ln Γ(m · base)): the count and base of a cell,
     and, with a negative sign, the total of a configuration, with the base 1. Tables have ``sizes``
@@ -168,7 +168,7 @@ class _Likelihoods:
         return np.flatnonzero((self.counts > _FEW) | (self.counts % 1 != 0))
 
     def _rises(self, scaled: Array) -> Array:
-        """Return s (ψ(s + n) − ψ(s)) for s = m · base, or 1 + s/(s + 1) + … + s/(s + n − 1) for whole n.
+        """Return s (ψ(s + n) − ψ(s)) for s = m · base; if n is whole, 1 + s/(s + 1) + … of n terms.
 
         Example: 1 if n = 1, however large s is, so that levels that occur once say nothing about m.
         """
@@ -184,7 +184,7 @@ class _Likelihoods:
     def of(
         cls, counts: Array, bases: Array, sizes: Positions, totals: Array, total_sizes: Positions
     ) -> _Likelihoods:
-        """Return the evidence of tables from their cells and totals, those of the first table first."""
+        """Return the evidence of tables from cells and totals, the first table's first."""
         every, seen = np.arange(len(sizes)), totals > 0
         totals = totals[seen]
         tables = np.concatenate([every.repeat(sizes), every.repeat(total_sizes)[seen]])
@@ -252,7 +252,7 @@ def _best_of_maxima(evidence: _Likelihoods) -> Array:
 def _find_zero_of_slope(
     evidence: _Likelihoods, a: Array, b: Array, slope_a: Array, slope_b: Array
 ) -> Array:
-    """Return the zero of the slope of each table in ln m, between a and b, by the Anderson–Björck method."""
+    """Return each table's zero of the slope in ln m in (a, b), by the Anderson–Björck method."""
     active = np.ones(len(a), dtype=bool)
     for _ in range(_ROUNDS):
         between = b - np.where(active, slope_b * (b - a) / (slope_b - slope_a), 0.0)
@@ -278,7 +278,7 @@ _BLOCK_FAMILIES = 2**6  # number of families whose concentrations are chosen tog
 @record
 @dataclass(frozen=True)
 class BackOff(Immutable):
-    """Each table is shrunk towards the table with one parent fewer, by an amount estimated from the data.
+    """Each table is shrunk towards the one with a parent fewer, by an amount from the data.
 
     The variable alone is shrunk towards the uniform distribution. The class, if it is a parent, is
     added first, then the feature parents in family order. The class alone has a pseudo-count of 1.
@@ -294,7 +294,7 @@ class BackOff(Immutable):
     per_level: float | None = None
 
     def __call__(self, counts: Array, axis: int = 0) -> Array:
-        """Raise a TypeError, because a single table does not contain the counts of shorter tables."""
+        """Raise a TypeError, because one table does not contain the counts of shorter tables."""
         raise TypeError("backoff requires the counts of shorter tables. Use smooth, ess or m.")
 
     def count(self, data: Dataset, scopes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
@@ -346,7 +346,7 @@ def _nested_masses(
     of_class: Sequence[bool],
     per_level: float | None,
 ) -> list[list[Array]]:
-    """Return the concentrations of prefixes, of those with feature parents maybe a number per level."""
+    """Return the concentrations of prefixes; with feature parents, maybe one per level."""
     if per_level is None:
         return learn_masses(families, cards, of_class)
     roots = [
@@ -364,7 +364,7 @@ def _nested_masses(
 
 
 def _given_masses(prior: Any, prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Array]:
-    """Return the pseudo-counts that a prior adds to each distribution of each prefix, one per coding."""
+    """Return the pseudo-counts that a prior adds to prefixes' distributions, one per coding."""
     levels, root, masses = cards[:, 0], len(prefixes) - cards.shape[1], []
     for i, prefix in enumerate(prefixes):
         configurations = prefix.counts.shape[1] * cards[:, 1 : max(1, i - root + 1)].prod(axis=1)

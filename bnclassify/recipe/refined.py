@@ -38,7 +38,7 @@ KNOWN_TERMS = (
 """The terms that can be added, in the order of `feature_weights`."""
 
 ADDITIVE = ("densities", "slopes", "shifts", "steps", "codings", "gaps")
-"""The terms that depend on one feature each: together, the model is a sum of one effect per feature."""
+"""The terms that depend on one feature each: the model is a sum of effects of features."""
 
 
 @record
@@ -153,7 +153,7 @@ class Refined(LogLinear):
         )
 
     def plus(self, other: Refined) -> Refined:
-        """Return the sum of this model and of one with the same terms, and tables with as many parents."""
+        """Return the sum of this model and one with the same terms, and tables of equal parents."""
         terms = [a.plus(b) for a, b in zip(self.of_numbers, other.of_numbers, strict=True)]
         shifts, gaps = (
             tuple([_sum_or_none(a, b) for a, b in zip(*pair, strict=True)])
@@ -216,7 +216,7 @@ class Refined(LogLinear):
         return Sum(tuple(terms), False, tuple(scales))
 
     def feature_weights(self) -> Any:
-        """Return a frame of weights, one row for the class and one per feature, and one column per term."""
+        """Return a frame of weights: a row for the class and per feature, a column per term."""
         *of_features, of_class = self.base.powers
         names = [self.class_var, *self.features]
         depth = max((len(power) for power in of_features if isinstance(power, tuple)), default=1)
@@ -256,7 +256,7 @@ class Refined(LogLinear):
         return renewed(self.base, recipe=self.recipe).estimate(data, prior)
 
     def learn_tables(self, data: Any, prior: Any) -> Stacked:
-        """Return the structure with the tables of all prefixes of the families in each discretization."""
+        """Return the structure with tables of all prefixes of families in each discretization."""
         stacked: Stacked = renewed(self.base, recipe=self.recipe).learn_tables(data, prior)
         return stacked
 

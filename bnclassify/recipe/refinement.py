@@ -26,7 +26,7 @@ _MOST_PARENTS = 8  # number of parents of a Gaussian term
 _MOST_SHIFTS = 2**10  # levels with a shift; shifts of rarer levels would be shrunk to almost 0
 
 Shifts: TypeAlias = list[tuple[int, Positions]]
-"""Features, each with the number of the shift of each of its levels, -1 for none and for missing values."""
+"""Features, with the number of the shift of each level: -1 for none and for missing values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class Refinement:
 
     @cached_property
     def shifted(self) -> Shifts:
-        """The features with a shift per level, of the 1,024 most frequent levels, and their ties."""
+        """The features with a shift per level, for the 1,024 most frequent, and their ties."""
         data, numeric = self.data, self.numeric
         if "shifts" not in self.asked:
             return []
@@ -188,7 +188,7 @@ def _discretized_features(x: Model, data: Dataset) -> list[int]:
 def _gaussian_parents(
     values: Array, data: Dataset, numbers: Sequence[int]
 ) -> tuple[list[int], list[list[int]]]:
-    """Return an order of numbers, (numbers, rows), and for each the positions of its parents in this order.
+    """Return an order of numbers, (numbers, rows), and where the parents of each are in it.
 
     Numbers are in descending order of I(X;C), and parents are the earlier ones with the largest
     I(X;Y|C), both for normal distributions of the normal scores. Ties are broken by the contents.

@@ -16,7 +16,7 @@ D = TypeVar("D", bound=Dataset)
 
 @dataclass(frozen=True, eq=False)
 class RowFold:
-    """A fold of rows: test rows, tested ``units`` of weights, and rows to learn from if not the rest."""
+    """A fold: tested rows, tested ``units`` of weights, and rows to learn from if not the rest."""
 
     rows: Positions
     units: Array | None = None
@@ -38,7 +38,7 @@ class RowFold:
 
 
 def split_cases(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[RowFold]:
-    """Return the rows of each fold: whole cases, those of each class (of the first row) in turns."""
+    """Return each fold's rows: whole cases, those of a class (by first row) in turns."""
     _, first, case = np.unique(cases, return_index=True, return_inverse=True)
     if len(first) < number:
         remedy = (
@@ -47,7 +47,8 @@ def split_cases(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[
             else "Each row needs the label of its group"
         )
         raise ValueError(
-            f"groups must contain at least {number} groups, one for each fold; got {len(first)}. {remedy}."
+            f"groups must contain at least {number} groups, one for each fold; got "
+            f"{len(first)}. {remedy}."
         )
     order = np.lexsort((first, classes[first]))
     place = np.arange(len(order)) - np.searchsorted(classes[first][order], classes[first][order])
@@ -58,7 +59,7 @@ def split_cases(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[
 
 
 def split_rows(data: Dataset, folds: int, *, by_content: bool = True) -> list[RowFold]:
-    """Return the rows, or the units of whole weights, of each fold: unit i of class c is in (i + c) mod V.
+    """Return rows, or units of whole weights, of folds: unit i of class c is in (i + c) mod V.
 
     Units are in the given order, and classes, ``by_content``, by frequency. Rows of a case, which
     has the class of its first row, stay together.

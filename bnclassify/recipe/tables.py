@@ -61,7 +61,7 @@ def shrunk(counts: Array, totals: Array, base: Array, amount: Any) -> Array:
 @record
 @dataclass(frozen=True, eq=False)
 class PrefixTable(Immutable):
-    """The distributions of a variable alone, given the class, and given its first 1, 2, … feature parents.
+    """The distributions of a variable alone, given the class, and given 1, 2, … parents, too.
 
     ``cards`` are the numbers of levels of the variable and of its feature parents, and there is one
     more prefix if the class is a parent. ``masses`` are the pseudo-counts of each prefix,
@@ -87,7 +87,7 @@ class PrefixTable(Immutable):
 
     @property
     def root(self) -> int:
-        """The number of the prefix without feature parents: 1 if the class is a parent, 0 if not."""
+        """The number of the prefix without feature parents: 1 if the class is one, 0 if not."""
         return len(self.prefixes) - len(self.cards)
 
     @property
@@ -129,12 +129,12 @@ class PrefixTable(Immutable):
         return next(self.grids()).reshape(self.cards[0], -1)
 
     def full(self) -> Array:
-        """Return P(x | all configurations): (levels of each feature parent…, levels, classes or 1)."""
+        """Return P(x | all configurations): (feature parents' levels…, levels, classes or 1)."""
         *_, values = self.grids()
         return values
 
     def conditional(self, family: Sequence[Hashable]) -> Array:
-        """Return the conditional probability table with axes in family order, or raise if it is too large."""
+        """Return the conditional probability table in family order, or raise if it is too large."""
         if self.cells > MAX_CELLS:
             wide = how_to_merge(zip(family, self.cards, strict=False))
             raise ValueError(
@@ -162,7 +162,7 @@ class PrefixTable(Immutable):
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """Tables with equally many feature parents, as of one family in several codings, counted together.
+    """Tables of equally many feature parents, as of a family in codings, counted together.
 
     ``cards`` has one row per table, and the masses of a prefix one number per table. Table t is
     configuration t without feature parents, and the rows of all tables are concatenated: with 6
@@ -192,7 +192,7 @@ class Stack:
         deduct: Deduct | None = None,
         places: RowPlaces | None = None,
     ) -> Iterator[Array]:
-        """Yield P(x | class, first parents) at rows, for 0 feature parents and more, as (rows, classes or 1).
+        """Yield P(x | class, first parents) at rows, for 0, 1, … parents, (rows, classes or 1).
 
         ``codes`` are the codes of the variable and its feature parents, with codings concatenated.
         If a parent is missing (-1), the distribution given the previous parents is used. ``deduct``
@@ -271,7 +271,7 @@ def feature_probabilities(
     left_out: LeftOut | None = None,
     places: RowPlaces | None = None,
 ) -> Iterator[Array]:
-    """Yield P(feature | class, first parents) at rows, for 0 feature parents and more; 1 if it is missing."""
+    """Yield P(feature | class, first parents) at rows, for 0, 1, … parents; 1 if missing."""
     missing = codes[0] < 0
     values = table.at_rows(codes) if left_out is None else left_out.of_feature(table, codes, places)
     any_missing = missing.any()
@@ -301,7 +301,7 @@ def _subtract_own_row(
     classes: ArrayOf[Any] | None,
     parents: Places,
 ) -> None:
-    """Subtract amounts from counts and totals in the column of each row's class, if parents are observed."""
+    """Subtract amounts from counts and totals in each row's class, if parents are observed."""
     n_classes = counts.shape[1]
     absent = parents < 0
     any_absent = absent.any()

@@ -1,4 +1,4 @@
-"""Terms of log-linear models: log tables times powers, and scores and Gaussian densities of numbers."""
+"""Terms of log-linear models: log tables times powers, scores and Gaussians of numbers."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ class GaussianTerm(Immutable):
             )
 
     def log_density(self, scores: Array, number: int, left_out: LeftOut | None = None) -> Array:
-        """Return ln of the predictive density for each class, (rows, classes), without ``left_out`` rows."""
+        """Return ln of predictive densities, (rows, classes), without the ``left_out`` rows."""
         (logs,) = _AlikeTerms.stack([number], [self]).log_densities(
             scores, np.isnan(scores).T, left_out
         )
@@ -252,7 +252,7 @@ def alike(parents: Sequence[Sequence[int]]) -> list[list[int]]:
 def fit_terms(
     scores: Array, missing: Mask, parents: Sequence[Sequence[int]], rows: LeftOut, n_classes: int
 ) -> list[GaussianTerm]:
-    """Learn the terms of numbers from scores, (rows, numbers), which of them are missing, and all rows."""
+    """Learn the terms of numbers from scores, (rows, numbers), which are missing, and all rows."""
     found: dict[int, GaussianTerm] = {}
     of_class = [np.flatnonzero(rows.classes == c) for c in range(n_classes)]
     for numbers in alike(parents):
@@ -287,13 +287,13 @@ def _regress_within_class(x: Array, design: Array, weights: Array) -> tuple[Arra
 
 
 def _design_of_parents(rows: Array, parents: Positions, at: Any = slice(None)) -> Array:
-    """Return 1 and the scores of the parents of numbers at some rows, (numbers, rows, parents + 1)."""
+    """Return 1 and the scores of numbers' parents at rows, (numbers, rows, parents + 1)."""
     scores = rows[parents][..., at].transpose(0, 2, 1)
     return np.concatenate([np.ones((*scores.shape[:2], 1)), scores], axis=2)
 
 
 class _AlikeTerms(NamedTuple):
-    """Gaussian terms with equally many parents: their numbers and parents, and what they learned, stacked."""
+    """Gaussian terms of equally many parents: numbers, parents and learned values, stacked."""
 
     numbers: Positions
     parents: Positions
@@ -312,7 +312,7 @@ class _AlikeTerms(NamedTuple):
         return cls(np.array(numbers, dtype=np.intp), parents, *map(np.array, learned))
 
     def log_densities(self, scores: Array, missing: Mask, left_out: LeftOut | None) -> Array:
-        """Return log densities, (terms, rows, classes), of scores (rows, numbers); 0 where missing."""
+        """Return log densities, (terms, rows, classes), of scores (rows, numbers), or 0."""
         result = np.empty((len(self.numbers), len(scores), self.shapes.shape[1]))
         rows_per_block = max(1, _BLOCK_CELLS // self.roots[..., 0].size)
         for start in range(0, len(scores), rows_per_block):
@@ -358,7 +358,7 @@ def _log_student(shapes: Array, rates: Array, residual: Array, leverage: Array) 
 @record
 @dataclass(frozen=True, eq=False)
 class NumberTerms(Immutable):
-    """Terms of all numeric features on one scale: a Gaussian each, or none, times powers, and slopes."""
+    """Terms of all numeric features on one scale: a Gaussian or none, times powers; slopes."""
 
     bounds = bounded(powers=POWER, slopes=POWER)
 
@@ -417,7 +417,7 @@ class NumberTerms(Immutable):
         return replace(self, powers=self.powers + other.powers, slopes=slopes)
 
     def described(self, numbers: Sequence[int], first: int) -> tuple[Student | Slope, ...]:
-        """Return the terms as parts of a formula, whose scales of these features begin at ``first``."""
+        """Return the terms as parts of a formula, in which their scales begin at ``first``."""
         gaussians, slopes = (
             enumerate(zip(self.gaussians, self.powers, strict=True)),
             enumerate(self.slopes),

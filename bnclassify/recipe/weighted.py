@@ -71,8 +71,8 @@ class Weighted(LogLinear):
             fits &= lengths == [len(table.cards) for table in tables]
         if not fits:
             raise ValueError(
-                "tables must have one table, and one power, per family, of the size of its levels in each of "
-                "the coarsenings, which must have one map per feature."
+                "tables must have one table, and one power, per family, of the size of its levels "
+                "in each of the coarsenings, which must have one map per feature."
             )
 
     @property
@@ -118,7 +118,7 @@ class Weighted(LogLinear):
         )
 
     def unweighted(self) -> Model:
-        """Return the network without powers; with several discretizations, whose powers are 1, the model."""
+        """Return the network without powers or, with several discretizations, the model itself."""
         if self.network is None:
             return self
         return replace(self.network, recipe=self.recipe, learned=self.learned)
@@ -130,7 +130,7 @@ class Weighted(LogLinear):
         return self.learn_tables(data, prior).split()
 
     def learn_tables(self, data: Dataset, prior: Any) -> Stacked:
-        """Return the structure with the tables of all prefixes of the families in each discretization."""
+        """Return the structure with tables of all prefixes of families in each discretization."""
         return Stacked.learn(self, data, prior)
 
 
@@ -154,7 +154,7 @@ class Stacked(LogLinear):
 
     @classmethod
     def learn(cls, x: Weighted, data: Dataset, prior: Any) -> Stacked:
-        """Count the families in codings of the same rows, and learn their tables; all powers are 1."""
+        """Count families in codings of the same rows, and learn tables; all powers are 1."""
         structure = replace(x.structure, levels=data.levels, cpts=None, learned={})
         origin = renewed(x, structure=structure, tables=(), powers=(), learned={}, fading=None)
         coded = recode(data.codes[:-1], x.coarsenings)
@@ -228,7 +228,7 @@ class Stacked(LogLinear):
             yield from zip(group.families, sum(terms), strict=True)
 
     def plus(self, other: Stacked) -> Stacked:
-        """Return the sum of this model and of one with the same tables and at least as many parents."""
+        """Return the sum of this model and one with the same tables and at least its parents."""
         powers = added(self._by_depth(self.powers), other._by_depth(other.powers))
         further = [x._by_depth(powers) for x in (self, other) for powers in x.further]
         if self.further and other.further:
@@ -270,7 +270,7 @@ class Stacked(LogLinear):
     def left_out_odds(
         self, rows: Positions, left_out: LeftOut, depths: Sequence[int]
     ) -> tuple[Array, list[Array]]:
-        """Return the odds by each family, with each row held out: (depths, families, classes − 1, rows).
+        """Return odds by each family, each row held out: (depths, families, classes − 1, rows).
 
         In each discretization that is apart, they are those of `apart_families`.
         """

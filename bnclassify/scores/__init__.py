@@ -1,1 +1,1 @@
-"""What a fitted model computes: terms, their sums and mixtures, and marginalization over missing values."""
+"""What fitted models compute: terms, sums, mixtures; missing values are marginalized over."""

@@ -1,4 +1,4 @@
-"""Densities of a number in each configuration (cell) of its coded parents and class: Gaussian, and kernels.
+"""Densities of numbers per configuration (cell) of coded parents and class: Gaussian, kernels.
 
 A density has arrays (levels of each parent…, classes), sufficient statistics that add up over rows,
 the estimate that follows from them, and its parameters as ``columns``. It ``is_parametric`` if a
@@ -29,7 +29,7 @@ _LEAST_SHARE = 1e-9
 def fall_back(
     name: Hashable, within: Moments | None, by_class: Moments
 ) -> tuple[Moments, Mask, float]:
-    """Return moments per cell (without variance, those of the class), a mask of these, and the floor."""
+    """Return moments per cell (or, without variance, the class), a mask of these, and the floor."""
     if not by_class.n.any():
         raise ValueError(
             f"dataset must have an observed value of {shown(name)}; got none. Drop the column."
@@ -46,7 +46,7 @@ def fall_back(
 
 
 def _parents_of_density(scope: Sequence[int]) -> list[Sequence[int]]:
-    """Return the parents of a number and, if there are several, also the last alone, which is the class."""
+    """Return a number's parents and, if there are several, also the last alone, the class."""
     parents = scope[1:]
     return [parents, parents[-1:]] if len(parents) > 1 else [parents]
 
@@ -95,7 +95,7 @@ class Gaussian(Immutable):
 
     @classmethod
     def estimate(cls, counts: Sequence[Moments], name: Hashable) -> Self:
-        """Return the maximum-likelihood estimates, with the fallback and the floor of `fall_back`."""
+        """Return maximum-likelihood estimates, with the fallback and the floor of `fall_back`."""
         *within, by_class = counts
         moments, _, floor = fall_back(name, within[0] if within else None, by_class)
         return cls(moments.mean, np.maximum(moments.variance, floor), moments.rest)
@@ -127,7 +127,7 @@ _BLOCK_CELLS = 2**21
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class Points(Immutable):
-    """Distinct values of a number in cells, with weights, ascending by cell and value; they add up."""
+    """A number's distinct values in cells, with weights, ascending by cell, value; they add up."""
 
     bounds = bounded(shape=COUNT, values=ANY_NUMBER, cells=COUNT, weights=POSITIVE)
 
@@ -182,7 +182,7 @@ def merged(shape: tuple[int, ...], values: Array, cells: Positions, weights: Arr
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class Kernel(Immutable):
-    """Means of normal densities around values, (levels of each parent…, classes), in cells or classes."""
+    """Means of normals around values, (levels of each parent…, classes), in cells or classes."""
 
     bounds = bounded(mean=ANY_NUMBER, variance=COUNT, bandwidth=POSITIVE)
 
@@ -226,7 +226,7 @@ class Kernel(Immutable):
 
     @classmethod
     def estimate(cls, counts: Sequence[Points], name: Hashable) -> Self:
-        """Return the density with Silverman's bandwidth, 1.06 s n^(−1/5), with the floor of `fall_back`."""
+        """Return the density with Silverman's bandwidth, 1.06 s n^(−1/5), and the usual floor."""
         *within, by_class = counts
         moments, falls, floor = fall_back(
             name, within[0].moments if within else None, by_class.moments
@@ -253,7 +253,7 @@ class Kernel(Immutable):
 
     @np.errstate(over="ignore")  # the density of a number that is far away is 0
     def log_density(self, values: Array, parents: Positions) -> Array:
-        """Return ln of the mean of normal densities around the values of a cell, (rows, classes)."""
+        """Return ln of the mean of normals around the values of a cell, (rows, classes)."""
         n_classes = self.shape[-1]
         logs = np.empty((len(values), n_classes))
         for configuration in map(int, np.unique(parents)):

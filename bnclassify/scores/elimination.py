@@ -68,7 +68,7 @@ class Component(NamedTuple):
 def network_joint(
     terms: Sequence[Term], codes: Codes, context: Codes | None = None, *, cyclic: bool = False
 ) -> Array:
-    """Return the log joint of one network, (rows, classes), from a term per feature, and of the class.
+    """Return the log joint of a network, (rows, classes), from terms of features and class.
 
     If arcs can form cycles, it is the log of the product of terms, summed over all missing
     features.
@@ -98,7 +98,7 @@ def joint_in_blocks(
 def add_missing(
     total: Array, terms: Sequence[Term], codes: Codes, context: Codes, *, cyclic: bool = False
 ) -> None:
-    """Add the terms of families with missing features, marginalized over, to the log joint of the rows.
+    """Add terms of families with missing features, marginalized over, to rows' log joint.
 
     ``total`` is (rows, classes) with the terms of observed families, ``codes`` are (features, rows)
     with -1 where missing, and ``context`` is (rows,). The term of the class is the last one.
@@ -120,7 +120,7 @@ def add_components(
     everywhere: bool = False,
     over: Over = log_sum_exp,
 ) -> None:
-    """Add terms as `add_missing`, for any graph; ``everywhere``, also those that sum to 1 without cycles."""
+    """Add terms as `add_missing`, for any graph; ``everywhere``, also those that sum to 1."""
     for component in hidden_components(factors, codes, context, everywhere=everywhere):
         _, remaining = collect(component.order, component.tables, over)
         total[component.rows] += multiply(remaining).logs
@@ -129,7 +129,7 @@ def add_components(
 def beliefs(
     factors: Sequence[Factor], codes: Codes, context: Codes | None = None
 ) -> Iterator[Belief]:
-    """Yield the posteriors of the missing members of each family; arguments are as in `add_missing`."""
+    """Yield the posteriors of missing members of each family; arguments as in `add_missing`."""
     for component in hidden_components(factors, codes, context, everywhere=True):
         joined, _ = collect(component.order, component.tables)
         posteriors = distribute(component.order, joined)
@@ -147,7 +147,7 @@ def hidden_components(
     *,
     everywhere: bool = False,
 ) -> Iterator[Component]:
-    """Yield connected missing features in blocks of rows; unless ``everywhere``, only relevant ones."""
+    """Yield connected missing features in blocks of rows: relevant ones, or ``everywhere`` all."""
     *of_features, of_class = factors
     context = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     parents = {v: list(factor.scope[1:]) for v, factor in enumerate(of_features)}
@@ -181,15 +181,16 @@ def check_plan(component: Collection[int], cells: int) -> None:
     """Raise a ValueError if the elimination of these variables needs a table of too many cells."""
     if cells > MAX_CELLS:
         raise ValueError(
-            f"data: {len(component)} variables are missing together in a row, and marginalization would need "
-            f"a table of {cells:,} cells, more than {MAX_CELLS:,}. Use a structure with fewer parents."
+            f"data: {len(component)} variables are missing together in a row, and marginalization "
+            f"would need a table of {cells:,} cells, more than {MAX_CELLS:,}. Use a structure "
+            "with fewer parents."
         )
 
 
 def _has_observed_descendant(
     parents: Mapping[int, Sequence[int]], of_class: Sequence[int], codes: Codes
 ) -> Mask:
-    """Return, per feature and row, whether the feature or a descendant (the class included) is observed."""
+    """Return, by feature and row, if it or a descendant (the class included) is observed."""
     matters = codes >= 0
     matters[list(of_class)] = True
     for v in (v for layer in reversed(layers(parents)) for v in layer):
@@ -214,7 +215,7 @@ def _connected_components(
 
 
 def equal_columns(mask: Mask) -> Iterator[tuple[tuple[int, ...], Positions]]:
-    """Yield the true positions of each distinct column, and the positions of the columns equal to it."""
+    """Yield true positions of each distinct column, and positions of the columns equal to it."""
     packed = np.ascontiguousarray(np.packbits(mask, axis=0).T)
     keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
     _, example, group = np.unique(keys, return_index=True, return_inverse=True)
@@ -252,7 +253,8 @@ def plan_scopes(
     Of two greedy orders, the one with fewer cells in all tables: the smallest table first [1]_ and,
     if that needs large tables, the fewest cells of new pairs first.
 
-    .. [1] Kjaerulff, U. (1992). Optimal decomposition of probabilistic networks by simulated annealing.
+    .. [1] Kjaerulff, U. (1992). Optimal decomposition of probabilistic networks by simulated
+       annealing.
     """
     met = {u: {u} for u in component}
     for scope in {frozenset(scope) for scope in scopes}:  # often equal
@@ -281,7 +283,7 @@ def _greedy_elimination_order(
     card: Mapping[int, int],
     cost: Callable[[Mapping[int, set[int]], int], int],
 ) -> tuple[list[int], list[int]]:
-    """Eliminate the variable of the lowest cost again and again; return the order, and the cells of tables.
+    """Eliminate the variable of lowest cost in turn; return the order and the tables' cells.
 
     ``met`` maps each variable to those it is together with in a table.
     """
@@ -305,7 +307,7 @@ def _greedy_elimination_order(
 def eliminate(
     order: Iterable[int], tables: Iterable[T], combine: Callable[[int, list[T]], T]
 ) -> list[T]:
-    """Eliminate variables from tables, whose first items are their variables; return the remaining tables.
+    """Eliminate variables from tables, which begin with their variables; return those left.
 
     ``combine`` returns the table that replaces the tables over a variable.
     """
@@ -320,7 +322,7 @@ def eliminate(
 def collect(
     order: Iterable[int], tables: Iterable[LogTable], over: Over = log_sum_exp
 ) -> tuple[list[LogTable], list[LogTable]]:
-    """Eliminate variables by a sum or maximum; return the product of each, and the remaining tables."""
+    """Eliminate variables by sum or maximum; return each product, and the other tables."""
     joined: list[LogTable] = []
 
     def combine(u: int, touching: list[LogTable]) -> LogTable:
@@ -373,7 +375,7 @@ def _spread_over_axes(members: tuple[int, ...], logs: Array, scope: tuple[int, .
 def _restrict_factor(
     factor: Factor, free: Collection[int], codes: Codes, context: Codes
 ) -> LogTable:
-    """Look up the observed members of a factor; missing members keep their axes, in ascending order."""
+    """Look up a factor's observed members; missing ones keep their axes, in ascending order."""
     axis = {u: i for i, u in enumerate(factor.scope)}
     free_members = sorted(u for u in factor.scope if u in free)
     fixed = [u for u in factor.scope if u not in free]
@@ -401,7 +403,7 @@ LogJoint = Callable[[Codes], Array]
 def score_all(
     log_joint: LogJoint, codes: Codes, hidden: Sequence[int], cards: Sequence[int]
 ) -> Array:
-    """Return logs of rows with each combination of the values of hidden variables, (rows, n, classes)."""
+    """Return logs of rows with each combination of hidden values, (rows, n, classes)."""
     n = prod(cards)
     tried = np.repeat(codes, n, axis=1)
     tried[list(hidden)] = np.tile(np.indices(cards).reshape(len(cards), n), codes.shape[1])
@@ -410,7 +412,7 @@ def score_all(
 
 
 def try_all(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
-    """Return (variables, rows) codes with the most probable values for -1, scoring all combinations.
+    """Return (variables, rows) codes with the most probable values for -1, scoring all.
 
     ``log_joint`` returns (rows, levels of the last variable) from the codes of the other variables.
     """
@@ -424,8 +426,8 @@ def try_all(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
         if n > _MOST_COMBINATIONS:
             raise ValueError(
                 f"frame: {len(hidden)} values are missing together in a row and have more than "
-                f"{_MOST_COMBINATIONS:,} combinations, all of which an average of networks has to score. "
-                "Use a single network (BNC)."
+                f"{_MOST_COMBINATIONS:,} combinations, all of which an average of networks has to "
+                "score. Use a single network (BNC)."
             )
         for block in (rows[some] for some in blocks(len(rows), _COMPLETED_CELLS, n * len(cards))):
             labels = codes[-1:, block].T
@@ -439,7 +441,7 @@ def try_all(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
 
 
 def complete(terms: Sequence[Term], codes: Codes, rng: np.random.Generator | None = None) -> Codes:
-    """Return codes with the most probable values of a single network, or values drawn from the posterior."""
+    """Return codes with a network's most probable values, or drawn from the posterior."""
     over: Over = np.max if rng is None else log_sum_exp
     choose = first_best if rng is None else partial(draw_columns, rng=rng)
     factors, coded = tabulate_numbers(terms, codes[:-1])

@@ -1,4 +1,4 @@
-"""The one evaluation of a fitted model: scores at rows, in sequence, by term, and of features alone.
+"""The one evaluation of a fitted model: scores of rows, in sequence, by term, by feature.
 
 `predict`, `explain`, `counterfactual`, `value_of_information` and `query` evaluate the formula of a
 model by these functions. `to_sql` and `write_page` write the same formula, so this module is also
@@ -53,7 +53,7 @@ from .unknown import UNKNOWN
 BLOCK_ROWS = 2**13  # a block stays in the cache
 
 Effect: TypeAlias = tuple[int, tuple[int, ...], Array]
-"""The owner of a part of the scores, the features on which it depends, and its values, (rows, classes)."""
+"""The owner of a part of the scores, the features it depends on, its (rows, classes) values."""
 
 
 def scores_at(x: Formula, rows: Rows, *, adjusted: bool = True) -> Array:
@@ -131,7 +131,7 @@ def _sum_at(x: Sum, rows: Rows) -> Array:
 
 
 def values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
-    """Yield the owner of each term of a sum that does not marginalize, and its values, (rows or 1, classes).
+    """Yield owner and values, (rows or 1, classes), of each term of a sum without marginals.
 
     The values of a term whose owner is unknown are 0.
     """
@@ -140,7 +140,7 @@ def values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
 
 
 def parts_at(x: Sum, rows: Rows) -> Iterator[Effect]:
-    """Yield the owner of each term of such a sum, the features on which it depends, and its values."""
+    """Yield the owner of each term of such a sum, the features it depends on, and its values."""
     scaled = [scale.feature for scale in x.scales]
     z = [_on_scale(scale, rows) for scale in x.scales]
     for term in x.terms:
@@ -278,7 +278,7 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
 
 
 def _completed(x: Completed, rows: Rows) -> tuple[Array, Array]:
-    """Return the parts of the class and of each table, with what known effects say of unknown ones."""
+    """Return the parts of class and tables, with what known effects imply for unknown ones."""
     unknown = x.unknown.unknown_in(rows.codes, rows.unknown)
     [constant] = [
         term.logs for term in x.formula.terms if isinstance(term, Table) and term.owner < 0
@@ -314,7 +314,7 @@ def _by_steps(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
 
 
 def _running_sums(values: Iterable[tuple[int, Array]], n: int, order: Sequence[int]) -> Array:
-    """Return the sums of the values of the class and of the first 0, 1, 2 … features in an order."""
+    """Return the sums of the values of the class and of the first 0, 1, 2 … features."""
     by_owner: dict[int, Array] = {}
     for owner, added in values:
         by_owner[owner] = by_owner.get(owner, 0.0) + added
@@ -335,7 +335,7 @@ def _terms_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
 
 
 def effects_at(x: Formula, rows: Rows, cards: Sequence[int]) -> Iterator[Effect]:
-    """Yield parts of the scores that depend on some features alone: main effects, and terms of several.
+    """Yield parts of scores that depend on some features alone: effects, terms of several.
 
     ``cards`` are the numbers of levels of the features. What the parts do not explain are
     interactions.
@@ -368,7 +368,7 @@ def effects_at(x: Formula, rows: Rows, cards: Sequence[int]) -> Iterator[Effect]
 
 
 def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
-    """Return the score of each level of a feature less that of nothing known, (levels + 1, classes) each.
+    """Return each level's score less that of nothing known, (levels + 1, classes) per feature.
 
     The last entry is that of a missing value, and 0 unless the formula has entries for missing
     values. In a sum of tables, the table of a feature is the first that it owns, if all others are
@@ -459,14 +459,14 @@ def scopes_in(x: Formula) -> list[tuple[int, ...]] | None:
 
 
 def averaged_in(x: Formula) -> tuple[Formula, ...]:
-    """Return the formulas whose exponentials are averaged in every row; none if it is not an average."""
+    """Return the formulas whose exponentials are averaged in every row; none if not a mean."""
     if isinstance(x, Computed) and x.averages and x.plain is not None:
         x = x.plain()
     return x.formulas if isinstance(x, Mixture) else ()
 
 
 def shifts_of_missing(x: Formula) -> dict[int, Array]:
-    """Return what a missing value of each feature adds to the scores, (classes,), unless it is 0."""
+    """Return what a missing value of each feature adds to the scores, (classes,), if not 0."""
     if isinstance(x, Raised):
         return shifts_of_missing(x.formula)
     found: dict[int, Array] = {}
@@ -479,7 +479,7 @@ def shifts_of_missing(x: Formula) -> dict[int, Array]:
 
 
 def silent_at(x: Formula, rows: Rows) -> Mask:
-    """Return which values, (features, rows), add nothing to the scores: unknown and most missing ones."""
+    """Return which values, (features, rows), add nothing to scores: unknown, most missing."""
     if isinstance(x, Recoded):
         return silent_at(x.formula, recoded(x, rows))
     if isinstance(x, Completed):

@@ -1,4 +1,4 @@
-"""The terms of a log joint: log tables, padded so that a missing value adds 0, and densities of numbers."""
+"""The terms of a log joint: log tables, padded so that missing values add 0, and densities."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """The term ln θ of a family: positions of features, and (levels of each…, contexts, classes or 1)."""
+    """The term ln θ of a family: feature positions, (levels of each…, contexts, classes or 1)."""
 
     scope: tuple[int, ...]
     table: Array
@@ -38,7 +38,7 @@ class Factor:
         return padded
 
     def add_to(self, total: Array, codes: Codes, context: Codes | None = None) -> None:
-        """Add the term to (rows, classes) sums, and 0 to a row in which a member of the family is missing.
+        """Add the term to (rows, classes) sums; a row in which a family member is missing adds 0.
 
         Rows are (features, rows) codes and, if tables differ by row, the context, which is the
         table to use.
@@ -54,7 +54,7 @@ class Factor:
 
 
 class Belief(NamedTuple):
-    """Posteriors, (rows, levels of each…, classes), of the ``free`` members of the family of ``factor``."""
+    """Posteriors, (rows, levels of each…, classes), of ``free`` members of ``factor``'s family."""
 
     factor: int
     rows: Positions
@@ -64,7 +64,7 @@ class Belief(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DensityTerm:
-    """The term of a number, with its density, over ``scope``; its codes are positions in ``values``."""
+    """The term of a number, with a density over ``scope``; codes are positions in ``values``."""
 
     scope: tuple[int, ...]
     density: Density
@@ -86,7 +86,7 @@ class DensityTerm:
         total[known] += self.density.log_density(values, cells)
 
     def tabulated(self, codes: Codes) -> tuple[Factor, Codes]:
-        """Return the term as a table over the values in some rows, and their codes; 0 is a missing one."""
+        """Return the term as a table over values in some rows, and their codes; 0 is missing."""
         known = codes >= 0
         values, places = np.unique(self.values[codes[known]], return_inverse=True)
         *parents, n_classes = self.density.shape
@@ -105,7 +105,7 @@ Term: TypeAlias = Factor | DensityTerm
 
 
 def tabulate_numbers(terms: Sequence[Term], codes: Codes) -> tuple[Sequence[Factor], Codes]:
-    """Return terms in which numbers have tables over the values in some rows, and the codes of these rows."""
+    """Return terms in which numbers have tables over the values in some rows, and their codes."""
     factors = [term for term in terms if isinstance(term, Factor)]
     if len(factors) == len(terms):
         return factors, codes

@@ -1,4 +1,4 @@
-"""Marginalization in networks in which no variable has two feature parents: messages between the features.
+"""Marginalization if no variable has two feature parents: messages between the features.
 
 A missing feature is marginalized over, given the evidence of its children, and the sums are sent to
 its parent if the parent is missing, too. A pass in reverse order distributes the posteriors of
@@ -22,7 +22,7 @@ _LEAST = 1e-200  # means of likelihoods below which logs are added up
 
 
 class ChildEvidence(NamedTuple):
-    """ln P(observed descendants | value) of a feature in the rows that lack it, (rows, levels, classes)."""
+    """ln P(observed descendants | value) of a feature that rows lack, (rows, levels, classes)."""
 
     feature: int
     rows: Positions
@@ -38,7 +38,7 @@ def is_forest(factors: Sequence[Factor]) -> bool:
 def collect_evidence(
     total: Array, factors: Sequence[Factor], codes: Codes, context: Codes, *, leaves: bool = False
 ) -> Iterator[ChildEvidence]:
-    """Add terms as `add_missing`, and yield evidence on missing features (maybe leaves), children first."""
+    """Add terms as `add_missing`, and yield evidence on missing features, children first."""
     parent, children = _arcs_of_forest(factors)
     # From missing features to missing parents: logs at the rows that lack both, (rows, levels of
     # the parent, classes).
@@ -127,7 +127,7 @@ def _conditional_logs(
 
 
 def _log_means_by_parent(table: Array, context: Codes, evidence: Array) -> Array:
-    """Return ln Σ_v P(v | p) e(v) for each level p of a missing parent, (rows, levels of p, classes).
+    """Return ln Σ_v P(v | p) e(v) per level p of a missing parent, (rows, levels of p, classes).
 
     Without further contexts, this is a product of matrices per class. It is repeated with logs
     where it is so small that a term may have been rounded to 0.
@@ -149,7 +149,7 @@ def _log_means_by_parent(table: Array, context: Codes, evidence: Array) -> Array
 
 
 def _pair_blocks(table: Array, context: Codes, evidence: Array) -> Iterator[Array]:
-    """Yield a table plus evidence, (rows, levels, levels of the missing parent, classes), block by block."""
+    """Yield table plus evidence by block, (rows, levels, levels of the missing parent, classes)."""
     tables = np.ascontiguousarray(np.moveaxis(table, -2, 0))  # copied once, not for each block
     cells = table.shape[0] * table.shape[1] * evidence.shape[-1]
     for block in blocks(len(evidence), _BLOCK_CELLS, cells):

@@ -54,7 +54,7 @@ class Table:
         return np.roll(self.logs, 1, axes).reshape(-1, self.logs.shape[-1])
 
     def at(self, codes: Codes) -> Array:
-        """Return the entries at rows, (rows or 1, classes), of a table with entries for missing values."""
+        """Return a table's entries at rows, (rows or 1, classes), with ones for missing values."""
         cells = np.zeros(codes.shape[1] if self.scope else 1, dtype=np.intp)
         codings = self.codings or (None,) * len(self.scope)
         for v, coding, card in zip(self.scope, codings, self.logs.shape, strict=False):
@@ -65,7 +65,7 @@ class Table:
 
     @property
     def alone(self) -> Array:
-        """The entries of the owner if all other features in scope are missing, (values + 1, classes)."""
+        """The owner's entries if other features in scope are missing, (values + 1, classes)."""
         logs = self.logs.reshape(len(self.logs), -1, self.logs.shape[-1])[:, -1]
         return logs if not self.codings or self.codings[0] is None else logs[self.codings[0]]
 
@@ -98,7 +98,7 @@ class Counted(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Numeric:
-    """The log density of the number of the owner, in cells of the features in scope, as a `Normal`."""
+    """The log density of the owner's number, in cells of features in scope, a `Normal`."""
 
     owner: int
     scope: tuple[int, ...]
@@ -114,7 +114,7 @@ class Numeric:
 
 @dataclass(frozen=True, eq=False)
 class Normal:
-    """The log density of the number of the owner: -(ln(2π variance) + (number - mean)² / variance) / 2.
+    """The log density of the owner's number: -(ln(2π variance) + (number - mean)² / variance) / 2.
 
     ``mean`` and ``variance`` are looked up like a `Table`. If the number is missing, the term is 0
     for all values of the features in scope.
@@ -133,7 +133,7 @@ class Normal:
 
 @dataclass(frozen=True, eq=False)
 class ScaledNumber:
-    """The score z of the number of a feature: linear between knots, constant beyond; 0 if it is missing."""
+    """The score z of a feature's number: linear between knots, then constant; 0 if missing."""
 
     feature: int
     knots: Array
@@ -142,7 +142,7 @@ class ScaledNumber:
 
 @dataclass(frozen=True, eq=False)
 class Slope:
-    """The term z·slope of class c, (classes,), with z on the scale of this position among the scales."""
+    """The term z·slope of class c, (classes,), with z on the scale of this position."""
 
     owner: int
     scale: int
@@ -151,7 +151,7 @@ class Slope:
 
 @dataclass(frozen=True, eq=False)
 class Student:
-    """The predictive log density of z given other scores, times a power; 0 if the owner's number is missing.
+    """The predictive log density of z given other scores, times a power; 0 if z is missing.
 
     With u = (1, z of each of the ``parents``), r = z - u·mean and a = 1 + |uᵀroot|² of class c, the
     term is power·(constant - ln(a)/2 - (shape + 1/2)·ln(1 + r²/(2·rate·a))). ``scale`` and
@@ -175,7 +175,7 @@ Term: TypeAlias = Table | Counted | Numeric | Normal | Slope | Student
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """The sum of the terms of a row; if it ``marginalizes``, over all values of the missing features."""
+    """The sum of a row's terms, over all values of missing features if it ``marginalizes``."""
 
     terms: tuple[Term, ...]
     marginalizes: bool
@@ -226,7 +226,7 @@ class Sum:
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """The score ln Σ_i exp(log_weight_i + score_i) over the formulas that apply, and NaN if none does."""
+    """The score ln Σ_i exp(log_weight_i + score_i) over formulas that apply, NaN if none does."""
 
     formulas: tuple[Formula, ...]
     log_weights: Array
@@ -249,7 +249,7 @@ class Raised:
 
 @dataclass(frozen=True, eq=False)
 class Blend:
-    """The score of a formula and, if features are missing, of trees: k·score + (1-k)·(log_prior + w·t) + s·g.
+    """The score k·score + (1-k)·(log_prior + w·t) + s·g, with trees t for missing features.
 
     w = power + (1 - power)·h, t is the mean of the scores of the trees, and g the sum of the
     entries of ``gaps`` for missing values. Here, h is the sum of the ``usual`` shares of the
@@ -270,7 +270,7 @@ class Blend:
 
 @dataclass(frozen=True, eq=False)
 class Completed:
-    """The score of a sum of effects of features and pairs, also if some are unknown; see `UnknownEffects`."""
+    """The score of a sum of effects of features and pairs, maybe unknown; see `UnknownEffects`."""
 
     formula: Sum
     unknown: UnknownEffects
@@ -278,7 +278,7 @@ class Completed:
 
 @dataclass(frozen=True, eq=False)
 class Computed:
-    """Scores that a function computes: faster than the formula that they equal, or because there is none.
+    """Scores of a function: faster than the formula they equal, or because there is none.
 
     ``at`` returns the scores of `Rows`, (rows, classes). ``plain``, if any, returns the formula, or
     raises a TypeError. If it ``averages``, the formula is a `Mixture`. ``called`` is the model in
@@ -293,7 +293,7 @@ class Computed:
 
 @dataclass(frozen=True, eq=False)
 class Recoded:
-    """The score of a formula at rows of which some codes are changed; ``called`` is the model in messages."""
+    """A formula's score at rows with some codes changed; ``called`` is the model in messages."""
 
     formula: Formula
     change: Callable[[Codes], Codes]
@@ -327,8 +327,8 @@ def written(x: Formula) -> Formula:
 def no_formula(got: str) -> TypeError:
     """Return the error about a model without a formula that other languages can evaluate."""
     return TypeError(
-        f"x must be a model whose scores are sums of tables; got {got}. Use a model of one class variable, "
-        "fitted without kernels and without subsumption."
+        f"x must be a model whose scores are sums of tables; got {got}. Use a model of one class "
+        "variable, fitted without kernels and without subsumption."
     )
 
 
@@ -351,6 +351,6 @@ def sums_in(formula: Formula) -> Iterator[Sum]:
 
 
 def padded(logs: Array, value: float = 0.0) -> Array:
-    """Return the entries of a table with one value more, for missing values, on each axis but the last."""
+    """Return a table's entries with one more, for missing values, on all axes but the last."""
     widths = [(0, 1)] * (logs.ndim - 1) + [(0, 0)]
     return np.pad(logs, widths, constant_values=value)

@@ -26,7 +26,7 @@ class _Term(NamedTuple):
     table: Array
 
     def at(self, codes: Codes, labels: Positions, rows: Positions) -> Array:
-        """Return the logs of the levels of the member in some rows, 0 if another member is unknown."""
+        """Return the logs of the member's levels in some rows, 0 if another member is unknown."""
         *shape, n_classes, card = self.table.shape
         index = np.zeros(len(rows), dtype=np.intp)
         for v, size in zip(self.others, shape, strict=True):
@@ -37,7 +37,7 @@ class _Term(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GibbsSampler:
-    """Draws features given the class: in each sweep, one after the other given all others, in an order.
+    """Draws features given the class: in a sweep, one after the other given all others.
 
     A feature is drawn from its own table times those of its children that are not its parents, too:
     in a network without cycles its distribution given all others, and in one whose arcs all have
@@ -48,7 +48,7 @@ class GibbsSampler:
 
     @classmethod
     def of(cls, factors: Sequence[Factor]) -> GibbsSampler:
-        """Return the sampler of the families of features; parents come first unless arcs form a cycle."""
+        """Return the sampler of features' families; parents come first unless arcs form a cycle."""
         parents = {v: list(factor.scope[1:]) for v, factor in enumerate(factors)}
         terms = {}
         for v in (
@@ -66,7 +66,7 @@ class GibbsSampler:
         return cls(terms)
 
     def run(self, codes: Codes, labels: Positions, burn_in: int, rng: np.random.Generator) -> Codes:
-        """Return rows with values for -1 after some sweeps; the first starts from the observed values."""
+        """Return rows with values for -1 after sweeps; the first starts from observed values."""
         drawn = codes.copy()
         rows_of = {v: np.flatnonzero(codes[v] < 0) for v in self.terms}
         hidden = {v: rows for v, rows in rows_of.items() if len(rows)}

@@ -15,7 +15,7 @@ _ARRAYS = ("means", "roots", "shapes", "rates", "constants")
 
 @dataclass(frozen=True, eq=False)
 class AlikeStudents:
-    """Student terms with equally many parents, stacked: see `Student` of formulas for the arrays."""
+    """Student terms of equally many parents, stacked: see `Student` of formulas for arrays."""
 
     owners: tuple[int, ...]
     scales: Positions

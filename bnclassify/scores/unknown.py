@@ -1,4 +1,4 @@
-"""Unknown values in sums of effects: their effects given the known ones, as jointly normal numbers."""
+"""Unknown values in sums of effects: effects given the known ones, as joint normals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PROBIT = (
 @record
 @dataclass(frozen=True, eq=False)
 class UnknownEffects(Immutable):
-    """The means and covariances of the effects of features, and then of pairs, in the training rows.
+    """Means and covariances of the effects of features, then of pairs, in training rows.
 
     An effect is the log odds of a class against the first one, so that a feature has one per other
     class; they are in the order of the features and pairs. A pair is known if both features are. If
@@ -85,7 +85,7 @@ class UnknownEffects(Immutable):
         return cls(means, covariances.round(_DIGITS), shares, always, ~always, most)
 
     def unknown_in(self, codes: Codes, told: Mask | None) -> Mask:
-        """Return which values are unknown, from codes (features, rows), and those that are said to be."""
+        """Return which values are unknown, by codes (features, rows), and those said to be."""
         unknown = np.zeros(codes.shape, dtype=bool) if told is None else told
         missing = np.less(codes, 0) & ~unknown
         gaps = missing & self.gaps[:, None]
@@ -95,7 +95,7 @@ class UnknownEffects(Immutable):
     def moved(
         self, before: Sequence[Array], after: Sequence[Array], masses: Sequence[Array]
     ) -> Self:
-        """Return the moments for tables whose effects change a little, by the shares of the values."""
+        """Return moments for tables whose effects change a little, by the shares of values."""
         changes = [new - old for new, old in zip(after, before, strict=True)]
         pairs = zip(changes, masses, strict=True)
         added = [mass @ (change[:, 1:] - change[:, :1]) for change, mass in pairs]
@@ -116,7 +116,7 @@ class UnknownEffects(Immutable):
         return self.means.shape[1]
 
     def parts(self, constant: Array, effects: Array, states: Codes) -> tuple[Array, Array]:
-        """Return what the class and the effects add to the scores, (rows, classes), and one for each effect.
+        """Return what class and effects add to the scores, (rows, classes), and each effect.
 
         ``effects`` are (effects, rows, classes), and ``states`` (effects, rows): 0 known,
         `UNKNOWN`, or -1 missing. Unknown effects are not read, and missing ones are not evidence of
@@ -138,7 +138,7 @@ class UnknownEffects(Immutable):
         return start, parts
 
     def _regression(self, known: Mask, unknown: Mask) -> tuple[Array, float]:
-        """Return the weights of known effects in the sum of the unknown ones, and its variance given them.
+        """Return known effects' weights in the sum of the unknown, and its variance given them.
 
         The weights are (known features, classes, classes), without the first class.
         """
@@ -155,7 +155,7 @@ class UnknownEffects(Immutable):
         return weights.reshape(-1, q, q), mean_variance(within)
 
     def _correction(self, constant: Array) -> Array:
-        """Return what the log odds lack of those of the class shares if nothing is known, per variance."""
+        """Return what the log odds lack of the class shares if nothing is known, per variance."""
         if not len(self.shares) or not len(self.means):
             return np.zeros(self.others)
         every = np.ones(len(self.means), dtype=bool)
@@ -166,7 +166,7 @@ class UnknownEffects(Immutable):
 
 
 def _by_pattern(states: Codes) -> Iterator[tuple[Positions, Mask, Mask]]:
-    """Yield rows with the same states of features, and which features are known and unknown in them."""
+    """Yield rows with like states of features, and which features are known and unknown."""
     patterns, of_row = np.unique(states, axis=1, return_inverse=True)
     order = np.argsort(of_row.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(of_row.ravel(), minlength=patterns.shape[1]))

@@ -78,8 +78,8 @@ class ChainEnsemble(Chained):
 
     def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         raise TypeError(
-            f"x must have one graph; got an average of {len(self.members):,} chains. Plot the members of "
-            "each of members(x)."
+            f"x must have one graph; got an average of {len(self.members):,} chains. Plot the "
+            "members of each of members(x)."
         )
 
     def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:

@@ -61,7 +61,7 @@ def _unknown_labels(codes: Codes, cards: Sequence[int]) -> Codes:
 def _marginals_of_classes(
     terms: Sequence[Factor], codes: Codes, cards: Sequence[int]
 ) -> list[Array]:
-    """Return for each class variable ln P(label, observed features) in one network, (rows, labels)."""
+    """Return each class variable's ln P(label, observed features) in a network, (rows, labels)."""
     results: list[Array] = [np.empty((codes.shape[1], card)) for card in cards]
     variables = np.concatenate([codes, _unknown_labels(codes, cards)])
     for block in blocks(codes.shape[1], BLOCK_ROWS):
@@ -78,7 +78,7 @@ def _marginals_of_classes(
 def _best_labels(
     members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequence[int]
 ) -> Positions:
-    """Return the most probable combination of labels, (class variables, rows), the first if tied."""
+    """Return the most probable combination of labels, (classes, rows), the first if tied."""
     if len(members) > 1:
         return _best_of_all(members, codes, cards)
     [terms] = members
@@ -93,7 +93,7 @@ def _best_labels(
 
 
 def _labels_of_component(component: Component, first_class: int) -> dict[int, Positions]:
-    """Return the best labels of connected class variables: a sum over features, a maximum over classes."""
+    """Return connected class variables' best labels: a sum over features, a maximum of classes."""
     card = {
         u: r
         for scope, logs in component.tables
@@ -135,8 +135,8 @@ def _best_of_all(
     n = prod(cards)
     if n > MOST_COMBINATIONS:
         raise ValueError(
-            f"joint must be False for more than {MOST_COMBINATIONS:,} combinations of labels; got {n:,}. "
-            "Use joint=False, or mbc, which does not enumerate them."
+            f"joint must be False for more than {MOST_COMBINATIONS:,} combinations of labels; got "
+            f"{n:,}. Use joint=False, or mbc, which does not enumerate them."
         )
     variables = np.concatenate([codes, _unknown_labels(codes, cards)])
     hidden, best = range(len(codes), len(variables)), np.empty(codes.shape[1], dtype=np.intp)
@@ -186,7 +186,7 @@ class Bridged(MultiModel):
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class MBC(Bridged, Graph):
-    """A multidimensional Bayesian network classifier: a directed acyclic graph over features and classes.
+    """A multidimensional Bayesian network classifier: an acyclic graph of features and classes.
 
     It has class variables as parents of features (the bridge), a graph among the class variables,
     and a graph among the features, but any acyclic graph is accepted. `mbc` learns the structure,
@@ -244,7 +244,8 @@ def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...
     m = len(class_vars)
     if not m or tuple([family[0] for family in families[-m:] if family]) != class_vars:
         raise ValueError(
-            f"families must have one family per variable, with families of {listed(class_vars)} at the end."
+            "families must have one family per variable, with families of "
+            f"{listed(class_vars)} at the end."
         )
     check_families(class_vars[-1], tuple(families))
     position = {name: i for i, name in enumerate(class_vars)}
@@ -252,15 +253,15 @@ def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...
         order = [position.get(name, -1) for name in parents]
         if order != sorted(order):
             raise ValueError(
-                "families must list feature parents, then class parents in the order of the class variables; "
-                f"got {listed(parents)} as the parents of {shown(variable)}."
+                "families must list feature parents, then class parents in the order of the class "
+                f"variables; got {listed(parents)} as the parents of {shown(variable)}."
             )
 
 
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class MAODE(Bridged):
-    """An average of networks, one for each class variable as the parent of all other class variables.
+    """An average of networks, in each of which a class variable is the parent of the others.
 
     The features have the same parents and the same tables in all networks, which are stored once.
     `members` returns the networks. `maode` builds the structure, `lp` estimates the tables.
@@ -335,7 +336,7 @@ class MAODE(Bridged):
 
     @property
     def class_families(self) -> tuple[Family, ...]:
-        """The families of all class variables in the first member, then in the second, and so on."""
+        """The families of all class variables in the first member, then in the second, etc."""
         names = self.class_vars
         return tuple([(c,) if c == parent else (c, parent) for parent in names for c in names])
 

@@ -77,7 +77,7 @@ def mbc(
     max_parents: int = 1,
     progress: bool | None = None,
 ) -> MBC:
-    """Learn a multidimensional Bayesian network classifier: one network that predicts several classes.
+    """Learn a multidimensional Bayesian network classifier: one network for several classes.
 
     The class variables that a feature depends on become its parents, so that evidence about one
     class variable changes the posteriors of the others. With both graphs empty, this is the
@@ -102,15 +102,15 @@ def mbc(
 
     Notes
     -----
-    Among tied sets of class parents (within 1e-9), the smallest is chosen, then the first. In the
-    tree of features, the weight of an arc p → v is N I(v; p | class parents of v), and the tree is
-    a maximum arborescence (Edmonds). Rows in which some class variables are missing count for
-    observed families. In prediction, missing features are marginalized over exactly.
+    Among tied sets of class parents (within 1e-9), the smallest is chosen, then the
+    first. In the tree of features, the weight of an arc p → v is N I(v; p | class parents of v),
+    and the tree is a maximum arborescence (Edmonds). Rows without some class variables count for
+    the families that they have. In prediction, missing features are marginalized over exactly.
 
     References
     ----------
-    .. [1] van der Gaag, L. C., de Waal, P. R. (2006). Multi-dimensional Bayesian network classifiers.
-       PGM 2006.
+    .. [1] van der Gaag, L. C., de Waal, P. R. (2006). Multi-dimensional Bayesian network
+       classifiers. PGM 2006.
     .. [2] Bielza, C., Li, G., Larrañaga, P. (2011). Multi-dimensional classification with Bayesian
        networks. International Journal of Approximate Reasoning 52.
 
@@ -152,7 +152,7 @@ def maode(
     max_parents: int = 1,
     progress: bool | None = None,
 ) -> MAODE:
-    """Build an average of networks, each with one class variable as the parent of the other classes.
+    """Build an average of networks, with one class as the parent of the others in each.
 
     The root of the class variables need not be chosen, because each of them is the root of one
     network.
@@ -171,14 +171,14 @@ def maode(
 
     Notes
     -----
-    P(classes, features) is the mean over the members of their joint distributions, from which
-    posteriors, the most probable combination of labels and the marginalization over missing
-    features follow. The paper [1]_ pools the logs of the members instead.
+    P(classes, features) is the mean of the joint distributions of the members.
+    Posteriors, the most probable combination of labels and the marginalization over missing
+    features follow from it. The paper [1]_ pools the logs of the members instead.
 
     References
     ----------
-    .. [1] Antonucci, A., Corani, G., Mauá, D. D., Gabaglio, S. (2013). An ensemble of Bayesian networks
-       for multilabel classification. IJCAI 2013.
+    .. [1] Antonucci, A., Corani, G., Mauá, D. D., Gabaglio, S. (2013). An ensemble of Bayesian
+       networks for multilabel classification. IJCAI 2013.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def _families(data: Learnable, parents: Sequence[Parents]) -> tuple[Family, ...]
 def _choose_class_parents(
     data: Learnable, progress: bool | None, *, score: str, max_parents: int, ess: float = 1
 ) -> list[Parents]:
-    """Return the class parents of each feature with the largest gain over no parents, by column position."""
+    """Return each feature's class parents with the largest gain over none, by position."""
     n, m = len(data.features), len(data.targets)
     warn_of_fractions(data, score)
     scores = LocalScores(data, score, ess)
@@ -247,7 +247,7 @@ def _choose_class_parents(
 
 
 def _class_tree(data: Learnable) -> list[Parents]:
-    """Return the parent of each class variable in the maximum-information tree, rooted at the first."""
+    """Return the parent of each class in the maximum-information tree, rooted at the first."""
     n, m = len(data.features), len(data.targets)
     pairs = pair_statistics(data, range(n, n + m), None)
     parent = maximum_forest(pairs.information, pairs.rows > 0, roots=range(m))
@@ -275,7 +275,7 @@ def chain(
     dag_args: Mapping[str, Any] | None = None,
     rng: Seed = None,
 ) -> Chain | ChainEnsemble:
-    """Learn a chain of structures, one per class variable, in which earlier class variables are features.
+    """Learn a chain of structures, one per class variable, with earlier classes as features.
 
     Parameters
     ----------
@@ -300,21 +300,21 @@ def chain(
 
     Notes
     -----
-    P(c_1 … c_m | features) = Π P(c_j | features, c_1 … c_{j−1}), where each factor is the posterior
-    of a classifier of one class variable. `predict` enumerates all combinations of labels if there
-    are at most 65,536. Beyond that, or with ``greedy=True``, it predicts one class variable after
-    the other, given the labels predicted before. Rows in which a class variable is missing are
+    P(c_1 … c_m | features) = Π P(c_j | features, c_1 … c_{j−1}), where each factor is
+    the posterior of a classifier of one class variable. `predict` enumerates all combinations of
+    labels if there are at most 65,536. Beyond that, or with ``greedy=True``, it predicts one class
+    variable after the other, given the labels predicted before. Rows without a class variable are
     excluded only from the model of that variable. Missing features are treated as in the models of
     the chain.
 
-    The posteriors of an ensemble are means over its chains: those of each class variable, and with
-    ``joint=True`` those of combinations of labels. If these are too many, or with ``greedy=True``,
-    the best of the combinations that the chains predict is returned.
+    The posteriors of an ensemble are means over its chains: of the labels of each class variable,
+    and with ``joint=True`` of combinations of labels. If these are too many, or with
+    ``greedy=True``, the best of the combinations that the chains predict is returned.
 
     References
     ----------
-    .. [1] Dembczyński, K., Cheng, W., Hüllermeier, E. (2010). Bayes optimal multilabel classification
-       via probabilistic classifier chains. ICML 2010.
+    .. [1] Dembczyński, K., Cheng, W., Hüllermeier, E. (2010). Bayes optimal multilabel
+       classification via probabilistic classifier chains. ICML 2010.
     .. [2] Read, J., Pfahringer, B., Holmes, G., Frank, E. (2011). Classifier chains for multi-label
        classification. Machine Learning 85.
 
@@ -322,7 +322,8 @@ def chain(
     --------
     >>> from bnclassify import chain, load_voting, lp, members, predict
     >>> voting = load_voting().dropna()
-    >>> structure = chain(["mx_missile", "crime"], voting, learner="tan_cl", dag_args={"score": "bic"})
+    >>> bic = {"score": "bic"}
+    >>> structure = chain(["mx_missile", "crime"], voting, learner="tan_cl", dag_args=bic)
     >>> "mx_missile" in members(structure)[1].features
     True
     >>> predict(lp(structure, voting, smooth=1), voting.head(1), joint=True, prob=True).round(3)

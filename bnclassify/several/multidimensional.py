@@ -38,7 +38,7 @@ _BLOCK_CODES = 2**22
 
 
 class MultiModel(CountedModel):
-    """Base of models that predict several ``class_vars``; ``levels`` has the features, then the classes."""
+    """Base of models of several ``class_vars``; ``levels`` has the features, then the classes."""
 
     one_class = False
     is_chain = False
@@ -80,10 +80,10 @@ class MultiModel(CountedModel):
             """Return ln P(label, observed features) of each class variable, up to a constant."""
 
         def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
-            """Return the most probable combination of labels, (class variables, rows), the first if tied."""
+            """Return the most probable combination of labels, (classes, rows), first if tied."""
 
         def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
-            """Return ln P(labels | observed features), (rows,); labels are (class variables, rows) codes."""
+            """Return ln P(labels | observed features) of codes, (class variables, rows)."""
 
     def log_joint_at(self, rows: Rows, labels: Codes) -> Array:
         """Return ln P(labels, observed features), (rows,)."""
@@ -105,7 +105,8 @@ class MultiModel(CountedModel):
         for name, value in {"prior": prior, "costs": costs}.items():
             if value is not None:
                 raise TypeError(
-                    f"{name} must be None for several class variables. Predict each by its own model."
+                    f"{name} must be None for several class variables. Predict "
+                    "each by its own model."
                 )
         if greedy and not self.is_chain:
             raise TypeError(
@@ -158,7 +159,7 @@ class MultiModel(CountedModel):
 @forwarding("features", "fitted", "is_average")
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassView(Model):
-    """A model of one class variable of a model of several, marginalized over the other class variables."""
+    """One class variable's model in a model of several, marginalized over the others."""
 
     basis: MultiModel
     class_var: Hashable
@@ -182,7 +183,7 @@ class ClassView(Model):
 
     @property
     def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
-        """The parents of each variable without other class variables; empty without a single graph."""
+        """The parents of variables without other class variables; empty without one graph."""
         parents, variables = self.basis.parents, set(self.variables)
         return {v: tuple([p for p in parents.get(v, ()) if p in variables]) for v in self.variables}
 
@@ -200,8 +201,8 @@ class Chained(MultiModel):
 
     is_chain = True
     no_joint = (
-        "a chain does not define a joint distribution with the features, because each of its members has a "
-        "separate one; use predict, cloglik or cv"
+        "a chain does not define a joint distribution with the features, because each of its "
+        "members has a separate one; use predict, cloglik or cv"
     )
 
     def __post_init__(self) -> None:
@@ -209,7 +210,7 @@ class Chained(MultiModel):
         super().__post_init__()
 
     def is_followed(self, greedy: bool) -> bool:
-        """Whether labels are chosen one by one, if requested or if there are too many combinations."""
+        """Whether labels are chosen one by one, if requested or if combinations are too many."""
         return greedy or prod(self.class_cards) > MOST_COMBINATIONS
 
     def each(self, function: Callable[..., Model], *others: Any) -> Self:
@@ -227,7 +228,7 @@ class Chained(MultiModel):
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class Chain(Chained):
-    """A probabilistic classifier chain: P(classes | features) = Π P(class | features, earlier classes).
+    """A classifier chain: P(classes | features) = Π P(class | features, earlier classes).
 
     `chain` learns the structure, `lp` the parameters. It does not define a distribution of the
     features.
@@ -298,8 +299,8 @@ class Chain(Chained):
 
     def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         raise TypeError(
-            f"x must have one graph; got a chain of {len(self.members):,} networks, one per class variable. "
-            "Plot each of members(x)."
+            f"x must have one graph; got a chain of {len(self.members):,} networks, one per class "
+            "variable. Plot each of members(x)."
         )
 
     def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
@@ -355,7 +356,7 @@ class Chain(Chained):
 
 
 def _check_links(class_vars: tuple[Hashable, ...], members: tuple[Model, ...]) -> None:
-    """Raise unless there is one model per class variable, without later class variables as features."""
+    """Raise unless each class variable has a model, without later ones as features."""
     if strange := [
         type(m).__name__ for m in members if not isinstance(m, Model) or not m.one_class
     ]:
@@ -382,7 +383,7 @@ def _check_links(class_vars: tuple[Hashable, ...], members: tuple[Model, ...]) -
 
 
 def _follow_chain(x: Chain, codes: Codes, labels: Codes | None = None) -> tuple[list[Array], Codes]:
-    """Choose labels one by one, or use given ones; return the log posteriors of each class, and labels."""
+    """Choose labels one by one, or use these; return each class's log posteriors, and labels."""
     variables, n = _with_labels(x, codes, labels), len(x.features)
     marginals = {}
     for member in x.members:
@@ -400,13 +401,13 @@ def _with_labels(x: Chain, codes: Codes, labels: Codes | None = None) -> Codes:
 
 
 def _log_posterior(x: Chain, member: Model, variables: Codes) -> Array:
-    """Return the log posterior of the class of a member given its features, among them earlier classes."""
+    """Return a member class's log posterior given features, among them earlier classes."""
     codes = variables[[x.variables.index(name) for name in member.features]]
     return log_normalize(scores_at(member.score, Rows(codes)))
 
 
 def _try_all(x: Chain, codes: Codes) -> Iterator[tuple[slice, Array]]:
-    """Yield blocks of rows and ln P(labels | features) of them, (rows, labels of each class variable…)."""
+    """Yield blocks of rows, and their ln P(labels | features), (rows, labels of each class…)."""
     axes = [0, *(1 + x.order.index(name) for name in x.class_vars)]
     widest = max(len(member.features) + 2 for member in x.members)
     for rows in blocks(codes.shape[1], _BLOCK_CODES, prod(x.class_cards) * widest):
@@ -417,7 +418,7 @@ def _try_all(x: Chain, codes: Codes) -> Iterator[tuple[slice, Array]]:
 
 
 def _given_before(x: Chain, i: int, codes: Codes) -> Array:
-    """Return ln P(label | features, previous labels) of a member, an axis per earlier class variable."""
+    """Return a member's ln P(label | features, previous labels), an axis per earlier class."""
     member, cards = x.members[i], dict(zip(x.class_vars, x.class_cards, strict=True))
     shape = [cards[name] if name in member.features else 1 for name in x.order[:i]]
     hidden = [x.variables.index(name) for name in x.order[:i]]

@@ -230,7 +230,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     @classmethod
     def from_model(cls, x: Model) -> Self:
-        """Return an estimator that learns as a model did, as ``as_mlr`` in R, and predicts as the model.
+        """Return an estimator that learns as a model did, as ``as_mlr`` in R, and predicts as it.
 
         Parameters
         ----------
@@ -406,7 +406,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         return shares[:, self._places]
 
     def predict_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
-        """Predict the logs of the posterior probabilities, including probabilities too small for a float."""
+        """Predict the logs of posterior probabilities, also of those too small for a float."""
         frame, unseen = self._rows(X), self.handle_unknown
         logs = weigh_classes(self.model_, frame, unseen=unseen, prior=self.prior)[0]
         return log_normalize(logs)[:, self._places]
@@ -455,8 +455,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             _, decisions = check_costs(self.costs, classes)
             if others := set(decisions) - set(classes):
                 raise ValueError(
-                    f"costs must have classes as its columns; got {listed(others)}. For others, call "
-                    "bnclassify.predict(estimator.model_, X, costs=costs)."
+                    f"costs must have classes as its columns; got {listed(others)}. For others, "
+                    "call bnclassify.predict(estimator.model_, X, costs=costs)."
                 )
 
     def _read(

@@ -34,7 +34,7 @@ class CategoricalInput(BaseEstimator):
     _names: list[Any]
 
     def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
-        """Return an estimator, or raise a TypeError for unknown parameters, as those of other estimators."""
+        """Return an estimator, or raise a TypeError for unknown parameters, as in scikit-learn."""
         known = cls._get_param_names()
         for name in parameters:
             if name not in known:
@@ -58,7 +58,7 @@ class CategoricalInput(BaseEstimator):
         return tags
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, with ``deep`` also the arguments in dicts, such as ``dag_args__score``."""
+        """Return the parameters and, if ``deep``, arguments in dicts, as ``dag_args__score``."""
         params: dict[str, Any] = super().get_params(deep)
         for name in _DICTS if deep else ():
             inner = params.get(name)
@@ -126,7 +126,7 @@ class CategoricalInput(BaseEstimator):
         return frame.set_axis(list(self._names), axis="columns")
 
     def _names_of(self, X: Any) -> list[Any]:
-        """Return the names of features in `fit`: text or integers of a data frame, or x0, x1, ..."""
+        """Return the names of features in `fit`: a frame's text or integers, or x0 to xn."""
         if hasattr(self, "feature_names_in_"):
             return list(self.feature_names_in_)
         if isinstance(X, pd.DataFrame) and _are_integers(list(X.columns)):
@@ -147,8 +147,8 @@ class CategoricalInput(BaseEstimator):
         wrong = [i for i, (new, text) in enumerate(pairs) if text and value_type(new) in NUMBERS]
         if wrong and len(columns[0]) > 1:
             warn(
-                f"X has numbers in {listed([self._names[i] for i in wrong])}, and text in training, so they "
-                "are treated as missing. Check the order of the columns."
+                f"X has numbers in {listed([self._names[i] for i in wrong])}, and text in "
+                "training, so they are treated as missing. Check the order of the columns."
             )
         missing = np.full(len(columns[0]) if columns else 0, None)
         return [missing if i in wrong else column for i, column in enumerate(columns)]
@@ -200,8 +200,8 @@ def as_labels(y: Any) -> ArrayLike:
     _, *columns = getattr(y, "shape", None) or (0,)
     if columns and columns[0] > 1:
         raise ValueError(
-            f"y must be a 1d array with one class per row; got {columns[0]} columns. For several class "
-            "variables, use BNCMultiClassifier."
+            f"y must be a 1d array with one class per row; got {columns[0]} columns. For several "
+            "class variables, use BNCMultiClassifier."
         )
     labels = (
         y.to_numpy()
@@ -219,7 +219,8 @@ def as_labels(y: Any) -> ArrayLike:
     types = {type(label).__name__ for label in labels}
     if labels.dtype == object and types - {"str"}:
         raise ValueError(
-            f"y must be text, integers or bools; got {listed(sorted(types))}. Convert it with y.astype(str)."
+            f"y must be text, integers or bools; got {listed(sorted(types))}. Convert it "
+            "with y.astype(str)."
         )
     return labels
 

@@ -148,7 +148,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         return self
 
     def _lp_args(self) -> Mapping[str, Any]:
-        """Return the arguments of `lp`, by default with weights for a chain of naive Bayes models."""
+        """Return the arguments of `lp`, by default with weights for a chain of naive Bayes."""
         is_default = self.lp_args is None and self.learner == "chain" and not self.dag_args
         return {"held_out": "weights"} if is_default and self.smooth > 0 else self.lp_args or {}
 
@@ -174,7 +174,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         return by_class if self.n_outputs_ > 1 else by_class[0]
 
     def score(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
-        """Return the share of rows, weighted by ``sample_weight``, in which all labels are correct."""
+        """Return the share of rows, weighted by ``sample_weight``, whose labels are all correct."""
         predicted = self.predict(X).reshape(-1, self.n_outputs_)
         y = in_pandas(y)
         right = (predicted == _as_columns(_as_values(y), y).to_numpy()).all(axis=1)

@@ -50,7 +50,7 @@ class _Columns(OneToOneFeatureMixin, TransformerMixin, CategoricalInput):
 
 @dataclass(eq=False, repr=False)
 class MDLPDiscretizer(_Columns):
-    """Discretize all columns at cut points that depend on the class, as a transformer of scikit-learn.
+    """Discretize columns at cut points that depend on the class, as scikit-learn transformer.
 
     It calls `discretize`. To discretize some of the columns, use it in a ``ColumnTransformer``.
     `BNCClassifier` discretizes numbers itself, so it does not need this transformer; other
@@ -122,7 +122,10 @@ class MDLPDiscretizer(_Columns):
             if frame[name].notna().any() and value_type(frame[name]) not in NUMBERS
         ]
         if other:
-            remedy = "To discretize the others, use it in a ColumnTransformer(..., remainder='passthrough')."
+            remedy = (
+                "To discretize the others, use it in a ColumnTransformer(..., "
+                "remainder='passthrough')."
+            )
             raise TypeError(f"X must have numeric columns; got {listed(other)}. {remedy}")
         if labels is not None:
             check_consistent_length(frame, labels)

@@ -127,7 +127,7 @@ class Cooccurrence(Immutable):
         return [cells.shape for cells in self.triples] == shapes
 
     def table(self, *features: int) -> Array:
-        """Return the counts of the joint levels of features counted together, (levels…, classes)."""
+        """Return counts of joint levels of features counted together, (levels…, classes)."""
         if not features:
             return self.classes
         spans = [self.spans[f] for f in features]
@@ -165,7 +165,7 @@ class Beside:
 
 
 def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
-    """Count levels, pairs if `most` is at least 2, and triples if it is 3; too large tables raise."""
+    """Count levels, pairs if `most` is 2 or more, triples if it is 3; too large tables raise."""
     *cards, n_classes = data.cards
     classes: Array = contingency_tables(data, [(len(cards),)])[0]
     if most < 2 or not cards:
@@ -190,9 +190,9 @@ def _check_size(data: Countable, what: str, cells: int, bytes_per_cell: int) -> 
     if cells * bytes_per_cell > MAX_BYTES:
         wide = how_to_merge(zip(data.columns, cards, strict=False))
         raise ValueError(
-            f"dataset: tables of all {what} of the {sum(cards):,} levels of {len(cards):,} features would "
-            f"have {cells:,} cells and need {cells * bytes_per_cell / 2**30:,.1f} GiB, more than "
-            f"{MAX_BYTES / 2**30:g}. Use a smaller n, fewer features, or {wide}."
+            f"dataset: tables of all {what} of the {sum(cards):,} levels of {len(cards):,} "
+            f"features would have {cells:,} cells and need {cells * bytes_per_cell / 2**30:,.1f} "
+            f"GiB, more than {MAX_BYTES / 2**30:g}. Use a smaller n, fewer features, or {wide}."
         )
 
 
@@ -214,7 +214,7 @@ def _count_within(both: Cooccurrence, plan: Sequence[Beside], data: Dataset) -> 
 
 
 def _rows_within(data: Dataset, both: Cooccurrence, beside: Beside) -> Dataset:
-    """Return the rows that have a level, with the other features coded by the levels counted there."""
+    """Return the rows with a level, other features coded by the levels counted there."""
     feature = int(both.feature[beside.level])
     others = [f for f in range(len(both.cards)) if f != feature]
     cards = np.bincount(both.feature[beside.kept], minlength=len(both.cards))[others]

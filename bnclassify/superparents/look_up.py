@@ -43,7 +43,7 @@ def by_blocks(joint: Callable[[Codes], Array], codes: Codes, n_classes: int) -> 
 
 @dataclass(frozen=True, eq=False)
 class LookUp:
-    """Log tables by superparent, (superparents, levels + 1, classes), the last level for a missing value.
+    """Log tables by superparent, (superparents, levels + 1, classes), missing values last.
 
     `spans` are the levels of each feature. The entries at the levels of a row are looked up for its
     superparents and added up or, if levels are few, added up for all superparents by a product of
@@ -74,7 +74,7 @@ class LookUp:
         return total
 
     def _multiplies(self, members: int) -> bool:
-        """Whether a product takes less time than the look-ups of members, and all entries are finite."""
+        """Whether a product is faster than look-ups of members, and all entries are finite."""
         look_ups = members * len(self._groups[0])
         fast = self.logs.size <= min(_PRODUCTS_PER_LOOK_UP * look_ups, _MOST_MULTIPLIED)
         return fast and self._is_finite
@@ -86,7 +86,7 @@ class LookUp:
 
     @cached_property
     def _groups(self) -> tuple[list[int], list[int]]:
-        """The first feature of each group that is looked up in one table, and the strides of features."""
+        """The first feature of each group looked up in one table, and strides of features."""
         # Two features with 3 levels have 4 · 4 joint levels, counting the missing ones: one table
         # with 16 entries per superparent is looked up, at first + 4 · second, in place of two
         # tables with 4.
@@ -140,7 +140,7 @@ class LookUp:
         return result
 
     def _total_over(self, places: Positions, span: slice) -> Array:
-        """Return the log of the sum over the superparents with some levels, of which rows have none."""
+        """Return the log of the sum over superparents with some levels, of which rows lack some."""
         own = np.arange(span.start, span.stop)
         joint: Array = self.logs[own, own]
         result = np.empty((places.shape[1], joint.shape[1]))
@@ -154,7 +154,7 @@ class LookUp:
     def _total_by_product(
         self, levels: Codes, superparents: Codes, log_weights: Array, marginalizes: bool
     ) -> Array:
-        """Return `total` by products of full registers, so that no row depends on the other rows."""
+        """Return `total` by products of full registers, so that rows do not affect each other."""
         cells = self.logs.shape[0] * self.logs.shape[2]
         size = _BLOCK_ROWS * max(1, _BLOCK_CELLS // (_BLOCK_ROWS * cells))
         result = np.empty((levels.shape[1], self.logs.shape[2]))
@@ -176,7 +176,7 @@ class LookUp:
         return result
 
     def _products(self, levels: Codes, complete: bool) -> Array:
-        """Return the sums of all superparents, (rows, superparents, classes), by a product of matrices.
+        """Return all superparents' sums, (rows, superparents, classes), by a product of matrices.
 
         The levels of rows, as zeros and ones, are multiplied with the tables.
         """
@@ -209,7 +209,7 @@ class LookUp:
 
     @cached_property
     def _matrix_of_own_levels(self) -> tuple[Array, Array]:
-        """The entries of superparents at their own level, and tables that exclude their other levels.
+        """The entries of superparents at their own level, and tables without other levels.
 
         The first is (classes, superparents), the second (levels, classes · superparents). If a row
         has another level of the feature of a superparent, its sum is so small that its exponential
@@ -248,7 +248,7 @@ class LookUp:
 
 
 def _total_of_members(sums: Array, superparents: Codes, log_weights: Array) -> Array:
-    """Return the log of the weighted sum over the members of rows, from the sums of all superparents."""
+    """Return the log of the members' weighted sum in rows, from all superparents' sums."""
     rows, n, n_classes = sums.shape
     at: Positions = np.arange(rows) * n + superparents
     logs = sums.reshape(-1, n_classes).take(at, axis=0, mode="clip")
@@ -258,7 +258,7 @@ def _total_of_members(sums: Array, superparents: Codes, log_weights: Array) -> A
 
 
 def _log_total(logs: Array) -> Array:
-    """Return the log of the sum of exponentials over the first axis, along which logs are overwritten."""
+    """Return the log of the sum of exponentials over the first axis; it overwrites logs."""
     top: Array = logs.max(axis=0)
     logs -= np.where(top == -np.inf, 0.0, top)
     np.exp(logs, out=logs)

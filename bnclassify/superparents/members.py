@@ -1,4 +1,4 @@
-"""The members of averaged n-dependence estimators that are used in each row, and their log joints."""
+"""Members of averaged n-dependence estimators that each row uses, and their log joints."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _information_without_rare_cells(counts: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class MemberTables:
-    """(combinations, classes, levels) counts behind the tables of members, by superparents' levels."""
+    """(combinations, classes, levels) counts behind members' tables, by superparents' levels."""
 
     x: Estimators
     counts: Counts
@@ -107,7 +107,7 @@ class MemberTables:
 
     @cached_property
     def logs(self) -> Array:
-        """Ln P(level | superparents, class), (combinations, levels + 1, classes), 0 for a missing level.
+        """Ln P(level | superparents, class), (combinations, levels + 1, classes), 0 if missing.
 
         At the superparents' own level, this is ln P(superparents, class).
         """
@@ -269,7 +269,7 @@ def _pair_members(x: Estimators, level: int, rows: Positions, levels: Codes) -> 
 
 
 def choice_of_members(x: Estimators) -> Choice:
-    """Return the formula of estimators with up to one superparent, by weight, then with equal weights."""
+    """Return the formula of estimators with up to one superparent, by weight, then equally."""
     spans, logs = x.counts.spans, x.naive.logs[0, :, :]
     naive = [Table(j, (j,), padded(logs[span])) for j, span in enumerate(spans)]
     of_class = Table(-1, (), logs[len(x.counts.feature), :])
@@ -300,7 +300,7 @@ def _member_formula(x: Estimators, i: int) -> Sum:
 
 
 def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
-    """Return the log joint of training rows, (rows, classes), each estimated from all other rows."""
+    """Return training rows' log joint, (rows, classes), each by all other rows."""
     result = np.empty((codes.shape[1], len(x.counts.classes)))
     for share in map(float, np.unique(left_out.shares)):
         # N − share ≥ limit is N ≥ limit + share, and all counts of a row's own values include the
@@ -318,7 +318,7 @@ def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
 def _joint_without_rows(
     classes: Positions, share: float, group: RowGroup, block: MemberBlock, weights: Array
 ) -> Array:
-    """Return the log joint of the members of a block, (rows, classes), each row excluded from its counts."""
+    """Return the log joint of a block's members, (rows, classes), each row out of its counts."""
     labels: Positions = classes[group.rows[block.rows]]
     pseudo, before = block.tables.denominators(block.superparents)
     # The denominator of an unused member is arbitrary.

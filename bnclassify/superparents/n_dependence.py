@@ -1,4 +1,4 @@
-"""Averaged n-dependence estimators (ANDE): networks in which n features are parents of all others."""
+"""Averaged n-dependence estimators (ANDE): in each, n features are parents of all others."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ class ANDE(Average):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     no_joint = (
-        "averaged n-dependence estimators do not define a joint distribution, because missing features are "
-        "skipped; use aode, whose estimators are networks, or a single network"
+        "averaged n-dependence estimators do not define a joint distribution, because missing "
+        "features are skipped; use aode, whose estimators are networks, or a single network"
     )
 
     def __post_init__(self) -> None:
@@ -141,7 +141,7 @@ class ANDE(Average):
         return tuple([self.member(s) for s in self.superparents])
 
     def member(self, superparents: tuple[int, ...]) -> BNC:
-        """Return an estimator with up to two superparents, the first of which is a parent of the second."""
+        """Return an estimator of up to two superparents, the first a parent of the second."""
         earlier = {s: superparents[:i] for i, s in enumerate(superparents)}
         scopes = [(f, *earlier.get(f, superparents)) for f in range(len(self.features))]
         families: tuple[Family, ...] = (
@@ -171,7 +171,7 @@ class ANDE(Average):
 
     @property
     def shares(self) -> Array:
-        """The share of each feature, as a superparent, in the weights of all members; they sum to 1."""
+        """Each feature's share, as a superparent, in the weights of all members; they sum to 1."""
         shares = np.zeros(len(self.features))
         for superparents, weight in zip(self.superparents, self.weights, strict=True):
             shares[list(superparents)] += weight / max(1, len(superparents))
@@ -180,8 +180,8 @@ class ANDE(Average):
     def estimate(self, data: Countable, prior: Prior) -> ANDE:
         if not isinstance(prior, Dirichlet | MEstimate):
             raise TypeError(
-                "averaged n-dependence estimators need smooth or m, which also define the joint probability "
-                f"of superparents and class; got {shown(prior)}."
+                "averaged n-dependence estimators need smooth or m, which also define the joint "
+                f"probability of superparents and class; got {shown(prior)}."
             )
         return estimated(self, data, prior)
 
@@ -206,7 +206,7 @@ class ANDE(Average):
 
     @cached_property
     def score(self) -> Formula:
-        """The log of the mean joint of the estimators that are used in each row, from their counts."""
+        """The log of the mean joint of the estimators that each row uses, from their counts."""
         return Computed(self._scores_by_counts, self.called, self._choice)
 
     def _scores_by_counts(self, rows: Rows) -> Array:
@@ -218,8 +218,8 @@ class ANDE(Average):
         """Return the formula of up to one superparent, or raise."""
         if self.n > 1 or self.subsumption is not None:
             raise TypeError(
-                "x must be averaged estimators with up to one superparent and without subsumption; got "
-                f"n={self.n}, subsumption={self.subsumption}. Use ande(..., n=1) or aode."
+                "x must be averaged estimators with up to one superparent and without subsumption; "
+                f"got n={self.n}, subsumption={self.subsumption}. Use ande(..., n=1) or aode."
             )
         return choice_of_members(self._estimators)
 
@@ -238,7 +238,10 @@ class ANDE(Average):
         if not self.n:
             return PictureNotes()
         phrase = "a feature is the parent" if self.n == 1 else "two features are the parents"
-        note = f"average of {len(self.superparents):,} networks, in each of which {phrase} of all others"
+        note = (
+            f"average of {len(self.superparents):,} networks, in each of which "
+            f"{phrase} of all others"
+        )
         if self.weighting is not None and not self.fitted:
             return PictureNotes(note, note="lp will weigh the networks")
         shares = dict(zip(self.features, self.shares.tolist(), strict=True))
@@ -264,7 +267,7 @@ def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:
 
 
 def _next_factor(joint: Array, i: int | None) -> Array:
-    """Return P(superparent i | previous ones, class) from their joint distribution; P(class) for None."""
+    """Return P(superparent i | previous ones, class) from their joint; P(class) for None."""
     n_kept = 0 if i is None else i + 1
     margin: Array = joint.sum(axis=tuple(range(n_kept, joint.ndim - 1)))
     return margin if i is None else normalize(np.moveaxis(margin, i, 0))
@@ -280,7 +283,7 @@ def ande(
     subsumption: int | None = None,
     weights: Literal["mi"] | None = None,
 ) -> ANDE:
-    """Build averaged n-dependence estimators: in each, n features are parents of all other features.
+    """Build averaged n-dependence estimators: in each, n features are parents of all others.
 
     Parameters
     ----------
@@ -295,8 +298,8 @@ def ande(
         Names of the features, a selection of the columns.
     min_count : int, default 1
         Minimum number of training rows with the superparents' values of a row for the estimator to
-        be used in that row. If there is none, estimators with one superparent fewer are used, down
-        to naive Bayes.
+        be used in that row. Without such an estimator, estimators with one superparent fewer are
+        used, down to naive Bayes.
     subsumption : int, optional
         Drop a value of a row if another value of the row implies it: the other value is in more
         training rows than this number, usually 50, and all of them have both. By default, no values

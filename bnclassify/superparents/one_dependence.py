@@ -1,4 +1,4 @@
-"""Averaged one-dependence estimators (AODE): networks in which one feature is a parent of all others."""
+"""Averaged one-dependence estimators (AODE): in each, one feature is a parent of all others."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _SMALL = 2**20  # cells
 class AODE(Average):
     """An ensemble of one-dependence estimators, one for each feature as the superparent.
 
-    The tables of all estimators are stacked in three arrays, in which the levels of all features
-    are numbered consecutively. `members` returns the estimators as networks.
+    The tables of all estimators are stacked in three arrays; the levels of all features are
+    numbered consecutively. `members` returns the estimators as networks.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class AODE(Average):
     priors : (features, classes) read-only array, or None
         P(class) in each estimator; None before `lp`, like the next two.
     superparents : (levels of all features, classes) read-only array, or None
-        P(level | class), in the estimator whose superparent has the level.
+        P(level | class), in the estimator of the superparent with the level.
     children : tuple of read-only arrays, or None
         P(level | level of the superparent, class) in each estimator, (levels of all other
         features, levels of the superparent, classes).
@@ -124,7 +124,7 @@ class AODE(Average):
 
     @property
     def _has_square(self) -> bool:
-        """Whether most pairs of levels belong to two features, so that an array of all pairs is efficient."""
+        """Whether most pairs of levels belong to two features, so that one array is efficient."""
         *cards, n_classes = map(len, self.levels or ())
         square = sum(cards) ** 2
         return square * n_classes <= _SMALL or 2 * sum(card**2 for card in cards) <= square
@@ -177,7 +177,7 @@ class AODE(Average):
         return classes, square
 
     def _cells(self, i: int, j: int, n_classes: int) -> tuple[Positions, ...]:
-        """Return where the counts of feature j in estimator i are among those of all pairs of levels."""
+        """Return where feature j's counts in estimator i are among those of all level pairs."""
         superparent, levels = (
             np.arange(self.spans[k].start, self.spans[k].stop)[:, None] for k in (i, j)
         )
@@ -205,7 +205,7 @@ class AODE(Average):
 
     @cached_property
     def _look_up(self) -> LookUp:
-        """Ln P(level | superparent's level, class); at the superparent's own level, ln P(level, class)."""
+        """Ln P(level | superparent's level, class); at its own level, ln P(level, class)."""
         if self.priors is None or self.superparents is None or self.children is None:
             raise TypeError("the ensemble has no tables")
         every = np.arange(len(self.superparents))
@@ -217,7 +217,7 @@ class AODE(Average):
 
     @cached_property
     def score(self) -> Formula:
-        """The mean of the estimators, by look-up unless the array of all pairs of levels is large."""
+        """The mean of estimators, by look-up unless the array of all level pairs is large."""
         if not self._has_square:
             return self.mean_of_members()
         return Computed(self._scores_by_look_up, self.called, self.mean_of_members, averages=True)
