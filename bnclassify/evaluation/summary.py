@@ -36,18 +36,19 @@ def summary(
     rng: Seed = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    """Summarize a model in one table, with its performance if data are given, also by group.
+    """Summarize a model in one table and, if data are given, its performance, overall or by group.
 
     Parameters
     ----------
     x : BNC, AODE or another model
         With or without parameters; with parameters if `dataset` is given.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
-        Data for cross-validation, as in `cv`: usually those that the model was learned from.
+        Data for cross-validation, as in `cv`: usually the training data.
     by : str or list of str, optional
-        Columns of `dataset` whose values are groups, such as "sex". They need not be features.
+        Columns of `dataset` with groups as values, such as "sex". They need not be features.
     k : int, default 10
-        Number of folds. With `by`, 0 evaluates the model as it is, on rows that it has not seen.
+        Number of folds. With `by`, 0 evaluates the model without refitting it, on rows that it has
+        not seen.
     rng : int or numpy.random.Generator, optional
         Seed of the folds.
     progress : bool, optional
@@ -57,16 +58,17 @@ def summary(
     Returns
     -------
     pandas.DataFrame
-        Columns ``item`` and ``value``, printed as ``print(x)`` prints the same facts. With
-        `dataset`, there are also the cross-validated accuracy, log-loss and calibration error, and
-        for a class with an order the ranked probability score, each with its baseline, the value if
-        every row gets the class proportions, and the three features with the largest mean absolute
+        Columns ``item`` and ``value``, with the facts and texts of ``print(x)``. With `dataset`,
+        there are also the cross-validated accuracy, log-loss and calibration error, and for a class
+        with an order the ranked probability score, each with its baseline, the value if every row
+        gets the class proportions, and the three features with the largest mean absolute
         contributions in `explain`, in at most 1,000 rows. ``attrs["metrics"]`` has the exact values
         and baselines.
 
-        With `by`, one row per group and a last one of all: the number of rows, the actual share of
-        a class, the share predicted and the mean probability, the error, log-loss and calibration
-        error. The class is the last of two; with more, there are three columns per class.
+        With `by`, one row per group and a last row of all rows: the number of rows, the actual
+        share of a class, the share predicted and the mean probability, the error, log-loss and
+        calibration error. The class is the last of two; with more, there are three columns per
+        class.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from ..base.graphs import descending
 from ..counts.contingency import flat_index
 from ..counts.information import informations
 from ..counts.pairs import pair_statistics
-from ..frames.dataset import Dataset, Learnable
+from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts
 from ..frames.training import averages_views, prepare, prepare_rows
 from ..model.recipes import Step
@@ -52,7 +52,7 @@ def spode(
     """Learn a superparent one-dependence estimator (SPODE): the best single parent of all others.
 
     The class is a parent of every feature, and one feature, the superparent, is a parent of all
-    other features. The superparent is the feature whose network has the largest score, the best
+    other features. The superparent is the feature with the largest score of its network, the best
     single member of an `aode`.
 
     Parameters
@@ -74,13 +74,13 @@ def spode(
     Warns
     -----
     UserWarning
-        As `tan_cl`.
+        As in `tan_cl`.
 
     Notes
     -----
-    Use it for the readable graph closest to an AODE. The score of a superparent is the sum of its
-    contributions to the scores of all other features, each from the rows in which both features are
-    observed. Of tied superparents, the first in column order is chosen. Naive Bayes can have a
+    Use it for the readable graph closest to an AODE. The score of a superparent is the
+    sum of its contributions to the scores of all other features, each from the rows with values of
+    both features. Of tied superparents, the first in column order is chosen. Naive Bayes can have a
     larger score; `network_score` compares them.
 
     References
@@ -156,10 +156,10 @@ def kdb_mi(
 
     Notes
     -----
-    Use it with many rows, and with ``backoff=True``, because tables are large. Features are ranked
-    by I(X;C) and parents of X by I(X;Y|C), in nats per row, over the rows in which these variables
-    are observed. Of tied features, the first in column order is chosen. Required parents count in
-    `kdbk` and come before their children in the ranking.
+    Use it with many rows, and with ``backoff=True``, because tables are large. Features
+    are ranked by I(X;C) and parents of X by I(X;Y|C), in nats per row, over the rows with values of
+    these variables. Of tied features, the first in column order is chosen. Required parents count
+    in `kdbk` and come before their children in the ranking.
 
     References
     ----------
@@ -182,7 +182,7 @@ def kdb_mi(
     return network(class_var, _best_parents(data, k, rules), data.schema, step)
 
 
-def _best_parents(data: Learnable, k: int, rules: ArcRules) -> dict[Hashable, tuple[Hashable, ...]]:
+def _best_parents(data: Countable, k: int, rules: ArcRules) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each feature to its feature parents: required parents, then the best ones."""
     names, class_column = data.features, len(data.features)
     if k == 0:
@@ -228,12 +228,12 @@ def kdb_gain(
     kdbk: int = 2,
     features: Iterable[Hashable] | None = None,
 ) -> BNC:
-    r"""Learn a k-dependence classifier whose parents improve the prediction of the class.
+    r"""Learn a k-dependence classifier, with parents that improve the prediction of the class.
 
     Features are ranked by their mutual information with the class, as in `kdb_mi`. The feature
     parents of each feature are the features of higher rank with the largest gain, if it exceeds 3
-    nats, and those with the largest information [1]_, in turns. A feature without such a gain has
-    no feature parents. The gain of a pair estimates by how much the pair, added to naive Bayes,
+    nats, and with the largest information [1]_, alternately. A feature without a gain above 3 nats
+    has no feature parents. The gain of a pair estimates by how much the pair, added to naive Bayes,
     increases the log-likelihood of the class. A copy of another feature has a large information,
     but no gain.
 
@@ -252,8 +252,8 @@ def kdb_gain(
     Returns
     -------
     BNC
-        Structure without parameters. Use `lp` to estimate them. Parents are in the order in which
-        they were chosen.
+        Structure without parameters. Use `lp` to estimate them. Parents are in the order of their
+        choice.
 
     Notes
     -----
@@ -270,15 +270,15 @@ def kdb_gain(
     are the eight features of higher rank with the largest information, and in all the 1,024 pairs
     of a feature and a candidate with the largest information.
 
-    Parity of three columns shows in no single parent, so pairs of parents are tried as well, for
-    the 32 triples of features with the largest interaction: the information of the three on the
-    class minus that of any two and of the third. Triples are formed of the features of the highest
-    ranks, 29 of them for 1,000 rows, without features of many levels: their cubes times the classes
-    are below 16 times the rows. From larger data, about 1,000 evenly spread rows are used. Each of
-    a pair of parents then has half of its gain. If there are more than 128 features, the 128 with
-    the largest gains have parents. With several discretizations, the first one is used, and that by
-    own values for the gains. Ties are broken by the contents of columns, so the structure depends
-    neither on their order nor on their names.
+    No single parent shows the parity of three columns, so pairs of parents are also tried, for the
+    32 triples of features with the largest interaction: the information of the three on the class
+    minus the information of any two and of the third. Triples are formed of the features of the
+    highest ranks, 29 of them for 1,000 rows, without features of many levels: their cubes times the
+    classes are below 16 times the rows. From larger data, about 1,000 evenly spread rows are used.
+    Both parents of a pair count with half of the gain of the pair. If there are more than 128
+    features, the 128 with the largest gains have parents. With several discretizations, the first
+    one is used and, for the gains, the distinct values. Ties are broken by the contents of columns,
+    so the structure depends neither on their order nor on their names.
 
     References
     ----------

@@ -28,9 +28,10 @@ from ..base.graphs import maximum_arborescence, maximum_forest
 from ..base.immutable import record
 from ..base.messages import sharing, shown
 from ..counts.pairs import pair_statistics
-from ..frames.dataset import Learnable
+from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts
-from ..frames.training import prepare, read_training
+from ..frames.partitions import Partitions
+from ..frames.training import TrainingData, prepare, read_training
 from ..learners import find_learner
 from ..learners.local_scores import LocalScores, check_score, warn_of_fractions
 from ..model.model import Model
@@ -102,10 +103,10 @@ def mbc(
 
     Notes
     -----
-    Among tied sets of class parents (within 1e-9), the smallest is chosen, then the first. In the
-    tree of features, the weight of an arc p → v is N I(v; p | class parents of v), and the tree is
-    a maximum arborescence (Edmonds). Rows in which some class variables are missing count for
-    observed families. In prediction, missing features are marginalized over exactly.
+    Among tied sets of class parents (within 1e-9), the smallest is chosen, then the
+    first. In the tree of features, the weight of an arc p → v is N I(v; p | class parents of v),
+    and the tree is a maximum arborescence (Edmonds). Rows without some class variables count for
+    the families that they have. In prediction, missing features are marginalized over exactly.
 
     References
     ----------
@@ -152,7 +153,7 @@ def maode(
     max_parents: int = 1,
     progress: bool | None = None,
 ) -> MAODE:
-    """Build an average of networks, in each of which one class is the parent of the others.
+    """Build an average of networks; in each, another class is the parent of the other classes.
 
     The root of the class variables need not be chosen, because each of them is the root of one
     network.
@@ -171,9 +172,9 @@ def maode(
 
     Notes
     -----
-    P(classes, features) is the mean over the members of their joint distributions, from which
-    posteriors, the most probable combination of labels and the marginalization over missing
-    features follow. The paper [1]_ pools the logs of the members instead.
+    P(classes, features) is the mean of the joint distributions of the members.
+    Posteriors, the most probable combination of labels and the marginalization over missing
+    features follow from it. The paper [1]_ pools the logs of the members instead.
 
     References
     ----------
@@ -217,14 +218,14 @@ def _score_settings(score: str, ess: float, max_parents: int) -> dict[str, Any]:
     return settings | ({"ess": ess} if score == "bde" else {})
 
 
-def _families(data: Learnable, parents: Sequence[Parents]) -> tuple[Family, ...]:
+def _families(data: Countable, parents: Sequence[Parents]) -> tuple[Family, ...]:
     return tuple(
         [(data.columns[v], *(data.columns[p] for p in ps)) for v, ps in enumerate(parents)]
     )
 
 
 def _choose_class_parents(
-    data: Learnable, progress: bool | None, *, score: str, max_parents: int, ess: float = 1
+    data: Countable, progress: bool | None, *, score: str, max_parents: int, ess: float = 1
 ) -> list[Parents]:
     """Return each feature's class parents with the largest gain over none, by position."""
     n, m = len(data.features), len(data.targets)
@@ -246,7 +247,7 @@ def _choose_class_parents(
     return chosen
 
 
-def _class_tree(data: Learnable) -> list[Parents]:
+def _class_tree(data: Countable) -> list[Parents]:
     """Return the parent of each class in the maximum-information tree, rooted at the first."""
     n, m = len(data.features), len(data.targets)
     pairs = pair_statistics(data, range(n, n + m), None)
@@ -254,7 +255,7 @@ def _class_tree(data: Learnable) -> list[Parents]:
     return [(n + p,) if p >= 0 else () for p in parent]
 
 
-def _feature_tree(data: Learnable, class_parents: Sequence[Parents]) -> list[Parents]:
+def _feature_tree(data: Countable, class_parents: Sequence[Parents]) -> list[Parents]:
     """Return the parent of each feature in the tree with the largest gain in log-likelihood."""
     scores, bridge = LocalScores(data, "loglik"), list(enumerate(class_parents))
     scores.prefetch([(v, *classes) for v, classes in bridge])
@@ -300,16 +301,16 @@ def chain(
 
     Notes
     -----
-    P(c_1 … c_m | features) = Π P(c_j | features, c_1 … c_{j−1}), where each factor is the posterior
-    of a classifier of one class variable. `predict` enumerates all combinations of labels if there
-    are at most 65,536. Beyond that, or with ``greedy=True``, it predicts one class variable after
-    the other, given the labels predicted before. Rows in which a class variable is missing are
+    P(c_1 … c_m | features) = Π P(c_j | features, c_1 … c_{j−1}), where each factor is
+    the posterior of a classifier of one class variable. `predict` enumerates all combinations of
+    labels if there are at most 65,536. Beyond that, or with ``greedy=True``, it predicts one class
+    variable after the other, given the labels predicted before. Rows without a class variable are
     excluded only from the model of that variable. Missing features are treated as in the models of
     the chain.
 
-    The posteriors of an ensemble are means over its chains: those of each class variable, and with
-    ``joint=True`` those of combinations of labels. If these are too many, or with ``greedy=True``,
-    the best of the combinations that the chains predict is returned.
+    The posteriors of an ensemble are means over its chains: of the labels of each class variable,
+    and with ``joint=True`` of combinations of labels. If these are too many, or with
+    ``greedy=True``, the best of the combinations that the chains predict is returned.
 
     References
     ----------
@@ -374,7 +375,7 @@ def _check_orders(
 
 
 def _learn_links(
-    data: Learnable,
+    data: TrainingData | Partitions,
     order: Sequence[Hashable],
     learner: Callable[..., Model],
     options: Mapping[str, Any],
