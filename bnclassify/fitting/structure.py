@@ -126,10 +126,7 @@ def _learn_raw(
 
 
 def _read_raw(
-    class_var: Hashable,
-    dataset: Opened,
-    names: tuple[Hashable, ...] | None,
-    preparing: Preparing,
+    class_var: Hashable, dataset: Opened, names: tuple[Hashable, ...] | None, preparing: Preparing
 ) -> tuple[Dataset, tuple[Hashable, ...] | None]:
     """Return raw data with numeric columns as numbers, and the columns for refits, None for all."""
     columns = dataset.columns
@@ -177,9 +174,8 @@ def _prepare_for_learner(
         features = [name for name in features if name not in drop]
     prepared = replace(_read_rows(data, class_var, features, numeric), raw=raw)
     if warns:
-        fine = (
-            cuts.cuts if isinstance(cuts, MovedCuts) else ()
-        )  # with intentionally narrow intervals
+        # With intentionally narrow intervals.
+        fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()
         others = prepared.select([name for name in prepared.columns if name not in fine])
         warn_of_columns(others, class_var, raw.requiring(class_var))
         if not features:

@@ -314,7 +314,7 @@ class Dataset(InMemory, Countable):
         """
         if len(self) <= _PART_ROWS:
             return count(self)
-        return added(count(self.taken(rows)) for rows in blocks(len(self), _PART_ROWS))
+        return added(count(self.taken(rows)) for rows in blocks(len(self), most=_PART_ROWS))
 
     count_all = add_up
 
