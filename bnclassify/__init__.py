@@ -59,8 +59,7 @@ from .additive.effects import effects as effects
 from .additive.from_effects import from_effects as from_effects
 from .additive.monotonize import monotonize as monotonize
 from .additive.scorecard import scorecard as scorecard
-from .base import messages
-from .base.signatures import show_public_types
+from .base import messages, signatures
 from .evaluation.accuracy import (
     accuracy as accuracy,
     confusion as confusion,
@@ -187,7 +186,7 @@ __all__ = sorted(
 __version__ = version("pybnclassify")
 
 messages.add_see_also(models.__dict__ | globals())
-show_public_types(map(globals().get, __all__))
+signatures.show_public_types(map(globals().get, __all__))
 
 _IN_R = {
     "logLik": "loglik(x, dataset)",

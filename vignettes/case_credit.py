@@ -71,7 +71,7 @@ raw = pd.DataFrame(
         "housing": housing,
         "purpose": purpose,
         "reminders": np.where(bad, rng.poisson(2.5, n), rng.poisson(0.3, n)),
-        "repaid": np.where(bad, "no", "yes"),
+        "loan": np.where(bad, "bad", "good"),
     }
 )
 raw.loc[rng.random(n) < 0.12 - 0.05 * (steady > 0), "income"] = "n/a"
@@ -85,17 +85,17 @@ table = pd.read_csv(FILE, keep_default_na=False)
 print(table.head(3).T.to_string())
 print(table["purpose"].value_counts().to_dict())
 print("applications:", len(table), " customers:", table["customer"].nunique())
-print(table["repaid"].value_counts(normalize=True).round(3).to_dict())
+print(table["loan"].value_counts(normalize=True).round(3).to_dict())
 
 # %% [markdown]
 # One loan in eight was not repaid. Before you clean anything, ask of each column: *was this known when the decision was
 # made?* `reminders` are sent after the loan was paid out. A model with this column looks excellent and is useless:
 
 # %%
-leaking = table[["age", "months", "reminders", "repaid"]]
+leaking = table[["age", "months", "reminders", "loan"]]
 honest = leaking.drop(columns="reminders")
 for name, frame in (("with reminders", leaking), ("without", honest)):
-    naive = bnc("nb", "repaid", frame, smooth=1, discretize="mdlp")
+    naive = bnc("nb", "loan", frame, smooth=1, discretize="mdlp")
     print(f"{name}: AUC {cv(naive, frame, rng=0, metric='auc'):.3f}")
 
 # %% [markdown]
@@ -113,7 +113,7 @@ loans["income"] = pd.to_numeric(
 purpose = loans["purpose"].str.strip().str.lower()
 loans["purpose"] = purpose.replace("boat", "other")
 loans["burden"] = loans["amount"] / loans["months"] / loans["income"]
-loans["repaid"] = loans["repaid"].astype("category")
+loans["loan"] = loans["loan"].astype("category")
 print("income unknown:", round(loans["income"].isna().mean(), 3))
 
 # %% [markdown]
@@ -138,9 +138,9 @@ print(len(train), "applications of 2023,", len(test), "of 2024 put aside")
 
 # %%
 models = {
-    "nb": bnc("nb", "repaid", train, smooth=1, discretize="mdlp"),
-    "default": bnc(class_var="repaid", dataset=train, groups=customers),
-    "sum": bnc(class_var="repaid", dataset=train, groups=customers, additive=True),
+    "nb": bnc("nb", "loan", train, smooth=1, discretize="mdlp"),
+    "default": bnc(class_var="loan", dataset=train, groups=customers),
+    "sum": bnc(class_var="loan", dataset=train, groups=customers, additive=True),
 }
 metrics = ["log_loss", "auc"]
 cv(models, train, groups=customers, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
@@ -151,10 +151,10 @@ cv(models, train, groups=customers, rng=0, metric=metrics).unstack().round(3)  #
 #
 # ## 5. Read the model, and say what must hold
 #
-# `effects` returns the table of the model, here of the contributions to the log odds of "no":
+# `effects` returns the table of the model, here of the contributions to the log odds of "bad":
 
 # %%
-table = effects(models["sum"], train, target="no", steps=6)
+table = effects(models["sum"], train, target="bad", steps=6)
 shown = table["feature"].isin(["income", "burden"])
 print(table[shown].round(2).to_string(index=False))
 
@@ -169,10 +169,10 @@ directions = {
     "earlier_defaults": "increasing",
     "income": "decreasing",
 }
-model = monotonize(models["sum"], directions, train, target="no")
+model = monotonize(models["sum"], directions, train, target="bad")
 before, after = model.learned["log_loss"]
 print(f"log-loss on the training rows: {before:.4f} before, {after:.4f} after")
-plot_effect(model, "burden", target="no", dataset=train)
+plot_effect(model, "burden", target="bad", dataset=train)
 
 # %%
 plot_importance(model, train)
@@ -185,7 +185,7 @@ plot_importance(model, train)
 
 # %%
 posteriors = cv_predict(model, train, groups=customers, rng=0)
-plot_calibration(posteriors, train["repaid"], target="no", strategy="quantile")
+plot_calibration(posteriors, train["loan"], target="bad", strategy="quantile")
 
 # %% [markdown]
 # With bins of equal size, the shares are close to the diagonal up to the highest probabilities. `calibration` shows
@@ -193,7 +193,7 @@ plot_calibration(posteriors, train["repaid"], target="no", strategy="quantile")
 
 # %%
 columns = ["slope", "calibration_error", "expected_error"]
-calibration(posteriors, train["repaid"])[columns].round(3)
+calibration(posteriors, train["loan"])[columns].round(3)
 
 # %% [markdown]
 # The slope is 0.92, so the log odds are slightly too extreme; 1 is perfect.
@@ -201,21 +201,21 @@ calibration(posteriors, train["repaid"])[columns].round(3)
 # ## 7. Decide by cost
 #
 # Accepting a loan that is not repaid costs 6, and rejecting one that would be repaid costs the interest, 1. A clerk
-# who looks into an application costs 0.6 and, we assume, finds out. So you should accept if "no" has a probability
+# who looks into an application costs 0.6 and, we assume, finds out. So you should accept if "bad" has a probability
 # below 0.1, reject above 0.4, and refer the applications in between:
 
 # %%
 costs = pd.DataFrame(
-    {"accept": [6, 0], "refer": [0.6, 0.6], "reject": [0, 1]}, index=["no", "yes"]
+    {"accept": [6, 0], "refer": [0.6, 0.6], "reject": [0, 1]}, index=["bad", "good"]
 )
 print(costs)
 decision = predict(model, test, costs=costs)
-print(pd.crosstab(test["repaid"], decision))
+print(pd.crosstab(test["loan"], decision))
 paid = costs.stack()  # noqa: PD013
-pairs = list(zip(test["repaid"], decision, strict=True))
+pairs = list(zip(test["loan"], decision, strict=True))
 print("mean cost by the model:", round(paid[pairs].mean(), 3))
 for everyone in costs:
-    pairs = [(label, everyone) for label in test["repaid"]]
+    pairs = [(label, everyone) for label in test["loan"]]
     print(f"{everyone} everyone: {paid[pairs].mean():.3f}")
 
 # %% [markdown]
@@ -227,15 +227,15 @@ for everyone in costs:
 # %%
 rejected = test.loc[[2144]]
 print(rejected.T.to_string())
-plot_explanation(model, rejected, target="no")
+plot_explanation(model, rejected, target="bad")
 
 # %% [markdown]
 # Applicants ask: *what would have to be different?* `counterfactual` finds the smallest number of features to change so
-# that the model predicts "yes". We fix what the applicant cannot change.
+# that the model predicts "good". We fix what the applicant cannot change.
 
 # %%
 fixed = ["age", "earlier_defaults", "housing", "income", "purpose"]
-counterfactual(model, rejected, "yes", fixed=fixed, alternatives=2).round(3)
+counterfactual(model, rejected, "good", fixed=fixed, alternatives=2).round(3)
 
 # %% [markdown]
 # The amount and the burden go together, and the model does not know that one is computed from the other. So compute the
@@ -262,7 +262,7 @@ offers.set_index(pd.Index(amounts, name="amount"))
 # the odds of repayment, and 600 points mean odds of 50 to 1.
 
 # %%
-card = scorecard(model, most_intervals=4, target="yes", pdo=20, score=600, odds=50)
+card = scorecard(model, most_intervals=4, target="good", pdo=20, score=600, odds=50)
 print("start with", card.start, "points")
 print(card.points[1:].to_string(index=False))
 
@@ -281,7 +281,7 @@ cv(cards, train, groups=customers, rng=0, metric=metrics).unstack().round(3)  # 
 reasons = explain(card, rejected)[["value", "points", "lost"]]
 print("total:", predict(card, rejected, points=True).item())
 print(reasons[1:].sort_values("lost", ascending=False).head(4).to_string())
-print(*explain(card, rejected, target="no", sentences=True), sep="\n")
+print(*explain(card, rejected, target="bad", sentences=True), sep="\n")
 
 # %% [markdown]
 # Most points were lost by the burden, then by the income: these are the reasons in the letter. The sentences compare with the
@@ -308,7 +308,7 @@ print(summary(card, grouped, by="over_35", k=0).round(3).T.to_string())
 
 # %% [markdown]
 # Nothing has drifted: all indices are below 0.02. Younger applicants repay less often, 0.850 against 0.903, and their mean
-# probability is right, 0.862. But the card labels nearly all of them "yes" and errs more often. Whether that is acceptable is a
+# probability is right, 0.862. But the card labels nearly all of them "good" and errs more often. Whether that is acceptable is a
 # question for people; the table makes it visible.
 #
 # ## Summary

@@ -130,6 +130,40 @@ print(
     d_separated(network, "buying", "maint", given="class"),
 )
 
+
+# %% tags=["remove-input"]
+class Paths:
+    """Pictures of a path, in which a known variable is gray and a blocked path is dashed."""
+
+    def _repr_html_(self):
+        pictures = []
+        for ends in (("buying", "maint"), ("safety", "persons")):
+            for given in ((), ("class",)):
+                blocked = d_separated(network, *ends, given=given)
+                path = plot(network, fontsize=14)
+                path.clear(keep_attrs=True)
+                path.attr("graph", label="", rankdir="LR")
+                for name in given:
+                    path.node(name, style="filled", fillcolor="#c8ced4")
+                path.attr("edge", color="#c2410c" if blocked else "#1f4e79")
+                path.attr("edge", style="dashed" if blocked else "bold")
+                for end in ends:
+                    down = "class" in families(network)[end][1:]
+                    path.edge(*(("class", end) if down else (end, "class")))
+                text = path.pipe(format="svg", encoding="utf-8")
+                state = f"class {'known' if given else 'unknown'}: "
+                state += "blocked" if blocked else "open"
+                role = f'<svg role="img" aria-label="{" and ".join(ends)}, {state}"'
+                svg = text[text.find("<svg") :].replace("<svg", role, 1)
+                pictures.append(
+                    f"<figure>{svg}<figcaption>{state}</figcaption></figure>"
+                )
+        columns = "grid-template-columns: 1fr 1fr"
+        return f'<div class="graphs" style="{columns}">{"".join(pictures)}</div>'
+
+
+Paths()
+
 # %% [markdown]
 # Safety and the number of persons are independent among all cars, but not among cars of one grade: of two good cars, the
 # less safe one probably seats more people. The two prices depend on each other only because both depend on the grade.

@@ -90,7 +90,7 @@ class EffectTable(BuiltOn):
         tables.
     tables : tuple of read-only arrays
         The effects of the values of each feature, (values, classes), or (values, values of the
-        parent, classes). The last entry of each axis of values is that of a missing value.
+        parent, classes). The last entry of each axis of values is for a missing value.
     constant : (classes,) array
         The log odds of the classes before any feature is known, up to a constant.
     shares : tuple of read-only arrays
@@ -98,14 +98,14 @@ class EffectTable(BuiltOn):
     preparation : Preparation
         The cut points of features with intervals, and the levels of features with other values.
     recipe : Recipe or None
-        The steps that made it, which `cv` repeats. A table that was given is evaluated as it is.
+        The steps that made it, which `cv` repeats. A given table is evaluated without a refit.
     learned : mapping
         Results of `monotonize`, by name.
     unknown : UnknownEffects or None
         The means and covariances of the effects in the training data; if None, unknown effects are
         0.
     pairs : tuple of PairEffects
-        The effects of pairs of features, beyond those of each.
+        The effects of pairs of features, beyond the effects of each.
     """
 
     structure: BNC

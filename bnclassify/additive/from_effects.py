@@ -52,22 +52,23 @@ def from_effects(
     table : pandas.DataFrame
         The columns ``feature``, ``value``, one column of numbers per class (of two classes, only
         the last) and, if a feature depends on another one, ``given`` and ``given_value``, which are
-        empty for other features. Rows of a feature given another one, beside rows without, are the
-        effects of a pair. Rows can be in any order. The columns ``share`` and ``observed`` are
-        optional. See `effects`.
+        empty for other features. If a feature has rows with and without a given feature, the rows
+        with it are the effects of a pair. Rows can be in any order. The columns ``share`` and
+        ``observed`` are optional. See `effects`.
     class_var : str, optional
         Name of the class. By default, the feature of the first row. Its row has the base of the log
         odds and, for two classes, the first class as its value.
     dataset : pandas.DataFrame, Dataset or another frame, optional
-        Training data, with the class, from which a sum of single effects learns what known values
-        say of unknown ones. Without it, unknown effects are 0, which is right for naive Bayes.
+        Training data, with the class. From them, a sum of single effects learns the effects of
+        unknown values given known values. Without it, unknown effects are 0, which is right for
+        naive Bayes.
 
     Returns
     -------
     EffectTable
-        A fitted model, whose log odds are the sums of the entries of the table. All functions that
-        predict, explain, evaluate, draw and export accept it. `cv` evaluates the table as it is,
-        without fitting it again.
+        A fitted model; its log odds are the sums of the entries of the table. All functions that
+        predict, explain, evaluate, draw and export accept it. `cv` evaluates the table without
+        fitting it again.
 
     Raises
     ------
@@ -79,12 +80,12 @@ def from_effects(
     Notes
     -----
     Values are labels, or intervals that are closed on the right and together contain all numbers,
-    from ``-inf`` to ``inf``: ``pandas.Interval`` or text such as ``(99.5, 127.5]``, as in a file,
-    of which the last can end with ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A
-    missing value has the effect in the row ``"(missing)"``, and 0 without such a row; with a
-    dataset, it is unknown if it was never missing and this effect is 0. If all values are text, as
-    in a file, ``True`` and ``False`` of a feature without other labels are booleans, unless they
-    are text in `dataset`. With a row ``"(unseen)"``, all other labels have its effect; without one,
+    from ``-inf`` to ``inf``: ``pandas.Interval`` or text such as ``(99.5, 127.5]``, as in a file.
+    The last one ends with ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A missing
+    value has the effect in the row ``"(missing)"``, or 0 if there is no such row; with a dataset,
+    it is unknown if it was never missing and this effect is 0. If all values are text, as in a
+    file, ``True`` and ``False`` of a feature without other labels are booleans, unless they are
+    text in `dataset`. With a row ``"(unseen)"``, all other labels have its effect; without one,
     they are unseen, as in `predict`. Classes that have no row have a base of 0.
 
     Examples

@@ -49,19 +49,19 @@ def monotonize(
     dataset : pandas.DataFrame, Dataset or another frame
         Training data, with the class: the weights of the values, and the rows of the log-loss.
     target : optional
-        The class whose log odds rise or fall. By default, the last one, whose column `effects` has.
+        The class of the log odds that rise or fall. By default, the last class, as in `effects`.
 
     Returns
     -------
     EffectTable
-        The table in which the effects of these features never go in the other direction. ``print``
-        and `summary` show what was asked, and the log-loss on `dataset` with it and before.
+        The table. The effects of these features never go in the other direction. ``print`` and
+        `summary` show what was asked, and the log-loss on `dataset` with it and before.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` has more than two classes or is not a sum of effects, a feature is not one of the
-        model, or its values are text and the column of `dataset` is not an ordered categorical.
+        If `x` has more than two classes or is not a sum of effects, a feature is not in the model,
+        or its values are text and the column of `dataset` is not an ordered categorical.
 
     Warns
     -----
@@ -73,9 +73,9 @@ def monotonize(
     -----
     For each feature, Σ share(v) (e(v) − e'(v))² is minimal for the effects e' in the order, with
     the shares of the rows of `dataset`: isotonic regression [1]_. If a feature has a feature
-    parent, there is one for each value of the parent. Effects of missing and of unseen values do
+    parent, this is done for each value of the parent. Effects of missing and of unseen values do
     not change. Continuous effects are cut into 32 steps; to choose their number, pass
-    ``from_effects(effects(x, steps=...))``. Of a model with a recipe, `cv` fits each training set
+    ``from_effects(effects(x, steps=...))``. If the model has a recipe, `cv` fits each training set
     and makes the result monotone.
 
     References

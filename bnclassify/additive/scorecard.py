@@ -44,15 +44,15 @@ class Scorecard(EffectTable):
     """A model of two classes as a table of whole points, from `scorecard`.
 
     The points of the values of a row add up to a total, and the log odds of the target are linear
-    in it. It is an `EffectTable` whose effects are points times ``unit``, less their mean over the
-    training data: so `explain` compares a value with the average row.
+    in the total. A scorecard is an `EffectTable` with the effects points times ``unit``, less their
+    mean over the training data: so `explain` compares a value with the average row.
 
     Attributes
     ----------
     base : BNC or another model
-        The model whose contributions are rounded.
+        The model with the contributions before rounding.
     target : str
-        The class to which the points refer.
+        The class of the points.
     unit : float
         The log odds that one point adds, in nats.
     start : int
@@ -271,31 +271,31 @@ def scorecard(
         naive Bayes, trees, `bnc` with ``additive=True``, and tables of `from_effects` and
         `monotonize`.
     target : optional
-        The class of which the points increase the odds. By default, the last class.
+        The class; points increase its odds. By default, the last class.
     largest : int, default 10
         The largest difference of points between two values of a feature. It is not used with `pdo`.
     most_intervals : int, optional
         Maximum number of intervals of a numeric feature; the neighbors that differ least are
-        merged. By default, all intervals of the model, or 32 of a density. Neighbours with equal
-        points are one.
+        merged. By default, all intervals of the model, or 32 of a density. Neighbors with equal
+        points are merged.
     pdo : float, optional
         Points that double the odds, such as 20, as in credit scoring, at least 0.01.
     score, odds : float, default 600 and 50
-        With `pdo`, the total at which the odds of the target are `odds` to 1. Without it, other
+        With `pdo`, the total that means odds of the target of `odds` to 1. Without it, other
         numbers than the defaults raise an error.
 
     Returns
     -------
     Scorecard
         A fitted model. Its attributes ``points`` and ``probabilities`` are tables that suffice to
-        compute a prediction by hand. Features of which all values would have the same points are
-        omitted, and so are rows of missing values of features that were never missing.
-        ``predict(card, df, points=True)`` returns totals.
+        compute a prediction by hand. Features with the same points for all values are omitted, and
+        so are rows of missing values of features that were never missing. ``predict(card, df,
+        points=True)`` returns totals.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` does not have two classes, or its log odds are not such a sum, or are infinite.
+        If `x` does not have two classes, or its log odds are not a sum of effects, or are infinite.
 
     Notes
     -----

@@ -28,7 +28,7 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | No
     Parameters
     ----------
     predicted, actual : (n,) array-like
-        Labels, compared one by one in order.
+        Labels, in the same order of rows.
     weights : (n,) array-like of numbers, optional
         Weight of each row, 0 or more; whole weights are numbers of rows. By default, all rows count
         once.
@@ -142,7 +142,7 @@ def confusion(
     Parameters
     ----------
     predicted, actual : (n,) array-like
-        Labels, compared one by one in order.
+        Labels, in the same order of rows.
     weights : (n,) array-like of numbers, optional
         As in `accuracy`; counts are then sums of weights.
 

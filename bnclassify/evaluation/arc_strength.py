@@ -47,12 +47,12 @@ def arc_strength(
     Parameters
     ----------
     x : Model, or list of Model
-        A model of a single network that was learned from data. Its parameters are estimated again,
-        too, because some methods of `lp` drop arcs. Or a list of networks over the same variables,
-        such as structures by other methods.
+        A model of a single network that was learned from data. Its parameters are also estimated
+        again, because some methods of `lp` drop arcs. Or a list of networks over the same
+        variables, such as structures by other methods.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
-        The data from which `x` was learned; None if `x` is a list. Partitioned data are accepted if
-        the learner accepts them.
+        The training data of `x`; None if `x` is a list. Partitioned data are accepted if the
+        learner accepts them.
     replicates : int, default 200
         Number of bootstrap samples, at least 1.
     method : {"bootstrap", "exact"}, default "bootstrap"
@@ -68,7 +68,7 @@ def arc_strength(
     pandas.DataFrame
         One row per ordered pair of variables, including the class, in column order. *strength* is
         the proportion of structures with an arc between the two variables in either direction,
-        *direction* the proportion of these in which the arc leads from *from* to *to*, or 0.
+        *direction* the proportion of such structures with the arc *from* → *to*, or 0.
         ``attrs["threshold"]`` is the strength that divides the strengths into two groups; see
         Notes.
 
@@ -81,11 +81,11 @@ def arc_strength(
 
     Notes
     -----
-    A bootstrap sample has as many units as the data, drawn with replacement [1]_. For whole
-    weights, units are drawn; for fractional weights, rows are drawn and keep their weight. Rows of
-    bootstrap samples are repeated, which overstates dependence: with "aic" or "loglik", strong arcs
-    occur in noise. A strong arc does not imply a causal effect. The page :doc:`Formulas </methods>`
-    defines the threshold and the exact posterior [2]_.
+    A bootstrap sample has the size of the data, and is drawn with replacement [1]_. For
+    whole weights, units are drawn; for fractional weights, rows are drawn and keep their weight.
+    Rows of bootstrap samples are repeated, which overstates dependence: with "aic" or "loglik",
+    strong arcs occur in noise. A strong arc does not imply a causal effect. The page :doc:`Formulas
+    </methods>` defines the threshold and the exact posterior [2]_.
 
     References
     ----------

@@ -42,7 +42,7 @@ def cmi(
     x, y : str
         Names of columns.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Rows in which all variables involved are observed are counted.
+        Only rows with values of all these variables are counted.
     z : str or list of str, optional
         Names of the columns to condition on.
     unit : {"log", "log2", "log10"}, default "log"
@@ -125,7 +125,7 @@ def ci_test(
     x, y : str
         Names of columns.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Rows in which all variables involved are observed are counted.
+        Only rows with values of all these variables are counted.
     z : str or list of str, optional
         Names of the columns to condition on.
     test : {"g2", "x2"}, default "g2"
@@ -155,7 +155,7 @@ def ci_test(
     and (r_x − 1)(r_y − 1) Π r_z degrees of freedom, which count all levels and all configurations
     of z. With small counts, the chi-square distribution is a poor approximation. A permutation test
     permutes y among the rows with the same values of z, and p is (1 + the number of permuted tables
-    whose statistic is at least as large) / (1 + `permutations`) [1]_.
+    with a statistic at least as large) / (1 + `permutations`) [1]_.
 
     References
     ----------

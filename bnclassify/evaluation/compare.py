@@ -66,9 +66,9 @@ def compare(
     pandas.DataFrame
         One row per pair: the mean ``difference``, first minus second, ``statistic``, its degrees of
         freedom ``df``, the two-sided ``p``, ``p_holm``, adjusted for the number of pairs by Holm's
-        method, and ``lower`` and ``upper``, the ends of a 95 % interval of the difference, which is
-        not adjusted. With "bayes_t", the posterior probabilities that the first model is
-        ``better``, practically ``equivalent`` and ``worse`` are in place of the statistic.
+        method, and ``lower`` and ``upper``, the ends of a 95 % interval of the difference, without
+        adjustment. With "bayes_t", the posterior probabilities that the first model is ``better``,
+        practically ``equivalent`` and ``worse`` are in place of the statistic.
 
     Raises
     ------

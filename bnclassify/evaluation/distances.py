@@ -33,8 +33,8 @@ def shd(x: Model, y: Model) -> int:
     Returns
     -------
     int
-        The number of pairs of variables whose edge differs: absent, undirected, or directed one way
-        or the other. 0 if the structures are equivalent.
+        The number of pairs of variables with different edges: absent, undirected, or directed one
+        way or the other. 0 if the structures are equivalent.
 
     Raises
     ------
@@ -44,8 +44,8 @@ def shd(x: Model, y: Model) -> int:
 
     Notes
     -----
-    The equivalence class of a network is a graph in which an arc is directed if all equivalent
-    networks direct it in the same way [1]_.
+    In the graph of an equivalence class, an arc is directed if all equivalent networks
+    direct it in the same way [1]_.
 
     References
     ----------
@@ -76,8 +76,8 @@ def shd(x: Model, y: Model) -> int:
 def kl_divergence(x: Model, y: Model) -> float:
     r"""Return the Kullback-Leibler divergence between the distributions of two networks.
 
-    It is 0 if both networks define the same distribution over features and class, and grows with
-    the difference. It is the expected loss of log-likelihood per row if data come from `x` and are
+    The divergence is 0 if both networks define the same distribution over features and class. In
+    general, it is the expected loss of log-likelihood per row if data come from `x` and are
     described by `y`.
 
     Parameters
@@ -98,7 +98,7 @@ def kl_divergence(x: Model, y: Model) -> float:
 
     Notes
     -----
-    The divergence is :math:`\sum_v P(v) \ln (P(v) / Q(v))` over all configurations v. It is not
+    The divergence is :math:`\sum_v P(v) \ln (P(v) / Q(v))` over all configurations v, and is not
     symmetric.
 
     References

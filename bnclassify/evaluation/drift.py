@@ -89,11 +89,11 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
 
     Notes
     -----
-    With p and q the shares of a value in training and now, the index is Σ (q − p) ln(q / p) over
-    the values [1]_. Missing and unseen values are values, too. Each count has a pseudo-count of one
-    half. More than ten intervals are joined to ten with about equal shares in training. By a rule
-    of thumb, less than 0.1 is little, and more than 0.25 much; small samples have larger indices by
-    chance, about (values − 1) (1/n + 1/N) for n new and N training rows.
+    With p and q the shares of a value in training and now, the index is Σ (q − p) ln(q
+    / p) over the values [1]_. Missing and unseen values count as values. Each count has a
+    pseudo-count of one half. More than ten intervals are joined to ten with about equal shares in
+    training. By a rule of thumb, less than 0.1 is little, and more than 0.25 much; small samples
+    have larger indices by chance, about (values − 1) (1/n + 1/N) for n new and N training rows.
 
     References
     ----------

@@ -100,8 +100,8 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
         Data with all variables of the model, and the class in every row, except for a model of
         `lca`. Missing features are marginalized over exactly.
     by_row : bool, default False
-        If True, return the log-likelihood of each row, for example to find unusual rows among those
-        in which the same values are observed. The data are then in memory.
+        If True, return the log-likelihood of each row, for example to find unusual rows among rows
+        that lack the same values. The data must be in memory.
 
     Returns
     -------

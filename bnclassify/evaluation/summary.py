@@ -43,11 +43,12 @@ def summary(
     x : BNC, AODE or another model
         With or without parameters; with parameters if `dataset` is given.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
-        Data for cross-validation, as in `cv`: usually those that the model was learned from.
+        Data for cross-validation, as in `cv`: usually the training data.
     by : str or list of str, optional
-        Columns of `dataset` whose values are groups, such as "sex". They need not be features.
+        Columns of `dataset` with groups as values, such as "sex". They need not be features.
     k : int, default 10
-        Number of folds. With `by`, 0 evaluates the model as it is, on rows that it has not seen.
+        Number of folds. With `by`, 0 evaluates the model without refitting it, on rows that it has
+        not seen.
     rng : int or numpy.random.Generator, optional
         Seed of the folds.
     progress : bool, optional
@@ -64,9 +65,10 @@ def summary(
         contributions in `explain`, in at most 1,000 rows. ``attrs["metrics"]`` has the exact values
         and baselines.
 
-        With `by`, one row per group and a last one of all: the number of rows, the actual share of
-        a class, the share predicted and the mean probability, the error, log-loss and calibration
-        error. The class is the last of two; with more, there are three columns per class.
+        With `by`, one row per group and a last row of all rows: the number of rows, the actual
+        share of a class, the share predicted and the mean probability, the error, log-loss and
+        calibration error. The class is the last of two; with more, there are three columns per
+        class.
 
     Raises
     ------

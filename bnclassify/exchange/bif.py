@@ -301,11 +301,11 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
 
     Notes
     -----
-    Probabilities are written with all digits. Names and labels are written as text. The format
-    allows names of letters, digits and ``_ - .``, and labels without ``, ; ( ) { } "``, ``//`` and
-    ``/*`` and with single spaces between words only. Others are replaced by allowed ones: ``number
-    of doors`` by ``number_of_doors``, the interval ``(-inf, 5.1]`` of `discretize` by
-    ``from_minus_inf_to_5_1``.
+    Probabilities are written with all digits. Names and labels are written as text. The
+    format allows names of letters, digits and ``_ - .``, and labels without ``, ; ( ) { } "``,
+    ``//`` and ``/*`` and with single spaces between words only. Other characters are replaced by
+    allowed ones: ``number of doors`` by ``number_of_doors``, the interval ``(-inf, 5.1]`` of
+    `discretize` by ``from_minus_inf_to_5_1``.
 
     bnlearn, pgmpy and pyAgrum read such files. pyAgrum's reader requires labels that are ASCII
     words or integers; `to_pyagrum` accepts others.
@@ -405,11 +405,11 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
 
     Notes
     -----
-    All names and labels are text. Probabilities whose sum differs from 1 by less than 0.011 are
-    divided by their sum. A file does not contain the method of estimation. Therefore, `cv` keeps
-    the arcs and estimates tables with ``smooth=1``; for other settings, use ``cv(lp(x, df,
-    smooth=...), df)``. To evaluate the tables of the file, use ``accuracy(predict(x, df),
-    df[class_var])``.
+    All names and labels are text. If probabilities have a sum that differs from 1 by
+    less than 0.011, they are divided by it. A file does not contain the method of estimation.
+    Therefore, `cv` keeps the arcs and estimates tables with ``smooth=1``; for other settings, use
+    ``cv(lp(x, df, smooth=...), df)``. To evaluate the tables of the file, use ``accuracy(predict(x,
+    df), df[class_var])``.
 
     In a file of GeNIe, nodes can be tables (``cpt``) or functions of their parents
     (``deterministic``). Decisions, utilities, equations and noisy maxima raise an error that names

@@ -54,11 +54,10 @@ def write_page(
 ) -> None:
     """Write a page for web browsers that predicts and explains, as one file.
 
-    Readers of the page enter values, or leave them unknown, and see the posterior, how much each
-    known value speaks for a class, which single changes would lead to another prediction, the
-    points of a scorecard, and the network if features depend on each other. On request, the page
-    suggests which values to find out next. It computes in the browser, works offline and sends no
-    data.
+    Readers of the page enter values, or leave them unknown, and see the posterior, the evidence of
+    each known value for a class, which single changes would lead to another prediction, the points
+    of a scorecard, and the network if features depend on each other. On request, the page suggests
+    which values to find out next. It computes in the browser, works offline and sends no data.
 
     Parameters
     ----------
@@ -73,8 +72,8 @@ def write_page(
     note : str, optional
         A line below the title, for example on the data. By default, the number of training rows.
     order : list of str, optional
-        The features whose fields come first. The others follow, those with the strongest effects
-        first, and those without effect are folded.
+        The features to show first. The others follow in the order of their effects, and features
+        without effect are folded.
 
     Raises
     ------
@@ -85,9 +84,9 @@ def write_page(
 
     Notes
     -----
-    Programs can call JavaScript functions of the page. Their results equal those of `predict`,
-    `explain`, `value_of_information` and `counterfactual`, and they throw an error in the same
-    cases:
+    Programs can call JavaScript functions of the page. Their results equal the results
+    of `predict`, `explain`, `value_of_information` and `counterfactual`, and they throw an error in
+    the same cases:
 
     - ``model.predict(record)`` returns an object with the probability of each label as text;
       ``model.classes`` has the labels in order.

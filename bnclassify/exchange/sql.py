@@ -87,13 +87,13 @@ def to_sql(
 
     Notes
     -----
-    SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12) run the
-    statement. It predicts like `predict` with ``unseen="missing"``: it discretizes numbers, merges
-    rare levels, and treats values that are not among the levels as missing. NULL, NaN and, for
-    numbers, text that does not represent a number are missing. A `DN` requires all features, so all
-    results are NULL for other rows. So they are for rows in which a sum of effects of
-    ``additive=True`` lacks a value that no training row lacks, or more values than any. Posteriors
-    differ from those of `predict` by less than 1e-9.
+    SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12)
+    run the statement. It predicts like `predict` with ``unseen="missing"``: it discretizes numbers,
+    merges rare levels, and treats values that are not among the levels as missing. NULL, NaN and,
+    for numbers, text that does not represent a number are missing. A `DN` requires all features, so
+    all results are NULL for other rows. They are also NULL if a sum of effects of ``additive=True``
+    lacks a value that no training row lacks, or more values than any. Posteriors differ from
+    `predict` by less than 1e-9.
 
     Values are compared with the levels as text or, if all levels are numbers, as numbers. Booleans
     may be stored as 0 and 1, and these as booleans. DuckDB and PostgreSQL compare text by the
@@ -102,10 +102,10 @@ def to_sql(
     default.
 
     The length of the statement is proportional to the number of entries of the tables. Statements
-    of sums of effects, such as those of ``additive=True``, are short. Marginalization needs
-    products of tables, which are large if features have several parents; models that do not
-    marginalize do not need them. PostgreSQL compiles long statements, which often takes longer than
-    it saves; ``SET jit = off`` prevents it.
+    of sums of effects, such as ``additive=True``, are short. Marginalization needs products of
+    tables, which are large if features have several parents; models that do not marginalize do not
+    need them. PostgreSQL compiles long statements, which often takes longer than it saves; ``SET
+    jit = off`` prevents it.
 
     Examples
     --------

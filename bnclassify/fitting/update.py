@@ -32,7 +32,7 @@ _TABLES = ("cpts", "class_cpts", "priors", "superparents", "children")
 
 @guided("The class is a column of the data: update(x, dataset).")
 def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] = "same") -> M:
-    """Add rows to the data from which the parameters of a model were estimated.
+    """Add rows to the training data of the parameters of a model.
 
     The result is the same as from all rows at once, given the structure and its levels, because
     `lp` keeps the counts and the prior.
@@ -40,7 +40,7 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     Parameters
     ----------
     x : BNC, AODE or another model
-        Model whose parameters `lp` estimated from counts: with smooth, ess, m or backoff.
+        Model with parameters that `lp` estimated from counts: with smooth, ess, m or backoff.
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Rows to add, weighted if they have weights.
     levels : {"same", "grow"}, default "same"
@@ -54,8 +54,8 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     Raises
     ------
     KeyError, TypeError, ValueError
-        If parameters do not follow from counts alone, such as those of weights, averages and EM, or
-        a value is not among the levels of ``x`` and ``levels`` is "same".
+        If parameters do not follow from counts alone, as with weights, averages and EM, or a value
+        is not among the levels of ``x`` and ``levels`` is "same".
 
     Notes
     -----
@@ -104,14 +104,14 @@ def _levels_of(x: Model, dataset: Opened) -> dict[Hashable, tuple[Hashable, ...]
 def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M:
     """Combine models of one structure, fitted to different rows, into the model of all rows.
 
-    The sites of a study can fit a structure to their own rows and share the models, which contain
+    The sites of a study can fit a structure to their rows and share the models: these contain
     counts, but not the rows. The result equals the fit to the rows of all sites up to rounding.
 
     Parameters
     ----------
     models : list of models
-        Models with the same structure and prior, whose parameters were estimated by `lp` from
-        counts: with smooth, ess, m or backoff.
+        Models with the same structure and prior, and parameters that `lp` estimated from counts:
+        with smooth, ess, m or backoff.
     levels : {"same", "union"}, default "same"
         With "same", models must have the same levels in the same order. With "union", levels that
         only some models have are united, in order of the models.
@@ -124,8 +124,8 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     Raises
     ------
     KeyError, TypeError, ValueError
-        If parameters do not follow from counts alone, such as those of weights and EM, or the
-        models differ in structure, prior or cut points, or in levels and ``levels`` is "same".
+        If parameters do not follow from counts alone, as with weights and EM, or the models differ
+        in structure, prior or cut points, or in levels and ``levels`` is "same".
 
     Notes
     -----

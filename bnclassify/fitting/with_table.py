@@ -137,9 +137,9 @@ def from_tables(
         configuration of the parents, which ``columns.names`` lists, or one column without a name if
         the variable has no parents. Each column sums to 1.
     rows : float, optional
-        Number of rows that the tables are worth, as if they were estimated from so many rows. With
-        it, `update` and `pool` combine the tables with data, and credible intervals follow. By
-        default, the tables are certain.
+        Number of rows that the tables are worth, as if they were estimated from this number of
+        rows. With it, `update` and `pool` combine the tables with data, and credible intervals
+        follow. By default, the tables are certain.
 
     Returns
     -------
@@ -154,9 +154,9 @@ def from_tables(
 
     Notes
     -----
-    The counts are those of `rows` rows in the proportions of the network: a column of a table is
+    The counts are `rows` rows in the proportions of the network: a column of a table is
     worth as many of them as have its configuration of the parents. After `update` by n rows, a
-    table without parents is (rows · table + counts) / (rows + n). In `pool`, such a model has the
+    table without parents is (rows · table + counts) / (rows + n). In `pool`, the model has the
     prior of the other models.
 
     Examples

@@ -226,15 +226,15 @@ class Dataset(InMemory, Countable):
     weights : (rows,) array or None
         Weight of each row, 0 or more; None if each row counts once.
     numbers : mapping
-        The values of numeric columns, NaN if missing. Such a column has no levels, and codes of -1,
-        unless it is coded, too.
+        The values of numeric columns, NaN if missing. They have no levels, and codes of -1, unless
+        they are coded.
     cases : (rows,) array of integers or None
         The number of the case of each row, which is held out as a whole. If None, each unit of
         weight is a case.
     given : int
-        The number of rows if each of them is one case because its weight has a fraction; 0 if not.
+        The number of rows if each row is a case because weights have fractions; if not, 0.
     unsaid : (columns, rows) array of bool or None
-        Which of the missing values are unknown, because a record omits them; None if none is.
+        Which of the missing values are unknown, because a record omits them, or None.
 
     Examples
     --------

@@ -61,23 +61,23 @@ def encode(
         Columns of type category (levels in the order of the categories, including unobserved
         ones), text, bool or integer (levels sorted). Missing values are NaN, None or pd.NA.
     weights : str or array-like of numbers, optional
-        Weight of each row, 0 or more: the name of a column, which is then not a feature, or one
-        number per row. All counts are sums of weights, so whole weights are equivalent to repeated
-        rows.
+        Weight of each row, 0 or more: one number per row, or the name of a column, which is not
+        used as a feature. All counts are sums of weights, so whole weights are equivalent to
+        repeated rows.
     weights_are : {"frequencies", "cases"}, default "frequencies"
         Meaning of the weights. Frequencies are numbers of equal rows. "cases" are survey or
-        importance weights: each row is one case, which is held out as a whole, and weights are
-        scaled to sum to the effective number of rows, (Σw)² / Σw² (Kish). Penalties, tests and
-        intervals use this number.
+        importance weights: each row is a case that is held out as a whole, and weights are scaled
+        to sum to the effective number of rows, (Σw)² / Σw² (Kish). Penalties, tests and intervals
+        use this number.
     missing_level : bool or list of str, default False
-        If True, missing values become a level "(missing)" in each column that has missing values,
-        also in new data; a list names exactly the columns. Name the features if the class has
-        missing values.
+        If True, missing values become a level "(missing)" in each column with missing values, in
+        these data and in new data; a list names exactly the columns. Name the features if the class
+        has missing values.
 
     Returns
     -------
     Dataset or Partitions
-        Codes, levels and weights; Partitions if ``frame`` is partitioned, of which the rows are not
+        Codes, levels and weights; Partitions if ``frame`` is partitioned, whose rows are not
         copied.
 
     Raises
@@ -88,10 +88,10 @@ def encode(
 
     Notes
     -----
-    With the extra ``frames``, data frames of other libraries are accepted, too: a polars DataFrame
-    or LazyFrame, an Arrow table, a DuckDB relation, and all that narwhals or the interface of Arrow
-    supports. `predict` and `cv_predict` return the type of the data, all other functions return
-    pandas.
+    With the extra ``frames``, data frames of other libraries are also accepted: a
+    polars DataFrame or LazyFrame, an Arrow table, a DuckDB relation, and all that narwhals or the
+    interface of Arrow supports. `predict` and `cv_predict` return the type of the data, all other
+    functions return pandas.
 
     Partitioned data need not fit in memory. They are a Dask DataFrame, a function that returns a
     new iterator of data frames at each call, such as ``lambda: pd.read_csv(path,

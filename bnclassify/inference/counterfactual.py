@@ -72,7 +72,7 @@ def counterfactual(
     x : BNC, AODE or another model
         Fitted model.
     row : pandas.DataFrame, Series or dict
-        One row. A Series or dict may omit features, which are then missing.
+        One row. Features that a Series or dict omits are unknown.
     target : optional
         The class to predict after the changes; by default, the second most probable class.
     fixed : list of str, optional
@@ -102,18 +102,18 @@ def counterfactual(
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `row` is not one row, `ranges` or `directions` are not valid, a feature is missing and
-        the model is a `DN`, or there are too many changes to try.
+        If `row` has not exactly one row, `ranges` or `directions` are not valid, a feature is
+        missing and the model is a `DN`, or there are too many changes to try.
 
     Notes
     -----
-    Missing features stay missing. A number that the model discretizes changes to the nearest value
-    of another interval, with as many decimals as the cut points need, and one with a density stays
-    as it is. The size of a change of a number is the share of the cut points of its feature that it
-    crosses; as these are quantiles in many models, it is about the share of the training rows
-    between the values. The size of a change of a level is 1. For each set of features, the smallest
-    sum that suffices is returned. The search is exact [1]_. It takes seconds for averages of 60
-    networks, such as an AODE of 60 features.
+    Missing features stay missing. A number that the model discretizes changes to the
+    nearest value of another interval, with the decimals of the cut points. A number with a density
+    does not change. The size of a change of a number is the share of the cut points of its feature
+    that it crosses; as these are quantiles in many models, it is about the share of the training
+    rows between the values. The size of a change of a level is 1. For each set of features, the
+    smallest sum that suffices is returned. The search is exact [1]_. It takes seconds for averages
+    of 60 networks, such as an AODE of 60 features.
 
     References
     ----------

@@ -55,10 +55,10 @@ def impute(
     Returns
     -------
     pandas.DataFrame
-        A copy of `frame` in which the columns of the model have no missing values. A number that
-        the model discretizes is replaced by the mean of the training values in the most probable
-        interval, and one with a density by its mean given the other values. With `draws`, this many
-        completions of `frame`, one after the other, of which the index has a first level ``draw``
+        A copy of `frame` without missing values in the columns of the model. A number that the
+        model discretizes is replaced by the mean of the training values in the most probable
+        interval, and a number with a density by its mean given the other values. With `draws`, this
+        number of completions of `frame`, concatenated, with a first level of the index ``draw``
         from 0. The missing values of a row are drawn together from their posterior, numbers
         uniformly from an interval or from their density.
 
@@ -77,11 +77,11 @@ def impute(
     These rules require that completions differ as much as the tables are uncertain. If the tables
     follow from counts and the prior adds pseudo-counts (smooth, ess or m above 0), they are drawn
     from their Dirichlet posterior, once for each completion. If `lp` fitted the model by EM to as
-    many rows as `frame` has, with a column of the class, tables and completions are drawn in turn
-    given these rows (data augmentation [2]_). For all other models, all completions have the same
-    tables, and pooled intervals are too narrow: models with weights, back-off, densities, averaged
-    cut points or given tables, and new rows for a model of EM. Draw each completion from a model of
-    a bootstrap sample then.
+    many rows as `frame` has, with a column of the class, tables and completions are drawn
+    alternately given these rows (data augmentation [2]_). For all other models, all completions
+    have the same tables, and pooled intervals are too narrow: models with weights, back-off,
+    densities, averaged cut points or given tables, and new rows for a model of EM. Draw each
+    completion from a model of a bootstrap sample then.
 
     References
     ----------

@@ -69,15 +69,14 @@ def query(
     x : BNC, AODE or another model
         Fitted model with a joint distribution, or a dependency network.
     variables : str or list of str
-        Variables whose joint distribution is computed: features, the class, or both.
+        Variables of the joint distribution: features, the class, or both.
     evidence : dict or Series, optional
         Evidence on each variable: its label; a list or set of possible labels; or a dict of
         likelihoods, P(observation | label) up to a factor, where omitted labels have 0. For numeric
         columns, a number. The model marginalizes over all other variables.
     interval, draws, rng
         Probability of a credible interval of each probability, the number of draws, and their seed,
-        as in `predict`. In a dependency network, the number of draws from which probabilities are
-        estimated.
+        as in `predict`. In a dependency network, the number of draws that estimate probabilities.
     burn_in : int, default 100
         For a dependency network: number of sweeps of Gibbs sampling before each draw, as in
         `sample`.
@@ -105,8 +104,8 @@ def query(
     is the result of `query`.
 
     In a dependency network (`chisq_dn`), the result is the proportion of draws, with a standard
-    error of √(p (1 − p) / draws) if evidence is certain, and "log_evidence" is that of the product
-    of tables. The posterior of the class alone is that of `predict`.
+    error of √(p (1 − p) / draws) if evidence is certain, and "log_evidence" refers to the product
+    of tables. The posterior of the class alone equals the result of `predict`.
 
     References
     ----------

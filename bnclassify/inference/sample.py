@@ -44,8 +44,8 @@ def sample(
     Returns
     -------
     pandas.DataFrame
-        One categorical column per feature and, at the end, one for the class, whose categories are
-        the levels of the model. Columns that the model discretizes contain numbers, drawn uniformly
+        One categorical column per feature and, at the end, one for the class, with the levels of
+        the model as categories. Columns that the model discretizes contain numbers, drawn uniformly
         from the interval within the range of the training data; features with a density
         (``numbers`` in `lp`) contain numbers drawn from it. A number in `evidence` is the value of
         its column.
@@ -63,9 +63,9 @@ def sample(
     without rejection.
 
     In a dependency network (`chisq_dn`), the class of a row is drawn from the posterior that
-    `predict` returns, and then its features by ordered Gibbs sampling [1]_: in each sweep, one
-    after the other given all others, by its own table and those of its children that are not its
-    parents, too. Without cycles, this is the distribution of a `BNC` with the same tables.
+    `predict` returns, and then its features by ordered Gibbs sampling [1]_: in each sweep, each
+    feature is drawn given all others, by its table and the tables of its children, unless these are
+    also its parents. Without cycles, this is the distribution of a `BNC` with the same tables.
 
     References
     ----------

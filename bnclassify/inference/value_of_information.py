@@ -50,7 +50,7 @@ def value_of_information(
     x : BNC, AODE or another model
         Fitted model.
     row : pandas.DataFrame, Series or dict
-        One row. A Series or dict may omit features, which are then missing.
+        One row. Features that a Series or dict omits are unknown.
     costs : pandas.DataFrame, optional
         Costs of decisions, as in `predict`.
     unseen : {"error", "missing"}, default "error"
@@ -62,16 +62,16 @@ def value_of_information(
         One row per missing feature, the most valuable first, ties in column order. Columns:
 
         - ``gain``: the expected reduction of the entropy of the class, in nats
-        - ``cost_reduction``: with `costs`, the expected reduction of the cost of the best decision,
-          by which the features are then ordered
+        - ``cost_reduction``: with `costs`, the expected reduction of the cost of the best decision;
+          the table is sorted by it
 
         It is empty if no feature is missing.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` is a `DN` or has several class variables, or `row` is not one row or has probability
-        0.
+        If `x` is a `DN` or has several class variables, `row` has not exactly one row, or its
+        probability is 0.
 
     Notes
     -----
@@ -80,10 +80,10 @@ def value_of_information(
         gain = H(C | e) − Σ_v P(v | e) H(C | e, v)
         cost_reduction = min_d E[cost(d) | e] − Σ_v P(v | e) min_d E[cost(d) | e, v].
 
-    If the model does not define a joint distribution, P(v | e) is approximate, and H(C | e) is that
-    of the average over v of P(C | e, v), so that no gain is negative. A feature that the model
-    discretizes has one value per interval, and one with a density has values on a grid. Missing
-    values are regarded as unknown, and "(missing)" is not a value to find out.
+    If the model does not define a joint distribution, P(v | e) is approximate, and H(C | e) is the
+    entropy of the average over v of P(C | e, v), so that no gain is negative. A feature that the
+    model discretizes has one value per interval, and one with a density has values on a grid.
+    Missing values are regarded as unknown, and "(missing)" is not a value to find out.
 
     References
     ----------

@@ -66,22 +66,22 @@ def chisq_dn(
     Returns
     -------
     DN
-        Structure without parameters. Use `lp` to estimate them. Parents are listed in the order in
-        which they were selected.
+        Structure without parameters. Use `lp` to estimate them. Parents are listed in the order of
+        their selection.
 
     Notes
     -----
-    The score of Y as an additional parent of X with parents Z is G(X;Y|Z, C) minus a threshold. G
-    is twice the gain in log-likelihood, 2 N I(X;Y|Z, C), over the rows in which all these variables
-    are observed. With K classes and d = (r_X − 1)(r_Y − 1) Π r_Z degrees of freedom, where r is the
-    number of levels that occur, the threshold is K times the 1 − `alpha` quantile of the chi-square
-    distribution with d degrees of freedom if `df` is "class", and the quantile with K d degrees of
-    freedom if `df` is "all". Candidates with a score of at most 1e-8 are dropped; the best becomes
-    a parent. Of scores within 1e-8, the first column wins.
+    The score of Y as an additional parent of X with parents Z is G(X;Y|Z, C) minus a
+    threshold. G is twice the gain in log-likelihood, 2 N I(X;Y|Z, C), over the rows with values of
+    all these variables. With K classes and d = (r_X − 1)(r_Y − 1) Π r_Z degrees of freedom, where r
+    is the number of levels that occur, the threshold is K times the 1 − `alpha` quantile of the
+    chi-square distribution with d degrees of freedom if `df` is "class", and the quantile with K d
+    degrees of freedom if `df` is "all". Candidates with a score of at most 1e-8 are dropped; the
+    best becomes a parent. Of scores within 1e-8, the first column wins.
 
     If `df` is "deterministic" [2]_, class c has Σ_z max(rows − 1, 0) max(columns − 1, 0) degrees of
-    freedom, where z are the configurations of Z, and rows and columns are those of the table of X
-    and Y in (z, c) that are not all 0. The threshold is the sum of the quantiles of the classes, 0
+    freedom, where z are the configurations of Z, and rows and columns of the table of X and Y in
+    (z, c) count if they are not all 0. The threshold is the sum of the quantiles of the classes, 0
     for 0 degrees of freedom. With many parents, few values occur together, so that more parents are
     added.
 
@@ -90,7 +90,7 @@ def chisq_dn(
     .875) and wdbc (.939, .935), and a lower one on voting (.929, .934) and australian (.832, .839);
     on pima, heart, iris and vehicle they differ by at most .003. Its log-loss is lower on wdbc only
     (.199, .227). On segment, "class" selects one parent per feature (accuracy .933), and
-    "deterministic" up to 13, for which tables would be too large.
+    "deterministic" up to 13, and their tables would be too large.
 
     The network does not define a joint distribution: a dependence between two features counts twice
     if there are arcs in both directions. For prediction, prefer `ban` or `tan_cl`.

@@ -78,11 +78,11 @@ def nb(
         Name of the class variable.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
         Data with the levels of each variable. By default, all columns except the class are
-        features. Columns of type float in a data frame may be numbers, for which `lp` requires
+        features. Columns of type float in a data frame may be numbers, and `lp` then requires
         ``numbers``.
     features : list of str, optional
-        Names of the features; with `dataset`, a selection of its columns. By default and
-        without `dataset`, there are none.
+        Names of the features; with `dataset`, a selection of its columns. By default and without
+        `dataset`, there are no features.
 
     Returns
     -------
@@ -136,10 +136,10 @@ def aode(
 
     Notes
     -----
-    This is the ensemble of the R package, the mean of the joint distributions of networks, which
-    marginalizes over missing features exactly. `ande` follows its authors [1]_: the first table of
-    an estimator is P(class, superparent), only superparents whose values occurred in training are
-    used, and missing features are skipped.
+    This is the ensemble of the R package, the mean of the joint distributions of
+    networks, which marginalizes over missing features exactly. `ande` follows its authors [1]_: the
+    first table of an estimator is P(class, superparent), only superparents with values that
+    occurred in training are used, and missing features are skipped.
 
     References
     ----------
@@ -177,8 +177,8 @@ def anb(
         Name of the class variable, which is a parent of every feature and is not listed in
         `parents`.
     parents : mapping
-        The list of the feature parents of each feature; a string is one parent. Other features have
-        none.
+        The list of the feature parents of each feature; a string is a single parent. Other features
+        have no feature parents.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
         Data with the features and their levels; numbers, as in `nb`, cannot be parents.
     features : list of str, optional

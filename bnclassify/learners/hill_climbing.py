@@ -71,7 +71,7 @@ def hc(
         Operations on an arc; all three by default. ``("add",)`` gives Buntine's algorithm B.
     tabu : int, default 0
         Number of steps that continue from a maximum by the change with the smallest loss, without
-        returning to the last networks, also of this number.
+        returning to the last networks (the same number of them).
     restarts : int, default 0
         Number of further searches, each from the best network after 5 random changes.
     missing : {"error", "em"}, default "error"
@@ -96,11 +96,11 @@ def hc(
 
     Notes
     -----
-    Use it if all variables are of interest; for prediction alone, `tan_cl` is usually better. The
-    result is better than all networks that differ by one arc, but need not be the best of all;
-    `tabu` and `restarts` often find a better one. Of tied changes, additions come before deletions
-    and reversals, each in column order. The page :doc:`Formulas </methods>` has the tolerances and
-    describes structural EM, whose scores `search_steps` returns.
+    Use it if all variables are of interest; for prediction alone, `tan_cl` is usually
+    better. The result is better than all networks that differ by one arc, but need not be the best
+    of all; `tabu` and `restarts` often find a better one. Of tied changes, additions come before
+    deletions and reversals, each in column order. The page :doc:`Formulas </methods>` has the
+    tolerances and describes structural EM; `search_steps` returns its scores.
 
     References
     ----------
@@ -149,7 +149,7 @@ def ban(
     """Learn an augmented naive Bayes by hill climbing on a decomposable score (BAN).
 
     The class is a parent of every feature and has no parents. The search starts from naive Bayes
-    and adds arcs between features as long as one improves the score of the network.
+    and adds arcs between features while the score of the network improves.
 
     Parameters
     ----------

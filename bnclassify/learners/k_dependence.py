@@ -60,7 +60,7 @@ def spode(
     """Learn a superparent one-dependence estimator (SPODE): the best single parent of all others.
 
     The class is a parent of every feature, and one feature, the superparent, is a parent of all
-    other features. The superparent is the feature whose network has the largest score, the best
+    other features. The superparent is the feature with the largest score of its network, the best
     single member of an `aode`.
 
     Parameters
@@ -86,9 +86,9 @@ def spode(
 
     Notes
     -----
-    Use it for the readable graph closest to an AODE. The score of a superparent is the sum of its
-    contributions to the scores of all other features, each from the rows in which both features are
-    observed. Of tied superparents, the first in column order is chosen. Naive Bayes can have a
+    Use it for the readable graph closest to an AODE. The score of a superparent is the
+    sum of its contributions to the scores of all other features, each from the rows with values of
+    both features. Of tied superparents, the first in column order is chosen. Naive Bayes can have a
     larger score; `network_score` compares them.
 
     References
@@ -164,10 +164,10 @@ def kdb_mi(
 
     Notes
     -----
-    Use it with many rows, and with ``backoff=True``, because tables are large. Features are ranked
-    by I(X;C) and parents of X by I(X;Y|C), in nats per row, over the rows in which these variables
-    are observed. Of tied features, the first in column order is chosen. Required parents count in
-    `kdbk` and come before their children in the ranking.
+    Use it with many rows, and with ``backoff=True``, because tables are large. Features
+    are ranked by I(X;C) and parents of X by I(X;Y|C), in nats per row, over the rows with values of
+    these variables. Of tied features, the first in column order is chosen. Required parents count
+    in `kdbk` and come before their children in the ranking.
 
     References
     ----------
@@ -236,12 +236,12 @@ def kdb_gain(
     kdbk: int = 2,
     features: Iterable[Hashable] | None = None,
 ) -> BNC:
-    r"""Learn a k-dependence classifier whose parents improve the prediction of the class.
+    r"""Learn a k-dependence classifier, with parents that improve the prediction of the class.
 
     Features are ranked by their mutual information with the class, as in `kdb_mi`. The feature
     parents of each feature are the features of higher rank with the largest gain, if it exceeds 3
-    nats, and those with the largest information [1]_, in turns. A feature without such a gain has
-    no feature parents. The gain of a pair estimates by how much the pair, added to naive Bayes,
+    nats, and with the largest information [1]_, alternately. A feature without a gain above 3 nats
+    has no feature parents. The gain of a pair estimates by how much the pair, added to naive Bayes,
     increases the log-likelihood of the class. A copy of another feature has a large information,
     but no gain.
 
@@ -260,8 +260,8 @@ def kdb_gain(
     Returns
     -------
     BNC
-        Structure without parameters. Use `lp` to estimate them. Parents are in the order in which
-        they were chosen.
+        Structure without parameters. Use `lp` to estimate them. Parents are in the order of their
+        choice.
 
     Notes
     -----
@@ -280,13 +280,13 @@ def kdb_gain(
 
     Parity of three columns shows in no single parent, so pairs of parents are tried as well, for
     the 32 triples of features with the largest interaction: the information of the three on the
-    class minus that of any two and of the third. Triples are formed of the features of the highest
-    ranks, 29 of them for 1,000 rows, without features of many levels: their cubes times the classes
-    are below 16 times the rows. From larger data, about 1,000 evenly spread rows are used. Each of
-    a pair of parents then has half of its gain. If there are more than 128 features, the 128 with
-    the largest gains have parents. With several discretizations, the first one is used, and that by
-    own values for the gains. Ties are broken by the contents of columns, so the structure depends
-    neither on their order nor on their names.
+    class minus the information of any two and of the third. Triples are formed of the features of
+    the highest ranks, 29 of them for 1,000 rows, without features of many levels: their cubes times
+    the classes are below 16 times the rows. From larger data, about 1,000 evenly spread rows are
+    used. Each of a pair of parents then has half of its gain. If there are more than 128 features,
+    the 128 with the largest gains have parents. With several discretizations, the first one is
+    used, and that by own values for the gains. Ties are broken by the contents of columns, so the
+    structure depends neither on their order nor on their names.
 
     References
     ----------

@@ -40,18 +40,18 @@ def lca(
     restarts: int = 10,
     rng: Seed = None,
 ) -> BNC:
-    """Find groups of rows by latent class analysis: a naive Bayes whose class is not observed.
+    """Find groups of rows by latent class analysis: a naive Bayes with an unobserved class.
 
     Parameters
     ----------
     class_var : str
-        Name of the new variable, which is not a column of `dataset`. Its labels are 1, 2, …, k in
-        descending order of their shares of the rows.
+        Name of the new variable, different from the columns of `dataset`. Its labels are 1, 2, …, k
+        in descending order of their shares of the rows.
     dataset : pandas.DataFrame or Dataset
         Categorical data. All columns are features. Missing values are marginalized over.
     k : int or list of int
-        Number of classes, at most 1000, or candidates such as ``range(2, 7)``, from which the
-        number with the largest BIC is chosen.
+        Number of classes, at most 1000, or candidates such as ``range(2, 7)``, and the number with
+        the largest BIC is chosen.
     smooth : float, default 1
         Dirichlet hyperparameter added to every expected count; 0 gives maximum-likelihood
         estimates.

@@ -94,8 +94,8 @@ def tan_cl(
     required, forbidden : pairs of str
         Pairs of features, in any order, that are always joined, and pairs that are never joined.
     missing : {"available", "em"}, default "available"
-        With "available", each pair of features is counted in the rows in which both are observed.
-        With "em", structural EM uses all rows, as in `hc`; not with the score "bde".
+        With "available", each pair of features is counted in the rows with both values. With "em",
+        structural EM uses all rows, as in `hc`; not with the score "bde".
     numbers : {"gaussian", "kernel"} or dict, optional
         Numeric columns to keep as numbers, as in `lp`. A numeric feature is never a parent. Its own
         parent is the feature with the largest mutual information given the class under a Gaussian
@@ -108,9 +108,9 @@ def tan_cl(
 
     Notes
     -----
-    Use "aic" to predict. "bic" keeps fewer arcs, and "loglik", the default of R, keeps n − 1 of
-    them, also if features are independent. The page :doc:`Formulas </methods>` defines the weight
-    of an arc, which comes from the rows in which both features and the class are observed. "loglik"
+    Use "aic" to predict. "bic" keeps fewer arcs, and "loglik", the default of R, keeps
+    n − 1 of them, even if features are independent. The page :doc:`Formulas </methods>` defines the
+    weight of an arc, which comes from the rows with values of both features and the class. "loglik"
     ranks arcs by information per row, as R does, so if values are missing, the result need not be
     the maximum-likelihood tree. Of tied arcs, the first in column order is chosen.
 
@@ -273,7 +273,7 @@ def chow_liu(
 ) -> BNC:
     """Learn the maximum-likelihood tree over all variables, including the class (Chow-Liu).
 
-    Of all networks in which no variable has two parents, this one has the highest likelihood. The
+    Of all networks without two parents of a variable, this one has the highest likelihood. The
     class is a variable like any other and is predicted from its neighbors in the tree only. In
     contrast, `tan_cl` makes the class a parent of every feature and learns a tree over the
     features.
@@ -301,9 +301,9 @@ def chow_liu(
 
     Notes
     -----
-    Use it for an overview of the dependences in a table; `tan_cl` predicts better. An edge
-    contributes I(X;Y), in nats per row, over the rows in which both are observed. Variables that
-    are never observed together are not joined. Ties are broken as in `tan_cl`.
+    Use it for an overview of the dependences in a table; `tan_cl` predicts better. An
+    edge contributes I(X;Y), in nats per row, over the rows with both values. Variables that are
+    never observed together are not joined. Ties are broken as in `tan_cl`.
 
     References
     ----------

@@ -35,8 +35,8 @@ k : int
     Minimum improvement of the score by a step. With 0, the search also makes steps that do not
     change the score.
 smooth, ess, m : float, optional
-    Prior of the models that are scored, as in `lp`; at most one of them. By default ``smooth=0``,
-    as in R.
+    Prior of the models that are scored, as in `lp`; give at most one. By default ``smooth=0``, as
+    in R.
 metric : str, default "accuracy"
     Metric to optimize: "accuracy", "balanced_accuracy", "f1", "precision", "recall", "kappa",
     "mcc", "log_loss", "brier", "rmse" or "calibration_error", as in `cv`. If classes are
@@ -129,8 +129,8 @@ SUPERPARENT = Moves(_children_of_best, most=1)
 def fssj(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
     """Learn a semi-naive Bayes by forward sequential selection and joining.
 
-    The search starts from the class alone. A step adds a feature by itself or joins it to a group,
-    all members of which become its parents. Features that do not improve the score are not
+    The search starts from the class alone. A step adds a feature alone or joins it to a group, and
+    all members of the group become its parents. Features that do not improve the score are not
     selected.
 
     {search}

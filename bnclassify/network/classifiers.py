@@ -235,8 +235,8 @@ class BNC(Network):
     learned : mapping
         Results of a method of `lp`, by name; see `feature_weights` and `em_objectives`.
     densities : mapping
-        The densities of features that are numbers, by name. Such a feature has no levels, is not a
-        parent, and its table is empty.
+        The densities of features that are numbers, by name. Numeric features have no levels, are
+        not parents, and have empty tables.
 
     Examples
     --------

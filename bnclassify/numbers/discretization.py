@@ -327,15 +327,15 @@ def discretize(
     Parameters
     ----------
     dataset : pandas.DataFrame, or table of ibis
-        Training data. Missing values stay missing. In a table of ibis, whose rows stay in their
+        Training data. Missing values stay missing. In a table of ibis, with rows that stay in their
         database, ``method`` is "quantile".
     class_var : str, optional
         Name of the class, which is never discretized. "mdlp" and "mixed" require it.
     method : {"mdlp", "quantile", "width", "mixed"}, default "mdlp"
-        Method of choosing cut points. "mdlp": by the class, as many as the minimum description
-        length principle accepts [1]_, possibly 0. "quantile": intervals with about the same number
-        of rows. "width": intervals of equal width. "mixed": "mdlp" for a column in which it finds
-        at least four cut points, and "quantile" for the others.
+        Method of choosing cut points. "mdlp": by the class, up to the number that the minimum
+        description length principle accepts [1]_, possibly 0. "quantile": intervals with about the
+        same number of rows. "width": intervals of equal width. "mixed": "mdlp" for a column with at
+        least four cut points by "mdlp", and "quantile" for the others.
     bins : int, default 5
         Number of intervals of "quantile" and "width", from 2 to 10,000.
     columns : list, optional
@@ -351,8 +351,8 @@ def discretize(
     -------
     pandas.DataFrame
         A copy of ``dataset`` with categorical columns in place of numeric ones, see `Discretizer`.
-        A column without cut points has one level, ``(-inf, inf)``. Of a table, it is a table to
-        learn from.
+        A column without cut points has one level, ``(-inf, inf)``. For a table of ibis, it is a
+        table to learn from.
     Discretizer
         Discretizes other data frames at the same cut points. ``cuts`` contains the cut points,
         ``kept`` the numbers that stay categorical, ``uncut`` the columns with one level.

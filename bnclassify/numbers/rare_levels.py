@@ -141,7 +141,7 @@ def merge_rare(
     min_count : int, default 10
         Levels in fewer rows are merged. At least 1.
     class_var : str, optional
-        Name of the class, whose levels are then never merged.
+        Name of the class. Its levels are never merged.
     columns : list, optional
         Columns with levels to merge. By default, all columns of text, bools, integers or unordered
         categories except the class. Discretize measurements first: most of their values are rare.

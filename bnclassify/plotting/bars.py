@@ -174,7 +174,7 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
     ----------
     x : BNC or another model
         A model with weights or arc posteriors; see `feature_weights` and `manb_arc_posterior`. If
-        the class has a weight, it has a bar, too.
+        the class has a weight, it also has a bar.
     top : int, optional
         Maximum number of features. None draws all.
     {ax, returns, raises}

@@ -73,7 +73,7 @@ def plot_effect(
         Class to explain. By default, the last of two classes; of more, one line or bar per class,
         for the five most frequent ones, each against all others.
     dataset : pandas.DataFrame or Dataset, optional
-        Rows whose values of the feature are drawn as marks below the curve, or counted next to the
+        Rows with values of the feature to draw as marks below the curve, or counted next to the
         levels.
     {ax, returns, raises}
     KeyError, TypeError, ValueError
@@ -255,7 +255,7 @@ class _Line(NamedTuple):
 def plot_nomogram(
     card: Scorecard, *, row: InFull | Row | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw a scorecard as a nomogram: a scale of points per feature, and one of the probability.
+    """Draw a scorecard as a nomogram: a scale of points per feature, and one of probabilities.
 
     Parameters
     ----------

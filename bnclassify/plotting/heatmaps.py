@@ -52,8 +52,8 @@ def plot_cpt(
 ) -> Axes:
     """Draw a conditional probability table as a heat map: a row per level, a column per class.
 
-    If the variable has feature parents, there is one block per configuration of them. Each column
-    of a block is a distribution.
+    If the variable has feature parents, the picture has one block per configuration of the parents.
+    Each column of a block is a distribution.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def plot_cpt(
         `cpt`.
     {ax, returns, raises}
     KeyError, TypeError, ValueError
-        If the model is an ensemble, of which you can draw ``members(x)``, or the picture would have
+        If the model is an ensemble (draw a network of ``members(x)``), or the picture would have
         more than 100 rows or columns or 1,000 cells.
 
     Examples

@@ -137,9 +137,8 @@ def plot(
         A model with or without parameters. The picture of an average has the arcs of more than half
         of its members, by weight.
     row : pandas.DataFrame, Series or dict, optional
-        Row whose prediction is explained. The label of each feature contains its weight of
-        evidence, and the label of the class its posterior and prior. Blue is evidence for the
-        class, orange against it.
+        Row to explain. The label of each feature contains its weight of evidence, and the label of
+        the class its posterior and prior. Blue is evidence for the class, orange against it.
     target, against, unseen, interactions : optional
         As in `explain`. With interactions, nodes have main effects, and arcs the interaction of the
         pair.

@@ -249,8 +249,8 @@ def plot_calibration(
     posteriors, actual, bins, strategy
         As in `calibration`.
     target : label, optional
-        Class whose probabilities are drawn. By default, the last of two classes, or the most
-        probable class of each row if there are several.
+        Class to draw. By default, the last of two classes, or the most probable class of each row
+        if there are several.
     {ax}
 
     Returns
@@ -317,8 +317,8 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        A line from each model to its average rank, the best on the left. A bar joins models whose
-        ranks differ by less than Nemenyi's critical difference, which is drawn from rank 1.
+        A line from each model to its average rank, the best on the left. A bar joins models with
+        ranks that differ by less than Nemenyi's critical difference, which is drawn from rank 1.
 
     Raises
     ------

@@ -17,9 +17,8 @@ Variables = Hashable | Iterable[Hashable]
 def d_separated(x: Model, a: Variables, b: Variables, given: Variables = ()) -> bool:
     """Return whether a network implies that variables are independent, given others.
 
-    If `a` and `b` are d-separated by `given`, they are independent given these
-    variables for all tables that the network can have. If not, there are tables with
-    which they depend on each other.
+    If `a` and `b` are d-separated by `given`, they are independent given these variables for all
+    tables that the network can have. If not, some tables make them dependent.
 
     Parameters
     ----------
@@ -28,7 +27,7 @@ def d_separated(x: Model, a: Variables, b: Variables, given: Variables = ()) -> 
     a, b : str or list of str
         Variables: features or the class.
     given : str or list of str, default ()
-        Variables whose values are known.
+        Variables with known values.
 
     Returns
     -------
@@ -40,7 +39,7 @@ def d_separated(x: Model, a: Variables, b: Variables, given: Variables = ()) -> 
     TypeError
         If `x` is not a single Bayesian network.
     KeyError
-        If a name is not that of a variable.
+        If a name is not a variable of `x`.
     ValueError
         If `a` or `b` is empty, or a variable is in two of the three arguments.
 
@@ -52,10 +51,10 @@ def d_separated(x: Model, a: Variables, b: Variables, given: Variables = ()) -> 
     Notes
     -----
     A path is blocked by a variable that is given, unless two arcs of the path meet in
-    it (a → v ← b). A variable in which two arcs meet blocks the path unless it or one
-    of its descendants is given. Equivalently [1]_, take the variables of all three
-    arguments and their ancestors, join the members of each family, remove the arrows
-    and the variables in `given`: `a` and `b` are separated if no path is left.
+    it (a → v ← b). If two arcs meet in a variable, it blocks the path unless the variable or a
+    descendant is given. Equivalently [1]_, take the variables of all three arguments and their
+    ancestors, join the members of each family, remove the arrows and the variables in `given`: `a`
+    and `b` are separated if no path is left.
 
     References
     ----------

@@ -45,7 +45,7 @@ def _with_sections(kind: str, returned: str) -> Callable[[Function], Function]:
 
 @_with_sections("tuple of models", "One model per member.")
 def members(x: Model) -> tuple[Model, ...]:
-    """Return the models that a model averages; a single model is its only member.
+    """Return the models that a model averages, or a single model itself.
 
     {any model}
 
@@ -228,7 +228,7 @@ def modelstring(x: Model) -> str:
 
     {one network}
     ValueError
-        If a name contains one of the characters ``[ ] | :`` of the notation.
+        If a name contains a character of ``[ ] | :`` of the notation.
 
     Examples
     --------

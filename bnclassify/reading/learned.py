@@ -52,10 +52,10 @@ def search_steps(x: Model) -> pd.DataFrame:
         ``score`` after it. `fssj` and `bsej` "add" the feature in ``to``, "remove" that in
         ``from``, or "join" two groups: the tuple of features in ``from`` become parents of the
         tuple in ``to``. ``run`` is the number of the restart, or of the search if ``missing="em"``,
-        of which the first is on complete rows. For `lca`, one row per number of classes ``k``, with
-        ``loglik``, ``nparams`` and ``bic``. For a greedy search, ``attrs["scores"]`` has the
-        cross-validated metric of the initial structure and after each step, with losses negated;
-        with ``missing="em"``, it has the score of the observed data for each structure.
+        the first on complete rows. For `lca`, one row per number of classes ``k``, with ``loglik``,
+        ``nparams`` and ``bic``. For a greedy search, ``attrs["scores"]`` has the cross-validated
+        metric of the initial structure and after each step, with losses negated; with
+        ``missing="em"``, it has the score of the observed data for each structure.
 
     {any}
 
@@ -165,12 +165,12 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     Returns
     -------
     pandas.Series or pandas.DataFrame
-        One weight per feature: 0 for a feature that the model ignores, 1 for one whose table is
-        used unchanged. Weights by leave-one-out can be any number, and the class, which is the
-        first row, has one, too. Weights of `ande` are those of the superparents. With additional
-        terms, one column per term: the weights of tables given 0, 1, … feature parents ("level 0",
-        …) or of its table ("tables"), of Gaussian terms, and the root mean squares of slopes and of
-        shifts; NaN if a feature does not have the term.
+        One weight per feature: 0 for a feature that the model ignores, 1 for a feature with an
+        unchanged table. Weights by leave-one-out can be any number, and the first row is the class.
+        Weights of `ande` belong to superparents. With additional terms, one column per term: the
+        weights of tables given 0, 1, … feature parents ("level 0", …) or of its table ("tables"),
+        of Gaussian terms, and the root mean squares of slopes and of shifts; NaN if a feature does
+        not have the term.
 
     {single}
 
@@ -253,7 +253,7 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     Returns
     -------
     pandas.Series
-        - ``power``: the best common power of all terms; 1 if none was estimated
+        - ``power``: the best common power of all terms; 1 if it was not estimated
         - ``objective``: ``log_likelihood`` minus the penalty of the powers
         - ``log_likelihood``: Σ ln P(class | features), each row excluded from the counts in turn,
           in nats

@@ -102,10 +102,10 @@ def mbc(
 
     Notes
     -----
-    Among tied sets of class parents (within 1e-9), the smallest is chosen, then the first. In the
-    tree of features, the weight of an arc p → v is N I(v; p | class parents of v), and the tree is
-    a maximum arborescence (Edmonds). Rows in which some class variables are missing count for
-    observed families. In prediction, missing features are marginalized over exactly.
+    Among tied sets of class parents (within 1e-9), the smallest is chosen, then the
+    first. In the tree of features, the weight of an arc p → v is N I(v; p | class parents of v),
+    and the tree is a maximum arborescence (Edmonds). Rows without some class variables count for
+    the families that they have. In prediction, missing features are marginalized over exactly.
 
     References
     ----------
@@ -152,7 +152,7 @@ def maode(
     max_parents: int = 1,
     progress: bool | None = None,
 ) -> MAODE:
-    """Build an average of networks, in each of which one class is the parent of the others.
+    """Build an average of networks, with one class as the parent of the others in each.
 
     The root of the class variables need not be chosen, because each of them is the root of one
     network.
@@ -171,9 +171,9 @@ def maode(
 
     Notes
     -----
-    P(classes, features) is the mean over the members of their joint distributions, from which
-    posteriors, the most probable combination of labels and the marginalization over missing
-    features follow. The paper [1]_ pools the logs of the members instead.
+    P(classes, features) is the mean of the joint distributions of the members.
+    Posteriors, the most probable combination of labels and the marginalization over missing
+    features follow from it. The paper [1]_ pools the logs of the members instead.
 
     References
     ----------
@@ -300,16 +300,16 @@ def chain(
 
     Notes
     -----
-    P(c_1 … c_m | features) = Π P(c_j | features, c_1 … c_{j−1}), where each factor is the posterior
-    of a classifier of one class variable. `predict` enumerates all combinations of labels if there
-    are at most 65,536. Beyond that, or with ``greedy=True``, it predicts one class variable after
-    the other, given the labels predicted before. Rows in which a class variable is missing are
+    P(c_1 … c_m | features) = Π P(c_j | features, c_1 … c_{j−1}), where each factor is
+    the posterior of a classifier of one class variable. `predict` enumerates all combinations of
+    labels if there are at most 65,536. Beyond that, or with ``greedy=True``, it predicts one class
+    variable after the other, given the labels predicted before. Rows without a class variable are
     excluded only from the model of that variable. Missing features are treated as in the models of
     the chain.
 
-    The posteriors of an ensemble are means over its chains: those of each class variable, and with
-    ``joint=True`` those of combinations of labels. If these are too many, or with ``greedy=True``,
-    the best of the combinations that the chains predict is returned.
+    The posteriors of an ensemble are means over its chains: of the labels of each class variable,
+    and with ``joint=True`` of combinations of labels. If these are too many, or with
+    ``greedy=True``, the best of the combinations that the chains predict is returned.
 
     References
     ----------

@@ -298,8 +298,8 @@ def ande(
         Names of the features, a selection of the columns.
     min_count : int, default 1
         Minimum number of training rows with the superparents' values of a row for the estimator to
-        be used in that row. If there is none, estimators with one superparent fewer are used, down
-        to naive Bayes.
+        be used in that row. Without such an estimator, estimators with one superparent fewer are
+        used, down to naive Bayes.
     subsumption : int, optional
         Drop a value of a row if another value of the row implies it: the other value is in more
         training rows than this number, usually 50, and all of them have both. By default, no values

@@ -33,8 +33,8 @@ _SMALL = 2**20  # cells
 class AODE(Average):
     """An ensemble of one-dependence estimators, one for each feature as the superparent.
 
-    The tables of all estimators are stacked in three arrays, in which the levels of all features
-    are numbered consecutively. `members` returns the estimators as networks.
+    The tables of all estimators are stacked in three arrays; the levels of all features are
+    numbered consecutively. `members` returns the estimators as networks.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class AODE(Average):
     priors : (features, classes) read-only array, or None
         P(class) in each estimator; None before `lp`, like the next two.
     superparents : (levels of all features, classes) read-only array, or None
-        P(level | class), in the estimator whose superparent has the level.
+        P(level | class), in the estimator of the superparent with the level.
     children : tuple of read-only arrays, or None
         P(level | level of the superparent, class) in each estimator, (levels of all other
         features, levels of the superparent, classes).

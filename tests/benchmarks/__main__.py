@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 from .data import SETS
 from .growth import draw_growth
@@ -72,6 +73,8 @@ def main() -> None:
     parser.add_argument("--folder", default="build/scale", help="folder of these files")
     parser.add_argument("--accuracy", nargs="*", metavar="SET", help="evaluate on public data instead")
     parser.add_argument("--rivals", nargs="*", metavar="MODEL", help="models to evaluate")
+    parser.add_argument("--results", metavar="FILE", help="read and append these results")
+    parser.add_argument("--limit", type=float, default=3600, help="seconds of a fit and its predictions")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore", category=DeprecationWarning)
     if arguments.accuracy is not None:
@@ -79,7 +82,9 @@ def main() -> None:
         from .public import SETS as PUBLIC
         from .rivals import RIVALS
 
-        print_accuracy(arguments.accuracy or PUBLIC, arguments.rivals or RIVALS)
+        stored = None if arguments.results is None else Path(arguments.results)
+        rivals = arguments.rivals or RIVALS
+        print_accuracy(arguments.accuracy or PUBLIC, rivals, stored, arguments.limit)
         return
     if arguments.scale is not None:
         from .scale import ROWS, print_scale  # only this needs Dask

@@ -6,6 +6,7 @@ import multiprocessing
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -57,18 +58,7 @@ def time_apart(
     and is ended after ``patience`` seconds. Returns the timing and the result of the other library.
     """
     before = time_alone(ours, budget / 2).ours
-    context = multiprocessing.get_context("fork")
-    receive, send = context.Pipe(duplex=False)
-    process = context.Process(target=_send_timed, args=(theirs, budget, send))
-    process.start()
-    send.close()  # so that only the peer holds it, and its end is heard
-    try:
-        answer = receive.recv() if receive.poll(patience) else None
-    except EOFError:
-        raise RuntimeError("the peer failed; its own error is above") from None
-    finally:
-        process.kill()
-        process.join()
+    answer = apart(partial(_timed, theirs, budget), patience)
     mine = median([before, time_alone(ours, budget / 2).ours])
     if answer is None:
         return Timing(mine, patience, mine / patience, ended=False), None
@@ -76,11 +66,27 @@ def time_apart(
     return Timing(mine, took, mine / took), result
 
 
-def _send_timed(job: Callable[[], Any], budget: float, pipe: Any) -> None:
+def _timed(job: Callable[[], Any], budget: float) -> tuple[float, Any]:
     start = perf_counter()
     result = job()
     first = perf_counter() - start
-    pipe.send((time_alone(job, budget).ours if first < budget else first, result))
+    return (time_alone(job, budget).ours if first < budget else first), result
+
+
+def apart(job: Callable[[], Any], patience: float) -> Any:
+    """Return the result of a job in a separate process, or None if it takes more than these seconds."""
+    context = multiprocessing.get_context("fork")
+    receive, send = context.Pipe(duplex=False)
+    process = context.Process(target=lambda: send.send(job()))
+    process.start()
+    send.close()  # so that only the peer holds it, and its end is heard
+    try:
+        return receive.recv() if receive.poll(patience) else None
+    except EOFError:
+        raise RuntimeError("the peer failed; its own error is above") from None
+    finally:
+        process.kill()
+        process.join()
 
 
 def peak_memory(job: Callable[[], Any]) -> int:

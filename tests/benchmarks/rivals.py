@@ -102,6 +102,27 @@ def explainable(X: pd.DataFrame, y: pd.Series[Any], **arguments: Any) -> Fitted:
     return lambda new: model.predict_proba(new.assign(**{c: new[c].astype(object) for c in categories}))
 
 
+def piecewise(X: pd.DataFrame, y: pd.Series[Any]) -> Fitted:
+    """Fit automatic piecewise linear regression (APLR) with its default settings."""
+    from aplr import APLRClassifier
+
+    read = _with_text(list(X.select_dtypes("category")))
+    model = APLRClassifier(random_state=0, n_jobs=1)
+    model.fit(read(X), y)
+    order = np.argsort(model.get_categories())
+    return lambda new: model.predict_class_probabilities(read(new))[:, order]
+
+
+def khiops(X: pd.DataFrame, y: pd.Series[Any]) -> Fitted:
+    """Fit Khiops with its default settings; its program has to be on the path."""
+    from khiops.sklearn import KhiopsClassifier
+
+    read = _with_text(list(X.select_dtypes("category")))
+    model = KhiopsClassifier().fit(read(X), y)
+    order = np.argsort([str(label) for label in model.classes_])
+    return lambda new: model.predict_proba(read(new))[:, order]
+
+
 def lightgbm(X: pd.DataFrame, y: pd.Series[Any]) -> Fitted:
     """Fit LightGBM with its default settings, which uses the category type of pandas."""
     from lightgbm import LGBMClassifier
@@ -159,6 +180,8 @@ RIVALS: dict[str, Callable[[pd.DataFrame, pd.Series[Any]], Fitted]] = {
     "boosting, stopped": partial(boosting, early_stopping=True, max_iter=500),
     "EBM": explainable,
     "EBM, sum": partial(explainable, interactions=0),
+    "APLR": piecewise,
+    "Khiops": khiops,
     "LightGBM": lightgbm,
     "CatBoost": catboost,
     "RealMLP": realmlp,
