@@ -36,7 +36,7 @@ from .effect_table import EffectTable, PairEffects, training_rows
 
 Pairs: TypeAlias = "int | Literal['auto'] | Iterable[tuple[Hashable, Hashable]] | None"
 
-_GROUPS = 12  # of the values of a feature in pairs
+GROUPS = 12  # of the values of a feature in pairs
 _WAVES = 4  # along numbers
 _FEATURES = 64  # with the largest effects, of which pairs are candidates
 _FOLDS, _MANY, _FOLDS_OF_MANY = 5, 2_000, 3  # of up to 2,000 rows, and of more
@@ -178,16 +178,16 @@ def _groups_of(x: EffectTable, i: int, codes: Codes, weights: Array) -> Position
     """Return the group of each value of a feature, -1 if missing: intervals of similar weight."""
     n = len(x.known_levels[i])
     mass = np.bincount(codes[codes >= 0], weights[codes >= 0], n)
-    if n <= _GROUPS:
+    if n <= GROUPS:
         groups = np.arange(n)
     elif x.features[i] in x.cuts:
         middles = (mass.cumsum() - mass / 2) / max(mass.sum(), 1e-300)
         groups = np.unique(
-            (middles * _GROUPS).astype(np.intp).clip(0, _GROUPS - 1), return_inverse=True
+            (middles * GROUPS).astype(np.intp).clip(0, GROUPS - 1), return_inverse=True
         )[1]
     else:  # the rarest levels together
-        groups = np.full(n, _GROUPS - 1)
-        groups[np.argsort(-mass, kind="stable")[: _GROUPS - 1]] = np.arange(_GROUPS - 1)
+        groups = np.full(n, GROUPS - 1)
+        groups[np.argsort(-mass, kind="stable")[: GROUPS - 1]] = np.arange(GROUPS - 1)
     return np.append(groups, -1)
 
 
