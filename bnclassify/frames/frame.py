@@ -14,7 +14,7 @@ from ..base.checks import check_columns
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import listed, repeated, without_labels
 from .columns import NUMBERS_ADVICE, check_categorical, column_arrays, encode_column
-from .dataset import Countable, Dataset, InMemory
+from .dataset import Countable, Dataset, Opened
 from .numeric import (
     ArrayLike,
     check_weights,
@@ -28,7 +28,7 @@ from .schema import ALL, Columns, Known, Schema
 
 
 @dataclass(frozen=True)
-class Frame(InMemory):
+class Frame(Opened[Dataset]):
     """A data frame with unique names of columns; errors about its values name the ``argument``."""
 
     frame: pd.DataFrame
