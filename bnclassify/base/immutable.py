@@ -92,7 +92,7 @@ class Immutable:
     def _freeze(self, **changed: Any) -> None:
         """Make arrays read-only and close mappings, in all fields or in changed ones."""
         for name, value in (changed or vars(self)).items():
-            cls = type(value)
+            cls: Any = type(value)
             if _has_items(cls):
                 lock(value)
             elif _is_open(cls):

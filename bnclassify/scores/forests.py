@@ -37,7 +37,7 @@ def is_forest(factors: Sequence[Factor]) -> bool:
 
 def add_sums(total: Array, factors: Sequence[Factor], codes: Codes, context: Codes) -> None:
     """Add terms as `add_missing`: products and sums of probabilities or, if too small, of logs."""
-    rows = np.arange(len(total))
+    rows: Positions = np.arange(len(total))
     if all(f.table.shape[-2] == 1 and f.table.max(initial=0) <= 0 for f in factors):
         rows = _add_probabilities(total, factors, codes)
     if len(rows):
