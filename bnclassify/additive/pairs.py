@@ -117,7 +117,7 @@ def with_pairs(x: EffectTable, dataset: InFull, pairs: Any, learned_from: Model)
 
     The scores of held-out rows are those of the model that the sum is of, fitted without them.
     """
-    if pairs in (None, 0, ()) or len(x.known_levels[-1]) < 2:
+    if pairs in (None, 0, ()) or len(x.known_levels[-1]) < 2 or len(x.features) < 2:
         return x
     with one_thread:  # products of small arrays
         rows, groups, folds = _rows_of(x, dataset, learned_from)
