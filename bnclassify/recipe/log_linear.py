@@ -28,7 +28,7 @@ from ..scores.rows import Rows
 from .codings import Coarsening
 from .family_terms import FamilyTerm, family_terms
 from .incomplete import make_tree, some
-from .tables import PrefixTable, class_probabilities
+from .tables import PrefixTable, class_shares
 from .terms import Power
 
 
@@ -255,10 +255,8 @@ class LogLinear(BuiltOn):
         return dict(zip([self.class_var, *self.features], [of_class, *of_features], strict=True))
 
     def class_prior(self) -> Array:
-        """Return the smoothed class shares in training, regardless of the power of the class."""
-        table = self.tables[0][-1]
-        parents = [np.zeros(1, dtype=np.intp)] * (len(table.cards) - 1)
-        return next(class_probabilities(table, parents, 1)).ravel()
+        """Return the class shares in training, regardless of the power of the class."""
+        return class_shares(self.tables[0][-1])
 
 
 def raised(powers: Sequence[Power], by: float) -> tuple[Power, ...]:
