@@ -198,7 +198,7 @@ class Countable(Immutable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Countable, Opened["Dataset"]):
-    """Categorical data as integer codes, from `encode`. All functions accept it as a DataFrame.
+    """Categorical data as integer codes, from `encode`; functions accept it like a DataFrame.
 
     Attributes
     ----------

@@ -259,7 +259,7 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
     Raises
     ------
     TypeError, ValueError
-        If the text has another form or a cycle, or a parent or the class is not a variable of it.
+        If the text has another form or a cycle, or a parent or the class has no bracket.
 
     References
     ----------

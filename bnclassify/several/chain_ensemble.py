@@ -28,8 +28,8 @@ _BLOCK_CELLS = 2**20
 class ChainEnsemble(Chained):
     """An average of classifier chains, each with another order of the class variables.
 
-    Posteriors are the means of those of the chains. `chain` learns the structure if it is given
-    ``orders``, `lp` the parameters.
+    Its posteriors are the means over the chains. `chain` with ``orders`` learns the structure, `lp`
+    the parameters.
 
     Attributes
     ----------

@@ -261,7 +261,7 @@ def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class MAODE(Bridged):
-    """An average of networks, in each of which a class variable is the parent of the others.
+    """An average of networks; in each, another class variable is the parent of the others.
 
     The features have the same parents and the same tables in all networks, which are stored once.
     `members` returns the networks. `maode` builds the structure, `lp` estimates the tables.
