@@ -29,6 +29,7 @@ from bnclassify.scores.rows import Rows
 
 from .conftest import read_reference
 from .estimators import BNCClassifier
+from .oracles import with_holes
 from .test_seams import TwoFeatures
 
 WEIGHTS: dict[str, Any] = {"backoff": True, "held_out": "weights", "held_out_args": {"parents": True}}
@@ -505,7 +506,7 @@ def test_class_and_data_are_required() -> None:
 
 @pytest.mark.parametrize("how", ["weights", "parents", "power"])
 def test_folds_may_be_added_to_every_estimation_by_held_out_rows(how: str, car: pd.DataFrame) -> None:
-    for rows in (car, car.iloc[::300]):
+    for rows in (car, car.iloc[::300], with_holes(car, 0.1, 0)):
         x = bn.lp(bn.kdb_mi("class", rows), rows, backoff=True, held_out=how, held_out_args={"folds": 3})
         assert len(bn.predict(x, rows, prob=True)) == len(rows)
         assert "folds" in repr(x)

@@ -165,18 +165,6 @@ class LogLinear(BuiltOn):
                 total[block] += logs
         return total
 
-    def score_and_offset(self, rows: Rows) -> tuple[Array, Array]:
-        """Return what a power of the model raises of its scores, and the rest, (rows, classes)."""
-        score = self.unadjusted(rows)
-        offset, some = np.zeros(score.shape), np.flatnonzero(~rows.is_complete)
-        if self.fading is not None and len(some):
-            known, prior = rows.take(some), log(self.class_prior())
-            kept, offset[some] = self.fading.at(
-                known.codes, prior, self.alone_tables.unadjusted(known)
-            )
-            score[some] = kept[:, None] * score[some] + self.shifts_of_gaps(known.codes)
-        return score, offset
-
     @cached_property
     def alone_tables(self) -> LogLinear:
         """The tables of the features without feature parents, averaged, with powers of 1."""
