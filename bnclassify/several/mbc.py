@@ -352,7 +352,7 @@ class MAODE(Bridged):
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         families = [[data.positions[v] for v in family] for family in self._counted_families]
-        return tuple(count_families(data, families))
+        return count_families(data, families)
 
     def tabulate(self, tally: Tally) -> MAODE:
         tables = tabulate(tally.counts, tally.prior)
