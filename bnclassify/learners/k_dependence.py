@@ -288,8 +288,8 @@ def kdb_gain(
     --------
     >>> from bnclassify import kdb_gain, load_car, modelstring
     >>> modelstring(kdb_gain("class", load_car(), kdbk=1))
-    '[class] [doors|class] [safety|class] [buying|safety:class] [persons|safety:class]
-     [lug_boot|safety:class] [maint|buying:class]'
+    '[class] [safety|class] [buying|safety:class] [persons|safety:class] [lug_boot|safety:class]
+     [maint|buying:class] [doors|lug_boot:class]'
     """
     k = Whole().check("kdbk", kdbk)
     data = prepare_rows(dataset, class_var, features)
