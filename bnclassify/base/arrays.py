@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import xlogy
 from threadpoolctl import ThreadpoolController
 
-from .immutable import cached_property
+from .immutable import StackedArrays, cached_property
 
 T = TypeVar("T", bound=np.generic)
 V = TypeVar("V")
@@ -31,6 +31,12 @@ Mask = ArrayOf[np.bool_]
 _FEW_CELLS = 2**16  # of an array that stays in the cache
 _SHORT = 16  # longest axis for which NumPy's own reductions are slower
 
+BLOCK_CELLS = 2**18
+"""The cells of an array that is computed at once, so that it stays in the cache."""
+
+BLOCK_ROWS = 2**13
+"""The rows that are scored at once, so that their scores stay in the cache."""
+
 TOLERANCE = 1e-9
 """Two scores, log probabilities or weights that differ by no more than this are tied."""
 
@@ -41,9 +47,9 @@ def code_type(bound: int) -> np.dtype[Any]:
     return np.min_scalar_type(-bound - 2)
 
 
-def blocks(n: int, most: int, cells: int = 1) -> Iterator[slice]:
-    """Yield slices of n rows with ``cells`` each: up to ``most`` cells per slice, or one row."""
-    size = max(1, most // max(1, cells))
+def blocks(n: int, cells: int = 1, most: int | None = None) -> Iterator[slice]:
+    """Yield slices of n rows with ``cells`` each: at most `BLOCK_CELLS` per slice, or one row."""
+    size = max(1, (most or BLOCK_CELLS) // max(1, cells))
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
@@ -67,21 +73,18 @@ def _plus(first: Any, second: Any) -> Any:
     return first + second
 
 
-def by_shape(arrays: Sequence[V], function: Callable[[ArrayOf[Any]], ArrayOf[Any]]) -> list[V]:
-    """Apply a function to the stacked arrays of each shape; return views of its results.
-
-    Elements that are not arrays are unchanged.
-    """
-    results: list[Any] = list(arrays)
-    alike: dict[tuple[int, ...], list[int]] = {}
-    for i, array in enumerate(arrays):
-        if isinstance(array, np.ndarray):
-            alike.setdefault(array.shape, []).append(i)
-    for places in alike.values():
-        made = function(np.array([arrays[i] for i in places]))
-        for i, array in zip(places, made, strict=True):
-            results[i] = array
-    return results
+def by_shape(
+    arrays: Sequence[Any], function: Callable[[ArrayOf[Any]], ArrayOf[Any]]
+) -> StackedArrays:
+    """Apply a function to the stacked arrays of each shape; other elements are unchanged."""
+    stacks = arrays.stacks if isinstance(arrays, StackedArrays) else ()
+    if not stacks:
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for i, array in enumerate(arrays):
+            if isinstance(array, np.ndarray):
+                alike.setdefault(array.shape, []).append(i)
+        stacks = [(at, np.array([arrays[i] for i in at])) for at in alike.values()]
+    return StackedArrays.of([(places, function(stack)) for places, stack in stacks], arrays)
 
 
 def normalize(mass: Array, axis: int = 0) -> Array:
@@ -105,9 +108,8 @@ def log_sum_exp(logs: Array, axis: int = -1) -> Array:
     top = np.where(top == -np.inf, 0.0, top)
     if parts.size < _FEW_CELLS:
         return log(reduce(np.add, np.exp(parts - top))) + top
-    return (
-        log(reduce(np.add, (np.exp(part - top) for part in parts))) + top
-    )  # a third of the memory
+    # A third of the memory.
+    return log(reduce(np.add, (np.exp(part - top) for part in parts))) + top
 
 
 def share_out(logs: Array, axis: int) -> Array:

@@ -229,10 +229,8 @@ def log_tail(statistic: float, df: int) -> float:
     tail = float(chdtrc(df, statistic)) if df else 1.0
     if tail > _SMALLEST_TAIL:
         return ln(tail)
-    a, x = (
-        df / 2,
-        statistic / 2,
-    )  # the continued fraction of the incomplete gamma function, from its end
+    # The continued fraction of the incomplete gamma function, from its end.
+    a, x = (df / 2, statistic / 2)
     fraction = 0.0
     for k in range(_FRACTION_TERMS, 0, -1):
         fraction = k * (a - k) / (x + 2 * k + 1 - a + fraction)

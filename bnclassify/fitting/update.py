@@ -59,7 +59,8 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
 
     Notes
     -----
-    The amounts of back-off are estimated again from all counts. Structure and cut points stay.
+    The amounts of back-off are estimated again from all counts. Structure and cut points do not
+    change.
 
     Examples
     --------

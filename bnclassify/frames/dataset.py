@@ -198,7 +198,7 @@ class Countable(Immutable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Countable, Opened["Dataset"]):
-    """Categorical data as integer codes, from `encode`. All functions accept it as a DataFrame.
+    """Categorical data as integer codes, from `encode`; functions accept it like a DataFrame.
 
     Attributes
     ----------
@@ -299,7 +299,7 @@ class Dataset(Countable, Opened["Dataset"]):
         """
         if len(self) <= _PART_ROWS:
             return count(self)
-        return added(count(self.taken(rows)) for rows in blocks(len(self), _PART_ROWS))
+        return added(count(self.taken(rows)) for rows in blocks(len(self), most=_PART_ROWS))
 
     count_all = add_up
 

@@ -20,7 +20,7 @@ _LIKELY = -4.0
 _SAMPLE = 1000
 """Number of rows, evenly spaced, that are looked at first."""
 
-_MOST_COLUMNS = 20
+MOST_COLUMNS = 20
 """Maximum number of columns of a table of frequencies."""
 
 _FEW = 20
@@ -44,7 +44,7 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
     n = len(columns[0].codes) if columns else 0
     if (
         n < 6
-        or len(columns) > _MOST_COLUMNS
+        or len(columns) > MOST_COLUMNS
         or any(column.weights is not None for column in columns)
     ):
         return None

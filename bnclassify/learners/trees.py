@@ -273,7 +273,7 @@ def chow_liu(
 ) -> BNC:
     """Learn the maximum-likelihood tree over all variables, including the class (Chow-Liu).
 
-    Of all networks without two parents of a variable, this one has the highest likelihood. The
+    Of all networks with at most one parent per variable, this one has the highest likelihood. The
     class is a variable like any other and is predicted from its neighbors in the tree only. In
     contrast, `tan_cl` makes the class a parent of every feature and learns a tree over the
     features.

@@ -36,7 +36,6 @@ from .weighting import with_weights
 MAX_DEPTH = 30
 _MOST_TREES = 100_000
 _ALL_SUBSETS = 10  # maximum number of levels for a search of all splits with more than two classes
-_BLOCK_CELLS = 2**22
 _TREE_CELLS = 2**18  # number of codes of the rows of trees that grow together
 
 _Counts: TypeAlias = ArrayOf[np.intp]
@@ -187,7 +186,7 @@ class _Trees:
         sides = np.zeros((*gains.shape, width), dtype=bool)
         for r, features in self.by_card.items():
             best = _best_cut if self.n_classes <= 2 or r > _ALL_SUBSETS else _best_subset
-            for some in blocks(len(features), _BLOCK_CELLS, n_nodes * r * self.n_classes):
+            for some in blocks(len(features), n_nodes * r * self.n_classes):
                 gain, left = best(self._counts(r, features[some], n_nodes))
                 gains[features[some]] = gain.reshape(-1, n_nodes)
                 sides[features[some], :, :r] = left.reshape(-1, n_nodes, r)
@@ -254,7 +253,7 @@ def _best_subset(counts: _Counts) -> tuple[Array, Mask]:
     _, r, n_classes = counts.shape
     subsets = np.array([(*side, False) for side in product([False, True], repeat=r - 1)][1:])
     gains, best = np.empty(len(counts)), np.empty(len(counts), dtype=np.intp)
-    for nodes in blocks(len(counts), _BLOCK_CELLS, len(subsets) * n_classes):
+    for nodes in blocks(len(counts), len(subsets) * n_classes):
         left: Array = subsets.astype(np.float64) @ counts[nodes]
         gains[nodes], best[nodes] = _best_gain(left, counts[nodes].sum(axis=1))
     return gains, subsets[best]

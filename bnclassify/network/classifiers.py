@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, blocks, by_shape, code_type, log
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks, by_shape, code_type, log
 from ..base.graphs import layers
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..base.messages import WIDE, how_to_merge, shown, warn
@@ -19,21 +19,14 @@ from ..model.counted import CountedModel, estimated
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Tally
 from ..scores.densities import Density
-from ..scores.elimination import BLOCK_ROWS, complete, draw_columns
+from ..scores.elimination import complete, draw_columns
 from ..scores.evaluate import scores_at, terms_with
 from ..scores.factors import Factor
 from ..scores.formulas import Numeric, Sum, Table
 from ..scores.gibbs import BURN_IN, GibbsSampler
 from ..scores.rows import Rows
 from .em import maximize
-from .families import (
-    Family,
-    Scope,
-    check_families,
-    check_shapes,
-    count_parameters,
-    scopes_of,
-)
+from .families import Family, Scope, check_families, check_shapes, count_parameters, scopes_of
 from .priors import Prior, is_nested, tabulate
 
 _FEWEST_ROWS = 100  # with fewer rows, most networks have more parameters than rows
@@ -149,11 +142,11 @@ class Graph(CountedModel):
         return estimated(self, data, prior)
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
-        return tuple(count_families(data, self.scopes))
+        return count_families(data, self.scopes)
 
     def tabulate(self, tally: Tally) -> Self:
         tables = tabulate(tally.counts, tally.prior)
-        return renewed(self, cpts=tuple(tables), learned={"counts": tally})
+        return renewed(self, cpts=tables, learned={"counts": tally})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -264,6 +257,8 @@ class BNC(Network):
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         scopes = [self.scopes[i] for i in self._coded]
         tables = prior.count(data, scopes) if is_nested(prior) else count_families(data, scopes)
+        if not self.densities:
+            return tuple(tables) if isinstance(tables, list) else tables
         counts = dict(zip(self._coded, tables, strict=True))
         for name, density in self.densities.items():
             scope = self.scopes[self.variables.index(name)]
@@ -278,21 +273,26 @@ class BNC(Network):
     def tabulate(self, tally: Tally) -> Self:
         prior: Prior = tally.prior
         coded, learned = self._coded, dict[str, Any]()
-        counts = [tally.counts[i] for i in coded]
+        counts = [tally.counts[i] for i in coded] if self.densities else tally.counts
+        made: Sequence[Array]
         if is_nested(prior):
             scopes, families = [self.scopes[i] for i in coded], [self.families[i] for i in coded]
             made, learned = prior.tabulate(counts, scopes, families)
         else:
             made = tabulate(counts, prior)
-        tables = list[Array](made)
-        for i in sorted(set(range(len(self.scopes))) - set(coded)):  # terms of numbers
-            tables.insert(i, np.empty([self.cards[v] for v in self.scopes[i]]))
         named = dict(zip(self.variables, tally.counts, strict=True))
         densities = {
             name: density.estimate(named[name], name) for name, density in self.densities.items()
         }
         learned["counts"] = tally
-        return renewed(self, cpts=tuple(tables), densities=densities, learned=learned)
+        if densities:  # terms of numbers, whose tables are empty
+            tables = dict(zip(coded, made, strict=True))
+            made = [
+                tables.get(i, np.empty([self.cards[v] for v in scope]))
+                for i, scope in enumerate(self.scopes)
+            ]
+        cpts = made if isinstance(made, tuple) else tuple(made)
+        return renewed(self, cpts=cpts, densities=densities, learned=learned)
 
     def maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
         tables, run = maximize(data, self.scopes, prior, em)
@@ -312,7 +312,7 @@ class BNC(Network):
         self, rows: Rows, labels: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0
     ) -> Codes:
         # in blocks, because terms of numbers become tables
-        some = blocks(max(1, len(rows)), BLOCK_ROWS if self.densities else max(1, len(rows)))
+        some = blocks(max(1, len(rows)), most=BLOCK_ROWS if self.densities else max(1, len(rows)))
         completed = [
             complete(*terms_with(self.score, rows.take(block), labels[block]), rng)
             for block in some
@@ -399,6 +399,8 @@ def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:
 
 def check_numbers(x: Network) -> None:
     """Raise a ValueError if a number, without levels, is a parent, or a density does not fit."""
+    if not x.densities and all(x.levels or ()):
+        return
     card = {} if x.levels is None else dict(zip(x.variables, map(len, x.levels), strict=True))
     numbers = {name for name, levels in card.items() if not levels}
     for variable, *parents in x.families if numbers else ():
@@ -419,6 +421,8 @@ def check_numbers(x: Network) -> None:
 def warn_of_wide_tables(x: Model, rows: int) -> None:
     """Warn of a network with more free parameters than rows if a single table causes the excess."""
     if not isinstance(x, Network) or "concentrations" in x.learned:  # back-off smooths wide tables
+        return
+    if not x.densities and 2 * max([table.size for table in x.cpts or ()], default=0) <= rows:
         return
     sizes = [count_parameters([scope], x.cards) for scope in x.scopes]
     total, most = sum(sizes), max(sizes)

@@ -17,9 +17,8 @@ UNKNOWN = -2
 _MOST_EFFECTS = 2_000  # of which all covariances are kept
 _DIGITS = 9  # of covariances, which are written to files and pages
 _LEAST_VARIANCE = 1e-5
-_PROBIT = (
-    np.pi / 8
-)  # the mean of a logistic function of a normal number z is about that of z / √(1 + πv/8)
+# The mean of a logistic function of a normal number z is about that of z / √(1 + πv/8).
+_PROBIT = np.pi / 8
 
 
 @record

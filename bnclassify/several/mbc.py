@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions, blocks, first_best, log
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Mask, Positions, blocks, first_best, log
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..base.messages import listed, shown
 from ..counts.contingency import count_families
@@ -26,7 +26,6 @@ from ..network.ensemble import ArcShares, mean_arcs
 from ..network.families import Family, check_families
 from ..network.priors import Prior, tabulate
 from ..scores.elimination import (
-    BLOCK_ROWS,
     Component,
     LogTable,
     beliefs,
@@ -64,7 +63,7 @@ def _marginals_of_classes(
     """Return each class variable's ln P(label, observed features) in a network, (rows, labels)."""
     results: list[Array] = [np.empty((codes.shape[1], card)) for card in cards]
     variables = np.concatenate([codes, _unknown_labels(codes, cards)])
-    for block in blocks(codes.shape[1], BLOCK_ROWS):
+    for block in blocks(codes.shape[1], most=BLOCK_ROWS):
         evidence = network_joint(terms, variables[:, block])
         for i, rows, free, shares in beliefs(terms, variables[:, block]):
             if i >= len(codes):
@@ -84,7 +83,7 @@ def _best_labels(
     [terms] = members
     labels = np.zeros((len(cards), codes.shape[1]), dtype=np.intp)
     variables = np.concatenate([codes, _unknown_labels(codes, cards)])
-    for block in blocks(codes.shape[1], BLOCK_ROWS):
+    for block in blocks(codes.shape[1], most=BLOCK_ROWS):
         for component in hidden_components(terms, variables[:, block], everywhere=True):
             for u, chosen in _labels_of_component(component, len(codes)).items():
                 labels[u - len(codes), block][component.rows] = chosen
@@ -140,7 +139,7 @@ def _best_of_all(
         )
     variables = np.concatenate([codes, _unknown_labels(codes, cards)])
     hidden, best = range(len(codes), len(variables)), np.empty(codes.shape[1], dtype=np.intp)
-    for block in blocks(len(best), MOST_COMBINATIONS, n):
+    for block in blocks(len(best), n, MOST_COMBINATIONS):
         logs = score_all(
             lambda tried: joint_in_blocks(members, tried), variables[:, block], hidden, cards
         )
@@ -261,7 +260,7 @@ def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class MAODE(Bridged):
-    """An average of networks, in each of which a class variable is the parent of the others.
+    """An average of networks; in each, another class variable is the parent of the others.
 
     The features have the same parents and the same tables in all networks, which are stored once.
     `members` returns the networks. `maode` builds the structure, `lp` estimates the tables.
@@ -352,7 +351,7 @@ class MAODE(Bridged):
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         families = [[data.positions[v] for v in family] for family in self._counted_families]
-        return tuple(count_families(data, families))
+        return count_families(data, families)
 
     def tabulate(self, tally: Tally) -> MAODE:
         tables = tabulate(tally.counts, tally.prior)

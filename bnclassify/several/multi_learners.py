@@ -153,7 +153,7 @@ def maode(
     max_parents: int = 1,
     progress: bool | None = None,
 ) -> MAODE:
-    """Build an average of networks, with one class as the parent of the others in each.
+    """Build an average of networks; in each, another class is the parent of the other classes.
 
     The root of the class variables need not be chosen, because each of them is the root of one
     network.

@@ -8,11 +8,20 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions, blocks, log, log_sum_exp, one_thread
+from ..base.arrays import (
+    BLOCK_CELLS,
+    Array,
+    Codes,
+    Mask,
+    Positions,
+    blocks,
+    log,
+    log_sum_exp,
+    one_thread,
+)
 from ..base.immutable import cached_property
 
 _ROWS = 2**14
-_BLOCK_CELLS = 2**16
 _BLOCK_ROWS = 96  # number of rows that are multiplied at once, or a multiple
 _REGISTER_ROWS = 16  # of whose multiples BLAS adds up each row in the same order
 _PRODUCTS_PER_LOOK_UP = 60  # number of multiplications in the time of a look-up
@@ -36,7 +45,7 @@ def number_levels(codes: Codes, spans: Sequence[slice]) -> Codes:
 def by_blocks(joint: Callable[[Codes], Array], codes: Codes, n_classes: int) -> Array:
     """Compute a log joint, (rows, classes), a block of rows at a time, which bounds memory."""
     result = np.empty((codes.shape[1], n_classes))
-    for rows in blocks(len(result), _ROWS):
+    for rows in blocks(len(result), most=_ROWS):
         result[rows] = joint(codes[:, rows])
     return result
 
@@ -128,7 +137,7 @@ class LookUp:
     ) -> Array:
         _, n_superparents, n_classes = self._tables[0].shape
         result = np.empty((places.shape[1], n_classes))
-        for rows in blocks(len(result), _BLOCK_CELLS, len(superparents) * n_classes):
+        for rows in blocks(len(result), len(superparents) * n_classes):
             index = superparents[:, rows].astype(np.intp)
             logs = np.zeros((*index.shape, n_classes)) + log_weights[:, None, None]
             buffer = np.empty_like(logs)
@@ -144,7 +153,7 @@ class LookUp:
         own = np.arange(span.start, span.stop)
         joint: Array = self.logs[own, own]
         result = np.empty((places.shape[1], joint.shape[1]))
-        for rows in blocks(len(result), _BLOCK_CELLS, joint.size):
+        for rows in blocks(len(result), joint.size):
             logs = np.tile(joint.ravel(), (rows.stop - rows.start, 1))
             for table, of_rows in zip(self._tables, places[:, rows], strict=True):
                 logs += table[:, span].reshape(len(table), -1).take(of_rows, axis=0)
@@ -156,7 +165,7 @@ class LookUp:
     ) -> Array:
         """Return `total` by products of full registers, so that rows do not affect each other."""
         cells = self.logs.shape[0] * self.logs.shape[2]
-        size = _BLOCK_ROWS * max(1, _BLOCK_CELLS // (_BLOCK_ROWS * cells))
+        size = _BLOCK_ROWS * max(1, BLOCK_CELLS // (_BLOCK_ROWS * cells))
         result = np.empty((levels.shape[1], self.logs.shape[2]))
         complete: Mask = np.asarray((levels >= 0).all(axis=0))
         with one_thread:
@@ -164,7 +173,7 @@ class LookUp:
                 (True, np.flatnonzero(complete)),
                 (False, np.flatnonzero(~complete)),
             ):
-                for part in blocks(len(some), size):
+                for part in blocks(len(some), most=size):
                     own = some[part]
                     rows = np.resize(own, -(-len(own) // _REGISTER_ROWS) * _REGISTER_ROWS)
                     if marginalizes and not has_all:
