@@ -52,7 +52,6 @@ RESERVED = ("feature", "value", "given", "given_value", "share", "observed")
 LEAST_MASS = 1e-12
 _PLAIN = Preparation()
 _SMALL = 1e-12  # difference of equal effects
-_ROWS_OF_MEAN = 30  # number of rows that weigh as much as the mean of the other effects
 _HALF = 0.5  # pseudo-count of each value, so that intervals without rows keep their effects
 
 
@@ -451,6 +450,7 @@ def with_shrunk_gaps(x: EffectTable, dataset: InFull, ignored: Mask) -> EffectTa
     for i, (table, [*known, lacking]) in enumerate(zip(tables, counts, strict=True)):
         if lacking > 0:
             mean = np.average(table[:-1], axis=0, weights=np.maximum(known, LEAST_MASS))
-            share = 0.0 if ignored[i] else lacking / (lacking + _ROWS_OF_MEAN)
+            # 30: number of rows that weigh as much as the mean of the other effects
+            share = 0.0 if ignored[i] else lacking / (lacking + 30)
             tables[i] = np.concatenate([table[:-1], [share * table[-1] + (1 - share) * mean]])
     return replace(x, tables=tuple(tables))

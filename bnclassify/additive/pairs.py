@@ -35,8 +35,6 @@ Pairs: TypeAlias = "int | Literal['auto'] | Iterable[tuple[Hashable, Hashable]] 
 
 _GROUPS = 8  # of the values of a feature in pairs
 _FEATURES = 64  # with the largest effects, of which pairs are candidates
-_FOLDS = 5
-_NUMBERS = (1, 2, 4, 8, 16, 32)
 _PRECISIONS = (0.3, 1.5, 6.0, 25.0)  # of the effects of pairs
 _USUAL = 1.5
 _OF_SINGLE = 50.0  # precision of changes of single effects
@@ -45,8 +43,6 @@ _OF_CLASSES = 1e-3
 _OF_CELLS = 8.0  # precision of the effects in the search
 _SHARES = (0.25, 0.5, 0.75, 1.0)
 _CLEAR = 2.0  # standard errors by which the likelihood of held-out rows must rise
-_PATIENCE = 3  # numbers of pairs after which the search ends without a gain
-_MOST_STEPS = 60
 
 
 class _Choice(NamedTuple):
@@ -123,7 +119,7 @@ def with_pairs(x: EffectTable, dataset: InFull, pairs: Any, learned_from: Model)
     named = [
         (x.features.index(a), x.features.index(b)) for a, b in given if {a, b} <= {*x.features}
     ]
-    numbers = _NUMBERS if isinstance(pairs, str) else (len(named) if given else pairs,)
+    numbers = (1, 2, 4, 8, 16, 32) if isinstance(pairs, str) else (len(named) if given else pairs,)
     choice = _chosen(rows, folds, numbers, named)
     order = named or _ranked(rows)
     if isinstance(pairs, str) and choice.gain <= _CLEAR * choice.error:
@@ -147,7 +143,7 @@ def _rows_of(
     coded = np.array([of[own] for of, own in zip(groups, codes, strict=True)], dtype=np.intp)
     sizes = np.array([int(of.max()) + 1 for of in groups], dtype=np.intp)
     classes = match(data, (x.class_var,), x.known_levels[-1:])[0].astype(np.intp)
-    split = split_rows(raw, int(min(_FOLDS, number_of_cases(raw))))
+    split = split_rows(raw, int(min(5, number_of_cases(raw))))
     at = np.concatenate([fold.rows for fold in split])
     units = [weights[fold.rows] if fold.units is None else fold.units for fold in split]
     scores = _held_out_scores(learned_from, raw, split)
@@ -222,7 +218,7 @@ def _chosen(
     for number in numbers:
         tried.append(best(number, _USUAL))
         top = max(range(len(tried)), key=lambda i: tried[i].gain)
-        if len(tried) - top >= _PATIENCE:
+        if len(tried) - top >= 3:  # numbers of pairs after which the search ends without a gain
             break
     found = max(tried, key=lambda choice: choice.gain)
     if found.gain > 0 or len(numbers) == 1:
@@ -358,7 +354,7 @@ def _regression(rows: _Rows, pairs: Sequence[tuple[int, int]], precision: float)
 
     start = np.zeros((n + 1) * n_classes + 1)
     start[-1] = 1
-    options: Any = {"maxiter": _MOST_STEPS, "ftol": 1e-6}
+    options: Any = {"maxiter": 60, "ftol": 1e-6}
     found: Array = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
     cells = found[: n * n_classes].reshape(n, n_classes)
     return _Weights(float(found[-1]), found[n * n_classes : -1], cells)

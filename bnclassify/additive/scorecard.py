@@ -30,12 +30,9 @@ from .tabulate import estimate, tabulate
 START = "start"
 """The row of the points that every total begins with."""
 
-_LINES = 12  # of totals that are printed
 _MOST_POINTS = 100_000
 _LARGEST = 1e9  # score or odds
-_LEAST_PDO = 0.01
 _SCORE, _ODDS = 600, 50
-_WHOLE = 1e-3  # largest distance of points from whole numbers, because of rounding errors
 
 
 @record
@@ -77,7 +74,8 @@ class Scorecard(EffectTable):
     def __post_init__(self) -> None:
         super().__post_init__()
         points = [table / self.unit - table.flat[0] / self.unit for table in self._log_odds]
-        whole = all((np.abs(table - table.round()) < _WHOLE).all() for table in points)
+        # 1e-3: largest distance of points from whole numbers, because of rounding errors
+        whole = all((np.abs(table - table.round()) < 1e-3).all() for table in points)
         if self.target not in self.known_levels[-1] or len(self.constant) != 2 or not whole:
             raise ValueError("tables must be whole points of each value, and target a class.")
 
@@ -220,7 +218,8 @@ class Scorecard(EffectTable):
         frame, totals = self.written_points, self.probabilities
         frame = frame if frame["given"].any() else frame.drop(columns="given")
         frame = frame.assign(variable=frame["variable"].mask(frame["variable"].duplicated(), ""))
-        some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, _LINES).round().astype(int))]
+        # 12: number of totals that are printed
+        some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, 12).round().astype(int))]
         first = f"Start with {self.start:,} points. " if self.start else ""
         title = f"{first}Add the points of {self.class_var} = {self.target}:"
         paragraphs = [title, *[t.to_string(index=False) for t in (frame, some.round(3)) if len(t)]]
@@ -334,7 +333,7 @@ def scorecard(
         )
     Whole(least=1, most=_MOST_POINTS).check("largest", largest)
     Optional(Whole(least=1)).check("most_intervals", most_intervals)
-    Optional(Real(least=_LEAST_PDO, most=_MOST_POINTS)).check("pdo", pdo)
+    Optional(Real(least=0.01, most=_MOST_POINTS)).check("pdo", pdo)
     Real(least=-_LARGEST, most=_LARGEST).check("score", score)
     Real(above=0, most=_LARGEST).check("odds", odds)
     for name, value, usual in (("score", score, _SCORE), ("odds", odds, _ODDS)):

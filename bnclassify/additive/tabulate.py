@@ -49,9 +49,7 @@ from .effect_table import (
 from .from_effects import as_given
 from .pairs import with_pairs
 
-_STEPS = 32  # intervals of a feature
 _POINTS = 256  # at which a curve is evaluated between cut points
-_LOST = 3e-4  # nats squared: what merging intervals may take from the variance of the effects
 _KEPT = ("leave_one_out",)  # results of a model that also describe its table
 
 
@@ -75,7 +73,7 @@ def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None)
     model = check_fitted(x)
     if not isinstance(model, EffectTable):
         _check_sum(model)
-        model, steps = _tabulate_effects(model), steps or _STEPS
+        model, steps = _tabulate_effects(model), steps or 32  # intervals of a feature
     if len(model.known_levels[-1]) < 2:
         raise ValueError(f"x must have at least two classes; got {listed(model.known_levels[-1])}.")
     if steps is None:
@@ -93,7 +91,8 @@ def as_sum(x: Model, data: InFull, pairs: Any = None) -> EffectTable:
     The ``pairs`` are a number of pairs, pairs of names or "auto".
     """
     data, recipe = training_rows(x, data), x.recipe
-    table = merge_intervals(with_shares(_tabulate_effects(x), data), lost=_LOST)
+    # 3e-4: nats squared: what merging intervals may take from the variance of the effects
+    table = merge_intervals(with_shares(_tabulate_effects(x), data), lost=3e-4)
     table = _with_shortest_cuts(table, data)
     table = _with_gaps(table, data, x)
     if pairs is not None:

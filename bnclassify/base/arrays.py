@@ -28,8 +28,6 @@ Mask = ArrayOf[np.bool_]
 # Arrays are reduced over classes part by part, because NumPy's own reductions are slow along short
 # axes that are adjacent in memory, and the order in which they add up depends on the other axes.
 
-_FEW_CELLS = 2**16  # of an array that stays in the cache
-_SHORT = 16  # longest axis for which NumPy's own reductions are slower
 
 TOLERANCE = 1e-9
 """Two scores, log probabilities or weights that differ by no more than this are tied."""
@@ -103,7 +101,7 @@ def log_sum_exp(logs: Array, axis: int = -1) -> Array:
         return np.asarray(np.logaddexp(*parts))
     top: Array = reduce(np.maximum, parts)
     top = np.where(top == -np.inf, 0.0, top)
-    if parts.size < _FEW_CELLS:
+    if parts.size < 2**16:  # the array stays in the cache
         return log(reduce(np.add, np.exp(parts - top))) + top
     return (
         log(reduce(np.add, (np.exp(part - top) for part in parts))) + top
@@ -136,7 +134,7 @@ def xlogx(x: ArrayOf[Any]) -> Array:
 
 def first_best(scores: Array) -> Positions:
     """Position of the first score along the last axis that ties with the largest."""
-    if scores.shape[-1] > _SHORT:
+    if scores.shape[-1] > 16:  # longest axis for which NumPy's own reductions are slower
         top: Array = scores.max(axis=-1, keepdims=True)
         return np.asarray(np.argmax(scores >= top - TOLERANCE, axis=-1))
     parts = last_first(scores)

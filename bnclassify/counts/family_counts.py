@@ -21,7 +21,6 @@ _FEW_CONFIGURATIONS = 2**12  # up to this number, all configurations are numbere
 _KEPT_CELLS = (
     2**24
 )  # number of levels of rows, or of pairs, that are kept in memory, in 16 or 32 MiB
-_FEW_TOTALS = 2**22  # number of counts up to which products are faster
 _SHORT_ROWS = 2**14  # number of rows whose counts 16 bits can hold
 
 
@@ -105,7 +104,8 @@ class FamilyCounts:
             self.data, (*family, widest), cells * int(self.cards[widest]), "set max_parents"
         )
         has_level = self._has_level
-        if has_level is not None and cells * has_level.shape[1] <= _FEW_TOTALS:
+        # 2**22: number of counts up to which products are faster
+        if has_level is not None and cells * has_level.shape[1] <= 2**22:
             counts = self._add_states(state, cells, has_level, self._observed(family))
             yield slice(0, len(self.cards)), counts.reshape(*shape, -1)
             return

@@ -28,9 +28,7 @@ SCORE = "(score)"
 _GROUPS = 10  # of neighbouring intervals, and of the score
 _SHARES = np.arange(1, _GROUPS) / _GROUPS
 _HALF = 0.5  # pseudo-count of each value
-_ROWS = 1000.0  # of training data of unknown size
 _TINY = 1e-9
-_DIGITS = 9  # of scores, so that equal rows have equal scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +176,8 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
         unseen.append(float(weights[strange].sum()) / total)
     parts = _parts_of_odds(x, data)
     totals: Array = parts.sum(axis=2)
-    scores = totals[0].round(_DIGITS) if len(totals) == 1 else totals.argmax(axis=0).astype(float)
+    # 9: digits of scores, so that equal rows have equal scores
+    scores = totals[0].round(9) if len(totals) == 1 else totals.argmax(axis=0).astype(float)
     odds = np.average(parts, axis=1, weights=weights)
     return _Sample(values, np.array(missing), np.array(unseen), odds, scores, weights)
 
@@ -243,7 +242,7 @@ def _sample_of_model(x: Model) -> _Sample:
 def _counts_of_shares(x: EffectTable, share: Array) -> Array:
     """Return the weights of the values of a feature, and of missing ones, without pseudo-counts."""
     if x.trained_on is None:
-        return share * _ROWS
+        return share * 1000.0  # rows of training data of unknown size
     return np.maximum(share * (x.trained_on.size + _HALF * len(share)) - _HALF, 0.0)
 
 

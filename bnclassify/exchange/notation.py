@@ -33,13 +33,6 @@ _MOST_VALUES = 2**24
 """Maximum number of values in a file, in which a shared value counts at each reference."""
 
 
-_MOST_READABLE = 2**12
-"""Maximum size of an array whose numbers are written one by one; larger arrays are bytes."""
-
-_MOST_EMPTY = 2**20
-"""Maximum length of an axis of an empty array, from which other arrays may be made."""
-
-
 _ALTERNATIVES = re.compile(r" \| (?![^\[]*\])")
 """What separates the types of an annotation, outside of brackets."""
 
@@ -253,7 +246,8 @@ def _write_array(writer: Writer, array: ArrayOf[Any], where: str) -> Fields:
     if array.dtype.kind not in "fiub":
         raise UnknownValueError(where, f"an array of {array.dtype}")
     written: Fields = {} if array.dtype == float else {"dtype": str(array.dtype)}
-    if array.size > _MOST_READABLE:
+    # 2**12: maximum size of an array whose numbers are written one by one; larger arrays are bytes
+    if array.size > 2**12:
         content = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
         return written | {"shape": list(array.shape), "base64": b64encode(content).decode("ascii")}
     if not array.size:
@@ -303,7 +297,8 @@ def _read_array(reader: Reader, written: Fields, where: str) -> ArrayOf[Any]:
         array = np.frombuffer(content, dtype.newbyteorder("<")).astype(dtype, copy=False)
     else:
         array = np.array(written["values"], dtype=dtype)
-    if not array.size and max(written.get("shape", [0])) > _MOST_EMPTY:
+    # 2**20: maximum length of an axis of an empty array, from which other arrays may be made
+    if not array.size and max(written.get("shape", [0])) > 2**20:
         raise UnknownValueError(where, "an empty array must not be so long")
     return array.reshape(written["shape"]) if "shape" in written else array
 

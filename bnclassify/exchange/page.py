@@ -35,10 +35,8 @@ from .scorer import Scorer, largest_table, scorer_of, tables_of
 from .storage import as_path, replace_file
 
 _SMALL = 2**16  # cells of a table that is written within a moment
-_SHORTEST = 10  # characters of the logarithm of a probability, which usually has 18
 _MOST_ARCS = 500  # of a picture that Graphviz draws in seconds
 _LONGEST = 20_000_000  # characters of a page
-_LARGEST_WHOLE = 2**53  # beyond which a browser rounds
 _Arcs: TypeAlias = Sequence[tuple[Hashable, Hashable]]
 _SVG = "http://www.w3.org/2000/svg"
 
@@ -193,7 +191,8 @@ def _json_in_page(
 def _fewest_characters(term: Table) -> int:
     """Return a lower bound of the characters of a table, whose repeated rows are written once."""
     rows = term.logs.reshape(-1, term.logs.shape[-1])
-    return 0 if rows.size <= _SMALL else _SHORTEST * np.unique(rows, axis=0).size + len(rows)
+    # 10: characters of the logarithm of a probability, which usually has 18
+    return 0 if rows.size <= _SMALL else 10 * np.unique(rows, axis=0).size + len(rows)
 
 
 def _content(
@@ -264,7 +263,8 @@ def _points_of(x: Model, name: Hashable) -> Array | tuple[Array, Array] | None:
 def _label_as_json(label: Hashable) -> str | float:
     """Return a label as JSON has it: text, a bool, or a number that a browser reads exactly."""
     value: object = plain(label)
-    return value if isinstance(value, int | float) and abs(value) <= _LARGEST_WHOLE else str(value)
+    # 2**53: a browser rounds larger numbers
+    return value if isinstance(value, int | float) and abs(value) <= 2**53 else str(value)
 
 
 def _formula_as_json(value: object) -> object:

@@ -15,9 +15,6 @@ from ..inference.value_changes import decimals
 from ..model.model import Model
 from ..scores.rows import Rows
 
-_IDLE = 0.01  # range of the log odds of a feature without effect
-_LINES = 25  # of totals
-
 
 def check_titles(x: Model, labels: Mapping[Hashable, str] | None) -> dict[Hashable, str]:
     """Return the title of each variable, or raise an error."""
@@ -36,7 +33,8 @@ def view_of(
     strengths = effect_ranges(x)
     chosen = [x.features.index(name) for name in first]
     rest = [i for i in descending(strengths).tolist() if i not in chosen]
-    idle = [i for i in rest if strengths[i] < _IDLE]
+    # 0.01: range of the log odds of a feature without effect
+    idle = [i for i in rest if strengths[i] < 0.01]
     idle = idle if len(idle) < len(x.features) else []
     return {
         "classTitle": titles[x.class_var],
@@ -71,7 +69,8 @@ def _card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str, Any]:
         at = card.features.index(name) if name in card.features else -1
         above = card.givens[at] if at >= 0 else None
         line[2] = "" if above is None else f"{titles[card.features[above]]} = {given}"
-    some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, _LINES).round().astype(int))]
+    # 25: number of totals
+    some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, 25).round().astype(int))]
     return {
         "target": card.known_levels[-1].index(card.target),
         "start": card.start,

@@ -49,8 +49,6 @@ from .sql_text import (
     steps,
 )
 
-_STEP_DIGITS = 10  # of the many entries of an effect in steps
-
 Cells: TypeAlias = ArrayOf[np.object_]
 Factor: TypeAlias = tuple[tuple[int, ...], Cells]
 """Features, and a float or text per combination of their codes and per class."""
@@ -200,7 +198,7 @@ class ScoreColumns:
 
     def _stepped(self, feature: int, cuts: Sequence[float], logs: Array) -> str:
         """Return the look-up of a value by the interval that contains a number."""
-        logs = logs.round(_STEP_DIGITS)
+        logs = logs.round(10)  # digits of the many entries of an effect in steps
         *texts, last = map(entry, logs[: len(cuts) + 1].tolist())
         missing = entry(logs[self.columns[feature].missing])
         if not any(text != "0" for text in (*texts, last, missing)):

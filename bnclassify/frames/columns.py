@@ -53,8 +53,6 @@ def _as_integer(label: Any) -> Any:
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
-_MOST_KEPT = 100  # number of levels up to which they are kept as long as the categories
-
 _kept_levels: dict[int, tuple[ref[pd.Index[Any]], tuple[Any, ...]]] = {}
 
 
@@ -65,7 +63,8 @@ def _levels_of_categories(categories: pd.Index[Any]) -> tuple[Any, ...]:
     if kept is not None and kept[0]() is categories:
         return kept[1]
     levels = _as_levels(categories)
-    if len(levels) <= _MOST_KEPT:
+    # 100: number of levels up to which they are kept as long as the categories
+    if len(levels) <= 100:
         _kept_levels[key] = ref(categories, lambda _: _kept_levels.pop(key, None)), levels
     return levels
 

@@ -20,7 +20,6 @@ from .sources import LabelCounts, Make, Merge, T, register_source
 from .survey import MAX_LEVELS
 
 _MOST_CELLS = 2**12  # of a table from which those of several families are summed
-_MOST_SELECTS = 64  # in one query
 
 _KINDS = {
     "string": "is_string",
@@ -154,7 +153,7 @@ class DatabaseTable:
         rows = (
             self.table if required is None else self.table.filter(self._known(self.table, required))
         )
-        for some in (sets[i : i + _MOST_SELECTS] for i in range(0, len(sets), _MOST_SELECTS)):
+        for some in (sets[i : i + 64] for i in range(0, len(sets), 64)):  # SELECTs in one query
             kinds = [[self._kind(name) for name in columns] for columns in some]
             slots = [
                 [f"{kind}_{own[:i].count(kind)}" for i, kind in enumerate(own)] for own in kinds

@@ -14,20 +14,9 @@ from ..base.messages import how_to_weigh, is_named_as_count, listed
 from .coded_columns import CHANCE, CodedColumn, Finding
 from .numeric import MOST_CODES, as_floats
 
-_LIKELY = -4.0
-"""Log probability below which chance does not explain different rows, if a name suggests it."""
-
-_SAMPLE = 1000
-"""Number of rows, evenly spaced, that are looked at first."""
-
-_MOST_COLUMNS = 20
-"""Maximum number of columns of a table of frequencies."""
-
 _FEW = 20
 """A value of more than one row in so many is natural, and so are missing values in fewer."""
 
-_FEWEST_MISSING = 10
-"""Number of rows from which values that are missing together are reported."""
 
 _LARGEST_COUNT = 2**53  # whole numbers beyond are not exact as floats
 
@@ -44,13 +33,14 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
     n = len(columns[0].codes) if columns else 0
     if (
         n < 6
-        or len(columns) > _MOST_COLUMNS
+        or len(columns) > 20  # of a table of frequencies
         or any(column.weights is not None for column in columns)
     ):
         return None
     counts = [column for column in columns if not column.is_class and _can_count(column)]
     counts.sort(key=lambda column: not is_named_as_count(column.name))
-    some = slice(None, None, max(1, n // _SAMPLE))
+    # 1000: number of rows, evenly spaced, that are looked at first
+    some = slice(None, None, max(1, n // 1000))
     sample = {column.name: column.taken(some) for column in columns} if counts else {}
     fine = [name for name, column in sample.items() if _is_fine(column)]
     for column in counts:
@@ -79,7 +69,8 @@ def _counts_rows(column: CodedColumn, others: Sequence[CodedColumn], n: int) -> 
     """Whether so many rows without a column would be equal by chance, and are not."""
     crossed, cells = _crossing(others)
     chance = float(np.log1p(-np.arange(1, n) / cells).sum()) if cells >= n else 0.0
-    if chance >= _LIKELY or n < cells / 4 or len(crossed) < 2:
+    # -4.0: log probability below which chance does not explain different rows
+    if chance >= -4.0 or n < cells / 4 or len(crossed) < 2:
         return False
     with_class = any(other.is_class for other in crossed)
     is_full = chance < CHANCE and len(crossed) >= 4 and with_class and n > 0.9 * cells
@@ -129,7 +120,10 @@ def missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
     """Yield which columns are missing in the same rows, and rarely in others."""
     missing = {column.name: column.positions < 0 for column in columns if not column.is_class}
     masks = {
-        name: mask for name, mask in missing.items() if np.count_nonzero(mask) >= _FEWEST_MISSING
+        # 10: number of rows from which values that are missing together are reported
+        name: mask
+        for name, mask in missing.items()
+        if np.count_nonzero(mask) >= 10
     }
     distinct = {mask.tobytes(): mask for mask in masks.values()}
     shared = [

@@ -23,7 +23,6 @@ T = TypeVar("T")
 Make = Callable[[pd.DataFrame], T]
 Merge = Callable[[Sequence[T]], T]
 
-_MERGED = 16  # number of results that are merged at once
 
 NEEDS_FUNCTION = (
     "must be a function that returns a new iterator at each call, such as "
@@ -179,7 +178,8 @@ class DaskFrame:
         made = frame.map_partitions(make, meta=nothing, enforce_metadata=False)
         results: list[Foreign] = list(made.to_delayed())
         while len(results) > 1:
-            results = [together(results[i : i + _MERGED]) for i in range(0, len(results), _MERGED)]
+            # 16: number of results that are merged at once
+            results = [together(results[i : i + 16]) for i in range(0, len(results), 16)]
         return cast("T", results[0].compute())
 
 

@@ -14,9 +14,6 @@ from ..network.priors import PseudoCounts
 from ..reading.intervals import draw_tables, has_posterior
 from ..recipe.prior import PRIORS, find_prior
 
-_SPACING = 0.2
-"""Sweeps between two draws of data augmentation, as a share of those before the first."""
-
 
 def draw_completions(
     x: Model, data: Dataset, labels: Codes, draws: int, rng: np.random.Generator, *, burn_in: int
@@ -56,7 +53,8 @@ def _augmented(
     """Draw completions given tables, and tables given a completion, in turn; return some."""
     rows = x.place(data)
     schema = Schema(x.variables, tuple([x.levels_by_name[name] for name in x.variables]))
-    spacing = max(1, int(burn_in * _SPACING))
+    # 0.2: sweeps between two draws of data augmentation, as a share of those before the first
+    spacing = max(1, int(burn_in * 0.2))
     found = []
     for sweep in range(1, burn_in + draws * spacing + 1):
         completed = x.complete(rows, labels, rng)

@@ -39,13 +39,11 @@ from ..scores.formulas import Formula
 from ..scores.rows import Rows
 
 _BLOCK_CELLS = 2**22
-_MOST_MEASURED = 200  # features whose effects are compared
 _MOST_LINES = 5  # of levels of a parent, or of classes
 _DEVIATIONS, _POINTS = (
     2.5,
     201,
 )  # standard deviations beyond the means of a curve, and its number of points
-_STEPS = 400  # points of a curve besides cut points
 
 REST = "(rest)"
 """The name of what an average of networks adds to the main effects."""
@@ -332,7 +330,8 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
 def effect_ranges(x: Model) -> Array:
     """Return the range of each feature's own effect on the log odds; 1 if it is not defined."""
     ranges = np.ones(len(x.features))
-    for i, name in enumerate(x.features if len(x.features) <= _MOST_MEASURED else ()):
+    # 200: maximum number of features whose effects are compared
+    for i, name in enumerate(x.features if len(x.features) <= 200 else ()):
         with suppress(TypeError, ValueError), np.errstate(invalid="ignore"):
             odds = measure_effect(x, name).log_odds
             ranges[i] = np.ptp(odds) if np.isfinite(odds).all() else 1.0
@@ -350,7 +349,8 @@ def curve_of(x: Model, feature: Hashable) -> Array | None:
         return None
     low, *_, high = scales[0].knots.tolist() * 2
     cuts = np.array(x.cuts[feature])
-    points = np.concatenate([np.linspace(low, high, _STEPS), cuts, np.nextafter(cuts, np.inf)])
+    # 400: points of a curve besides cut points
+    points = np.concatenate([np.linspace(low, high, 400), cuts, np.nextafter(cuts, np.inf)])
     return np.unique(points.clip(low, high))
 
 

@@ -22,8 +22,6 @@ from ..model.model import Model
 from ..reading.intervals import add_index_level
 from .evidence import REST, Evidence, split_evidence, weigh_evidence
 
-_MOST_REASONS = 3
-_LEAST_LOG_ODDS = 0.05
 _MOST_LOG_ODDS = float(np.log(10_000))
 
 Explained: TypeAlias = "InFull | Row | Sequence[Row]"
@@ -227,10 +225,10 @@ def _sentences_of_reasons(
     if n_rivals < n_others:
         odds += f" against {_quoted_class(rival) if n_rivals == 1 else rival}"
     order: list[int] = np.argsort(-np.abs(weights), kind="stable").tolist()
-    strong = [i for i in order if i and abs(weights[i]) >= _LEAST_LOG_ODDS and known[i][0] != REST]
+    strong = [i for i in order if i and abs(weights[i]) >= 0.05 and known[i][0] != REST]
     return [
         f"{describe(*known[i])}: {odds} are {_odds_ratio_in_words(weights[i], base)}"
-        for i in strong[:_MOST_REASONS]
+        for i in strong[:3]
     ]
 
 

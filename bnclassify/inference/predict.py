@@ -50,7 +50,6 @@ from ..scores.rows import Rows
 from ..several.multidimensional import MultiModel
 
 _BLOCK_ROWS = 2**16
-_ROUNDED = 1e-6
 _ROUNDING = float(np.finfo(np.float64).eps)
 
 
@@ -486,7 +485,7 @@ def check_class_prior(prior: ClassPrior, classes: Sequence[Hashable]) -> Array:
         [Real(least=0).check(f"prior[{shown(name)}]", given[name]) for name in classes]
     )
     total = float(shares.sum())
-    if abs(total - 1) > _ROUNDED:
+    if abs(total - 1) > 1e-6:
         raise ValueError(f"prior must be probabilities that sum to 1; got a sum of {total:g}.")
     return shares / total
 

@@ -23,8 +23,6 @@ Direction: TypeAlias = Literal["increasing", "decreasing"]
 WHOLE = 1000
 """The size of a change of a category, or of a number over all cut points."""
 
-_MOST_PLACES = 6  # decimals of numbers that are rounded
-
 
 class ValueChange(NamedTuple):
     """The change of a feature to a code: its label, or a number of its interval, as ``value``."""
@@ -189,7 +187,7 @@ def decimals(cuts: Sequence[float], before: float = 0.0) -> int | None:
     if most and all(part.endswith("5") for part in parts if len(part) == most):
         most -= 1  # the middle between two values
     most = max(most, len(format(Decimal(repr(before)), "f").rstrip("0").partition(".")[2]))
-    return most if most <= _MOST_PLACES else None
+    return most if most <= 6 else None  # decimals of numbers that are rounded
 
 
 def nearest_inside(low: float, high: float, is_below: bool, places: int | None) -> float:

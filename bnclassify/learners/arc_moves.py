@@ -18,9 +18,6 @@ from .structural_em import ParentLists
 MOVES = ("add", "delete", "reverse")
 """The operations on an arc, in the order in which ties are broken."""
 
-_TABU_TOLERANCE = 1.490116e-8  # the square root of the machine epsilon, as in bnlearn
-_RANDOM_MOVES = 5  # number of random moves before each restart
-
 
 @dataclass(frozen=True, eq=False)
 class Limits:
@@ -242,7 +239,7 @@ class Climb:
             best, best_score = self._climb(climber, changes, 0, bar)
             for run in range(1, self.restarts + 1):
                 climber = HillClimber(scores, best, limits)
-                for _ in range(_RANDOM_MOVES):
+                for _ in range(5):  # random moves before each restart
                     drawn = climber.draw(rng)
                     if drawn is not None:
                         _make(climber, *drawn, changes, run, bar)
@@ -259,7 +256,8 @@ class Climb:
         best, best_score = [list(ps) for ps in climber.parents], climber.score
         above, losses, changed = 0.0, 0, set[int]()
         while True:
-            tolerance = _TABU_TOLERANCE if self.tabu else max(TOLERANCE, 1e-12 * abs(climber.score))
+            # 1.490116e-8: the square root of the machine epsilon, as in bnlearn
+            tolerance = 1.490116e-8 if self.tabu else max(TOLERANCE, 1e-12 * abs(climber.score))
             found = climber.best(tolerance, recent)
             if found is None or (found[1] <= tolerance and losses == self.tabu):
                 return best, best_score

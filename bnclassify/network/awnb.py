@@ -34,10 +34,7 @@ from .priors import Prior
 from .weighting import with_weights
 
 MAX_DEPTH = 30
-_MOST_TREES = 100_000
-_ALL_SUBSETS = 10  # maximum number of levels for a search of all splits with more than two classes
 _BLOCK_CELLS = 2**22
-_TREE_CELLS = 2**18  # number of codes of the rows of trees that grow together
 
 _Counts: TypeAlias = ArrayOf[np.intp]
 
@@ -54,7 +51,7 @@ class AWNB(Method):
     draws = True
 
     def __post_init__(self) -> None:
-        Whole(least=1, most=_MOST_TREES).check("awnb_trees", self.awnb_trees)
+        Whole(least=1, most=100_000).check("awnb_trees", self.awnb_trees)
         Real(above=0, most=1).check("awnb_bootstrap", self.awnb_bootstrap)
 
     def check(self, x: Model, prior: Prior) -> None:
@@ -93,7 +90,8 @@ def testing_depths(data: Dataset, samples: Iterable[Positions]) -> Positions:
     """Return the smallest depth of each feature in each sample's tree, (samples, features)."""
     at_once, depths = list[Positions](), list[Positions]()
     for sample in samples:
-        if at_once and (len(at_once) + 1) * len(sample) * len(data.columns) > _TREE_CELLS:
+        # 2**18: number of codes of the rows of trees that grow together
+        if at_once and (len(at_once) + 1) * len(sample) * len(data.columns) > 2**18:
             depths.append(_Trees(data, at_once).depths())
             at_once = []
         at_once.append(sample)
@@ -186,7 +184,8 @@ class _Trees:
         gains = np.full((len(self.codes), n_nodes), -np.inf)
         sides = np.zeros((*gains.shape, width), dtype=bool)
         for r, features in self.by_card.items():
-            best = _best_cut if self.n_classes <= 2 or r > _ALL_SUBSETS else _best_subset
+            # 10: maximum number of levels for a search of all splits with more than two classes
+            best = _best_cut if self.n_classes <= 2 or r > 10 else _best_subset
             for some in blocks(len(features), _BLOCK_CELLS, n_nodes * r * self.n_classes):
                 gain, left = best(self._counts(r, features[some], n_nodes))
                 gains[features[some]] = gain.reshape(-1, n_nodes)

@@ -41,8 +41,6 @@ from .canvas import (
 from .pair_effects import draw_pair
 
 _MOST_LEVELS = 300
-_MARGIN = 0.08  # share of the range of the cut points, drawn on both sides
-_MOST_MARKS = 500  # of values
 
 
 @chart
@@ -121,7 +119,8 @@ def _axis_ends(
     """Return the ends of training data, or of a margin around cut points, and of the data."""
     if not cuts:
         return 0.0, 0.0
-    margin = _MARGIN * (cuts[-1] - cuts[0]) or abs(cuts[0]) * _MARGIN or 1.0
+    # 0.08: share of the range of the cut points, drawn on both sides
+    margin = 0.08 * (cuts[-1] - cuts[0]) or abs(cuts[0]) * 0.08 or 1.0
     found = [max(cuts[0] - margin, min(cuts[0], 0.0)), cuts[-1] + margin]
     steps = x.discretizer
     ranks = [
@@ -170,7 +169,8 @@ def _draw_curves(
     if data is not None:
         values = np.sort(as_floats(data.numbers[effect.feature]))
         values = values[: np.count_nonzero(~np.isnan(values))]  # NaN come last
-        marks["values in the data"] = values[:: 1 + len(values) // _MOST_MARKS], 0.02, "black"
+        # 500 values
+        marks["values in the data"] = values[:: 1 + len(values) // 500], 0.02, "black"
     for name, (places, height, color) in marks.items():
         at: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False}
         (names[name],) = axes.plot(

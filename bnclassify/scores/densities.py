@@ -22,9 +22,6 @@ from ..counts.contingency import Recoding
 from ..counts.moments import Moments, Observed, known_values, moments_of, number_moments
 from ..frames.dataset import Dataset
 
-_LEAST_SHARE = 1e-9
-"""The smallest variance, as a share of the largest variance of the number within the classes."""
-
 
 def fall_back(
     name: Hashable, within: Moments | None, by_class: Moments
@@ -35,7 +32,8 @@ def fall_back(
             f"dataset must have an observed value of {shown(name)}; got none. Drop the column."
         )
     variance = by_class.variance
-    floor = _LEAST_SHARE * (float(variance.max()) or 1.0)
+    # 1e-9: smallest variance, as a share of the largest variance within the classes
+    floor = 1e-9 * (float(variance.max()) or 1.0)
     empty: Mask = by_class.n == 0
     if empty.any():
         by_class = choose(empty, by_class.over(0), by_class)
@@ -120,7 +118,6 @@ class Gaussian(Immutable):
         return {"mean": self.mean, "sd": np.sqrt(self.variance)}
 
 
-_SILVERMAN = 1.06
 _BLOCK_CELLS = 2**21
 
 
@@ -234,7 +231,7 @@ class Kernel(Immutable):
         n = np.maximum(moments.n, 1.0)
         free = np.where(moments.n > 1, moments.n - 1, 1.0)
         s = np.sqrt(np.where(moments.low < moments.high, moments.squares / free, 0.0))
-        bandwidth = np.maximum(_SILVERMAN * s * n ** (-0.2), np.sqrt(floor))
+        bandwidth = np.maximum(1.06 * s * n ** (-0.2), np.sqrt(floor))
         return cls(
             within[0] if within else None,
             by_class,

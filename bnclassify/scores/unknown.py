@@ -14,8 +14,6 @@ from ..base.immutable import ANY_NUMBER, COUNT, PROBABILITY, Immutable, bounded,
 UNKNOWN = -2
 """The state of an unknown value, which is not evidence; that of a missing one is -1."""
 
-_MOST_EFFECTS = 2_000  # of which all covariances are kept
-_DIGITS = 9  # of covariances, which are written to files and pages
 _LEAST_VARIANCE = 1e-5
 _PROBIT = (
     np.pi / 8
@@ -73,7 +71,7 @@ class UnknownEffects(Immutable):
         total = max(float(weights.sum()), 1e-300)
         means = np.einsum("frc,r->fc", odds, weights) / total
         centred = np.moveaxis(odds - means[:, None], 1, 0).reshape(odds.shape[1], means.size)
-        if means.size > _MOST_EFFECTS:
+        if means.size > 2_000:  # of which all covariances are kept
             covariances = weights @ centred**2 / total + _LEAST_VARIANCE
         else:
             covariances = (centred.T * weights) @ centred / total
@@ -82,7 +80,8 @@ class UnknownEffects(Immutable):
         lacking = np.count_nonzero(missing, axis=0)
         most = float(lacking.max(initial=0))
         always = np.all(~missing, axis=1)
-        return cls(means, covariances.round(_DIGITS), shares, always, ~always, most)
+        # 9: digits of covariances, which are written to files and pages
+        return cls(means, covariances.round(9), shares, always, ~always, most)
 
     def unknown_in(self, codes: Codes, told: Mask | None) -> Mask:
         """Return which values are unknown, by codes (features, rows), and those said to be."""

@@ -43,7 +43,6 @@ from .multidimensional import Chain
 Parents = tuple[int, ...]
 
 _GRAPHS = OneOf(("tree", "empty"))
-_MOST_ORDERS = 10_000
 
 
 _shared = sharing(
@@ -360,7 +359,7 @@ def _check_orders(
 ) -> tuple[tuple[Hashable, ...], ...]:
     """Return the orders of chains, drawn if only their number is given, or raise."""
     if isinstance(orders, int | Integral):
-        generator, n = check_rng(rng), Whole(least=1, most=_MOST_ORDERS).check("orders", orders)
+        generator, n = check_rng(rng), Whole(least=1, most=10_000).check("orders", orders)
         drawn = [generator.permutation(len(names)).tolist() for _ in range(n - 1)]
         return (names, *[tuple([names[i] for i in order]) for order in drawn])
     Instance(Sequence, "a number of chains, or a list of orders").check("orders", orders)

@@ -51,7 +51,6 @@ _PREPARATION = ("discretize", "bins", "min_count", "missing_level")
 _MOST_ROWS = 200
 """Number of training rows from which importances are computed."""
 
-_MOST_LOG_ODDS = 1e6  # in place of infinity
 
 _NO_ROWS = "feature_importances_ must be asked of an estimator with training rows. Call fit first."
 
@@ -390,7 +389,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             )
             strengths = measure_strengths(self.model_, sample, _MOST_ROWS)
             means = np.array([strengths.get(name, 0.0) for name in self._names])
-        means = np.minimum(means, _MOST_LOG_ODDS)
+        means = np.minimum(means, 1e6)  # in place of infinity
         return means / (means.sum() or 1.0)
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> ArrayOf[Any]:

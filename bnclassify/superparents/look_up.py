@@ -11,15 +11,9 @@ import numpy as np
 from ..base.arrays import Array, Codes, Mask, Positions, blocks, log, log_sum_exp, one_thread
 from ..base.immutable import cached_property
 
-_ROWS = 2**14
 _BLOCK_CELLS = 2**16
 _BLOCK_ROWS = 96  # number of rows that are multiplied at once, or a multiple
-_REGISTER_ROWS = 16  # of whose multiples BLAS adds up each row in the same order
 _PRODUCTS_PER_LOOK_UP = 60  # number of multiplications in the time of a look-up
-_MOST_MULTIPLIED = 2**22  # number of cells of tables up to which a product for a single row is fast
-_NEVER = -1e200  # log of 0 in a product, where -inf · 0 is not a number
-_JOINT_LEVELS = 16  # maximum number of joint levels of features that are looked up together,
-_JOINT_CELLS = 2**16  # or more, if their table has no more cells than these
 
 
 def spans_of(cards: Iterable[int]) -> tuple[slice, ...]:
@@ -36,7 +30,7 @@ def number_levels(codes: Codes, spans: Sequence[slice]) -> Codes:
 def by_blocks(joint: Callable[[Codes], Array], codes: Codes, n_classes: int) -> Array:
     """Compute a log joint, (rows, classes), a block of rows at a time, which bounds memory."""
     result = np.empty((codes.shape[1], n_classes))
-    for rows in blocks(len(result), _ROWS):
+    for rows in blocks(len(result), 2**14):
         result[rows] = joint(codes[:, rows])
     return result
 
@@ -76,7 +70,8 @@ class LookUp:
     def _multiplies(self, members: int) -> bool:
         """Whether a product is faster than look-ups of members, and all entries are finite."""
         look_ups = members * len(self._groups[0])
-        fast = self.logs.size <= min(_PRODUCTS_PER_LOOK_UP * look_ups, _MOST_MULTIPLIED)
+        # 2**22: number of cells of tables up to which a product for a single row is fast
+        fast = self.logs.size <= min(_PRODUCTS_PER_LOOK_UP * look_ups, 2**22)
         return fast and self._is_finite
 
     @cached_property
@@ -90,7 +85,9 @@ class LookUp:
         # Two features with 3 levels have 4 · 4 joint levels, counting the missing ones: one table
         # with 16 entries per superparent is looked up, at first + 4 · second, in place of two
         # tables with 4.
-        most = max(_JOINT_LEVELS, _JOINT_CELLS // max(1, self.logs.shape[0] * self.logs.shape[2]))
+        # 16: maximum number of joint levels of features that are looked up together,
+        # 2**16: or more, if their table has no more cells than these
+        most = max(16, 2**16 // max(1, self.logs.shape[0] * self.logs.shape[2]))
         firsts, strides, joint = list[int](), list[int](), most + 1
         for feature, span in enumerate(self.spans):
             size = span.stop - span.start + 1
@@ -166,7 +163,8 @@ class LookUp:
             ):
                 for part in blocks(len(some), size):
                     own = some[part]
-                    rows = np.resize(own, -(-len(own) // _REGISTER_ROWS) * _REGISTER_ROWS)
+                    # 16: BLAS adds up each row of a multiple in the same order
+                    rows = np.resize(own, -(-len(own) // 16) * 16)
                     if marginalizes and not has_all:
                         total = self._marginal_products(levels[:, rows], log_weights)
                     else:
@@ -218,7 +216,8 @@ class LookUp:
         every = np.arange(len(self._feature))
         matrix = self.logs[:, :-1].transpose(1, 2, 0).copy()
         own = matrix[every, :, every]
-        np.copyto(matrix, _NEVER, where=(self._feature[:, None] == self._feature)[:, None])
+        # -1e200: log of 0 in a product, where -inf · 0 is not a number
+        np.copyto(matrix, -1e200, where=(self._feature[:, None] == self._feature)[:, None])
         matrix[every, :, every] = own
         return own.T.copy(), matrix.reshape(len(every), -1)
 

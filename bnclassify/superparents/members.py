@@ -18,10 +18,6 @@ from ..scores.formulas import Choice, Mixture, Sum, Table, padded
 from .cooccurrence import Cooccurrence
 from .look_up import LookUp, number_levels, spans_of
 
-_ROWS_LEFT_OUT = 2**13
-_RARE = 1e-6  # smaller probabilities are excluded from weights, as in WAODE
-_ROUNDING = 1e-14  # information below this is a rounding error
-
 
 @dataclass(frozen=True, eq=False)
 class Estimators:
@@ -73,11 +69,13 @@ def _information_without_rare_cells(counts: Array) -> Array:
     """Return I(feature; class) from counts, (levels, classes), without rare cells as in WAODE."""
     joint: Array = counts / max(counts.sum(), 1.0)
     independent: Array = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
-    is_common: Mask = (joint >= _RARE) & (independent >= _RARE)
+    # 1e-6: smaller probabilities are excluded from weights, as in WAODE
+    is_common: Mask = (joint >= 1e-6) & (independent >= 1e-6)
     information: float = np.sum(
         joint[is_common] * np.log(joint[is_common] / independent[is_common])
     )
-    return np.where(information > _ROUNDING, information, 0.0)
+    # 1e-14: information below this is a rounding error
+    return np.where(information > 1e-14, information, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +306,7 @@ def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
         limit = None if x.subsumption is None else x.subsumption + share
         stricter = replace(x, min_count=x.min_count + share, subsumption=limit)
         rows = np.flatnonzero(left_out.shares == share)
-        for block in (rows[some] for some in blocks(len(rows), _ROWS_LEFT_OUT)):
+        for block in (rows[some] for some in blocks(len(rows), 2**13)):
             classes = left_out.classes[block].astype(np.intp)
             without = partial(_joint_without_rows, classes, share)
             result[block] = mean_joint(stricter, codes[:, block], without)
