@@ -63,17 +63,17 @@ class Row:
         lacks = [code < 0 for code in self.codes]
         if not any(lacks):
             return scores
-        usual = formula.usual.tolist()
+        rule, usual = formula.rule, formula.rule.usual.tolist()
         h = sum(u for u, lack in zip(usual, lacks, strict=True) if lack) / (sum(usual) or 1)
-        power = (formula.power + (1 - formula.power) * h) / len(formula.trees)
+        power = (rule.power + (1 - rule.power) * h) / len(formula.trees)
         trees = [sum(logs) for logs in zip(*map(self.scores, formula.trees), strict=True)]
         gaps = [self.look_up(gap.logs, self.places(gap)) for gap in formula.gaps]
         others = sum(u < 1 and lack for u, lack in zip(usual, lacks, strict=True))
-        share = min(1, formula.most / others) if others else 1
+        share = min(1, rule.gaps / others) if others else 1
         added = [share * sum(shifts) for shifts in zip(*gaps, strict=True)] or [0.0] * self.n_classes
         blended = zip(scores, formula.log_prior.tolist(), trees, added, strict=True)
         fresh = sum(u >= 1 and lack for u, lack in zip(usual, lacks, strict=True)) / (sum(usual) or 1)
-        kept = (1 - h) * (1 - fresh) ** (formula.exponent - 1)
+        kept = (1 - h) * (1 - fresh) ** (rule.exponent - 1)
         return [
             kept * score + (1 - kept) * (prior + power * tree) + gap for score, prior, tree, gap in blended
         ]

@@ -65,8 +65,8 @@ def evaluate(model) -> pd.Series:
 #    (hierarchical smoothing) shrinks each table by the amount that maximizes the marginal likelihood.
 # 3. `held_out="weights"`: each table gets a weight that maximizes the leave-one-out likelihood, so that redundant features
 #    are not counted twice.
-# 4. Additional terms: each numeric feature adds a Gaussian term and a linear term, each categorical one a constant per level
-#    and class.
+# 4. Additional terms: each numeric feature adds a Gaussian term ("zscores") and a linear term ("slopes"), each categorical
+#    one a constant per level and class ("shifts").
 # 5. The default. In addition, the discretization by MDLP has weights of its own, and numbers that repeat, such as
 #    grades, are also read by their own values. A missing value has a constant per class. And with five folds, arcs, tables and
 #    weights are learned again without one fifth of the rows at a time, until 600 held-out rows have been predicted. Three models are added up, each with

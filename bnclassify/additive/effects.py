@@ -11,7 +11,7 @@ import pandas as pd
 from ..base.arrays import Array, Mask
 from ..base.checks import Optional, Whole
 from ..base.messages import listed, repeated, shown
-from ..frames.dataset import InMemory, match
+from ..frames.dataset import Dataset, Opened, match
 from ..frames.opening import InFull, open_rows
 from ..frames.schema import MISSING
 from ..inference.evidence import target_position
@@ -146,7 +146,7 @@ def effects(
     return frame
 
 
-def _shares_in(x: EffectTable, rows: InMemory, c: int | None) -> dict[str, Array]:
+def _shares_in(x: EffectTable, rows: Opened[Dataset], c: int | None) -> dict[str, Array]:
     """Return the share of rows with each value and, of two classes, the share of one in these."""
     has_class = c is not None and x.class_var in rows.columns
     data = encode_for(x, rows, x.variables if has_class else x.features, "dataset")

@@ -18,7 +18,7 @@ from ..base.arrays import Array
 from ..base.checks import Instance, check_name, must_be
 from ..base.immutable import record
 from ..base.messages import listed, plain, repeated, shown
-from ..frames.dataset import InMemory
+from ..frames.dataset import Dataset, Opened
 from ..frames.opening import InFull, open_rows
 from ..frames.records import is_missing
 from ..frames.schema import MISSING, Columns
@@ -60,7 +60,7 @@ def from_effects(
         odds and, for two classes, the first class as its value.
     dataset : pandas.DataFrame, Dataset or another frame, optional
         Training data, with the class. From them, a sum of single effects learns the effects of
-        unknown values given known values. Without it, unknown effects are 0, which is right for
+        unknown values given known values. Without data, unknown effects are 0, which is right for
         naive Bayes.
 
     Returns
@@ -81,11 +81,11 @@ def from_effects(
     -----
     Values are labels, or intervals that are closed on the right and together contain all numbers,
     from ``-inf`` to ``inf``: ``pandas.Interval`` or text such as ``(99.5, 127.5]``, as in a file.
-    The last one ends with ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A missing
-    value has the effect in the row ``"(missing)"``, or 0 if there is no such row; with a dataset,
-    it is unknown if it was never missing and this effect is 0. If all values are text, as in a
-    file, ``True`` and ``False`` of a feature without other labels are booleans, unless they are
-    text in `dataset`. With a row ``"(unseen)"``, all other labels have its effect; without one,
+    The last interval may end with ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A
+    missing value has the effect in the row ``"(missing)"``, or 0 if there is no such row; with a
+    dataset, it is unknown if it was never missing and this effect is 0. If all values are text, as
+    in a file, ``True`` and ``False`` of a feature without other labels are booleans, unless they
+    are text in `dataset`. With a row ``"(unseen)"``, all other labels have its effect; without one,
     they are unseen, as in `predict`. Classes that have no row have a base of 0.
 
     Examples
@@ -186,7 +186,7 @@ def _with_booleans(
     return frame
 
 
-def _labels_in(rows: InMemory, name: Hashable) -> tuple[Hashable, ...]:
+def _labels_in(rows: Opened[Dataset], name: Hashable) -> tuple[Hashable, ...]:
     """Return the labels of a column; none without the column."""
     return rows.encode(Columns((name,))).levels[0] if name in rows.columns else ()
 

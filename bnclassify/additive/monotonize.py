@@ -46,15 +46,15 @@ def monotonize(
         "increasing" or "decreasing" by feature, for the log odds of the target. Values are numbers,
         intervals, or the levels of an ordered categorical column of `dataset`.
     dataset : pandas.DataFrame, Dataset or another frame
-        Training data, with the class: the weights of the values, and the rows of the log-loss.
+        Training data, with the class. They give the weights of the values and the log-loss.
     target : optional
-        The class of the log odds that rise or fall. By default, the last class, as in `effects`.
+        The class that the directions refer to. By default, the last class, as in `effects`.
 
     Returns
     -------
     EffectTable
         The table. The effects of these features never go in the other direction. ``print`` and
-        `summary` show what was asked, and the log-loss on `dataset` with it and before.
+        `summary` show the directions, and the log-loss on `dataset` before and after the change.
 
     Raises
     ------

@@ -280,8 +280,8 @@ def scorecard(
     pdo : float, optional
         Points that double the odds, such as 20, as in credit scoring, at least 0.01.
     score, odds : float, default 600 and 50
-        With `pdo`, the total that means odds of the target of `odds` to 1. Without it, other
-        numbers than the defaults raise an error.
+        With `pdo`, the total for odds of the target of `odds` to 1. Without it, other numbers than
+        the defaults raise an error.
 
     Returns
     -------

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import xlogy
 from threadpoolctl import ThreadpoolController
 
-from .immutable import cached_property
+from .immutable import StackedArrays, cached_property
 
 T = TypeVar("T", bound=np.generic)
 V = TypeVar("V")
@@ -65,21 +65,18 @@ def _plus(first: Any, second: Any) -> Any:
     return first + second
 
 
-def by_shape(arrays: Sequence[V], function: Callable[[ArrayOf[Any]], ArrayOf[Any]]) -> list[V]:
-    """Apply a function to the stacked arrays of each shape; return views of its results.
-
-    Elements that are not arrays are unchanged.
-    """
-    results: list[Any] = list(arrays)
-    alike: dict[tuple[int, ...], list[int]] = {}
-    for i, array in enumerate(arrays):
-        if isinstance(array, np.ndarray):
-            alike.setdefault(array.shape, []).append(i)
-    for places in alike.values():
-        made = function(np.array([arrays[i] for i in places]))
-        for i, array in zip(places, made, strict=True):
-            results[i] = array
-    return results
+def by_shape(
+    arrays: Sequence[Any], function: Callable[[ArrayOf[Any]], ArrayOf[Any]]
+) -> StackedArrays:
+    """Apply a function to the stacked arrays of each shape; other elements are unchanged."""
+    stacks = arrays.stacks if isinstance(arrays, StackedArrays) else ()
+    if not stacks:
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for i, array in enumerate(arrays):
+            if isinstance(array, np.ndarray):
+                alike.setdefault(array.shape, []).append(i)
+        stacks = [(at, np.array([arrays[i] for i in at])) for at in alike.values()]
+    return StackedArrays.of([(places, function(stack)) for places, stack in stacks], arrays)
 
 
 def normalize(mass: Array, axis: int = 0) -> Array:

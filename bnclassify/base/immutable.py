@@ -12,7 +12,7 @@ meaning, the format needs a new version, which refuses older files.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import Field, fields
 from sys import float_info
 from types import MappingProxyType
@@ -119,8 +119,38 @@ def is_within(value: object, least: float, most: float) -> bool:
     return least <= value <= most if isinstance(value, int | float) else not isinstance(value, str)
 
 
+class StackedArrays(tuple[Any, ...]):
+    """A tuple of read-only arrays; those of one shape are views of one array in ``stacks``.
+
+    A stack has the positions of its arrays in the tuple. A copy is an ordinary tuple.
+    """
+
+    stacks: Sequence[tuple[Sequence[int], np.ndarray[Any, Any]]] = ()
+
+    @classmethod
+    def of(
+        cls,
+        stacks: Sequence[tuple[Sequence[int], np.ndarray[Any, Any]]],
+        values: Sequence[Any] = (),
+    ) -> StackedArrays:
+        """Return the arrays of stacks at their positions, and other ``values`` at theirs."""
+        placed = list(values) or [None] * sum(len(places) for places, _ in stacks)
+        for places, stack in stacks:
+            lock(stack)
+            for place, array in zip(places, stack, strict=True):
+                placed[place] = array
+        result = cls(placed)
+        result.stacks = stacks
+        return result
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (list(self),)
+
+
 def lock(value: object) -> None:
     """Make an array, or the arrays in a tuple, read-only, with the arrays they are views of."""
+    if isinstance(value, StackedArrays) and value.stacks:
+        return
     if isinstance(value, tuple) and not any(
         issubclass(cls, np.ndarray) for cls in set(map(type, value))
     ):

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, blocks, code_type
+from ..base.immutable import StackedArrays
 from ..base.messages import how_to_merge, listed
 from ..frames.dataset import Countable, Dataset
 
@@ -21,7 +22,9 @@ MAX_CELLS = 2**27
 """Maximum number of cells of a table (1 GiB)."""
 
 _BLOCK_ITEMS = 2**18  # number of codes that are counted at once
-_CROSSED_CELLS = 2**9  # maximum number of cells of a table of several families
+_FEW_CELLS = 2**5  # of a table that is counted fastest by bits
+
+_count_bits: Any = getattr(np, "bitwise_count", None)  # which NumPy 1 does not have
 
 Counts = ArrayOf[Any]
 Family = tuple[int, ...]
@@ -47,13 +50,9 @@ def contingency_tables(data: Countable, families: Sequence[Sequence[int]]) -> Ar
     return next(count_alike(data, families))[1]
 
 
-def count_families(data: Countable, families: Sequence[Sequence[int]]) -> list[Array]:
+def count_families(data: Countable, families: Sequence[Sequence[int]]) -> StackedArrays:
     """Count families in one pass; tables of families with equal levels are views of one array."""
-    tables: list[Any] = [None] * len(families)
-    for positions, stack in count_alike(data, families):
-        for position, table in zip(positions, stack, strict=True):
-            tables[position] = table
-    return tables
+    return StackedArrays.of(list(count_alike(data, families)))
 
 
 def count_alike(
@@ -95,6 +94,8 @@ def _stack_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
 def _count_block(data: Dataset, members: Positions, shape: Sequence[int]) -> ArrayOf[Any]:
     """Count families, (members, families), at once; rows that lack a member go to one cell more."""
     cells = prod(shape)
+    if data.weights is None and cells <= _FEW_CELLS and _count_bits is not None:
+        return _count_by_bits(data, members, shape)
     codes: list[Codes] = [data.codes[columns] for columns in members]
     index = flat_index(codes, shape)
     incomplete: Mask = data.incomplete[members]
@@ -103,42 +104,30 @@ def _count_block(data: Dataset, members: Positions, shape: Sequence[int]) -> Arr
         observed: Mask = np.logical_and.reduce([code >= 0 for code in partial])
         index = np.where(observed, index, np.array(cells, dtype=code_type(cells + 1)))
     width = cells + bool(partial)
-    if data.weights is None:
-        return _count_crossed(index, width)[:, :cells]
-    return _count_cells(index, width, np.tile(data.weights, len(index)))[:, :cells]
-
-
-def _count_cells(index: Codes, width: int, weights: Array | None = None) -> ArrayOf[Any]:
-    """Count the cells of families, (families, width), from those of rows, (families, rows)."""
     if len(index) > 1:  # two families of 4 cells: cell 3 of the second one is cell 4 + 3 of both
         index = index + width * np.arange(len(index))[:, None]
-    return np.bincount(index.ravel(), weights, minlength=width * len(index)).reshape(-1, width)
+    weights = None if data.weights is None else np.tile(data.weights, len(index))
+    counts = np.bincount(index.ravel(), weights, minlength=width * len(index))
+    return counts.reshape(-1, width)[:, :cells]
 
 
-def _count_crossed(index: Codes, width: int) -> ArrayOf[Any]:
-    """Count the cells of families as `_count_cells` does, several families at a time.
+def _count_by_bits(data: Dataset, members: Positions, shape: Sequence[int]) -> ArrayOf[Any]:
+    """Count families of few cells: each level is a bit per row, and 64 rows are counted at once.
 
-    If families have few cells, those of three are counted in one table, of which the counts of each
-    are sums: with 4 cells each, a row with the cells 3, 1 and 2 is in cell (3 · 4 + 1) · 4 + 2 of
-    64.
+    If 1011 are the rows with level 1 of a variable and 1100 those with level 0 of its parent, the
+    bits of 1011 & 1100 = 1000 are the rows of the cell. A missing value has no level.
     """
-    together, most = 1, min(_CROSSED_CELLS, index.shape[1])
-    while together < len(index) and width ** (together + 1) <= most:
-        together += 1
-    if together == 1:
-        return _count_cells(index, width)
-    n = -(-len(index) // together)
-    together = -(-len(index) // n)  # 4 families in tables of 3 are 2 tables of 2
-    joint = np.zeros((n, index.shape[1]), dtype=code_type(_CROSSED_CELLS))
-    for start in range(0, len(index), n):
-        joint *= width
-        joint[: len(index) - start] += index[start : start + n]
-    tables = _count_cells(joint, width**together).reshape(n, *[width] * together)
-    sums = [
-        tables.sum(axis=tuple({*range(1, together + 1)} - {axis}))
-        for axis in range(1, together + 1)
-    ]
-    return np.concatenate(sums)[: len(index)]
+    joint: ArrayOf[np.uint64] | None = None
+    for columns, card in zip(members, shape, strict=True):
+        is_shared = joint is not None and (columns == columns[0]).all()
+        codes = data.codes[columns[:1] if is_shared else columns]
+        has_level = np.zeros((card, len(codes), -(-len(data) // 64) * 64), dtype=bool)
+        level = np.arange(card, dtype=codes.dtype)[:, None, None]
+        np.equal(codes, level, out=has_level[..., : len(data)])
+        bits = np.packbits(has_level, axis=-1).view(np.uint64)
+        joint = bits if joint is None else joint[..., None, :, :] & bits
+    counts: Positions = _count_bits(joint).sum(axis=-1)
+    return counts.reshape(prod(shape), members.shape[1]).T
 
 
 def count_beside(
@@ -152,7 +141,8 @@ def count_beside(
     members = {
         frozenset(family): family for family in (*others, *further)
     }  # each set is counted once
-    tables = dict(zip(members, count_families(data, list(members.values())), strict=True))
+    counted = count_families(data, list(members.values()))
+    tables: dict[frozenset[int], Array] = dict(zip(members, counted, strict=True))
 
     def table(*family: int) -> Array:
         order = members[frozenset(family)]

@@ -28,7 +28,7 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | No
     Parameters
     ----------
     predicted, actual : (n,) array-like
-        Labels, in the same order of rows.
+        Labels, with the rows in the same order.
     weights : (n,) array-like of numbers, optional
         Weight of each row, 0 or more; whole weights are numbers of rows. By default, all rows count
         once.
@@ -103,7 +103,7 @@ def hamming(
 def exact_match(
     predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike | None = None
 ) -> float:
-    """Return the proportion of rows in which the labels of all class variables are correct.
+    """Return the proportion of rows with correct labels of all class variables.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def confusion(
     Parameters
     ----------
     predicted, actual : (n,) array-like
-        Labels, in the same order of rows.
+        Labels, with the rows in the same order.
     weights : (n,) array-like of numbers, optional
         As in `accuracy`; counts are then sums of weights.
 

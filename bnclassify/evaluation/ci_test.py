@@ -59,7 +59,7 @@ def cmi(
         0 or more; 0 if no row is observed.
 
         If `x` is a number and `y` is not, it is ½ Σ p(z) [ln σ²(z) − Σ p(y | z) ln σ²(y, z)], with
-        maximum likelihood variances of `x`; if both are, −½ Σ p(z) ln(1 − ρ²(z)) with their
+        maximum likelihood variances of `x`; if both are numbers, −½ Σ p(z) ln(1 − ρ²(z)) with their
         correlations. A term with variance 0 is 0.
 
     Raises

@@ -58,10 +58,10 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     newdata : pandas.DataFrame, Dataset or another frame
         New rows, with or without the class.
     dataset : pandas.DataFrame, Dataset or another frame, optional
-        Training data. Sums of effects, their cards, and networks contain the shares of values;
-        other models need `dataset`, as do the shares of missing values of networks that do not
-        treat them as a level, the log odds of networks and of sums with effects of pairs, and the
-        last row.
+        Training data. Sums of effects, scorecards and networks contain the shares of values; other
+        models need `dataset`. Some results also need it: the last row, the log odds of networks and
+        of sums with effects of pairs, and the shares of missing values of networks without a level
+        for them.
 
     Returns
     -------
@@ -87,11 +87,11 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
 
     Notes
     -----
-    With p and q the shares of a value in training and now, the index is Σ (q − p) ln(q
-    / p) over the values [1]_. Missing and unseen values count as values. Each count has a
-    pseudo-count of one half. More than ten intervals are joined to ten with about equal shares in
-    training. By a rule of thumb, less than 0.1 is little, and more than 0.25 much; small samples
-    have larger indices by chance, about (values − 1) (1/n + 1/N) for n new and N training rows.
+    With p and q the shares of a value in training and now, the index is Σ (q − p) ln(q / p) over
+    the values [1]_. Missing and unseen values count as values. Each count has a pseudo-count of one
+    half. More than ten intervals are joined to ten with about equal shares in training. By a rule
+    of thumb, below 0.1 a change is small, and above 0.25 it is large; small samples have larger
+    indices by chance, about (values − 1) (1/n + 1/N) for n new and N training rows.
 
     References
     ----------

@@ -18,7 +18,7 @@ from ..base.checks import available, is_among, must_be
 from ..base.immutable import cached_property
 from ..base.messages import listed, silently
 from ..fitting.rounds import Plan, Round
-from ..frames.dataset import Countable, Dataset, Learnable
+from ..frames.dataset import Countable, Dataset
 from ..metrics import AnyMetric
 from ..metrics.outcomes import Outcomes, outcomes_of
 from ..model.model import Model
@@ -231,7 +231,7 @@ def score_rounds(
 def _sums_of_frequencies(
     metrics: Sequence[AnyMetric],
     test: Countable,
-    data: Learnable,
+    data: Countable,
     counts: Sequence[Array],
     tested: Array,
 ) -> list[Any]:

@@ -34,7 +34,7 @@ def summary(
     rng: Seed = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    """Summarize a model in one table, with its performance if data are given, also by group.
+    """Summarize a model in one table and, if data are given, its performance, overall or by group.
 
     Parameters
     ----------
@@ -56,10 +56,10 @@ def summary(
     Returns
     -------
     pandas.DataFrame
-        Columns ``item`` and ``value``, printed as ``print(x)`` prints the same facts. With
-        `dataset`, there are also the cross-validated accuracy, log-loss and calibration error, and
-        for a class with an order the ranked probability score, each with its baseline, the value if
-        every row gets the class proportions, and the three features with the largest mean absolute
+        Columns ``item`` and ``value``, with the facts and texts of ``print(x)``. With `dataset`,
+        there are also the cross-validated accuracy, log-loss and calibration error, and for a class
+        with an order the ranked probability score, each with its baseline, the value if every row
+        gets the class proportions, and the three features with the largest mean absolute
         contributions in `explain`, in at most 1,000 rows. ``attrs["metrics"]`` has the exact values
         and baselines.
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import ArrayOf
-from ..base.immutable import RECORDS, Immutable, is_record
+from ..base.immutable import RECORDS, Immutable, StackedArrays, is_record
 from ..base.messages import listed, plain, shown
 from ..model.model import Model
 from ..model.recipes import Step, Tally
@@ -102,7 +102,7 @@ class Writer:
 
     def _new(self, value: object, where: str) -> object:
         cls = type(value)
-        if isinstance(value, tuple) and cls is tuple:
+        if isinstance(value, tuple) and cls in (tuple, StackedArrays):
             return [self.write(item, f"{where}[{i}]") for i, item in enumerate(value)]
         # a mapping by text is an object, unless its keys are those of a value of a named kind
         items = (

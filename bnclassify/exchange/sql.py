@@ -87,16 +87,16 @@ def to_sql(
 
     Notes
     -----
-    SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12)
-    run the statement. It predicts like `predict` with ``unseen="missing"``: it discretizes numbers,
-    merges rare levels, and treats values that are not among the levels as missing. NULL, NaN and,
-    for numbers, text that does not represent a number are missing. A `DN` requires all features, so
-    all results are NULL for other rows. They are also NULL if a sum of effects of ``additive=True``
-    lacks a value that no training row lacks, or more values than any. Posteriors differ from
-    `predict` by less than 1e-9.
+    SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12) run the
+    statement. It predicts like `predict` with ``unseen="missing"``: it discretizes numbers, merges
+    rare levels, and treats values that are not among the levels as missing. NULL, NaN and, for
+    numbers, text that does not represent a number are missing. A `DN` requires all features, so all
+    results are NULL for other rows. They are also NULL if a sum of effects of ``additive=True``
+    lacks a value that was never missing in training, or more values than any training row.
+    Posteriors differ from `predict` by less than 1e-9.
 
     Values are compared with the levels as text or, if all levels are numbers, as numbers. Booleans
-    may be stored as 0 and 1, and these as booleans. DuckDB and PostgreSQL compare text by the
+    may be stored as 0 and 1, and 0 and 1 as booleans. DuckDB and PostgreSQL compare text by the
     collation of its column. Labels of several types are selected as text. Names are quoted, so
     their case matters in PostgreSQL, where ``standard_conforming_strings`` must be on, which is its
     default.

@@ -110,29 +110,30 @@ class ScoreColumns:
         return [f"{power}*{score}" for score in self.of(formula.formula, relative)]
 
     def _blend(self, formula: Blend, relative: bool) -> list[str]:
-        total = float(formula.usual.sum()) or 1.0
-        usual = list(zip(self.codes, list[float](formula.usual.tolist()), strict=True))
+        rule = formula.rule
+        total = float(rule.usual.sum()) or 1.0
+        usual = list(zip(self.codes, list[float](rule.usual.tolist()), strict=True))
         h = self.query.add(plus([ZERO, *[_if_null(code, share / total) for code, share in usual]]))
         always = [code for code, share in usual if share >= 1]
         others = [code for code, share in usual if share < 1]
         new = self._lacking(always)
         faded = (1 - np.arange(len(always) + 1) / total).clip(0)
-        factors: list[float] = (faded ** (formula.exponent - 1)).tolist()
+        factors: list[float] = (faded ** (rule.exponent - 1)).tolist()
         kept = self.query.add(f"(1-{h})*({lookup(new, list(map(number, factors)), '0e0')})")
-        base, rest = number(formula.power), number(1 - formula.power)
+        base, rest = number(rule.power), number(1 - rule.power)
         power = self.query.add(f"(1-{kept})*({base}+{rest}*{h})/{len(formula.trees)}")
         trees, scores = (
             zip(*map(self.of, formula.trees), strict=True),
             self.of(formula.formula, relative),
         )
-        lacking, most = self._lacking(others), number(formula.most)
+        lacking, most = self._lacking(others), number(rule.gaps)
         share_of_gaps = self.query.add(
             f"CASE WHEN {lacking}>{most} THEN {most}/{lacking} ELSE 1e0 END"
         )
         texts, priors = list[str](), list[float](formula.log_prior.tolist())
         for c, (score, prior, tree) in enumerate(zip(scores, priors, trees, strict=True)):
             gaps = [_if_null(self.codes[gap.owner], float(gap.logs[-1, c])) for gap in formula.gaps]
-            if gaps and formula.most < len(others):
+            if gaps and rule.gaps < len(others):
                 gaps = [f"{share_of_gaps}*({plus(gaps)})"]
             rest = f"(1-{kept})*{number(prior)}"
             blended = plus([f"{kept}*{score}", rest, f"{power}*{plus(tree)}", *gaps])

@@ -14,7 +14,7 @@ from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_name
 from ..base.messages import did_you_mean, listed, shown, warn
 from ..base.parallel import check_jobs, using_jobs
 from ..frames.columns import warn_of_columns
-from ..frames.dataset import Dataset, InMemory, Learnable
+from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.opening import InFull, InParts, open_data, with_groups
 from ..frames.training import Numeric
 from ..learners import LEARNERS, find_learner
@@ -184,7 +184,7 @@ def bnc(
     Whole(least=2).check("draws", draws)
     check_jobs(n_jobs)
     data = open_data(dataset)
-    in_memory = isinstance(data, InMemory)
+    in_memory = not data.in_parts
     if additive:
         _check_additive(learner, lp_args, in_memory=in_memory)
     if dag_learner is None and not in_memory:
@@ -254,7 +254,7 @@ def _has_prior(lp_args: Mapping[str, Any]) -> bool:
 
 
 def _fit(
-    structure: Model, rows: Learnable, lp_args: dict[str, Any], *, chosen: bool, **facts: bool
+    structure: Model, rows: Countable, lp_args: dict[str, Any], *, chosen: bool, **facts: bool
 ) -> Model:
     """Return a structure with parameters, by a prior that was chosen, or by the default recipe."""
     settings = lp_args if chosen else default.steps(structure, lp_args, **facts)
@@ -301,7 +301,7 @@ def _check_pairs(
     return check_pairs(pairs, [name for name in data.columns if name not in others], class_var)
 
 
-def _read_rows(rows: InMemory, class_var: Hashable, numeric: Numeric) -> Dataset:
+def _read_rows(rows: Opened[Dataset], class_var: Hashable, numeric: Numeric) -> Dataset:
     """Return encoded rows, whose columns to discretize stay numbers."""
     reading = (
         Preparing("mdlp", 5, None) if not numeric else Preparing(None, 5, None, numeric=numeric)

@@ -13,7 +13,7 @@ from ..base.calls import guided, progress_bar
 from ..base.checks import Flag, Instance, Names, OneOf, Optional, Seed, Whole, check_rng
 from ..base.immutable import record
 from ..base.messages import listed, plain, shown, warn
-from ..frames.dataset import Dataset, InMemory, Learnable, Opened
+from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.frame import check_levels
 from ..frames.opening import InFull, InParts, open_data, with_groups
 from ..frames.schema import Columns, Schema
@@ -286,7 +286,7 @@ def _em_of_missing(missing: str | Mapping[str, Any]) -> EM | None:
     return EM(**missing)
 
 
-def _read_rows(x: Model, rows: InMemory) -> Dataset:
+def _read_rows(x: Model, rows: Opened[Dataset]) -> Dataset:
     """Return the variables of a structure, as its preparation reads them."""
     known = {} if x.levels is None else x.levels_by_name
     if x.preparation is not None:
@@ -316,7 +316,7 @@ def fit(
 
 def _fit_alone(
     x: Model,
-    dataset: Opened,
+    dataset: Opened[Any],
     *,
     prior: Prior,
     method: Method,
@@ -351,12 +351,12 @@ def _fit_alone(
         fitted = renewed(fitted, learned={**fitted.learned, "counts": replace(tally, prior=None)})
     if fitted.recipe is not None:
         fitted = renewed(fitted, recipe=replace(fitted.recipe, rows=Rows.of(rows, x.targets)))
-    if not (isinstance(dataset, Learnable) and dataset.targets):  # the caller has issued warnings
+    if not (isinstance(dataset, Countable) and dataset.targets):  # the caller has issued warnings
         warn_of_rows(fitted, len(rows))
     return fitted
 
 
-def _learn(x: Model, data: Opened, *, method: Method, prior: Prior, rng: Any) -> Model:
+def _learn(x: Model, data: Opened[Any], *, method: Method, prior: Prior, rng: Any) -> Model:
     """Return a model of rows, which can be raw."""
     return method(x, rows_to_learn_from(x, data, method), prior, rng)
 
@@ -374,7 +374,7 @@ def warn_of_rows(x: Model, rows: int) -> None:
     warn_of_wide_tables(x, rows)
 
 
-def rows_to_learn_from(model: Model, dataset: Opened, method: Method = PLAIN) -> Any:
+def rows_to_learn_from(model: Model, dataset: Opened[Any], method: Method = PLAIN) -> Any:
     """Return the model's columns of data, coded by its levels if it has them, as `Countable`."""
     undefined = [name for name in model.numeric if name not in model.densities]
     if undefined:

@@ -235,7 +235,7 @@ def plan_rounds(
 
 
 def check_same_columns(
-    models: Mapping[Any, Model], data: Opened, columns: object, dag: bool, folds: object
+    models: Mapping[Any, Model], data: Opened[Any], columns: object, dag: bool, folds: object
 ) -> None:
     """Raise unless the data have exactly the training columns, or ``columns`` is "any"."""
     if OneOf(("same", "any")).check("columns", columns) == "any" or not dag:
@@ -258,14 +258,14 @@ def check_same_columns(
         )
 
 
-def raw_rows(x: Model, dataset: Opened) -> Any:
+def raw_rows(x: Model, dataset: Opened[Any]) -> Any:
     """Return the rows with a class, prepared for the recipe of a model."""
     return training_data({0: x}, dataset, dataset.columns, dag=True, warns=False)
 
 
 def _read_for_models(
-    models: Mapping[Any, Model], dataset: Opened, names: Sequence[Hashable], dag: bool
-) -> Opened:
+    models: Mapping[Any, Model], dataset: Opened[Any], names: Sequence[Hashable], dag: bool
+) -> Opened[Any]:
     """Encode rows in memory, with numeric columns as numbers if some models need them."""
     cut = {k: m for k, m in models.items() if m.discretizer is not None}
     raw = cut | {k: m for k, m in models.items() if m.densities}
@@ -317,7 +317,7 @@ def _hide_in_parts(models: Mapping[Any, Model], data: Partitions) -> Partitions:
 
 def training_data(
     models: Mapping[Any, Model],
-    dataset: Opened,
+    dataset: Opened[Any],
     names: Sequence[Hashable],
     *,
     dag: bool,
@@ -453,7 +453,7 @@ def _draw_row_folds(
 
 
 def _plan_parts(
-    data: Partitions, dataset: Opened, k: int, repeats: int, column: Hashable, rng: Seed
+    data: Partitions, dataset: Opened[Any], k: int, repeats: int, column: Hashable, rng: Seed
 ) -> Plan:
     """Assign the rows of partitioned data to folds by a hash of their values, or by a column."""
     if column is None:

@@ -15,7 +15,7 @@ from ..base.checks import check_columns
 from ..base.immutable import record
 from ..base.messages import is_named_as_count, listed, shown, warn
 from ..frames.columns import warn_of_columns, warn_of_no_features
-from ..frames.dataset import Dataset, Learnable, Opened
+from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.frame import Frame
 from ..frames.partitions import Partitions
 from ..frames.training import TrainingData, read_training
@@ -39,10 +39,10 @@ _MANY_CODES = 50
 def learn_structure(
     learner: Callable[..., Model],
     class_var: Hashable,
-    dataset: Opened,
+    dataset: Opened[Any],
     options: Mapping[str, Any],
     preparing: Preparing,
-) -> tuple[Model, Learnable]:
+) -> tuple[Model, Countable]:
     """Learn a structure, and return it with the data prepared for it."""
     if preparing.is_needed:
         structure, learned_from = _learn_raw(class_var, dataset, learner, options, preparing)
@@ -71,7 +71,7 @@ def learn_structure(
 
 def _learn_raw(
     class_var: Hashable,
-    dataset: Opened,
+    dataset: Opened[Any],
     learner: Callable[..., Model],
     options: Mapping[str, Any],
     preparing: Preparing,
@@ -127,7 +127,7 @@ def _learn_raw(
 
 def _read_raw(
     class_var: Hashable,
-    dataset: Opened,
+    dataset: Opened[Any],
     names: tuple[Hashable, ...] | None,
     preparing: Preparing,
 ) -> tuple[Dataset, tuple[Hashable, ...] | None]:

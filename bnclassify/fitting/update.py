@@ -59,7 +59,8 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
 
     Notes
     -----
-    The amounts of back-off are estimated again from all counts. Structure and cut points stay.
+    The amounts of back-off are estimated again from all counts. Structure and cut points do not
+    change.
 
     Examples
     --------
@@ -80,7 +81,7 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     return cast("M", model.learn_by(_add_rows, rows))
 
 
-def _add_rows(x: Model, dataset: Opened) -> Model:
+def _add_rows(x: Model, dataset: Opened[Any]) -> Model:
     rows: Countable = rows_to_learn_from(x, dataset)
 
     def add_to(part: Model) -> Model:
@@ -91,7 +92,7 @@ def _add_rows(x: Model, dataset: Opened) -> Model:
     return of_rows(x.each(add_to), x, Rows.of(rows, x.targets))
 
 
-def _levels_of(x: Model, dataset: Opened) -> dict[Hashable, tuple[Hashable, ...]]:
+def _levels_of(x: Model, dataset: Opened[Any]) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the levels of variables in data, or of a model that cuts or merges the column."""
     fixed = set() if x.preparation is None else x.preparation.fixed
     names = [name for name in x.variables if name not in fixed]

@@ -11,7 +11,7 @@ from ..base.calls import guided
 from ..base.checks import check_columns, check_name
 from .coded_columns import CodedColumn, Finding
 from .columns import column_arrays
-from .dataset import Dataset, InMemory
+from .dataset import Dataset, Opened
 from .findings import drop, find, float_class
 from .frame import Frame
 from .numeric import CATEGORICAL, FLOATS, advice_on
@@ -166,7 +166,9 @@ def _as_column(
     )
 
 
-def _read_for_findings(rows: InMemory, name: Hashable, found: list[Finding]) -> Dataset | None:
+def _read_for_findings(
+    rows: Opened[Dataset], name: Hashable, found: list[Finding]
+) -> Dataset | None:
     """Return a column as numbers or categories, or None with a finding if it is of another type."""
     if isinstance(rows, Dataset):
         return rows.select([name])

@@ -11,9 +11,9 @@ import pandas as pd
 
 from ..base.arrays import ArrayOf
 from ..base.messages import listed, plain, shown, warn
-from .coded_columns import CodedColumn
+from .coded_columns import CodedColumn, Finding
 from .dataset import Dataset
-from .findings import candidates, find, sentences
+from .findings import are_dull, candidates, find, sentences
 from .foreign import categories_of_arrow
 from .numeric import (
     CATEGORICAL,
@@ -24,7 +24,7 @@ from .numeric import (
     value_type,
     without_decimals,
 )
-from .row_findings import find_frequencies
+from .row_findings import MOST_COLUMNS, find_frequencies
 from .schema import Schema
 
 
@@ -32,41 +32,48 @@ def column_arrays(frame: pd.DataFrame) -> list[ArrayLike]:
     """Return the arrays of columns, without a Series per column if pandas allows that."""
     iterate = getattr(frame, "_iter_column_arrays", None)
     arrays = [column.array for _, column in frame.items()] if iterate is None else list(iterate())
-    own = [
-        categories_of_arrow(a.__arrow_array__()) if is_dictionary(a.dtype) else a for a in arrays
-    ]
-    return list(map(without_decimals, own))
+    return [array if type(array) is pd.Categorical else _in_pandas(array) for array in arrays]
 
 
-def encode_column(array: ArrayLike) -> tuple[tuple[Any, ...], ArrayOf[Any]]:
-    """Return the levels and codes of one categorical column."""
+def _in_pandas(array: Any) -> ArrayLike:
+    """Return categories of Arrow as a Categorical, and decimals as numbers of Python."""
+    if is_dictionary(array.dtype):
+        return categories_of_arrow(array.__arrow_array__())
+    return without_decimals(array)
+
+
+def encode_column(array: ArrayLike) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
+    """Return the levels and codes of one categorical column, and whether its levels are ordered."""
     if isinstance(array, pd.Categorical):
-        return _levels_of_categories(array.categories), array.codes
+        return _encode_category(array)
     codes, labels = pd.factorize(pd.Series(array, dtype=array.dtype), sort=True)
     levels = _as_levels(labels)
     if array.dtype.kind in "fO":  # whole numbers are written and compared as integers
         levels = tuple(map(_as_integer, levels))
-    return levels, codes
+    return levels, codes, False
 
 
 def _as_integer(label: Any) -> Any:
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
-_kept_levels: dict[int, tuple[ref[pd.Index[Any]], tuple[Any, ...]]] = {}
+_kept_levels: dict[int, tuple[ref[pd.CategoricalDtype], tuple[Any, ...], bool]] = {}
 
 
-def _levels_of_categories(categories: pd.Index[Any]) -> tuple[Any, ...]:
-    """Return the levels of categories, which never change and are often read more than once."""
-    key = id(categories)
+def _encode_category(array: pd.Categorical) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
+    """Return levels, codes and order; those of a type never change, and are often read again."""
+    dtype = array.dtype
+    key = id(dtype)
     kept = _kept_levels.get(key)
-    if kept is not None and kept[0]() is categories:
-        return kept[1]
-    levels = _as_levels(categories)
+    if kept is not None and kept[0]() is dtype:
+        return kept[1], array.codes, kept[2]
+    own = without_decimals(array)
+    assert isinstance(own, pd.Categorical)
+    levels, ordered = _as_levels(own.categories), bool(own.ordered)
     # 100: number of levels up to which they are kept as long as the categories
-    if len(levels) <= 100:
-        _kept_levels[key] = ref(categories, lambda _: _kept_levels.pop(key, None)), levels
-    return levels
+    if own is array and len(levels) <= 100:
+        _kept_levels[key] = ref(dtype, lambda _: _kept_levels.pop(key, None)), levels, ordered
+    return levels, own.codes, ordered
 
 
 def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
@@ -160,7 +167,9 @@ def _kind_of_floats(name: Hashable, column: pd.Series[Any], argument: str) -> st
 def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = None) -> None:
     """Warn of serious findings about columns; numbers of ``raw`` data are read unprepared."""
     numbers = {n: x for n, x in (data if raw is None else raw).numbers.items() if n != class_var}
-    target = data.positions.get(class_var)
+    target, distinct = data.positions.get(class_var), set(data.levels)
+    is_wide = len(data.columns) > MOST_COLUMNS  # then, no column counts equal rows
+    dull = {levels for levels in distinct if is_wide and are_dull(levels)}
     classes = None if target is None else data.codes[target]
     tested = set[Hashable](numbers)
     if classes is not None:
@@ -178,7 +187,7 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
             can_copy=name in tested,
         )
         for (name, levels), codes in zip(data.schema.known.items(), data.codes, strict=True)
-        if name not in numbers
+        if name not in numbers and (levels not in dull or name in tested or name == class_var)
     ]
     if numbers:
         rows = data if raw is None else raw.requiring(class_var)
@@ -188,7 +197,7 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
             CodedColumn(name, (), rows.codes[rows.positions[name]], values, rows.weights, labels)
             for name, values in numbers.items()
         ]
-    _warn_of(columns)
+    _warn_of(columns, None if is_wide else find_frequencies(columns))
 
 
 def warn_of_labels(schema: Schema) -> None:
@@ -197,8 +206,7 @@ def warn_of_labels(schema: Schema) -> None:
     _warn_of([CodedColumn(name, labels, none) for name, labels in schema.known.items()])
 
 
-def _warn_of(columns: Sequence[CodedColumn]) -> None:
-    counts = find_frequencies(columns)
+def _warn_of(columns: Sequence[CodedColumn], counts: Finding | None = None) -> None:
     counted = () if counts is None else (counts.column,)
     found = [
         f

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -25,12 +25,13 @@ _PART_ROWS = 2**20
 
 T = TypeVar("T")
 Data = TypeVar("Data", bound="Dataset")
+Read = TypeVar("Read", bound="Countable", covariant=True)
 
 
 class Prepare(Protocol):
     """Converts raw columns to categories."""
 
-    def read(self, rows: InMemory, known: Known, named_by: str = "dataset", /) -> Dataset:
+    def read(self, rows: Opened[Dataset], known: Known, named_by: str = "dataset", /) -> Dataset:
         """Encode the raw columns of a model, which has the ``known`` levels."""
 
     def code(self, data: Data, /) -> Data:
@@ -40,10 +41,12 @@ class Prepare(Protocol):
         """Return a source with prepared columns if it prepares them itself, or None."""
 
 
-class Opened(ABC):
-    """Data to learn from, as `open_data` returns them: of any source, encoded or not.
+class Opened(ABC, Generic[Read]):
+    """Rows to read, of any source, encoded or not: what `open_data` returns.
 
-    Each class reads its own kind of data, so that no function has to ask which kind it was.
+    Each class reads its own type of data, so that functions need not ask for the type. Rows of an
+    ``Opened[Dataset]`` are in memory, for which the methods are written here; ``Opened[Any]`` can
+    be partitioned, too.
     """
 
     in_parts: ClassVar[bool] = False
@@ -54,19 +57,10 @@ class Opened(ABC):
     def columns(self) -> Sequence[Hashable]:
         """Names of the columns."""
 
-    @abstractmethod
-    def read(self, wanted: Columns = ALL) -> Countable:
-        """Return columns (by default, all) in the given order, coded or as numbers."""
-
-    @abstractmethod
-    def prepared(self, preparation: Prepare, known: Known) -> Opened:
-        """Return the data with the categories of a model, which has the ``known`` levels."""
-
-    @abstractmethod
-    def find_numbers(
-        self, features: Sequence[Hashable], targets: Sequence[Hashable]
-    ) -> tuple[Opened, tuple[Hashable, ...]]:
-        """Return the data, encoded if needed, and the features to `discretize` by default."""
+    @property
+    def types(self) -> Mapping[Hashable, str]:
+        """The types of values by column, as pandas infers them, if the data are a frame."""
+        return EMPTY
 
     @property
     def has_numbers(self) -> bool:
@@ -74,58 +68,54 @@ class Opened(ABC):
         return False
 
     @abstractmethod
-    def weighed(self, weights: object) -> Countable:
-        """Return the encoded data with weights; see `encode`."""
-
-    def in_memory(self, argument: str) -> InMemory:
-        """Return data whose rows are in memory; for others, raise a TypeError with the argument."""
-        raise needs_rows(argument)
-
-
-class InMemory(Opened):
-    """Data with rows in memory: a data frame, records or a `Dataset`."""
-
-    @property
-    def types(self) -> Mapping[Hashable, str]:
-        """The types of values by column, as pandas infers them, if the data are a frame."""
-        return EMPTY
-
-    @abstractmethod
-    def encode(self, wanted: Columns = ALL) -> Dataset:
+    def encode(self, wanted: Columns = ALL) -> Read:
         """Return at least the given columns, in any order; see `read`."""
 
-    def read(self, wanted: Columns = ALL) -> Dataset:
+    def read(self, wanted: Columns = ALL) -> Read:
+        """Return columns (by default, all) in the given order, coded or as numbers."""
         data = self.encode(wanted)
         return data.select(wanted.among(data.columns))
 
-    def prepared(self, preparation: Prepare, known: Known) -> Dataset:
-        return preparation.code(preparation.read(self, known))
+    def read_raw(
+        self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
+    ) -> Read:
+        """Encode columns; numeric ones have codes if they have few values or are ``coded``."""
+        return self.encode(Columns(columns))
+
+    def prepared(self, preparation: Prepare, known: Known) -> Opened[Read]:
+        """Return the data with the categories of a model, which has the ``known`` levels."""
+        prepared: Any = preparation.code(preparation.read(self.in_memory("dataset"), known))
+        return cast("Opened[Read]", prepared)
 
     def find_numbers(
         self, features: Sequence[Hashable], targets: Sequence[Hashable]
-    ) -> tuple[Dataset, tuple[Hashable, ...]]:
-        data = self.read_raw(targets[0] if targets else None, {*features, *targets}, targets)
+    ) -> tuple[Opened[Read], tuple[Hashable, ...]]:
+        """Return the data, encoded if needed, and the features to `discretize` by default."""
+        data: Any = self.read_raw(targets[0] if targets else None, {*features, *targets}, targets)
         labels = {name: data.schema.known[name] for name in features if name in data.numbers}
         return data, tuple(
             [name for name, own in labels.items() if not (own and are_categories(own))]
         )
 
-    def read_raw(
-        self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
-    ) -> Dataset:
-        """Encode columns; numeric ones have codes if they have few values or are ``coded``."""
-        return self.encode(Columns(columns))
+    def weighed(self, weights: object) -> Read:
+        """Return the encoded data with weights; see `encode`."""
+        data: Any = self.encode()
+        return cast("Read", replace(data, weights=check_weights(weights, data.index)))
 
-    def weighed(self, weights: object) -> Dataset:
-        data = self.encode()
-        return replace(data, weights=check_weights(weights, data.index))
-
-    def in_memory(self, argument: str) -> InMemory:
-        return self
+    def in_memory(self, argument: str) -> Opened[Dataset]:
+        """Return data whose rows are in memory; for others, raise a TypeError with the argument."""
+        if self.in_parts:
+            raise needs_rows(argument)
+        return cast("Opened[Dataset]", self)
 
 
-class Countable(Immutable, Opened):
-    """Data that can be counted, in memory or partitioned; `Dataset` describes shared members."""
+class Countable(Immutable):
+    """Data ready to learn from: coded, in memory or partitioned; `Dataset` describes the members.
+
+    Prepared training data have features, then the target variables, which can be several.
+    """
+
+    in_parts: ClassVar[bool] = False
 
     if TYPE_CHECKING:  # read-only for callers; fields or properties of subclasses
 
@@ -152,6 +142,9 @@ class Countable(Immutable, Opened):
         def label_counts(self, name: Hashable) -> Array: ...
 
     numbers: Mapping[Hashable, ArrayOf[Any]] = EMPTY
+    targets: tuple[Hashable, ...] = ()
+    order: tuple[Hashable, ...] = ()
+    """The columns in their original order, if the data are prepared."""
 
     def counting(self) -> Self:
         """Return the rows of positive weight; others add nothing to sums over partitioned data."""
@@ -181,14 +174,6 @@ class Countable(Immutable, Opened):
         """Position of each column by name."""
         return self.schema.positions
 
-
-class Learnable(Countable):
-    """Prepared training data: features, then the target variables, which can be several."""
-
-    if TYPE_CHECKING:
-        targets: tuple[Hashable, ...]
-        order: tuple[Hashable, ...]  # columns in their original order
-
     @property
     def class_var(self) -> Hashable:
         """The name of the only target."""
@@ -206,14 +191,14 @@ class Learnable(Countable):
         return self.select(self.order)
 
     @property
-    def views(self) -> Iterable[Learnable]:
+    def views(self) -> Iterable[Countable]:
         """The codings over whose rows statistics of pairs are averaged; a Dataset has one."""
         return (self,)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dataset(InMemory, Countable):
-    """Categorical data as integer codes, from `encode`. All functions accept it as a DataFrame.
+class Dataset(Countable, Opened["Dataset"]):
+    """Categorical data as integer codes, from `encode`; functions accept it like a DataFrame.
 
     Attributes
     ----------

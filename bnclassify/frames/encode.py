@@ -77,8 +77,7 @@ def encode(
     Returns
     -------
     Dataset or Partitions
-        Codes, levels and weights; Partitions if ``frame`` is partitioned, whose rows are not
-        copied.
+        Codes, levels and weights. For partitioned data, Partitions, without a copy of the rows.
 
     Raises
     ------

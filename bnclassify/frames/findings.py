@@ -12,7 +12,7 @@ import numpy as np
 from ..base.arrays import Array, Codes, Mask, Positions
 from ..base.messages import listed, shown
 from .coded_columns import BEGINNING, CHANCE, CodedColumn, Finding
-from .group_findings import IS_ID, find_groups
+from .group_findings import FEWEST_GROUPS, IS_ID, find_groups
 from .numeric import MOST_CODES, as_floats, as_label
 from .schema import MISSING
 from .texts import MARKERS, alike, dates_in, is_marker, numbers_in
@@ -94,6 +94,11 @@ def _are_ordinary(levels: tuple[Hashable, ...]) -> bool:
         and set(map(type, levels)) == {str}
         and _are_ordinary_texts(levels)
     )
+
+
+def are_dull(levels: tuple[Hashable, ...]) -> bool:
+    """Whether `find` can only find that a column with these levels copies the class."""
+    return len(levels) < min(FEWEST_GROUPS, _FEWEST_ROWS // 2) and _are_ordinary(levels)
 
 
 @lru_cache(2**10)  # because many columns of a table have the same labels

@@ -14,7 +14,7 @@ from ..base.checks import check_columns
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import listed, repeated, without_labels
 from .columns import NUMBERS_ADVICE, check_categorical, column_arrays, encode_column
-from .dataset import Countable, Dataset, InMemory
+from .dataset import Countable, Dataset, Opened
 from .numeric import (
     ArrayLike,
     check_weights,
@@ -28,7 +28,7 @@ from .schema import ALL, Columns, Known, Schema
 
 
 @dataclass(frozen=True)
-class Frame(InMemory):
+class Frame(Opened[Dataset]):
     """A data frame with unique names of columns; errors about its values name the ``argument``."""
 
     frame: pd.DataFrame
@@ -57,7 +57,10 @@ class Frame(InMemory):
 
     @cached_property
     def types(self) -> Mapping[Hashable, str]:
-        return {name: value_type(array) for name, array in self.arrays.items()}
+        return {
+            name: "categorical" if type(array) is pd.Categorical else value_type(array)
+            for name, array in self.arrays.items()
+        }
 
     has_numbers = True
 
@@ -144,12 +147,14 @@ def encode_arrays(
     coded = {name: array for name, array in arrays.items() if name not in numbers}
     check_categorical(coded, known, whole_floats=whole_floats, argument=argument)
     encoded = {name: encode_column(array) for name, array in coded.items()}
-    ordered = [name for name, array in coded.items() if getattr(array.dtype, "ordered", False)]
-    levels = tuple([encoded[name][0] if name in encoded else () for name in arrays])
-    codes = np.empty((len(arrays), len(index)), dtype=code_type(max(map(len, levels), default=0)))
-    for row, name in zip(codes, arrays, strict=True):
-        row[:] = encoded[name][1] if name in encoded else -1
-    return Dataset(Schema(tuple(arrays), levels, frozenset(ordered)), codes, index, numbers=numbers)
+    ordered = [name for name, (_, _, is_ordered) in encoded.items() if is_ordered]
+    absent: tuple[Any, ...] = (), np.full(len(index), -1, dtype=np.int8)
+    by_column = [encoded.get(name, absent) for name in arrays]
+    levels = tuple([column[0] for column in by_column])
+    narrow = code_type(max(map(len, levels), default=0))
+    codes = np.concatenate([absent[1][:0], *(column[1] for column in by_column)], dtype=narrow)
+    schema = Schema(tuple(arrays), levels, frozenset(ordered))
+    return Dataset(schema, codes.reshape(len(arrays), len(index)), index, numbers=numbers)
 
 
 def check_levels(

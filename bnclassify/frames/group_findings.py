@@ -22,7 +22,7 @@ _IS_PERSON = re.compile(
 )
 """Names of persons, or of groups of them, that have several rows each."""
 
-_FEWEST_GROUPS, _LARGEST_GROUP = 10, 20
+FEWEST_GROUPS, _LARGEST_GROUP = 10, 20
 """Least number of levels, and largest mean number of their rows, of a repeating identifier."""
 
 
@@ -43,7 +43,7 @@ def find_groups(column: CodedColumn) -> Finding | None:
     values, classes = positions[is_known], column.classes[is_known]
     sizes = np.bincount(values)
     sizes, n = sizes[sizes > 0], len(values)
-    if len(sizes) < _FEWEST_GROUPS or not 1.5 * len(sizes) <= n <= _LARGEST_GROUP * len(sizes):
+    if len(sizes) < FEWEST_GROUPS or not 1.5 * len(sizes) <= n <= _LARGEST_GROUP * len(sizes):
         return None
     order = np.argsort(values, kind="stable")
     is_same: Mask = np.diff(values[order]) == 0
@@ -78,7 +78,7 @@ def is_named_as_group(name: Hashable) -> bool:
 def _can_have_groups(column: CodedColumn) -> bool:
     """Whether a column can have enough values with few rows each; a quick test without sorting."""
     if column.numbers is None:
-        return len(column.levels) >= max(_FEWEST_GROUPS, len(column.codes) / _LARGEST_GROUP)
+        return len(column.levels) >= max(FEWEST_GROUPS, len(column.codes) / _LARGEST_GROUP)
     values = as_floats(column.numbers)
     if np.isinf(values).any() or np.isnan(values).all() or (values[:BEGINNING] % 1 > 0).any():
         return False

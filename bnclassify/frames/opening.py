@@ -14,7 +14,7 @@ from ..base.arrays import Positions
 from ..base.checks import check_columns
 from ..base.immutable import cached_property
 from ..base.messages import cut, shown
-from .dataset import Dataset, InMemory, Learnable, Opened, Prepare
+from .dataset import Dataset, Opened, Prepare
 from .foreign import AnyFrame, converted
 from .frame import Frame, check_unique
 from .numeric import check_index, names_column
@@ -30,7 +30,7 @@ InPandas: TypeAlias = pd.DataFrame | Dataset
 InFull: TypeAlias = InPandas | AnyFrame
 """Data with rows in memory."""
 
-InParts: TypeAlias = Learnable | Callable[[], Iterable[Any]] | Sequence[pd.DataFrame]
+InParts: TypeAlias = Partitions | Callable[[], Iterable[Any]] | Sequence[pd.DataFrame]
 """Partitioned data, including a Dask DataFrame, which has no type annotation."""
 
 Meaning: TypeAlias = Literal["frequencies", "cases"]
@@ -38,7 +38,7 @@ Meaning: TypeAlias = Literal["frequencies", "cases"]
 
 def group_labels(
     dataset: Any, groups: Any, targets: Collection[Hashable] = ()
-) -> tuple[InMemory, Positions]:
+) -> tuple[Opened[Dataset], Positions]:
     """Return data without the column of groups, and the group position of each row, or raise.
 
     ``groups`` is the name of a column, but not of a target, or one label per row.
@@ -77,14 +77,17 @@ def group_labels(
 
 
 def with_groups(
-    dataset: Any, groups: Any, targets: Collection[Hashable], read: Callable[[InMemory], Dataset]
+    dataset: Any,
+    groups: Any,
+    targets: Collection[Hashable],
+    read: Callable[[Opened[Dataset]], Dataset],
 ) -> Dataset:
     """Return data that ``read`` encodes, with the groups of rows as cases; see `group_labels`."""
     rows, cases = group_labels(dataset, groups, targets)
     return replace(read(rows), cases=cases)
 
 
-def open_data(data: Any, argument: str = "dataset", *, or_rows: bool = False) -> Opened:
+def open_data(data: Any, argument: str = "dataset", *, or_rows: bool = False) -> Opened[Any]:
     """Open data of any source, or return opened ones: the only entrance; errors name the argument.
 
     If ``or_rows``, data can also be one or several records.
@@ -108,7 +111,7 @@ def open_data(data: Any, argument: str = "dataset", *, or_rows: bool = False) ->
     raise TypeError(f"{expected}; got {type(data).__name__}.{_how_to_convert(data)}")
 
 
-def open_rows(newdata: Any, argument: str = "newdata") -> InMemory:
+def open_rows(newdata: Any, argument: str = "newdata") -> Opened[Dataset]:
     """Open rows in memory, which can also be records; errors name the argument."""
     return open_data(newdata, argument, or_rows=True).in_memory(argument)
 
@@ -154,7 +157,7 @@ def _how_to_convert(data: object) -> str:
 
 
 @dataclass(frozen=True)
-class Parts(Opened):
+class Parts(Opened[Partitions]):
     """Partitioned data before encoding; ``preparation`` converts the columns of their frames."""
 
     source: Source
@@ -169,7 +172,7 @@ class Parts(Opened):
         check_unique(names, self.argument)
         return names
 
-    def read(self, wanted: Columns = ALL) -> Partitions:
+    def encode(self, wanted: Columns = ALL) -> Partitions:
         """Return columns in the given order, after a pass for levels if some are unknown."""
         required, weights = wanted.required, wanted.weights
         names = [name for name in wanted.among(self.columns) if name != weights]
@@ -206,4 +209,4 @@ class Parts(Opened):
                 f"got {shown(weights)}."
             )
         check_columns([weights], self.columns, "weights")
-        return self.read(Columns(weights=weights))
+        return self.encode(Columns(weights=weights))

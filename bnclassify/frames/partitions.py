@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Mask, Positions, added
 from ..base.messages import needs_rows, shown, warn, without_labels
-from .dataset import Dataset, Learnable, Prepare
+from .dataset import Countable, Dataset, Opened, Prepare
 from .labels import recode
 from .reading import Facts, Reading
 from .schema import ALL, MISSING, Columns, Known, Schema
@@ -62,7 +62,7 @@ class NoRowsError(ValueError):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Partitions(Learnable):
+class Partitions(Countable, Opened["Partitions"]):
     """Partitioned categorical data, from `encode`. Rows are encoded and counted part by part.
 
     The object has the names and levels of the columns, but no codes.
@@ -164,7 +164,7 @@ class Partitions(Learnable):
         memo = self.memo if self.memo.gaps.get(column) == 0 else Memo()
         return replace(self, reading=replace(self.reading, required=column), memo=memo)
 
-    def read(self, wanted: Columns = ALL) -> Partitions:
+    def encode(self, wanted: Columns = ALL) -> Partitions:
         chosen = wanted.among(self.columns)
         levels = {**self.schema.known, **(wanted.known or {}), **dict.fromkeys(wanted.numeric, ())}
         schema = Schema(chosen, tuple([levels[name] for name in chosen]), self.schema.ordered)

@@ -106,7 +106,8 @@ class Reading:
                 frame, self.schema.columns, numeric=self.schema.numeric, whole_floats=True
             )
         else:
-            raw = Frame(frame, "dataset").prepared(self.prepare, self.schema.known)
+            opened = Frame(frame, "dataset")
+            raw = self.prepare.code(self.prepare.read(opened, self.schema.known))
         coded, hidden = raw, np.zeros(len(self.schema.columns), dtype=np.int64)
         for name in self.lenient:
             i, new = raw.positions[name], self.schema.known[name]

@@ -13,7 +13,7 @@ from ..base.arrays import ArrayOf, code_type
 from ..base.checks import must_be
 from ..base.immutable import EMPTY
 from ..base.messages import did_you_mean, listed, shown, warn
-from .dataset import Dataset, InMemory
+from .dataset import Dataset, Opened
 from .numeric import read_numbers, value_type, without_decimal
 from .schema import ALL, Columns, Schema
 
@@ -21,7 +21,7 @@ Row: TypeAlias = "pd.Series[Any] | Mapping[Any, Any]"
 
 
 @dataclass(frozen=True)
-class Records(InMemory):
+class Records(Opened[Dataset]):
     """Rows of which each is a dict or a Series; the values that a record omits are unknown."""
 
     rows: Sequence[Row]
@@ -33,7 +33,7 @@ class Records(InMemory):
         return list(dict.fromkeys(name for row in self.rows for name, _ in row.items()))
 
     def encode(self, wanted: Columns = ALL) -> Dataset:
-        """Encode columns, of which the levels are the values themselves; see `InMemory`."""
+        """Encode columns, of which the levels are the values themselves; see `Opened`."""
         names = tuple(self.columns if wanted.names is None else wanted.names)
         return encode_records(self.rows, names, self.argument, wanted.as_numbers())
 

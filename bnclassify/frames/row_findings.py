@@ -14,6 +14,9 @@ from ..base.messages import how_to_weigh, is_named_as_count, listed
 from .coded_columns import CHANCE, CodedColumn, Finding
 from .numeric import MOST_CODES, as_floats
 
+MOST_COLUMNS = 20
+"""Maximum number of columns of a table of frequencies."""
+
 _FEW = 20
 """A value of more than one row in so many is natural, and so are missing values in fewer."""
 
@@ -33,7 +36,7 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
     n = len(columns[0].codes) if columns else 0
     if (
         n < 6
-        or len(columns) > 20  # of a table of frequencies
+        or len(columns) > MOST_COLUMNS
         or any(column.weights is not None for column in columns)
     ):
         return None

@@ -13,7 +13,7 @@ from ..base.arrays import Mask
 from ..base.checks import check_columns, check_name, check_names
 from . import databases as databases  # which registers its source
 from .columns import warn_of_columns, warn_of_labels, warn_of_no_features
-from .dataset import Dataset, InMemory, Learnable, Opened, Prepare
+from .dataset import Countable, Dataset, Opened, Prepare
 from .frame import check_levels
 from .numeric import FLOATS
 from .opening import InFull, InParts, open_data
@@ -25,8 +25,8 @@ Numeric: TypeAlias = bool | tuple[Hashable, ...]
 
 
 def choose_numbers(
-    data: Opened, features: Sequence[Hashable], targets: Sequence[Hashable], numeric: Numeric
-) -> tuple[Opened, tuple[Hashable, ...]]:
+    data: Opened[Any], features: Sequence[Hashable], targets: Sequence[Hashable], numeric: Numeric
+) -> tuple[Opened[Any], tuple[Hashable, ...]]:
     """Return data, encoded if necessary, and the features that are kept as numbers."""
     if not isinstance(numeric, bool):
         check_columns(numeric, features, "numbers")
@@ -35,7 +35,7 @@ def choose_numbers(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TrainingData(Learnable, Dataset):
+class TrainingData(Dataset):
     """Training rows: the features, then the targets. A single target is observed in all rows.
 
     ``order`` lists the columns in their original order, ``with_unknown`` has all rows if some lack
@@ -63,7 +63,7 @@ class TrainingData(Learnable, Dataset):
 
 
 L = TypeVar("L", bound=Callable[..., Any])
-Trained = TypeVar("Trained", bound=Learnable)
+Trained = TypeVar("Trained", bound=Countable)
 
 
 def prepare(
@@ -90,7 +90,7 @@ def prepare(
 
 
 def read_training(
-    opened: Opened,
+    opened: Opened[Any],
     targets: tuple[Hashable, ...],
     features: Iterable[Hashable] | None = None,
     *,
@@ -128,7 +128,7 @@ def read_training(
     required = targets[0] if len(targets) == 1 else None
     data = opened.read(Columns(columns, known, numbers, required=required))
     _check_no_missing_level(data.schema, targets, named_by)
-    if not isinstance(opened, Learnable):  # with checked levels
+    if not isinstance(opened, TrainingData | Partitions):  # with checked levels
         given = {*(known or ()), *numbers}
         check_levels(data, [name for name in data.columns if name not in given], targets)
     if isinstance(data, Partitions):
@@ -156,7 +156,7 @@ def prepare_rows(
 
 
 def _choose_columns(
-    data: Opened,
+    data: Opened[Any],
     targets: Sequence[Hashable],
     features: Iterable[Hashable] | None,
     warns: bool,
@@ -222,10 +222,10 @@ def find_schema(
     if dataset is None:
         return None, () if features is None else check_names(features, (class_var,))
     data = open_data(dataset)
-    if isinstance(data, Learnable) and data.targets == (class_var,) and features is None:
+    if isinstance(data, Countable) and data.targets == (class_var,) and features is None:
         return data.schema.select(data.order), data.features
     chosen, columns = _choose_columns(data, (class_var,), features, True, "class_var")
-    if not isinstance(data, InMemory):
+    if data.in_parts:
         learnable = read_training(data, (class_var,), features)
         return learnable.schema.select(learnable.order), learnable.features
     floats = {name for name in chosen if numeric and data.types.get(name) in FLOATS}

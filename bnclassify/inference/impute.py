@@ -77,8 +77,8 @@ def impute(
     many rows as `frame` has, with a column of the class, tables and completions are drawn
     alternately given these rows (data augmentation [2]_). For all other models, all completions
     have the same tables, and pooled intervals are too narrow: models with weights, back-off,
-    densities, averaged cut points or given tables, and new rows for a model of EM. Draw each
-    completion from a model of a bootstrap sample then.
+    densities, averaged cut points or given tables, and new rows for a model of EM. In these cases,
+    draw each completion from a model of a bootstrap sample.
 
     References
     ----------

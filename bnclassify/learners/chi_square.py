@@ -12,7 +12,7 @@ from ..base.checks import OneOf, Real
 from ..base.parallel import check_jobs, run_tasks, using_jobs
 from ..counts.contingency import count_families
 from ..counts.family_counts import FamilyCounts
-from ..frames.dataset import Learnable
+from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts
 from ..frames.training import prepare
 from ..model.recipes import Recipe, Step
@@ -127,7 +127,7 @@ def chisq_dn(
     return DN(class_var, (*families, (class_var,)), data.levels, recipe=recipe)
 
 
-def _choose_parents(data: Learnable, alpha: float, df: str, rules: ArcRules) -> list[list[int]]:
+def _choose_parents(data: Countable, alpha: float, df: str, rules: ArcRules) -> list[list[int]]:
     """Return the feature parents of each feature in the order of selection."""
     required, forbidden = rules.matrices(data.features)
     of_class, scores = len(data.features), LocalScores(data, "loglik")
@@ -164,7 +164,7 @@ Threshold = Callable[[Sequence[int]], Array]
 """Returns thresholds of all columns as further parents of a family, whose class is last."""
 
 
-def _of_levels(data: Learnable, alpha: float, df: str) -> Threshold:
+def _of_levels(data: Countable, alpha: float, df: str) -> Threshold:
     """Return thresholds by the numbers of levels that occur."""
     tables = count_families(data, [[column] for column in range(len(data.columns))])
     levels = np.array([np.count_nonzero(counts) for counts in tables])

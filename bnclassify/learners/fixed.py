@@ -51,8 +51,14 @@ def _families_with_class(
     class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]]
 ) -> tuple[Family, ...]:
     """Return families with that of the class at the end, and the class as the last parent."""
-    ordered = [*(v for v in parents if v != class_var), class_var]
-    return tuple([(v, *sorted(parents[v], key=partial(eq, class_var))) for v in ordered])
+    ordered = dict(parents)
+    ordered[class_var] = ordered.pop(class_var)
+    return tuple(
+        [
+            (v, *(sorted(own, key=partial(eq, class_var)) if len(own) > 1 else own))
+            for v, own in ordered.items()
+        ]
+    )
 
 
 def _selected_features(
@@ -259,7 +265,7 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
     Raises
     ------
     TypeError, ValueError
-        If the text has another form or a cycle, or a parent or the class is not a variable of it.
+        If the text has another form or a cycle, or a parent or the class has no bracket.
 
     References
     ----------

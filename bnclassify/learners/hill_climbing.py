@@ -71,7 +71,7 @@ def hc(
         Operations on an arc; all three by default. ``("add",)`` gives Buntine's algorithm B.
     tabu : int, default 0
         Number of steps that continue from a maximum by the change with the smallest loss, without
-        returning to the last networks (the same number of them).
+        returning to the last networks, up to this number.
     restarts : int, default 0
         Number of further searches, each from the best network after 5 random changes.
     missing : {"error", "em"}, default "error"

@@ -15,7 +15,7 @@ from ..base.graphs import descending
 from ..counts.contingency import flat_index
 from ..counts.information import informations
 from ..counts.pairs import pair_statistics
-from ..frames.dataset import Dataset, Learnable
+from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts
 from ..frames.training import averages_views, prepare, prepare_rows
 from ..model.recipes import Step
@@ -74,7 +74,7 @@ def spode(
     Warns
     -----
     UserWarning
-        As `tan_cl`.
+        As in `tan_cl`.
 
     Notes
     -----
@@ -182,7 +182,7 @@ def kdb_mi(
     return network(class_var, _best_parents(data, k, rules), data.schema, step)
 
 
-def _best_parents(data: Learnable, k: int, rules: ArcRules) -> dict[Hashable, tuple[Hashable, ...]]:
+def _best_parents(data: Countable, k: int, rules: ArcRules) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each feature to its feature parents: required parents, then the best ones."""
     names, class_column = data.features, len(data.features)
     if k == 0:
@@ -270,15 +270,15 @@ def kdb_gain(
     are the eight features of higher rank with the largest information, and in all the 1,024 pairs
     of a feature and a candidate with the largest information.
 
-    Parity of three columns shows in no single parent, so pairs of parents are tried as well, for
-    the 32 triples of features with the largest interaction: the information of the three on the
-    class minus the information of any two and of the third. Triples are formed of the features of
-    the highest ranks, 29 of them for 1,000 rows, without features of many levels: their cubes times
-    the classes are below 16 times the rows. From larger data, about 1,000 evenly spread rows are
-    used. Each of a pair of parents then has half of its gain. If there are more than 128 features,
-    the 128 with the largest gains have parents. With several discretizations, the first one is
-    used, and that by own values for the gains. Ties are broken by the contents of columns, so the
-    structure depends neither on their order nor on their names.
+    No single parent shows the parity of three columns, so pairs of parents are also tried, for the
+    32 triples of features with the largest interaction: the information of the three on the class
+    minus the information of any two and of the third. Triples are formed of the features of the
+    highest ranks, 29 of them for 1,000 rows, without features of many levels: their cubes times the
+    classes are below 16 times the rows. From larger data, about 1,000 evenly spread rows are used.
+    Both parents of a pair count with half of the gain of the pair. If there are more than 128
+    features, the 128 with the largest gains have parents. With several discretizations, the first
+    one is used and, for the gains, the distinct values. Ties are broken by the contents of columns,
+    so the structure depends neither on their order nor on their names.
 
     References
     ----------

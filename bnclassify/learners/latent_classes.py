@@ -44,8 +44,8 @@ def lca(
     dataset : pandas.DataFrame or Dataset
         Categorical data. All columns are features. Missing values are marginalized over.
     k : int or list of int
-        Number of classes, at most 1000, or candidates such as ``range(2, 7)``, and the number with
-        the largest BIC is chosen.
+        Number of classes, at most 1000, or candidates such as ``range(2, 7)``; the number with the
+        largest BIC is chosen.
     smooth : float, default 1
         Dirichlet hyperparameter added to every expected count; 0 gives maximum-likelihood
         estimates.

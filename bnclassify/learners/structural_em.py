@@ -127,7 +127,7 @@ def _fit_completions(
 ) -> tuple[D, float]:
     """Return the weighted completions and the score of a structure at the tables that EM finds."""
     scopes, data = [(v, *parents) for v, parents in enumerate(found)], completions.rows_given
-    counts = count_families(data if expected is None else expected, scopes)
+    counts: Sequence[Array] = count_families(data if expected is None else expected, scopes)
     if expected is None:
         counts = [table + 1 for table in counts]  # EM would keep zeros
     expected, evidence = completions.maximize(scopes, counts)

@@ -13,7 +13,7 @@ from ..base.checks import OneOf
 from ..base.graphs import maximum_forest, spanning_tree_posterior
 from ..counts.information import informations
 from ..counts.pairs import PairStatistics, pair_statistics
-from ..frames.dataset import Learnable
+from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts
 from ..frames.training import TrainingData, averages_views, prepare
 from ..model.recipes import Step
@@ -25,13 +25,13 @@ from .local_scores import LocalScores, check_score, warn_of_fractions
 from .structural_em import check_missing, structural_em
 
 
-def _bde_gains(data: Learnable, ess: float) -> Array:
+def _bde_gains(data: Countable, ess: float) -> Array:
     """Return the contribution of an arc between two features to the log marginal likelihood."""
     gains = LocalScores(data, "bde", ess).gains_given_class(len(data.features))
     return (gains + gains.T) / 2
 
 
-def edge_posterior(data: Learnable, ess: float) -> Array:
+def edge_posterior(data: Countable, ess: float) -> Array:
     """Return the posterior of each edge over spanning trees, given the class, (n, n)."""
     return spanning_tree_posterior(np.mean([_bde_gains(view, ess) for view in data.views], axis=0))[
         0
@@ -41,7 +41,7 @@ def edge_posterior(data: Learnable, ess: float) -> Array:
 _SCORES = ("loglik", "aic", "bic", "bde")
 
 
-def _arc_gains(data: Learnable, pairs: PairStatistics, score: str, ess: float) -> Array:
+def _arc_gains(data: Countable, pairs: PairStatistics, score: str, ess: float) -> Array:
     """Return the contribution of an arc between two features to a score, (n, n)."""
     if score == "loglik":
         return pairs.information
@@ -164,7 +164,7 @@ def tan_cl(
 
 
 def _best_forest(
-    data: Learnable, score: str, ess: float, root: int, rules: ArcRules
+    data: Countable, score: str, ess: float, root: int, rules: ArcRules
 ) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each feature to its feature parents in the best forest."""
     features, class_column = data.features, len(data.features)
@@ -213,7 +213,7 @@ def _expected_forest(
     return named, tuple(scores)
 
 
-def _parents_of_numbers(data: Learnable, rules: ArcRules) -> dict[Hashable, tuple[Hashable, ...]]:
+def _parents_of_numbers(data: Countable, rules: ArcRules) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each number to the coded feature with the largest mutual information given the class."""
     required, forbidden = rules.matrices(data.features)
     coded = [i for i, card in enumerate(data.cards[:-1]) if card]
@@ -273,7 +273,7 @@ def chow_liu(
 ) -> BNC:
     """Learn the maximum-likelihood tree over all variables, including the class (Chow-Liu).
 
-    Of all networks without two parents of a variable, this one has the highest likelihood. The
+    Of all networks with at most one parent per variable, this one has the highest likelihood. The
     class is a variable like any other and is predicted from its neighbors in the tree only. In
     contrast, `tan_cl` makes the class a parent of every feature and learns a tree over the
     features.

@@ -10,7 +10,7 @@ import numpy as np
 from ..base.arrays import Array, Mask
 from ..base.checks import OneOf, available, is_among, must_be
 from ..base.messages import listed, shown
-from ..frames.dataset import Countable, Dataset, InMemory
+from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.numeric import as_floats
 from ..frames.opening import open_data, open_rows
 from ..frames.records import Records
@@ -175,10 +175,11 @@ def rows_for(x: Model, dataset: Any, names: Sequence[Hashable] | None = None) ->
     """Return encoded variables of a model from data of any source."""
     names = x.variables if names is None else names
     data = open_data(dataset, or_rows=True)
-    if isinstance(data, InMemory):
+    if not data.in_parts:
         return encode_for(x, data, names, argument="dataset")
     data = data if x.preparation is None else data.prepared(x.preparation, x.levels_by_name)
-    return data.read(Columns(names, x.levels_by_name, x.densities))
+    rows: Countable = data.read(Columns(names, x.levels_by_name, x.densities))
+    return rows
 
 
 def encode_for(
@@ -196,7 +197,7 @@ def encode_for(
     return data if x.preparation is None else x.preparation.code(data)
 
 
-def code_rows(x: Model, rows: InMemory, names: Sequence[Hashable]) -> Dataset:
+def code_rows(x: Model, rows: Opened[Dataset], names: Sequence[Hashable]) -> Dataset:
     """Return some variables of a model in opened rows, prepared as it reads them."""
     data = _read(x, rows, names, "dataset")
     return data if x.preparation is None else x.preparation.code(data)
@@ -251,7 +252,7 @@ def read_for(
     return data.with_unsaid(_read(x, Records([dict.fromkeys(unknown)], argument), others, argument))
 
 
-def _read(x: Model, rows: InMemory, names: Sequence[Hashable], argument: str) -> Dataset:
+def _read(x: Model, rows: Opened[Dataset], names: Sequence[Hashable], argument: str) -> Dataset:
     """Encode some columns of opened rows, as a model reads them."""
     levels = x.levels_by_name
     wanted = {name: levels[name] for name in names}
@@ -261,14 +262,18 @@ def _read(x: Model, rows: InMemory, names: Sequence[Hashable], argument: str) ->
     return rows.encode(Columns(wanted, wanted, numeric, argument))
 
 
-def check_unknown(x: Model, rows: InMemory, unknown: Sequence[Hashable], argument: str) -> None:
+def check_unknown(
+    x: Model, rows: Opened[Dataset], unknown: Sequence[Hashable], argument: str
+) -> None:
     """Raise unless features of a model that are said to be unknown have no values in the rows."""
     for name in unknown:
         OneOf(x.features, "a feature of the model").check("unknown", name)
         if name not in rows.columns:
             continue
         if isinstance(rows, Records):  # of which some can omit the name
-            column: InMemory = Records([{name: row.get(name)} for row in rows.rows], argument)
+            column: Opened[Dataset] = Records(
+                [{name: row.get(name)} for row in rows.rows], argument
+            )
         else:
             column = rows
         data = _read(x, column, [name], argument)

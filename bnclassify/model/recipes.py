@@ -176,4 +176,4 @@ class Tally(Immutable):
 
     def narrowed(self) -> Tally:
         """Return the same with arrays of the smallest suitable type."""
-        return Tally(tuple(by_shape(self.counts, narrow)), self.prior)
+        return Tally(by_shape(self.counts, narrow), self.prior)

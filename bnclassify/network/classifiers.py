@@ -147,11 +147,11 @@ class Graph(CountedModel):
         return estimated(self, data, prior)
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
-        return tuple(count_families(data, self.scopes))
+        return count_families(data, self.scopes)
 
     def tabulate(self, tally: Tally) -> Self:
         tables = tabulate(tally.counts, tally.prior)
-        return renewed(self, cpts=tuple(tables), learned={"counts": tally})
+        return renewed(self, cpts=tables, learned={"counts": tally})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -262,6 +262,8 @@ class BNC(Network):
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         scopes = [self.scopes[i] for i in self._coded]
         tables = prior.count(data, scopes) if is_nested(prior) else count_families(data, scopes)
+        if not self.densities:
+            return tuple(tables) if isinstance(tables, list) else tables
         counts = dict(zip(self._coded, tables, strict=True))
         for name, density in self.densities.items():
             scope = self.scopes[self.variables.index(name)]
@@ -276,21 +278,26 @@ class BNC(Network):
     def tabulate(self, tally: Tally) -> Self:
         prior: Prior = tally.prior
         coded, learned = self._coded, dict[str, Any]()
-        counts = [tally.counts[i] for i in coded]
+        counts = [tally.counts[i] for i in coded] if self.densities else tally.counts
+        made: Sequence[Array]
         if is_nested(prior):
             scopes, families = [self.scopes[i] for i in coded], [self.families[i] for i in coded]
             made, learned = prior.tabulate(counts, scopes, families)
         else:
             made = tabulate(counts, prior)
-        tables = list[Array](made)
-        for i in sorted(set(range(len(self.scopes))) - set(coded)):  # terms of numbers
-            tables.insert(i, np.empty([self.cards[v] for v in self.scopes[i]]))
         named = dict(zip(self.variables, tally.counts, strict=True))
         densities = {
             name: density.estimate(named[name], name) for name, density in self.densities.items()
         }
         learned["counts"] = tally
-        return renewed(self, cpts=tuple(tables), densities=densities, learned=learned)
+        if densities:  # terms of numbers, whose tables are empty
+            tables = dict(zip(coded, made, strict=True))
+            made = [
+                tables.get(i, np.empty([self.cards[v] for v in scope]))
+                for i, scope in enumerate(self.scopes)
+            ]
+        cpts = made if isinstance(made, tuple) else tuple(made)
+        return renewed(self, cpts=cpts, densities=densities, learned=learned)
 
     def maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
         tables, run = maximize(data, self.scopes, prior, em)
@@ -397,6 +404,8 @@ def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:
 
 def check_numbers(x: Network) -> None:
     """Raise a ValueError if a number, without levels, is a parent, or a density does not fit."""
+    if not x.densities and all(x.levels or ()):
+        return
     card = {} if x.levels is None else dict(zip(x.variables, map(len, x.levels), strict=True))
     numbers = {name for name, levels in card.items() if not levels}
     for variable, *parents in x.families if numbers else ():
@@ -417,6 +426,8 @@ def check_numbers(x: Network) -> None:
 def warn_of_wide_tables(x: Model, rows: int) -> None:
     """Warn of a network with more free parameters than rows if a single table causes the excess."""
     if not isinstance(x, Network) or "concentrations" in x.learned:  # back-off smooths wide tables
+        return
+    if not x.densities and 2 * max([table.size for table in x.cpts or ()], default=0) <= rows:
         return
     sizes = [count_parameters([scope], x.cards) for scope in x.scopes]
     total, most = sum(sizes), max(sizes)

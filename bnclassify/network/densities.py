@@ -60,7 +60,7 @@ class Densities(Plain):
                 "numbers must be None for a model that discretizes. Use only one of the two."
             )
 
-    def prepare(self, x: Model, dataset: Opened) -> tuple[Model, Opened]:
+    def prepare(self, x: Model, dataset: Opened[Any]) -> tuple[Model, Opened[Any]]:
         """Return the structure with densities to estimate, and the data."""
         found: tuple[Hashable, ...] = x.numeric
         if x.preparation is None:

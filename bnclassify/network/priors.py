@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 import numpy as np
 
 from ..base.arrays import Array, ArrayOf, Positions, by_shape, normalize
-from ..base.immutable import COUNT, Immutable, bounded, record
+from ..base.immutable import COUNT, Immutable, StackedArrays, bounded, record
 
 if TYPE_CHECKING:
     from ..frames.dataset import Countable
@@ -200,6 +200,6 @@ def check_positive(prior: Prior, argument: str) -> None:
         raise ValueError(f"{argument} requires smooth above 0, so that no probability is 0.")
 
 
-def tabulate(counts: Sequence[Array], prior: Prior) -> list[Array]:
+def tabulate(counts: Sequence[Array], prior: Prior) -> StackedArrays:
     """Return the tables of families from their counts; those of one shape are made together."""
     return by_shape(counts, lambda stack: prior(stack.astype(np.float64), axis=1))

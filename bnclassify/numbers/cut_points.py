@@ -352,7 +352,7 @@ def written_point(point: float) -> str:
 Cuts = tuple[tuple[float, ...], ...]
 
 
-def table_of(data: Opened) -> DatabaseTable | None:
+def table_of(data: Opened[Any]) -> DatabaseTable | None:
     """Return the table in a database that data are, or None."""
     source = getattr(data, "source", None)
     return source if isinstance(source, DatabaseTable) else None

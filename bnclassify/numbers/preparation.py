@@ -12,7 +12,7 @@ from ..base.checks import OneOf, check_columns, check_names
 from ..base.immutable import Immutable, record
 from ..base.messages import listed
 from ..frames.databases import DatabaseTable
-from ..frames.dataset import Countable, Data, Dataset, InMemory, Opened
+from ..frames.dataset import Countable, Data, Dataset, Opened
 from ..frames.encode import check_new_level
 from ..frames.frame import Frame, encode_frame
 from ..frames.numeric import are_categories, check_class, is_binary
@@ -94,7 +94,7 @@ class Preparation(Immutable):
     def _steps(self) -> list[Discretizer | Merger]:
         return [step for step in (self.discretizer, self.merger) if step is not None]
 
-    def read(self, rows: InMemory, known: Known, named_by: str = "dataset") -> Dataset:
+    def read(self, rows: Opened[Dataset], known: Known, named_by: str = "dataset") -> Dataset:
         """Encode raw data with ``known`` levels, without discretization and merging."""
         numeric = [name for name, labels in known.items() if not labels]
         raw = {} if self.discretizer is None else self.discretizer.numeric
@@ -135,7 +135,9 @@ class Preparing(NamedTuple):
         wants_level = self.missing_level not in (None, False, (), [])
         return self.discretize is not None or self.min_count is not None or wants_level
 
-    def read(self, data: Opened, class_var: Hashable, columns: Collection[Hashable]) -> Dataset:
+    def read(
+        self, data: Opened[Any], class_var: Hashable, columns: Collection[Hashable]
+    ) -> Dataset:
         """Encode columns of raw data; columns to discretize stay numbers."""
         rows = data.in_memory("dataset")
         if self.discretize is None:

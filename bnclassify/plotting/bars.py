@@ -116,8 +116,8 @@ def plot_importance(
     dataset : pandas.DataFrame or Dataset
         Rows to explain, weighted if a Dataset has weights. The class may be missing.
     target, against, unseen
-        As in `explain`. By default, the last of two classes is explained; of more, the predicted
-        class of each row against the second most probable one.
+        As in `explain`. By default, the last of two classes is explained. With more classes, the
+        predicted class of each row is explained, against the second most probable class.
     top : int, optional
         Maximum number of features. None draws all.
     {ax, returns, raises}

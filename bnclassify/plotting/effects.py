@@ -68,8 +68,8 @@ def plot_effect(
         Feature of the model, or a pair that has effects in a sum of effects, which is drawn as a
         heat map.
     target : optional
-        Class to explain. By default, the last of two classes; of more, one line or bar per class,
-        for the five most frequent ones, each against all others.
+        Class to explain. By default, the last of two classes. With more classes, one line or bar
+        for each of the five most frequent classes, against all others.
     dataset : pandas.DataFrame or Dataset, optional
         Rows with values of the feature to draw as marks below the curve, or counted next to the
         levels.

@@ -92,8 +92,8 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     Notes
     -----
     A column with counts N_k and pseudo-count a has a Dirichlet posterior, so an entry is
-    distributed as Beta(N_k + a, Σ_l (N_l + a) − N_k − a). The interval has equal tails, is given
-    the structure, and does not measure the uncertainty of arcs.
+    distributed as Beta(N_k + a, Σ_l (N_l + a) − N_k − a). The interval has equal tails. It assumes
+    that the structure is correct, and does not measure the uncertainty of arcs.
 
     Examples
     --------

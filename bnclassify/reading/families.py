@@ -250,7 +250,7 @@ def modelstring(x: Model) -> str:
 
 
 def markov_blanket(x: Model, variable: Hashable) -> tuple[Hashable, ...]:
-    """Return the Markov blanket of a variable: given it, the variable is independent of all others.
+    """Return the Markov blanket, which makes a variable independent of all other variables.
 
     Parameters
     ----------

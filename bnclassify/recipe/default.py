@@ -4,7 +4,7 @@
    so no cut point decides (`cuts`). 16 intervals, MDLP, and the own values of numbers that repeat,
    are codings with weights of their own.
 2. A missing value has a shift per class, and counts towards the evidence that a row lacks
-   (`recipe/incomplete.py`).
+   (`scores/fading.py`).
 3. Each row is a case, and whole weights are numbers of rows, unless groups say otherwise
    (`recipe/cases.py`).
 4. A structure is learned, with the parents of each feature in descending order of use (`kdb_gain`).

@@ -11,9 +11,10 @@ import numpy as np
 from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import EMPTY, cached_property
 from ..model.model import renewed
+from ..scores.fading import Fading
 from .counts import without_class
 from .design import Design
-from .incomplete import Fading
+from .incomplete import learn_fading
 from .log_linear import LogLinear
 from .powers import PRECISION, Powers, Problem, maximize, odds, weigh_blocks
 from .refined import ADDITIVE
@@ -136,7 +137,7 @@ class HeldOutTerms:
         """Return the terms of incomplete rows as they count in predictions; see `Fading`."""
         data, of_tables = terms.data, odds.by_depth[0]
         additive = bool(terms.asked) and {*terms.asked} <= {*ADDITIVE}
-        fading = Fading.learn(data, of_tables, data.codes[-1, rows], counts, additive=additive)
+        fading = learn_fading(data, of_tables, data.codes[-1, rows], counts, additive=additive)
         return cls(terms, depths, rows, counts, n, odds, fading)._faded()
 
     def _faded(self) -> HeldOutTerms:

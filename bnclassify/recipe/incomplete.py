@@ -3,102 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 import numpy as np
 
 from ..base.arrays import Array, Codes, Positions, log
-from ..base.immutable import POWER, Immutable, bounded, record
 from ..frames.dataset import Dataset
 from ..network.classifiers import BNC
 from ..network.families import Scope
 from ..scores.elimination import network_joint
 from ..scores.factors import Factor
+from ..scores.fading import Fading
 from .powers import common_power
 from .tables import LeftOut, PrefixTable
 
 _ALMOST = 1 - 1e-9  # largest share of rows in which a feature is known that some rows lack
 _MOST_CELLS = 2**20  # maximum number of cells of a table in a tree
 _TREES = 3
-MOST_EXPONENT = 16.0
 
 
-@record
-@dataclass(frozen=True, eq=False)
-class Fading(Immutable):
-    """The score of a row that lacks a share h of features: terms count λ, and trees 1 − λ.
+def learn_fading(
+    data: Dataset, terms: Array, classes: Codes, counts: Array, *, additive: bool
+) -> Fading:
+    """Return the rule, given the odds at rows of the tables without feature parents.
 
-        λ Σ terms + (1 − λ) (ln P(y) + (power + (1 − power) h) M) + μ Σ shifts of the missing values
-
-    λ = (1 − h) (1 − g)^(exponent − 1), where g is the share of features that no training row lacks.
-    M is the mean log evidence of the observed features given the class in trees that marginalize
-    over the missing ones, and ``usual`` the share of the training rows in which each feature is
-    known, which weighs it in h and g. ``power`` is the best one for complete rows, where dependent
-    features are counted repeatedly; of a single feature it is 1. When weights are estimated, M is
-    that of naive Bayes. If a row lacks more than ``gaps`` of the features that training rows lack,
-    n, μ is ``gaps`` / n, because shifts of rows with few gaps do not add up in rows with many; if
-    not, μ is 1.
+    If the model is ``additive``, missing values only have their shifts, so that the sum remains
+    one.
     """
-
-    bounds = bounded(
-        usual=(0.0, 1.0), power=POWER, exponent=(1.0, MOST_EXPONENT), gaps=(1.0, POWER[1])
-    )
-
-    usual: Array
-    power: float
-    exponent: float = 1.0
-    gaps: float = 1.0
-
-    @classmethod
-    def learn(
-        cls, data: Dataset, terms: Array, classes: Codes, counts: Array, *, additive: bool
-    ) -> Fading:
-        """Return the rule, given the odds at rows of the tables without feature parents.
-
-        If the model is ``additive``, missing values only have their shifts, so that the sum remains
-        one.
-        """
-        if additive:
-            return cls(np.zeros(len(data.codes) - 1), 1.0, gaps=max(1.0, len(data.codes) - 1))
-        weights = np.ones(len(data)) if data.weights is None else data.weights
-        known = data.codes[:-1] >= 0
-        shares = known @ weights / max(weights.sum(), 1e-300)
-        usual = np.where(known.all(axis=1), 1.0, np.minimum(shares, _ALMOST))
-        power = common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0
-        lacking: Positions = np.count_nonzero(~known, axis=0)
-        # in the row of a mean missing value
-        gaps = float(lacking**2 @ weights) / max(float(lacking @ weights), 1e-300)
-        return cls(usual, power, gaps=max(1.0, gaps))
-
-    def shares(self, codes: Codes) -> Array:
-        """Return h of each row, (rows,)."""
-        total = self.usual.sum()
-        return self.usual @ (codes < 0) / total if total else np.zeros(codes.shape[1])
-
-    def at(self, codes: Codes, log_prior: Array, evidence: Array) -> tuple[Array, Array]:
-        """Return λ, (rows,), and the scores beside the terms, (…, rows, classes), without shifts.
-
-        Arrays of log odds, (classes − 1, rows), are passed and returned as their transposes.
-        """
-        h = self.shares(codes)
-        kept = (1 - h) * (1 - self.new_shares(codes)) ** (self.exponent - 1)
-        power = (self.power + (1 - self.power) * h)[:, None]
-        return kept, (1 - kept)[:, None] * (log_prior + power * evidence)
-
-    def of_shifts(self, codes: Codes) -> Array:
-        """Return μ of each row, (rows, 1)."""
-        lacking = np.count_nonzero(codes[self.usual < 1] < 0, axis=0)
-        return np.asarray(self.gaps / np.maximum(lacking, self.gaps)[:, None])
-
-    def new_shares(self, codes: Codes) -> Array:
-        """Return g of each row, (rows,)."""
-        always, total = self.usual >= 1, self.usual.sum()
-        return (
-            np.count_nonzero(codes[always] < 0, axis=0) / total
-            if total
-            else np.zeros(codes.shape[1])
-        )
+    if additive:
+        return Fading(np.zeros(len(data.codes) - 1), 1.0, gaps=max(1.0, len(data.codes) - 1))
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    known = data.codes[:-1] >= 0
+    shares = known @ weights / max(weights.sum(), 1e-300)
+    usual = np.where(known.all(axis=1), 1.0, np.minimum(shares, _ALMOST))
+    power = common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0
+    lacking: Positions = np.count_nonzero(~known, axis=0)
+    # in the row of a mean missing value
+    gaps = float(lacking**2 @ weights) / max(float(lacking @ weights), 1e-300)
+    return Fading(usual, power, gaps=max(1.0, gaps))
 
 
 def first_parents(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[BNC, list[PrefixTable]]:

@@ -21,10 +21,11 @@ from ..model.model import Model, renewed
 from ..network.classifiers import BNC
 from ..network.methods import Method
 from ..network.priors import Prior, check_positive
+from ..scores.fading import MOST_EXPONENT, Fading
 from ..scores.rows import Rows
 from .cases import column_order, in_order, row_keys
 from .held_out import HeldOutOdds, HeldOutTerms, WeightedFit
-from .incomplete import MOST_EXPONENT, Fading, marginalize
+from .incomplete import marginalize
 from .log_linear import LogLinear
 from .powers import Powers, best_powers, log_likelihood, odds
 from .prior import check_prefix_prior

@@ -22,11 +22,12 @@ from ..model.recipes import NO_JOINT
 from ..network.classifiers import BNC
 from ..scores.elimination import BLOCK_ROWS, network_joint
 from ..scores.evaluate import scopes_in, values_at
+from ..scores.fading import Fading
 from ..scores.formulas import Blend, Formula, Sum, Table
 from ..scores.rows import Rows
 from .codings import Coarsening
 from .family_terms import FamilyTerm, family_terms
-from .incomplete import Fading, make_tree, some
+from .incomplete import make_tree, some
 from .tables import PrefixTable, class_probabilities
 from .terms import Power
 
@@ -150,8 +151,7 @@ class LogLinear(BuiltOn):
         if not fading.usual.any():  # a sum, also of incomplete rows
             return replace(total, terms=(*total.terms, *gaps))
         trees = self.outcomes if self.depth else (self.alone_tables.total,)
-        rule = fading.usual, fading.power, tuple(gaps), fading.exponent, fading.gaps
-        return Blend(total, log(self.class_prior()), trees, *rule)
+        return Blend(total, log(self.class_prior()), trees, tuple(gaps), fading)
 
     def values_at(self, rows: Rows) -> Iterator[tuple[int, Array]]:
         """Yield the owner and values of each term of complete rows, (rows or 1, classes or 1)."""

@@ -15,10 +15,10 @@ from ..model.model import Model, renewed, rows_with
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..scores.evaluate import values_at
+from ..scores.fading import Fading
 from ..scores.formulas import ScaledNumber, Sum, Table, Term
 from ..scores.rows import Rows
 from .codings import Coarsening, further_codings
-from .incomplete import Fading
 from .log_linear import LogLinear
 from .tables import PrefixTable
 from .terms import NumberTerms

@@ -14,9 +14,9 @@ from ..frames.dataset import Dataset
 from ..frames.numeric import as_floats
 from ..frames.schema import MISSING
 from ..model.model import Model
+from ..scores.fading import Fading
 from .cases import column_order
 from .design import Design
-from .incomplete import Fading
 from .refined import Refined
 from .tables import LeftOut
 from .terms import SCALES, NumberTerms, fit_terms, normal_scores

@@ -16,11 +16,11 @@ from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..numbers.discretization import MovedCuts
 from ..scores.elimination import BLOCK_ROWS
+from ..scores.fading import Fading
 from ..scores.rows import Rows
 from .codings import Coarsening, cut_by_class, recode
 from .counts import without_class
 from .groups import Group, learn_groups
-from .incomplete import Fading
 from .log_linear import LogLinear, shortened
 from .powers import odds
 from .prior import concentrations_of

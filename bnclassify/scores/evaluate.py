@@ -225,14 +225,10 @@ def _blend(
     if not len(some):
         return
     known = rows.take(some)
-    missing, total, always = known.codes < 0, x.usual.sum() or 1.0, x.usual >= 1
-    h = x.usual @ missing / total
-    kept = (1 - h) * (1 - np.count_nonzero(missing[always], axis=0) / total) ** (x.exponent - 1)
     trees: Array = sum((at(tree, known) for tree in x.trees), np.zeros(1)) / len(x.trees)
-    rest = x.log_prior + (x.power + (1 - x.power) * h)[:, None] * trees
-    scores[..., some, :] = kept[:, None] * scores[..., some, :] + (1 - kept)[:, None] * rest
-    lacking = np.count_nonzero(missing[~always], axis=0)
-    share = (x.most / np.maximum(lacking, x.most))[:, None]
+    kept, added = x.rule.at(known.codes, x.log_prior, trees)
+    scores[..., some, :] = kept[:, None] * scores[..., some, :] + added
+    share = x.rule.of_shifts(known.codes)
     shifts = {
         gap.owner: share * _unless_unknown(gap.owner, gap.at(known.codes), known) for gap in x.gaps
     }

@@ -25,6 +25,7 @@ from ..base.graphs import find_cycle
 from ..base.immutable import cached_property
 from .densities import Density, Gaussian
 from .factors import Factor
+from .fading import Fading
 from .rows import Rows
 from .students import AlikeStudents
 from .unknown import UnknownEffects
@@ -249,23 +250,16 @@ class Raised:
 
 @dataclass(frozen=True, eq=False)
 class Blend:
-    """The score k·score + (1-k)·(log_prior + w·t) + s·g, with trees t for missing features.
+    """The score of a formula or, of incomplete rows, of a rule by which trees count: see `Fading`.
 
-    w = power + (1 - power)·h, t is the mean of the scores of the trees, and g the sum of the
-    entries of ``gaps`` for missing values. Here, h is the sum of the ``usual`` shares of the
-    missing features, divided by that of all features, and k = (1 - h)·(1 - m)^(exponent - 1), where
-    m is the number of missing features with a ``usual`` share of 1, divided in the same way. If n
-    other features are missing, more than ``most``, s = most / n; if not, s = 1.
+    ``gaps`` are the shifts of missing values.
     """
 
     formula: Formula
     log_prior: Array
     trees: tuple[Formula, ...]
-    usual: Array
-    power: float
     gaps: tuple[Table, ...]
-    exponent: float
-    most: float
+    rule: Fading
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,8 +28,8 @@ _BLOCK_CELLS = 2**20
 class ChainEnsemble(Chained):
     """An average of classifier chains, each with another order of the class variables.
 
-    Posteriors are the means of those of the chains. `chain` learns the structure if it is given
-    ``orders``, `lp` the parameters.
+    Its posteriors are the means over the chains. `chain` with ``orders`` learns the structure, `lp`
+    the parameters.
 
     Attributes
     ----------
@@ -102,7 +102,9 @@ class ChainEnsemble(Chained):
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
         return _log_mean([member.log_posterior_at(rows, labels) for member in self.members])
 
-    def learn_by(self, function: Fit, dataset: Opened, step: Step | None = None) -> ChainEnsemble:
+    def learn_by(
+        self, function: Fit, dataset: Opened[Any], step: Step | None = None
+    ) -> ChainEnsemble:
         data, recipe = self.prepared(dataset), renew_parameters(self.recipe, step)
         members = tuple([member.learn_by(function, data, step) for member in self.members])
         return replace(self, members=members, recipe=recipe)

@@ -261,7 +261,7 @@ def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class MAODE(Bridged):
-    """An average of networks, in each of which a class variable is the parent of the others.
+    """An average of networks; in each, another class variable is the parent of the others.
 
     The features have the same parents and the same tables in all networks, which are stored once.
     `members` returns the networks. `maode` builds the structure, `lp` estimates the tables.
@@ -352,7 +352,7 @@ class MAODE(Bridged):
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         families = [[data.positions[v] for v in family] for family in self._counted_families]
-        return tuple(count_families(data, families))
+        return count_families(data, families)
 
     def tabulate(self, tally: Tally) -> MAODE:
         tables = tabulate(tally.counts, tally.prior)

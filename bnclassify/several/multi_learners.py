@@ -28,9 +28,10 @@ from ..base.graphs import maximum_arborescence, maximum_forest
 from ..base.immutable import record
 from ..base.messages import sharing, shown
 from ..counts.pairs import pair_statistics
-from ..frames.dataset import Learnable
+from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts
-from ..frames.training import prepare, read_training
+from ..frames.partitions import Partitions
+from ..frames.training import TrainingData, prepare, read_training
 from ..learners import find_learner
 from ..learners.local_scores import LocalScores, check_score, warn_of_fractions
 from ..model.model import Model
@@ -151,7 +152,7 @@ def maode(
     max_parents: int = 1,
     progress: bool | None = None,
 ) -> MAODE:
-    """Build an average of networks, with one class as the parent of the others in each.
+    """Build an average of networks; in each, another class is the parent of the other classes.
 
     The root of the class variables need not be chosen, because each of them is the root of one
     network.
@@ -216,14 +217,14 @@ def _score_settings(score: str, ess: float, max_parents: int) -> dict[str, Any]:
     return settings | ({"ess": ess} if score == "bde" else {})
 
 
-def _families(data: Learnable, parents: Sequence[Parents]) -> tuple[Family, ...]:
+def _families(data: Countable, parents: Sequence[Parents]) -> tuple[Family, ...]:
     return tuple(
         [(data.columns[v], *(data.columns[p] for p in ps)) for v, ps in enumerate(parents)]
     )
 
 
 def _choose_class_parents(
-    data: Learnable, progress: bool | None, *, score: str, max_parents: int, ess: float = 1
+    data: Countable, progress: bool | None, *, score: str, max_parents: int, ess: float = 1
 ) -> list[Parents]:
     """Return each feature's class parents with the largest gain over none, by position."""
     n, m = len(data.features), len(data.targets)
@@ -245,7 +246,7 @@ def _choose_class_parents(
     return chosen
 
 
-def _class_tree(data: Learnable) -> list[Parents]:
+def _class_tree(data: Countable) -> list[Parents]:
     """Return the parent of each class in the maximum-information tree, rooted at the first."""
     n, m = len(data.features), len(data.targets)
     pairs = pair_statistics(data, range(n, n + m), None)
@@ -253,7 +254,7 @@ def _class_tree(data: Learnable) -> list[Parents]:
     return [(n + p,) if p >= 0 else () for p in parent]
 
 
-def _feature_tree(data: Learnable, class_parents: Sequence[Parents]) -> list[Parents]:
+def _feature_tree(data: Countable, class_parents: Sequence[Parents]) -> list[Parents]:
     """Return the parent of each feature in the tree with the largest gain in log-likelihood."""
     scores, bridge = LocalScores(data, "loglik"), list(enumerate(class_parents))
     scores.prefetch([(v, *classes) for v, classes in bridge])
@@ -373,7 +374,7 @@ def _check_orders(
 
 
 def _learn_links(
-    data: Learnable,
+    data: TrainingData | Partitions,
     order: Sequence[Hashable],
     learner: Callable[..., Model],
     options: Mapping[str, Any],

@@ -15,9 +15,10 @@ from ..base.arrays import Array, Codes, blocks, first_best, log, log_normalize
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
-from ..frames.dataset import Learnable, Opened, match
+from ..frames.dataset import Countable, Opened, match
+from ..frames.partitions import Partitions
 from ..frames.schema import Levels
-from ..frames.training import read_training
+from ..frames.training import TrainingData, read_training
 from ..metrics.outcomes import Labelling
 from ..model.arguments import read_for
 from ..model.counted import CountedModel
@@ -219,7 +220,7 @@ class Chained(MultiModel):
             self, members=tuple([member.each(function, *rest) for member, *rest in alike])
         )
 
-    def prepared(self, dataset: Opened) -> Learnable:
+    def prepared(self, dataset: Opened[Any]) -> TrainingData | Partitions:
         """Return the training rows of all members."""
         known = None if self.levels is None else self.levels_by_name
         return read_training(dataset, self.class_vars, self.features, known=known)
@@ -335,7 +336,7 @@ class Chain(Chained):
             sum(np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given)
         )
 
-    def learn_by(self, function: Fit, dataset: Opened, step: Step | None = None) -> Chain:
+    def learn_by(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Chain:
         members = tuple(map(function, self.members, self._rows(dataset)))
         return replace(self, members=members, recipe=renew_parameters(self.recipe, step))
 
@@ -343,7 +344,7 @@ class Chain(Chained):
     def settings(self) -> dict[str, Any]:
         return {**super().settings, "order": self.order}
 
-    def _rows(self, dataset: Opened) -> Iterator[Learnable]:
+    def _rows(self, dataset: Opened[Any]) -> Iterator[Countable]:
         """Yield the training rows of each member, which have its class."""
         data = self.prepared(dataset)
         for member in self.members:

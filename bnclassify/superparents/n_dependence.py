@@ -56,8 +56,8 @@ class ANDE(Average):
         Minimum number of training rows with the superparents' values of a row for the member to be
         used.
     subsumption : int or None
-        A value is dropped if another value of the row implies it, which occurs in more training
-        rows than this. If None, no values are dropped.
+        If another value of a row implies a value, and occurs in more training rows than this, the
+        implied value is dropped. If None, no values are dropped.
     weighting : str or None
         "mi" if members are weighted by the mutual information of their superparents and the class;
         None if all have equal weights.
@@ -301,9 +301,9 @@ def ande(
         be used in that row. Without such an estimator, estimators with one superparent fewer are
         used, down to naive Bayes.
     subsumption : int, optional
-        Drop a value of a row if another value of the row implies it: the other value is in more
-        training rows than this number, usually 50, and all of them have both. By default, no values
-        are dropped.
+        If another value of a row occurs in more training rows than this number, usually 50, and all
+        these rows have both values, it implies the value, and the implied value is dropped. By
+        default, no values are dropped.
     weights : {"mi"}, optional
         If "mi", estimators are weighted by the mutual information of their superparents and the
         class, summed over two superparents. By default, all weights are equal.
