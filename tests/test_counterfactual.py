@@ -129,7 +129,7 @@ def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, c
     monkeypatch.setattr(counterfactual_module, "_BLOCK_CELLS", 60)
     small = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
     monkeypatch.setattr(
-        counterfactual_module.SetSearch, "_bounds", lambda *given: np.full(len(given[1]), 1e9)
+        counterfactual_module.SetSearch, "_bounds_of_longer_sets", lambda *given: np.full(len(given[1]), 1e9)
     )
     unbounded = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
     monkeypatch.setattr(counterfactual_module, "scopes_in", lambda x: None)
@@ -316,7 +316,7 @@ def test_bounds_of_averages_leave_out_what_cannot_succeed(
     monkeypatch.setattr(counterfactual_module, "_BLOCK_CELLS", 60)
     small = [bn.counterfactual(x, row, "vgood", alternatives=2) for row in rows]
     monkeypatch.setattr(
-        counterfactual_module.SetSearch, "_bounds", lambda *given: np.full(len(given[1]), 1e9)
+        counterfactual_module.SetSearch, "_bounds_of_longer_sets", lambda *given: np.full(len(given[1]), 1e9)
     )
     tried[0] = 0
     unbounded = [bn.counterfactual(x, row, "vgood", alternatives=2) for row in rows]

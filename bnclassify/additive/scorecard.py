@@ -107,9 +107,9 @@ class Scorecard(EffectTable):
     def points(self) -> pd.DataFrame:
         """The points of each value."""
         start = [(START, "", "", self.start)] * bool(self.start)
-        return self._table(lambda parent, value: value, start)
+        return self._rows_of_points(lambda parent, value: value, start)
 
-    def _table(
+    def _rows_of_points(
         self,
         write: Callable[[Hashable, Hashable], Hashable],
         rows: Sequence[tuple[Hashable, ...]] = (),
@@ -134,7 +134,7 @@ class Scorecard(EffectTable):
     @property
     def written_points(self) -> pd.DataFrame:
         """The points of each value, with the names of parents."""
-        return self._table("{} = {}".format)
+        return self._rows_of_points("{} = {}".format)
 
     @property
     def probabilities(self) -> pd.DataFrame:
@@ -366,7 +366,9 @@ def scorecard(
     rounded = tuple([unit * each[..., None] * own for each in points])
     unknown = table.unknown and table.unknown.moved(table.tables, rounded, table.shares)
     table = replace(table, tables=rounded, unknown=unknown)
-    table = _centred(_without_idle(merge_intervals(table)))  # neighbours with equal points are one
+    table = _with_centered_effects(
+        _without_idle(merge_intervals(table))
+    )  # neighbours with equal points are one
     if recipe is not None and recipe.parameters is not None:
         settings = {"target": target, "largest": largest, "most_intervals": most_intervals}
         settings |= {"pdo": pdo, "score": score, "odds": odds, "parameters": recipe.parameters}
@@ -394,7 +396,7 @@ def _without_idle(x: EffectTable) -> EffectTable:
     )
 
 
-def _centred(x: EffectTable) -> EffectTable:
+def _with_centered_effects(x: EffectTable) -> EffectTable:
     """Return a table whose constant is that of the average row, and whose effects have the mean 0.
 
     Without shares, the mean is that of the values; a parent is independent of its child.

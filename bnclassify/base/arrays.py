@@ -47,17 +47,17 @@ def blocks(n: int, most: int, cells: int = 1) -> Iterator[slice]:
 
 def added(values: Iterable[V]) -> V:
     """Add values of the same form: numbers, arrays, None, and tuples, lists and dicts of them."""
-    total: V = reduce(_plus, values)
+    total: V = reduce(_sum_of_two, values)
     return total
 
 
-def _plus(first: Any, second: Any) -> Any:
+def _sum_of_two(first: Any, second: Any) -> Any:
     if first is None:
         return None
     if isinstance(first, dict):
-        return {key: _plus(value, second[key]) for key, value in first.items()}
+        return {key: _sum_of_two(value, second[key]) for key, value in first.items()}
     if isinstance(first, tuple | list):
-        items = [_plus(*pair) for pair in zip(first, second, strict=True)]
+        items = [_sum_of_two(*pair) for pair in zip(first, second, strict=True)]
         return type(first)(*items) if hasattr(first, "_fields") else type(first)(items)
     if isinstance(first, np.ndarray):  # parts may have counts in types too narrow for the sum
         wide = np.float64 if "f" in (first.dtype.kind, second.dtype.kind) else np.int64

@@ -131,7 +131,7 @@ def write_page(
     ]
     texts = {
         "title": _html_text(scorer.class_var if title is None else title),
-        "subtitle": _subtitle(x, note),
+        "subtitle": _line_on_data(x, note),
         "data": _json_in_page(x, scorer, arcs, titles, view),
         "network": _network_section(x, arcs, drawn.notes),
     }
@@ -140,7 +140,7 @@ def write_page(
     replace_file(file, page.encode("utf-8"))
 
 
-def _subtitle(x: Model, note: str | None) -> str:
+def _line_on_data(x: Model, note: str | None) -> str:
     """Return a line on the data, or nothing."""
     rows = x.trained_on
     text = (
@@ -177,7 +177,7 @@ def _json_in_page(
 ) -> str:
     """Return the data of the page as JSON that cannot end its element, or raise."""
     fits = sum(map(_fewest_characters, tables_of(scorer))) <= _LONGEST  # before the page is written
-    content = _content(x, scorer, arcs, titles) | {"page": view} if fits else None
+    content = _data_of_page(x, scorer, arcs, titles) | {"page": view} if fits else None
     text = json.dumps(content, separators=(",", ":")) if fits else ""  # in ASCII
     if not 0 < len(text) <= _LONGEST:
         raise ValueError(
@@ -195,7 +195,7 @@ def _fewest_characters(term: Table) -> int:
     return 0 if rows.size <= _SMALL else 10 * np.unique(rows, axis=0).size + len(rows)
 
 
-def _content(
+def _data_of_page(
     x: Model, scorer: Scorer, arcs: _Arcs, titles: Mapping[Hashable, str]
 ) -> dict[str, Any]:
     """Return the data of the page."""
@@ -286,11 +286,15 @@ def _array_as_text(array: ArrayOf[Any]) -> dict[str, object]:
     cells = array.reshape(-1, array.shape[-1])
     rows, positions = np.unique(cells, axis=0, return_inverse=True)
     if 2 * len(rows) > len(cells):
-        return {"shape": array.shape, "text": _numbers(array)}
-    return {"shape": array.shape, "text": _numbers(rows), "rows": _numbers(positions)}
+        return {"shape": array.shape, "text": _numbers_as_text(array)}
+    return {
+        "shape": array.shape,
+        "text": _numbers_as_text(rows),
+        "rows": _numbers_as_text(positions),
+    }
 
 
-def _numbers(array: ArrayOf[Any]) -> str:
+def _numbers_as_text(array: ArrayOf[Any]) -> str:
     return " ".join(map(repr, array.ravel().tolist()))
 
 

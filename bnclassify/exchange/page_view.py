@@ -41,7 +41,7 @@ def view_of(
         "order": [*chosen, *[i for i in rest if i not in idle]],
         "idle": idle,
         "start": "start" if x.no_joint else "prior",
-        "card": _card(x, titles) if isinstance(x, Scorecard) else None,
+        "card": _points_of_card(x, titles) if isinstance(x, Scorecard) else None,
     }
 
 
@@ -55,7 +55,7 @@ def data_range(x: Model, name: Hashable) -> list[float] | None:
     return [round(end, 6 if places is None else places) for end in found] if found else None
 
 
-def _card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str, Any]:
+def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str, Any]:
     """Return the points of a card: as tables by codes, and as lines to read."""
     table, totals = card.points, card.probabilities
     nothing = np.full((len(card.features), 1), -1)
@@ -74,7 +74,7 @@ def _card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str, Any]:
     return {
         "target": card.known_levels[-1].index(card.target),
         "start": card.start,
-        "tables": [_array(points) for points in card.feature_points],
+        "tables": [_whole_numbers_as_text(points) for points in card.feature_points],
         "scopes": [list(scope) for scope in card.term_scopes],
         "neutral": neutral if card.unknown is not None else None,
         "rows": rows,
@@ -82,6 +82,6 @@ def _card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str, Any]:
     }
 
 
-def _array(points: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, object]:
+def _whole_numbers_as_text(points: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, object]:
     """Return whole numbers as text, with their shape."""
     return {"shape": points.shape, "text": " ".join(map(str, points.ravel().tolist()))}

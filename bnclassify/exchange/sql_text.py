@@ -52,17 +52,17 @@ class Query:
 
     def source(self, text: str) -> str:
         """Return the name of a column that is computed from the columns of the table."""
-        return self._named(text, 1)
+        return self._name_of_column(text, 1)
 
     def add(self, text: str) -> str:
         """Return the name of a column that is computed from other columns."""
         if text in self.stages:  # the name of a column
             return text
-        return self._named(
+        return self._name_of_column(
             text, 1 + max((self.stages[name] for name in _NAME.findall(text)), default=1)
         )
 
-    def _named(self, text: str, stage: int) -> str:
+    def _name_of_column(self, text: str, stage: int) -> str:
         if text not in self.columns:
             self.size += len(text)
             if self.size > MOST_CHARACTERS:

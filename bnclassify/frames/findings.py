@@ -215,9 +215,14 @@ def _in_counts(column: CodedColumn) -> Iterator[Finding]:
     elif not few and levels == rows:
         yield Finding(name, "all values differ, as in a column of identifiers", serious=True)
     elif not few and 2 * levels > rows:
-        yield Finding(name, "more levels than half of the known values", _merge(name), serious=True)
+        yield Finding(
+            name,
+            "more levels than half of the known values",
+            _how_to_merge_levels(name),
+            serious=True,
+        )
     elif levels > _MOST_LEVELS and 10 * levels > rows:
-        yield Finding(name, f"{levels:,} levels in {rows:,g} rows", _merge(name))
+        yield Finding(name, f"{levels:,} levels in {rows:,g} rows", _how_to_merge_levels(name))
 
 
 def float_class(name: Hashable) -> Finding:
@@ -232,7 +237,7 @@ def float_class(name: Hashable) -> Finding:
     )
 
 
-def _merge(name: Hashable) -> str:
+def _how_to_merge_levels(name: Hashable) -> str:
     return (
         f"Merge rare levels, with dataset, merger = merge_rare(dataset, columns=[{name!r}]), or "
         f"drop the column, with {drop([name])}"

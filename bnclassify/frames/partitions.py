@@ -124,18 +124,18 @@ class Partitions(Countable, Opened["Partitions"]):
     @property
     def incomplete(self) -> Mask:
         if not self.memo.gaps.keys() >= set(self.columns):
-            self._look()
+            self._find_facts()
         return np.array([self.memo.gaps[name] > 0 for name in self.columns], dtype=bool)
 
     @property
     def _counted(self) -> Facts:
         """Facts about all rows, from an earlier pass over the data or a new one."""
         if self.memo.counted is None:
-            self._look()
+            self._find_facts()
         assert self.memo.counted is not None
         return self.memo.counted
 
-    def _look(self) -> None:
+    def _find_facts(self) -> None:
         """Make a pass over the data if no facts are known."""
         facts = facts_of_source(self.source, self.columns, self.reading)
         if facts is None:
@@ -195,14 +195,14 @@ class Partitions(Countable, Opened["Partitions"]):
     def hidden(self) -> dict[Hashable, int]:
         """The number of unseen values by column, which are treated as missing."""
         if self.memo.counted is None:
-            self._look()
+            self._find_facts()
         return {name: n for name in self.columns if (n := self.memo.hidden.get(name, 0))}
 
     def count_all(self, count: Callable[[Any], T]) -> T:
         if self.counts_of_source([]) is None:
             return self.add_up(count)
         if self.memo.counted is None:
-            self._look()
+            self._find_facts()
         return count(self)
 
     def add_up(self, count: Callable[[Dataset], T]) -> T:

@@ -50,7 +50,7 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
         others = [other for other in columns if other is not column]
         if any(name != column.name for name in fine):
             continue
-        crossed, cells = _crossing([sample[other.name] for other in others])
+        crossed, cells = _columns_that_divide([sample[other.name] for other in others])
         if len(crossed) > 1 and 0 < cells <= 4 * n and _counts_rows(column, others, n):
             return Finding(
                 column.name,
@@ -70,7 +70,7 @@ def _is_fine(column: CodedColumn) -> bool:
 
 def _counts_rows(column: CodedColumn, others: Sequence[CodedColumn], n: int) -> bool:
     """Whether so many rows without a column would be equal by chance, and are not."""
-    crossed, cells = _crossing(others)
+    crossed, cells = _columns_that_divide(others)
     chance = float(np.log1p(-np.arange(1, n) / cells).sum()) if cells >= n else 0.0
     # -4.0: log probability below which chance does not explain different rows
     if chance >= -4.0 or n < cells / 4 or len(crossed) < 2:
@@ -98,7 +98,7 @@ def _can_count(column: CodedColumn) -> bool:
     return bool(is_count and numbers.max() > MOST_CODES)
 
 
-def _crossing(columns: Sequence[CodedColumn]) -> tuple[list[CodedColumn], float]:
+def _columns_that_divide(columns: Sequence[CodedColumn]) -> tuple[list[CodedColumn], float]:
     """Return the columns that divide the rows, and their number of cells; 0 if two rows are equal.
 
     The column with the most values comes first, because others can follow from it. Columns in which
@@ -130,7 +130,7 @@ def missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
     }
     distinct = {mask.tobytes(): mask for mask in masks.values()}
     shared = [
-        (mask, [name for name, own in masks.items() if _covers(own, mask)])
+        (mask, [name for name, own in masks.items() if _is_missing_in_rows(own, mask)])
         for mask in distinct.values()
     ]
     told = set[Hashable]()
@@ -147,7 +147,7 @@ def missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
             )
 
 
-def _covers(own: Mask, mask: Mask) -> bool:
+def _is_missing_in_rows(own: Mask, mask: Mask) -> bool:
     """Whether a column is missing in all rows of a mask, and in less than a tenth of the others."""
     return bool(own[mask].all() and 10 * np.count_nonzero(own & ~mask) < np.count_nonzero(~mask))
 

@@ -84,35 +84,35 @@ class Chunks:
     @cached_property
     def names(self) -> Sequence[Hashable]:
         """Names of the columns of the first frame."""
-        return self._peek().columns.tolist()
+        return self._first_frame().columns.tolist()
 
     @property
     def ordered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The categories of the first frame that have an order."""
-        return ordered_categories(self._peek())
+        return ordered_categories(self._first_frame())
 
     def reduce(
         self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None
     ) -> T:
         """Iterate over the frames; see `Source`."""
         total: list[T] = []
-        for part in with_bar(self._walk(columns), desc="chunks", unit=" chunks"):
+        for part in with_bar(self._frames_in_turn(columns), desc="chunks", unit=" chunks"):
             total = [merge([*total, make(part)])]
         return total[0]
 
-    def _peek(self) -> pd.DataFrame:
+    def _first_frame(self) -> pd.DataFrame:
         """Return the first frame, which is kept for the next pass."""
         if self._opened is None:
-            frames = iter(self._open())
+            frames = iter(self._opened_frames())
             first = next(frames, None)
             if first is None:
                 raise ValueError(f"{self.argument} {NEEDS_FUNCTION}; got no data frames.")
             self._opened = _as_pandas(first, self.argument), frames
         return self._opened[0]
 
-    def _walk(self, columns: Sequence[Hashable] | None) -> Iterator[pd.DataFrame]:
+    def _frames_in_turn(self, columns: Sequence[Hashable] | None) -> Iterator[pd.DataFrame]:
         """Iterate over columns of the frames; check that each pass has these and as many rows."""
-        first = self._peek()
+        first = self._first_frame()
         assert self._opened is not None
         (_, others), self._opened = self._opened, None
         rows = 0
@@ -130,7 +130,7 @@ class Chunks:
             found = f"{self._rows} rows in the first pass and {rows} in a later one"
             raise ValueError(f"{self.argument} {NEEDS_FUNCTION}; got {found}.")
 
-    def _open(self) -> Iterable[object]:
+    def _opened_frames(self) -> Iterable[object]:
         frames = self._frames() if callable(self._frames) else self._frames
         if isinstance(frames, pd.DataFrame | str | Mapping) or not isinstance(frames, Iterable):
             raise TypeError(

@@ -28,7 +28,7 @@ def draw_completions(
     if prior is None or x.class_var not in data.columns:
         again = np.tile(np.arange(len(data)), draws)
         return x.complete(rows.take(again), labels[again], rng, burn_in=burn_in)
-    return _augmented(x, data, labels, draws, prior, rng, burn_in)
+    return _draws_by_augmentation(x, data, labels, draws, prior, rng, burn_in)
 
 
 def _prior_of_em(x: Model, rows: int) -> PseudoCounts | None:
@@ -41,7 +41,7 @@ def _prior_of_em(x: Model, rows: int) -> PseudoCounts | None:
     return prior if isinstance(prior, PseudoCounts) and prior.is_positive else None
 
 
-def _augmented(
+def _draws_by_augmentation(
     x: Model,
     data: Dataset,
     labels: Codes,

@@ -188,9 +188,11 @@ class Changes:
     def logs(self, sets: Positions) -> Array:
         """Return the log joint after each set of changes, (sets, classes)."""
         some = blocks(max(1, len(sets)), _BLOCK_ROWS)
-        return np.concatenate([scores_at(self.x, self._rows(sets[block])) for block in some])
+        return np.concatenate(
+            [scores_at(self.x, self._rows_after_changes(sets[block])) for block in some]
+        )
 
-    def _rows(self, sets: Positions) -> Rows:
+    def _rows_after_changes(self, sets: Positions) -> Rows:
         """Return the row after each set of changes."""
         rows, copies = np.arange(len(sets)), self.row.take(np.zeros(len(sets), dtype=np.intp))
         codes, numbers = copies.codes, copies.numbers
@@ -244,10 +246,10 @@ class Changes:
             scopes = list(group)
             rows = sum(prod(len(self.moves_of[f]) for f in scope) for scope in scopes)
             for block in blocks(len(scopes), _BLOCK_ROWS, rows // len(scopes)):
-                self._correct(scopes[block])
+                self._correct_scopes(scopes[block])
         return {scope: self._known[scope] for scope in wanted}
 
-    def _correct(self, scopes: Sequence[tuple[int, ...]]) -> None:
+    def _correct_scopes(self, scopes: Sequence[tuple[int, ...]]) -> None:
         """Correct sets of equally many features at once: a call takes as long as for many rows."""
         cards = [[len(self.moves_of[f]) for f in scope] for scope in scopes]
         grids = [np.indices(card).reshape(len(card), -1).T for card in cards]
@@ -259,9 +261,9 @@ class Changes:
         for scope, card, effect in zip(
             scopes, cards, np.split(logs - self.before, ends), strict=True
         ):
-            self._known[scope] = self._added(scope, effect.reshape(*card, -1))
+            self._known[scope] = self._effect_beyond_parts(scope, effect.reshape(*card, -1))
 
-    def _added(self, scope: tuple[int, ...], effect: Array) -> Array:
+    def _effect_beyond_parts(self, scope: tuple[int, ...], effect: Array) -> Array:
         """Return the effect of the moves of some features minus what fewer of them add.
 
         Of two features: effect(a, b) − alone(a) − alone(b), (moves of a, moves of b, classes).
@@ -416,8 +418,10 @@ class SetSearch:
     def run(self) -> Positions:
         """Return the sets, the largest value first, ties in the order of the moves."""
         nothing = np.empty((1, 0), dtype=np.intp)
-        self._extend(
-            nothing, self.changes.before[None], self._bounds(nothing, self.changes.before[None])
+        self._extend_sets(
+            nothing,
+            self.changes.before[None],
+            self._bounds_of_longer_sets(nothing, self.changes.before[None]),
         )
         order = np.lexsort(self.best.T[::-1])
         sizes = self.sizes[self.best].sum(axis=1)
@@ -426,7 +430,7 @@ class SetSearch:
         _, first = np.unique(self.changes.features[best], axis=0, return_index=True)
         return best[np.sort(first)][: self.number]
 
-    def _extend(self, sets: Positions, totals: Array, bounds: Array) -> None:
+    def _extend_sets(self, sets: Positions, totals: Array, bounds: Array) -> None:
         """Extend sets, with the log joint after them and their bounds, to the size."""
         cells = len(self.changes.moves) * len(self.changes.before) * max(1, len(self.gains))
         order = np.argsort(-bounds, kind="stable")
@@ -438,17 +442,17 @@ class SetSearch:
             advance()
             longer, logs = _extended_sets(self.changes, self.corrections, sets[rows], totals[rows])
             if longer.shape[1] < self.size:
-                self._extend(longer, logs, self._bounds(longer, logs))
+                self._extend_sets(longer, logs, self._bounds_of_longer_sets(longer, logs))
             elif self.corrections is None:
-                ends = self._bounds(longer, logs)
+                ends = self._bounds_of_longer_sets(longer, logs)
                 longer = longer[(ends >= self.least) & (ends > -np.inf)]
                 self.tried += len(longer)
                 _check_rows(self.changes, self.tried, self.size)
-                self._keep(longer, self.changes.logs(longer))
+                self._keep_best_sets(longer, self.changes.logs(longer))
             else:
-                self._keep(longer, logs)
+                self._keep_best_sets(longer, logs)
 
-    def _keep(self, sets: Positions, logs: Array) -> None:
+    def _keep_best_sets(self, sets: Positions, logs: Array) -> None:
         """Keep the best of the sets that lead to the target."""
         wins: Mask = first_best(logs) == self.changes.target
         if not wins.any():
@@ -465,7 +469,7 @@ class SetSearch:
         kept = self.values >= np.maximum(self.least, largest[owner.ravel()] - 2 * TOLERANCE)
         self.best, self.values = self.best[kept], self.values[kept]
 
-    def _bounds(self, sets: Positions, totals: Array) -> Array:
+    def _bounds_of_longer_sets(self, sets: Positions, totals: Array) -> Array:
         """Return a bound of the value of longer sets, (sets,), -inf if they miss the target.
 
         The odds of an average are not larger than those of the member with the largest odds.

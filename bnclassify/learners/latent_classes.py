@@ -164,7 +164,8 @@ def _fit_classes(
     )
     hot = (patterns[feature] == level[:, None]).astype(np.float64)
     starts = (
-        _normalized(rng.standard_exponential((k, len(level))), cards) for _ in range(restarts)
+        _normalized_by_feature(rng.standard_exponential((k, len(level))), cards)
+        for _ in range(restarts)
     )
     fits = [_fit_from(hot, times, cards, tables, smooth) for tables in starts]
     return max(fits, key=lambda fit: fit.run.objectives[-1])
@@ -187,7 +188,7 @@ def _fit_from(hot: Array, times: Array, cards: Positions, tables: Array, smooth:
         mass, _ = expected
         with one_thread:
             counts = mass @ hot.T
-        return _normalized(counts + smooth, cards), normalize(mass.sum(axis=1) + smooth)
+        return _normalized_by_feature(counts + smooth, cards), normalize(mass.sum(axis=1) + smooth)
 
     shares: Array = np.full(len(tables), 1 / len(tables))
     start = tables, shares
@@ -196,7 +197,7 @@ def _fit_from(hot: Array, times: Array, cards: Positions, tables: Array, smooth:
     return _Fit(_as_cpts(found, found_shares, cards), loglik, run)
 
 
-def _normalized(mass: Array, cards: Positions) -> Array:
+def _normalized_by_feature(mass: Array, cards: Positions) -> Array:
     """Divide (…, levels) by sums over the levels of each feature; uniform if a sum is 0."""
     totals = np.repeat(np.add.reduceat(mass, np.cumsum(cards) - cards, axis=-1), cards, axis=-1)
     return np.where(totals > 0, mass, 1.0) / np.where(totals > 0, totals, np.repeat(cards, cards))

@@ -184,14 +184,21 @@ def _equal_widths(values: Array, classes: Codes | None, weights: Array | None, b
     return _shorten_cut_points(values[0] * (1 - share) + values[-1] * share, values)
 
 
-def _mixed(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
+def _mdlp_or_quantiles(
+    values: Array, classes: Codes | None, weights: Array | None, bins: int
+) -> Array:
     """Return the cuts by class if there are many, and quantiles if not."""
     points = _mdlp(values, classes, weights, bins)
     # 4: minimum number of cut points by MDLP that "mixed" keeps
     return points if len(points) >= 4 else _quantiles(values, classes, weights, bins)
 
 
-METHODS = {"mdlp": _mdlp, "quantile": _quantiles, "width": _equal_widths, "mixed": _mixed}
+METHODS = {
+    "mdlp": _mdlp,
+    "quantile": _quantiles,
+    "width": _equal_widths,
+    "mixed": _mdlp_or_quantiles,
+}
 BY_CLASS = ("mdlp", "mixed", "averaged_mdlp")
 """The methods that look at the class."""
 

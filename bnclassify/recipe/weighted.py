@@ -90,9 +90,9 @@ class Weighted(LogLinear):
     @cached_property
     def members(self) -> tuple[Model, ...]:
         """The network in each discretization, which its recipe applies to raw data."""
-        return tuple(map(self._member, range(len(self.coarsenings)))) or (self,)
+        return tuple(map(self._network_of_coding, range(len(self.coarsenings)))) or (self,)
 
-    def _member(self, number: int) -> Model:
+    def _network_of_coding(self, number: int) -> Model:
         recipe, preparation = self.recipe, self.preparation
         if (
             recipe is not None

@@ -124,9 +124,9 @@ class UnknownEffects(Immutable):
         odds = effects[..., 1:] - effects[..., :1]
         start, parts = np.zeros(effects.shape[1:]), np.zeros(effects.shape)
         start[:, 1:] = constant[1:] - constant[0]
-        per_variance = self._correction(constant)
+        per_variance = self._correction_per_variance(constant)
         for rows, known, unknown in _by_pattern(states):
-            weights, variance = self._regression(known, unknown)
+            weights, variance = self._regression_on_known(known, unknown)
             scale = np.sqrt(1 + _PROBIT * variance)
             own = np.where(unknown[:, None, None], 0.0, odds[:, rows])
             from_mean = own[known] - self.means[known][:, None]
@@ -136,7 +136,7 @@ class UnknownEffects(Immutable):
             parts[:, rows, 1:] = own / scale
         return start, parts
 
-    def _regression(self, known: Mask, unknown: Mask) -> tuple[Array, float]:
+    def _regression_on_known(self, known: Mask, unknown: Mask) -> tuple[Array, float]:
         """Return known effects' weights in the sum of the unknown, and its variance given them.
 
         The weights are (known features, classes, classes), without the first class.
@@ -153,12 +153,12 @@ class UnknownEffects(Immutable):
         within = to_sum.T @ self.covariances[np.ix_(hidden, hidden)] @ to_sum - between.T @ weights
         return weights.reshape(-1, q, q), mean_variance(within)
 
-    def _correction(self, constant: Array) -> Array:
+    def _correction_per_variance(self, constant: Array) -> Array:
         """Return what the log odds lack of the class shares if nothing is known, per variance."""
         if not len(self.shares) or not len(self.means):
             return np.zeros(self.others)
         every = np.ones(len(self.means), dtype=bool)
-        _, variance = self._regression(~every, every)
+        _, variance = self._regression_on_known(~every, every)
         start = constant[1:] - constant[0] + self.means.sum(axis=0)
         known = np.log(self.shares[1:]) - np.log(self.shares[0])
         return np.asarray(known - start / np.sqrt(1 + _PROBIT * variance)) / variance

@@ -138,7 +138,7 @@ def mbc(
     class_parents = _class_tree(data) if classes == "tree" else [()] * len(names)
     parents = [(*p, *c) for p, c in zip(feature_parents, bridge, strict=True)] + class_parents
     recipe = Recipe(names, Step("mbc", mbc, graphs | settings))
-    return MBC(names, _families(data, parents), data.levels, recipe=recipe)
+    return MBC(names, _families_of_data(data, parents), data.levels, recipe=recipe)
 
 
 @_shared
@@ -195,7 +195,7 @@ def maode(
     names = _check_class_vars(class_vars)
     settings = _score_settings(score, ess, max_parents)
     data = prepare(dataset, names, named_by="class_vars")
-    families = _families(data, _choose_class_parents(data, progress, **settings))
+    families = _families_of_data(data, _choose_class_parents(data, progress, **settings))
     return MAODE(names, families, data.levels, recipe=Recipe(names, Step("maode", maode, settings)))
 
 
@@ -217,7 +217,7 @@ def _score_settings(score: str, ess: float, max_parents: int) -> dict[str, Any]:
     return settings | ({"ess": ess} if score == "bde" else {})
 
 
-def _families(data: Countable, parents: Sequence[Parents]) -> tuple[Family, ...]:
+def _families_of_data(data: Countable, parents: Sequence[Parents]) -> tuple[Family, ...]:
     return tuple(
         [(data.columns[v], *(data.columns[p] for p in ps)) for v, ps in enumerate(parents)]
     )

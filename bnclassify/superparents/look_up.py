@@ -57,9 +57,9 @@ class LookUp:
         superparent is the level of a feature, and if it is missing, the member is the sum over the
         levels of the feature.
         """
-        if self._multiplies(len(superparents)):
+        if self._is_product_faster(len(superparents)):
             return self._total_by_product(levels, superparents, log_weights, marginalizes)
-        places = self._places(levels)
+        places = self._places_in_tables(levels)
         total = self._total_by_look_up(places, superparents, log_weights)
         for i, span in enumerate(self.spans if marginalizes else ()):
             if len(rows := np.flatnonzero(levels[i] < 0)):
@@ -67,7 +67,7 @@ class LookUp:
                 total[rows] = np.logaddexp(total[rows], over_levels)
         return total
 
-    def _multiplies(self, members: int) -> bool:
+    def _is_product_faster(self, members: int) -> bool:
         """Whether a product is faster than look-ups of members, and all entries are finite."""
         look_ups = members * len(self._groups[0])
         # 2**22: number of cells of tables up to which a product for a single row is fast
@@ -112,7 +112,7 @@ class LookUp:
                 tables[-1] = joint.reshape(-1, *table.shape[1:])
         return tables
 
-    def _places(self, levels: Codes) -> Positions:
+    def _places_in_tables(self, levels: Codes) -> Positions:
         """Return the position of each row in each joint table, (tables, rows)."""
         starts = np.array([[span.start] for span in self.spans])
         ends = np.array([[span.stop] for span in self.spans])
@@ -168,12 +168,12 @@ class LookUp:
                     if marginalizes and not has_all:
                         total = self._marginal_products(levels[:, rows], log_weights)
                     else:
-                        sums = self._products(levels[:, rows], has_all)
+                        sums = self._sums_of_superparents(levels[:, rows], has_all)
                         total = _total_of_members(sums, superparents[:, rows], log_weights)
                     result[own] = total[: len(own)]
         return result
 
-    def _products(self, levels: Codes, complete: bool) -> Array:
+    def _sums_of_superparents(self, levels: Codes, complete: bool) -> Array:
         """Return all superparents' sums, (rows, superparents, classes), by a product of matrices.
 
         The levels of rows, as zeros and ones, are multiplied with the tables.
@@ -183,10 +183,10 @@ class LookUp:
             ones: Array = np.ones((1 + len(numbers), levels.shape[1]))
             np.equal(levels[self._feature[numbers]], numbers[:, None], out=ones[1:])
         else:
-            ones, matrix = self._ones(levels), self._matrix
+            ones, matrix = self._indicators_of_levels(levels), self._matrix
         return np.asarray(ones.T @ matrix).reshape(levels.shape[1], *self.logs.shape[::2])
 
-    def _ones(self, levels: Codes) -> Array:
+    def _indicators_of_levels(self, levels: Codes) -> Array:
         """Return 1 for the levels that rows have, and 0 for others, (levels, rows)."""
         ones = np.empty((len(self._feature), levels.shape[1]))
         np.equal(levels[self._feature], np.arange(len(ones))[:, None], out=ones)
@@ -196,7 +196,7 @@ class LookUp:
         """Return the log of the sum over the superparents that are levels of rows, or may be."""
         n, _, n_classes = self.logs.shape
         own, matrix = self._matrix_of_own_levels
-        sums = (self._ones(levels).T @ matrix).reshape(-1, n_classes, n)
+        sums = (self._indicators_of_levels(levels).T @ matrix).reshape(-1, n_classes, n)
         missing: Array = (levels[self._feature] < 0).T.astype(np.float64)
         sums += missing[:, None] * own
         sums += log_weights[self._feature]
