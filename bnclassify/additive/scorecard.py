@@ -364,7 +364,9 @@ def scorecard(
     own, recipe = np.maximum(sign, 0.0), model.recipe
     points = [np.round((effect - least) / unit) for effect, least in zip(effects, low, strict=True)]
     rounded = tuple([unit * each[..., None] * own for each in points])
-    unknown = table.unknown and table.unknown.moved(table.tables, rounded, table.shares)
+    unknown = table.unknown and table.unknown.with_changed_effects(
+        table.tables, rounded, table.shares
+    )
     table = replace(table, tables=rounded, unknown=unknown)
     table = _with_centered_effects(
         _without_idle(merge_intervals(table))
@@ -406,7 +408,7 @@ def _with_centered_effects(x: EffectTable) -> EffectTable:
     means = [m if j is None else shares[j] @ m for m, j in zip(means, x.givens, strict=True)]
     tables = tuple([table - mean for table, mean in zip(x.tables, means, strict=True)])
     constant = np.sum([np.zeros_like(x.constant), *means], axis=0)
-    unknown = x.unknown and x.unknown.moved(x.tables, tables, shares)
+    unknown = x.unknown and x.unknown.with_changed_effects(x.tables, tables, shares)
     return replace(x, tables=tables, constant=constant, unknown=unknown)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from ..base.arrays import Array, ArrayOf, log
 from ..base.checks import Instance
 from ..base.messages import plain
-from ..inference.evidence import cards_of, middles, order_features
+from ..inference.evidence import cards_of, middles_of_intervals, order_features
 from ..inference.value_changes import decimals
 from ..inference.value_of_information import grid_of
 from ..model.arguments import check_model
@@ -257,7 +257,7 @@ def _missing_in_training(x: Model) -> set[int]:
 
 def _points_of(x: Model, name: Hashable) -> Array | tuple[Array, Array] | None:
     """Return a number of each level of a numeric feature, or the points and widths of a grid."""
-    return grid_of(x.densities[name]) if name in x.densities else middles(x, name)
+    return grid_of(x.densities[name]) if name in x.densities else middles_of_intervals(x, name)
 
 
 def _label_as_json(label: Hashable) -> str | float:

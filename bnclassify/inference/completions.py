@@ -61,5 +61,5 @@ def _draws_by_augmentation(
         if sweep > burn_in and (sweep - burn_in) % spacing == 0:
             found.append(completed)
         counts = counted(x).count_all(Dataset(schema, completed, data.index), prior)
-        x = counted(x).tabulate(Tally(counts, prior.drawn(rng)))
+        x = counted(x).tabulate(Tally(counts, prior.with_drawn_tables(rng)))
     return np.concatenate(found, axis=1)

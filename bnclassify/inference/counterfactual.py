@@ -185,7 +185,7 @@ class Changes:
             for f in list[int](np.unique(self.features).tolist())
         }
 
-    def logs(self, sets: Positions) -> Array:
+    def logs_after(self, sets: Positions) -> Array:
         """Return the log joint after each set of changes, (sets, classes)."""
         some = blocks(max(1, len(sets)), _BLOCK_ROWS)
         return np.concatenate(
@@ -209,13 +209,13 @@ class Changes:
     @cached_property
     def before(self) -> Array:
         """The log joint of the row, (classes,)."""
-        return self.logs(np.empty((1, 0), dtype=np.intp)).ravel()
+        return self.logs_after(np.empty((1, 0), dtype=np.intp)).ravel()
 
     @cached_property
     def alone(self) -> Array:
         """The effect of each move on the log joint, (moves, classes)."""
         with np.errstate(invalid="ignore"):
-            return self.logs(np.arange(len(self.moves))[:, None]) - self.before
+            return self.logs_after(np.arange(len(self.moves))[:, None]) - self.before
 
     @cached_property
     def scopes(self) -> list[frozenset[int]] | None:
@@ -231,7 +231,7 @@ class Changes:
             scopes = {scope for scope in scopes if u not in scope} | {joined}
         return [scope & self.moves_of.keys() for scope in scopes]
 
-    def corrected(self, most: int) -> list[tuple[int, ...]]:
+    def scopes_to_correct(self, most: int) -> list[tuple[int, ...]]:
         """Return the sets of 2 to ``most`` features that are together in a term, small first."""
         sizes, scopes = range(2, most + 1), {tuple(sorted(scope)) for scope in self.scopes or ()}
         sets = {
@@ -239,9 +239,9 @@ class Changes:
         }
         return sorted(sets, key=lambda subset: (len(subset), subset))
 
-    def corrections(self, most: int) -> Corrections:
+    def corrections_of_scopes(self, most: int) -> Corrections:
         """Return what sets of 2 to ``most`` features of a term add, (moves of each…, classes)."""
-        wanted = self.corrected(most)
+        wanted = self.scopes_to_correct(most)
         for _, group in groupby([scope for scope in wanted if scope not in self._known], len):
             scopes = list(group)
             rows = sum(prod(len(self.moves_of[f]) for f in scope) for scope in scopes)
@@ -254,7 +254,7 @@ class Changes:
         cards = [[len(self.moves_of[f]) for f in scope] for scope in scopes]
         grids = [np.indices(card).reshape(len(card), -1).T for card in cards]
         starts = [[self.moves_of[f][0] for f in scope] for scope in scopes]
-        logs = self.logs(
+        logs = self.logs_after(
             np.concatenate([grid + at for grid, at in zip(grids, starts, strict=True)])
         )
         ends = np.cumsum([len(grid) for grid in grids])[:-1]
@@ -307,7 +307,7 @@ class Gains:
             return np.asarray(logs[..., [changes.target]] - logs)
 
         pairs: dict[int, dict[int, Array]] = {}
-        for scope, effect in changes.corrections(size).items():
+        for scope, effect in changes.corrections_of_scopes(size).items():
             # what the first feature adds to the change of the last one
             gain: Array = np.maximum(odds(effect).max(axis=tuple(range(1, len(scope)))), 0.0)
             of_first = pairs.setdefault(scope[0], {})
@@ -361,7 +361,7 @@ def smallest_changes(
             _check_work(changes, size)
             sets = SetSearch(changes, size, alternatives).run()
             if len(sets):
-                logs = log_normalize(changes.logs(sets))[:, changes.target]
+                logs = log_normalize(changes.logs_after(sets))[:, changes.target]
                 posteriors: list[float] = np.exp(logs).tolist()
                 rows: list[list[int]] = sets.tolist()
                 chosen = [[changes.moves[m] for m in row] for row in rows]
@@ -374,7 +374,9 @@ def _check_work(changes: Changes, size: int) -> None:
     amounts = {f: len(moves) for f, moves in changes.moves_of.items()}
     if changes.scopes is not None:
         _check_rows(
-            changes, sum(prod(amounts[f] for f in scope) for scope in changes.corrected(size)), size
+            changes,
+            sum(prod(amounts[f] for f in scope) for scope in changes.scopes_to_correct(size)),
+            size,
         )
     elif not changes.sums:
         _check_rows(
@@ -405,7 +407,7 @@ class SetSearch:
 
     def __init__(self, changes: Changes, size: int, number: int) -> None:
         self.changes, self.size, self.number = changes, size, number
-        self.corrections = None if changes.scopes is None else changes.corrections(size)
+        self.corrections = None if changes.scopes is None else changes.corrections_of_scopes(size)
         self.gains = [Gains.of(one, size) for one in changes.sums]
         self.best, self.values, self.least = (
             np.empty((0, size), dtype=np.intp),
@@ -448,7 +450,7 @@ class SetSearch:
                 longer = longer[(ends >= self.least) & (ends > -np.inf)]
                 self.tried += len(longer)
                 _check_rows(self.changes, self.tried, self.size)
-                self._keep_best_sets(longer, self.changes.logs(longer))
+                self._keep_best_sets(longer, self.changes.logs_after(longer))
             else:
                 self._keep_best_sets(longer, logs)
 

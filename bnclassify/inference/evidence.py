@@ -307,7 +307,7 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
     numbers = {} if points is None else {feature: np.tile([np.nan, *points], len(lines))}
     if parent is not None:
         codes[model.features.index(parent)] = lines[:, None]
-        of_parent = middles(model, parent)
+        of_parent = middles_of_intervals(model, parent)
         if of_parent is not None:
             numbers[parent] = np.repeat(of_parent[lines], len(at) + 1)
     rows = model.rows_of(codes.reshape(len(codes), -1), numbers)
@@ -354,7 +354,7 @@ def curve_of(x: Model, feature: Hashable) -> Array | None:
     return np.unique(points.clip(low, high))
 
 
-def middles(x: Model, feature: Hashable) -> Array | None:
+def middles_of_intervals(x: Model, feature: Hashable) -> Array | None:
     """Return a number in each interval of a feature whose numbers are needed, NaN if none is."""
     points = curve_of(x, feature)
     if points is None:

@@ -71,7 +71,7 @@ class HillClimber:
         """Whether there is an arc, (from, to)."""
         return self._graph.arcs.copy()
 
-    def gains(self) -> Array:
+    def gains_of_moves(self) -> Array:
         """Return the gains of operations on arcs, (operations, from, to); impossible is -inf."""
         gains = np.full((len(MOVES), *self._added.shape), -np.inf)
         sources, targets, deletions, reversals = self._gains_on_arcs()
@@ -91,7 +91,9 @@ class HillClimber:
             reversals = self._deleted[targets, sources] + self._added[sources, targets]
         return sources, targets, deletions, reversals
 
-    def best(self, tolerance: float, tabu: Collection[Mask] = ()) -> tuple[ArcMove, float] | None:
+    def best_move(
+        self, tolerance: float, tabu: Collection[Mask] = ()
+    ) -> tuple[ArcMove, float] | None:
         """Return the best move to a network that is not `tabu` and its gain, the first if tied."""
         on_arcs, refused = self._gains_on_arcs(), list[int]()
         while (found := self._first_best_move(tolerance, *on_arcs)) is not None:
@@ -154,13 +156,13 @@ class HillClimber:
 
     def draw(self, rng: np.random.Generator) -> tuple[ArcMove, float] | None:
         """Draw one of the possible moves, and return it with its gain."""
-        gains = self.gains()
+        gains = self.gains_of_moves()
         possible = np.flatnonzero(gains > -np.inf)
         return (
             _move_at(gains, int(possible[rng.integers(len(possible))])) if len(possible) else None
         )
 
-    def make(self, move: ArcMove) -> None:
+    def make_move(self, move: ArcMove) -> None:
         """Make a possible move. Paths change from an end of the arc and its ancestors only."""
         operation, source, target = move
         changed = self._graph.reach[:, source] | (
@@ -258,7 +260,7 @@ class Climb:
         while True:
             # 1.490116e-8: the square root of the machine epsilon, as in bnlearn
             tolerance = 1.490116e-8 if self.tabu else max(TOLERANCE, 1e-12 * abs(climber.score))
-            found = climber.best(tolerance, recent)
+            found = climber.best_move(tolerance, recent)
             if found is None or (found[1] <= tolerance and losses == self.tabu):
                 return best, best_score
             _make_and_record(climber, *found, changes, run, bar)
@@ -276,7 +278,7 @@ class Climb:
 def _make_and_record(
     climber: HillClimber, move: ArcMove, gain: float, changes: list[Change], run: int, bar: Bar
 ) -> None:
-    climber.make(move)
+    climber.make_move(move)
     changes.append(Change(move, gain, climber.score, run))
     bar.set_postfix_str(f"score={climber.score:.4f}", refresh=False)
     bar.update()

@@ -180,7 +180,7 @@ class GreedySearch:
             _assign_to_folds(data, self.k, self.folds, generator), prior, metric
         )
         required, forbidden = (
-            {(i, j) for i, j in np.argwhere(m)} for m in rules.matrices(data.features)
+            {(i, j) for i, j in np.argwhere(m)} for m in rules.required_and_forbidden(data.features)
         )
         pick = picker(None if self.rng is None else generator)
         candidates = Candidates(range(len(data.features)), required, forbidden, score, pick)

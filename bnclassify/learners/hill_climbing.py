@@ -263,7 +263,7 @@ class _Climber:
             rows.columns,
             len(rows.columns) if self.max_parents is None else self.max_parents,
         )
-        limits = Limits(*rules.matrices(names), most, self.moves)
+        limits = Limits(*rules.required_and_forbidden(names), most, self.moves)
         rng, position, changes = check_rng(self.rng), rows.positions, list[Change]()
 
         def learn(data: Countable, start: Sequence[Sequence[int]]) -> list[list[int]]:

@@ -187,7 +187,7 @@ def _best_parents(data: Countable, k: int, rules: ArcRules) -> dict[Hashable, tu
     names, class_column = data.features, len(data.features)
     if k == 0:
         return dict.fromkeys(names, ())
-    required, forbidden = rules.matrices(names)
+    required, forbidden = rules.required_and_forbidden(names)
     pairs = [pair_statistics(view, range(class_column), class_column) for view in data.views]
     with_class = [(feature, class_column) for feature in range(class_column)]
     relevance = np.mean(

@@ -76,12 +76,12 @@ class FoldedData:
         least = 1.0 if weights is None else float(weights.min(where=weights > 0, initial=np.inf))
         return ln(least) - ln(self.grouped.size) - ln(max(self.cards, default=1) + self.n_classes)
 
-    def observed(self, columns: Sequence[int]) -> Mask | None:
+    def rows_observed_in(self, columns: Sequence[int]) -> Mask | None:
         """Whether rows are complete in these columns; None if all rows are."""
         partial = [self.grouped.codes[column] >= 0 for column in columns if column in self.partial]
         return np.logical_and.reduce(partial) if partial else None
 
-    def trained(self, counts: ArrayOf[Any]) -> Array:
+    def training_counts(self, counts: ArrayOf[Any]) -> Array:
         """Convert counts by group, the last axis, to those of training: (..., folds, classes)."""
         by_fold = counts.reshape(*counts.shape[:-1], -1, self.n_classes)
         total = by_fold.sum(axis=-2, keepdims=True) if self.partition else by_fold[..., -1:, :]
@@ -108,7 +108,7 @@ class CrossValidatedScore:
         self._starts = [fold.start for fold in data.folds]
         self._weights = np.ones(data.n_tested) if data.weights is None else data.weights
         self._sizes = np.add.reduceat(self._weights, self._starts)
-        of_fold = self._bounded_logs(log(prior(data.trained(counts), axis=1)))
+        of_fold = self._bounded_logs(log(prior(data.training_counts(counts), axis=1)))
         self._of_class = of_fold.T.take(data.fold[: data.n_tested], axis=1)
 
     def __call__(self, structure: Structure, edits: Sequence[Edit]) -> Array:
@@ -156,7 +156,7 @@ class CrossValidatedScore:
             slice(self.data.n_tested),
         )
         added = by_class.take(index[tested] * self.data.n_folds + self.data.fold[tested], axis=1)
-        observed = self.data.observed(family)
+        observed = self.data.rows_observed_in(family)
         return added if observed is None else added * observed[tested]
 
     def _log_table_of_family(self, family: Parents) -> tuple[Array, Positions]:
@@ -164,11 +164,11 @@ class CrossValidatedScore:
         data, weights = self.data, self.data.grouped.weights
         index, shape = number_states(data.grouped, family, numbered=data.partial.isdisjoint(family))
         cells = flat_index([index, data.group], [prod(shape), data.n_groups])
-        if (observed := data.observed(family)) is not None:
+        if (observed := data.rows_observed_in(family)) is not None:
             check_cells(data.grouped, (*family, -1))
             cells, weights = cells[observed], None if weights is None else weights[observed]
         counts = np.bincount(cells, weights, prod(shape) * data.n_groups).reshape(*shape, -1)
-        trained = data.trained(counts)
+        trained = data.training_counts(counts)
         card, configurations = shape[0], prod(data.cards[p] for p in family[1:])
         shares = self.prior.shares(
             trained, trained.sum(axis=0), card, configurations * data.n_classes

@@ -245,7 +245,7 @@ def read_for(
         for name in unknown
         if isinstance(rows, Records) and name in rows.columns and name in names
     ]
-    data = _encode_columns(x, rows, [*known, *said], argument).unknowing(said)
+    data = _encode_columns(x, rows, [*known, *said], argument).with_unknown_columns(said)
     others = [name for name in names if name in unknown and name not in said]
     if not others:
         return data

@@ -354,7 +354,7 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Line],
 def _short_interval(value: object) -> str:
     """Write an interval with few letters.
 
-    >>> [_short_interval(value) for value in ("(-inf, 72.5]", "(72.5, 99.5]", "(154.5, inf)", "high")]
+    >>> [_short_interval(each) for each in ("(-inf, 72.5]", "(72.5, 99.5]", "(154.5, inf)", "high")]
     ['≤ 72.5', '72.5–99.5', '> 154.5', 'high']
     """
     found = re.fullmatch(r"\((\S+), (\S+)[\])]", str(value))

@@ -27,7 +27,7 @@ from ..scores.formulas import Blend, Formula, Sum, Table
 from ..scores.rows import Rows
 from .codings import Coarsening
 from .family_terms import FamilyTerm, family_terms
-from .incomplete import make_tree, some
+from .incomplete import make_tree, some_positions
 from .tables import PrefixTable, class_probabilities
 from .terms import Power
 
@@ -202,7 +202,7 @@ class LogLinear(BuiltOn):
         """The trees of some of the networks as sums of tables."""
         trees, nothing = [], np.full((len(self.features), 1), -1)
         averaged = self.tables[: len(self.tables) - self.apart]
-        for number in some(averaged):
+        for number in some_positions(averaged):
             factors, coding = (
                 make_tree(self.in_coding(number), averaged[number]),
                 self._coding_number(number),

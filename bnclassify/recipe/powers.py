@@ -124,7 +124,7 @@ class Problem:
             total += self.columns.product(of_columns @ _odds_of_basis(self.others + 1)).T
         return total
 
-    def transposed(self, residuals: Array) -> Array:
+    def sums_of_residuals(self, residuals: Array) -> Array:
         """Return the transpose of `odds`: sums over rows of residuals times each weight's odds."""
         parts = [
             terms.reshape(len(terms), residuals.size) @ residuals.ravel() for terms in self.shared
@@ -138,13 +138,13 @@ class Problem:
     def gradient(self, posteriors: Array) -> Array:
         """Return the derivative of the log-likelihood; posteriors exclude the first class."""
         is_own: Mask = self.classes == np.arange(1, self.others + 1)[:, None]
-        return self.transposed((is_own - posteriors) * self.counts)
+        return self.sums_of_residuals((is_own - posteriors) * self.counts)
 
-    def curved(self, weights: Array, posteriors: Array) -> Array:
+    def hessian_times(self, weights: Array, posteriors: Array) -> Array:
         """Return H times weights, H being minus the Hessian of the log-likelihood."""
         spread = self.odds(weights)
         spread -= (posteriors * spread).sum(axis=0)
-        return self.transposed(spread * posteriors * self.counts)
+        return self.sums_of_residuals(spread * posteriors * self.counts)
 
     def solver(self, posteriors: Array, ridges: Array) -> Solve:
         """Return a function that solves (H + Λ) x = slope, maybe approximately; see `parts`."""
@@ -180,7 +180,7 @@ class Problem:
         ].clip(0)
         solvers = []
         for share in shares if k > 1 else shares[:1]:  # two classes have the same part
-            root = columns.times(
+            root = columns.times_rows(
                 np.sqrt(self.counts[::step] * step * share * (1 - share) * (k + 1) / k)
             )
             wide = root.shape[0] < width
@@ -275,7 +275,7 @@ class Problem:
     def _of_columns(self, columns: Design, counts: Array, shares: Array) -> Array:
         """Return the part of H of the columns."""
         n, k = columns.shape[1], self.others
-        wide = Design.beside([columns.times(root) for root in shares * np.sqrt(counts)])
+        wide = Design.beside([columns.times_rows(root) for root in shares * np.sqrt(counts)])
         table = -wide.gram().reshape(k, n, k, n)
         for c in range(k):
             table[c, :, c] += columns.gram(shares[c] * counts)
@@ -391,7 +391,7 @@ def maximize(
 
 
 def _times_curvature(x: Problem, posteriors: Array, ridges: Array, weights: Array) -> Array:
-    return x.curved(weights, posteriors) + ridges * weights
+    return x.hessian_times(weights, posteriors) + ridges * weights
 
 
 def _conjugate_gradients(times: Solve, slope: Array, precondition: Solve) -> tuple[Array, int]:

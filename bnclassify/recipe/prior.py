@@ -312,7 +312,10 @@ class BackOff(Immutable):
         stacks = make_stacks(
             [c.prefixes for c in counts], [np.array([c.cards]) for c in counts], of_class, self
         )
-        tables = [stack.tables(len(scope))[0] for stack, scope in zip(stacks, scopes, strict=True)]
+        tables = [
+            stack.tables_of_codings(len(scope))[0]
+            for stack, scope in zip(stacks, scopes, strict=True)
+        ]
         cpts = [table.conditional(family) for table, family in zip(tables, families, strict=True)]
         return cpts, concentrations_of(tables)
 

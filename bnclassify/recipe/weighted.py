@@ -179,7 +179,9 @@ class Stacked(LogLinear):
     @cached_property
     def tables(self) -> tuple[tuple[PrefixTable, ...], ...]:
         """The table of each family in each coding."""
-        found = dict(pair for group in self.groups for pair in group.tables(self.most_parents))
+        found = dict(
+            pair for group in self.groups for pair in group.tables_of_families(self.most_parents)
+        )
         families = [found[family] for family in range(len(found))]
         return tuple(
             [tuple([each[i % len(each)] for each in families]) for i in range(len(self.codes))]
@@ -219,7 +221,7 @@ class Stacked(LogLinear):
             powers = np.array([[by_depth(p[f], n) for f in group.families] for p in of_groups])
             if not powers.any():
                 continue
-            logs = group.logs(coded, left_out, further=self.apart)
+            logs = group.logs_of_families(coded, left_out, further=self.apart)
             terms = [
                 (power[..., None, None] * each[: len(power)]).sum(axis=0)
                 for power, each in zip(powers.transpose(2, 0, 1), logs, strict=False)
@@ -286,7 +288,9 @@ class Stacked(LogLinear):
                 block = slice(start, start + rows_per_block)
                 places = group.places_at(rows[block])
                 by_number = list(
-                    group.logs(self.codes, left_out.take(block), rows[block], self.apart, places)
+                    group.logs_of_families(
+                        self.codes, left_out.take(block), rows[block], self.apart, places
+                    )
                 )
                 for i, depth in enumerate(depths):
                     mean, *others = by_number[min(depth, len(by_number) - 1)]

@@ -91,7 +91,7 @@ class UnknownEffects(Immutable):
         too_many = np.count_nonzero(gaps, axis=0) > self.most
         return np.asarray(unknown | (missing & self.always[:, None]) | (gaps & too_many))
 
-    def moved(
+    def with_changed_effects(
         self, before: Sequence[Array], after: Sequence[Array], masses: Sequence[Array]
     ) -> Self:
         """Return moments for tables whose effects change a little, by the shares of values."""

@@ -138,9 +138,9 @@ class ANDE(Average):
     @cached_property
     def members(self) -> tuple[BNC, ...]:
         """The estimators as networks, in the order of `superparents`."""
-        return tuple([self.member(s) for s in self.superparents])
+        return tuple([self.network_of(s) for s in self.superparents])
 
-    def member(self, superparents: tuple[int, ...]) -> BNC:
+    def network_of(self, superparents: tuple[int, ...]) -> BNC:
         """Return an estimator of up to two superparents, the first a parent of the second."""
         earlier = {s: superparents[:i] for i, s in enumerate(superparents)}
         scopes = [(f, *earlier.get(f, superparents)) for f in range(len(self.features))]
