@@ -72,7 +72,7 @@ def test_large_families_are_counted_by_the_configurations_that_occur(
     monkeypatch: pytest.MonkeyPatch, car: pd.DataFrame
 ) -> None:
     whole = LocalScores(bn.encode(car), "bic").gains(0, [1, 2])
-    monkeypatch.setattr("bnclassify.counts.family_counts._BLOCK_CELLS", 10)
+    monkeypatch.setattr("bnclassify.base.arrays.BLOCK_CELLS", 10)
     monkeypatch.setattr("bnclassify.counts.family_counts._FEW_CONFIGURATIONS", 2)
     in_parts = LocalScores(bn.encode(car.iloc[:10]), "bic").gains(0, [1, 2])
     assert np.isfinite(in_parts).all()

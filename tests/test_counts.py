@@ -18,6 +18,7 @@ from scipy.special import xlogy
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bnclassify as bn
+from bnclassify.base import arrays
 from bnclassify.base.arrays import TOLERANCE, first_best, log, one_thread
 from bnclassify.counts import contingency as counting
 from bnclassify.counts import family_counts as extending
@@ -30,13 +31,13 @@ from bnclassify.models import AODE
 from .strategies import examples, frames
 
 # Usual limits, then such that all that goes by blocks or by size goes the other way.
-LIMITS = [{}, {"_BLOCK_ITEMS": 1}, {"_PASS_CELLS": 1}]
+LIMITS = [{}, {"BLOCK_CELLS": 1}, {"_PASS_CELLS": 1}]
 
 
 @pytest.fixture(params=LIMITS, ids=str)
 def limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in request.param.items():
-        [module] = [module for module in (counting, information) if name in vars(module)]
+        [module] = [module for module in (arrays, information) if name in vars(module)]
         monkeypatch.setattr(module, name, value)
 
 

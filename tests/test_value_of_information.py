@@ -161,5 +161,5 @@ def test_features_are_computed_in_groups(monkeypatch: pytest.MonkeyPatch, name: 
     x, frame = case(name)
     row = frame[list(bn.features(x))].iloc[0].to_dict() | dict.fromkeys(bn.features(x)[1:])
     found = bn.value_of_information(x, row)
-    monkeypatch.setattr("bnclassify.inference.value_of_information._BLOCK_CELLS", 1)
+    monkeypatch.setattr("bnclassify.base.arrays.BLOCK_CELLS", 1)
     pd.testing.assert_frame_equal(bn.value_of_information(x, row), found, atol=1e-12)

@@ -134,7 +134,8 @@ print(len(train), "applications of 2023,", len(test), "of 2024 put aside")
 #
 # Three models: naive Bayes as a baseline, the default, and a sum of one effect per feature (`additive=True`), which becomes a
 # table that people can read and sign. `groups=customers` also keeps customers together when the recipe holds out rows to choose
-# its weights. `pairs="auto"` would add effects of pairs if held-out rows showed that they help; here it adds none.
+# its weights. `pairs="auto"` would add effects of pairs if held-out rows showed that they help; here it adds none. The block
+# fits 33 models, in about 25 seconds.
 
 # %%
 models = {
@@ -259,7 +260,7 @@ offers.set_index(pd.Index(amounts, name="amount"))
 # ## 9. A card of points, and the reasons in a letter
 #
 # Lenders often want points that a clerk can add up. `scorecard` rounds a model to whole points. With `pdo=20`, 20 points double
-# the odds of repayment, and 600 points mean odds of 50 to 1.
+# the odds of repayment, and 600 points mean odds of 50 to 1. The comparison below takes about 25 seconds.
 
 # %%
 card = scorecard(model, most_intervals=4, target="good", pdo=20, score=600, odds=50)

@@ -29,7 +29,7 @@ print(*explain(classifier, bea, sentences=True), sep="\n")
 
 # %% [markdown]
 # **Accurate.** Means over 29 public data sets with default settings, fitted to one half and evaluated on the other
-# (lower is better):
+# (lower is better, except for the area under the ROC curve, AUC):
 #
 # | model | error | log-loss | calibration error |
 # |---|---:|---:|---:|

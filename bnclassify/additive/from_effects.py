@@ -245,10 +245,8 @@ def _with_pairs(
             at = np.append(
                 np.searchsorted(old, [*sorted(points), np.inf], side="left"), len(old) + 1
             )
-            tables[i], shares = (
-                tables[i][at],
-                [],
-            )  # the shares of parts of an interval are not known
+            # The shares of parts of an interval are not known.
+            tables[i], shares = (tables[i][at], [])
     found = []
     for pair, rows in pairs.items():
         axes = read[pair]

@@ -29,6 +29,12 @@ Mask = ArrayOf[np.bool_]
 # axes that are adjacent in memory, and the order in which they add up depends on the other axes.
 
 
+BLOCK_CELLS = 2**18
+"""The cells of an array that is computed at once, so that it stays in the cache."""
+
+BLOCK_ROWS = 2**13
+"""The rows that are scored at once, so that their scores stay in the cache."""
+
 TOLERANCE = 1e-9
 """Two scores, log probabilities or weights that differ by no more than this are tied."""
 
@@ -39,9 +45,9 @@ def code_type(bound: int) -> np.dtype[Any]:
     return np.min_scalar_type(-bound - 2)
 
 
-def blocks(n: int, most: int, cells: int = 1) -> Iterator[slice]:
-    """Yield slices of n rows with ``cells`` each: up to ``most`` cells per slice, or one row."""
-    size = max(1, most // max(1, cells))
+def blocks(n: int, cells: int = 1, most: int | None = None) -> Iterator[slice]:
+    """Yield slices of n rows with ``cells`` each: at most `BLOCK_CELLS` per slice, or one row."""
+    size = max(1, (most or BLOCK_CELLS) // max(1, cells))
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
@@ -100,9 +106,8 @@ def log_sum_exp(logs: Array, axis: int = -1) -> Array:
     top = np.where(top == -np.inf, 0.0, top)
     if parts.size < 2**16:  # the array stays in the cache
         return log(reduce(np.add, np.exp(parts - top))) + top
-    return (
-        log(reduce(np.add, (np.exp(part - top) for part in parts))) + top
-    )  # a third of the memory
+    # A third of the memory.
+    return log(reduce(np.add, (np.exp(part - top) for part in parts))) + top
 
 
 def share_out(logs: Array, axis: int) -> Array:

@@ -153,9 +153,8 @@ def maximum_arborescence(weights: Array) -> list[int]:
     n = len(weights)
     if not n:
         return []
-    into = np.array(
-        np.transpose(weights), dtype=np.float64
-    )  # from columns; a group is at its first vertex
+    # From columns; a group is at its first vertex.
+    into = np.array(np.transpose(weights), dtype=np.float64)
     np.fill_diagonal(into, -np.inf)
     head, tail = np.indices((n, n))  # ends of the arcs between groups, as vertices
     name = list(range(n))  # of the group at each vertex; groups have the numbers after the vertices
@@ -260,9 +259,8 @@ class ChangingDag:
 
     def present(self) -> tuple[Positions, Positions]:
         """Return the sources and targets of the arcs, in order."""
-        return np.divmod(
-            np.flatnonzero(self.arcs), len(self.arcs)
-        )  # faster than np.nonzero of a matrix
+        # Faster than np.nonzero of a matrix.
+        return np.divmod(np.flatnonzero(self.arcs), len(self.arcs))
 
     def reversible(self, sources: Positions, targets: Positions) -> Mask:
         """Return which arcs are the only path between their ends."""

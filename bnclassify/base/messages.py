@@ -23,10 +23,8 @@ import numpy as np
 
 T = TypeVar("T", bound=Hashable)
 
-_OURS = (
-    str(Path(__file__).parents[1]) + os.sep,
-    functools.__file__,
-)  # which computes cached properties
+# Which computes cached properties.
+_OURS = (str(Path(__file__).parents[1]) + os.sep, functools.__file__)
 
 _TOOLS = ("sklearn", "joblib")
 _TOLD: set[tuple[str, str, int]] = set()

@@ -21,7 +21,7 @@ from ..frames.dataset import Countable, Dataset
 MAX_CELLS = 2**27
 """Maximum number of cells of a table (1 GiB)."""
 
-_BLOCK_ITEMS = 2**18  # number of codes that are counted at once
+_CROSSED_CELLS = 2**9  # maximum number of cells of a table of several families
 _FEW_CELLS = 2**5  # of a table that is counted fastest by bits
 
 _count_bits: Any = getattr(np, "bitwise_count", None)  # which NumPy 1 does not have
@@ -86,7 +86,7 @@ def _stack_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
     cells = prod(shape)
     members = np.array(families, dtype=np.intp).T
     counts = np.empty((len(families), cells))
-    for block in blocks(len(families), _BLOCK_ITEMS, max(len(data), cells)):
+    for block in blocks(len(families), max(len(data), cells)):
         counts[block] = _count_block(data, members[:, block], shape)
     return counts.reshape(len(families), *shape)
 

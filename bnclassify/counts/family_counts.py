@@ -16,11 +16,9 @@ from ..frames.dataset import Countable, Dataset
 from .contingency import Counts, Family, check_cells, check_number, count_beside, flat_index
 from .pairs import by_products, levels_of_rows, pair_tables
 
-_BLOCK_CELLS = 2**18  # of rows and columns, or of tables, that are counted at once
 _FEW_CONFIGURATIONS = 2**12  # up to this number, all configurations are numbered
-_KEPT_CELLS = (
-    2**24
-)  # number of levels of rows, or of pairs, that are kept in memory, in 16 or 32 MiB
+# Number of levels of rows, or of pairs, that are kept in memory, in 16 or 32 MiB.
+_KEPT_CELLS = 2**24
 _SHORT_ROWS = 2**14  # number of rows whose counts 16 bits can hold
 
 
@@ -110,7 +108,7 @@ class FamilyCounts:
             yield slice(0, len(self.cards)), counts.reshape(*shape, -1)
             return
         largest = max(len(self.data), cells * int(self.cards[widest]))
-        for columns in blocks(len(self.cards), _BLOCK_CELLS, largest):
+        for columns in blocks(len(self.cards), largest):
             cards, codes = self.cards[columns], self._rows.codes[columns]
             n_levels = int(cards.sum())
             index: Positions = (
@@ -132,7 +130,7 @@ class FamilyCounts:
         if prod(shape) > _KEPT_CELLS or not by_products(self.data, every):
             return None
         result = np.empty(shape, dtype=np.uint8)
-        for rows in blocks(len(result), _SHORT_ROWS):
+        for rows in blocks(len(result), most=_SHORT_ROWS):
             result[rows] = levels_of_rows(self._rows, every, np.arange(rows.start, rows.stop)).T
         return result
 
@@ -148,7 +146,7 @@ class FamilyCounts:
         total: Counts = np.zeros(
             (cells, has_level.shape[1]), np.intp if given is None else np.float64
         )
-        for rows in blocks(len(state), _SHORT_ROWS):
+        for rows in blocks(len(state), most=_SHORT_ROWS):
             n: int = rows.stop - rows.start
             of_state = csc_array((weights[rows], states[rows], rows_at[: n + 1]), shape=(cells, n))
             total += np.asarray(of_state @ has_level[rows])

@@ -226,10 +226,8 @@ def log_tail(statistic: float, df: int) -> float:
     tail = float(chdtrc(df, statistic)) if df else 1.0
     if tail > 1e-280:  # below it, SciPy's tail is not precise
         return ln(tail)
-    a, x = (
-        df / 2,
-        statistic / 2,
-    )  # the continued fraction of the incomplete gamma function, from its end
+    # The continued fraction of the incomplete gamma function, from its end.
+    a, x = (df / 2, statistic / 2)
     fraction = 0.0
     for k in range(500, 0, -1):  # terms of the continued fraction
         fraction = k * (a - k) / (x + 2 * k + 1 - a + fraction)

@@ -60,16 +60,15 @@ def _multiply_levels(
     """Count pairs of levels by products of their rows, as zeros and ones, with each other."""
     of_given = np.zeros(len(data), dtype=np.intp) if given is None else data.codes[given]
     weights, n_levels = data.weights, sum(data.cards[column] for column in columns)
-    exact = np.dtype(
-        "f8" if weights is not None else "f4"
-    )  # a block has so few rows that these are exact
+    # A block has so few rows that these are exact.
+    exact = np.dtype("f8" if weights is not None else "f4")
     smallest = exact if weights is not None else np.min_scalar_type(len(data))
     shape = len(np.arange(n_levels)[owners]), 1 if given is None else data.cards[given], n_levels
     counts = np.zeros(shape, smallest)
     with one_thread:
         for c in range(counts.shape[1]):
             rows = np.flatnonzero(of_given == c)
-            for block in blocks(len(rows), _BLOCK_ROWS):
+            for block in blocks(len(rows), most=_BLOCK_ROWS):
                 ones = levels_of_rows(data, columns, rows[block]).astype(exact)
                 # Entry (i, j) of the product counts the rows in which levels i and j are both 1:
                 # [[1 0 1], [0 1 1]] times its transpose is [[2 1], [1 2]].
@@ -143,11 +142,10 @@ def _product_statistics(
     )
     sums, rows = np.zeros((2, n, n))
     # 2**24: number of cells of tables of pairs of levels that are counted at once
-    for block in blocks(n, 2**24, cells):
+    for block in blocks(n, cells, 2**24):
         first, last = starts[[block.start, block.stop]]
         tables = pair_tables(data, features, class_column, slice(first, last))
-        # 2**17: number of them whose logs are added up at once
-        for part in blocks(block.stop - block.start, 2**17, cells):
+        for part in blocks(block.stop - block.start, cells):
             at = slice(block.start + part.start, block.start + part.stop)
             own, others = starts[at.start : at.stop + 1], starts[at.start :]
             later = tables[own[0] - first : own[-1] - first, :, own[0] :]

@@ -169,9 +169,8 @@ def compare_ranks(
     ranks = figures.round(_DECIMALS).rank(axis=1, ascending=lower_is_better).to_numpy().mean(axis=0)
     chi2 = max(12 * n / (k * (k + 1)) * (float((ranks**2).sum()) - k * (k + 1) ** 2 / 4), 0.0)
     residual = n * (k - 1) - chi2
-    f = (
-        (n - 1) * chi2 / residual if residual > TOLERANCE else inf
-    )  # all data sets have the same ranks
+    # All data sets have the same ranks.
+    f = (n - 1) * chi2 / residual if residual > TOLERANCE else inf
     pairs, differences = differences_of(figures)
     unit = sqrt(k * (k + 1) / (6 * n))
     distances = np.array([abs(first - second) for first, second in combinations(ranks.tolist(), 2)])

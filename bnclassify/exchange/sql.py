@@ -232,9 +232,8 @@ def _chain_of_selects(
 ) -> tuple[str, str]:
     """Return the SELECTs of the needed columns, which keep the keys, and the name of the last."""
     source, chain = f"{table} AS r", []
-    prefix = (
-        "stage" if '"step' in table.casefold() else "step"
-    )  # a name that the table does not have
+    # A name that the table does not have.
+    prefix = "stage" if '"step' in table.casefold() else "step"
     for i, select in enumerate(query.selects(list(map(quoted, keys)), needed), 1):
         chain.append(f"{prefix}{i} AS MATERIALIZED (\n{select} FROM {source}\n)")
         source = f"{prefix}{i}"

@@ -74,9 +74,8 @@ class Query:
     def selects(self, keys: Sequence[str], outputs: Sequence[str]) -> list[str]:
         """Return the beginnings of the SELECTs of the chain, of which the last has the outputs."""
         stages, end = self.stages, max([self.stages[name] for name in outputs], default=1)
-        last = dict.fromkeys(
-            outputs, 1 + end
-        )  # the last stages that use columns, without unused ones
+        # The last stages that use columns, without unused ones.
+        last = dict.fromkeys(outputs, 1 + end)
         for text, name in reversed(self.columns.items()):
             for used in _NAME.findall(text) if stages[name] > 1 and name in last else ():
                 last[used] = max(last.get(used, 0), stages[name])
@@ -227,14 +226,8 @@ def quoted(name: str) -> str:
 
 
 _HUGE, _MOST, _TINY = "1e300", 1e300, "1e-120"
-_RUNS = (
-    "0" * 16,
-    "0" * 16,
-    "0" * 4,
-    "0" * 4,
-    "00",
-    "00",
-)  # of digits up to 300, each replaced by one 0
+# Of digits up to 300, each replaced by one 0.
+_RUNS = ("0" * 16, "0" * 16, "0" * 4, "0" * 4, "00", "00")
 _MANTISSAS, _EXPONENTS = ("0", "0.", "0.0", ".0"), ("", "e0", "e+0", "e-0")
 _FORMS = ",".join(f"'{mantissa}{exponent}'" for mantissa in _MANTISSAS for exponent in _EXPONENTS)
 _MANY_DIGITS = (
@@ -257,9 +250,8 @@ def clean(query: Query, column: ColumnCoding) -> str:
         f"CASE WHEN SUBSTR({text},1,1) IN ('+','-') THEN SUBSTR({text},2) ELSE {text} END"
     )
     kind = query.add(kind_of(column, text, digits))
-    value = (
-        as_text(column) if _may_be_flag(column) else raw_value(column)
-    )  # PostgreSQL needs text of flags
+    # PostgreSQL needs text of flags.
+    value = as_text(column) if _may_be_flag(column) else raw_value(column)
     return query.add(number_of(column, text, kind, query.source(value)))
 
 

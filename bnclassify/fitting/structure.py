@@ -177,9 +177,8 @@ def _prepare_for_learner(
         features = [name for name in features if name not in drop]
     prepared = replace(_read_rows(data, class_var, features, numeric), raw=raw)
     if warns:
-        fine = (
-            cuts.cuts if isinstance(cuts, MovedCuts) else ()
-        )  # with intentionally narrow intervals
+        # With intentionally narrow intervals.
+        fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()
         others = prepared.select([name for name in prepared.columns if name not in fine])
         warn_of_columns(others, class_var, raw.requiring(class_var))
         if not features:

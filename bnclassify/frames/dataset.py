@@ -299,7 +299,7 @@ class Dataset(Countable, Opened["Dataset"]):
         """
         if len(self) <= _PART_ROWS:
             return count(self)
-        return added(count(self.taken(rows)) for rows in blocks(len(self), _PART_ROWS))
+        return added(count(self.taken(rows)) for rows in blocks(len(self), most=_PART_ROWS))
 
     count_all = add_up
 

@@ -150,9 +150,8 @@ def check_weights(weights: object, index: pd.Index[Any], argument: str = "weight
             f"{argument} must be one number for each of {len(index)} rows; got an array of shape "
             f"{numbers.shape}."
         )
-    floats = numbers.astype(
-        np.float64, copy=True
-    )  # a copy, because the caller may change the array
+    # A copy, because the caller may change the array.
+    floats = numbers.astype(np.float64, copy=True)
     wrong = ~(np.isfinite(floats) & (floats >= 0))
     if wrong.any():
         raise ValueError(
@@ -223,9 +222,8 @@ def code_labels(
     found = [as_label(value) for value in values]
     levels = (*labels, *sorted(set(found).difference(labels)))
     position = {label: code for code, label in enumerate(levels)}
-    lookup = np.array(
-        [*(position[label] for label in found), -1]
-    )  # the last entry stands for missing values
+    # The last entry stands for missing values.
+    lookup = np.array([*(position[label] for label in found), -1])
     return levels, lookup[codes]
 
 

@@ -54,9 +54,8 @@ def group_labels(
             raise ValueError(f"groups must not be the class; got {shown(groups)}.")
         rows, labels = rows.split_off(groups)
     elif isinstance(labels, list | tuple) and all(isinstance(label, Hashable) for label in labels):
-        labels = pd.Series(
-            labels, dtype=object
-        )  # as an array, 1 and "1" would be the same, and NaN a label
+        # As an array, 1 and "1" would be the same, and NaN a label.
+        labels = pd.Series(labels, dtype=object)
     else:
         check_index(labels, rows.index, "groups")
     if np.ndim(labels) != 1:

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import (
+    BLOCK_ROWS,
     TOLERANCE,
     Array,
     Mask,
@@ -44,8 +45,6 @@ from ..scores.rows import Rows
 from .explain import own_values, read_one
 from .value_changes import Direction, Range, ValueChange, check_wish, value_changes
 
-_BLOCK_ROWS = 2**14
-_BLOCK_CELLS = 2**20
 _MOST_TERMS = 2**34  # that are looked up to find sets of a size
 
 Corrections: TypeAlias = Mapping[tuple[int, ...], Array]
@@ -187,7 +186,7 @@ class Changes:
 
     def logs_after(self, sets: Positions) -> Array:
         """Return the log joint after each set of changes, (sets, classes)."""
-        some = blocks(max(1, len(sets)), _BLOCK_ROWS)
+        some = blocks(max(1, len(sets)), most=BLOCK_ROWS)
         return np.concatenate(
             [scores_at(self.x, self._rows_after_changes(sets[block])) for block in some]
         )
@@ -245,7 +244,7 @@ class Changes:
         for _, group in groupby([scope for scope in wanted if scope not in self._known], len):
             scopes = list(group)
             rows = sum(prod(len(self.moves_of[f]) for f in scope) for scope in scopes)
-            for block in blocks(len(scopes), _BLOCK_ROWS, rows // len(scopes)):
+            for block in blocks(len(scopes), rows // len(scopes), BLOCK_ROWS):
                 self._correct_scopes(scopes[block])
         return {scope: self._known[scope] for scope in wanted}
 
@@ -436,7 +435,7 @@ class SetSearch:
         """Extend sets, with the log joint after them and their bounds, to the size."""
         cells = len(self.changes.moves) * len(self.changes.before) * max(1, len(self.gains))
         order = np.argsort(-bounds, kind="stable")
-        for block in blocks(len(order), _BLOCK_CELLS, cells):
+        for block in blocks(len(order), cells):
             rows = order[block]
             rows = rows[(bounds[rows] >= self.least) & (bounds[rows] > -np.inf)]
             if not len(rows):

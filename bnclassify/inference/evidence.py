@@ -16,6 +16,7 @@ import pandas as pd
 
 from ..base import graphs
 from ..base.arrays import (
+    BLOCK_CELLS,
     Array,
     Codes,
     Mask,
@@ -38,12 +39,9 @@ from ..scores.evaluate import effects_at, scales_of, scores_at, scores_in_sequen
 from ..scores.formulas import Formula
 from ..scores.rows import Rows
 
-_BLOCK_CELLS = 2**22
 _MOST_LINES = 5  # of levels of a parent, or of classes
-_DEVIATIONS, _POINTS = (
-    2.5,
-    201,
-)  # standard deviations beyond the means of a curve, and its number of points
+# Standard deviations beyond the means of a curve, and its number of points.
+_DEVIATIONS, _POINTS = (2.5, 201)
 
 REST = "(rest)"
 """The name of what an average of networks adds to the main effects."""
@@ -95,7 +93,7 @@ def weigh_evidence(
     check_unseen(unseen)
     rows, order = x.place(data, unseen), order_features(x)
     cells = (len(order) + 1) * max(len(order), len(names))
-    some = blocks(max(1, len(data)), _BLOCK_CELLS, cells)
+    some = blocks(max(1, len(data)), cells, 16 * BLOCK_CELLS)
     weighed = [_weigh_evidence(x.score, rows.take(block), order, *compared) for block in some]
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)
@@ -157,9 +155,8 @@ def _positions_of(
     chosen = target_position(labels, target)
     if against is None:
         return chosen, None
-    is_label = is_among(against, labels) or not pd.api.types.is_list_like(
-        against
-    )  # a tuple can be a label
+    # A tuple can be a label.
+    is_label = is_among(against, labels) or not pd.api.types.is_list_like(against)
     others: list[Hashable] = [against] if is_label else list(against)
     rivals = {labels.index(OneOf(labels).check("against", label)) for label in others}
     if target is None and rivals == {chosen}:  # of two classes, the other one

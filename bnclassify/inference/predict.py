@@ -306,7 +306,7 @@ def _predict_class(
     data = encode_for(x, newdata, x.features, unknown=unknown)
     rows = x.place(data, unseen)
     best = np.empty(len(data), dtype=code_type(len(names)))
-    for block in blocks(len(data), _BLOCK_ROWS):
+    for block in blocks(len(data), most=_BLOCK_ROWS):
         logs = reweigh(scores_at(x.score, rows.take(block)))
         best[block] = first_best(logs) if table is None else least_costly(logs, table)
     if len(decisions) < len(names):
@@ -379,7 +379,7 @@ def _predict_intervals(
     data = encode_for(x, newdata, x.features, unknown=unknown)
     rows = x.place(data, unseen)
     bounds = np.empty((2, *frame.shape))
-    for block in blocks(len(frame), MOST_DRAWN, draws * frame.shape[1]):
+    for block in blocks(len(frame), draws * frame.shape[1], MOST_DRAWN):
         posteriors = partial(_posteriors_of_targets, rows=rows.take(block), prior=prior)
         bounds[:, block] = drawn_bounds(x, posteriors, interval, draws, seed)
     return with_bounds(frame, bounds)
@@ -510,10 +510,8 @@ def least_costly(logs: Array, costs: Array) -> Positions:
     Two decisions are tied if their costs differ by at most 1e-9 of the larger of their sums
     Σ_c P(c | row) |cost|, so that a large cost of a third decision does not make them equal.
     """
-    posteriors, costs = (
-        np.exp(log_normalize(logs)),
-        costs / 4,
-    )  # so that no sum or difference overflows
+    # So that no sum or difference overflows.
+    posteriors, costs = (np.exp(log_normalize(logs)), costs / 4)
     expected, sizes = posteriors @ costs, posteriors @ np.abs(costs)
     least: Positions = expected.argmin(axis=1)[:, None]
     lowest, size = (np.take_along_axis(of, least, axis=1) for of in (expected, sizes))

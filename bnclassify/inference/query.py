@@ -24,7 +24,6 @@ from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from ..scores.rows import Rows
 
 _MOST_CELLS = 2**22
-_BLOCK_CODES = 2**22
 
 
 Variables: TypeAlias = "Hashable | Sequence[Hashable]"
@@ -303,7 +302,7 @@ def log_table(
         )
     logs: Array = np.empty((n, cards[-1]))
     cells = np.indices(shape, dtype=np.intp).reshape(len(features), n)
-    for block in blocks(n, _BLOCK_CODES, len(cards)):
+    for block in blocks(n, len(cards)):
         some = cells[:, block]
         rows = evidence.take(np.zeros(some.shape[1], dtype=np.intp))
         codes = rows.codes[:-1]

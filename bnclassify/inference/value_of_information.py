@@ -37,7 +37,6 @@ from .explain import own_values, read_one
 from .predict import check_costs
 
 _DEVIATIONS, _POINTS = 6.0, 121  # of the grid of a density
-_BLOCK_CELLS = 2**20
 
 
 @guided("Pass costs by name: value_of_information(x, row, costs=costs).")
@@ -150,7 +149,7 @@ def _outcomes_of_features(
         dict[int, tuple[Array, Array]](),
         max([len(codes) for codes, _, _ in values], default=1),
     )
-    for block in blocks(len(features), _BLOCK_CELLS, widest * len(row.codes)):
+    for block in blocks(len(features), widest * len(row.codes)):
         owners = np.repeat(features[block], [len(codes) for codes, _, _ in values[block]])
         rows = row.take(np.zeros(len(owners), dtype=np.intp))
         codes, numbers = rows.codes.astype(np.intp), dict(rows.numbers)

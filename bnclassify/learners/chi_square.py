@@ -186,9 +186,8 @@ def _of_tables(counts: FamilyCounts, alpha: float) -> Threshold:
     """Return thresholds by the rows and columns that are not 0 in each parent configuration."""
 
     def threshold(family: Sequence[int]) -> Array:
-        occurs = (
-            counts.table((family[-1], *family[1:-1])) > 0
-        )  # (classes, configurations of the others)
+        # (classes, configurations of the others).
+        occurs = counts.table((family[-1], *family[1:-1])) > 0
         is_of_class = (np.eye(len(occurs))[:, None] * occurs[..., None]).reshape(len(occurs), -1)
         freedom = np.zeros((len(is_of_class), len(counts.cards)))
         for columns, table in counts.extended(family):

@@ -9,7 +9,16 @@ from typing import cast
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, first_best, xlogx
+from ..base.arrays import (
+    BLOCK_CELLS,
+    TOLERANCE,
+    Array,
+    Codes,
+    Mask,
+    Positions,
+    first_best,
+    xlogx,
+)
 from ..base.checks import OneOf, ScoreName, Whole
 from ..base.graphs import descending
 from ..counts.contingency import flat_index
@@ -29,7 +38,6 @@ from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
 _PSEUDO_COUNTS = 2.0  # of the table of a pair, distributed like the table of its child
 _CURVATURE = 10.0  # added to the curvature of the likelihood
 _MOST_TERMS = 2**29  # number of rows x pairs x classes; beyond it, a subset of rows is used
-_BLOCK_CELLS = 2**15  # number of terms of sets of parents that are computed together
 _LEAST_GAIN = 3.0  # in nats, of a parent; the largest of several gains by chance is seldom larger
 _MOST_CANDIDATES = 8  # with the largest information, whose gains are computed
 _MOST_PAIRS = 2**10  # with the largest information, whose gains are computed
@@ -384,7 +392,7 @@ def _pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list[Positions]
 
     def information(sets: Positions) -> Array:
         """Return the information of sets of features on the class, times the number of rows."""
-        blocks = np.array_split(sets, 1 + len(sets) * len(classes) // _BLOCK_CELLS)
+        blocks = np.array_split(sets, 1 + len(sets) * len(classes) // BLOCK_CELLS)
         return np.concatenate(
             [_joint_information(codes, cards, classes, weights, each) for each in blocks]
         )
@@ -488,10 +496,9 @@ class LeftOutScores:
         cards = np.array(self.data.cards)
         found = np.zeros(len(parents))
         useful = np.flatnonzero((cards[parents].min(axis=1, initial=2) > 1) & (cards[child] > 1))
-        largest = int(
-            cards[parents].prod(axis=1).max(initial=0) * cards[child]
-        )  # number of cells of a table
-        at_once = max(1, _BLOCK_CELLS // max(1, max(len(self.data), largest) * int(cards[-1])))
+        # Number of cells of a table.
+        largest = int(cards[parents].prod(axis=1).max(initial=0) * cards[child])
+        at_once = max(1, BLOCK_CELLS // max(1, max(len(self.data), largest) * int(cards[-1])))
         for start in range(0, len(useful), at_once):
             block = useful[start : start + at_once]
             found[block] = self._gains_of_block(child, parents[block])

@@ -47,9 +47,8 @@ class FoldedData:
         self.n_tested, self.n_folds, self.n_classes = len(rows), len(tests), data.cards[-1]
         slots = self.sizes if self.partition else np.append(self.sizes, len(data))
         rows = rows if self.partition else np.concatenate([rows, np.arange(len(data))])
-        self.fold = np.repeat(
-            np.arange(len(slots)), slots
-        )  # of each row; all rows are the last one
+        # Of each row; all rows are the last one.
+        self.fold = np.repeat(np.arange(len(slots)), slots)
         self.cards, self.n_groups = data.cards[:-1], len(slots) * self.n_classes
         # The features and, in place of the class, the group of each row: fold · classes + class.
         columns = Schema(
@@ -65,9 +64,8 @@ class FoldedData:
         self.folds = [
             slice(start, end) for start, end in pairwise(np.cumsum([0, *self.sizes]).tolist())
         ]
-        self.partial = frozenset(
-            np.nonzero(self.grouped.incomplete)[0].tolist()
-        )  # features with gaps
+        # Features with gaps.
+        self.partial = frozenset(np.nonzero(self.grouped.incomplete)[0].tolist())
 
     @property
     def lowest(self) -> float:

@@ -341,9 +341,8 @@ class HashedFolds:
         hashes, units = self._hashes_of_rows(frame), frame[self.weights].to_numpy(dtype=np.int64)
         few: ArrayOf[np.int64] = np.where(units <= _MOST_HASHED, units, 0)
         rows = np.repeat(np.arange(len(units)), few)
-        unit: Positions = np.arange(len(rows)) - np.repeat(
-            np.cumsum(few) - few, few
-        )  # within its row
+        # Within its row.
+        unit: Positions = np.arange(len(rows)) - np.repeat(np.cumsum(few) - few, few)
         folds = self._folds_of(hashes[rows] + unit.astype(np.uint64) * np.uint64(_STEP))
         tested = np.bincount(rows * self.k + folds, minlength=len(units) * self.k).reshape(
             -1, self.k

@@ -34,7 +34,6 @@ from .priors import Prior
 from .weighting import with_weights
 
 MAX_DEPTH = 30
-_BLOCK_CELLS = 2**22
 
 _Counts: TypeAlias = ArrayOf[np.intp]
 
@@ -186,7 +185,7 @@ class _Trees:
         for r, features in self.by_card.items():
             # 10: maximum number of levels for a search of all splits with more than two classes
             best = _best_cut if self.n_classes <= 2 or r > 10 else _best_subset
-            for some in blocks(len(features), _BLOCK_CELLS, n_nodes * r * self.n_classes):
+            for some in blocks(len(features), n_nodes * r * self.n_classes):
                 gain, left = best(self._counts_by_node(r, features[some], n_nodes))
                 gains[features[some]] = gain.reshape(-1, n_nodes)
                 sides[features[some], :, :r] = left.reshape(-1, n_nodes, r)
@@ -253,7 +252,7 @@ def _best_subset(counts: _Counts) -> tuple[Array, Mask]:
     _, r, n_classes = counts.shape
     subsets = np.array([(*side, False) for side in product([False, True], repeat=r - 1)][1:])
     gains, best = np.empty(len(counts)), np.empty(len(counts), dtype=np.intp)
-    for nodes in blocks(len(counts), _BLOCK_CELLS, len(subsets) * n_classes):
+    for nodes in blocks(len(counts), len(subsets) * n_classes):
         left: Array = subsets.astype(np.float64) @ counts[nodes]
         gains[nodes], best[nodes] = _best_gain(left, counts[nodes].sum(axis=1))
     return gains, subsets[best]

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, blocks, by_shape, code_type, log
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks, by_shape, code_type, log
 from ..base.graphs import layers
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..base.messages import WIDE, how_to_merge, shown, warn
@@ -19,21 +19,14 @@ from ..model.counted import CountedModel, estimated
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Tally
 from ..scores.densities import Density
-from ..scores.elimination import BLOCK_ROWS, complete, draw_columns
+from ..scores.elimination import complete, draw_columns
 from ..scores.evaluate import scores_at, terms_with
 from ..scores.factors import Factor
 from ..scores.formulas import Numeric, Sum, Table
 from ..scores.gibbs import BURN_IN, GibbsSampler
 from ..scores.rows import Rows
 from .em import maximize
-from .families import (
-    Family,
-    Scope,
-    check_families,
-    check_shapes,
-    count_parameters,
-    scopes_of,
-)
+from .families import Family, Scope, check_families, check_shapes, count_parameters, scopes_of
 from .priors import Prior, is_nested, tabulate
 
 
@@ -317,7 +310,7 @@ class BNC(Network):
         self, rows: Rows, labels: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0
     ) -> Codes:
         # in blocks, because terms of numbers become tables
-        some = blocks(max(1, len(rows)), BLOCK_ROWS if self.densities else max(1, len(rows)))
+        some = blocks(max(1, len(rows)), most=BLOCK_ROWS if self.densities else max(1, len(rows)))
         completed = [
             complete(*terms_with(self.score, rows.take(block), labels[block]), rng)
             for block in some

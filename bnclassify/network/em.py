@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, blocks, log, log_sum_exp, share_out
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks, log, log_sum_exp, share_out
 from ..base.calls import advance
 from ..base.checks import Real, Whole
 from ..base.immutable import ANY_NUMBER, Immutable, bounded, record
@@ -29,9 +29,6 @@ from .priors import Dirichlet, Prior, PseudoCounts
 
 P = TypeVar("P")  # parameters
 X = TypeVar("X")  # what is expected under parameters
-
-_BLOCK_ROWS = 2**13
-_BLOCK_CELLS = 2**22
 
 
 @record
@@ -180,13 +177,12 @@ class CompletedRows(NamedTuple):
 
 def lay_out(codes: Codes, cards: Sequence[int]) -> list[CompletedRows]:
     """Arrange (variables, rows) codes, the class last, for `expect`, in bounded blocks."""
-    *features, n_classes = cards
+    n_classes = cards[-1]
     is_labelled = codes[-1] >= 0
-    copies_per_block = min(_BLOCK_ROWS, _BLOCK_CELLS // max(1, sum(features)))
     completed = []
     for labelled, copies in ((True, 1), (False, n_classes)):
         positions = np.nonzero(is_labelled == labelled)[0]
-        for rows in (positions[some] for some in blocks(len(positions), copies_per_block, copies)):
+        for rows in (positions[some] for some in blocks(len(positions), copies, BLOCK_ROWS)):
             block = codes.take(rows, axis=1)
             classes = (
                 block[-1].astype(np.intp) if labelled else np.tile(np.arange(copies), len(rows))
@@ -276,9 +272,8 @@ def _add_posteriors(
     first = block.classes[belief.rows]
     for v in set(scope) - set(belief.free):
         codes: Codes = block.codes[v, belief.rows]
-        first = first + strides[v] * codes.astype(
-            np.intp
-        )  # which may not fit in the type of the codes
+        # Which may not fit in the type of the codes.
+        first = first + strides[v] * codes.astype(np.intp)
     steps = np.zeros(1, dtype=np.intp)
     for v in belief.free:
         steps = (steps[:, None] + strides[v] * np.arange(counts.shape[scope.index(v)])).ravel()

@@ -28,7 +28,6 @@ from ..frames.numeric import (
     check_finite,
 )
 
-_BLOCK_CELLS = 2**16
 _LARGEST, _MOST_DIGITS = 1e300, 18  # size and digits of numbers that are shortened
 MOST_BINS = 10_000
 
@@ -111,7 +110,7 @@ def _best_cut(below: Array) -> int:
     left, right = rows[1:-1] - rows[0], rows[-1] - rows[1:-1]
     # N times the entropy of N rows is N log2 N minus the same of each class.
     after = _n_log2_n(left) + _n_log2_n(right)
-    for block in map(below.__getitem__, blocks(len(below), _BLOCK_CELLS, below.shape[1])):
+    for block in map(below.__getitem__, blocks(len(below), below.shape[1])):
         after -= (
             _n_log2_n(block[:, 1:-1] - block[:, :1]) + _n_log2_n(block[:, -1:] - block[:, 1:-1])
         ).sum(axis=0)

@@ -184,9 +184,8 @@ class Discretizer(Immutable):
         edges = np.array([low, *self.cuts[name], high])
         intervals: Positions = np.minimum(codes, len(edges) - 2)
         drawn = rng.uniform(edges[intervals], edges[intervals + 1])
-        return np.where(
-            codes == intervals, drawn, np.nan
-        )  # an additional level stands for missing values
+        # An additional level stands for missing values.
+        return np.where(codes == intervals, drawn, np.nan)
 
     def _learned_of_column(
         self, name: Hashable, by_column: tuple[tuple[float, ...], ...]

@@ -37,10 +37,8 @@ from .canvas import (
     prepare_axes,
 )
 
-_LONGEST, _MOST_CELLS = (
-    100,
-    1000,
-)  # maximum number of rows or columns of a picture, and of its cells
+# Maximum number of rows or columns of a picture, and of its cells.
+_LONGEST, _MOST_CELLS = (100, 1000)
 
 
 @chart

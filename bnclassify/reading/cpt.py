@@ -22,7 +22,7 @@ Raises
 ValueError
     If the model has no parameters.
 TypeError
-    If `x` is not a single network; call the function on each of ``members(x)``.""",
+    If `x` is not a single network; call the function on each of ``members(x)``."""
     }
 )
 

@@ -75,10 +75,7 @@ def d_separated(x: Model, a: Variables, b: Variables, given: Variables = ()) -> 
     families = check_bnc(x, "d_separated").parents
     first, second = _names_as_tuple(families, "a", a), _names_as_tuple(families, "b", b)
     known = _names_as_tuple(families, "given", given)
-    for name, names, others in [
-        ("b", second, first),
-        ("given", known, (*first, *second)),
-    ]:
+    for name, names, others in [("b", second, first), ("given", known, (*first, *second))]:
         if shared := [v for v in names if v in others]:
             raise ValueError(
                 f"a, b and given must not share a variable; {name} repeats {listed(shared)}. "

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Positions
+from ..base.arrays import Array, ArrayOf, Positions, blocks
 from ..base.messages import listed, warn
 from ..frames.dataset import Dataset
 from ..frames.encode import each_a_case
@@ -20,7 +20,6 @@ _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a f
 _ROUNDS = 4  # in which rows and values describe each other
 _MOST_MARKS = 9  # number of times that one of several rows with the same description is marked
 _MOST_TRIED = 16  # of these rows: usually one stands for all, as with cells of equal counts
-_BLOCK_CELLS = 2**18  # number of values that are described together
 _FEW = 2**10  # number of different rows up to which this is done
 
 Data = TypeVar("Data", bound=Dataset)
@@ -115,9 +114,9 @@ class Contents:
             case, n_cases = np.unique(data.cases, return_inverse=True)[1], len(data)
             own = own + _hashed(_of_values(case, n_cases, own + contents, mass), 29)[case]
         is_number = [name in data.numbers for name in data.columns]
-        at_once = max(1, _BLOCK_CELLS // max(1, len(data)))
-        starts = range(0, len(features), at_once)
-        self._blocks = [_Block.of(features[i : i + at_once], is_number[i:], mass) for i in starts]
+        self._blocks = [
+            _Block.of(features[at], is_number[at], mass) for at in blocks(len(features), len(data))
+        ]
         self._classes, self._mass = (classes, n_classes), mass
         numbers = [data.numbers.get(name) for name in data.columns[:-1]]
         self.shapes = np.array([0.0 if of is None else _shape_of_numbers(of) for of in numbers])

@@ -55,9 +55,8 @@ class Numbering(Immutable):
         return np.where(self.keys[places] == numbers, places, -1)
 
 
-_ROOT = Numbering(
-    np.zeros(1, dtype=np.intp), 1
-)  # without feature parents there is one configuration
+# Without feature parents there is one configuration.
+_ROOT = Numbering(np.zeros(1, dtype=np.intp), 1)
 
 
 @record
@@ -102,9 +101,8 @@ class PrefixCounts(Immutable):
     def cells_before(self, shorter: PrefixCounts) -> Places:
         """Return the cell of the previous prefix that contains each cell."""
         parents, levels = np.divmod(self.cells.keys, self.levels)
-        card = self.parents.size // max(
-            1, len(shorter.parents)
-        )  # number of levels of the last parent
+        # Number of levels of the last parent.
+        card = self.parents.size // max(1, len(shorter.parents))
         return shorter.cells.find(self.parents.keys[parents] // card * self.levels + levels)
 
 
@@ -202,9 +200,8 @@ class NestedCounts(Immutable):
     def _as_rows(self) -> tuple[Positions, Positions, Array]:
         """Return rows with these counts: codes, (variables, rows), classes and weights."""
         root, parts = len(self.prefixes) - len(self.cards), []
-        known = np.zeros(
-            (0, 1), dtype=np.intp
-        )  # the codes of the feature parents in each configuration
+        # The codes of the feature parents in each configuration.
+        known = np.zeros((0, 1), dtype=np.intp)
         for i, prefix in enumerate(self.prefixes[root:]):
             if i > 0:
                 before, last = np.divmod(prefix.parents.keys, self.cards[i])
@@ -315,8 +312,7 @@ def _numbered_observed(numbers: Places, bound: int) -> tuple[Numbering, Places]:
     seen = np.zeros(bound + 1, dtype=bool)
     seen[numbers] = True
     numbering = Numbering(seen[:-1].nonzero()[0], bound)
-    places = np.empty(
-        bound + 1, dtype=np.int32
-    )  # most of which is never written, as all numbers occur
+    # Most of which is never written, as all numbers occur.
+    places = np.empty(bound + 1, dtype=np.int32)
     places[numbering.keys], places[-1] = np.arange(len(numbering)), -1
     return numbering, np.asarray(places.take(numbers, mode="wrap"))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, blocks, log
+from ..base.arrays import BLOCK_ROWS, Array, Codes, blocks, log
 from ..base.immutable import cached_property
 from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
@@ -20,7 +20,7 @@ from ..model.derived import BuiltOn
 from ..model.model import MISSING_RULE, Model, renewed
 from ..model.recipes import NO_JOINT
 from ..network.classifiers import BNC
-from ..scores.elimination import BLOCK_ROWS, network_joint
+from ..scores.elimination import network_joint
 from ..scores.evaluate import scopes_in, values_at
 from ..scores.fading import Fading
 from ..scores.formulas import Blend, Formula, Sum, Table
@@ -160,7 +160,7 @@ class LogLinear(BuiltOn):
     def unadjusted(self, rows: Rows) -> Array:
         """Return the sums of the terms of complete rows, (rows, classes)."""
         total = np.zeros((len(rows), len(self.known_levels[-1])))
-        for block in blocks(len(rows), BLOCK_ROWS):
+        for block in blocks(len(rows), most=BLOCK_ROWS):
             for _, logs in self.values_at(rows.take(block)):
                 total[block] += logs
         return total

@@ -15,7 +15,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions, log_sum_exp
+from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, Positions, blocks, log_sum_exp
 from ..base.immutable import cached_property
 from .design import Design
 
@@ -35,7 +35,6 @@ _MOST_ROUNDS = (
 _HALVINGS = 40
 _FEW_ROWS = 500  # up to which a factor is always fast
 _ROUNDING = 1e-13
-_BLOCK_CELLS = 2**20
 _PRODUCTS = (
     3e9  # maximum number of multiplications for a Hessian; beyond it, a subset of rows is used
 )
@@ -234,11 +233,7 @@ class Problem:
                 np.concatenate([*terms, *self._in_full(columns)]), counts, shares
             )
         result = np.zeros((size, size))
-        rows_per_block = max(
-            1, _BLOCK_CELLS // max(1, end * self.others), end // max(1, self.others)
-        )
-        for start in range(0, len(counts), rows_per_block):
-            block = slice(start, start + rows_per_block)
+        for block in blocks(len(counts), end * self.others, max(BLOCK_CELLS, end * end)):
             design = np.concatenate([array[..., block] for array in terms])
             root = _root_of_curvature(design, counts[block], shares[:, block])
             result[:end, :end] += root @ root.T

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from ..base.arrays import TOLERANCE, Array, Positions
+from ..base.arrays import BLOCK_CELLS, TOLERANCE, Array, Positions
 from ..base.checks import Real, must_be
 from ..base.immutable import POSITIVE, Immutable, bounded, cached_property, record
 from ..frames.dataset import Dataset
@@ -40,9 +40,6 @@ _NO_STEP = 1e-8
 _ROUNDS = 8  # steps of root finding before solved problems are removed
 _FEW = 4  # counts up to which a sum is faster than digamma
 _MOST_LEVELS = 16  # levels that count for `per_level`: with more, few of them occur in a cell
-_BLOCK_CELLS = (
-    2**15
-)  # number of tables that are solved together, so that their arrays stay in cache
 
 
 def learn_masses(
@@ -133,7 +130,7 @@ def best_concentrations(
     of the first table, of ``sizes`` and ``total_sizes``, first.
     """
     cells, rows = np.concatenate([[0], sizes.cumsum()]), np.concatenate([[0], total_sizes.cumsum()])
-    ends = np.flatnonzero(np.diff(cells[1:] // _BLOCK_CELLS, append=-1)) + 1
+    ends = np.flatnonzero(np.diff(cells[1:] // BLOCK_CELLS, append=-1)) + 1
     result = np.empty(len(sizes))
     for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
         of_cells, of_rows = slice(cells[start], cells[end]), slice(rows[start], rows[end])
@@ -226,9 +223,8 @@ def _best_of_maxima(evidence: _Likelihoods) -> Array:
     slopes = np.stack([evidence.slopes(float(m)) for m in _GRID], axis=1)
     is_top = (slopes[:, :-1] > 0) & (slopes[:, 1:] <= 0)
     at_start = slopes[:, 0] <= 0
-    at_end = (slopes[:, -1] > 0) | ~(
-        at_start | is_top.any(axis=1)
-    )  # also if counts of 1e300 give no slopes
+    # Also if counts of 1e300 give no slopes.
+    at_end = (slopes[:, -1] > 0) | ~(at_start | is_top.any(axis=1))
     tables, left = is_top.nonzero()
     ends = slopes[tables, left], slopes[tables, left + 1]
     tops = np.exp(

@@ -74,9 +74,8 @@ def split_rows(data: Dataset, folds: int, *, by_content: bool = True) -> list[Ro
         if weights is not None and whole
         else np.ones(len(data), dtype=np.int64)
     )
-    starts = np.empty(
-        len(data), dtype=np.int64
-    )  # the number of the first unit of a row, within its class
+    # The number of the first unit of a row, within its class.
+    starts = np.empty(len(data), dtype=np.int64)
     for of_class in (np.flatnonzero(classes == c) for c in range(data.cards[-1])):
         starts[of_class] = units[of_class].cumsum() - units[of_class]
     result = []

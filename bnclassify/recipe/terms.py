@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy.special import gammaln, ndtri
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, log
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, blocks, log
 from ..base.immutable import (
     ANY_NUMBER,
     COUNT,
@@ -129,7 +129,6 @@ SHAPE, RATE = 2.0, 0.5
 _INTERCEPT_PRECISION = 0.01  # precision of the intercept; 1 for the other coefficients
 _WIDEST = 5.0  # bound of z-scores in standard deviations
 _MOST_KNOTS = 2**10  # number of knots of a scale
-_BLOCK_CELLS = 2**18
 _LARGEST = float(np.finfo(np.float64).max)
 _SHARES = 1e-300, 1 - 2**-53  # bounds of shares whose normal scores are finite
 _LEAST_STEP = 1e-305  # difference of knots below which slopes overflow
@@ -257,9 +256,8 @@ def fit_terms(
     of_class = [np.flatnonzero(rows.classes == c) for c in range(n_classes)]
     for numbers in alike(parents):
         k = len(parents[numbers[0]]) + 1
-        at_once = max(1, _BLOCK_CELLS // max(1, k * len(scores)))
-        for start in range(0, len(numbers), at_once):
-            block = np.array(numbers[start : start + at_once], dtype=np.intp)
+        for at_once in blocks(len(numbers), k * len(scores)):
+            block = np.array(numbers[at_once], dtype=np.intp)
             of_block = np.array([parents[i] for i in block], dtype=np.intp)
             learned = []
             for at in of_class:
@@ -314,9 +312,7 @@ class _AlikeTerms(NamedTuple):
     def log_densities(self, scores: Array, missing: Mask, left_out: LeftOut | None) -> Array:
         """Return log densities, (terms, rows, classes), of scores (rows, numbers), or 0."""
         result = np.empty((len(self.numbers), len(scores), self.shapes.shape[1]))
-        rows_per_block = max(1, _BLOCK_CELLS // self.roots[..., 0].size)
-        for start in range(0, len(scores), rows_per_block):
-            block = slice(start, start + rows_per_block)
+        for block in blocks(len(scores), self.roots[..., 0].size):
             rows = np.ascontiguousarray(scores[block].T)
             design = _design_of_parents(rows, self.parents)
             residual = rows[self.numbers, :, None] - design @ self.means.transpose(0, 2, 1)

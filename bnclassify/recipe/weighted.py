@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks
 from ..base.immutable import POWER, bounded, cached_property, record
 from ..frames.dataset import Dataset
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..numbers.discretization import MovedCuts
-from ..scores.elimination import BLOCK_ROWS
 from ..scores.fading import Fading
 from ..scores.rows import Rows
 from .codings import Coarsening, cut_by_class, recode
@@ -26,8 +25,6 @@ from .powers import odds
 from .prior import concentrations_of
 from .tables import LeftOut, PrefixTable, class_probabilities
 from .terms import Power, by_depth
-
-_BLOCK_CELLS = 2**17  # number of log probabilities of a family, which stay in cache
 
 
 @record
@@ -283,9 +280,7 @@ class Stacked(LogLinear):
         apart = np.zeros((self.apart, len(depths), len(varying), n_classes - 1, len(rows)))
         for group in self.groups:
             columns = 1 if group.of_class else n_classes  # which are worked out at once
-            rows_per_block = max(1, _BLOCK_CELLS // (columns * len(group.stack.cards)))
-            for start in range(0, len(rows), rows_per_block):
-                block = slice(start, start + rows_per_block)
+            for block in blocks(len(rows), columns * len(group.stack.cards)):
                 places = group.places_at(rows[block])
                 by_number = list(
                     group.logs_of_families(

@@ -118,9 +118,6 @@ class Gaussian(Immutable):
         return {"mean": self.mean, "sd": np.sqrt(self.variance)}
 
 
-_BLOCK_CELLS = 2**21
-
-
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class Points(Immutable):
@@ -268,7 +265,7 @@ class Kernel(Immutable):
         h = float(self.bandwidth.ravel()[cell])
         logs = np.empty(len(values))
         shares = log(weights / (weights.sum() * h * np.sqrt(2 * np.pi)))
-        for block in blocks(len(values), _BLOCK_CELLS, len(centers)):
+        for block in blocks(len(values), len(centers)):
             kernels: Array = shares - 0.5 * ((values[block, None] - centers) / h) ** 2
             top: Array = np.maximum(kernels.max(axis=1), -1e300)  # not infinite
             logs[block] = top + log(np.exp(kernels - top[:, None]).sum(axis=1))

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from ..base.arrays import (
+    BLOCK_ROWS,
     Array,
     ArrayOf,
     Codes,
@@ -34,8 +35,6 @@ from ..counts.contingency import MAX_CELLS
 from . import forests
 from .factors import Belief, Factor, Term, sum_terms, tabulate_numbers
 
-BLOCK_ROWS = 2**13  # a block stays in the cache
-_BLOCK_CELLS = 2**22
 _CLASS = -1  # the class in a plan, where it stays an axis of tables
 _LARGE_CELLS = 2**14  # of a table, from which another order is tried
 
@@ -85,7 +84,7 @@ def joint_in_blocks(
 ) -> Array:
     """Return the log of the mean joint of networks, (rows, classes), a block of rows at a time."""
     result = np.empty((codes.shape[1], networks[0][-1].n_classes))
-    for block in blocks(len(result), BLOCK_ROWS):
+    for block in blocks(len(result), most=BLOCK_ROWS):
         joints = [network_joint(terms, codes[:, block], cyclic=cyclic) for terms in networks]
         result[block] = (
             joints[0]
@@ -170,7 +169,7 @@ def hidden_components(
         ]
         order, cells = plan_scopes(component, scopes, card)
         check_plan(component, cells)
-        for rows in (all_rows[block] for block in blocks(len(all_rows), _BLOCK_CELLS, cells)):
+        for rows in (all_rows[block] for block in blocks(len(all_rows), cells)):
             restricted = [
                 _restrict_factor(factor, free, codes[:, rows], context[rows]) for factor in tables
             ]
@@ -395,7 +394,6 @@ def _restrict_factor(
 
 
 _MOST_COMBINATIONS = 2**16
-_COMPLETED_CELLS = 2**20
 
 LogJoint = Callable[[Codes], Array]
 
@@ -429,7 +427,7 @@ def try_all(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
                 f"{_MOST_COMBINATIONS:,} combinations, all of which an average of networks has to "
                 "score. Use a single network (BNC)."
             )
-        for block in (rows[some] for some in blocks(len(rows), _COMPLETED_CELLS, n * len(cards))):
+        for block in (rows[some] for some in blocks(len(rows), n * len(cards))):
             labels = codes[-1:, block].T
             logs = score_all(log_joint, codes[:-1, block], features, shape)
             possible = (labels == np.arange(cards[-1])) | (labels < 0)

@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, blocks, log, log_sum_exp
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Mask, blocks, log, log_sum_exp
 from .elimination import beliefs, network_joint
 from .factors import DensityTerm, Factor
 from .formulas import (
@@ -50,8 +50,6 @@ from .formulas import (
 from .rows import Rows
 from .unknown import UNKNOWN
 
-BLOCK_ROWS = 2**13  # a block stays in the cache
-
 Effect: TypeAlias = tuple[int, tuple[int, ...], Array]
 """The owner of a part of the scores, the features it depends on, its (rows, classes) values."""
 
@@ -66,7 +64,10 @@ def scores_at(x: Formula, rows: Rows, *, adjusted: bool = True) -> Array:
     if len(rows) <= BLOCK_ROWS:
         return _scores_of_block(x, rows, adjusted)
     return np.concatenate(
-        [_scores_of_block(x, rows.take(block), adjusted) for block in blocks(len(rows), BLOCK_ROWS)]
+        [
+            _scores_of_block(x, rows.take(block), adjusted)
+            for block in blocks(len(rows), most=BLOCK_ROWS)
+        ]
     )
 
 

@@ -17,8 +17,6 @@ from ..base.arrays import Array, Codes, Mask, Positions, blocks, log, log_sum_ex
 from ..base.graphs import layers
 from .factors import Belief, Factor
 
-_BLOCK_CELLS = 2**20
-
 
 class ChildEvidence(NamedTuple):
     """ln P(observed descendants | value) of a feature that rows lack, (rows, levels, classes)."""
@@ -152,7 +150,7 @@ def _pair_blocks(table: Array, context: Codes, evidence: Array) -> Iterator[Arra
     """Yield table plus evidence by block, (rows, levels, levels of the missing parent, classes)."""
     tables = np.ascontiguousarray(np.moveaxis(table, -2, 0))  # copied once, not for each block
     cells = table.shape[0] * table.shape[1] * evidence.shape[-1]
-    for block in blocks(len(evidence), _BLOCK_CELLS, cells):
+    for block in blocks(len(evidence), cells):
         of_rows = tables if len(tables) == 1 else tables.take(context[block], axis=0)
         yield of_rows + evidence[block, :, None]
 

@@ -15,9 +15,8 @@ UNKNOWN = -2
 """The state of an unknown value, which is not evidence; that of a missing one is -1."""
 
 _LEAST_VARIANCE = 1e-5
-_PROBIT = (
-    np.pi / 8
-)  # the mean of a logistic function of a normal number z is about that of z / √(1 + πv/8)
+# The mean of a logistic function of a normal number z is about that of z / √(1 + πv/8).
+_PROBIT = np.pi / 8
 
 
 @record

@@ -19,8 +19,6 @@ from ..model.recipes import Recipe, Step, renew_parameters
 from ..scores.rows import Rows
 from .multidimensional import Chain, Chained
 
-_BLOCK_CELLS = 2**20
-
 
 @record
 @forwarding("features", "levels", "fitted", "trained_on")
@@ -94,7 +92,7 @@ class ChainEnsemble(Chained):
             best = first_best(np.stack([self.log_posterior_at(rows, own) for own in tried], axis=1))
             return np.stack(tried)[best, :, np.arange(len(rows))].T
         labels = np.empty((len(self.class_vars), len(rows)), dtype=np.intp)
-        for block in blocks(len(rows), _BLOCK_CELLS, prod(self.class_cards)):
+        for block in blocks(len(rows), prod(self.class_cards)):
             joint = _log_mean([member.joint(rows.take(block)) for member in self.members])
             labels[:, block] = np.unravel_index(first_best(joint), self.class_cards)
         return labels

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions, blocks, first_best, log
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Mask, Positions, blocks, first_best, log
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..base.messages import listed, shown
 from ..counts.contingency import count_families
@@ -26,7 +26,6 @@ from ..network.ensemble import ArcShares, mean_arcs
 from ..network.families import Family, check_families
 from ..network.priors import Prior, tabulate
 from ..scores.elimination import (
-    BLOCK_ROWS,
     Component,
     LogTable,
     beliefs,
@@ -64,7 +63,7 @@ def _marginals_of_classes(
     """Return each class variable's ln P(label, observed features) in a network, (rows, labels)."""
     results: list[Array] = [np.empty((codes.shape[1], card)) for card in cards]
     variables = np.concatenate([codes, _unknown_labels(codes, cards)])
-    for block in blocks(codes.shape[1], BLOCK_ROWS):
+    for block in blocks(codes.shape[1], most=BLOCK_ROWS):
         evidence = network_joint(terms, variables[:, block])
         for i, rows, free, shares in beliefs(terms, variables[:, block]):
             if i >= len(codes):
@@ -84,7 +83,7 @@ def _best_labels(
     [terms] = members
     labels = np.zeros((len(cards), codes.shape[1]), dtype=np.intp)
     variables = np.concatenate([codes, _unknown_labels(codes, cards)])
-    for block in blocks(codes.shape[1], BLOCK_ROWS):
+    for block in blocks(codes.shape[1], most=BLOCK_ROWS):
         for component in hidden_components(terms, variables[:, block], everywhere=True):
             for u, chosen in _labels_of_component(component, len(codes)).items():
                 labels[u - len(codes), block][component.rows] = chosen
@@ -142,7 +141,7 @@ def _best_of_all(
         )
     variables = np.concatenate([codes, _unknown_labels(codes, cards)])
     hidden, best = range(len(codes), len(variables)), np.empty(codes.shape[1], dtype=np.intp)
-    for block in blocks(len(best), MOST_COMBINATIONS, n):
+    for block in blocks(len(best), n, MOST_COMBINATIONS):
         logs = score_all(
             lambda tried: joint_in_blocks(members, tried), variables[:, block], hidden, cards
         )

@@ -35,7 +35,6 @@ MOST_COMBINATIONS = 2**16
 """Largest number of combinations of labels that are enumerated."""
 
 _PROBABILITY = "probability"
-_BLOCK_CODES = 2**22
 
 
 class MultiModel(CountedModel):
@@ -411,7 +410,7 @@ def _try_all(x: Chain, codes: Codes) -> Iterator[tuple[slice, Array]]:
     """Yield blocks of rows, and their ln P(labels | features), (rows, labels of each class…)."""
     axes = [0, *(1 + x.order.index(name) for name in x.class_vars)]
     widest = max(len(member.features) + 2 for member in x.members)
-    for rows in blocks(codes.shape[1], _BLOCK_CODES, prod(x.class_cards) * widest):
+    for rows in blocks(codes.shape[1], prod(x.class_cards) * widest):
         logs = np.zeros(rows.stop - rows.start)
         for i in range(len(x.members)):
             logs = logs[..., None] + _given_before(x, i, codes[:, rows])

@@ -109,12 +109,12 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     Parameters
     ----------
     learner : str, callable or EffectTable, default "kdb_gain"
-        Learner of the structure, or its name, as in `bnc`. Of a sum of effects, such as one that is
-        made monotone or a scorecard, `fit` repeats the recipe; the other arguments of the fit are
-        not used.
+        Learner of the structure, or its name, as in `bnc`. If the learner is a sum of effects, for
+        example a monotone one or a scorecard, `fit` repeats its recipe and does not use the other
+        arguments.
     smooth : float, optional
         As in `lp`. Without `smooth` or another prior in `lp_args`, the default recipe of `bnc` is
-        used: held-out rows choose how complex and how confident the model is.
+        used: held-out rows determine how complex and how confident the model is.
     dag_args : dict, optional
         Additional arguments of the learner, such as ``{"score": "aic"}``. The greedy learners
         require a number of folds, ``{"k": 5}``.
@@ -124,9 +124,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     discretize, bins, min_count, missing_level : optional
         As in `bnc`. With "auto", numeric columns are also discretized if a prior is given.
     handle_unknown : {"error", "missing"}, default "missing"
-        Whether a value that did not occur in `fit` raises an error or is treated as missing. All
-        categories of a categorical column are known. A column in which only the type is wrong is
-        always an error.
+        What to do with a value that did not occur in `fit`: raise an error, or treat it as missing.
+        All categories of a categorical column are known. Values of another type are always an
+        error.
     prior, costs : optional
         As in `bnclassify.predict`. Costs change labels, not probabilities.
     additive : bool, default False
@@ -136,11 +136,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     interval, draws : bool and int, default False and 20
         Whether to keep refits for intervals of posteriors, and their number, as in `bnc`.
     weights_are : {"frequencies", "cases"}, optional
-        Whether whole weights in `fit` are numbers of equal rows, or each row is one case; see
-        `fit`.
+        Whether whole weights in `fit` are numbers of equal rows, or each row is a case; see `fit`.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
-        Seed of everything that is drawn at random: ``rng`` of the learner, of `lp` and of the the
-        folds of the default recipe, which by default depend on the contents of the rows alone.
+        Seed of everything that is drawn at random: ``rng`` of the learner, of `lp` and of the folds
+        of the default recipe. By default, these folds depend on the contents of the rows alone.
     n_jobs : int, optional
         Number of tasks of a fit that run at the same time, as in `cv`: folds of the default recipe,
         and features of `chisq_dn`.
@@ -157,12 +156,12 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     feature_importances_ : (features,) array
         Mean absolute contributions of the features to the log odds, as proportions.
     classes_ : (classes,) array
-        Labels that occur in `y`, sorted. ``model_`` has those of an ordered categorical in their
-        order.
+        Labels that occur in `y`, sorted. In ``model_``, the labels of an ordered categorical keep
+        their order.
     n_features_in_ : int
         Number of columns of `X`.
     feature_names_in_ : (features,) array of str
-        Names of the columns, if `X` is a DataFrame whose column names are all text.
+        Names of the columns, if `X` is a DataFrame and all names are text.
 
     See Also
     --------
@@ -171,11 +170,11 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     Notes
     -----
-    Text, bool and categorical columns are categorical, and so are numbers with two values. Other
-    numeric columns are discretized, and one with a single interval is dropped unless it is the only
-    one. The default recipe also uses numbers that repeat as labels. With a prior, whole numbers
-    with at most ten values stay categories, also of type float, as OrdinalEncoder and
-    KBinsDiscretizer return them. NaN, None and pd.NA are missing values. In grids,
+    Text, bool and categorical columns are categorical, as are numbers with two values. Other
+    numeric columns are discretized. A column with a single interval is dropped unless it is the
+    only column. The default recipe also uses numbers that repeat as labels. With a prior, whole
+    numbers with at most ten values stay categories, even of type float, the output of
+    OrdinalEncoder and KBinsDiscretizer. NaN, None and pd.NA are missing values. In grids,
     ``dag_args__score`` is the argument `score` in ``dag_args``. `score` returns the accuracy.
 
     Examples
@@ -304,12 +303,12 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             Class of each row, without missing values.
         sample_weight : (n,) array-like of numbers, optional
             Weight of each row, at least 0, such as survey weights. Rows of weight 0 are ignored,
-            and constant weights have no effect. Each row is one case if a weight has a fraction or
-            a feature is a number; if not, whole weights are numbers of equal rows. `weights_are`
-            overrides this.
+            and constant weights have no effect. If a weight has a fraction or a feature is a
+            number, each row is a case. If not, whole weights are numbers of equal rows.
+            `weights_are` overrides this.
         groups : (n,) array-like, optional
             Label of the group of each row, such as a patient with several rows. The rows of a group
-            are one case, as in `bnc`.
+            are held out together, as in `bnc`.
 
         Returns
         -------
@@ -325,7 +324,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Warns
         -----
         UserWarning
-            If `X` contains the class, and as `bnc`.
+            If `X` contains the class, and in the cases of `bnc`.
         """
         learner, X, y = self._find_learner(), in_pandas(X), in_pandas(y)
         labels: ArrayOf[Any] = validate_data(self, y=as_labels(y))
@@ -405,7 +404,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         return shares[:, self._places]
 
     def predict_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
-        """Predict the logs of posterior probabilities, also of those too small for a float."""
+        """Predict the logs of posterior probabilities, even if these are too small for a float."""
         frame, unseen = self._rows(X), self.handle_unknown
         logs = weigh_classes(self.model_, frame, unseen=unseen, prior=self.prior)[0]
         return log_normalize(logs)[:, self._places]
@@ -413,9 +412,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     def predict_joint_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict ln P(features, class), with columns as in ``classes_``, as CategoricalNB does.
 
-        Missing features are marginalized over. Models without a joint distribution, such as those
-        of the default recipe, raise a TypeError; with ``smooth=1``, networks and their averages
-        have one.
+        Missing features are marginalized over. Models without a joint distribution, such as the
+        default, raise a TypeError; with ``smooth=1``, networks and their averages have a joint
+        distribution.
         """
         frame = self._rows(X)
         model = check_joint(self.model_, "predict_joint_log_proba")

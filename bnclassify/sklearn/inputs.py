@@ -213,9 +213,8 @@ def as_labels(y: Any) -> ArrayLike:
         raise ValueError(f"y must have no missing values; got {missing}. Drop these rows.")
     if getattr(labels, "dtype", None) != np.dtype(object) or np.ndim(labels) != 1:
         return labels
-    labels = (
-        pd.Series(labels).infer_objects().to_numpy()
-    )  # all bools, or all numbers, in their own type
+    # All bools, or all numbers, in their own type.
+    labels = pd.Series(labels).infer_objects().to_numpy()
     types = {type(label).__name__ for label in labels}
     if labels.dtype == object and types - {"str"}:
         raise ValueError(

@@ -46,8 +46,8 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
     dag_args : dict, optional
         Additional arguments of the learner, such as ``{"learner": "tan_cl"}`` of a chain.
     lp_args : dict, optional
-        Additional arguments of `lp`. By default, a chain of naive Bayes models, which is the
-        default, has ``{"held_out": "weights"}``: weights by held-out rows, for more accurate
+        Additional arguments of `lp`. By default, a chain of naive Bayes models, the default
+        structure, has ``{"held_out": "weights"}``: weights by held-out rows, for more accurate
         probabilities.
     discretize : {"quantile", "width"} or None, default "quantile"
         Method that discretizes numeric columns.
@@ -165,7 +165,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> list[Array] | Array:
         """Predict the posterior probabilities of each class variable, as a list of arrays.
 
-        The columns of an array are those of ``classes_``.
+        The columns of an array are in the order of ``classes_``.
         """
         frame = self._discretized_rows(X)
         shares = predict(self.model_, frame, prob=True, unseen=self.handle_unknown).to_numpy()
@@ -174,7 +174,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         return by_class if self.n_outputs_ > 1 else by_class[0]
 
     def score(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
-        """Return the share of rows, weighted by ``sample_weight``, whose labels are all correct."""
+        """Return the share of rows, weighted by ``sample_weight``, with all labels correct."""
         predicted = self.predict(X).reshape(-1, self.n_outputs_)
         y = in_pandas(y)
         right = (predicted == _as_columns(_as_values(y), y).to_numpy()).all(axis=1)

@@ -149,7 +149,7 @@ class RareLevelMerger(_Columns):
 
     It calls `merge_rare`. `BNCClassifier` with ``min_count`` does the same after it discretizes
     numbers. Whole numbers are merged like categories. Columns without rare levels, ordered
-    categories and numbers with fractions are returned as they are.
+    categories and numbers with fractions do not change.
 
     Parameters
     ----------

@@ -172,9 +172,8 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
         tables = count_families(data, [(f, len(cards)) for f in range(len(cards))])
         single = np.concatenate([np.empty((0, n_classes)), *tables])
         return Cooccurrence(tuple(cards), classes, single, np.empty((0, n_classes, 0)))
-    _check_size(
-        data, "pairs", sum(cards) ** 2 * n_classes, 8
-    )  # log tables, with as many cells, are floats
+    # Log tables, with as many cells, are floats.
+    _check_size(data, "pairs", sum(cards) ** 2 * n_classes, 8)
     pairs = count_pairs(data)
     single = pairs[np.arange(len(pairs)), :, np.arange(len(pairs))].astype(np.float64)
     both = Cooccurrence(tuple(cards), classes, single, pairs)

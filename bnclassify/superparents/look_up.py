@@ -8,10 +8,19 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions, blocks, log, log_sum_exp, one_thread
+from ..base.arrays import (
+    BLOCK_CELLS,
+    Array,
+    Codes,
+    Mask,
+    Positions,
+    blocks,
+    log,
+    log_sum_exp,
+    one_thread,
+)
 from ..base.immutable import cached_property
 
-_BLOCK_CELLS = 2**16
 _BLOCK_ROWS = 96  # number of rows that are multiplied at once, or a multiple
 _PRODUCTS_PER_LOOK_UP = 60  # number of multiplications in the time of a look-up
 
@@ -30,7 +39,7 @@ def number_levels(codes: Codes, spans: Sequence[slice]) -> Codes:
 def by_blocks(joint: Callable[[Codes], Array], codes: Codes, n_classes: int) -> Array:
     """Compute a log joint, (rows, classes), a block of rows at a time, which bounds memory."""
     result = np.empty((codes.shape[1], n_classes))
-    for rows in blocks(len(result), 2**14):
+    for rows in blocks(len(result), most=2**14):
         result[rows] = joint(codes[:, rows])
     return result
 
@@ -125,7 +134,7 @@ class LookUp:
     ) -> Array:
         _, n_superparents, n_classes = self._tables[0].shape
         result = np.empty((places.shape[1], n_classes))
-        for rows in blocks(len(result), _BLOCK_CELLS, len(superparents) * n_classes):
+        for rows in blocks(len(result), len(superparents) * n_classes):
             index = superparents[:, rows].astype(np.intp)
             logs = np.zeros((*index.shape, n_classes)) + log_weights[:, None, None]
             buffer = np.empty_like(logs)
@@ -141,7 +150,7 @@ class LookUp:
         own = np.arange(span.start, span.stop)
         joint: Array = self.logs[own, own]
         result = np.empty((places.shape[1], joint.shape[1]))
-        for rows in blocks(len(result), _BLOCK_CELLS, joint.size):
+        for rows in blocks(len(result), joint.size):
             logs = np.tile(joint.ravel(), (rows.stop - rows.start, 1))
             for table, of_rows in zip(self._tables, places[:, rows], strict=True):
                 logs += table[:, span].reshape(len(table), -1).take(of_rows, axis=0)
@@ -153,7 +162,7 @@ class LookUp:
     ) -> Array:
         """Return `total` by products of full registers, so that rows do not affect each other."""
         cells = self.logs.shape[0] * self.logs.shape[2]
-        size = _BLOCK_ROWS * max(1, _BLOCK_CELLS // (_BLOCK_ROWS * cells))
+        size = _BLOCK_ROWS * max(1, BLOCK_CELLS // (_BLOCK_ROWS * cells))
         result = np.empty((levels.shape[1], self.logs.shape[2]))
         complete: Mask = np.asarray((levels >= 0).all(axis=0))
         with one_thread:
@@ -161,7 +170,7 @@ class LookUp:
                 (True, np.flatnonzero(complete)),
                 (False, np.flatnonzero(~complete)),
             ):
-                for part in blocks(len(some), size):
+                for part in blocks(len(some), most=size):
                     own = some[part]
                     # 16: BLAS adds up each row of a multiple in the same order
                     rows = np.resize(own, -(-len(own) // 16) * 16)

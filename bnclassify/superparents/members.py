@@ -8,7 +8,17 @@ from functools import partial, reduce
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, blocks, log, log_sum_exp
+from ..base.arrays import (
+    BLOCK_ROWS,
+    TOLERANCE,
+    Array,
+    Codes,
+    Mask,
+    Positions,
+    blocks,
+    log,
+    log_sum_exp,
+)
 from ..base.immutable import cached_property
 from ..counts.contingency import Counts
 from ..network.priors import PseudoCounts
@@ -308,7 +318,7 @@ def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
         limit = None if x.subsumption is None else x.subsumption + share
         stricter = replace(x, min_count=x.min_count + share, subsumption=limit)
         rows = np.flatnonzero(left_out.shares == share)
-        for block in (rows[some] for some in blocks(len(rows), 2**13)):
+        for block in (rows[some] for some in blocks(len(rows), most=BLOCK_ROWS)):
             classes = left_out.classes[block].astype(np.intp)
             without = partial(_joint_without_rows, classes, share)
             result[block] = mean_joint(stricter, codes[:, block], without)

@@ -1,9 +1,16 @@
+const SMALLEST = 9; // pixels
+function shrink(element, room) {
+  const size = parseFloat(getComputedStyle(element).fontSize), share = (room.clientWidth - 16) / (room.scrollWidth - 16);
+  if (share < 1) element.style.fontSize = `${Math.max(SMALLEST, Math.floor(10 * size * share) / 10)}px`;
+}
 addEventListener("load", () => {
-  // Printed text is wrapped, and printed tables scroll.
+  // Printed text is wrapped; printed tables are made to fit, or scroll if they would be too small to read.
   for (const output of document.querySelectorAll(".cell_output pre, .highlight-default pre, .highlight-pycon pre")) {
     const lines = output.textContent.split("\n").filter((line) => !/^(>>>|\.\.\.) /.test(line));
     if (!lines.some((line) => /\S {2,}\S/.test(line))) output.style.cssText = "white-space: pre-wrap; overflow-wrap: anywhere";
+    else shrink(output, output);
   }
+  for (const table of document.querySelectorAll("table.dataframe")) shrink(table, table.parentElement);
   // Wide pictures are first shown from the middle, where the class is.
   for (const image of document.querySelectorAll("img.wide")) {
     const page = image.parentElement;
