@@ -315,7 +315,7 @@ def build(
 def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) -> EffectTable:
     """Return a table with fewer intervals, whose effects are weighted means.
 
-    Of each feature, the neighbours are merged that lose least of the variance of its effects, until
+    Of each feature, the neighbors are merged that lose least of the variance of its effects, until
     there are at most so many, or until no more could be merged without losing more than ``lost``,
     in nats squared.
     """
@@ -363,7 +363,7 @@ def with_values(x: EffectTable, values: Mapping[Hashable, Values]) -> EffectTabl
 
 
 def merged(rows: Array, shares: Array, most: float, lost: float) -> Positions:
-    """Return the ends of the groups into which neighbouring rows are merged."""
+    """Return the ends of the groups into which neighboring rows are merged."""
     ends, means, total = np.arange(1, len(rows) + 1), rows.copy(), 0.0
     masses = shares / float(shares.sum())
     while len(ends) > 1:

@@ -108,7 +108,7 @@ def check_pairs(pairs: Pairs, features: Sequence[Hashable], class_var: Hashable)
 
 
 def with_pairs(x: EffectTable, dataset: InFull, pairs: Any, learned_from: Model) -> EffectTable:
-    """Return a sum of effects with pairs: so many, those that held-out rows favour, or these.
+    """Return a sum of effects with pairs: so many, those that held-out rows favor, or these.
 
     The scores of held-out rows are those of the model that the sum is of, fitted without them.
     """

@@ -370,7 +370,7 @@ def scorecard(
     table = replace(table, tables=rounded, unknown=unknown)
     table = _with_centered_effects(
         _without_idle(merge_intervals(table))
-    )  # neighbours with equal points are one
+    )  # neighbors with equal points are one
     if recipe is not None and recipe.parameters is not None:
         settings = {"target": target, "largest": largest, "most_intervals": most_intervals}
         settings |= {"pdo": pdo, "score": score, "odds": odds, "parameters": recipe.parameters}

@@ -91,7 +91,7 @@ def as_sum(x: Model, data: InFull, pairs: Any = None) -> EffectTable:
     The ``pairs`` are a number of pairs, pairs of names or "auto".
     """
     data, recipe = training_rows(x, data), x.recipe
-    # 3e-4: nats squared: what merging intervals may take from the variance of the effects
+    # 3e-4: loss of variance of the effects, in nats squared, at which intervals are merged
     table = merge_intervals(with_shares(_tabulate_effects(x), data), lost=3e-4)
     table = _with_shortest_cuts(table, data)
     table = _with_gaps(table, data, x)
@@ -179,9 +179,9 @@ def _tabulate_effects(model: Model) -> EffectTable:
             )
         if i in gaps:
             table[-1] = gaps[i]
-        tables.append(_centred_logs(table))
+        tables.append(_centered_logs(table))
         shares.append(np.bincount(own.position, own.mass, size) / float(own.mass.sum()))
-    constant = _centred_logs(logs[0, :1]).ravel()
+    constant = _centered_logs(logs[0, :1]).ravel()
     if not all(np.isfinite(array).all() for array in (constant, *tables)):
         raise ValueError(
             "x must have positive probabilities only; got 0. Fit the model with smooth above 0."
@@ -389,7 +389,7 @@ def _effects_given_parent(
     return table
 
 
-def _centred_logs(logs: Array) -> Array:
+def _centered_logs(logs: Array) -> Array:
     """Return logs of two classes less those of the first, and of more classes less their mean."""
     with np.errstate(invalid="ignore"):
         return logs - (logs[..., :1] if logs.shape[-1] == 2 else logs.mean(axis=-1, keepdims=True))

@@ -25,7 +25,7 @@ from ..model.recipes import Tally
 SCORE = "(score)"
 """The row of the log odds of a class, or of the predicted class."""
 
-_GROUPS = 10  # of neighbouring intervals, and of the score
+_GROUPS = 10  # of neighboring intervals, and of the score
 _SHARES = np.arange(1, _GROUPS) / _GROUPS
 _HALF = 0.5  # pseudo-count of each value
 _TINY = 1e-9
@@ -33,7 +33,7 @@ _TINY = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """What rows are like: values of features, which are missing or unseen, parts of the log odds.
+    """A description of rows: values, missing and unseen ones, and parts of the log odds.
 
     ``columns`` are weights of levels, (levels,), or numbers of a density, (rows,), NaN if missing.
     ``odds`` are (classes or 1, 1 + features): means over rows. ``scores`` are (rows,), log odds or
@@ -157,7 +157,7 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
 
 
 def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
-    """Return what rows are like, or raise if there are none."""
+    """Return the description of rows, or raise if there are none."""
     if is_partitioned(rows):
         raise needs_rows(argument, in_turn=False)
     data = check_filled(encode_for(x, rows, x.features, argument), argument)
@@ -214,7 +214,7 @@ def _parts_of_odds(x: Model, data: Dataset) -> Array:
 
 
 def _sample_of_model(x: Model) -> _Sample:
-    """Return what the training data were like as far as a model contains it, or raise."""
+    """Return the description of the training data that a model contains, or raise."""
     n, many = len(x.features), len(x.known_levels[-1])
     odds = np.full((1 if many == 2 else many, 1 + n), np.nan)
     if isinstance(x, EffectTable) and x.shares:

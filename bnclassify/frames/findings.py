@@ -70,9 +70,9 @@ def find(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding
             yield written
             if written.serious:
                 return
-        if labelled := _find_labelled_numbers(column, texts):
-            yield labelled
-            if labelled.serious:
+        if labeled := _find_labeled_numbers(column, texts):
+            yield labeled
+            if labeled.serious:
                 return
         yield from _in_labels(column, texts, only_serious)
     if group := find_groups(column):
@@ -127,7 +127,7 @@ def _find_numbers_as_text(name: Hashable, texts: list[str]) -> Finding | None:
     return None
 
 
-def _find_labelled_numbers(column: CodedColumn, texts: list[str]) -> Finding | None:
+def _find_labeled_numbers(column: CodedColumn, texts: list[str]) -> Finding | None:
     """Return the finding that levels are numbers, some with labels, as in files of SPSS."""
     numbers = [x for x in column.levels if isinstance(x, int | float) and not isinstance(x, bool)]
     if column.is_class or column.numbers is not None or len(numbers) <= max(MOST_CODES, len(texts)):

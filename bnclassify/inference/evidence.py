@@ -44,7 +44,7 @@ _MOST_LINES = 5  # of levels of a parent, or of classes
 _DEVIATIONS, _POINTS = (2.5, 201)
 
 REST = "(rest)"
-"""The name of what an average of networks adds to the main effects."""
+"""The row of an average of networks beside those of the main effects."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,7 +263,7 @@ def _weighed_effects(evidence: Evidence) -> list[tuple[int, Scope, Array]]:
 
 @dataclass(frozen=True)
 class Effect:
-    """What a feature adds to the log odds, (parent_levels, levels or points), and its parent.
+    """The contribution of a feature to log odds, (parent_levels, levels or points), and its parent.
 
     If ``target`` is None, the class takes the place of the parent: there is one line per class.
     """

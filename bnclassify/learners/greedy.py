@@ -24,7 +24,7 @@ from ..reading.families import is_semi_naive
 from ..recipe.prior import find_prior
 from .arc_rules import Arc, ArcRules, check_start, written
 from .fixed import network
-from .neighbours import Arcs, Edit, Parents, Structure, apply, name_edit
+from .neighbors import Arcs, Edit, Parents, Structure, apply, name_edit
 from .scoring import CrossValidatedScore, FoldedData
 
 
@@ -55,12 +55,12 @@ class SearchResult(NamedTuple):
 class Moves:
     """The settings of a greedy learner.
 
-    `neighbours` returns the candidate edits of a step. Steps add arcs, up to `most` feature parents
+    `neighbors` returns the candidate edits of a step. Steps add arcs, up to `most` feature parents
     per feature; if `joins` is True, they join groups of features. If it is `naive`, the initial
     structure has all features.
     """
 
-    neighbours: Callable[[Structure, Candidates], Sequence[Edit]]
+    neighbors: Callable[[Structure, Candidates], Sequence[Edit]]
     joins: bool = False
     naive: bool = True
     most: int | None = None
@@ -90,7 +90,7 @@ def climb(
     start = score = float(at.score(current, [{}])[0])
     with progress_bar(progress, desc="search", unit=" steps") as bar:
         while score < most - TOLERANCE:
-            edits = moves.neighbours(current, at)
+            edits = moves.neighbors(current, at)
             if not edits:
                 break
             bar.set_postfix(candidates=len(edits), best=f"{score:.4f}", refresh=False)

@@ -25,7 +25,7 @@ from ..metrics import ACCURACY, Metric
 from ..network.priors import Prior, PseudoCounts
 from ..scores.elimination import add_missing
 from ..scores.factors import Factor
-from .neighbours import Edit, Parents, Structure, apply
+from .neighbors import Edit, Parents, Structure, apply
 
 _KEPT_BYTES = 2**28
 

@@ -12,7 +12,7 @@ from ..base.messages import sharing
 from ..frames.opening import InFull
 from ..network.classifiers import BNC
 from .greedy import Candidates, GreedySearch, Moves, SearchOptions
-from .neighbours import (
+from .neighbors import (
     Edit,
     Structure,
     additions_and_joins,

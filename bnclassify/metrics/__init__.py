@@ -96,7 +96,7 @@ _ARGUMENTS = (
 
 @dataclass(frozen=True)
 class OwnMetric(AnyMetric):
-    """A user's function of labelled posteriors and labelled classes."""
+    """A user's function of labeled posteriors and labeled classes."""
 
     name: str
     function: Callable[..., float]

@@ -260,7 +260,7 @@ def between_values(numbers: ArrayOf[Any], weights: Array | None = None) -> tuple
 
 
 def shortest_cuts(points: Sequence[float], numbers: ArrayOf[Any]) -> tuple[float, ...]:
-    """Return cut points of the fewest digits that separate the same neighbouring values."""
+    """Return cut points of the fewest digits that separate the same neighboring values."""
     values = np.unique(_in_order(numbers, None)[0])
     at = np.searchsorted(values, points, side="right")
     short = list(map(float, points))

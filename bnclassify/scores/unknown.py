@@ -69,11 +69,11 @@ class UnknownEffects(Immutable):
         odds = effects[..., 1:] - effects[..., :1]
         total = max(float(weights.sum()), 1e-300)
         means = np.einsum("frc,r->fc", odds, weights) / total
-        centred = np.moveaxis(odds - means[:, None], 1, 0).reshape(odds.shape[1], means.size)
+        centered = np.moveaxis(odds - means[:, None], 1, 0).reshape(odds.shape[1], means.size)
         if means.size > 2_000:  # of which all covariances are kept
-            covariances = weights @ centred**2 / total + _LEAST_VARIANCE
+            covariances = weights @ centered**2 / total + _LEAST_VARIANCE
         else:
-            covariances = (centred.T * weights) @ centred / total
+            covariances = (centered.T * weights) @ centered / total
             of_classes = (np.eye(odds.shape[2]) + 1) / 2  # the same whichever class is the first
             covariances += _LEAST_VARIANCE * np.kron(np.eye(len(odds)), of_classes)
         lacking = np.count_nonzero(missing, axis=0)
