@@ -8,6 +8,7 @@ import re
 import typing
 
 import bnclassify as bn
+from bnclassify import sklearn
 
 
 def test_everything_public_is_listed_once() -> None:
@@ -28,8 +29,14 @@ def test_help_names_the_types_that_readers_know() -> None:
     known = {*dir(builtins), *dir(typing), *bn.models.__all__, "Axes", "BayesNet", "DataFrame"}
     known |= {"DiGraph", "Digraph", "DiscreteBayesianNetwork", "Generator", "Model", "PathLike"}
     known |= {"RankComparison", "Series"}
-    for function in filter(inspect.isfunction, map(vars(bn).get, bn.__all__)):
+    known |= {"RandomState"}
+    estimators = [getattr(sklearn, name) for name in sklearn.__all__]
+    values = [*map(vars(bn).get, bn.__all__), *estimators]
+    for estimator in estimators:
+        values += [v for name, v in vars(estimator).items() if not name.startswith("_")]
+    for function in filter(lambda value: inspect.isfunction(value) or value in estimators, values):
         signature = inspect.signature(function)
-        types = [p.annotation for p in signature.parameters.values()] + [signature.return_annotation]
+        types = [p.annotation for p in signature.parameters.values() if p.name != "self"]
+        types.append(signature.return_annotation)
         words = set(re.findall(r"\b[A-Z]\w*", re.sub(r"'\w*'", "", " ".join(map(repr, types)))))
         assert words <= known, (function.__name__, words - known)

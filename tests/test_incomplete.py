@@ -61,9 +61,25 @@ def test_elimination_equals_messages_on_trees(monkeypatch: pytest.MonkeyPatch) -
     x = bn.lp(bn.tan_cl("class", frame.astype("category")), frame.astype("category"), smooth=1)
     new = with_holes(frame.astype("category"), 0.4, 2)
     by_messages = bn.predict(x, new, prob=True)
+    for least in (0.01, np.inf):  # for some rows, and for all, logs are added up
+        monkeypatch.setattr(forests, "_LEAST", least)
+        np.testing.assert_allclose(bn.predict(x, new, prob=True), by_messages, rtol=1e-10)
     monkeypatch.setattr(forests, "is_forest", lambda factors: False)
     by_elimination = bn.predict(x, new, prob=True)
     np.testing.assert_allclose(by_messages, by_elimination, rtol=1e-10)
+
+
+def test_a_missing_feature_with_four_hundred_children() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 10, (200, 401)), columns=[f"x{i}" for i in range(401)])
+    frame = frame.assign(x0=rng.integers(0, 2, 200), label=rng.integers(0, 2, 200)).astype("category")
+    x = bn.lp(bn.anb("label", {f"x{i}": ["x0"] for i in range(1, 401)}, frame), frame, smooth=1)
+    some, values = frame[:20], frame["x0"].cat.categories
+    each = [some.assign(x0=pd.Categorical([value] * 20, values)) for value in values]
+    expected = np.logaddexp(*[bn.loglik(x, rows, by_row=True) for rows in each])
+    actual = bn.loglik(x, some.assign(x0=pd.Categorical([None] * 20, values)), by_row=True)
+    assert expected.max() < np.log(1e-308)
+    np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["nb", "tan_cl_loglik", "tan_cl_aic", "aode"])

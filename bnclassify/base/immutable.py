@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, fields
+from functools import cache
 from sys import float_info
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
@@ -91,13 +92,10 @@ class Immutable:
     def _freeze(self, **changed: Any) -> None:
         """Make arrays read-only and close mappings, in all fields or in changed ones."""
         for name, value in (changed or vars(self)).items():
-            if isinstance(value, tuple | np.ndarray):
+            cls: Any = type(value)
+            if _has_items(cls):
                 lock(value)
-            elif (
-                value is not None
-                and isinstance(value, Mapping)
-                and type(value) is not MappingProxyType
-            ):
+            elif _is_open(cls):
                 self.__dict__[name] = MappingProxyType(dict(value))
                 lock(tuple(value.values()))
 
@@ -108,6 +106,16 @@ class Immutable:
         return type(self), tuple(
             [dict(v) if isinstance(v, MappingProxyType) else v for v in values]
         )
+
+
+@cache
+def _has_items(cls: type) -> bool:
+    return issubclass(cls, tuple | np.ndarray)
+
+
+@cache
+def _is_open(cls: type) -> bool:
+    return issubclass(cls, Mapping) and cls is not MappingProxyType
 
 
 def is_within(value: object, least: float, most: float) -> bool:

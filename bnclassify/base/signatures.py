@@ -11,6 +11,7 @@ _SHOWN = {
     " | AnyFrame": "",
     "Array": "ndarray",
     "ArrayLike": "ndarray",
+    "ArrayOf": "ndarray",
     "AsMetric | Metrics": "str | Callable | list",
     "ClassPrior": "dict | Series",
     "EvidenceOf": "dict | Series | None",
@@ -31,6 +32,7 @@ _SHOWN = {
     "Unseen": "Literal['error', 'missing']",
     "Variables": "Hashable | Sequence",
     "[Any]": "",
+    "np.random.": "",
     "os.": "",
     "pd.": "",
 }
@@ -58,5 +60,7 @@ def show_public_types(values: Iterable[Any]) -> None:
         vars(function)["__signature__"] = shown.replace(parameters=own, return_annotation=returned)
 
 
-def _as_shown(annotation: object) -> _Type:
-    return _Type(_PRIVATE.sub(lambda found: _SHOWN[found[0]], str(annotation)))
+def _as_shown(annotation: Any) -> Any:
+    if not isinstance(annotation, str):  # none, as of self
+        return annotation
+    return _Type(_PRIVATE.sub(lambda found: _SHOWN[found[0]], annotation))

@@ -71,10 +71,10 @@ def _odds_of(x: Model, test: Dataset) -> FoldOdds:
     rows = x.place(encoded, unseen="missing")
     own: Codes = encoded.codes[encoded.positions[x.class_var]]
     weights = np.ones(len(test)) if test.weights is None else test.weights
-    if isinstance(x, LogLinear):
-        score, offset = x.score_and_offset(rows)
-        return FoldOdds(odds(score)[None], odds(offset), own, weights)
     total = odds(scores_at(x.score, rows))
+    if isinstance(x, LogLinear):  # whose power leaves the trees of incomplete rows alone
+        half = odds(scores_at(x.raised(0.5).score, rows))
+        return FoldOdds(2 * (total - half)[None], 2 * half - total, own, weights)
     return FoldOdds(total[None], np.zeros(total.shape), own, weights)
 
 

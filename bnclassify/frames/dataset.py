@@ -394,6 +394,8 @@ class Dataset(Countable, Opened["Dataset"]):
     def with_numbers(self, columns: Iterable[Hashable]) -> Self:
         """Return the data with some columns as numbers, without codes; columns of text raise."""
         chosen = [name for name in columns if self.schema.known[name] or name not in self.numbers]
+        if not chosen:
+            return self
         read = {name: self.numbers[name] for name in chosen if name in self.numbers}
         for name in chosen:
             if name not in read:

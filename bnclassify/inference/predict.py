@@ -122,8 +122,8 @@ def predict(
         If True, return one probability per class, in place of the most probable class.
     unseen : {"error", "missing"}, default "error"
         What to do with a value that did not occur in training. The default raises an error, which
-        shows mistakes early; "missing" treats the value as missing, as a service needs. Values of
-        another type, such as the text "1.0" for the number 1, are an error in any case.
+        shows mistakes early; "missing" treats the value as missing, as a service needs. A column of
+        another type, such as the text "1.0" for the number 1, is an error in any case.
     unknown : sequence of str, optional
         Features that are unknown in all rows, so that `newdata` needs no column for them. Unknown
         values are not evidence. Missing values are evidence if they were in training.

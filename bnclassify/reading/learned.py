@@ -167,10 +167,10 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     pandas.Series or pandas.DataFrame
         One weight per feature: 0 for a feature that the model ignores, 1 for a feature with an
         unchanged table. Weights by leave-one-out can be any number, and the first row is the class.
-        Weights of `ande` belong to superparents. With additional terms, one column per term: the
-        weights of tables given 0, 1, … feature parents ("level 0", …) or of its table ("tables"),
-        of Gaussian terms, and the root mean squares of slopes and of shifts; NaN if a feature does
-        not have the term.
+        Weights of `ande` belong to superparents. With additional terms (see ``held_out_args`` of
+        `lp`), one column per term: the weights of tables given 0, 1, … feature parents ("level 0",
+        …) or of its table ("tables"), of Gaussian terms, and the root mean squares of slopes and of
+        shifts; NaN if a feature does not have the term.
 
     {single}
 

@@ -28,7 +28,7 @@ from ..scores.rows import Rows
 from .codings import Coarsening
 from .family_terms import FamilyTerm, family_terms
 from .incomplete import make_tree, some_positions
-from .tables import PrefixTable, class_probabilities
+from .tables import PrefixTable, class_shares
 from .terms import Power
 
 
@@ -165,18 +165,6 @@ class LogLinear(BuiltOn):
                 total[block] += logs
         return total
 
-    def score_and_offset(self, rows: Rows) -> tuple[Array, Array]:
-        """Return what a power of the model raises of its scores, and the rest, (rows, classes)."""
-        score = self.unadjusted(rows)
-        offset, some = np.zeros(score.shape), np.flatnonzero(~rows.is_complete)
-        if self.fading is not None and len(some):
-            known, prior = rows.take(some), log(self.class_prior())
-            kept, offset[some] = self.fading.at(
-                known.codes, prior, self.alone_tables.unadjusted(known)
-            )
-            score[some] = kept[:, None] * score[some] + self.shifts_of_gaps(known.codes)
-        return score, offset
-
     @cached_property
     def alone_tables(self) -> LogLinear:
         """The tables of the features without feature parents, averaged, with powers of 1."""
@@ -255,10 +243,8 @@ class LogLinear(BuiltOn):
         return dict(zip([self.class_var, *self.features], [of_class, *of_features], strict=True))
 
     def class_prior(self) -> Array:
-        """Return the smoothed class shares in training, regardless of the power of the class."""
-        table = self.tables[0][-1]
-        parents = [np.zeros(1, dtype=np.intp)] * (len(table.cards) - 1)
-        return next(class_probabilities(table, parents, 1)).ravel()
+        """Return the class shares in training, regardless of the power of the class."""
+        return class_shares(self.tables[0][-1])
 
 
 def raised(powers: Sequence[Power], by: float) -> tuple[Power, ...]:

@@ -171,7 +171,7 @@ class Refined(LogLinear):
         return renewed(self, base=base, learned=base.learned)
 
     def class_prior(self) -> Array:
-        """Return the smoothed shares of the classes in training."""
+        """Return the shares of the classes in training."""
         return self.of_tables.class_prior()
 
     @property

@@ -294,6 +294,16 @@ def class_probabilities(
         yield np.concatenate(values, axis=1)
 
 
+def class_shares(table: PrefixTable | Stack) -> Array:
+    """Return the shares of the classes in rows, or the smoothed share of a class without rows."""
+    parents = [np.zeros(1, dtype=np.intp)] * (np.shape(table.cards)[-1] - 1)
+    shares = next(class_probabilities(table, parents, 1)).ravel()
+    prefix, counts = table.prefixes[0], table.prefixes[0].counts[:, 0]
+    some = counts > 0
+    shares[prefix.cells.keys[some]] = counts[some] / max(float(counts.sum()), 1e-300)
+    return np.asarray(shares / shares.sum())
+
+
 def _subtract_own_row(
     amounts: tuple[Array, Array],
     counts: Array,

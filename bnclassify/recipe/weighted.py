@@ -23,7 +23,7 @@ from .groups import Group, learn_groups
 from .log_linear import LogLinear, shortened
 from .powers import odds
 from .prior import concentrations_of
-from .tables import LeftOut, PrefixTable, class_probabilities
+from .tables import LeftOut, PrefixTable, class_shares
 from .terms import Power, by_depth
 
 
@@ -190,12 +190,11 @@ class Stacked(LogLinear):
         return self.origin.apart
 
     def class_prior(self) -> Array:
-        """Return the smoothed shares of the classes in training."""
+        """Return the shares of the classes in training."""
         *_, stack = [
             group.stack for group in self.groups if group.families[0] == len(self.features)
         ]
-        parents = [np.zeros(1, dtype=np.intp)] * (stack.cards.shape[1] - 1)
-        return next(class_probabilities(stack, parents, 1)).ravel()
+        return class_shares(stack)
 
     def split(self) -> Weighted:
         """Return the same model for long use, with the tables of each coding apart."""

@@ -104,8 +104,7 @@ def add_missing(
     """
     factors, codes = tabulate_numbers(terms, codes)
     if forests.is_forest(factors) and not cyclic:
-        for _ in forests.collect_evidence(total, factors, codes, context):
-            pass
+        forests.add_sums(total, factors, codes, context)
     else:
         add_components(total, factors, codes, context, everywhere=cyclic)
 

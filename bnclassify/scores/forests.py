@@ -32,6 +32,59 @@ def is_forest(factors: Sequence[Factor]) -> bool:
     return all(len(factor.scope) <= 2 for factor in of_features) and len(of_class.scope) <= 1
 
 
+def add_sums(total: Array, factors: Sequence[Factor], codes: Codes, context: Codes) -> None:
+    """Add terms as `add_missing`: products and sums of probabilities or, if too small, of logs."""
+    rows: Positions = np.arange(len(total))
+    if all(f.table.shape[-2] == 1 and f.table.max(initial=0) <= 0 for f in factors):
+        rows = _add_probabilities(total, factors, codes)
+    if len(rows):
+        some = total[rows]
+        for _ in collect_evidence(some, factors, codes[:, rows], context[rows]):
+            pass
+        total[rows] = some
+
+
+def _add_probabilities(total: Array, factors: Sequence[Factor], codes: Codes) -> Positions:
+    """Add terms as `collect_evidence`, but return the rows with a small sum, and leave them."""
+    parent, children = _arcs_of_forest(factors)
+    added, is_small = np.zeros_like(total), np.zeros(len(total), dtype=bool)
+    # a missing value is a last level, of probability 1, but not of parents
+    padded = [f.padded[:, :-1] if len(f.scope) > 1 else f.padded for f in factors]
+    tables = [np.exp(table[..., 0, :]) for table in padded]
+    messages: dict[int, tuple[Positions, Array]] = {}  # as in `collect_evidence`, with their rows
+    parents = {v: [] if p is None else [p] for v, p in enumerate(parent)}
+    for v in (v for layer in reversed(layers(parents)) for v in layer if v in children):
+        rows, p = np.flatnonzero(codes[v] < 0), parent[v]
+        if p is not None:  # first those with a known parent
+            is_known = codes[p, rows] >= 0
+            n, rows = np.count_nonzero(is_known), np.concatenate([rows[is_known], rows[~is_known]])
+        evidence: Array = np.ones((len(rows), 1, total.shape[1]))
+        for child in children[v]:
+            if child == len(codes):  # the class, which has no row in the codes
+                evidence = evidence * tables[child][:-1]
+                continue
+            likelihood = tables[child].take(codes[child, rows], axis=0, mode="wrap")
+            if child in messages:
+                lacking, means = messages[child]
+                at = np.flatnonzero(codes[child, rows] < 0)
+                likelihood[at] = means.take(lacking.searchsorted(rows[at]), axis=0)
+            evidence = likelihood * evidence
+        own: Array = tables[v][:-1]
+        if p is None:
+            seen, joint = rows, evidence * own
+        else:
+            seen, unseen, given = rows[:n], rows[n:], own.swapaxes(0, 1).copy()
+            joint = given.take(codes[p, seen], axis=0) * evidence[:n]
+            means = np.matmul(evidence[n:].transpose(2, 0, 1), own.transpose(2, 0, 1))
+            messages[v] = unseen, means.transpose(1, 2, 0)
+        sums: Array = reduce(np.add, joint.swapaxes(0, 1))
+        if sums.min(initial=1) < _LEAST:
+            is_small[seen] |= (sums < _LEAST).any(axis=1)
+        added[seen] = added.take(seen, axis=0) + log(sums)
+    total[~is_small] += added[~is_small]
+    return np.flatnonzero(is_small)
+
+
 def collect_evidence(
     total: Array, factors: Sequence[Factor], codes: Codes, context: Codes, *, leaves: bool = False
 ) -> Iterator[ChildEvidence]:

@@ -1,5 +1,7 @@
 """Classifiers for scikit-learn."""
 
+from ..base.signatures import show_public_types
+
 try:
     from .classifier import BNCClassifier
     from .multi_classifier import BNCMultiClassifier
@@ -11,3 +13,6 @@ except ImportError as error:
     ) from error
 
 __all__ = ["BNCClassifier", "BNCMultiClassifier", "MDLPDiscretizer", "RareLevelMerger"]
+
+for _estimator in (BNCClassifier, BNCMultiClassifier, MDLPDiscretizer, RareLevelMerger):
+    show_public_types(vars(_estimator).values())

@@ -125,7 +125,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         As in `bnc`. With "auto", numeric columns are also discretized if a prior is given.
     handle_unknown : {"error", "missing"}, default "missing"
         What to do with a value that did not occur in `fit`: raise an error, or treat it as missing.
-        All categories of a categorical column are known. Values of another type are always an
+        All categories of a categorical column are known. A column of another type is always an
         error.
     prior, costs : optional
         As in `bnclassify.predict`. Costs change labels, not probabilities.
