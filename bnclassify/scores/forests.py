@@ -17,6 +17,8 @@ from ..base.arrays import Array, Codes, Mask, Positions, blocks, log, log_sum_ex
 from ..base.graphs import layers
 from .factors import Belief, Factor
 
+_LEAST = 1e-200  # means of likelihoods below which logs are added up
+
 
 class ChildEvidence(NamedTuple):
     """ln P(observed descendants | value) of a feature that rows lack, (rows, levels, classes)."""
@@ -191,8 +193,7 @@ def _log_means_by_parent(table: Array, context: Codes, evidence: Array) -> Array
     conditional = np.exp(table[..., 0, :])
     means = np.matmul(shares.transpose(2, 0, 1), conditional.transpose(2, 0, 1)).transpose(1, 2, 0)
     result = log(means) + top[:, None]
-    # 1e-200: means of likelihoods below which logs are added up
-    small = np.flatnonzero((means < 1e-200).any(axis=(1, 2)))
+    small = np.flatnonzero((means < _LEAST).any(axis=(1, 2)))
     if len(small):
         pairs = _pair_blocks(table, context[small], evidence[small])
         result[small] = np.concatenate([log_sum_exp(logs, axis=1) for logs in pairs])
