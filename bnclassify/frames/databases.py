@@ -16,7 +16,7 @@ from ..base.immutable import EMPTY, cached_property
 from ..base.messages import needs_rows, shown
 from .foreign import Foreign
 from .schema import Known
-from .sources import LabelCounts, Make, Merge, T, register_source
+from .sources import SOURCES, LabelCounts, Make, Merge, T
 from .survey import MAX_LEVELS
 
 _MOST_CELLS = 2**12  # of a table from which those of several families are summed
@@ -430,4 +430,4 @@ def covering(
     return sets
 
 
-register_source(is_table, DatabaseTable)
+SOURCES.insert(0, (is_table, DatabaseTable))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from .dataset import Countable, Dataset, Opened, Prepare
 from .labels import recode
 from .reading import Facts, Reading
 from .schema import ALL, MISSING, Columns, Known, Schema
-from .sources import CountingSource, LabelCounts, Source, is_dask
+from .sources import LabelCounts, Source, is_dask
 
 T = TypeVar("T")
 
@@ -304,9 +304,10 @@ def ask_source(
 ) -> Sequence[LabelCounts] | None:
     """Return counts of families by label if the source counts these rows; see `Source`."""
     changes = reading.keep, reading.draw, reading.prepare, reading.lenient or None
-    if any(change is not None for change in changes) or not hasattr(source, "count"):
+    count: Callable[..., Sequence[LabelCounts] | None] | None = getattr(source, "count", None)
+    if count is None or any(change is not None for change in changes):
         return None
-    return cast("CountingSource", source).count(families, reading.required, reading.weights)
+    return count(families, reading.required, reading.weights)
 
 
 def facts_of_source(source: Source, columns: Sequence[Hashable], reading: Reading) -> Facts | None:

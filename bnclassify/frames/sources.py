@@ -1,8 +1,7 @@
-"""Sources of data that are read in parts: chunks, Dask DataFrames, and registered types.
+"""Sources of data that are read in parts: chunks, Dask DataFrames, and types of your own.
 
-To add one, write a class with the members of `Source`, and of `CountingSource` if it can count rows
-itself, and call `register_source`. A source is surveyed for the levels of its columns, and then
-read or counted.
+To add one, write a class with the members of `Source`; its values are accepted as data. A source is
+surveyed for the levels of its columns, and then read or counted.
 """
 
 from __future__ import annotations
@@ -32,7 +31,14 @@ NEEDS_FUNCTION = (
 
 @runtime_checkable
 class Source(Protocol):
-    """Frames with the same columns, which are read one at a time."""
+    """Frames with the same columns, which are read one at a time.
+
+    A source that can count rows also has the method ``count(families, required, weights)``, which
+    is called before rows are read. It returns, for each family, a tuple of columns, the number of
+    rows by tuple of labels, or None for all. A missing value has the label None. Only the rows in
+    which the ``required`` column is known are counted, all of them if it is None; ``weights`` names
+    a column whose sum replaces the number of rows, or is None.
+    """
 
     @property
     def names(self) -> Sequence[Hashable]:
@@ -49,23 +55,6 @@ class Source(Protocol):
 
 
 LabelCounts = Mapping[tuple[Hashable, ...], float]
-
-
-class CountingSource(Source, Protocol):
-    """A source that can count rows, and is asked for counts before rows are fetched."""
-
-    def count(
-        self,
-        families: Sequence[tuple[Hashable, ...]],
-        required: Hashable = None,
-        weights: Hashable = None,
-    ) -> Sequence[LabelCounts] | None:
-        """Return for each family, a tuple of columns, the number of rows by tuple of labels.
-
-        A missing value has the label None. Only the rows in which the ``required`` column is known
-        are counted; ``weights`` names a column whose sum replaces the number of rows. It can return
-        None.
-        """
 
 
 class Chunks:
@@ -205,16 +194,8 @@ def is_delayed(data: object) -> bool:
 
 MakeSource = Callable[[Any, str], Source]
 
-_SOURCES: list[tuple[Callable[[Any], bool], MakeSource]] = []
-
-
-def register_source(test: Callable[[Any], bool], make: MakeSource) -> None:
-    """Accept data of a new type wherever partitioned data are accepted.
-
-    ``make(data, argument)`` returns the `Source` of data for which ``test(data)`` is true; errors
-    call the data by the name of the argument. The last registered source has priority.
-    """
-    _SOURCES.insert(0, (test, make))
+SOURCES: list[tuple[Callable[[Any], bool], MakeSource]] = []
+"""Tests of the type of data, and functions of data and the argument's name that make a `Source`."""
 
 
 def find_source(data: object, argument: str) -> Source | None:
@@ -223,7 +204,7 @@ def find_source(data: object, argument: str) -> Source | None:
         return None
     if isinstance(data, Source):
         return data
-    return next((make(data, argument) for test, make in _SOURCES if test(data)), None)
+    return next((make(data, argument) for test, make in SOURCES if test(data)), None)
 
 
 def in_pandas(data: Any) -> Any:
@@ -237,8 +218,7 @@ def _is_chunks(data: object) -> bool:
     return (callable(data) and not is_delayed(data)) or isinstance(data, Iterator)
 
 
-register_source(_is_chunks, Chunks)
-register_source(is_dask, DaskFrame)
+SOURCES += [(is_dask, DaskFrame), (_is_chunks, Chunks)]
 
 
 def _as_pandas(frame: object, argument: str) -> pd.DataFrame:
