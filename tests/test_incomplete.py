@@ -116,7 +116,7 @@ def test_complete_rows_do_not_change_beside_incomplete_ones(voting: pd.DataFrame
 
 def test_how_fast_terms_fade_is_learned_from_rows_with_hidden_features(car: pd.DataFrame) -> None:
     x = bn.bnc(class_var="class", dataset=car)
-    new = with_holes(car, 0.4, 3).assign(**{"class": car["class"]})
+    new = with_holes(car, 0.3, 3).assign(**{"class": car["class"]})
 
     def log_loss(exponent: float) -> float:
         y = renewed(x, fading=replace(x.fading, exponent=exponent))
