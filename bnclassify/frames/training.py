@@ -147,10 +147,9 @@ def prepare_rows(
     dataset: InFull | InParts,
     class_var: Hashable,
     features: Iterable[Hashable] | None = None,
-    numeric: Numeric = (),
 ) -> TrainingData:
     """Prepare data with their rows in memory, or raise; see `prepare`."""
-    data = prepare(dataset, (class_var,), features, rows_needed=True, numeric=numeric)
+    data = prepare(dataset, (class_var,), features, rows_needed=True)
     assert isinstance(data, TrainingData)
     return data
 
