@@ -135,7 +135,7 @@ def read_training(
         data = replace(data, targets=targets, order=order, warns=warns)
         if features is None and warns:
             warn_of_labels(data.schema)
-        data.tell()
+        data.report_rows()
         return data
     assert isinstance(data, Dataset)
     if features is None and warns:
