@@ -113,7 +113,7 @@ def check_pairs(pairs: Pairs, features: Sequence[Hashable], class_var: Hashable)
 
 
 def with_pairs(x: EffectTable, dataset: InFull, pairs: Any, learned_from: Model) -> EffectTable:
-    """Return a sum with effects of pairs: a number, as many as held-out rows favour, or these.
+    """Return a sum with effects of pairs: a number, as many as held-out rows favor, or these.
 
     The scores of held-out rows are those of the model that the sum is of, fitted without them.
     """
@@ -222,7 +222,7 @@ def _waves_of(x: EffectTable, groups: Sequence[Positions]) -> Array:
 def _chosen(
     rows: _Rows, folds: Positions, asked: int | None, named: Sequence[tuple[int, int]]
 ) -> _Choice:
-    """Return the precision, and the number of pairs if none is given, that held-out rows favour."""
+    """Return the precision, and the number of pairs if none is given, that held-out rows favor."""
     parts, tested = list[tuple[_Rows, _Rows]](), 0.0
     for v in np.unique(folds).tolist():
         train, test = rows.take(folds != v), rows.take(folds == v)
