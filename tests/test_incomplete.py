@@ -167,6 +167,16 @@ def test_a_chain_of_missing_features_is_summed_exactly() -> None:
     assert bn.loglik(x, row) == pytest.approx(expected, rel=1e-12)
 
 
+def test_a_chain_of_missing_features_above_the_class_is_summed_exactly(car: pd.DataFrame) -> None:
+    families = (("buying",), ("safety", "buying"), ("class", "safety"))
+    frame = car[["buying", "safety", "class"]]
+    x = bn.lp(bn.BNC("class", families), frame, smooth=1)
+    nothing = frame.head(1).assign(buying=None, safety=None)
+    np.testing.assert_allclose(
+        bn.predict(x, nothing, prob=True), posterior_by_enumeration(x, nothing), rtol=1e-9
+    )
+
+
 def test_a_sum_too_large_is_refused_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elimination, "MAX_CELLS", 600)
     rng = np.random.default_rng(0)
