@@ -4,7 +4,7 @@ The sum of single effects is fitted first. Pairs are ranked by how much a table 
 the likelihood (FAST: Lou, Caruana, Gehrke, Hooker, 2013, Accurate intelligible models with pairwise
 interactions, KDD). A ridge regression of the class on the first k pairs has the sum as a term. The
 table of a pair is made of products of waves, a few along each side: cosines of the ranks of
-numbers, of which the short ones are shrunk more, so that neighbouring intervals have similar
+numbers, of which the short ones are shrunk more, so that neighboring intervals have similar
 effects. They have the mean 0 along their side. The precision of their weights and, unless it is
 given, k are those with the largest likelihood of rows in folds. With "auto", no pair is added
 unless the gain exceeds half of its standard error; a number of pairs, or pairs that are named, are
@@ -47,7 +47,6 @@ _PRECISIONS = (256.0, 32.0, 4.0, 0.5)  # of the weights of waves, tried until th
 _IN_SEARCH = 8.0
 _OF_SUM = 30.0  # precision of the power of the sum
 _OF_CLASSES = 1e-3
-_MOST_STEPS = 40
 
 
 class _Choice(NamedTuple):
@@ -409,7 +408,7 @@ class _Regression:
             gradient = [of_waves.ravel(), slopes.sum(axis=0), [(away * rows.scores).sum()]]
             return value, np.concatenate(gradient) + ridge * moved
 
-        options: Any = {"maxiter": _MOST_STEPS, "ftol": 1e-6}
+        options: Any = {"maxiter": 40, "ftol": 1e-6}
         begin = start if self.weights is None else self.weights
         found = minimize(loss, begin, jac=True, method="L-BFGS-B", options=options).x
         return replace(self, weights=found)
