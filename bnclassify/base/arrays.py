@@ -9,9 +9,9 @@ from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from scipy.special import xlogy
 from threadpoolctl import ThreadpoolController
 
+from . import special
 from .immutable import StackedArrays, cached_property
 
 T = TypeVar("T", bound=np.generic)
@@ -133,7 +133,7 @@ def last_first(array: ArrayOf[T]) -> ArrayOf[T]:
 
 def xlogx(x: ArrayOf[Any]) -> Array:
     """x·ln x, with 0 at 0."""
-    return xlogy(x, x, dtype=np.float64)
+    return special.xlogy(x, x, dtype=np.float64)
 
 
 def first_best(scores: Array) -> Positions:
