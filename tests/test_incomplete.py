@@ -116,7 +116,7 @@ def test_complete_rows_do_not_change_beside_incomplete_ones(voting: pd.DataFrame
 
 def test_how_fast_terms_fade_is_learned_from_rows_with_hidden_features(car: pd.DataFrame) -> None:
     x = bn.bnc(class_var="class", dataset=car)
-    new = with_holes(car, 0.4, 3).assign(**{"class": car["class"]})
+    new = with_holes(car, 0.3, 3).assign(**{"class": car["class"]})
 
     def log_loss(exponent: float) -> float:
         y = renewed(x, fading=replace(x.fading, exponent=exponent))
@@ -165,6 +165,16 @@ def test_a_chain_of_missing_features_is_summed_exactly() -> None:
     first, last = int(frame["a"].iloc[0]), int(frame["f"].iloc[0])
     expected = np.log(bn.params(x)["a"][first, 0] * chain[last, first])
     assert bn.loglik(x, row) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_chain_of_missing_features_above_the_class_is_summed_exactly(car: pd.DataFrame) -> None:
+    families = (("buying",), ("safety", "buying"), ("class", "safety"))
+    frame = car[["buying", "safety", "class"]]
+    x = bn.lp(bn.BNC("class", families), frame, smooth=1)
+    nothing = frame.head(1).assign(buying=None, safety=None)
+    np.testing.assert_allclose(
+        bn.predict(x, nothing, prob=True), posterior_by_enumeration(x, nothing), rtol=1e-9
+    )
 
 
 def test_a_sum_too_large_is_refused_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,7 +95,7 @@ def test_contributions_add_up_with_one_row_per_pair(model: Any, frame: pd.DataFr
         assert PAIR in table.index
         assert table["log_odds"].sum() == pytest.approx(np.log(yes / no), abs=1e-9)
         if "a" not in row or "b" not in row:
-            assert table.loc[PAIR, "log_odds"] == 0
+            assert table.loc[PAIR, "log_odds"] == pytest.approx(0, abs=1e-15)
         split = bn.explain(model, row, interactions=True)
         assert split["log_odds"].tolist() == pytest.approx(table["log_odds"].tolist())
         assert split.index[5] == ("a", "b")
@@ -284,3 +284,31 @@ def test_pairs_and_unknown_values_do_not_depend_on_names_of_classes() -> None:
         expected, found = (bn.predict(x, rows, prob=True, unknown=unknown) for x in models)
         expected = expected.rename(columns=names)[found.columns]
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+
+
+def test_five_groups_are_enough(frame: pd.DataFrame) -> None:
+    grouped = frame.assign(clinic=np.arange(len(frame)) % 5)
+    x = bn.bnc(class_var="class", dataset=grouped, additive=True, pairs=1, groups="clinic")
+    assert [pair.features for pair in x.pairs] == [(0, 1)]
+
+
+def test_a_pair_with_a_constant_feature_is_ignored_with_a_warning(frame: pd.DataFrame) -> None:
+    constant = frame[["a", "b", "class"]].assign(site="here")
+    with pytest.warns(UserWarning, match="pairs of 'site' have no effect"):
+        x = bn.bnc(class_var="class", dataset=constant, additive=True, pairs=[("a", "site"), ("a", "b")])
+    assert [pair.features for pair in x.pairs] == [(0, 1)]
+    assert len(bn.bnc(class_var="class", dataset=constant, additive=True, pairs=3).pairs) == 1
+
+
+def test_pairs_of_several_classes_and_numbers_gain_most() -> None:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(rng.normal(size=(600, 3)).round(2), columns=list("abc"))
+    place = (frame["a"] > 0) * 2 + (frame["b"] > 0)
+    frame["y"] = np.array(list("pqqp"))[place]
+    frame.loc[frame["c"] > 1, "y"] = "r"
+    train, test = frame[:400], frame[400:]
+    x = bn.bnc(class_var="y", dataset=train, additive=True, pairs="auto")
+    found = bn.predict(x, test.drop(columns="y"), prob=True)
+    own = found.to_numpy()[np.arange(len(test)), [list(found).index(y) for y in test["y"]]]
+    assert -np.log(own).mean() < 0.25  # the sum alone has 0.58
+    assert (0, 1) in [pair.features for pair in x.pairs]

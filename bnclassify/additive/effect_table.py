@@ -313,12 +313,14 @@ def build(
     return EffectTable(structure, preparation=prepares, **fields)
 
 
-def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) -> EffectTable:
+def merge_intervals(
+    x: EffectTable, most: int | None = None, lost: float = 0.0, kept: int = 1
+) -> EffectTable:
     """Return a table with fewer intervals, whose effects are weighted means.
 
     Of each feature, the neighbours are merged that lose least of the variance of its effects, until
     there are at most so many, or until no more could be merged without losing more than ``lost``,
-    in nats squared.
+    in nats squared. The ends of ``kept`` groups with similar shares remain.
     """
     shares = [
         np.maximum(share, LEAST_MASS) for share in x.shares or [np.ones(len(t)) for t in x.tables]
@@ -331,7 +333,7 @@ def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) 
                 np.moveaxis(x.tables[j], 1, 0) for j, given in enumerate(x.givens) if given == i
             ]
             rows = np.hstack([table.reshape(len(group), -1) for table in (x.tables[i], *children)])
-            ends = merged(rows[:-1], shares[i][:-1], most or np.inf, lost)
+            ends = merged(rows[:-1], shares[i][:-1], most or np.inf, lost, kept)
             values[name] = Values.between(np.array(x.cuts[name])[ends[:-1] - 1].tolist())
             group = np.searchsorted(ends, group, side="right")
         groups.append(group)
@@ -363,15 +365,17 @@ def with_values(x: EffectTable, values: Mapping[Hashable, Values]) -> EffectTabl
     )
 
 
-def merged(rows: Array, shares: Array, most: float, lost: float) -> Positions:
+def merged(rows: Array, shares: Array, most: float, lost: float, kept: int = 1) -> Positions:
     """Return the ends of the groups into which neighbouring rows are merged."""
     ends, means, total = np.arange(1, len(rows) + 1), rows.copy(), 0.0
     masses = shares / float(shares.sum())
+    fixed = np.flatnonzero(np.diff(np.floor((masses.cumsum() - masses / 2) * kept))) + 1
     while len(ends) > 1:
         # merging two groups adds v w / (v + w) (difference of their means)² to the variance within
         # groups
         losses: Array = masses[:-1] * masses[1:] / (masses[:-1] + masses[1:])
         losses *= np.square(np.diff(means, axis=0)).sum(axis=1)
+        losses[np.isin(ends[:-1], fixed)] = np.inf
         i = int(losses.argmin())
         total += float(losses[i])
         if len(ends) <= most and total > lost + _SMALL**2:

@@ -1,12 +1,14 @@
-"""Effects of pairs of features in a sum: which, how many, and how strong, by held-out rows.
+"""Effects of pairs in a sum of effects: which, how many, and how strong, by held-out rows.
 
 The sum of single effects is fitted first. Pairs are ranked by how much a table of each would add to
 the likelihood (FAST: Lou, Caruana, Gehrke, Hooker, 2013, Accurate intelligible models with pairwise
-interactions, KDD). Ridge regressions with and without the first k pairs are fitted to the class,
-with the sum as a term. Their difference, times a share, is added to the sum. k, unless it is given,
-the precision of the effects and the share are those with the largest likelihood of rows in five
-folds. With "auto", no pair is added without a clear gain; a number of pairs, or pairs that are
-named, are added anyway.
+interactions, KDD). A ridge regression of the class on the first k pairs has the sum as a term. The
+table of a pair is made of products of waves, a few along each side: cosines of the ranks of
+numbers, of which the short ones are shrunk more, so that neighbouring intervals have similar
+effects. They have the mean 0 along their side. The precision of their weights and, unless it is
+given, k are those with the largest likelihood of rows in folds. With "auto", no pair is added
+unless the gain exceeds half of its standard error; a number of pairs, or pairs that are named, are
+added anyway.
 """
 
 from __future__ import annotations
@@ -18,68 +20,67 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Codes, Positions, log_normalize
+from ..base.arrays import Array, ArrayOf, Codes, Positions, log_normalize, one_thread
 from ..base.checks import OneOf, Whole, must_be
-from ..base.messages import listed, shown, silently
-from ..frames.dataset import Dataset, match
+from ..base.immutable import cached_property
+from ..base.messages import listed, shown, warn
+from ..frames.dataset import match
 from ..frames.opening import InFull
 from ..model.arguments import encode_for
 from ..model.model import Model
-from ..recipe.blend import number_of_cases
+from ..recipe.blend import number_of_cases, scores_by_folds
 from ..recipe.cases import as_cases, in_order
-from ..recipe.row_folds import RowFold, split_rows
+from ..recipe.row_folds import split_rows
 from ..scores.evaluate import scores_at
 from .effect_table import EffectTable, PairEffects, training_rows
 
 Pairs: TypeAlias = "int | Literal['auto'] | Iterable[tuple[Hashable, Hashable]] | None"
 
-_GROUPS = 8  # of the values of a feature in pairs
+GROUPS = 12  # of the values of a feature in pairs
+_WAVES = 4  # along numbers
 _FEATURES = 64  # with the largest effects, of which pairs are candidates
-_FOLDS = 5
-_NUMBERS = (1, 2, 4, 8, 16, 32)
-_PRECISIONS = (0.3, 1.5, 6.0, 25.0)  # of the effects of pairs
-_USUAL = 1.5
-_OF_SINGLE = 50.0  # precision of changes of single effects
+_FOLDS, _MANY, _FOLDS_OF_MANY = 5, 2_000, 3  # of up to 2,000 rows, and of more
+_ENOUGH = 1_000  # held-out rows from which no more folds are used
+_CLEAR = 0.5  # standard errors by which the likelihood of held-out rows must rise
+_MOST, _FEW = 128, 16  # numbers of pairs that are tried
+_PRECISIONS = (256.0, 32.0, 4.0, 0.5)  # of the weights of waves, tried until the likelihood falls
+_IN_SEARCH = 8.0
 _OF_SUM = 30.0  # precision of the power of the sum
 _OF_CLASSES = 1e-3
-_OF_CELLS = 8.0  # precision of the effects in the search
-_SHARES = (0.25, 0.5, 0.75, 1.0)
-_CLEAR = 2.0  # standard errors by which the likelihood of held-out rows must rise
-_PATIENCE = 3  # numbers of pairs after which the search ends without a gain
-_MOST_STEPS = 60
+_MOST_STEPS = 40
 
 
 class _Choice(NamedTuple):
-    """How many pairs, with which precision and share, and their gain in nats per held-out row."""
+    """The gain in nats per held-out row, its standard error, the number of pairs and precision."""
 
+    gain: float
+    error: float
     number: int
     precision: float
-    share: float
-    gain: float = 0.0
-    error: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows: scores of the sum, (rows, classes), value groups, (features, rows), classes, weights.
+    """Rows: scores of the sum, (rows, classes), groups of values, (features, rows), and classes.
 
-    A row of whole weight has one entry in each fold that tests some of its units.
+    A row of whole weight has one entry in each fold that tests some of its units. The ``waves`` of
+    each feature are (features, groups, waves), 0 beyond the groups and waves of a feature.
     """
 
     scores: Array
     groups: Positions
     classes: Positions
     weights: Array
-    sizes: Positions
+    waves: Array
 
     def take(self, at: ArrayOf[Any]) -> _Rows:
         return _Rows(
-            self.scores[at], self.groups[:, at], self.classes[at], self.weights[at], self.sizes
+            self.scores[at], self.groups[:, at], self.classes[at], self.weights[at], self.waves
         )
 
-    def losses(self, scores: Array) -> Array:
-        """Return minus the log-likelihood of each row."""
-        return -log_normalize(scores)[np.arange(len(scores)), self.classes]
+    def losses(self, change: Array | float) -> Array:
+        """Return minus the log-likelihood of each row if its scores change."""
+        return -log_normalize(self.scores + change)[np.arange(len(self.classes)), self.classes]
 
 
 def check_pairs(pairs: Pairs, features: Sequence[Hashable], class_var: Hashable) -> Any:
@@ -112,27 +113,39 @@ def check_pairs(pairs: Pairs, features: Sequence[Hashable], class_var: Hashable)
 
 
 def with_pairs(x: EffectTable, dataset: InFull, pairs: Any, learned_from: Model) -> EffectTable:
-    """Return a sum of effects with pairs: so many, those that held-out rows favour, or these.
+    """Return a sum with effects of pairs: a number, as many as held-out rows favour, or these.
 
     The scores of held-out rows are those of the model that the sum is of, fitted without them.
     """
     if pairs in (None, 0, ()) or len(x.known_levels[-1]) < 2 or len(x.features) < 2:
         return x
-    rows, groups, folds = _rows_of(x, dataset, learned_from)
-    given = pairs if isinstance(pairs, tuple) else ()
-    named = [
-        (x.features.index(a), x.features.index(b)) for a, b in given if {a, b} <= {*x.features}
-    ]
-    numbers = _NUMBERS if isinstance(pairs, str) else (len(named) if given else pairs,)
-    choice = _chosen(rows, folds, numbers, named)
-    order = named or _ranked(rows)
-    if isinstance(pairs, str) and choice.gain <= _CLEAR * choice.error:
-        return x
-    chosen = order[: choice.number]
-    if not chosen:
-        return x
-    change = _change(rows, chosen, choice.precision)
-    return _added(x, chosen, groups, rows.sizes, change, choice.share)
+    with one_thread:  # products of small arrays
+        rows, groups, folds = _rows_of(x, dataset, learned_from)
+        named = _with_values(x, rows, pairs) if isinstance(pairs, tuple) else []
+        order = named or _ranked(rows)
+        if not order or (isinstance(pairs, tuple) and not named):
+            return x
+        asked = len(order) if named else None if pairs == "auto" else pairs
+        choice = _chosen(rows, folds, asked, named)
+        if asked is None and choice.gain <= _CLEAR * choice.error:
+            return x
+        fit = _Regression(rows, order[: choice.number]).fit(choice.precision)
+    return _added(x, fit, groups)
+
+
+def _with_values(
+    x: EffectTable, rows: _Rows, pairs: Sequence[tuple[Hashable, Hashable]]
+) -> list[tuple[int, int]]:
+    """Return the positions of named pairs; warn of features that have a single value."""
+    at = {name: i for i, name in enumerate(x.features)}
+    constant = {name for pair in pairs for name in pair}
+    constant -= {name for name, i in at.items() if rows.waves[i].any()}
+    if constant:
+        warn(
+            f"pairs of {listed(sorted(constant, key=str))} have no effect and are ignored, because "
+            "these features have a single value in the data."
+        )
+    return [(at[a], at[b]) for a, b in pairs if not constant & {a, b}]
 
 
 def _rows_of(
@@ -141,93 +154,106 @@ def _rows_of(
     """Return training rows, the group of each value of each feature, and the fold of each row."""
     raw = in_order(as_cases(training_rows(learned_from, dataset)))
     data = encode_for(x, raw, argument="dataset")
-    codes = x.place(data, "missing").codes
+    placed = x.place(data, "missing")
     weights = np.ones(len(data)) if data.weights is None else data.weights
-    groups = [_groups_of(x, i, codes[i], weights) for i in range(len(x.features))]
-    coded = np.array([of[own] for of, own in zip(groups, codes, strict=True)], dtype=np.intp)
-    sizes = np.array([int(of.max()) + 1 for of in groups], dtype=np.intp)
+    groups = [_groups_of(x, i, placed.codes[i], weights) for i in range(len(x.features))]
+    coded = np.array([of[own] for of, own in zip(groups, placed.codes, strict=True)], dtype=np.intp)
     classes = match(data, (x.class_var,), x.known_levels[-1:])[0].astype(np.intp)
-    split = split_rows(raw, int(min(_FOLDS, number_of_cases(raw))))
+    n = number_of_cases(raw)
+    number = int(min(_FOLDS if n <= _MANY else _FOLDS_OF_MANY, n))
+    split = split_rows(raw, number)
     at = np.concatenate([fold.rows for fold in split])
     units = [weights[fold.rows] if fold.units is None else fold.units for fold in split]
-    scores = _held_out_scores(learned_from, raw, split)
+    scores = scores_at(x.score, placed)[at]
+    if n >= 2 * number and "leave_one_out" in learned_from.learned:
+        own = encode_for(learned_from, raw, argument="dataset").select(learned_from.variables)
+        scores = scores_by_folds(learned_from, own, number)
     scores = scores - scores.mean(axis=1, keepdims=True)
-    rows = _Rows(scores, coded[:, at], classes[at], np.concatenate(units), sizes)
+    waves = _waves_of(x, groups)
+    rows = _Rows(scores, coded[:, at], classes[at], np.concatenate(units), waves)
     return rows, groups, np.repeat(np.arange(len(split)), [len(fold.rows) for fold in split])
-
-
-def _held_out_scores(x: Model, raw: Dataset, split: Sequence[RowFold]) -> Array:
-    """Return the scores of each fold's rows by a model without its units, or by that of all."""
-    step = None if x.recipe is None else x.recipe.parameters
-    if step is not None:
-        args = {**step.settings.get("held_out_args", {}), "folds": None}
-        step = replace(step, settings={**step.settings, "held_out_args": args})
-    scores = list[Array]()
-    with silently():
-        for fold in split:
-            (train, test), y = fold.split(raw), x
-            if step is not None and len(np.unique(train.codes[-1])) > 1:
-                y = step(x, train)
-            rows = y.place(encode_for(y, test, argument="dataset"), "missing")
-            scores.append(scores_at(y.score, rows))
-    return np.concatenate(scores)
 
 
 def _groups_of(x: EffectTable, i: int, codes: Codes, weights: Array) -> Positions:
     """Return the group of each value of a feature, -1 if missing: intervals of similar weight."""
     n = len(x.known_levels[i])
     mass = np.bincount(codes[codes >= 0], weights[codes >= 0], n)
-    if n <= _GROUPS:
+    if n <= GROUPS:
         groups = np.arange(n)
     elif x.features[i] in x.cuts:
         middles = (mass.cumsum() - mass / 2) / max(mass.sum(), 1e-300)
         groups = np.unique(
-            (middles * _GROUPS).astype(np.intp).clip(0, _GROUPS - 1), return_inverse=True
+            (middles * GROUPS).astype(np.intp).clip(0, GROUPS - 1), return_inverse=True
         )[1]
     else:  # the rarest levels together
-        groups = np.full(n, _GROUPS - 1)
-        groups[np.argsort(-mass, kind="stable")[: _GROUPS - 1]] = np.arange(_GROUPS - 1)
+        groups = np.full(n, GROUPS - 1)
+        groups[np.argsort(-mass, kind="stable")[: GROUPS - 1]] = np.arange(GROUPS - 1)
     return np.append(groups, -1)
 
 
+def _waves_of(x: EffectTable, groups: Sequence[Positions]) -> Array:
+    """Return orthogonal functions of the groups with the mean 0, (features, groups, waves).
+
+    Those of numbers are cosines of ranks, of which the k-th is divided by k; the sum of their
+    variances is 1. Example: of 3 equal groups, (1, 0, −1) and (1, −2, 1)/2 times 0.98 and 0.57.
+    """
+    found = []
+    for i, own in enumerate(groups):
+        size = int(own.max()) + 1
+        mass = np.bincount(own[:-1], x.shares[i][:-1], size)
+        mass = mass / mass.sum()
+        root = np.sqrt(mass)[:, None]
+        if x.features[i] in x.cuts:
+            numbers = np.arange(min(size, _WAVES + 1))
+            columns = np.cos(np.pi * (mass.cumsum() - mass / 2)[:, None] * numbers)
+            scale = np.maximum(numbers[1:], 1)
+            waves = np.linalg.qr(root * columns)[0][:, 1:] / root / scale
+        else:
+            left, sizes, _ = np.linalg.svd(np.eye(size) - mass)
+            waves = (left * sizes)[:, :-1]
+        waves = waves - mass @ waves
+        found.append(waves / np.sqrt(max(float(mass @ (waves**2).sum(axis=1)), 1e-300)))
+    shape = [max([waves.shape[axis] for waves in found], default=0) for axis in (0, 1)]
+    return np.array(
+        [np.pad(w, [(0, n - k) for n, k in zip(shape, w.shape, strict=True)]) for w in found]
+    )
+
+
 def _chosen(
-    rows: _Rows, folds: Positions, numbers: Sequence[int], named: Sequence[tuple[int, int]]
+    rows: _Rows, folds: Positions, asked: int | None, named: Sequence[tuple[int, int]]
 ) -> _Choice:
-    """Return the number of pairs, precision and share with the largest held-out likelihood."""
-    parts = [(rows.take(folds != v), rows.take(folds == v)) for v in np.unique(folds).tolist()]
-    parts = [(train, test) for train, test in parts if len(np.unique(train.classes)) > 1]
-    if len(parts) < 2:
-        return _Choice(numbers[0], _USUAL, _SHARES[0])
+    """Return the precision, and the number of pairs if none is given, that held-out rows favour."""
+    parts, tested = list[tuple[_Rows, _Rows]](), 0.0
+    for v in np.unique(folds).tolist():
+        train, test = rows.take(folds != v), rows.take(folds == v)
+        if tested < _ENOUGH and len(np.unique(train.classes)) > 1:
+            parts.append((train, test))
+            tested += float(test.weights.sum())
+    if not parts:
+        return _Choice(0.0, 0.0, asked or _FEW, _PRECISIONS[0])
     orders = [named or _ranked(train) for train, _ in parts]
-    plain = [_regression(train, (), _USUAL) for train, _ in parts]
     weights = np.concatenate([test.weights for _, test in parts])
+    before = np.concatenate([test.losses(0.0) for _, test in parts])
 
-    def best(number: int, precision: float) -> _Choice:
-        changes = []
-        for (train, test), order, without in zip(parts, orders, plain, strict=True):
-            change = _regression(train, order[:number], precision).minus(without)
-            changes.append(change.at(test, order[:number]))
-        choices = []
-        for share in _SHARES:
-            gains = [
-                test.losses(test.scores) - test.losses(test.scores + share * change)
-                for (_, test), change in zip(parts, changes, strict=True)
-            ]
-            choices.append(
-                _Choice(number, precision, share, *_mean_and_error(np.concatenate(gains), weights))
-            )
-        return max(choices, key=lambda choice: choice.gain)
+    def search(number: int, precisions: Sequence[float]) -> _Choice:
+        fits = [
+            _Regression(train, order[:number])
+            for (train, _), order in zip(parts, orders, strict=True)
+        ]
+        tried = list[_Choice]()
+        for precision in precisions:
+            fits = [fit.fit(precision) for fit in fits]
+            pairs = zip(fits, parts, strict=True)
+            after = np.concatenate([test.losses(fit.change_at(test)) for fit, (_, test) in pairs])
+            tried.append(_Choice(*_mean_and_error(before - after, weights), number, precision))
+            if tried[-1].gain < max(tried).gain:
+                break
+        return max(tried)
 
-    tried = list[_Choice]()
-    for number in numbers:
-        tried.append(best(number, _USUAL))
-        top = max(range(len(tried)), key=lambda i: tried[i].gain)
-        if len(tried) - top >= _PATIENCE:
-            break
-    found = max(tried, key=lambda choice: choice.gain)
-    if found.gain > 0 or len(numbers) == 1:
-        tried += [best(found.number, precision) for precision in _PRECISIONS if precision != _USUAL]
-    return max(tried, key=lambda choice: choice.gain)
+    best = search(asked or _MOST, _PRECISIONS)
+    if asked is None and len(orders[0]) > _FEW:
+        best = max(best, search(_FEW, [best.precision]))
+    return best
 
 
 def _mean_and_error(values: Array, weights: Array) -> tuple[float, float]:
@@ -240,11 +266,13 @@ def _mean_and_error(values: Array, weights: Array) -> tuple[float, float]:
 
 def _ranked(rows: _Rows) -> list[tuple[int, int]]:
     """Return the pairs of features that would add to the likelihood, the best first."""
-    d, size = len(rows.groups), int(rows.sizes.max(initial=1))
-    features = np.arange(d)
-    if d > _FEATURES:
-        spread = [_between(rows, i) for i in range(d)]
-        features = np.sort(np.argsort(-np.array(spread), kind="stable")[:_FEATURES])
+    size = rows.waves.shape[1]
+    features = np.flatnonzero(rows.waves.any(axis=(1, 2)))
+    if len(features) > _FEATURES:
+        between = np.array([_between(rows, i) for i in features.tolist()])
+        largest = np.argsort(-between, kind="stable")[:_FEATURES]
+        features = np.sort(features[largest])
+    waves = rows.waves[features]
     posteriors = np.exp(log_normalize(rows.scores))
     shape = (len(features), size, len(features), size)
     cells = rows.groups[features] + size * np.arange(len(features))[:, None]
@@ -262,9 +290,9 @@ def _ranked(rows: _Rows) -> list[tuple[int, int]]:
             for axis in (1, 3):
                 total = np.maximum(curve.sum(axis=axis, keepdims=True), 1e-9)
                 slope = slope - curve * slope.sum(axis=axis, keepdims=True) / total
-        free = (rows.sizes[features] - 1) / rows.sizes[features]
-        by_chance = (curve / (curve + _OF_CELLS)).sum(axis=(1, 3)) * np.outer(free, free)
-        gains += 0.5 * ((slope**2 / (curve + _OF_CELLS)).sum(axis=(1, 3)) - by_chance)
+        own = np.einsum("igr,igjh,jhs->ijrs", waves, slope, waves, optimize=True)
+        spread = np.einsum("igr,igjh,jhs->ijrs", waves**2, curve, waves**2, optimize=True)
+        gains += 0.5 * ((own**2 - spread) / (spread + _IN_SEARCH)).sum(axis=(2, 3))
     pairs = [(gains[i, j], i, j) for i, j in combinations(range(len(features)), 2)]
     pairs.sort(key=lambda found: (-round(found[0], 9), found[1:]))
     return [(int(features[i]), int(features[j])) for _, i, j in pairs]
@@ -290,116 +318,122 @@ def _indicators(cells: Positions, size: int) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class _Weights:
-    """Weights of a regression: of the sum, the classes, and the cells of features and pairs."""
+class _Regression:
+    """A ridge regression of the class on the scores of a sum and pairs, and its weights so far.
 
-    power: float
-    classes: Array
-    cells: Array
+    The weights are those of products of waves, (pairs, waves, waves, classes − 1), of the classes
+    and, the last, the power of the sum; contrasts of the classes are orthogonal, so that no class
+    is special.
+    """
 
-    def minus(self, other: _Weights) -> _Weights:
-        """Return the difference of two regressions, of which the other has no pairs."""
-        cells = self.cells.copy()
-        cells[: len(other.cells)] -= other.cells
-        return _Weights(self.power - other.power, self.classes - other.classes, cells)
+    rows: _Rows
+    pairs: Sequence[tuple[int, int]]
+    weights: Array | None = None
 
-    def at(self, rows: _Rows, pairs: Sequence[tuple[int, int]]) -> Array:
-        """Return what the weights add to the scores of rows."""
-        return np.asarray(
-            self.power * rows.scores + _design(rows, pairs) @ self.cells + self.classes
-        )
+    @cached_property
+    def _contrasts(self) -> Array:
+        """Orthonormal contrasts of the classes, (classes, classes − 1)."""
+        n = self.rows.scores.shape[1]
+        columns = np.hstack([np.ones((n, 1)), np.eye(n)[:, 1:]])
+        return np.asarray(np.linalg.qr(columns)[0][:, 1:])
+
+    @cached_property
+    def _sides(self) -> tuple[Array, Array]:
+        """The waves of the first and second features, (pairs, groups, waves)."""
+        first, second = np.array(self.pairs).T
+        return self.rows.waves[first], self.rows.waves[second]
+
+    def design(self, rows: _Rows) -> Any:
+        """Return the indicators of the cells of the pairs, (rows, pairs × groups × groups)."""
+        first, second = [rows.groups[list(side)] for side in zip(*self.pairs, strict=True)]
+        size = rows.waves.shape[1]
+        cells = np.arange(len(self.pairs))[:, None] * size**2 + first * size + second
+        known = (first >= 0) & (second >= 0)
+        return _indicators(np.where(known, cells, -1), len(self.pairs) * size**2)
+
+    def _split(self, weights: Array) -> tuple[Array, Array, float]:
+        """Return the weights of waves, classes and the sum."""
+        waves, others = self.rows.waves.shape[2], self._contrasts.shape[1]
+        of_waves = weights[: -others - 1].reshape(len(self.pairs), waves, waves, others)
+        return of_waves, weights[-others - 1 : -1], float(weights[-1])
+
+    def cells(self) -> Array:
+        """Return the tables of the pairs, (pairs, groups, groups, classes)."""
+        assert self.weights is not None
+        of_waves = self._split(self.weights)[0]
+        return np.asarray(_between_sides(self._sides, of_waves) @ self._contrasts.T)
+
+    def of_classes(self) -> Array:
+        """Return what is added to the scores of the classes."""
+        assert self.weights is not None
+        return np.asarray(self._contrasts @ self._split(self.weights)[1])
+
+    def power(self) -> float:
+        """Return what is added to the power of the sum."""
+        assert self.weights is not None
+        return float(self.weights[-1] - 1)
+
+    def change_at(self, rows: _Rows) -> Array:
+        """Return what is added to the scores of rows."""
+        cells = self.cells().reshape(-1, rows.scores.shape[1])
+        change = self.power() * rows.scores + self.design(rows) @ cells + self.of_classes()
+        return np.asarray(change)
+
+    def fit(self, precision: float) -> _Regression:
+        """Return the regression with the weights that maximize the likelihood less a ridge."""
+        from scipy.optimize import minimize  # slow to import
+
+        rows, contrasts = self.rows, self._contrasts
+        design = self.design(rows)
+        transposed = design.T.tocsr()
+        others = contrasts.shape[1]
+        back = [side.transpose(0, 2, 1) for side in self._sides]
+        own = np.eye(len(contrasts))[rows.classes]
+        shape = (len(self.pairs), rows.waves.shape[1], rows.waves.shape[1], others)
+        start = np.zeros(len(self.pairs) * rows.waves.shape[2] ** 2 * others + others + 1)
+        start[-1] = 1
+        ridge = np.full(len(start), precision)
+        ridge[-others - 1 :] = _OF_CLASSES
+        ridge[-1] = _OF_SUM
+
+        def loss(weights: Any) -> tuple[float, Any]:
+            of_waves, of_classes, power = self._split(weights)
+            cells = _between_sides(self._sides, of_waves).reshape(-1, others)
+            logs = log_normalize(power * rows.scores + (design @ cells + of_classes) @ contrasts.T)
+            away = rows.weights[:, None] * (np.exp(logs) - own)
+            slopes = away @ contrasts
+            of_cells = (transposed @ slopes).reshape(shape)
+            moved = weights - start
+            value = -float(rows.weights @ logs[own > 0]) + 0.5 * float(ridge @ moved**2)
+            of_waves = _between_sides((back[0], back[1]), of_cells)
+            gradient = [of_waves.ravel(), slopes.sum(axis=0), [(away * rows.scores).sum()]]
+            return value, np.concatenate(gradient) + ridge * moved
+
+        options: Any = {"maxiter": _MOST_STEPS, "ftol": 1e-6}
+        begin = start if self.weights is None else self.weights
+        found = minimize(loss, begin, jac=True, method="L-BFGS-B", options=options).x
+        return replace(self, weights=found)
 
 
-def _design(rows: _Rows, pairs: Sequence[tuple[int, int]]) -> Any:
-    """Return the indicators of the cells of the features, and then of the pairs."""
-    starts = rows.sizes.cumsum() - rows.sizes
-    cells = list(np.where(rows.groups >= 0, rows.groups + starts[:, None], -1))
-    size = int(rows.sizes.sum())
-    for i, j in pairs:
-        both = (rows.groups[i] >= 0) & (rows.groups[j] >= 0)
-        cells.append(np.where(both, rows.groups[i] * rows.sizes[j] + rows.groups[j] + size, -1))
-        size += int(rows.sizes[i] * rows.sizes[j])
-    return _indicators(np.array(cells, dtype=np.intp).reshape(-1, len(rows.classes)), size)
+def _between_sides(sides: tuple[Array, Array], table: Array) -> Array:
+    """Return A T Bᵀ of each pair and class; A, B are (pairs, m, k), T is (pairs, k, k, classes)."""
+    (n, m, k), others = sides[0].shape, table.shape[-1]
+    left = (sides[0] @ table.reshape(n, k, k * others)).reshape(n, m, k, others)
+    right = sides[1] @ left.transpose(0, 2, 1, 3).reshape(n, k, m * others)
+    return right.reshape(n, m, m, others).transpose(0, 2, 1, 3)
 
 
-def _change(rows: _Rows, pairs: Sequence[tuple[int, int]], precision: float) -> _Weights:
-    """Return the regression with pairs less that without, so that common changes cancel out."""
-    return _regression(rows, pairs, precision).minus(_regression(rows, (), precision))
-
-
-def _regression(rows: _Rows, pairs: Sequence[tuple[int, int]], precision: float) -> _Weights:
-    """Return the weights that maximize the likelihood of the classes, with a ridge."""
-    from scipy.optimize import minimize  # slow to import
-
-    design, n_classes = _design(rows, pairs), rows.scores.shape[1]
-    transposed, n = design.T.tocsr(), design.shape[1]
-    single = int(rows.sizes.sum())
-    ridge = np.repeat([_OF_SINGLE, precision], [single, n - single])[:, None]
-    own = (rows.classes[:, None] == np.arange(n_classes)).astype(np.float64)
-
-    def loss(flat: Any) -> tuple[float, Any]:
-        cells, classes, power = (
-            flat[: -n_classes - 1].reshape(n, -1),
-            flat[-n_classes - 1 : -1],
-            flat[-1],
-        )
-        logs = log_normalize(power * rows.scores + design @ cells + classes)
-        away = rows.weights[:, None] * (np.exp(logs) - own)
-        value = -float(rows.weights @ (logs * own).sum(axis=1))
-        value += 0.5 * float((ridge * cells**2).sum() + _OF_SUM * (power - 1) ** 2)
-        value += 0.5 * _OF_CLASSES * float(classes @ classes)
-        slopes = [
-            (transposed @ away + ridge * cells).ravel(),
-            away.sum(axis=0) + _OF_CLASSES * classes,
-        ]
-        return value, np.append(
-            np.concatenate(slopes), (away * rows.scores).sum() + _OF_SUM * (power - 1)
-        )
-
-    start = np.zeros((n + 1) * n_classes + 1)
-    start[-1] = 1
-    options: Any = {"maxiter": _MOST_STEPS, "ftol": 1e-6}
-    found: Array = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
-    cells = found[: n * n_classes].reshape(n, n_classes)
-    return _Weights(float(found[-1]), found[n * n_classes : -1], cells)
-
-
-def _added(
-    x: EffectTable,
-    pairs: Sequence[tuple[int, int]],
-    groups: Sequence[Positions],
-    sizes: Positions,
-    change: _Weights,
-    share: float,
-) -> EffectTable:
-    """Return the sum with changed single effects and pairs, whose means along each side are 0."""
-    constant = (1 + share * change.power) * x.constant + share * change.classes
-    tables = [(1 + share * change.power) * table for table in x.tables]
-    ends = sizes.cumsum()
-    for i, table in enumerate(tables):
-        own = share * change.cells[ends[i] - sizes[i] : ends[i]]
-        table[:-1] += own[groups[i][:-1]]
-    found, start = list[PairEffects](), int(sizes.sum())
-    for i, j in pairs:
-        shape = (int(sizes[i]), int(sizes[j]))
-        cells = share * change.cells[start : start + shape[0] * shape[1]].reshape(*shape, -1)
-        start += shape[0] * shape[1]
-        masses = [_masses(x, f, groups[f], int(sizes[f])) for f in (i, j)]
-        first, second = (
-            np.tensordot(masses[1], cells, (0, 1)),
-            np.tensordot(masses[0], cells, (0, 0)),
-        )
-        mean = masses[0] @ first
-        tables[i][:-1] += (first - mean)[groups[i][:-1]]
-        tables[j][:-1] += (second - mean)[groups[j][:-1]]
-        constant = constant + mean
-        pure = cells - first[:, None] - second[None] + mean
-        padded = np.pad(pure - _level(pure), ((0, 1), (0, 1), (0, 0)))
-        found.append(PairEffects((i, j), (groups[i], groups[j]), padded))
-    tables = [table - _level(table) for table in tables]
+def _added(x: EffectTable, fit: _Regression, groups: Sequence[Positions]) -> EffectTable:
+    """Return the sum with a power, and with pairs, which have the mean 0 along each side."""
+    power, found = 1 + fit.power(), list[PairEffects]()
+    for (i, j), cells in zip(fit.pairs, fit.cells(), strict=True):
+        own = cells[: int(groups[i].max()) + 1, : int(groups[j].max()) + 1]
+        table = np.pad(own - _level(own), ((0, 1), (0, 1), (0, 0)))
+        found.append(PairEffects((i, j), (groups[i], groups[j]), table))
+    constant = power * x.constant + fit.of_classes()
     return replace(
         x,
-        tables=tuple(tables),
+        tables=tuple([power * table for table in x.tables]),
         constant=constant - _level(constant),
         pairs=tuple(found),
         unknown=None,
@@ -409,9 +443,3 @@ def _added(
 def _level(logs: Array) -> Array:
     """Return what is subtracted of logs of classes: the first of two, or the mean of more."""
     return logs[..., :1] if logs.shape[-1] == 2 else logs.mean(axis=-1, keepdims=True)
-
-
-def _masses(x: EffectTable, i: int, groups: Positions, size: int) -> Array:
-    """Return the shares of the groups of a feature among known values."""
-    mass = np.bincount(groups[:-1], x.shares[i][:-1], size)
-    return np.asarray(mass / max(float(mass.sum()), 1e-300))

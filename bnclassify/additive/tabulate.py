@@ -47,7 +47,7 @@ from .effect_table import (
     with_values,
 )
 from .from_effects import as_given
-from .pairs import with_pairs
+from .pairs import GROUPS, with_pairs
 
 _STEPS = 32  # intervals of a feature
 _POINTS = 256  # at which a curve is evaluated between cut points
@@ -93,12 +93,16 @@ def as_sum(x: Model, data: InFull, pairs: Any = None) -> EffectTable:
     The ``pairs`` are a number of pairs, pairs of names or "auto".
     """
     data, recipe = training_rows(x, data), x.recipe
-    table = merge_intervals(with_shares(_tabulate_effects(x), data), lost=_LOST)
-    table = _with_shortest_cuts(table, data)
-    table = _with_gaps(table, data, x)
-    if pairs is not None:
+
+    def merged(kept: int) -> EffectTable:
+        found = merge_intervals(with_shares(_tabulate_effects(x), data), lost=_LOST, kept=kept)
+        return _with_gaps(_with_shortest_cuts(found, data), data, x)
+
+    table = merged(1)
+    if pairs not in (None, 0, ()):  # they can need cut points that have no effect alone
+        paired = with_pairs(merged(GROUPS), data, pairs, x)
         ignored = None if table.unknown is None else table.unknown.always
-        table = with_unknown(with_pairs(table, data, pairs, x), data, ignored)
+        table = with_unknown(paired, data, ignored) if paired.pairs else table
     if "refits" in table.learned:
         both = zip(table.learned["refits"], x.learned["refits"], strict=True)
         refits = tuple([_with_gaps(refit, data, model) for refit, model in both])

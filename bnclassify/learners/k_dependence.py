@@ -38,7 +38,7 @@ from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
 _PSEUDO_COUNTS = 2.0  # of the table of a pair, distributed like the table of its child
 _CURVATURE = 10.0  # added to the curvature of the likelihood
 _MOST_TERMS = 2**29  # number of rows x pairs x classes; beyond it, a subset of rows is used
-_LEAST_GAIN = 3.0  # in nats, of a parent; the largest of several gains by chance is seldom larger
+_LEAST_GAIN = 1.0  # in nats, of a parent: what AIC charges for its weight
 _MOST_CANDIDATES = 8  # with the largest information, whose gains are computed
 _MOST_PAIRS = 2**10  # with the largest information, whose gains are computed
 _MOST_CHILDREN = 128  # number of features that can have feature parents
@@ -239,9 +239,9 @@ def kdb_gain(
     r"""Learn a k-dependence classifier, with parents that improve the prediction of the class.
 
     Features are ranked by their mutual information with the class, as in `kdb_mi`. The feature
-    parents of each feature are the features of higher rank with the largest gain, if it exceeds 3
-    nats, and with the largest information [1]_, alternately. A feature without a gain above 3 nats
-    has no feature parents. The gain of a pair estimates by how much the pair, added to naive Bayes,
+    parents of each feature are the features of higher rank with the largest gain, if it exceeds 1
+    nat, and with the largest information [1]_, alternately. A feature without such a gain has no
+    feature parents. The gain of a pair estimates by how much the pair, added to naive Bayes,
     increases the log-likelihood of the class. A copy of another feature has a large information,
     but no gain.
 
@@ -296,8 +296,8 @@ def kdb_gain(
     --------
     >>> from bnclassify import kdb_gain, load_car, modelstring
     >>> modelstring(kdb_gain("class", load_car(), kdbk=1))
-    '[class] [doors|class] [safety|class] [buying|safety:class] [persons|safety:class]
-     [lug_boot|safety:class] [maint|buying:class]'
+    '[class] [safety|class] [buying|safety:class] [persons|safety:class] [lug_boot|safety:class]
+     [maint|buying:class] [doors|lug_boot:class]'
     """
     k = Whole().check("kdbk", kdbk)
     data = prepare_rows(dataset, class_var, features)

@@ -26,8 +26,9 @@ from .held_out import RIDGE, HeldOutTerms, Regression, WeightedFit
 from .leave_one_out import LeaveOneOut, distinct_rows, summary_of
 from .log_linear import LogLinear
 from .powers import Problem, common_power, log_likelihood, maximize
+from .prior import find_prior
 from .row_folds import split_rows
-from .weighted import with_at_most, with_own_cuts
+from .weighted import Weighted, with_at_most, with_own_cuts
 
 _LEAST_POWER = 0.01  # minimum power of the tables, which keeps the order of the classes
 _MEANS = (0.25, 0.5)
@@ -215,6 +216,24 @@ class _Members:
         return result.plus(self.deep.model().raised(steps[0])) if steps else result
 
 
+def scores_by_folds(x: Any, data: Dataset, number: int) -> Array:
+    """Return the scores of the rows of each fold, one after the other, by models of the other rows.
+
+    The models have the terms, precisions of weights and powers of ``x``, learned by `fit_blend`.
+    """
+    settings, summary = x.recipe.parameters.settings, x.learned["leave_one_out"]
+    method = LeaveOneOut(terms=settings["held_out_args"].get("terms", ()))
+    prior = find_prior(backoff=settings["backoff"])
+    learn = partial(_Members.learn, ridges=summary.ridges, method=method, prior=prior)
+    structure = Weighted(x.structure, coarsenings=x.coarsenings, apart=x.apart, recipe=x.recipe)
+    of_fold = partial(_odds_of_fold, structure, data, None, learn, deepens=False, most=len(data))
+    with silently(), one_thread:
+        folds = FoldOdds.of([of_fold(taken) for taken in _folds(data, number, None)])
+    powers = [p for p in (summary.regression_power, summary.fold_power) if p is not None]
+    scores = folds.offset + np.tensordot(powers, folds.odds, 1)
+    return np.vstack([np.zeros(scores.shape[1]), scores]).T
+
+
 def _folds(data: Dataset, number: int, rng: np.random.Generator | None) -> list[Array]:
     """Return the weights of the rows in each fold."""
     order = np.arange(len(data)) if rng is None else rng.permutation(len(data))
@@ -228,7 +247,14 @@ def _folds(data: Dataset, number: int, rng: np.random.Generator | None) -> list[
 
 
 def _odds_of_fold(
-    x: Model, data: Dataset, learn_structure: Any, learn: Any, taken: Array, *, deepens: bool
+    x: Model,
+    data: Dataset,
+    learn_structure: Any,
+    learn: Any,
+    taken: Array,
+    *,
+    deepens: bool,
+    most: int = _MOST_ROWS,
 ) -> FoldOdds:
     """Return the odds of the rows of a fold by members that were learned from the other rows."""
     weights = np.ones(len(data)) if data.weights is None else data.weights
@@ -236,7 +262,7 @@ def _odds_of_fold(
     x = with_own_cuts(x, others)
     structure = learn_structure(x, others.counting()) if deepens else x
     rows = np.flatnonzero(taken)
-    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _MOST_ROWS)).astype(np.intp)]
+    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(np.intp)]
     members: _Members = learn(structure, others, deepens=deepens)
     return members.odds_at(rows, taken[rows], deepens=deepens)
 

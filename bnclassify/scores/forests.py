@@ -69,6 +69,7 @@ def _add_probabilities(total: Array, factors: Sequence[Factor], codes: Codes) ->
             if child in messages:
                 lacking, means = messages[child]
                 at = np.flatnonzero(codes[child, rows] < 0)
+                likelihood = np.repeat(likelihood, means.shape[2] // likelihood.shape[2], axis=2)
                 likelihood[at] = means.take(lacking.searchsorted(rows[at]), axis=0)
             evidence = likelihood * evidence
         own: Array = tables[v][:-1]
