@@ -11,7 +11,6 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from . import special
 from .immutable import StackedArrays, cached_property
 
 T = TypeVar("T", bound=np.generic)
@@ -29,6 +28,7 @@ Mask = ArrayOf[np.bool_]
 # axes that are adjacent in memory, and the order in which they add up depends on the other axes.
 
 _FEW_CELLS = 2**16  # of an array that stays in the cache
+_TINY = float(np.finfo(np.float64).tiny)
 _SHORT = 16  # longest axis for which NumPy's own reductions are slower
 
 BLOCK_CELLS = 2**18
@@ -133,7 +133,8 @@ def last_first(array: ArrayOf[T]) -> ArrayOf[T]:
 
 def xlogx(x: ArrayOf[Any]) -> Array:
     """x·ln x, with 0 at 0."""
-    return special.xlogy(x, x, dtype=np.float64)
+    known = np.asarray(x, dtype=np.float64)
+    return known * np.log(np.maximum(known, _TINY))
 
 
 def first_best(scores: Array) -> Positions:

@@ -133,7 +133,7 @@ def _information_of_rows(data: Countable, columns: Sequence[int]) -> tuple[float
         return _entropy_sum([rows[member] for member in members], cards, weights)
 
     given = range(2, len(columns))
-    of_given = entropy_sum(*given) if given else float(special.xlogy(n, n))
+    of_given = entropy_sum(*given) if given else float(xlogx(np.array(n)))
     total = entropy_sum(0, 1, *given) - entropy_sum(0, *given) - entropy_sum(1, *given) + of_given
     return max(total / n, 0.0), n
 
