@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.frames.opening import group_labels
+from bnclassify.recipe.blend import number_of_cases
 from bnclassify.recipe.cases import Contents
 
 from .estimators import BNCClassifier
@@ -335,3 +337,11 @@ def test_labels_of_groups_keep_their_types_and_follow_the_index() -> None:
     aligned = bn.cv(model, shuffled, k=5, rng=0, groups=groups.loc[shuffled.index])
     assert aligned == bn.cv(model, shuffled.assign(g=groups), k=5, rng=0, groups="g", columns="any")
     BNCClassifier().fit(shuffled[["c"]].to_numpy(), shuffled["y"].to_numpy(), groups=groups)  # by position
+
+
+def test_cases_are_groups_or_fewer_rows(car: pd.DataFrame) -> None:
+    data = bn.encode(car.head(6))
+    assert number_of_cases(data) == 6
+    assert number_of_cases(replace(data, cases=np.array([0, 0, 0, 1, 1, 1]))) == 2
+    light = replace(data, weights=np.full(6, 0.25), cases=np.arange(6))
+    assert number_of_cases(light) == 1.5

@@ -111,14 +111,14 @@ def test_dag_knows_what_may_come_and_turn(data: st.DataObject) -> None:
 def climb_by_hand(
     frame: pd.DataFrame, score: str, ess: float, most: int, moves: tuple[str, ...]
 ) -> list[tuple[Any, ...]]:
-    """Score every neighbour as a whole, in the order in which ties are decided."""
+    """Score every neighbor as a whole, in the order in which ties are decided."""
     columns = list(frame)
     parents: dict[str, list[str]] = {v: [] for v in columns}
 
     def total(some: dict[str, list[str]]) -> float:
         return sum(family_score(frame, v, above, score, ess) for v, above in some.items())
 
-    def neighbour(move: str, s: str, t: str) -> dict[str, list[str]] | None:
+    def neighbor(move: str, s: str, t: str) -> dict[str, list[str]] | None:
         if (move == "add") == (s in parents[t]):
             return None
         changed = {v: list(above) for v, above in parents.items()}
@@ -140,7 +140,7 @@ def climb_by_hand(
             for move in ("add", "delete", "reverse")
             if move in moves
             for s, t in permutations(columns, 2)
-            if (changed := neighbour(move, s, t)) is not None
+            if (changed := neighbor(move, s, t)) is not None
         ]
         best = max((option[-1] for option in options), default=0.0)
         if best <= tolerance:
@@ -151,7 +151,7 @@ def climb_by_hand(
 
 @given(st.data(), st.sampled_from(["aic", "bic", "bde", "k2"]))
 @examples(40)
-def test_climbs_as_if_every_neighbour_were_scored(data: st.DataObject, score: str) -> None:
+def test_climbs_as_if_every_neighbor_were_scored(data: st.DataObject, score: str) -> None:
     frame = data.draw(frames(min_rows=5, max_features=3))
     frame = frame[data.draw(st.permutations(list(frame)))]
     most = data.draw(st.integers(0, 3))

@@ -352,7 +352,7 @@ def test_quantiles_are_those_of_numpy_and_widths_those_of_pandas() -> None:
         ([7, 7, None], {"method": "width"}, ()),
         ([0.1, 0.1, 0.1], {"method": "width", "bins": 3}, ()),
         ([-1.7e308, 1.7e308], {"method": "width", "bins": 2}, (0,)),
-        # No floats lie between these neighbours: the cuts that are left
+        # No floats lie between these neighbors: the cuts that are left
         ([1.0, np.nextafter(1, 2)], {"method": "width", "bins": 9}, (1,)),
     ],
 )
@@ -365,7 +365,7 @@ def test_methods_without_a_class_by_hand(x: Any, options: dict[str, Any], expect
         assert found == expected
 
 
-def test_neighbouring_floats_are_told_apart() -> None:
+def test_neighboring_floats_are_told_apart() -> None:
     for a in (1.0, 0.0, -5e-324, 1e308, 2.0**60):
         b = float(np.nextafter(a, INF))
         frame, _ = bn.discretize(pd.DataFrame({"x": [a, b], "y": ["p", "q"]}), class_var="y", columns=["x"])

@@ -169,7 +169,7 @@ def test_labels_of_any_type_go_around() -> None:
     pd.testing.assert_frame_equal(bn.predict(again, frame, prob=True), expected)
 
 
-def test_neighbours_that_differ_least_are_merged(pima: pd.DataFrame, curves: Any) -> None:
+def test_neighbors_that_differ_least_are_merged(pima: pd.DataFrame, curves: Any) -> None:
     gaps = {}
     for steps in (4, 8, 32, 1000):
         table = bn.effects(curves, pima, steps=steps)
@@ -186,7 +186,7 @@ def test_neighbours_that_differ_least_are_merged(pima: pd.DataFrame, curves: Any
 def test_merged_intervals_lose_the_least_variance_step_by_step(
     pairs: list[tuple[int, int]], most: int
 ) -> None:
-    """Each merge is one of the neighbours that add least to the squared distances from the means."""
+    """Each merge is one of the neighbors that add least to the squared distances from the means."""
     values, weights = (np.array(part, dtype=float) for part in zip(*pairs, strict=True))
 
     def lost(ends: list[int]) -> float:
@@ -202,14 +202,14 @@ def test_merged_intervals_lose_the_least_variance_step_by_step(
         found = merged(np.stack([0 * values, values], axis=1), weights, size, 0.0).tolist()
         assert set(found) <= set(before)
         assert len(found) <= size
-        if found != before:  # equal neighbours are one interval already
+        if found != before:  # equal neighbors are one interval already
             options = [[*before[:i], *before[i + 1 :]] for i in range(len(before) - 1)]
             assert lost(found) == pytest.approx(min(map(lost, options)))
         before = found
 
 
 def test_intervals_without_rows_keep_their_effects() -> None:
-    """Neighbours with rows and nearly equal effects are merged before an interval that has no row."""
+    """Neighbors with rows and nearly equal effects are merged before an interval that has no row."""
     values = ["(-inf, 1]", "(1, 2]", "(2, inf]"]
     table = pd.DataFrame({"feature": ["y", "x", "x", "x"], "value": ["a", *values], "b": [0, 0, 0.1, 5]})
     rows = pd.DataFrame({"x": [0.5, 1.5] * 100})
@@ -614,7 +614,7 @@ def test_cv_repeats_the_fit_and_the_order(pima: pd.DataFrame) -> None:
 
 
 def test_cut_points_of_sums_have_few_digits_and_separate_the_same_rows() -> None:
-    """Between 0, 0.5 and 1, 0.25 and 0.75; of random numbers, as few digits as separate neighbours."""
+    """Between 0, 0.5 and 1, 0.25 and 0.75; of random numbers, as few digits as separate neighbors."""
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"third": rng.choice([0, 0.5, 1.0], 400), "x": rng.normal(50, 10, 400)})
     data["grade"] = rng.choice(np.arange(10, 60) / 10, 400)
@@ -723,7 +723,7 @@ def test_few_intervals_of_a_card(pima: pd.DataFrame, curves: Any) -> None:
     points = card.points[card.points["value"] != "(missing)"]
     assert points.groupby("variable").size().max() == 8
     for _, lines in points.groupby("variable"):
-        assert (lines["points"].diff().iloc[1:] != 0).all()  # equal neighbours are one interval
+        assert (lines["points"].diff().iloc[1:] != 0).all()  # equal neighbors are one interval
     rows = pima.dropna()
     fine = bn.scorecard(curves, largest=100_000)
     losses = [-bn.cloglik(x, rows) / len(rows) for x in (curves, fine, card)]

@@ -560,7 +560,7 @@ def test_page_of_a_large_model_names_its_largest_table_before_it_is_written(
     monkeypatch.setattr(page_module, "_LONGEST", 200)
     monkeypatch.setattr(page_module, "_SMALL", small)
     if small == 0:
-        monkeypatch.delattr(page_module, "_content")
+        monkeypatch.delattr(page_module, "_data_of_page")
     car = bn.load_car()
     x = bn.lp(
         bn.from_modelstring("[class][buying|class][maint|class:buying:doors][doors]", "class"), car, smooth=1

@@ -18,7 +18,7 @@ from scipy.stats import chi2
 import bnclassify as bn
 from bnclassify.base.graphs import components
 from bnclassify.counts.contingency import contingency_tables
-from bnclassify.learners.neighbours import ancestors, superparents, tree_arcs
+from bnclassify.learners.neighbors import ancestors, superparents, tree_arcs
 from bnclassify.learners.structural_em import Completions
 
 from .conftest import REFERENCE, scores_of

@@ -17,10 +17,11 @@ import bnclassify as bn
 from bnclassify.fitting.lp import rows_to_learn_from
 from bnclassify.frames.opening import open_data
 from bnclassify.model.arguments import encode_for
-from bnclassify.recipe import default
+from bnclassify.recipe import blend, default
 from bnclassify.recipe.cases import in_order
 from bnclassify.recipe.held_out import HeldOutTerms, Regression
 from bnclassify.recipe.leave_one_out import LeaveOneOut
+from bnclassify.recipe.powers import odds
 from bnclassify.recipe.prior import BackOff
 from bnclassify.recipe.row_folds import split_rows
 from bnclassify.recipe.weighted import with_at_most
@@ -264,7 +265,7 @@ def test_tables_of_all_configurations_are_those_of_their_rows(backoff: bool) -> 
         for table in fitted.tables[0]:
             levels, *cards = table.cards
             *given, variable = np.indices((*cards, levels)).reshape(len(table.cards), -1)
-            for grid, value in zip(table.grids(), table.at_rows([variable, *given]), strict=True):
+            for grid, value in zip(table.grids_by_depth(), table.at_rows([variable, *given]), strict=True):
                 full = np.broadcast_to(grid, (*cards, *grid.shape[-2:]))
                 np.testing.assert_allclose(full.reshape(value.shape), value, rtol=1e-14)
 
@@ -532,3 +533,23 @@ def test_updated_rows_of_cases_are_counted_as_before(car: pd.DataFrame) -> None:
     rows = [bn.summary(one).set_index("item")["value"]["rows"] for one in (x, bn.update(x, data))]
     assert rows[0].startswith("1,728 (")
     assert rows[1].startswith("3,456 (")
+
+
+def test_the_model_has_the_odds_of_its_members_times_powers(
+    car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, total = [], blend._Members.total
+
+    def record(members: Any, powers: Any) -> Any:
+        found.append((members, powers, total(members, powers)))
+        return found[-1][-1]
+
+    monkeypatch.setattr(blend._Members, "total", record)
+    bn.bnc(class_var="class", dataset=car)
+    [(members, powers, model)] = found
+    assert len(powers) == len(members.mean) + 1  # there is a step to parents
+    rows = np.arange(50)
+    of_members = members.odds_at(rows, np.ones(50), deepens=True)
+    expected = of_members.offset + np.tensordot(powers, of_members.odds, 1)
+    codes = members.held.terms.data.codes[:-1, rows]
+    np.testing.assert_allclose(odds(model.unadjusted(model.rows_of(codes))), expected, atol=1e-9)

@@ -21,7 +21,6 @@ from bnclassify.counts.contingency import count_families
 from bnclassify.counts.information import mutual_information
 from bnclassify.fitting.lp import fit
 from bnclassify.frames.dataset import Dataset
-from bnclassify.frames.sources import register_source
 from bnclassify.frames.training import prepare
 from bnclassify.learners.fixed import network
 from bnclassify.metrics import METRICS, Metric
@@ -331,7 +330,6 @@ class Table:
 
     connection: sqlite3.Connection
     name: str
-    argument: str = "dataset"
     declared: Mapping[Hashable, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
@@ -360,11 +358,11 @@ def test_a_source(voting: pd.DataFrame) -> None:
     frame.loc[::50, "Class"] = None
     frame.to_sql("votes", connection, index=False)
     frame = frame.astype("string")
-    register_source(lambda data: isinstance(data, tuple) and data[0] is connection, lambda d, _: Table(*d))
+    votes = Table(connection, "votes")
     for learner in (bn.nb, bn.tan_cl, bn.kdb_mi, bn.chow_liu):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "9 of 435 rows have no class")
-            counted = bn.lp(learner("Class", (connection, "votes")), (connection, "votes"), smooth=1)
+            counted = bn.lp(learner("Class", votes), votes, smooth=1)
             expected = bn.lp(learner("Class", frame), frame, smooth=1)
         assert counted.families == expected.families
         for name, table in bn.params(expected).items():

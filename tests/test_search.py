@@ -1,4 +1,4 @@
-"""Greedy search: neighbours, scores, and the five learners."""
+"""Greedy search: neighbors, scores, and the five learners."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bnclassify.counts import family_counts
 from bnclassify.frames.dataset import Dataset
 from bnclassify.frames.schema import Schema
 from bnclassify.learners import greedy, scoring
-from bnclassify.learners.neighbours import (
+from bnclassify.learners.neighbors import (
     additions_and_joins,
     apply,
     dependence_arcs,

@@ -350,7 +350,7 @@ def test_tables_are_not_written_out_if_they_have_too_many_cells(monkeypatch: pyt
     monkeypatch.setattr(log_linear_module, "MAX_CELLS", 32 * sum(sizes))
     bn.to_sql(x, table="t")
     monkeypatch.setattr(log_linear_module, "MAX_CELLS", 32 * (sum(sizes) - 1))
-    monkeypatch.delattr(FamilyTerm, "_table")
+    monkeypatch.delattr(FamilyTerm, "_table_in_coding")
     message = rf"got {sum(sizes):,}, of which {max(sizes):,} are for .*\. Use a single"
     with pytest.raises(ValueError, match=message):
         bn.to_sql(x, table="t")

@@ -92,7 +92,7 @@ explain(model, woman).round(2)
 # possible values. (With default settings, a missing value can be evidence, too: see
 # [Missing values](incomplete.py#the-default-classifier).)
 #
-# ## Three problems, and what the package does about them
+# ## Three problems, and their solutions in the package
 #
 # **A count of zero.** If none of ten women with diabetes is under 21, the likelihood is 0, the product is 0, and no
 # other evidence can outweigh it. So we add 1 to every count (`smooth=1`): 0 / 10 becomes 1 / 12. With 266 women, it

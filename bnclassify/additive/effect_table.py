@@ -52,7 +52,6 @@ RESERVED = ("feature", "value", "given", "given_value", "share", "observed")
 LEAST_MASS = 1e-12
 _PLAIN = Preparation()
 _SMALL = 1e-12  # difference of equal effects
-_ROWS_OF_MEAN = 30  # number of rows that weigh as much as the mean of the other effects
 _HALF = 0.5  # pseudo-count of each value, so that intervals without rows keep their effects
 
 
@@ -318,7 +317,7 @@ def merge_intervals(
 ) -> EffectTable:
     """Return a table with fewer intervals, whose effects are weighted means.
 
-    Of each feature, the neighbours are merged that lose least of the variance of its effects, until
+    Of each feature, the neighbors are merged that lose least of the variance of its effects, until
     there are at most so many, or until no more could be merged without losing more than ``lost``,
     in nats squared. The ends of ``kept`` groups with similar shares remain.
     """
@@ -366,7 +365,7 @@ def with_values(x: EffectTable, values: Mapping[Hashable, Values]) -> EffectTabl
 
 
 def merged(rows: Array, shares: Array, most: float, lost: float, kept: int = 1) -> Positions:
-    """Return the ends of the groups into which neighbouring rows are merged."""
+    """Return the ends of the groups into which neighboring rows are merged."""
     ends, means, total = np.arange(1, len(rows) + 1), rows.copy(), 0.0
     masses = shares / float(shares.sum())
     fixed = np.flatnonzero(np.diff(np.floor((masses.cumsum() - masses / 2) * kept))) + 1
@@ -455,6 +454,7 @@ def with_shrunk_gaps(x: EffectTable, dataset: InFull, ignored: Mask) -> EffectTa
     for i, (table, [*known, lacking]) in enumerate(zip(tables, counts, strict=True)):
         if lacking > 0:
             mean = np.average(table[:-1], axis=0, weights=np.maximum(known, LEAST_MASS))
-            share = 0.0 if ignored[i] else lacking / (lacking + _ROWS_OF_MEAN)
+            # 30: number of rows that weigh as much as the mean of the other effects
+            share = 0.0 if ignored[i] else lacking / (lacking + 30)
             tables[i] = np.concatenate([table[:-1], [share * table[-1] + (1 - share) * mean]])
     return replace(x, tables=tuple(tables))

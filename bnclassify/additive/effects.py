@@ -24,8 +24,6 @@ from .tabulate import tabulate
 BASE = "(base)"
 """The value of the class in a table of several classes."""
 
-_MOST_STEPS = 1000
-
 
 def effects(
     x: Model,
@@ -103,7 +101,7 @@ def effects(
     5  physician_fee_freeze          y        2.84   0.41      0.92
     6  physician_fee_freeze  (missing)        0.00   0.03      0.27
     """
-    Optional(Whole(least=2, most=_MOST_STEPS)).check("steps", steps)
+    Optional(Whole(least=2, most=1000)).check("steps", steps)
     table = tabulate(check_fitted(x).of_class(class_var), steps, dataset)
     names = table.known_levels[-1]
     if target is not None and len(names) > 2:

@@ -250,10 +250,10 @@ def _with_pairs(
     found = []
     for pair, rows in pairs.items():
         axes = read[pair]
-        at_rows = [{v: k for k, v in enumerate(_written(axis))} for axis in axes]
+        at_rows = [{v: k for k, v in enumerate(_values_as_looked_up(axis))} for axis in axes]
         columns = [frame[column][rows] for column in ("value", "given_value")]
         texts = [
-            list(map(partial(_key, axis), column))
+            list(map(partial(_value_as_looked_up, axis), column))
             for axis, column in zip(axes, columns, strict=True)
         ]
         owns = [fine[name] for name in pair]
@@ -273,12 +273,12 @@ def _with_pairs(
     return fine, fields
 
 
-def _written(axis: _Axis) -> list[Hashable]:
+def _values_as_looked_up(axis: _Axis) -> list[Hashable]:
     """Return the values of an axis as they are looked up, without a missing one."""
     return list(axis.positions)[:-1]
 
 
-def _key(axis: _Axis, value: Hashable) -> Hashable:
+def _value_as_looked_up(axis: _Axis, value: Hashable) -> Hashable:
     """Return a value as it is looked up."""
     position = axis.position_of(value)
     return value if position is None else list(axis.positions)[position]

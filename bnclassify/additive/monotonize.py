@@ -25,7 +25,6 @@ from .tabulate import estimate, tabulate
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]
 
-_LEAST_WEIGHT = 1e-9  # of a value without rows
 _LOST = 0.01  # log-loss in nats that the order may cost without a warning
 _FLAT, _STEEP = 1e-9, 0.05  # ranges of effects, in nats, that are constant and that are not
 
@@ -205,7 +204,8 @@ def _closest_ordered_table(x: EffectTable, data: Dataset, wish: _Wish) -> Effect
         at = _positions_in_order(x, name, wish)
         sign = 1.0 if (wish.directions[name] == "increasing") == _is_last(x, wish) else -1.0
         odds = sign * (tables[i][at, ..., 1] - tables[i][at, ..., 0]).reshape(len(at), -1)
-        weights = np.maximum(counts[i][at].reshape(len(at), -1), _LEAST_WEIGHT)
+        # 1e-9: weight of a value without rows
+        weights = np.maximum(counts[i][at].reshape(len(at), -1), 1e-9)
         for j in range(odds.shape[1]):  # one column per value of the parent
             odds[:, j] = isotonic_regression(odds[:, j], weights=weights[:, j]).x
         rising = sign * odds.reshape(tables[i][at, ..., 1].shape)

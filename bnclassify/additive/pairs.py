@@ -4,7 +4,7 @@ The sum of single effects is fitted first. Pairs are ranked by how much a table 
 the likelihood (FAST: Lou, Caruana, Gehrke, Hooker, 2013, Accurate intelligible models with pairwise
 interactions, KDD). A ridge regression of the class on the first k pairs has the sum as a term. The
 table of a pair is made of products of waves, a few along each side: cosines of the ranks of
-numbers, of which the short ones are shrunk more, so that neighbouring intervals have similar
+numbers, of which the short ones are shrunk more, so that neighboring intervals have similar
 effects. They have the mean 0 along their side. The precision of their weights and, unless it is
 given, k are those with the largest likelihood of rows in folds. With "auto", no pair is added
 unless the gain exceeds half of its standard error; a number of pairs, or pairs that are named, are
@@ -47,7 +47,6 @@ _PRECISIONS = (256.0, 32.0, 4.0, 0.5)  # of the weights of waves, tried until th
 _IN_SEARCH = 8.0
 _OF_SUM = 30.0  # precision of the power of the sum
 _OF_CLASSES = 1e-3
-_MOST_STEPS = 40
 
 
 class _Choice(NamedTuple):
@@ -113,7 +112,7 @@ def check_pairs(pairs: Pairs, features: Sequence[Hashable], class_var: Hashable)
 
 
 def with_pairs(x: EffectTable, dataset: InFull, pairs: Any, learned_from: Model) -> EffectTable:
-    """Return a sum with effects of pairs: a number, as many as held-out rows favour, or these.
+    """Return a sum with effects of pairs: a number, as many as held-out rows favor, or these.
 
     The scores of held-out rows are those of the model that the sum is of, fitted without them.
     """
@@ -222,7 +221,7 @@ def _waves_of(x: EffectTable, groups: Sequence[Positions]) -> Array:
 def _chosen(
     rows: _Rows, folds: Positions, asked: int | None, named: Sequence[tuple[int, int]]
 ) -> _Choice:
-    """Return the precision, and the number of pairs if none is given, that held-out rows favour."""
+    """Return the precision, and the number of pairs if none is given, that held-out rows favor."""
     parts, tested = list[tuple[_Rows, _Rows]](), 0.0
     for v in np.unique(folds).tolist():
         train, test = rows.take(folds != v), rows.take(folds == v)
@@ -409,7 +408,7 @@ class _Regression:
             gradient = [of_waves.ravel(), slopes.sum(axis=0), [(away * rows.scores).sum()]]
             return value, np.concatenate(gradient) + ridge * moved
 
-        options: Any = {"maxiter": _MOST_STEPS, "ftol": 1e-6}
+        options: Any = {"maxiter": 40, "ftol": 1e-6}
         begin = start if self.weights is None else self.weights
         found = minimize(loss, begin, jac=True, method="L-BFGS-B", options=options).x
         return replace(self, weights=found)

@@ -30,12 +30,9 @@ from .tabulate import estimate, tabulate
 START = "start"
 """The row of the points that every total begins with."""
 
-_LINES = 12  # of totals that are printed
 _MOST_POINTS = 100_000
 _LARGEST = 1e9  # score or odds
-_LEAST_PDO = 0.01
 _SCORE, _ODDS = 600, 50
-_WHOLE = 1e-3  # largest distance of points from whole numbers, because of rounding errors
 
 
 @record
@@ -77,7 +74,8 @@ class Scorecard(EffectTable):
     def __post_init__(self) -> None:
         super().__post_init__()
         points = [table / self.unit - table.flat[0] / self.unit for table in self._log_odds]
-        whole = all((np.abs(table - table.round()) < _WHOLE).all() for table in points)
+        # 1e-3: largest distance of points from whole numbers, because of rounding errors
+        whole = all((np.abs(table - table.round()) < 1e-3).all() for table in points)
         if self.target not in self.known_levels[-1] or len(self.constant) != 2 or not whole:
             raise ValueError("tables must be whole points of each value, and target a class.")
 
@@ -109,9 +107,9 @@ class Scorecard(EffectTable):
     def points(self) -> pd.DataFrame:
         """The points of each value."""
         start = [(START, "", "", self.start)] * bool(self.start)
-        return self._table(lambda parent, value: value, start)
+        return self._rows_of_points(lambda parent, value: value, start)
 
-    def _table(
+    def _rows_of_points(
         self,
         write: Callable[[Hashable, Hashable], Hashable],
         rows: Sequence[tuple[Hashable, ...]] = (),
@@ -136,7 +134,7 @@ class Scorecard(EffectTable):
     @property
     def written_points(self) -> pd.DataFrame:
         """The points of each value, with the names of parents."""
-        return self._table("{} = {}".format)
+        return self._rows_of_points("{} = {}".format)
 
     @property
     def probabilities(self) -> pd.DataFrame:
@@ -220,7 +218,8 @@ class Scorecard(EffectTable):
         frame, totals = self.written_points, self.probabilities
         frame = frame if frame["given"].any() else frame.drop(columns="given")
         frame = frame.assign(variable=frame["variable"].mask(frame["variable"].duplicated(), ""))
-        some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, _LINES).round().astype(int))]
+        # 12: number of totals that are printed
+        some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, 12).round().astype(int))]
         first = f"Start with {self.start:,} points. " if self.start else ""
         title = f"{first}Add the points of {self.class_var} = {self.target}:"
         paragraphs = [title, *[t.to_string(index=False) for t in (frame, some.round(3)) if len(t)]]
@@ -334,7 +333,7 @@ def scorecard(
         )
     Whole(least=1, most=_MOST_POINTS).check("largest", largest)
     Optional(Whole(least=1)).check("most_intervals", most_intervals)
-    Optional(Real(least=_LEAST_PDO, most=_MOST_POINTS)).check("pdo", pdo)
+    Optional(Real(least=0.01, most=_MOST_POINTS)).check("pdo", pdo)
     Real(least=-_LARGEST, most=_LARGEST).check("score", score)
     Real(above=0, most=_LARGEST).check("odds", odds)
     for name, value, usual in (("score", score, _SCORE), ("odds", odds, _ODDS)):
@@ -365,9 +364,13 @@ def scorecard(
     own, recipe = np.maximum(sign, 0.0), model.recipe
     points = [np.round((effect - least) / unit) for effect, least in zip(effects, low, strict=True)]
     rounded = tuple([unit * each[..., None] * own for each in points])
-    unknown = table.unknown and table.unknown.moved(table.tables, rounded, table.shares)
+    unknown = table.unknown and table.unknown.with_changed_effects(
+        table.tables, rounded, table.shares
+    )
     table = replace(table, tables=rounded, unknown=unknown)
-    table = _centred(_without_idle(merge_intervals(table)))  # neighbours with equal points are one
+    table = _with_centered_effects(
+        _without_idle(merge_intervals(table))
+    )  # neighbors with equal points are one
     if recipe is not None and recipe.parameters is not None:
         settings = {"target": target, "largest": largest, "most_intervals": most_intervals}
         settings |= {"pdo": pdo, "score": score, "odds": odds, "parameters": recipe.parameters}
@@ -395,7 +398,7 @@ def _without_idle(x: EffectTable) -> EffectTable:
     )
 
 
-def _centred(x: EffectTable) -> EffectTable:
+def _with_centered_effects(x: EffectTable) -> EffectTable:
     """Return a table whose constant is that of the average row, and whose effects have the mean 0.
 
     Without shares, the mean is that of the values; a parent is independent of its child.
@@ -405,7 +408,7 @@ def _centred(x: EffectTable) -> EffectTable:
     means = [m if j is None else shares[j] @ m for m, j in zip(means, x.givens, strict=True)]
     tables = tuple([table - mean for table, mean in zip(x.tables, means, strict=True)])
     constant = np.sum([np.zeros_like(x.constant), *means], axis=0)
-    unknown = x.unknown and x.unknown.moved(x.tables, tables, shares)
+    unknown = x.unknown and x.unknown.with_changed_effects(x.tables, tables, shares)
     return replace(x, tables=tables, constant=constant, unknown=unknown)
 
 

@@ -49,9 +49,7 @@ from .effect_table import (
 from .from_effects import as_given
 from .pairs import GROUPS, with_pairs
 
-_STEPS = 32  # intervals of a feature
 _POINTS = 256  # at which a curve is evaluated between cut points
-_LOST = 3e-4  # nats squared: what merging intervals may take from the variance of the effects
 _KEPT = ("leave_one_out",)  # results of a model that also describe its table
 
 
@@ -75,7 +73,7 @@ def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None)
     model = check_fitted(x)
     if not isinstance(model, EffectTable):
         _check_sum(model)
-        model, steps = _tabulate_effects(model), steps or _STEPS
+        model, steps = _tabulate_effects(model), steps or 32  # intervals of a feature
     if len(model.known_levels[-1]) < 2:
         raise ValueError(f"x must have at least two classes; got {listed(model.known_levels[-1])}.")
     if steps is None:
@@ -95,7 +93,8 @@ def as_sum(x: Model, data: InFull, pairs: Any = None) -> EffectTable:
     data, recipe = training_rows(x, data), x.recipe
 
     def merged(kept: int) -> EffectTable:
-        found = merge_intervals(with_shares(_tabulate_effects(x), data), lost=_LOST, kept=kept)
+        # 3e-4: loss of variance of the effects, in nats squared, at which intervals are merged
+        found = merge_intervals(with_shares(_tabulate_effects(x), data), lost=3e-4, kept=kept)
         return _with_gaps(_with_shortest_cuts(found, data), data, x)
 
     table = merged(1)
@@ -184,9 +183,9 @@ def _tabulate_effects(model: Model) -> EffectTable:
             )
         if i in gaps:
             table[-1] = gaps[i]
-        tables.append(_centred_logs(table))
+        tables.append(_centered_logs(table))
         shares.append(np.bincount(own.position, own.mass, size) / float(own.mass.sum()))
-    constant = _centred_logs(logs[0, :1]).ravel()
+    constant = _centered_logs(logs[0, :1]).ravel()
     if not all(np.isfinite(array).all() for array in (constant, *tables)):
         raise ValueError(
             "x must have positive probabilities only; got 0. Fit the model with smooth above 0."
@@ -394,7 +393,7 @@ def _effects_given_parent(
     return table
 
 
-def _centred_logs(logs: Array) -> Array:
+def _centered_logs(logs: Array) -> Array:
     """Return logs of two classes less those of the first, and of more classes less their mean."""
     with np.errstate(invalid="ignore"):
         return logs - (logs[..., :1] if logs.shape[-1] == 2 else logs.mean(axis=-1, keepdims=True))

@@ -27,9 +27,6 @@ Mask = ArrayOf[np.bool_]
 # Arrays are reduced over classes part by part, because NumPy's own reductions are slow along short
 # axes that are adjacent in memory, and the order in which they add up depends on the other axes.
 
-_FEW_CELLS = 2**16  # of an array that stays in the cache
-_TINY = float(np.finfo(np.float64).tiny)
-_SHORT = 16  # longest axis for which NumPy's own reductions are slower
 
 BLOCK_CELLS = 2**18
 """The cells of an array that is computed at once, so that it stays in the cache."""
@@ -55,17 +52,17 @@ def blocks(n: int, cells: int = 1, most: int | None = None) -> Iterator[slice]:
 
 def added(values: Iterable[V]) -> V:
     """Add values of the same form: numbers, arrays, None, and tuples, lists and dicts of them."""
-    total: V = reduce(_plus, values)
+    total: V = reduce(_sum_of_two, values)
     return total
 
 
-def _plus(first: Any, second: Any) -> Any:
+def _sum_of_two(first: Any, second: Any) -> Any:
     if first is None:
         return None
     if isinstance(first, dict):
-        return {key: _plus(value, second[key]) for key, value in first.items()}
+        return {key: _sum_of_two(value, second[key]) for key, value in first.items()}
     if isinstance(first, tuple | list):
-        items = [_plus(*pair) for pair in zip(first, second, strict=True)]
+        items = [_sum_of_two(*pair) for pair in zip(first, second, strict=True)]
         return type(first)(*items) if hasattr(first, "_fields") else type(first)(items)
     if isinstance(first, np.ndarray):  # parts may have counts in types too narrow for the sum
         wide = np.float64 if "f" in (first.dtype.kind, second.dtype.kind) else np.int64
@@ -106,7 +103,7 @@ def log_sum_exp(logs: Array, axis: int = -1) -> Array:
         return np.asarray(np.logaddexp(*parts))
     top: Array = reduce(np.maximum, parts)
     top = np.where(top == -np.inf, 0.0, top)
-    if parts.size < _FEW_CELLS:
+    if parts.size < 2**16:  # the array stays in the cache
         return log(reduce(np.add, np.exp(parts - top))) + top
     # A third of the memory.
     return log(reduce(np.add, (np.exp(part - top) for part in parts))) + top
@@ -134,12 +131,12 @@ def last_first(array: ArrayOf[T]) -> ArrayOf[T]:
 def xlogx(x: ArrayOf[Any]) -> Array:
     """x·ln x, with 0 at 0."""
     known = np.asarray(x, dtype=np.float64)
-    return known * np.log(np.maximum(known, _TINY))
+    return known * np.log(np.maximum(known, 2e-308))
 
 
 def first_best(scores: Array) -> Positions:
     """Position of the first score along the last axis that ties with the largest."""
-    if scores.shape[-1] > _SHORT:
+    if scores.shape[-1] > 16:  # longest axis for which NumPy's own reductions are slower
         top: Array = scores.max(axis=-1, keepdims=True)
         return np.asarray(np.argmax(scores >= top - TOLERANCE, axis=-1))
     parts = last_first(scores)

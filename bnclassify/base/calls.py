@@ -84,9 +84,6 @@ def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:
         return signature(lambda *arguments, **named: None).parameters
 
 
-_SECONDS = 3  # a bar appears after this time by default
-
-
 class Bar(Protocol):
     """A progress bar."""
 
@@ -158,7 +155,8 @@ def progress_bar(
     with showing_progress(progress):
         chosen = _choice.get()
     shown = hasattr(sys, "ps1") or _is_watched() if chosen is None else chosen
-    options = {"delay": 0 if chosen else _SECONDS, "leave": bool(chosen)}
+    # 3: seconds after which a bar appears by default
+    options = {"delay": 0 if chosen else 3, "leave": bool(chosen)}
     opened = _open_bar(**settings, **options) if shown else nullcontext(_HiddenBar())
     with showing_progress(False), opened as bar:
         token = _bar.set(bar if by_steps else None)

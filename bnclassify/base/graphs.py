@@ -72,18 +72,18 @@ def maximum_forest(weights: Array, keep: Mask, roots: Iterable[int]) -> list[int
     n = len(weights)
     i, j = np.nonzero(np.triu(keep & _forest_candidates(np.where(keep, weights, _ABSENT)), 1))
     order = descending(weights[i, j])
-    neighbours: list[list[int]] = [[] for _ in range(n)]
+    neighbors: list[list[int]] = [[] for _ in range(n)]
     for first, second in _join_components(
         n, zip(i[order].tolist(), j[order].tolist(), strict=True)
     )[0]:
-        neighbours[first].append(second)
-        neighbours[second].append(first)
+        neighbors[first].append(second)
+        neighbors[second].append(first)
     parent, seen = [-1] * n, [False] * n
     for root in roots:
         pending = [] if seen[root] else [root]
         for vertex in pending:
             seen[vertex] = True
-            found = [other for other in neighbours[vertex] if not seen[other]]
+            found = [other for other in neighbors[vertex] if not seen[other]]
             for other in found:
                 parent[other] = vertex
             pending += found

@@ -30,13 +30,8 @@ _TOOLS = ("sklearn", "joblib")
 _TOLD: set[tuple[str, str, int]] = set()
 """Warnings that were given while scikit-learn ran, with file and line."""
 
-_MOST = 40
-"""Maximum number of characters of a value in a message."""
 
 _LONGEST_NAME = 200
-
-_SIMILARITY = 0.65
-"""Smallest similarity of a suggested name: with .6, 'quantile' would be suggested for 'equal'."""
 
 
 _MEANT: Mapping[str, str | tuple[str, ...]] = {
@@ -87,7 +82,7 @@ def shown(value: object) -> str:
         return f"a value of type {type(value).__name__}"
 
 
-def cut(text: str, most: int = _MOST) -> str:
+def cut(text: str, most: int = 40) -> str:
     """Return the start of a text that is too long, by default for a message."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
@@ -133,7 +128,8 @@ def similar(name: object, candidates: Collection[Hashable]) -> list[Hashable]:
     close = (
         [text]
         if text in by_text
-        else longer or get_close_matches(text, by_text, n=1, cutoff=_SIMILARITY)
+        # 0.65: smallest similarity of a suggestion; at .6, 'equal' would suggest 'quantile'
+        else longer or get_close_matches(text, by_text, n=1, cutoff=0.65)
     )
     parts = [key for key in by_text if len(key) > 2 and text.endswith(key)]
     return [by_text[key] for key in (close or parts)[:3]]

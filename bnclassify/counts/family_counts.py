@@ -19,7 +19,6 @@ from .pairs import by_products, levels_of_rows, pair_tables
 _FEW_CONFIGURATIONS = 2**12  # up to this number, all configurations are numbered
 # Number of levels of rows, or of pairs, that are kept in memory, in 16 or 32 MiB.
 _KEPT_CELLS = 2**24
-_FEW_TOTALS = 2**22  # number of counts up to which products are faster
 _SHORT_ROWS = 2**14  # number of rows whose counts 16 bits can hold
 
 
@@ -82,11 +81,11 @@ class FamilyCounts:
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family: (levels of the variable, configurations) array."""
         state, shape = number_states(self._rows, family)
-        observed, weights = self._observed(family), self._rows.weights
+        observed, weights = self._rows_observed_in(family), self._rows.weights
         weights = None if weights is None else weights[observed]
         return np.bincount(state[observed], weights, minlength=prod(shape)).reshape(shape)
 
-    def _observed(self, family: Sequence[int]) -> Mask:
+    def _rows_observed_in(self, family: Sequence[int]) -> Mask:
         """Return whether all members of a family are observed in each row."""
         if self.is_complete:
             return np.ones(len(self.data), dtype=bool)
@@ -103,8 +102,9 @@ class FamilyCounts:
             self.data, (*family, widest), cells * int(self.cards[widest]), "set max_parents"
         )
         has_level = self._has_level
-        if has_level is not None and cells * has_level.shape[1] <= _FEW_TOTALS:
-            counts = self._add_states(state, cells, has_level, self._observed(family))
+        # 2**22: number of counts up to which products are faster
+        if has_level is not None and cells * has_level.shape[1] <= 2**22:
+            counts = self._add_states(state, cells, has_level, self._rows_observed_in(family))
             yield slice(0, len(self.cards)), counts.reshape(*shape, -1)
             return
         largest = max(len(self.data), cells * int(self.cards[widest]))
@@ -118,7 +118,7 @@ class FamilyCounts:
                 None if self._rows.weights is None else np.tile(self._rows.weights, len(cards))
             )
             if not self.is_complete:
-                known: Mask = ((codes >= 0) & self._observed(family)).ravel()
+                known: Mask = ((codes >= 0) & self._rows_observed_in(family)).ravel()
                 index, weights = index[known], None if weights is None else weights[known]
             counts = np.bincount(index, weights, cells * n_levels)
             yield columns, counts.reshape(*shape, -1)

@@ -18,10 +18,6 @@ from .contingency import count_alike, flat_index
 from .moments import Moments, Observed, known_values, moments_of, number_moments, numbers_of
 
 _PASS_CELLS = 2**22  # number of cells of tables that are counted in one pass over the data
-_FEW_CELLS = 2**15
-_CELLS_PER_ROW = 16  # with more cells of a table, the values that occur in rows are counted
-_SMALLEST_TAIL = 1e-280  # of the function of SciPy, below which its logarithm is computed
-_FRACTION_TERMS = 500  # of the continued fraction
 
 
 def informations_of_numbers(
@@ -170,7 +166,8 @@ def _informations_of_tables(
     """Yield the mutual information of coded pairs, by tables or, if nearly empty, by rows."""
     families = [(*pair, *condition) for pair in pairs]
     cells = [prod([data.cards[column] for column in family]) for family in families]
-    most = inf if data.in_parts else max(_FEW_CELLS, _CELLS_PER_ROW * len(data))
+    # 16: with more cells of a table, the values that occur in rows are counted
+    most = inf if data.in_parts else max(2**15, 16 * len(data))
     by_table = _informations_in_batches(
         data, [f for f, n in zip(families, cells, strict=True) if n <= most]
     )
@@ -227,12 +224,12 @@ def independence(table: Array, test: str) -> tuple[float, int, float]:
 def log_tail(statistic: float, df: int) -> float:
     """Return ln p of a chi-square statistic, also if p is too small for a float."""
     tail = float(special.chdtrc(df, statistic)) if df else 1.0
-    if tail > _SMALLEST_TAIL:
+    if tail > 1e-280:  # below it, SciPy's tail is not precise
         return ln(tail)
     # The continued fraction of the incomplete gamma function, from its end.
     a, x = (df / 2, statistic / 2)
     fraction = 0.0
-    for k in range(_FRACTION_TERMS, 0, -1):
+    for k in range(500, 0, -1):  # terms of the continued fraction
         fraction = k * (a - k) / (x + 2 * k + 1 - a + fraction)
     return a * ln(x) - x - lgamma(a) - ln(x + 1 - a + fraction)
 

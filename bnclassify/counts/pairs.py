@@ -16,10 +16,8 @@ from .information import informations
 
 NLogN = Callable[[ArrayOf[Any]], Array]
 
-_LONGEST_LOOKED_UP = 2**20  # largest number whose n·ln n is looked up, in 8 MiB
 _BLOCK_ROWS = 2**11  # number of rows that are multiplied at once
 _FEW_LEVELS = 8  # average number of levels up to which products are faster
-_PRODUCT_CELLS = 2**24  # number of cells of tables of pairs of levels that are counted at once
 
 
 def by_products(data: Countable, columns: Sequence[int]) -> bool:
@@ -143,7 +141,8 @@ def _product_statistics(
         [data.cards[column] for column in given]
     )
     sums, rows = np.zeros((2, n, n))
-    for block in blocks(n, cells, _PRODUCT_CELLS):
+    # 2**24: number of cells of tables of pairs of levels that are counted at once
+    for block in blocks(n, cells, 2**24):
         first, last = starts[[block.start, block.stop]]
         tables = pair_tables(data, features, class_column, slice(first, last))
         for part in blocks(block.stop - block.start, cells):
@@ -186,7 +185,7 @@ def _sum_tables(
 
 def looking_up(most: float) -> NLogN:
     """Return a function that looks up n·ln n of whole numbers in a table, if it is small."""
-    if most > _LONGEST_LOOKED_UP:
+    if most > 2**20:  # largest number whose n·ln n is looked up, in 8 MiB
         return xlogx
     logs = xlogx(np.arange(int(most) + 1))
     return lambda counts: logs[counts.astype(np.intp, copy=False)]

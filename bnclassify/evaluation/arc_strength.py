@@ -24,7 +24,6 @@ from ..model.recipes import Step
 from ..network.classifiers import BNC
 from .bootstrap import Sampled, bootstrap
 
-_MOST_SAMPLES = 1_000_000
 Arc = tuple[Hashable, Hashable]
 
 _COLUMNS = ["from", "to", "strength", "direction"]
@@ -106,7 +105,7 @@ def arc_strength(
     34  safety  lug_boot       1.0       0.96
     33  safety   persons       1.0       0.84
     """
-    replicates = Whole(least=1, most=_MOST_SAMPLES).check("replicates", replicates)
+    replicates = Whole(least=1, most=1_000_000).check("replicates", replicates)
     OneOf(["bootstrap", "exact"]).check("method", method)
     Optional(Flag()).check("progress", progress)
     x = as_model(x)

@@ -25,7 +25,7 @@ def bootstrap(data: Sampled) -> Callable[[np.random.Generator], Sampled]:
         len(data)  # which reports rows without a class
         columns = data.reading.columns
         sizes: Counter[int] = data.source.reduce(
-            _Sizes(_Blocks(columns), data.reading), _total, columns
+            _Sizes(_Blocks(columns), data.reading), _sum_of_counters, columns
         )
         return partial(_draw_parts, data, sizes)
     return partial(_draw_rows, data)
@@ -97,5 +97,5 @@ class _Sizes:
         return Counter({self.blocks.key(frame): size} if size else {})
 
 
-def _total(sizes: Sequence[Counter[int]]) -> Counter[int]:
+def _sum_of_counters(sizes: Sequence[Counter[int]]) -> Counter[int]:
     return sum(sizes, Counter())

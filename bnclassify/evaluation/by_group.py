@@ -45,13 +45,13 @@ def results_by_group(
     labels = list(model.known_levels[-1])
     actual = _classes_of(frame[model.class_var], labels)
     group_of_row, groups = _groups_of(frame, names)
-    p = _posteriors(model, frame, k, rng, progress)
+    p = _posteriors_of_rows(model, frame, k, rng, progress)
     shown_labels = labels[1:] if len(labels) == 2 else labels
     rows = [
         *[np.flatnonzero(group_of_row == group) for group in range(len(groups))],
         np.arange(len(frame)),
     ]
-    table = [_results(p[at], actual[at], labels, shown_labels) for at in rows]
+    table = [_results_of_group(p[at], actual[at], labels, shown_labels) for at in rows]
     index = pd.Index([*groups, ALL], name=", ".join(map(str, names)), tupleize_cols=False)
     return pd.DataFrame(table, index=index)
 
@@ -120,7 +120,9 @@ def _ranks_of(column: pd.Series[Any]) -> tuple[Positions, list[Hashable]]:
     return ranks[codes], [*values, MISSING]
 
 
-def _posteriors(x: Model, frame: pd.DataFrame, k: int, rng: Seed, progress: bool | None) -> Array:
+def _posteriors_of_rows(
+    x: Model, frame: pd.DataFrame, k: int, rng: Seed, progress: bool | None
+) -> Array:
     """Return the posteriors of rows, (rows, classes): out of fold, or of the model as it is."""
     if not k:
         return predict(x, frame, prob=True, unseen="missing").to_numpy()
@@ -131,7 +133,7 @@ def _posteriors(x: Model, frame: pd.DataFrame, k: int, rng: Seed, progress: bool
     return found.reindex(columns=list(x.known_levels[-1]), fill_value=0.0).to_numpy()
 
 
-def _results(
+def _results_of_group(
     p: Array, actual: Codes, labels: Sequence[Hashable], shown: Sequence[Hashable]
 ) -> dict[str, float]:
     """Return the results of the rows of a group."""

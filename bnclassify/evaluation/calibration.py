@@ -21,7 +21,6 @@ from .accuracy import check_no_dataset, check_same_rows
 MOST_BINS = 10_000
 _LEAST = float(np.finfo(float).eps)  # minimum distance of probabilities from 0 and 1
 _NORMAL_95 = 1.959963984540054
-_ROUNDED = 0.01  # tolerance for rounded posteriors
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,6 +219,7 @@ def check_posteriors(
             f"{listed(posteriors.columns)}; got {listed(labels[codes < 0].unique())}."
         )
     p: Array = posteriors.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
-    if not (p.min() >= 0 and np.allclose(p.sum(axis=1), 1, rtol=0, atol=_ROUNDED)):
+    # 0.01: tolerance for rounded posteriors
+    if not (p.min() >= 0 and np.allclose(p.sum(axis=1), 1, rtol=0, atol=0.01)):
         raise ValueError("posteriors must be probabilities that sum to 1 in every row.")
     return p, codes, posteriors.columns

@@ -21,7 +21,6 @@ from ..learners.local_scores import warn_of_fractions
 from ..network.densities import Numbers, columns_of
 
 _MOST_CELLS = 2**24  # of the table of a test
-_MOST_PERMUTATIONS = 1_000_000
 _UNITS = {"log": 1.0, "log2": log(2), "log10": log(10)}
 
 
@@ -173,7 +172,7 @@ def ci_test(
     dtype: float64
     """
     OneOf(STATISTICS).check("test", test)
-    count = Whole(most=_MOST_PERMUTATIONS).check("permutations", permutations)
+    count = Whole(most=1_000_000).check("permutations", permutations)
     data, columns = _open_tested(x, y, z, dataset)
     if len(set(columns)) < len(columns):
         raise ValueError("x, y and z must be different columns; got one of them twice.")

@@ -17,12 +17,6 @@ from ..base.checks import Flag, OneOf, Real, Seed, check_rng
 from .compare import check_table, differences_of, holm
 from .fold_scores import scheme_of
 
-_MOST_EXACT = 25
-"""Number of differences up to which Wilcoxon's test is exact."""
-
-_STRENGTH = 0.5  # strength of the pseudo-observation of the Bayesian test
-_DRAWS = 20_000
-
 _DECIMALS = 10  # 0.75 − 0.73 and 0.58 − 0.56 are the same difference
 
 
@@ -202,7 +196,8 @@ def _compare_signed_ranks(
     figures: pd.DataFrame, lower_is_better: bool, rope: float, rng: np.random.Generator
 ) -> pd.DataFrame:
     """Return the probabilities of the Bayesian signed-rank test of each pair, by shared weights."""
-    weights = rng.dirichlet([_STRENGTH, *np.ones(len(figures))], _DRAWS)
+    # 0.5: strength of the pseudo-observation of the Bayesian test
+    weights = rng.dirichlet([0.5, *np.ones(len(figures))], 20_000)
     pairs, differences = differences_of(figures)
     rows = []
     for d in differences:
@@ -244,7 +239,8 @@ def _wilcoxon(differences: Array) -> tuple[float, float, float, float]:
     sigma = sqrt(n * (n + 1) * (2 * n + 1) / 24 - float(np.sum(ties**3 - ties)) / 48)
     excess = plus - n * (n + 1) / 4
     z = (excess - copysign(0.5, excess)) / sigma if excess else 0.0
-    p = _exact_p(ranks, min(plus, minus)) if n <= _MOST_EXACT else 2 * float(special.ndtr(-abs(z)))
+    # 25: number of differences up to which Wilcoxon's test is exact
+    p = _exact_p(ranks, min(plus, minus)) if n <= 25 else 2 * float(special.ndtr(-abs(z)))
     return plus, minus, z, p
 
 

@@ -26,8 +26,6 @@ from .fold_scores import Scheme, Scores, record_scheme, score_rounds
 
 AsMetric: TypeAlias = "MetricName | Callable[[pd.DataFrame, pd.Series[Any]], float]"
 
-_MOST_REPEATS = 100_000
-
 
 Models: TypeAlias = "Sequence[Model] | Mapping[str, Model]"
 # type checkers infer list[str] for a variable, so its names are not checked
@@ -203,7 +201,7 @@ def cv(
     x = as_model(x)
     models = name_models(x)
     Flag().check("mean", mean)
-    if Whole(least=1, most=_MOST_REPEATS).check("repeats", repeats) > 1 and folds is not None:
+    if Whole(least=1, most=100_000).check("repeats", repeats) > 1 and folds is not None:
         raise ValueError("repeats must be 1 if folds are given. Omit one of the two arguments.")
     targets = next(iter(models.values())).targets
     metrics = choose_metrics(metric, targets)

@@ -25,17 +25,15 @@ from ..model.recipes import Tally
 SCORE = "(score)"
 """The row of the log odds of a class, or of the predicted class."""
 
-_GROUPS = 10  # of neighbouring intervals, and of the score
+_GROUPS = 10  # of neighboring intervals, and of the score
 _SHARES = np.arange(1, _GROUPS) / _GROUPS
 _HALF = 0.5  # pseudo-count of each value
-_ROWS = 1000.0  # of training data of unknown size
 _TINY = 1e-9
-_DIGITS = 9  # of scores, so that equal rows have equal scores
 
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """What rows are like: values of features, which are missing or unseen, parts of the log odds.
+    """A description of rows: values, missing and unseen ones, and parts of the log odds.
 
     ``columns`` are weights of levels, (levels,), or numbers of a density, (rows,), NaN if missing.
     ``odds`` are (classes or 1, 1 + features): means over rows. ``scores`` are (rows,), log odds or
@@ -159,7 +157,7 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
 
 
 def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
-    """Return what rows are like, or raise if there are none."""
+    """Return the description of rows, or raise if there are none."""
     if is_partitioned(rows):
         raise needs_rows(argument, in_turn=False)
     data = check_filled(encode_for(x, rows, x.features, argument), argument)
@@ -178,7 +176,8 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
         unseen.append(float(weights[strange].sum()) / total)
     parts = _parts_of_odds(x, data)
     totals: Array = parts.sum(axis=2)
-    scores = totals[0].round(_DIGITS) if len(totals) == 1 else totals.argmax(axis=0).astype(float)
+    # 9: digits of scores, so that equal rows have equal scores
+    scores = totals[0].round(9) if len(totals) == 1 else totals.argmax(axis=0).astype(float)
     odds = np.average(parts, axis=1, weights=weights)
     return _Sample(values, np.array(missing), np.array(unseen), odds, scores, weights)
 
@@ -215,7 +214,7 @@ def _parts_of_odds(x: Model, data: Dataset) -> Array:
 
 
 def _sample_of_model(x: Model) -> _Sample:
-    """Return what the training data were like as far as a model contains it, or raise."""
+    """Return the description of the training data that a model contains, or raise."""
     n, many = len(x.features), len(x.known_levels[-1])
     odds = np.full((1 if many == 2 else many, 1 + n), np.nan)
     if isinstance(x, EffectTable) and x.shares:
@@ -243,7 +242,7 @@ def _sample_of_model(x: Model) -> _Sample:
 def _counts_of_shares(x: EffectTable, share: Array) -> Array:
     """Return the weights of the values of a feature, and of missing ones, without pseudo-counts."""
     if x.trained_on is None:
-        return share * _ROWS
+        return share * 1000.0  # rows of training data of unknown size
     return np.maximum(share * (x.trained_on.size + _HALF * len(share)) - _HALF, 0.0)
 
 

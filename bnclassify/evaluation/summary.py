@@ -22,8 +22,6 @@ from .fold_scores import scheme_of
 
 _METRICS = ["accuracy", "log_loss", "calibration_error"]
 _MOST_FEATURES = 3
-_MOST_ROWS = 1000
-"""Number of rows from which strengths of features are computed."""
 
 
 @guided("Pass data second: summary(x, dataset).")
@@ -147,7 +145,8 @@ class _Summary(pd.DataFrame):
 
 def _strongest_features(x: Model, dataset: Any) -> str:
     """Name the features with the largest mean absolute contributions."""
-    strengths = measure_strengths(x, dataset, _MOST_ROWS)
+    # 1000: number of rows from which strengths of features are computed
+    strengths = measure_strengths(x, dataset, 1000)
     best = sorted(strengths, key=lambda name: -strengths[name])[:_MOST_FEATURES]
     return ", ".join(f"{name} {strengths[name]:.2f}" for name in best)
 

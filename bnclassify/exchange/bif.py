@@ -67,45 +67,47 @@ class BIFReader:
         self.source = source
         self.text = text
         self.text = re.sub(
-            r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|(/\*)', self._blank, text, flags=re.DOTALL
+            r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|(/\*)', self._spaces_for_comment, text, flags=re.DOTALL
         )
         self.position = 0
         self.variables: Variables = {}
 
-    def _blank(self, match: re.Match[str]) -> str:
+    def _spaces_for_comment(self, match: re.Match[str]) -> str:
         """Replace a comment by spaces."""
         if match[1]:
-            self._fail(
+            self._raise_at_line(
                 "must be */ at the end of the comment; got the end of the file.", match.start()
             )
         return match[0] if match[0].startswith('"') else re.sub(r"[^\n]", " ", match[0])
 
     def read(self) -> Families:
         """Return the family of each variable and its table, with axes in this order."""
-        self._take("", "")
+        self._read_pattern("", "")
         self._check_format()
-        self._take(r"network\b[^{]*\{", "network NAME {, with which a file begins")
+        self._read_pattern(r"network\b[^{]*\{", "network NAME {, with which a file begins")
         self._skip_properties()
-        self._take(r"\}", "} or property")
+        self._read_pattern(r"\}", "} or property")
         tables = []  # possibly before their variables
         while self.position < len(self.text):
             start = self.position
             if (
-                self._take(r"(variable|probability)\b", "variable or probability")[1]
+                self._read_pattern(r"(variable|probability)\b", "variable or probability")[1]
                 == "probability"
             ):
-                header = self._take(r"\(([^{};]*)\)\s*\{", "( NAME | PARENT, ... ) {")[1]
+                header = self._read_pattern(r"\(([^{};]*)\)\s*\{", "( NAME | PARENT, ... ) {")[1]
                 tables.append((start, header, self.position))
-                self._take(_BODY, "}")
+                self._read_pattern(_BODY, "}")
             else:
                 self._read_variable(start)
         families: Families = {}
         cells = 0
         for start, header, self.position in tables:
-            family = self._family(header, start)
+            family = self._family_in_header(header, start)
             if family[0] in families:
-                self._fail(f"the probabilities of {shown(family[0])} are given twice.", start)
-            cells = add_cells(cells, family, self.variables, partial(self._fail, at=start))
+                self._raise_at_line(
+                    f"the probabilities of {shown(family[0])} are given twice.", start
+                )
+            cells = add_cells(cells, family, self.variables, partial(self._raise_at_line, at=start))
             families[family[0]] = family, self._read_table(family, start)
         return families
 
@@ -114,12 +116,12 @@ class BIFReader:
         for ending, beginning in _OTHER_FORMATS.items():
             if self._next_is(beginning):
                 remedy = _HOW_TO_CONVERT.get(ending, _BY_PYAGRUM).format(ending)
-                self._fail(
+                self._raise_at_line(
                     "must be in the Interchange Format; got a file in the format "
                     f"{ending.upper()}. {remedy}."
                 )
 
-    def _fail(self, message: str, at: int | None = None) -> NoReturn:
+    def _raise_at_line(self, message: str, at: int | None = None) -> NoReturn:
         """Raise a ValueError with the line of a position, by default where reading stopped."""
         line = 1 + self.text.count("\n", 0, self.position if at is None else at)
         raise ValueError(f"{self.source}, line {line}: {message}")
@@ -127,7 +129,7 @@ class BIFReader:
     def _next_is(self, pattern: str) -> bool:
         return re.compile(pattern).match(self.text, self.position) is not None
 
-    def _take(self, pattern: str, expected: str) -> re.Match[str]:
+    def _read_pattern(self, pattern: str, expected: str) -> re.Match[str]:
         """Read text that matches a pattern, and the space after it."""
         match = re.compile(rf"(?:{pattern})\s*").match(self.text, self.position)
         if match is None:
@@ -135,15 +137,15 @@ class BIFReader:
                 self.text[self.position : self.position + 40].split("\n")[0]
                 or "the end of the file"
             )
-            self._fail(f"must be {expected}; got {shown(found)}.")
+            self._raise_at_line(f"must be {expected}; got {shown(found)}.")
         self.position = match.end()
         return match
 
     def _skip_properties(self) -> None:
         while self._next_is(r"property\b"):
-            taken = self._take(r'property\b((?:"[^"]*"|[^;"])*);', "property ... ;")
+            taken = self._read_pattern(r'property\b((?:"[^"]*"|[^;"])*);', "property ... ;")
             if _FUNCTION.fullmatch(text := _unquoted_name(taken[1])):
-                self._fail(
+                self._raise_at_line(
                     "must be a table of probabilities; got a function of the parents (property "
                     f"{text}), of which a file contains some rows only. Write the whole table.",
                     taken.start(),
@@ -151,28 +153,30 @@ class BIFReader:
 
     def _read_variable(self, at: int) -> None:
         """Read a variable, after this word, and its labels."""
-        name = _unquoted_name(self._take(r"([^{}]+)\{", "a name and {")[1])
+        name = _unquoted_name(self._read_pattern(r"([^{}]+)\{", "a name and {")[1])
         if name in self.variables:
-            self._fail(f"the variable {shown(name)} is declared twice.", at)
+            self._raise_at_line(f"the variable {shown(name)} is declared twice.", at)
         self._skip_properties()
         pattern = r"type\s+discrete\s*\[\s*0*(\d{1,9})\s*\]\s*(?:=\s*)?\{([^{}]*)\}\s*;"
-        match = self._take(pattern, "type discrete [ NUMBER ] { LABEL, LABEL, ... };")
+        match = self._read_pattern(pattern, "type discrete [ NUMBER ] { LABEL, LABEL, ... };")
         labels = _read_list(match[2], lambda items: len(items) == int(match[1]))
         if labels is None:
-            self._fail(f"must be {int(match[1])} labels; got {shown(match[2].strip())}.", at)
+            self._raise_at_line(
+                f"must be {int(match[1])} labels; got {shown(match[2].strip())}.", at
+            )
         self._skip_properties()
-        self._take(r"\}", "property or }")
+        self._read_pattern(r"\}", "property or }")
         if twice := repeated(labels):
-            self._fail(
+            self._raise_at_line(
                 f"{shown(name)} must have labels that differ; got {shown(twice[0])} twice. "
                 "Write another label in one of the places.",
                 at,
             )
         if not labels:
-            self._fail(f"{shown(name)} must have at least one label; got none.", at)
+            self._raise_at_line(f"{shown(name)} must have at least one label; got none.", at)
         self.variables[name] = tuple(labels)
 
-    def _family(self, header: str, at: int) -> tuple[str, ...]:
+    def _family_in_header(self, header: str, at: int) -> tuple[str, ...]:
         """Return the names in a header: the variable, then its parents; | is a separator, too."""
         header = header.replace("|", ",")
         family = _read_list(
@@ -184,9 +188,9 @@ class BIFReader:
             ]
             strange = (unknown or [header.strip()])[0]
             advice = available(strange, self.variables)
-            self._fail(f"must be declared variables; got {shown(strange)}. {advice}", at)
+            self._raise_at_line(f"must be declared variables; got {shown(strange)}. {advice}", at)
         if len(set(family)) < len(family):
-            self._fail(f"must be different variables; got {listed(family)}.", at)
+            self._raise_at_line(f"must be different variables; got {listed(family)}.", at)
         return tuple(family)
 
     def _read_table(self, family: tuple[str, ...], start: int) -> Array:
@@ -198,13 +202,15 @@ class BIFReader:
         self._skip_properties()
         while not self._next_is(r"\}"):
             at = self.position
-            match = self._take(
+            match = self._read_pattern(
                 r"(?:(table|default)\b|\(([^{};\n]*)\))([^(){};]*);",
                 "(LABEL, ...) NUMBER, ...; or table NUMBER, ...; or default NUMBER, "
                 "...; or property or }",
             )
             kind, configuration = match[1], match[2]
-            numbers = self._numbers(match[3], prod(shape) if kind == "table" else shape[0], at)
+            numbers = self._numbers_in_text(
+                match[3], prod(shape) if kind == "table" else shape[0], at
+            )
             if kind == "default":
                 default = numbers
             else:
@@ -218,21 +224,21 @@ class BIFReader:
                     given = (
                         f"of {shown(family[0])}" if whole else f"for ({cut(configuration.strip())})"
                     )
-                    self._fail(f"the probabilities {given} are given twice.", at)
+                    self._raise_at_line(f"the probabilities {given} are given twice.", at)
                 rows[place] = np.reshape(numbers, (shape[0], -1)).T
             self._skip_properties()
         if default is not None:
             rows[np.isnan(rows[:, 0])] = default
-        normalize_rows(rows, family, labels, partial(self._fail, at=start))
+        normalize_rows(rows, family, labels, partial(self._raise_at_line, at=start))
         return rows.T.reshape(shape)
 
-    def _numbers(self, text: str, expected: int, at: int) -> list[float]:
+    def _numbers_in_text(self, text: str, expected: int, at: int) -> list[float]:
         words = text.replace(",", " ").replace("|", " ").split()
         for word in words:
             if not _NUMBER.fullmatch(word) or float(word) == inf:
-                self._fail(f"must be a probability; got {shown(word)}.", at)
+                self._raise_at_line(f"must be a probability; got {shown(word)}.", at)
         if len(words) != expected:
-            self._fail(f"must be {expected} probabilities; got {len(words)}.", at)
+            self._raise_at_line(f"must be {expected} probabilities; got {len(words)}.", at)
         return list(map(float, words))
 
     def _position_of(
@@ -252,7 +258,7 @@ class BIFReader:
                 if labels
                 else "no labels without parents"
             )
-            self._fail(f"must be {expected}; got ({cut(text.strip())}).", at)
+            self._raise_at_line(f"must be {expected}; got ({cut(text.strip())}).", at)
         position = 0
         for state, levels in zip(states, labels, strict=True):
             position = position * len(levels) + levels.index(state)
@@ -447,7 +453,7 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     if is_xdsl(content):
         variables, family_tables = read_xdsl(content, source)
     else:
-        reader = BIFReader(_decoded(content, source), source)
+        reader = BIFReader(_text_of_bytes(content, source), source)
         family_tables, variables = reader.read(), reader.variables
     OneOf(variables, f"a variable of {source}").check("class_var", class_var)
     if absent := [name for name in variables if name not in family_tables]:
@@ -466,7 +472,7 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     return replace(structure, levels=levels, cpts=tuple(cpts), recipe=recipe)
 
 
-def _decoded(content: bytes, source: str) -> str:
+def _text_of_bytes(content: bytes, source: str) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

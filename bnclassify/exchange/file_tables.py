@@ -22,8 +22,6 @@ Families: TypeAlias = dict[Hashable, tuple[tuple[str, ...], Array]]
 Fail: TypeAlias = Callable[[str], NoReturn]
 """A function that raises an error with a message and the place in the file."""
 
-_ROUNDING = 0.011
-"""Largest difference from 1 of the sum of rounded probabilities, as in bnlearn's reader."""
 
 _MOST_CELLS = 2**24
 """Maximum number of cells of all tables of a file, which a few words can describe."""
@@ -65,7 +63,8 @@ def normalize_rows(
 ) -> None:
     """Normalize distributions, (configurations, labels), with sums that are 1 but for rounding."""
     sums: Array = rows.sum(axis=1, keepdims=True)
-    for wrong in np.flatnonzero(~(np.abs(sums - 1) <= _ROUNDING)):
+    # 0.011: largest difference from 1 of the sum of rounded probabilities, as in bnlearn's reader
+    for wrong in np.flatnonzero(~(np.abs(sums - 1) <= 0.011)):
         configuration = next(islice(product(*labels[1:]), int(wrong), None))
         condition = f" for ({cut(', '.join(configuration))})" if configuration else ""
         got = "none" if np.isnan(sums[wrong, 0]) else f"a sum of {sums[wrong, 0]:g}"

@@ -33,13 +33,6 @@ _MOST_VALUES = 2**24
 """Maximum number of values in a file, in which a shared value counts at each reference."""
 
 
-_MOST_READABLE = 2**12
-"""Maximum size of an array whose numbers are written one by one; larger arrays are bytes."""
-
-_MOST_EMPTY = 2**20
-"""Maximum length of an axis of an empty array, from which other arrays may be made."""
-
-
 _ALTERNATIVES = re.compile(r" \| (?![^\[]*\])")
 """What separates the types of an annotation, outside of brackets."""
 
@@ -92,13 +85,13 @@ class Writer:
         if type(value) in _PLAIN and not (isinstance(value, float) and not isfinite(value)):
             return value
         if id(value) in self._written:
-            return self._refer(self._written[id(value)][1])
-        written = self._new(value, where)
+            return self._reference_to(self._written[id(value)][1])
+        written = self._write_new_value(value, where)
         if isinstance(written, dict) and _KIND in written:
             self._written[id(value)] = (value, written)
         return written
 
-    def _refer(self, written: Fields) -> Fields:
+    def _reference_to(self, written: Fields) -> Fields:
         """Return a reference to a repeated value; its first occurrence becomes a reference, too."""
         if id(written) not in self._positions:
             self._positions[id(written)] = position = len(self.shared)
@@ -107,7 +100,7 @@ class Writer:
             written.update({_KIND: _SHARED, "number": position})
         return written
 
-    def _new(self, value: object, where: str) -> object:
+    def _write_new_value(self, value: object, where: str) -> object:
         cls = type(value)
         if isinstance(value, tuple) and cls in (tuple, StackedArrays):
             return [self.write(item, f"{where}[{i}]") for i, item in enumerate(value)]
@@ -161,7 +154,7 @@ class Reader:
             return {key: self.read(item, f"{where}.{key}") for key, item in content.items()}
         kind: object = content.pop(_KIND)
         if kind == _SHARED:
-            return self._at(content.get("number"), where)
+            return self._shared_value_at(content.get("number"), where)
         if not isinstance(kind, str) or not (kind in CODECS or isinstance(RECORDS.get(kind), type)):
             raise UnknownValueError(
                 where, f"unknown type {shown(kind)}; if it is your own, import its module first"
@@ -175,7 +168,7 @@ class Reader:
         except Exception as error:  # classes raise errors of many types
             raise UnknownValueError(where, f"this is not a valid {kind} ({error})") from error
 
-    def _at(self, position: object, where: str) -> object:
+    def _shared_value_at(self, position: object, where: str) -> object:
         """Return the shared value at a position, which is read once."""
         if type(position) is not int or not 0 <= position < len(self._shared):
             raise UnknownValueError(where, f"unknown shared value {shown(position)}")
@@ -253,7 +246,8 @@ def _write_array(writer: Writer, array: ArrayOf[Any], where: str) -> Fields:
     if array.dtype.kind not in "fiub":
         raise UnknownValueError(where, f"an array of {array.dtype}")
     written: Fields = {} if array.dtype == float else {"dtype": str(array.dtype)}
-    if array.size > _MOST_READABLE:
+    # 2**12: maximum size of an array whose numbers are written one by one; larger arrays are bytes
+    if array.size > 2**12:
         content = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
         return written | {"shape": list(array.shape), "base64": b64encode(content).decode("ascii")}
     if not array.size:
@@ -303,7 +297,8 @@ def _read_array(reader: Reader, written: Fields, where: str) -> ArrayOf[Any]:
         array = np.frombuffer(content, dtype.newbyteorder("<")).astype(dtype, copy=False)
     else:
         array = np.array(written["values"], dtype=dtype)
-    if not array.size and max(written.get("shape", [0])) > _MOST_EMPTY:
+    # 2**20: maximum length of an axis of an empty array, from which other arrays may be made
+    if not array.size and max(written.get("shape", [0])) > 2**20:
         raise UnknownValueError(where, "an empty array must not be so long")
     return array.reshape(written["shape"]) if "shape" in written else array
 

@@ -19,7 +19,7 @@ import numpy as np
 from ..base.arrays import Array, ArrayOf, log
 from ..base.checks import Instance
 from ..base.messages import plain
-from ..inference.evidence import cards_of, middles, order_features
+from ..inference.evidence import cards_of, middles_of_intervals, order_features
 from ..inference.value_changes import decimals
 from ..inference.value_of_information import grid_of
 from ..model.arguments import check_model
@@ -35,10 +35,8 @@ from .scorer import Scorer, largest_table, scorer_of, tables_of
 from .storage import as_path, replace_file
 
 _SMALL = 2**16  # cells of a table that is written within a moment
-_SHORTEST = 10  # characters of the logarithm of a probability, which usually has 18
 _MOST_ARCS = 500  # of a picture that Graphviz draws in seconds
 _LONGEST = 20_000_000  # characters of a page
-_LARGEST_WHOLE = 2**53  # beyond which a browser rounds
 _Arcs: TypeAlias = Sequence[tuple[Hashable, Hashable]]
 _SVG = "http://www.w3.org/2000/svg"
 
@@ -133,7 +131,7 @@ def write_page(
     ]
     texts = {
         "title": _html_text(scorer.class_var if title is None else title),
-        "subtitle": _subtitle(x, note),
+        "subtitle": _line_on_data(x, note),
         "data": _json_in_page(x, scorer, arcs, titles, view),
         "network": _network_section(x, arcs, drawn.notes),
     }
@@ -142,7 +140,7 @@ def write_page(
     replace_file(file, page.encode("utf-8"))
 
 
-def _subtitle(x: Model, note: str | None) -> str:
+def _line_on_data(x: Model, note: str | None) -> str:
     """Return a line on the data, or nothing."""
     rows = x.trained_on
     text = (
@@ -179,7 +177,7 @@ def _json_in_page(
 ) -> str:
     """Return the data of the page as JSON that cannot end its element, or raise."""
     fits = sum(map(_fewest_characters, tables_of(scorer))) <= _LONGEST  # before the page is written
-    content = _content(x, scorer, arcs, titles) | {"page": view} if fits else None
+    content = _data_of_page(x, scorer, arcs, titles) | {"page": view} if fits else None
     text = json.dumps(content, separators=(",", ":")) if fits else ""  # in ASCII
     if not 0 < len(text) <= _LONGEST:
         raise ValueError(
@@ -193,10 +191,11 @@ def _json_in_page(
 def _fewest_characters(term: Table) -> int:
     """Return a lower bound of the characters of a table, whose repeated rows are written once."""
     rows = term.logs.reshape(-1, term.logs.shape[-1])
-    return 0 if rows.size <= _SMALL else _SHORTEST * np.unique(rows, axis=0).size + len(rows)
+    # 10: characters of the logarithm of a probability, which usually has 18
+    return 0 if rows.size <= _SMALL else 10 * np.unique(rows, axis=0).size + len(rows)
 
 
-def _content(
+def _data_of_page(
     x: Model, scorer: Scorer, arcs: _Arcs, titles: Mapping[Hashable, str]
 ) -> dict[str, Any]:
     """Return the data of the page."""
@@ -258,13 +257,14 @@ def _missing_in_training(x: Model) -> set[int]:
 
 def _points_of(x: Model, name: Hashable) -> Array | tuple[Array, Array] | None:
     """Return a number of each level of a numeric feature, or the points and widths of a grid."""
-    return grid_of(x.densities[name]) if name in x.densities else middles(x, name)
+    return grid_of(x.densities[name]) if name in x.densities else middles_of_intervals(x, name)
 
 
 def _label_as_json(label: Hashable) -> str | float:
     """Return a label as JSON has it: text, a bool, or a number that a browser reads exactly."""
     value: object = plain(label)
-    return value if isinstance(value, int | float) and abs(value) <= _LARGEST_WHOLE else str(value)
+    # 2**53: a browser rounds larger numbers
+    return value if isinstance(value, int | float) and abs(value) <= 2**53 else str(value)
 
 
 def _formula_as_json(value: object) -> object:
@@ -286,11 +286,15 @@ def _array_as_text(array: ArrayOf[Any]) -> dict[str, object]:
     cells = array.reshape(-1, array.shape[-1])
     rows, positions = np.unique(cells, axis=0, return_inverse=True)
     if 2 * len(rows) > len(cells):
-        return {"shape": array.shape, "text": _numbers(array)}
-    return {"shape": array.shape, "text": _numbers(rows), "rows": _numbers(positions)}
+        return {"shape": array.shape, "text": _numbers_as_text(array)}
+    return {
+        "shape": array.shape,
+        "text": _numbers_as_text(rows),
+        "rows": _numbers_as_text(positions),
+    }
 
 
-def _numbers(array: ArrayOf[Any]) -> str:
+def _numbers_as_text(array: ArrayOf[Any]) -> str:
     return " ".join(map(repr, array.ravel().tolist()))
 
 

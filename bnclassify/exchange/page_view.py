@@ -15,9 +15,6 @@ from ..inference.value_changes import decimals
 from ..model.model import Model
 from ..scores.rows import Rows
 
-_IDLE = 0.01  # range of the log odds of a feature without effect
-_LINES = 25  # of totals
-
 
 def check_titles(x: Model, labels: Mapping[Hashable, str] | None) -> dict[Hashable, str]:
     """Return the title of each variable, or raise an error."""
@@ -36,14 +33,15 @@ def view_of(
     strengths = effect_ranges(x)
     chosen = [x.features.index(name) for name in first]
     rest = [i for i in descending(strengths).tolist() if i not in chosen]
-    idle = [i for i in rest if strengths[i] < _IDLE]
+    # 0.01: range of the log odds of a feature without effect
+    idle = [i for i in rest if strengths[i] < 0.01]
     idle = idle if len(idle) < len(x.features) else []
     return {
         "classTitle": titles[x.class_var],
         "order": [*chosen, *[i for i in rest if i not in idle]],
         "idle": idle,
         "start": "start" if x.no_joint else "prior",
-        "card": _card(x, titles) if isinstance(x, Scorecard) else None,
+        "card": _points_of_card(x, titles) if isinstance(x, Scorecard) else None,
     }
 
 
@@ -57,7 +55,7 @@ def data_range(x: Model, name: Hashable) -> list[float] | None:
     return [round(end, 6 if places is None else places) for end in found] if found else None
 
 
-def _card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str, Any]:
+def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str, Any]:
     """Return the points of a card: as tables by codes, and as lines to read."""
     table, totals = card.points, card.probabilities
     nothing = np.full((len(card.features), 1), -1)
@@ -71,11 +69,12 @@ def _card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str, Any]:
         at = card.features.index(name) if name in card.features else -1
         above = card.givens[at] if at >= 0 else None
         line[2] = "" if above is None else f"{titles[card.features[above]]} = {given}"
-    some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, _LINES).round().astype(int))]
+    # 25: number of totals
+    some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, 25).round().astype(int))]
     return {
         "target": card.known_levels[-1].index(card.target),
         "start": card.start,
-        "tables": [_array(points) for points in card.feature_points],
+        "tables": [_whole_numbers_as_text(points) for points in card.feature_points],
         "scopes": [list(scope) for scope in card.term_scopes],
         "neutral": neutral if card.unknown is not None else None,
         "rows": rows,
@@ -83,6 +82,6 @@ def _card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str, Any]:
     }
 
 
-def _array(points: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, object]:
+def _whole_numbers_as_text(points: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, object]:
     """Return whole numbers as text, with their shape."""
     return {"shape": points.shape, "text": " ".join(map(str, points.ravel().tolist()))}

@@ -299,9 +299,9 @@ def _write_card(
         total = f"CASE WHEN {count} <= {most} THEN {total[: -len(' AS total')]} END AS total"
     values = [*kept, *_result_columns(card, scorer)]
     outputs = [f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True)]
-    cleaned = f"{chain}SELECT{_lines(columns or ['1'])}\nFROM {source}"
-    scored = f"SELECT{_lines([*kept, total])}\nFROM (\n{cleaned}\n) AS cleaned"
-    return f"SELECT{_lines(outputs)}\nFROM (\n{scored}\n) AS scored\n"
+    cleaned = f"{chain}SELECT{_column_lines(columns or ['1'])}\nFROM {source}"
+    scored = f"SELECT{_column_lines([*kept, total])}\nFROM (\n{cleaned}\n) AS cleaned"
+    return f"SELECT{_column_lines(outputs)}\nFROM (\n{scored}\n) AS scored\n"
 
 
 def _may_be_missing(card: Scorecard) -> tuple[list[int], int]:
@@ -319,7 +319,7 @@ def _free_column_name(name: str, i: int, is_own: bool) -> str:
     return f"{name.encode()[: _MOST_BYTES - 8].decode(errors='ignore')}_{i + 1}"
 
 
-def _lines(columns: Sequence[str]) -> str:
+def _column_lines(columns: Sequence[str]) -> str:
     return "\n  " + ",\n  ".join(columns)
 
 

@@ -49,8 +49,6 @@ from .sql_text import (
     steps,
 )
 
-_STEP_DIGITS = 10  # of the many entries of an effect in steps
-
 Cells: TypeAlias = ArrayOf[np.object_]
 Factor: TypeAlias = tuple[tuple[int, ...], Cells]
 """Features, and a float or text per combination of their codes and per class."""
@@ -80,7 +78,7 @@ class ScoreColumns:
     @cached_property
     def missing(self) -> str:
         """The column with the number of missing features."""
-        return self._lacking(self.codes)
+        return self._number_of_missing_codes(self.codes)
 
     def _mixture(self, formula: Mixture, relative: bool) -> list[str]:
         weighted = [
@@ -118,7 +116,7 @@ class ScoreColumns:
         h = self.query.add(plus([ZERO, *[_if_null(code, share / total) for code, share in usual]]))
         always = [code for code, share in usual if share >= 1]
         others = [code for code, share in usual if share < 1]
-        new = self._lacking(always)
+        new = self._number_of_missing_codes(always)
         faded = (1 - np.arange(len(always) + 1) / total).clip(0)
         factors: list[float] = (faded ** (rule.exponent - 1)).tolist()
         kept = self.query.add(f"(1-{h})*({lookup(new, list(map(number, factors)), '0e0')})")
@@ -128,7 +126,7 @@ class ScoreColumns:
             zip(*map(self.of, formula.trees), strict=True),
             self.of(formula.formula, relative),
         )
-        lacking, most = self._lacking(others), number(rule.gaps)
+        lacking, most = self._number_of_missing_codes(others), number(rule.gaps)
         share_of_gaps = self.query.add(
             f"CASE WHEN {lacking}>{most} THEN {most}/{lacking} ELSE 1e0 END"
         )
@@ -152,7 +150,7 @@ class ScoreColumns:
         others = [read[i] for i in np.flatnonzero(formula.unknown.gaps).tolist()]
         told = [f"{read[i]} IS NULL" for i in np.flatnonzero(formula.unknown.always).tolist()]
         if formula.unknown.most < len(others):
-            told.append(f"{self._lacking(others)}>{formula.unknown.most:g}")
+            told.append(f"{self._number_of_missing_codes(others)}>{formula.unknown.most:g}")
         lacks = (
             self.query.add(f"CASE WHEN {' OR '.join(told)} THEN NULL ELSE 0e0 END") if told else ""
         )
@@ -160,7 +158,7 @@ class ScoreColumns:
             f"{score}+{lacks}" if lacks else score for score in self.of(formula.formula, relative)
         ]
 
-    def _lacking(self, codes: Sequence[str]) -> str:
+    def _number_of_missing_codes(self, codes: Sequence[str]) -> str:
         """Return the column of the number of missing codes."""
         return self.query.add(
             plus(["0", *[f"CASE WHEN {code} IS NULL THEN 1 ELSE 0 END" for code in codes]])
@@ -170,19 +168,21 @@ class ScoreColumns:
         if formula.marginalizes:
             codes: dict[int, str] = {}  # in the coding that the tables of a network share
             for term in formula.terms:
-                codes |= self._coded(term) if isinstance(term, Table) else {}
-            return self._marginalized([self._factor(term) for term in formula.terms], codes)
-        z = [self._scaled(scale) for scale in formula.scales]
+                codes |= self._codes_of_table(term) if isinstance(term, Table) else {}
+            return self._marginalized([self._factor_of_term(term) for term in formula.terms], codes)
+        z = [self._number_on_scale(scale) for scale in formula.scales]
         texts: list[list[str]] = [[] for _ in range(self.n_classes)]
         for term in formula.terms:
             for c, of_class in enumerate(texts):
-                of_class.append(self._term(less_first(term) if relative else term, c, z))
+                of_class.append(
+                    self._contribution_of_term(less_first(term) if relative else term, c, z)
+                )
         return [plus([text for text in of_class if text not in ("0", ZERO)]) for of_class in texts]
 
-    def _term(self, term: Term, c: int, z: Sequence[str]) -> str:
+    def _contribution_of_term(self, term: Term, c: int, z: Sequence[str]) -> str:
         """Return the contribution of a term to a class at a row; codes may mean a missing value."""
         if isinstance(term, Table):
-            codes = list(self._coded(term).values())
+            codes = list(self._codes_of_table(term).values())
             logs = term.logs[..., c % term.logs.shape[-1]]
             cuts = (
                 self.columns[term.scope[0]].cuts
@@ -190,7 +190,7 @@ class ScoreColumns:
                 else None
             )
             if cuts and self.n_classes == 2:  # without a column for the code
-                return self._stepped(term.scope[0], cuts, logs)
+                return self._value_by_interval(term.scope[0], cuts, logs)
             if term.owner >= 0:  # the feature comes last, so that fewer parents need fewer branches
                 codes, logs = [*codes[1:], codes[0]], np.moveaxis(logs, 0, -1)
             return _nested_case(codes, logs)
@@ -199,9 +199,9 @@ class ScoreColumns:
         assert isinstance(term, Slope)
         return f"{z[term.scale]}*{number(term.slopes[c])}"
 
-    def _stepped(self, feature: int, cuts: Sequence[float], logs: Array) -> str:
+    def _value_by_interval(self, feature: int, cuts: Sequence[float], logs: Array) -> str:
         """Return the look-up of a value by the interval that contains a number."""
-        logs = logs.round(_STEP_DIGITS)
+        logs = logs.round(10)  # digits of the many entries of an effect in steps
         *texts, last = map(entry, logs[: len(cuts) + 1].tolist())
         missing = entry(logs[self.columns[feature].missing])
         if not any(text != "0" for text in (*texts, last, missing)):
@@ -211,7 +211,7 @@ class ScoreColumns:
             f"CASE WHEN {x} IS NULL THEN {missing} {steps(x, cuts, [*texts, f'{ZERO}+{last}'])[5:]}"
         )
 
-    def _code(self, feature: int, coding: Coding) -> str:
+    def _code_of_feature(self, feature: int, coding: Coding) -> str:
         """Return the column of codes of a feature, in a coding."""
         code = self.codes[feature]
         if coding is None:
@@ -223,7 +223,7 @@ class ScoreColumns:
             f"CASE WHEN {code} IS NULL THEN NULL ELSE {steps(code, ends, texts)} END"
         )
 
-    def _scaled(self, scale: ScaledNumber) -> str:
+    def _number_on_scale(self, scale: ScaledNumber) -> str:
         """Return the column of a number on a scale."""
         x, knots = self.numbers[scale.feature], list[float](scale.knots.tolist())
         with np.errstate(over="ignore"):
@@ -254,12 +254,15 @@ class ScoreColumns:
             f"+{number(-power / 2)}*LN({spread})+{number(-power * (shape + 0.5))}*LN({inside}) END"
         )
 
-    def _coded(self, term: Table) -> dict[int, str]:
+    def _codes_of_table(self, term: Table) -> dict[int, str]:
         """Return the columns of codes of the features of a table, in its codings."""
         codings = term.codings or [None] * len(term.scope)
-        return {v: self._code(v, coding) for v, coding in zip(term.scope, codings, strict=True)}
+        return {
+            v: self._code_of_feature(v, coding)
+            for v, coding in zip(term.scope, codings, strict=True)
+        }
 
-    def _factor(self, term: Term) -> Factor:
+    def _factor_of_term(self, term: Term) -> Factor:
         """Return a term of a network as a factor: a table, or a density at the row's number."""
         if isinstance(term, Table):
             return term.scope, term.logs.astype(object)
@@ -284,7 +287,7 @@ class ScoreColumns:
             scope = tuple(sorted({u for s, _ in touching for u in s} - {v}))
             if prod(cards[u] for u in (v, *scope)) * self.n_classes > MOST_CHARACTERS // 20:
                 raise TooLargeError
-            return scope, self._eliminated(
+            return scope, self._factor_without_feature(
                 codes[v], [_aligned_factor(factor, (v, *scope)) for factor in touching]
             )
 
@@ -300,7 +303,7 @@ class ScoreColumns:
             for texts in columns
         ]
 
-    def _eliminated(self, code: str, factors: list[Cells]) -> Cells:
+    def _factor_without_feature(self, code: str, factors: list[Cells]) -> Cells:
         """Return the factor over the others, with all axes: at the code or, if NULL, the sum."""
         tables = [cells.astype(np.float64) for cells in factors if isinstance(cells.flat[0], float)]
         others = [cells for cells in factors if not isinstance(cells.flat[0], float)]

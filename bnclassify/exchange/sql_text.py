@@ -28,9 +28,7 @@ FARTHEST = (
     "1e120"  # numbers beyond are impossible, because PostgreSQL refuses squares that are infinite
 )
 MOST_ODDS = 600  # difference of logs from which EXP is 0, so that products do not underflow
-_MOST_COLUMNS = 1600  # of a SELECT in PostgreSQL, less some
 _BRANCHES = 8
-_LONG = 15  # number of characters of a number that any database reads exactly
 _NAME = re.compile(r"\bv\d+\b")
 _PLAIN = re.compile(r"-?[\d.]+")
 
@@ -54,17 +52,17 @@ class Query:
 
     def source(self, text: str) -> str:
         """Return the name of a column that is computed from the columns of the table."""
-        return self._named(text, 1)
+        return self._name_of_column(text, 1)
 
     def add(self, text: str) -> str:
         """Return the name of a column that is computed from other columns."""
         if text in self.stages:  # the name of a column
             return text
-        return self._named(
+        return self._name_of_column(
             text, 1 + max((self.stages[name] for name in _NAME.findall(text)), default=1)
         )
 
-    def _named(self, text: str, stage: int) -> str:
+    def _name_of_column(self, text: str, stage: int) -> str:
         if text not in self.columns:
             self.size += len(text)
             if self.size > MOST_CHARACTERS:
@@ -88,7 +86,7 @@ class Query:
             kept = [name for _, name in columns if stages[name] < stage < last[name]]
             chosen = [f"r.{key} AS k{i}" if stage == 1 else f"k{i}" for i, key in enumerate(keys)]
             chosen += [*kept, *texts]
-            if len(chosen) > _MOST_COLUMNS:
+            if len(chosen) > 1600:  # maximum number of columns of a SELECT in PostgreSQL, less some
                 raise TooLargeError
             result.append(f"SELECT {', '.join(chosen or ['1 AS v0'])}")
         return result
@@ -130,7 +128,8 @@ def lookup(code: str, texts: Sequence[str], default: str) -> str:
 def limit(point: float) -> str:
     """Return a cut point as SQL, clipped like numbers; DuckDB 1.3 rounds decimals otherwise."""
     text = written_point(min(max(point, -_MOST), _MOST))
-    return f"{text}e0" if len(text) > _LONG and "e" not in text else text
+    # 15: number of characters of a number that any database reads exactly
+    return f"{text}e0" if len(text) > 15 and "e" not in text else text
 
 
 def steps(name: str, points: Sequence[float], texts: Sequence[str]) -> str:
@@ -163,9 +162,6 @@ def share(name: str, top: str) -> str:
     return f"CASE WHEN {name}-{top}< -{MOST_ODDS} THEN 0e0 ELSE EXP({name}-{top}) END"
 
 
-_MOST_EXACT = 2**53
-
-
 def is_text(column: ColumnCoding) -> bool:
     """Whether the values of a column are compared as text."""
     return column.cuts is None and not column.is_number and not are_numbers(column.known)
@@ -190,7 +186,7 @@ def are_numbers(labels: Sequence[Hashable]) -> bool:
 def _is_exact(label: Hashable) -> bool:
     """Whether a label is a number that databases read as the same float."""
     if type(label) is int:
-        return abs(label) < _MOST_EXACT
+        return abs(label) < 2**53
     return type(label) is float and (label == 0 or 1e-100 < abs(label) < 1e100)
 
 

@@ -29,9 +29,6 @@ _FORMAT = "bnclassify model"
 _VERSION = 5
 _HEADER = re.compile(rb'\s*\{\s*"format"\s*:\s*"bnclassify model"')
 
-_ROUNDING = 1e-6
-"""Largest difference from 1 of the sum of a distribution; those of `lp` are more precise."""
-
 
 def save(x: Model, path: str | os.PathLike[str]) -> None:
     """Save a model to a file, with its structure, levels, tables, recipe and all other parts.
@@ -194,7 +191,8 @@ def _try_out(x: Model) -> None:
         _try_out(member)
     for name, table in x.distributions() if isinstance(x, CountedModel) else ():
         sums = table.sum(axis=0) if len(table) else 1.0  # the table of a number is empty
-        if not np.all(np.abs(sums - 1) <= _ROUNDING):
+        # 1e-6: largest difference of a sum from 1; those of `lp` are more precise
+        if not np.all(np.abs(sums - 1) <= 1e-6):
             raise ValueError(f"the probabilities of {shown(name)} do not sum to 1")
     if not x.fitted:
         return

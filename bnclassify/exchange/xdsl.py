@@ -50,7 +50,7 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
     nodes = _chance_nodes(network, source)
     variables: Variables = {}
     for node in nodes:
-        fail = partial(_fail, source, node)
+        fail = partial(_raise_about_node, source, node)
         labels = tuple(state.get("id", "") for state in node.findall("state"))
         if not labels or repeated(labels):
             fail(f"must have labels that all differ; got {listed(labels)}.")
@@ -68,7 +68,7 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
     families: Families = {}
     cells = 0
     for node in nodes:
-        fail = partial(_fail, source, node)
+        fail = partial(_raise_about_node, source, node)
         parents = (node.findtext("parents") or "").split()
         family = (node.get("id", ""), *parents)
         for name in parents:
@@ -80,7 +80,7 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
         if twice := repeated(family):
             fail(f"must have different parents, and not itself; got {shown(twice[0])} twice.")
         cells = add_cells(cells, family, variables, fail)
-        families[family[0]] = family, _table(node, family, variables, source)
+        families[family[0]] = family, _table_of_node(node, family, variables, source)
     return variables, families
 
 
@@ -94,7 +94,9 @@ def _chance_nodes(network: ElementTree.Element, source: str) -> list[ElementTree
     for node in nodes:
         if node.tag not in ("cpt", "deterministic"):
             what, remedy = _REFUSED.get(node.tag, (f"a node of type {node.tag}", _TO_TABLE))
-            _fail(source, node, f"must be a table or a deterministic node; got {what}. {remedy}.")
+            _raise_about_node(
+                source, node, f"must be a table or a deterministic node; got {what}. {remedy}."
+            )
     return nodes
 
 
@@ -106,15 +108,15 @@ def _nodes_in(part: ElementTree.Element) -> Iterator[ElementTree.Element]:
             yield node
 
 
-def _fail(source: str, node: ElementTree.Element, message: str) -> NoReturn:
+def _raise_about_node(source: str, node: ElementTree.Element, message: str) -> NoReturn:
     raise ValueError(f"{source}, node {shown(node.get('id'))}: {message}")
 
 
-def _table(
+def _table_of_node(
     node: ElementTree.Element, family: tuple[str, ...], variables: Variables, source: str
 ) -> Array:
     """Return the table of a node, axes in the family's order; the last parent changes fastest."""
-    fail = partial(_fail, source, node)
+    fail = partial(_raise_about_node, source, node)
     labels = [variables[name] for name in family]
     shape = [len(levels) for levels in labels]
     configurations = prod(shape[1:])

@@ -225,7 +225,7 @@ def bnc(
     )
     with showing_progress(progress), using_jobs(n_jobs):
         structure, rows = learn_structure(learner, class_var, data, options, preparing)
-        fitted = _fit(structure, rows, lp_args, chosen=chosen, **facts)
+        fitted = _fit_structure(structure, rows, lp_args, chosen=chosen, **facts)
         fitted = with_refits(fitted, data, draws=draws) if interval else fitted
         return as_sum(fitted, data, pairs) if additive else fitted
 
@@ -253,7 +253,7 @@ def _has_prior(lp_args: Mapping[str, Any]) -> bool:
     return chosen
 
 
-def _fit(
+def _fit_structure(
     structure: Model, rows: Countable, lp_args: dict[str, Any], *, chosen: bool, **facts: bool
 ) -> Model:
     """Return a structure with parameters, by a prior that was chosen, or by the default recipe."""

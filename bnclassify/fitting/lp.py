@@ -343,7 +343,7 @@ def _fit_alone(
         if blend and isinstance(method, LeaveOneOut) and method.weights:
             fitted = fit_blend(structure, rows, method, prior, n, learn_from_codes, rng)
         else:
-            learn = partial(_learn, method=method, prior=prior, rng=rng)
+            learn = partial(_learn_from_rows, method=method, prior=prior, rng=rng)
             fitted = fit_by_folds(structure, dataset, rows, n, learn, rng)
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):
@@ -356,7 +356,9 @@ def _fit_alone(
     return fitted
 
 
-def _learn(x: Model, data: Opened[Any], *, method: Method, prior: Prior, rng: Any) -> Model:
+def _learn_from_rows(
+    x: Model, data: Opened[Any], *, method: Method, prior: Prior, rng: Any
+) -> Model:
     """Return a model of rows, which can be raw."""
     return method(x, rows_to_learn_from(x, data, method), prior, rng)
 

@@ -15,8 +15,6 @@ from .rounds import Round, plan_rounds
 
 M = TypeVar("M", bound=Model)
 
-_MOST_REFITS = 1000
-
 
 def with_refits(
     x: M,
@@ -28,7 +26,7 @@ def with_refits(
     progress: bool | None = None,
 ) -> M:
     """Return a model with ``draws`` refits, each without a part of the cases, for `predict`."""
-    most, rows, data = _MOST_REFITS, x.trained_on, open_data(dataset)
+    most, rows, data = 1000, x.trained_on, open_data(dataset)
     if rows is not None and isinstance(data, Dataset | Frame):
         most = min(most, rows.cases or int(max(rows.size, len(data))))
     if most < 2:

@@ -282,7 +282,7 @@ def _read_for_models(
 def _hide_unseen(
     models: Mapping[Any, Model], data: TrainingData
 ) -> tuple[TrainingData, dict[Hashable, int]]:
-    """Return data in which levels unknown to a fixed model are missing, and the number of them."""
+    """Return data without the levels that a fixed model lacks, and their numbers by column."""
     unseen: dict[Hashable, Mask] = {}
     for model in models.values():
         coded = data if model.preparation is None else model.preparation.code(data)

@@ -162,7 +162,7 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
             theirs = other.levels_by_name[name]
             if levels == "same" and labels != theirs:
                 remedy = "Use levels='union' to unite them."
-                raise _different(f"levels of {shown(name)}", labels, theirs, i, remedy)
+                raise _error_of_difference(f"levels of {shown(name)}", labels, theirs, i, remedy)
     known = unite([x.levels_by_name for x in (first, *others)])
     first, *others = [with_levels(x, known) for x in (first, *others)]
     return cast("M", of_rows(first.each(_pool_counts, *others), first, *others))
@@ -243,10 +243,12 @@ def _check_alike(first: Model, other: Model, *, number: int) -> Model:
                 pairs = zip(own, theirs, strict=False)
                 own, theirs = next((pair for pair in pairs if pair[0] != pair[1]), (own, theirs))
             remedy = "Fit one structure with the same arguments of lp at each site."
-            raise _different(name, own, theirs, number, remedy)
+            raise _error_of_difference(name, own, theirs, number, remedy)
     return first
 
 
-def _different(what: str, own: object, theirs: object, number: int, remedy: str) -> ValueError:
+def _error_of_difference(
+    what: str, own: object, theirs: object, number: int, remedy: str
+) -> ValueError:
     found = f"got {shown(own)} and, in models[{number}], {shown(theirs)}"
     return ValueError(f"models must have the same {what}; {found}. {remedy}")

@@ -30,8 +30,6 @@ from ..reading.families import position_of
 
 X = TypeVar("X", bound=Model)
 
-_ROUNDING = 1e-8
-
 
 def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     """Replace the conditional probability table of one variable.
@@ -204,15 +202,12 @@ def from_tables(
     )
 
 
-_LEAST_SHARE = 1e-9
-"""Share of rows with a parent configuration of probability 0, whose column stays as it is."""
-
-
 def _as_counts(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...]:
     """Return the counts of rows in the proportions of a network: P(parents) · table · rows."""
     unknown = lay_out(np.full((len(x.variables), 1), -1), x.cards)
     joint, _ = expect(x.scopes, tables, unknown)
-    shares = [np.maximum(table.sum(axis=0), _LEAST_SHARE) for table in joint]
+    # 1e-9: share of rows with a parent configuration of probability 0, whose column stays as it is
+    shares = [np.maximum(table.sum(axis=0), 1e-9) for table in joint]
     return tuple([rows * share * table for share, table in zip(shares, tables, strict=True)])
 
 
@@ -235,7 +230,7 @@ def _read_table(frame: pd.DataFrame, family: Family, levels: Known) -> Array:
         columns = _positions_in_index(frame.columns, wanted, f"columns {place}")
     table: Array = frame.to_numpy(dtype=np.float64)[np.ix_(rows, columns)]
     sums: Array = table.sum(axis=0)
-    wrong: Mask = (table < 0).any(axis=0) | ~(np.abs(sums - 1) <= _ROUNDING)
+    wrong: Mask = (table < 0).any(axis=0) | ~(np.abs(sums - 1) <= 1e-8)
     if wrong.any():
         raise ValueError(
             f"the table of {shown(variable)} must have columns of probabilities that sum to 1; got "

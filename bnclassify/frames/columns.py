@@ -57,8 +57,6 @@ def _as_integer(label: Any) -> Any:
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
-_MOST_KEPT = 100  # number of levels up to which they are kept as long as the categories
-
 _kept_levels: dict[int, tuple[ref[pd.CategoricalDtype], tuple[Any, ...], bool]] = {}
 
 
@@ -72,7 +70,8 @@ def _encode_category(array: pd.Categorical) -> tuple[tuple[Any, ...], ArrayOf[An
     own = without_decimals(array)
     assert isinstance(own, pd.Categorical)
     levels, ordered = _as_levels(own.categories), bool(own.ordered)
-    if own is array and len(levels) <= _MOST_KEPT:
+    # 100: number of levels up to which they are kept as long as the categories
+    if own is array and len(levels) <= 100:
         _kept_levels[key] = ref(dtype, lambda _: _kept_levels.pop(key, None)), levels, ordered
     return levels, own.codes, ordered
 

@@ -16,11 +16,10 @@ from ..base.immutable import EMPTY, cached_property
 from ..base.messages import needs_rows, shown
 from .foreign import Foreign
 from .schema import Known
-from .sources import LabelCounts, Make, Merge, T, register_source
+from .sources import SOURCES, LabelCounts, Make, Merge, T
 from .survey import MAX_LEVELS
 
 _MOST_CELLS = 2**12  # of a table from which those of several families are summed
-_MOST_SELECTS = 64  # in one query
 
 _KINDS = {
     "string": "is_string",
@@ -134,28 +133,30 @@ class DatabaseTable:
         """Count families by label; see `Source`. The same counts are requested once."""
         names = dict.fromkeys(name for family in families for name in family)
         wanted = names if required is None else {**names, required: None}
-        self._ask([(name,) for name in wanted if name not in self._labels], None, None)
+        self._ask_for_counts([(name,) for name in wanted if name not in self._labels], None, None)
         if required is not None and None not in self._labels[required]:
             required = None  # so that counts of all rows can be used
         known = self._joints.setdefault((required, weights), [])
         absent = [f for f in families if not any(set(f) <= set(joint.columns) for joint in known)]
-        self._ask(
+        self._ask_for_counts(
             covering(absent, {name: len(self._labels[name]) for name in names}), required, weights
         )
         joints = [next(joint for joint in known if set(f) <= set(joint.columns)) for f in families]
         return [joint.marginal(f, self._labels) for joint, f in zip(joints, families, strict=True)]
 
-    def _ask(
+    def _ask_for_counts(
         self, sets: Sequence[tuple[Hashable, ...]], required: Hashable, weights: Hashable
     ) -> None:
         """Count the joint values of sets of columns, many in one query, and keep them."""
         import ibis
 
         rows = (
-            self.table if required is None else self.table.filter(self._known(self.table, required))
+            self.table
+            if required is None
+            else self.table.filter(self._is_known(self.table, required))
         )
-        for some in (sets[i : i + _MOST_SELECTS] for i in range(0, len(sets), _MOST_SELECTS)):
-            kinds = [[self._kind(name) for name in columns] for columns in some]
+        for some in (sets[i : i + 64] for i in range(0, len(sets), 64)):  # SELECTs in one query
+            kinds = [[self._type_of_labels(name) for name in columns] for columns in some]
             slots = [
                 [f"{kind}_{own[:i].count(kind)}" for i, kind in enumerate(own)] for own in kinds
             ]
@@ -163,7 +164,8 @@ class DatabaseTable:
             selects = []
             for position, (columns, used) in enumerate(zip(some, slots, strict=True)):
                 keys = {
-                    slot: self._key(rows, name) for slot, name in zip(used, columns, strict=True)
+                    slot: self._labels_of_column(rows, name)
+                    for slot, name in zip(used, columns, strict=True)
                 }
                 total = rows.count() if weights is None else _float_column(rows[weights]).sum()
                 counted = rows.group_by(**keys).agg(total=total) if keys else rows.agg(total=total)
@@ -177,7 +179,8 @@ class DatabaseTable:
                 part = result.filter(of_select == position)
                 values = [cast("list[Hashable]", part[slot].to_pylist()) for slot in used]
                 codes = [
-                    self._code(name, labels) for name, labels in zip(columns, values, strict=True)
+                    self._numbers_of_labels(name, labels)
+                    for name, labels in zip(columns, values, strict=True)
                 ]
                 totals = np.nan_to_num(np.asarray(part["total"].to_numpy(), dtype=np.float64))
                 table = np.array(codes, dtype=np.int32).reshape(len(columns), len(totals))
@@ -208,7 +211,7 @@ class DatabaseTable:
                     f"{what}. Use a copy, such as con.create_table('copy', table)."
                 )
 
-    def _code(self, name: Hashable, labels: Iterable[Hashable]) -> list[int]:
+    def _numbers_of_labels(self, name: Hashable, labels: Iterable[Hashable]) -> list[int]:
         """Number the labels of a column, in the order in which they are met."""
         known = self._labels.setdefault(name, {})
         codes = [known.setdefault(label, len(known)) for label in labels]
@@ -219,7 +222,7 @@ class DatabaseTable:
             )
         return codes
 
-    def _kind(self, name: Hashable) -> str:
+    def _type_of_labels(self, name: Hashable) -> str:
         """Return the type in which labels of a column are requested; raise if not categorical."""
         dtype = self.types[name]
         if dtype.is_decimal() and cast("int", dtype.scale) == 0:
@@ -239,9 +242,9 @@ class DatabaseTable:
             )
         return kind
 
-    def _key(self, rows: Foreign, name: Hashable) -> Foreign:
+    def _labels_of_column(self, rows: Foreign, name: Hashable) -> Foreign:
         """Return the labels of a column as one of these types; enums are not text to PostgreSQL."""
-        kind = self._kind(name)
+        kind = self._type_of_labels(name)
         if kind == "float64":
             return _float_column(rows[name])
         if name in self._enums and self.types[name].is_string():
@@ -250,7 +253,10 @@ class DatabaseTable:
 
     def check_weights(self, required: Hashable, weights: Hashable) -> tuple[int, int]:
         """Return how many weights are positive and fractions; invalid ones raise a ValueError."""
-        weight, kept = self._weight(self.table, weights), self._known(self.table, required)
+        weight, kept = (
+            self._weight_of_rows(self.table, weights),
+            self._is_known(self.table, required),
+        )
         asked = {"fine": self.table.count(where=(weight >= 0) & (weight <= float_info.max))}
         asked |= {"rows": self.table.count(), "low": weight.min(), "high": weight.max()}
         asked["positive"] = self.table.count(where=kept & (weight > 0))
@@ -264,16 +270,18 @@ class DatabaseTable:
             )
         return found["positive"], found["fractional"]
 
-    def _known(self, rows: Foreign, required: Hashable) -> Foreign:
+    def _is_known(self, rows: Foreign, required: Hashable) -> Foreign:
         """Return whether a column is known in rows, or that all are if it is None."""
         import ibis
 
         known: Foreign = (
-            ibis.literal(True) if required is None else self._key(rows, required).notnull()
+            ibis.literal(True)
+            if required is None
+            else self._labels_of_column(rows, required).notnull()
         )
         return known
 
-    def _weight(self, rows: Foreign, weights: Hashable) -> Foreign:
+    def _weight_of_rows(self, rows: Foreign, weights: Hashable) -> Foreign:
         if not (dtype := self.types[weights]).is_numeric():
             raise TypeError(
                 f"weights must be a column of numbers; got {shown(weights)}, with {dtype} values."
@@ -301,7 +309,9 @@ class DatabaseTable:
         for position, name in enumerate(names):
             rows = self.table.filter(_float_column(self.table[name]).notnull())
             weight = (
-                ibis.literal(1).cast("float64") if weights is None else self._weight(rows, weights)
+                ibis.literal(1).cast("float64")
+                if weights is None
+                else self._weight_of_rows(rows, weights)
             )
             selected = select(name, rows.select(x=_float_column(rows[name]), w=weight))
             selects.append(selected.mutate(position=ibis.literal(position, "int64")))
@@ -420,4 +430,4 @@ def covering(
     return sets
 
 
-register_source(is_table, DatabaseTable)
+SOURCES.insert(0, (is_table, DatabaseTable))

@@ -365,7 +365,7 @@ class Dataset(Countable, Opened["Dataset"]):
         numbers = {**self.numbers, **side.numbers}
         return Dataset(schema, codes, self.index, self.weights, numbers, unsaid=unknown)
 
-    def unknowing(self, names: Sequence[Hashable]) -> Self:
+    def with_unknown_columns(self, names: Sequence[Hashable]) -> Self:
         """Return the data in which the values of these columns, all missing, are unknown."""
         if not names:
             return self

@@ -134,15 +134,13 @@ def each_a_case(data: Data) -> Data:
     return replace(data, weights=weights * scale, cases=np.arange(len(data)))
 
 
-_MANY = 10  # weight per row from which weights are probably not frequencies
-
-
 def _warn_of_weights(data: Dataset) -> None:
     """Warn of weights that are probably not frequencies."""
     weights = data.counting().weights
     assert weights is not None
     fractions = bool((weights % 1).any())
-    many = weights.sum() > _MANY * len(weights)
+    # 10: weight per row from which weights are probably not frequencies
+    many = weights.sum() > 10 * len(weights)
     if fractions or (many and not pd.DataFrame(data.codes.T).duplicated().any()):
         found = (
             "have fractions"

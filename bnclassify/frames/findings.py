@@ -36,8 +36,6 @@ _ROW_NAMES = (
 )
 """Names that R and pandas give to numbers of rows in files."""
 
-_MOST_NUMBERS = 20
-"""Number of labels from which a numeric class is probably a measurement."""
 
 _MOST_LEVELS = 50
 """Number of levels from which those of a few rows are reported."""
@@ -72,9 +70,9 @@ def find(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding
             yield written
             if written.serious:
                 return
-        if labelled := _find_labelled_numbers(column, texts):
-            yield labelled
-            if labelled.serious:
+        if labeled := _find_labeled_numbers(column, texts):
+            yield labeled
+            if labeled.serious:
                 return
         yield from _in_labels(column, texts, only_serious)
     if group := find_groups(column):
@@ -129,7 +127,7 @@ def _find_numbers_as_text(name: Hashable, texts: list[str]) -> Finding | None:
     return None
 
 
-def _find_labelled_numbers(column: CodedColumn, texts: list[str]) -> Finding | None:
+def _find_labeled_numbers(column: CodedColumn, texts: list[str]) -> Finding | None:
     """Return the finding that levels are numbers, some with labels, as in files of SPSS."""
     numbers = [x for x in column.levels if isinstance(x, int | float) and not isinstance(x, bool)]
     if column.is_class or column.numbers is not None or len(numbers) <= max(MOST_CODES, len(texts)):
@@ -187,9 +185,8 @@ def _in_counts(column: CodedColumn) -> Iterator[Finding]:
     name, labels = column.name, column.levels
     few = rows < _FEWEST_ROWS
     if column.is_class:
-        is_number = len(labels) > _MOST_NUMBERS and all(
-            isinstance(label, int | float) for label in labels
-        )
+        # 20: number of labels from which a numeric class is probably a measurement
+        is_number = len(labels) > 20 and all(isinstance(label, int | float) for label in labels)
         if levels < 2:
             remedy = "Use rows with labels of at least two classes, or another column as the class"
             yield Finding(name, f"the class has {('no', 'one')[levels]} label", remedy)
@@ -218,9 +215,14 @@ def _in_counts(column: CodedColumn) -> Iterator[Finding]:
     elif not few and levels == rows:
         yield Finding(name, "all values differ, as in a column of identifiers", serious=True)
     elif not few and 2 * levels > rows:
-        yield Finding(name, "more levels than half of the known values", _merge(name), serious=True)
+        yield Finding(
+            name,
+            "more levels than half of the known values",
+            _how_to_merge_levels(name),
+            serious=True,
+        )
     elif levels > _MOST_LEVELS and 10 * levels > rows:
-        yield Finding(name, f"{levels:,} levels in {rows:,g} rows", _merge(name))
+        yield Finding(name, f"{levels:,} levels in {rows:,g} rows", _how_to_merge_levels(name))
 
 
 def float_class(name: Hashable) -> Finding:
@@ -235,7 +237,7 @@ def float_class(name: Hashable) -> Finding:
     )
 
 
-def _merge(name: Hashable) -> str:
+def _how_to_merge_levels(name: Hashable) -> str:
     return (
         f"Merge rare levels, with dataset, merger = merge_rare(dataset, columns=[{name!r}]), or "
         f"drop the column, with {drop([name])}"
@@ -298,26 +300,18 @@ def _in_tails(name: Hashable, values: Array) -> Iterator[Finding]:
         )
 
 
-_MOST_CODES = 4
-"""Maximum number of codes for missing values at an end of a column, such as 96, 97, 98 and 99."""
-
-_FEWEST_CODED = 4
-"""Number of rows from which numbers far from the others are codes, and not just outliers."""
-
-_DENSE = 20
-"""Number of distinct values from which a column of numbers is not a list of doses or dates."""
-
-
 def _far_numbers(known: Array, counts: Positions) -> list[float]:
     """Return the most of ascending numbers at the ends that repeat and are far from all others."""
-    most = range(min(_MOST_CODES, len(known) - 1) + 1)
+    # 4: maximum number of codes for missing values at an end of a column, such as 96, 97, 98 and 99
+    most = range(min(4, len(known) - 1) + 1)
     found = list[float]()
     for low, high in product(most, most):
         others, last = known[low : len(known) - high], len(known) - high
         rows = np.r_[counts[:low], counts[last:]]
         if not len(found) < low + high < len(known) or rows.min() == 1:
             continue
-        if not _FEWEST_CODED <= rows.sum() <= counts.sum() / 2:
+        # 4: number of rows from which numbers far from the others are codes, and not just outliers
+        if not 4 <= rows.sum() <= counts.sum() / 2:
             continue
         is_low = not low or _is_far(-known[:low][::-1], -others[::-1], is_low=True)
         if is_low and (not high or _is_far(known[last:], others, is_low=False)):
@@ -335,7 +329,8 @@ def _is_far(tail: Array, others: Array, *, is_low: bool) -> bool:
     """
     gap, span = tail[0] - others[-1], np.ptp(others)
     is_scale = len(others) > 3 and 2 * len(others) > span and not (others % 1).any()
-    if (tail % 1).any() or not tail.all() or not (is_scale or len(others) >= _DENSE):
+    # 20: number of distinct values from which a column of numbers is not a list of doses or dates
+    if (tail % 1).any() or not tail.all() or not (is_scale or len(others) >= 20):
         return False
     if gap > span and all(set(f"{abs(code):g}") == {"9"} for code in tail):
         return True

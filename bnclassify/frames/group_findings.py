@@ -52,7 +52,8 @@ def find_groups(column: CodedColumn) -> Finding | None:
     hits, rows = int(np.count_nonzero(is_same & agrees)), int(np.count_nonzero(is_same))
     if is_named_as_group(column.name):
         chance = _log_chance(hits, rows, share)
-        is_group, serious = chance < _LIKELY, chance < CHANCE
+        # -3.0: log of one in twenty, below which chance does not explain what names suggest
+        is_group, serious = chance < -3.0, chance < CHANCE
     else:
         near = np.count_nonzero(~is_same & agrees) / max(1, len(sizes) - 1)
         is_group = serious = _log_chance(hits, rows, max(share, near)) < CHANCE and _are_even(sizes)
@@ -67,10 +68,6 @@ def find_groups(column: CodedColumn) -> Finding | None:
         "same group are held out together, and the groups are not a feature",
         serious,
     )
-
-
-_LIKELY = -3.0
-"""Log probability, of one in twenty, below which chance does not explain what names suggest."""
 
 
 def is_named_as_group(name: Hashable) -> bool:

@@ -129,7 +129,7 @@ def _unknown_labels_message(
     """Return the message about labels that are not among the known ones."""
     if _same_text(strange, known):
         remedy = (
-            f"{_difference(strange, known)} Convert the column, with "
+            f"{_difference_in_words(strange, known)} Convert the column, with "
             f"{_conversion_code(strange, known)}."
         )
     elif _numbers_for_text(strange, known):
@@ -139,7 +139,7 @@ def _unknown_labels_message(
     return f"{listed(strange)} not among the levels of the model, {listed(known)}. {remedy}"
 
 
-def _difference(strange: Sequence[Hashable], known: Sequence[Hashable]) -> str:
+def _difference_in_words(strange: Sequence[Hashable], known: Sequence[Hashable]) -> str:
     here, there = type(strange[0]).__name__, type(known[0]).__name__
     if here != there:
         return f"They are of type {here} here and {there} in the model."

@@ -26,11 +26,6 @@ NUMBERS = (*FLOATS, "integer")
 MOST_CODES = 10
 """Maximum number of distinct whole numbers in a column of codes, which stay categories."""
 
-_BEGINNING = 100
-"""Number of rows that are searched first for too many distinct values."""
-
-_MOST_EXACT = 2.0**53
-"""Above this bound, floats cannot represent every integer."""
 
 _WITH_INTEGERS = ("integer", "mixed-integer-float")
 
@@ -108,7 +103,8 @@ def read_numbers(
                 f"{argument}: column {shown(name)} must have numbers up to the largest float, "
                 "1.8e308; got one that cannot be a float. Make it missing, or use logarithms."
             ) from error
-        if kind in _WITH_INTEGERS and (np.abs(floats) >= _MOST_EXACT).any():
+        # 2.0**53: above this bound, floats cannot represent every integer
+        if kind in _WITH_INTEGERS and (np.abs(floats) >= 2.0**53).any():
             exact = np.array(array, dtype=object)
             exact[np.isnan(floats)] = None
             return exact
@@ -189,7 +185,8 @@ def to_numbers(name: Hashable, labels: tuple[Any, ...]) -> list[float]:
 
 def labels_to_keep(numbers: ArrayOf[Any]) -> tuple[Any, ...]:
     """Return the distinct numbers of a column, ascending, if they are categories."""
-    if len(pd.unique(numbers[:_BEGINNING])) > MOST_CODES + 1:  # one may be missing
+    # 100: number of rows that are searched first for too many distinct values
+    if len(pd.unique(numbers[:100])) > MOST_CODES + 1:  # one may be missing
         return ()
     values = pd.unique(numbers)
     labels = tuple(sorted({as_label(value) for value in values[~pd.isna(values)].tolist()}))

@@ -132,8 +132,6 @@ def frame_of(data: Any, argument: str, *, or_row: bool = False) -> pd.DataFrame:
     return rows.frame
 
 
-_LONGEST_PATH = 200
-
 _READERS = {
     "parquet": "read_parquet",
     "feather": "read_feather",
@@ -151,7 +149,7 @@ def _how_to_convert(data: object) -> str:
     if isinstance(data, str | PathLike):
         ending = str(data).rpartition(".")[2].lower()
         reader = _READERS.get(ending, "read_csv")
-        return f" Read the file first, with pd.{reader}({cut(str(data), _LONGEST_PATH)!r})."
+        return f" Read the file first, with pd.{reader}({cut(str(data), 200)!r})."
     if isinstance(data, Hashable) and not isinstance(data, tuple):
         return ""
     return " Make one with pd.DataFrame(data, columns=names)."

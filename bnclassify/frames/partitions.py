@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from .dataset import Countable, Dataset, Opened, Prepare
 from .labels import recode
 from .reading import Facts, Reading
 from .schema import ALL, MISSING, Columns, Known, Schema
-from .sources import CountingSource, LabelCounts, Source, is_dask
+from .sources import LabelCounts, Source, is_dask
 
 T = TypeVar("T")
 
@@ -124,18 +124,18 @@ class Partitions(Countable, Opened["Partitions"]):
     @property
     def incomplete(self) -> Mask:
         if not self.memo.gaps.keys() >= set(self.columns):
-            self._look()
+            self._find_facts()
         return np.array([self.memo.gaps[name] > 0 for name in self.columns], dtype=bool)
 
     @property
     def _counted(self) -> Facts:
         """Facts about all rows, from an earlier pass over the data or a new one."""
         if self.memo.counted is None:
-            self._look()
+            self._find_facts()
         assert self.memo.counted is not None
         return self.memo.counted
 
-    def _look(self) -> None:
+    def _find_facts(self) -> None:
         """Make a pass over the data if no facts are known."""
         facts = facts_of_source(self.source, self.columns, self.reading)
         if facts is None:
@@ -195,14 +195,14 @@ class Partitions(Countable, Opened["Partitions"]):
     def hidden(self) -> dict[Hashable, int]:
         """The number of unseen values by column, which are treated as missing."""
         if self.memo.counted is None:
-            self._look()
+            self._find_facts()
         return {name: n for name in self.columns if (n := self.memo.hidden.get(name, 0))}
 
     def count_all(self, count: Callable[[Any], T]) -> T:
         if self.counts_of_source([]) is None:
             return self.add_up(count)
         if self.memo.counted is None:
-            self._look()
+            self._find_facts()
         return count(self)
 
     def add_up(self, count: Callable[[Dataset], T]) -> T:
@@ -304,9 +304,10 @@ def ask_source(
 ) -> Sequence[LabelCounts] | None:
     """Return counts of families by label if the source counts these rows; see `Source`."""
     changes = reading.keep, reading.draw, reading.prepare, reading.lenient or None
-    if any(change is not None for change in changes) or not hasattr(source, "count"):
+    count: Callable[..., Sequence[LabelCounts] | None] | None = getattr(source, "count", None)
+    if count is None or any(change is not None for change in changes):
         return None
-    return cast("CountingSource", source).count(families, reading.required, reading.weights)
+    return count(families, reading.required, reading.weights)
 
 
 def facts_of_source(source: Source, columns: Sequence[Hashable], reading: Reading) -> Facts | None:

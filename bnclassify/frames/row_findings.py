@@ -14,20 +14,12 @@ from ..base.messages import how_to_weigh, is_named_as_count, listed
 from .coded_columns import CHANCE, CodedColumn, Finding
 from .numeric import MOST_CODES, as_floats
 
-_LIKELY = -4.0
-"""Log probability below which chance does not explain different rows, if a name suggests it."""
-
-_SAMPLE = 1000
-"""Number of rows, evenly spaced, that are looked at first."""
-
 MOST_COLUMNS = 20
 """Maximum number of columns of a table of frequencies."""
 
 _FEW = 20
 """A value of more than one row in so many is natural, and so are missing values in fewer."""
 
-_FEWEST_MISSING = 10
-"""Number of rows from which values that are missing together are reported."""
 
 _LARGEST_COUNT = 2**53  # whole numbers beyond are not exact as floats
 
@@ -50,14 +42,15 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
         return None
     counts = [column for column in columns if not column.is_class and _can_count(column)]
     counts.sort(key=lambda column: not is_named_as_count(column.name))
-    some = slice(None, None, max(1, n // _SAMPLE))
+    # 1000: number of rows, evenly spaced, that are looked at first
+    some = slice(None, None, max(1, n // 1000))
     sample = {column.name: column.taken(some) for column in columns} if counts else {}
     fine = [name for name, column in sample.items() if _is_fine(column)]
     for column in counts:
         others = [other for other in columns if other is not column]
         if any(name != column.name for name in fine):
             continue
-        crossed, cells = _crossing([sample[other.name] for other in others])
+        crossed, cells = _columns_that_divide([sample[other.name] for other in others])
         if len(crossed) > 1 and 0 < cells <= 4 * n and _counts_rows(column, others, n):
             return Finding(
                 column.name,
@@ -77,9 +70,10 @@ def _is_fine(column: CodedColumn) -> bool:
 
 def _counts_rows(column: CodedColumn, others: Sequence[CodedColumn], n: int) -> bool:
     """Whether so many rows without a column would be equal by chance, and are not."""
-    crossed, cells = _crossing(others)
+    crossed, cells = _columns_that_divide(others)
     chance = float(np.log1p(-np.arange(1, n) / cells).sum()) if cells >= n else 0.0
-    if chance >= _LIKELY or n < cells / 4 or len(crossed) < 2:
+    # -4.0: log probability below which chance does not explain different rows
+    if chance >= -4.0 or n < cells / 4 or len(crossed) < 2:
         return False
     with_class = any(other.is_class for other in crossed)
     is_full = chance < CHANCE and len(crossed) >= 4 and with_class and n > 0.9 * cells
@@ -104,7 +98,7 @@ def _can_count(column: CodedColumn) -> bool:
     return bool(is_count and numbers.max() > MOST_CODES)
 
 
-def _crossing(columns: Sequence[CodedColumn]) -> tuple[list[CodedColumn], float]:
+def _columns_that_divide(columns: Sequence[CodedColumn]) -> tuple[list[CodedColumn], float]:
     """Return the columns that divide the rows, and their number of cells; 0 if two rows are equal.
 
     The column with the most values comes first, because others can follow from it. Columns in which
@@ -129,11 +123,14 @@ def missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
     """Yield which columns are missing in the same rows, and rarely in others."""
     missing = {column.name: column.positions < 0 for column in columns if not column.is_class}
     masks = {
-        name: mask for name, mask in missing.items() if np.count_nonzero(mask) >= _FEWEST_MISSING
+        # 10: number of rows from which values that are missing together are reported
+        name: mask
+        for name, mask in missing.items()
+        if np.count_nonzero(mask) >= 10
     }
     distinct = {mask.tobytes(): mask for mask in masks.values()}
     shared = [
-        (mask, [name for name, own in masks.items() if _covers(own, mask)])
+        (mask, [name for name, own in masks.items() if _is_missing_in_rows(own, mask)])
         for mask in distinct.values()
     ]
     told = set[Hashable]()
@@ -150,7 +147,7 @@ def missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
             )
 
 
-def _covers(own: Mask, mask: Mask) -> bool:
+def _is_missing_in_rows(own: Mask, mask: Mask) -> bool:
     """Whether a column is missing in all rows of a mask, and in less than a tenth of the others."""
     return bool(own[mask].all() and 10 * np.count_nonzero(own & ~mask) < np.count_nonzero(~mask))
 

@@ -1,8 +1,7 @@
-"""Sources of data that are read in parts: chunks, Dask DataFrames, and registered types.
+"""Sources of data that are read in parts: chunks, Dask DataFrames, and types of your own.
 
-To add one, write a class with the members of `Source`, and of `CountingSource` if it can count rows
-itself, and call `register_source`. A source is surveyed for the levels of its columns, and then
-read or counted.
+To add one, write a class with the members of `Source`; its values are accepted as data. A source is
+surveyed for the levels of its columns, and then read or counted.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ T = TypeVar("T")
 Make = Callable[[pd.DataFrame], T]
 Merge = Callable[[Sequence[T]], T]
 
-_MERGED = 16  # number of results that are merged at once
 
 NEEDS_FUNCTION = (
     "must be a function that returns a new iterator at each call, such as "
@@ -33,7 +31,14 @@ NEEDS_FUNCTION = (
 
 @runtime_checkable
 class Source(Protocol):
-    """Frames with the same columns, which are read one at a time."""
+    """Frames with the same columns, which are read one at a time.
+
+    A source that can count rows also has the method ``count(families, required, weights)``, which
+    is called before rows are read. It returns, for each family, a tuple of columns, the number of
+    rows by tuple of labels, or None for all. A missing value has the label None. Only the rows in
+    which the ``required`` column is known are counted, all of them if it is None; ``weights`` names
+    a column whose sum replaces the number of rows, or is None.
+    """
 
     @property
     def names(self) -> Sequence[Hashable]:
@@ -52,23 +57,6 @@ class Source(Protocol):
 LabelCounts = Mapping[tuple[Hashable, ...], float]
 
 
-class CountingSource(Source, Protocol):
-    """A source that can count rows, and is asked for counts before rows are fetched."""
-
-    def count(
-        self,
-        families: Sequence[tuple[Hashable, ...]],
-        required: Hashable = None,
-        weights: Hashable = None,
-    ) -> Sequence[LabelCounts] | None:
-        """Return for each family, a tuple of columns, the number of rows by tuple of labels.
-
-        A missing value has the label None. Only the rows in which the ``required`` column is known
-        are counted; ``weights`` names a column whose sum replaces the number of rows. It can return
-        None.
-        """
-
-
 class Chunks:
     """Frames of which one is in memory at a time; a function makes an iterator for each pass."""
 
@@ -85,35 +73,35 @@ class Chunks:
     @cached_property
     def names(self) -> Sequence[Hashable]:
         """Names of the columns of the first frame."""
-        return self._peek().columns.tolist()
+        return self._first_frame().columns.tolist()
 
     @property
     def ordered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The categories of the first frame that have an order."""
-        return ordered_categories(self._peek())
+        return ordered_categories(self._first_frame())
 
     def reduce(
         self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None
     ) -> T:
         """Iterate over the frames; see `Source`."""
         total: list[T] = []
-        for part in with_bar(self._walk(columns), desc="chunks", unit=" chunks"):
+        for part in with_bar(self._frames_in_turn(columns), desc="chunks", unit=" chunks"):
             total = [merge([*total, make(part)])]
         return total[0]
 
-    def _peek(self) -> pd.DataFrame:
+    def _first_frame(self) -> pd.DataFrame:
         """Return the first frame, which is kept for the next pass."""
         if self._opened is None:
-            frames = iter(self._open())
+            frames = iter(self._opened_frames())
             first = next(frames, None)
             if first is None:
                 raise ValueError(f"{self.argument} {NEEDS_FUNCTION}; got no data frames.")
             self._opened = _as_pandas(first, self.argument), frames
         return self._opened[0]
 
-    def _walk(self, columns: Sequence[Hashable] | None) -> Iterator[pd.DataFrame]:
+    def _frames_in_turn(self, columns: Sequence[Hashable] | None) -> Iterator[pd.DataFrame]:
         """Iterate over columns of the frames; check that each pass has these and as many rows."""
-        first = self._peek()
+        first = self._first_frame()
         assert self._opened is not None
         (_, others), self._opened = self._opened, None
         rows = 0
@@ -131,7 +119,7 @@ class Chunks:
             found = f"{self._rows} rows in the first pass and {rows} in a later one"
             raise ValueError(f"{self.argument} {NEEDS_FUNCTION}; got {found}.")
 
-    def _open(self) -> Iterable[object]:
+    def _opened_frames(self) -> Iterable[object]:
         frames = self._frames() if callable(self._frames) else self._frames
         if isinstance(frames, pd.DataFrame | str | Mapping) or not isinstance(frames, Iterable):
             raise TypeError(
@@ -179,7 +167,8 @@ class DaskFrame:
         made = frame.map_partitions(make, meta=nothing, enforce_metadata=False)
         results: list[Foreign] = list(made.to_delayed())
         while len(results) > 1:
-            results = [together(results[i : i + _MERGED]) for i in range(0, len(results), _MERGED)]
+            # 16: number of results that are merged at once
+            results = [together(results[i : i + 16]) for i in range(0, len(results), 16)]
         return cast("T", results[0].compute())
 
 
@@ -205,16 +194,8 @@ def is_delayed(data: object) -> bool:
 
 MakeSource = Callable[[Any, str], Source]
 
-_SOURCES: list[tuple[Callable[[Any], bool], MakeSource]] = []
-
-
-def register_source(test: Callable[[Any], bool], make: MakeSource) -> None:
-    """Accept data of a new type wherever partitioned data are accepted.
-
-    ``make(data, argument)`` returns the `Source` of data for which ``test(data)`` is true; errors
-    call the data by the name of the argument. The last registered source has priority.
-    """
-    _SOURCES.insert(0, (test, make))
+SOURCES: list[tuple[Callable[[Any], bool], MakeSource]] = []
+"""Tests of the type of data, and functions of data and the argument's name that make a `Source`."""
 
 
 def find_source(data: object, argument: str) -> Source | None:
@@ -223,7 +204,7 @@ def find_source(data: object, argument: str) -> Source | None:
         return None
     if isinstance(data, Source):
         return data
-    return next((make(data, argument) for test, make in _SOURCES if test(data)), None)
+    return next((make(data, argument) for test, make in SOURCES if test(data)), None)
 
 
 def in_pandas(data: Any) -> Any:
@@ -237,8 +218,7 @@ def _is_chunks(data: object) -> bool:
     return (callable(data) and not is_delayed(data)) or isinstance(data, Iterator)
 
 
-register_source(_is_chunks, Chunks)
-register_source(is_dask, DaskFrame)
+SOURCES += [(is_dask, DaskFrame), (_is_chunks, Chunks)]
 
 
 def _as_pandas(frame: object, argument: str) -> pd.DataFrame:

@@ -32,7 +32,7 @@ Labels = frozenset[int | float]
 
 def numbers_among(source: Source, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
     """Return the columns that are numbers, and not a few labels, after a pass over the data."""
-    found: list[Labels | None] = source.reduce(_numbers_in, _joined, list(columns))
+    found: list[Labels | None] = source.reduce(_numbers_in, _joined_levels, list(columns))
     pairs = zip(columns, found, strict=True)
     return tuple(
         [name for name, own in pairs if own is not None and not are_categories(tuple(own))]
@@ -51,7 +51,7 @@ def _numbers_in(frame: pd.DataFrame) -> list[Labels | None]:
     ]
 
 
-def _joined(parts: Sequence[Sequence[Labels | None]]) -> list[Labels | None]:
+def _joined_levels(parts: Sequence[Sequence[Labels | None]]) -> list[Labels | None]:
     columns = zip(*parts, strict=True)
     return [None if None in own else frozenset().union(*filter(None, own)) for own in columns]
 
@@ -93,7 +93,8 @@ class Survey:
         """Unite the levels of parts."""
         column_levels, facts = zip(*results, strict=True)
         united = [
-            _unite(name, parts) for name, *parts in zip(self.columns, *column_levels, strict=True)
+            _united_levels(name, parts)
+            for name, *parts in zip(self.columns, *column_levels, strict=True)
         ]
         return tuple(united), added(facts)
 
@@ -122,7 +123,7 @@ def survey(
     return tuple(map(_in_order, columns, column_levels)), facts
 
 
-def _unite(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
+def _united_levels(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
     filled = [part for part in parts if part.labels]
     # True equals 1, so both would be one level, whose label would depend on the order.
     if len({any(isinstance(label, bool) for label in part.labels) for part in filled}) > 1:

@@ -15,8 +15,6 @@ MARKERS = frozenset(("", "?", "na", "n/a", "#n/a", "nan", "null"))
 _ALL_MARKERS = MARKERS | {"-", "--", ".", "*", "none", "unknown", "missing", "not available"}
 """Labels that stand for missing values among numbers, but can be labels elsewhere."""
 
-_MOST_STRANGE = 2
-"""Number of further labels among numbers or dates: the lines of a header, for example."""
 
 _BEGINNING = 100
 """Number of labels that are searched first."""
@@ -150,7 +148,8 @@ def _matching_texts(
 
 def _is_nearly_all(found: Sequence[str], others: Sequence[str]) -> bool:
     strange = [text for text in others if not is_marker(text)]
-    return len(found) > len(others) and len(strange) <= _MOST_STRANGE
+    # 2: number of further labels among numbers or dates: the lines of a header, for example
+    return len(found) > len(others) and len(strange) <= 2
 
 
 def is_marker(text: str) -> bool:

@@ -14,9 +14,6 @@ from ..network.priors import PseudoCounts
 from ..reading.intervals import draw_tables, has_posterior
 from ..recipe.prior import PRIORS, find_prior
 
-_SPACING = 0.2
-"""Sweeps between two draws of data augmentation, as a share of those before the first."""
-
 
 def draw_completions(
     x: Model, data: Dataset, labels: Codes, draws: int, rng: np.random.Generator, *, burn_in: int
@@ -31,7 +28,7 @@ def draw_completions(
     if prior is None or x.class_var not in data.columns:
         again = np.tile(np.arange(len(data)), draws)
         return x.complete(rows.take(again), labels[again], rng, burn_in=burn_in)
-    return _augmented(x, data, labels, draws, prior, rng, burn_in)
+    return _draws_by_augmentation(x, data, labels, draws, prior, rng, burn_in)
 
 
 def _prior_of_em(x: Model, rows: int) -> PseudoCounts | None:
@@ -44,7 +41,7 @@ def _prior_of_em(x: Model, rows: int) -> PseudoCounts | None:
     return prior if isinstance(prior, PseudoCounts) and prior.is_positive else None
 
 
-def _augmented(
+def _draws_by_augmentation(
     x: Model,
     data: Dataset,
     labels: Codes,
@@ -56,12 +53,13 @@ def _augmented(
     """Draw completions given tables, and tables given a completion, in turn; return some."""
     rows = x.place(data)
     schema = Schema(x.variables, tuple([x.levels_by_name[name] for name in x.variables]))
-    spacing = max(1, int(burn_in * _SPACING))
+    # 0.2: sweeps between two draws of data augmentation, as a share of those before the first
+    spacing = max(1, int(burn_in * 0.2))
     found = []
     for sweep in range(1, burn_in + draws * spacing + 1):
         completed = x.complete(rows, labels, rng)
         if sweep > burn_in and (sweep - burn_in) % spacing == 0:
             found.append(completed)
         counts = counted(x).count_all(Dataset(schema, completed, data.index), prior)
-        x = counted(x).tabulate(Tally(counts, prior.drawn(rng)))
+        x = counted(x).tabulate(Tally(counts, prior.with_drawn_tables(rng)))
     return np.concatenate(found, axis=1)

@@ -184,12 +184,14 @@ class Changes:
             for f in list[int](np.unique(self.features).tolist())
         }
 
-    def logs(self, sets: Positions) -> Array:
+    def logs_after(self, sets: Positions) -> Array:
         """Return the log joint after each set of changes, (sets, classes)."""
         some = blocks(max(1, len(sets)), most=BLOCK_ROWS)
-        return np.concatenate([scores_at(self.x, self._rows(sets[block])) for block in some])
+        return np.concatenate(
+            [scores_at(self.x, self._rows_after_changes(sets[block])) for block in some]
+        )
 
-    def _rows(self, sets: Positions) -> Rows:
+    def _rows_after_changes(self, sets: Positions) -> Rows:
         """Return the row after each set of changes."""
         rows, copies = np.arange(len(sets)), self.row.take(np.zeros(len(sets), dtype=np.intp))
         codes, numbers = copies.codes, copies.numbers
@@ -206,13 +208,13 @@ class Changes:
     @cached_property
     def before(self) -> Array:
         """The log joint of the row, (classes,)."""
-        return self.logs(np.empty((1, 0), dtype=np.intp)).ravel()
+        return self.logs_after(np.empty((1, 0), dtype=np.intp)).ravel()
 
     @cached_property
     def alone(self) -> Array:
         """The effect of each move on the log joint, (moves, classes)."""
         with np.errstate(invalid="ignore"):
-            return self.logs(np.arange(len(self.moves))[:, None]) - self.before
+            return self.logs_after(np.arange(len(self.moves))[:, None]) - self.before
 
     @cached_property
     def scopes(self) -> list[frozenset[int]] | None:
@@ -228,7 +230,7 @@ class Changes:
             scopes = {scope for scope in scopes if u not in scope} | {joined}
         return [scope & self.moves_of.keys() for scope in scopes]
 
-    def corrected(self, most: int) -> list[tuple[int, ...]]:
+    def scopes_to_correct(self, most: int) -> list[tuple[int, ...]]:
         """Return the sets of 2 to ``most`` features that are together in a term, small first."""
         sizes, scopes = range(2, most + 1), {tuple(sorted(scope)) for scope in self.scopes or ()}
         sets = {
@@ -236,31 +238,31 @@ class Changes:
         }
         return sorted(sets, key=lambda subset: (len(subset), subset))
 
-    def corrections(self, most: int) -> Corrections:
+    def corrections_of_scopes(self, most: int) -> Corrections:
         """Return what sets of 2 to ``most`` features of a term add, (moves of each…, classes)."""
-        wanted = self.corrected(most)
+        wanted = self.scopes_to_correct(most)
         for _, group in groupby([scope for scope in wanted if scope not in self._known], len):
             scopes = list(group)
             rows = sum(prod(len(self.moves_of[f]) for f in scope) for scope in scopes)
             for block in blocks(len(scopes), rows // len(scopes), BLOCK_ROWS):
-                self._correct(scopes[block])
+                self._correct_scopes(scopes[block])
         return {scope: self._known[scope] for scope in wanted}
 
-    def _correct(self, scopes: Sequence[tuple[int, ...]]) -> None:
+    def _correct_scopes(self, scopes: Sequence[tuple[int, ...]]) -> None:
         """Correct sets of equally many features at once: a call takes as long as for many rows."""
         cards = [[len(self.moves_of[f]) for f in scope] for scope in scopes]
         grids = [np.indices(card).reshape(len(card), -1).T for card in cards]
         starts = [[self.moves_of[f][0] for f in scope] for scope in scopes]
-        logs = self.logs(
+        logs = self.logs_after(
             np.concatenate([grid + at for grid, at in zip(grids, starts, strict=True)])
         )
         ends = np.cumsum([len(grid) for grid in grids])[:-1]
         for scope, card, effect in zip(
             scopes, cards, np.split(logs - self.before, ends), strict=True
         ):
-            self._known[scope] = self._added(scope, effect.reshape(*card, -1))
+            self._known[scope] = self._effect_beyond_parts(scope, effect.reshape(*card, -1))
 
-    def _added(self, scope: tuple[int, ...], effect: Array) -> Array:
+    def _effect_beyond_parts(self, scope: tuple[int, ...], effect: Array) -> Array:
         """Return the effect of the moves of some features minus what fewer of them add.
 
         Of two features: effect(a, b) − alone(a) − alone(b), (moves of a, moves of b, classes).
@@ -304,7 +306,7 @@ class Gains:
             return np.asarray(logs[..., [changes.target]] - logs)
 
         pairs: dict[int, dict[int, Array]] = {}
-        for scope, effect in changes.corrections(size).items():
+        for scope, effect in changes.corrections_of_scopes(size).items():
             # what the first feature adds to the change of the last one
             gain: Array = np.maximum(odds(effect).max(axis=tuple(range(1, len(scope)))), 0.0)
             of_first = pairs.setdefault(scope[0], {})
@@ -358,7 +360,7 @@ def smallest_changes(
             _check_work(changes, size)
             sets = SetSearch(changes, size, alternatives).run()
             if len(sets):
-                logs = log_normalize(changes.logs(sets))[:, changes.target]
+                logs = log_normalize(changes.logs_after(sets))[:, changes.target]
                 posteriors: list[float] = np.exp(logs).tolist()
                 rows: list[list[int]] = sets.tolist()
                 chosen = [[changes.moves[m] for m in row] for row in rows]
@@ -371,7 +373,9 @@ def _check_work(changes: Changes, size: int) -> None:
     amounts = {f: len(moves) for f, moves in changes.moves_of.items()}
     if changes.scopes is not None:
         _check_rows(
-            changes, sum(prod(amounts[f] for f in scope) for scope in changes.corrected(size)), size
+            changes,
+            sum(prod(amounts[f] for f in scope) for scope in changes.scopes_to_correct(size)),
+            size,
         )
     elif not changes.sums:
         _check_rows(
@@ -402,7 +406,7 @@ class SetSearch:
 
     def __init__(self, changes: Changes, size: int, number: int) -> None:
         self.changes, self.size, self.number = changes, size, number
-        self.corrections = None if changes.scopes is None else changes.corrections(size)
+        self.corrections = None if changes.scopes is None else changes.corrections_of_scopes(size)
         self.gains = [Gains.of(one, size) for one in changes.sums]
         self.best, self.values, self.least = (
             np.empty((0, size), dtype=np.intp),
@@ -415,8 +419,10 @@ class SetSearch:
     def run(self) -> Positions:
         """Return the sets, the largest value first, ties in the order of the moves."""
         nothing = np.empty((1, 0), dtype=np.intp)
-        self._extend(
-            nothing, self.changes.before[None], self._bounds(nothing, self.changes.before[None])
+        self._extend_sets(
+            nothing,
+            self.changes.before[None],
+            self._bounds_of_longer_sets(nothing, self.changes.before[None]),
         )
         order = np.lexsort(self.best.T[::-1])
         sizes = self.sizes[self.best].sum(axis=1)
@@ -425,7 +431,7 @@ class SetSearch:
         _, first = np.unique(self.changes.features[best], axis=0, return_index=True)
         return best[np.sort(first)][: self.number]
 
-    def _extend(self, sets: Positions, totals: Array, bounds: Array) -> None:
+    def _extend_sets(self, sets: Positions, totals: Array, bounds: Array) -> None:
         """Extend sets, with the log joint after them and their bounds, to the size."""
         cells = len(self.changes.moves) * len(self.changes.before) * max(1, len(self.gains))
         order = np.argsort(-bounds, kind="stable")
@@ -437,17 +443,17 @@ class SetSearch:
             advance()
             longer, logs = _extended_sets(self.changes, self.corrections, sets[rows], totals[rows])
             if longer.shape[1] < self.size:
-                self._extend(longer, logs, self._bounds(longer, logs))
+                self._extend_sets(longer, logs, self._bounds_of_longer_sets(longer, logs))
             elif self.corrections is None:
-                ends = self._bounds(longer, logs)
+                ends = self._bounds_of_longer_sets(longer, logs)
                 longer = longer[(ends >= self.least) & (ends > -np.inf)]
                 self.tried += len(longer)
                 _check_rows(self.changes, self.tried, self.size)
-                self._keep(longer, self.changes.logs(longer))
+                self._keep_best_sets(longer, self.changes.logs_after(longer))
             else:
-                self._keep(longer, logs)
+                self._keep_best_sets(longer, logs)
 
-    def _keep(self, sets: Positions, logs: Array) -> None:
+    def _keep_best_sets(self, sets: Positions, logs: Array) -> None:
         """Keep the best of the sets that lead to the target."""
         wins: Mask = first_best(logs) == self.changes.target
         if not wins.any():
@@ -464,7 +470,7 @@ class SetSearch:
         kept = self.values >= np.maximum(self.least, largest[owner.ravel()] - 2 * TOLERANCE)
         self.best, self.values = self.best[kept], self.values[kept]
 
-    def _bounds(self, sets: Positions, totals: Array) -> Array:
+    def _bounds_of_longer_sets(self, sets: Positions, totals: Array) -> Array:
         """Return a bound of the value of longer sets, (sets,), -inf if they miss the target.
 
         The odds of an average are not larger than those of the member with the largest odds.

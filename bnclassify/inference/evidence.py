@@ -39,14 +39,12 @@ from ..scores.evaluate import effects_at, scales_of, scores_at, scores_in_sequen
 from ..scores.formulas import Formula
 from ..scores.rows import Rows
 
-_MOST_MEASURED = 200  # features whose effects are compared
 _MOST_LINES = 5  # of levels of a parent, or of classes
 # Standard deviations beyond the means of a curve, and its number of points.
 _DEVIATIONS, _POINTS = (2.5, 201)
-_STEPS = 400  # points of a curve besides cut points
 
 REST = "(rest)"
-"""The name of what an average of networks adds to the main effects."""
+"""The row of an average of networks beside those of the main effects."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +263,7 @@ def _weighed_effects(evidence: Evidence) -> list[tuple[int, Scope, Array]]:
 
 @dataclass(frozen=True)
 class Effect:
-    """What a feature adds to the log odds, (parent_levels, levels or points), and its parent.
+    """The contribution of a feature to log odds, (parent_levels, levels or points), and its parent.
 
     If ``target`` is None, the class takes the place of the parent: there is one line per class.
     """
@@ -306,7 +304,7 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
     numbers = {} if points is None else {feature: np.tile([np.nan, *points], len(lines))}
     if parent is not None:
         codes[model.features.index(parent)] = lines[:, None]
-        of_parent = middles(model, parent)
+        of_parent = middles_of_intervals(model, parent)
         if of_parent is not None:
             numbers[parent] = np.repeat(of_parent[lines], len(at) + 1)
     rows = model.rows_of(codes.reshape(len(codes), -1), numbers)
@@ -329,7 +327,8 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
 def effect_ranges(x: Model) -> Array:
     """Return the range of each feature's own effect on the log odds; 1 if it is not defined."""
     ranges = np.ones(len(x.features))
-    for i, name in enumerate(x.features if len(x.features) <= _MOST_MEASURED else ()):
+    # 200: maximum number of features whose effects are compared
+    for i, name in enumerate(x.features if len(x.features) <= 200 else ()):
         with suppress(TypeError, ValueError), np.errstate(invalid="ignore"):
             odds = measure_effect(x, name).log_odds
             ranges[i] = np.ptp(odds) if np.isfinite(odds).all() else 1.0
@@ -347,11 +346,12 @@ def curve_of(x: Model, feature: Hashable) -> Array | None:
         return None
     low, *_, high = scales[0].knots.tolist() * 2
     cuts = np.array(x.cuts[feature])
-    points = np.concatenate([np.linspace(low, high, _STEPS), cuts, np.nextafter(cuts, np.inf)])
+    # 400: points of a curve besides cut points
+    points = np.concatenate([np.linspace(low, high, 400), cuts, np.nextafter(cuts, np.inf)])
     return np.unique(points.clip(low, high))
 
 
-def middles(x: Model, feature: Hashable) -> Array | None:
+def middles_of_intervals(x: Model, feature: Hashable) -> Array | None:
     """Return a number in each interval of a feature whose numbers are needed, NaN if none is."""
     points = curve_of(x, feature)
     if points is None:

@@ -22,8 +22,6 @@ from ..model.model import Model
 from ..reading.intervals import add_index_level
 from .evidence import REST, Evidence, split_evidence, weigh_evidence
 
-_MOST_REASONS = 3
-_LEAST_LOG_ODDS = 0.05
 _MOST_LOG_ODDS = float(np.log(10_000))
 
 Explained: TypeAlias = "InFull | Row | Sequence[Row]"
@@ -154,7 +152,7 @@ def explain(
     raw, data = _read_rows(x, row)
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
-    known, log_odds = _contributions(evidence, raw, interactions or bool(x.pairs))
+    known, log_odds = _values_and_contributions(evidence, raw, interactions or bool(x.pairs))
     points = {} if interactions else x.points_of(evidence.rows, evidence.order)
     if sentences:
         base, texts = " with the average" if points else "", list[list[str]]()
@@ -165,7 +163,7 @@ def explain(
     columns = _compared_by_line(evidence, len(known)) if several else {}
     columns |= {"value": np.stack(list(known.values()), axis=1).ravel()}
     if not interactions:
-        parents = _parents(evidence)
+        parents = _parent_values_in_words(evidence)
         parents += parents[:1] * (len(known) - len(parents))  # pairs have none
         columns |= {"parents": np.stack(parents, axis=1).ravel()}
     columns |= {name: column.ravel() for name, column in points.items()}
@@ -185,7 +183,7 @@ def explain(
     return table.iloc[lines.ravel()] if sort else table
 
 
-def _contributions(
+def _values_and_contributions(
     evidence: Evidence, raw: Dataset, interactions: bool
 ) -> tuple[dict[Hashable, ArrayOf[Any]], Array]:
     """Return the values of variables and interactions, (rows,), and the log odds of rows."""
@@ -199,7 +197,9 @@ def _contributions(
         names.append(tuple([x.features[i] for i in scope]) if scope else REST)
         blank: list[Hashable] = [""] * len(log_odds)
         values.append(
-            _objects(list(zip(*[of_feature[i] for i in scope], strict=True)) if scope else blank)
+            _array_of_objects(
+                list(zip(*[of_feature[i] for i in scope], strict=True)) if scope else blank
+            )
         )
     return dict(zip(names, values, strict=True)), log_odds
 
@@ -227,10 +227,10 @@ def _sentences_of_reasons(
     if n_rivals < n_others:
         odds += f" against {_quoted_class(rival) if n_rivals == 1 else rival}"
     order: list[int] = np.argsort(-np.abs(weights), kind="stable").tolist()
-    strong = [i for i in order if i and abs(weights[i]) >= _LEAST_LOG_ODDS and known[i][0] != REST]
+    strong = [i for i in order if i and abs(weights[i]) >= 0.05 and known[i][0] != REST]
     return [
         f"{describe(*known[i])}: {odds} are {_odds_ratio_in_words(weights[i], base)}"
-        for i in strong[:_MOST_REASONS]
+        for i in strong[:3]
     ]
 
 
@@ -288,7 +288,7 @@ def explain_row(
     Flag().check("interactions", interactions)
     raw, data = read_one(x, row)
     evidence = weigh_evidence(x, data, target, against, unseen)
-    values, log_odds = _contributions(evidence, raw, interactions or bool(x.pairs))
+    values, log_odds = _values_and_contributions(evidence, raw, interactions or bool(x.pairs))
     known = {variable: column[0] for variable, column in values.items()}
     weights = dict(zip(known, log_odds.ravel().tolist(), strict=True))
     joint = dict(list(weights.items())[evidence.log_odds.shape[1] :])
@@ -319,9 +319,9 @@ def _read_rows(x: Model, rows: Explained) -> tuple[Dataset, Dataset]:
 def _explained_values(evidence: Evidence, raw: Dataset) -> list[ArrayOf[Any]]:
     """Return the target of each row, then each feature's values in order: arrays of objects."""
     x = evidence.model
-    values = [_labelled(x.known_levels[-1], evidence.targets)]
+    values = [_labels_of_codes(x.known_levels[-1], evidence.targets)]
     for i in evidence.order:
-        labels, name = _labelled(x.known_levels[i], evidence.codes[i, :]), x.features[i]
+        labels, name = _labels_of_codes(x.known_levels[i], evidence.codes[i, :]), x.features[i]
         own = own_values(raw, name) if x.preparation is not None or name in raw.numbers else labels
         values.append(np.where(np.less(evidence.codes[i, :], 0) | pd.isna(own), labels, own))
     return values
@@ -330,22 +330,24 @@ def _explained_values(evidence: Evidence, raw: Dataset) -> list[ArrayOf[Any]]:
 def own_values(raw: Dataset, name: Hashable) -> ArrayOf[Any]:
     """Return the original values of a column; whole numbers as integers."""
     if name not in raw.numbers:
-        return _labelled(raw.levels[raw.positions[name]], raw.codes[raw.positions[name], :])
+        return _labels_of_codes(raw.levels[raw.positions[name]], raw.codes[raw.positions[name], :])
     numbers: list[float] = raw.numbers[name].tolist()
-    return _objects([int(n) if isinstance(n, float) and n.is_integer() else n for n in numbers])
+    return _array_of_objects(
+        [int(n) if isinstance(n, float) and n.is_integer() else n for n in numbers]
+    )
 
 
-def _labelled(labels: Sequence[Hashable], codes: Codes) -> ArrayOf[Any]:
+def _labels_of_codes(labels: Sequence[Hashable], codes: Codes) -> ArrayOf[Any]:
     """Return labels by their codes, NaN for -1."""
-    return _objects([*labels, np.nan])[codes]
+    return _array_of_objects([*labels, np.nan])[codes]
 
 
-def _objects(labels: Sequence[Hashable]) -> ArrayOf[Any]:
+def _array_of_objects(labels: Sequence[Hashable]) -> ArrayOf[Any]:
     """Return an array of objects, which can be tuples."""
     return np.fromiter(labels, dtype=object, count=len(labels))
 
 
-def _parents(evidence: Evidence) -> list[ArrayOf[Any]]:
+def _parent_values_in_words(evidence: Evidence) -> list[ArrayOf[Any]]:
     """Write the values of the feature parents of each variable: the class, then the features."""
     x, parents = evidence.model, evidence.model.feature_parents
     position = {name: i for i, name in enumerate(x.features)}
@@ -354,9 +356,9 @@ def _parents(evidence: Evidence) -> list[ArrayOf[Any]]:
         columns = []
         for v in parents[name]:
             labels = [describe(v, label) for label in (*x.written_levels(v), np.nan)]
-            columns.append(_objects(labels)[evidence.codes[position[v], :]])
+            columns.append(_array_of_objects(labels)[evidence.codes[position[v], :]])
         rows = [", ".join(row) for row in zip(*columns, strict=True)]
-        texts.append(_objects(rows) if columns else texts[0])
+        texts.append(_array_of_objects(rows) if columns else texts[0])
     return texts
 
 
@@ -383,7 +385,8 @@ def _compared_by_line(evidence: Evidence, lines_per_row: int) -> dict[str, Array
     pairs = [_compared_classes(evidence, row) for row in range(len(evidence.targets))]
     names = enumerate(("target", "against"))
     return {
-        name: np.repeat(_objects([pair[i] for pair in pairs]), lines_per_row) for i, name in names
+        name: np.repeat(_array_of_objects([pair[i] for pair in pairs]), lines_per_row)
+        for i, name in names
     }
 
 

@@ -21,9 +21,6 @@ from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from .completions import draw_completions
 from .sample import numbers_at
 
-_MOST_DRAWS = 1_000_000
-_MOST_VALUES = 2**28  # maximum number of values of all completions
-
 
 @guided("Pass options by name: impute(x, frame, draws=n, rng=seed).")
 def impute(
@@ -103,7 +100,8 @@ def impute(
     model = check_joint(x, "impute", or_sampled=True)
     Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
     table, generator = frame_of(frame, "frame"), None
-    most = max(1, min(_MOST_DRAWS, _MOST_VALUES // max(1, table.size)))
+    # 2**28: maximum number of values of all completions
+    most = max(1, min(1_000_000, 2**28 // max(1, table.size)))
     if Optional(Whole(least=1, most=most)).check("draws", draws) is not None:
         if "draw" in table.index.names:
             raise ValueError(

@@ -50,7 +50,6 @@ from ..scores.rows import Rows
 from ..several.multidimensional import MultiModel
 
 _BLOCK_ROWS = 2**16
-_ROUNDED = 1e-6
 _ROUNDING = float(np.finfo(np.float64).eps)
 
 
@@ -217,7 +216,7 @@ def predict(
     check_unseen(unseen)
     unknown = Names().check("unknown", unknown)
     reading: dict[str, Any] = {"unseen": unseen, "unknown": unknown}
-    predict_rows = _predictor(model, prob, reading, prior, costs, joint, greedy)
+    predict_rows = _predictor_of_rows(model, prob, reading, prior, costs, joint, greedy)
     if points:
         _check_points(model, prob=prob, prior=prior, costs=costs, interval=interval)
         predict_rows = partial(_total_points, model, **reading)
@@ -237,7 +236,9 @@ def predict(
         refits: tuple[Model, ...] = model.learned.get("refits", ())
         if refits:
             reading["unseen"] = "missing"
-            others = [_predictor(one, True, reading, prior, None, False, False) for one in refits]
+            others = [
+                _predictor_of_rows(one, True, reading, prior, None, False, False) for one in refits
+            ]
             rows = model.trained_on
             finest = 0.0 if rows is None else 1 / max(rows.cases or rows.size, 1.0)
             predict_rows = partial(_refit_intervals, refits=others, finest=finest, **settings)
@@ -257,7 +258,7 @@ def predict(
     return answer
 
 
-def _predictor(
+def _predictor_of_rows(
     x: Model,
     prob: bool,
     reading: Mapping[str, Any],
@@ -486,7 +487,7 @@ def check_class_prior(prior: ClassPrior, classes: Sequence[Hashable]) -> Array:
         [Real(least=0).check(f"prior[{shown(name)}]", given[name]) for name in classes]
     )
     total = float(shares.sum())
-    if abs(total - 1) > _ROUNDED:
+    if abs(total - 1) > 1e-6:
         raise ValueError(f"prior must be probabilities that sum to 1; got a sum of {total:g}.")
     return shares / total
 

@@ -145,7 +145,9 @@ def query(
         )
     asked = [model.variables.index(name) for name in names]
     levels, by_draws = model.levels_by_name, model.is_sampled and names != (model.class_var,)
-    logs: Array = possible(log_table(model, () if by_draws else asked, known, likelihoods)).ravel()
+    logs: Array = check_possible(
+        log_table(model, () if by_draws else asked, known, likelihoods)
+    ).ravel()
     log_evidence = float(log_sum_exp(logs))
     if by_draws:
         if interval is not None:
@@ -194,7 +196,7 @@ def draw_given(
     """Return rows drawn given evidence, (variables, n) codes."""
     uncertain = list(likelihoods)
     rows = known.take(np.zeros(n, dtype=np.intp))
-    logs = possible(log_table(x, uncertain, known, likelihoods))
+    logs = check_possible(log_table(x, uncertain, known, likelihoods))
     if uncertain:
         cells = rng.choice(logs.size, size=n, p=np.exp(log_normalize(logs.ravel())))
         rows.codes[uncertain] = np.unravel_index(cells, logs.shape)
@@ -202,7 +204,7 @@ def draw_given(
     return x.complete(features, rows.codes[-1], rng, burn_in=burn_in)
 
 
-def possible(logs: Array) -> Array:
+def check_possible(logs: Array) -> Array:
     """Return logs of evidence, or raise a ValueError if it is impossible."""
     if logs.max() == -np.inf:
         raise ValueError(

@@ -19,8 +19,6 @@ from ..model.model import Model
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from .query import EvidenceOf, draw_given, encode_evidence
 
-_MOST_VALUES = 2**31  # maximum number of values of a sample
-
 
 @guided("Pass options by name: sample(x, n, evidence=evidence, rng=seed).")
 def sample(
@@ -85,7 +83,7 @@ def sample(
     model = check_joint(x, "sample", or_sampled=True)
     Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
     generator = check_rng(rng)
-    most = _MOST_VALUES // len(model.variables)
+    most = 2**31 // len(model.variables)  # maximum number of values of a sample
     Whole(least=0, most=most).check("n", n)
     if evidence is None and not model.is_sampled:
         codes = model.draw(n, generator)

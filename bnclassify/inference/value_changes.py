@@ -23,8 +23,6 @@ Direction: TypeAlias = Literal["increasing", "decreasing"]
 WHOLE = 1000
 """The size of a change of a category, or of a number over all cut points."""
 
-_MOST_PLACES = 6  # decimals of numbers that are rounded
-
 
 class ValueChange(NamedTuple):
     """The change of a feature to a code: its label, or a number of its interval, as ``value``."""
@@ -66,10 +64,12 @@ def check_wish(
             ends[name] = _check_ends(x, name, found)
     for name, direction in (directions or {}).items():
         OneOf(("increasing", "decreasing")).check(f"directions[{name!r}]", direction)
-        if not _is_numeric(x, name) and not all(isinstance(v, Real) for v in _labels(x, name)):
+        if not _is_numeric(x, name) and not all(
+            isinstance(v, Real) for v in _levels_without_missing(x, name)
+        ):
             raise ValueError(
                 f"directions must name features that are numbers; got {shown(name)} with the "
-                f"levels {listed(_labels(x, name))}. Name the possible ones, with "
+                f"levels {listed(_levels_without_missing(x, name))}. Name the possible ones, with "
                 f"ranges={{{name!r}: [...]}}."
             )
     return Wish(frozenset(fixed), ends, levels, directions or {})
@@ -85,7 +85,7 @@ def _ends_of(values: object) -> tuple[float, float] | None:
 
 def _check_ends(x: Model, name: Hashable, ends: tuple[float, float]) -> tuple[float, float]:
     """Return the ends of a range, or raise an error if no value is within."""
-    argument, labels = f"ranges[{name!r}]", _labels(x, name)
+    argument, labels = f"ranges[{name!r}]", _levels_without_missing(x, name)
     if not ends[0] <= ends[1]:
         raise ValueError(must_be(argument, "two numbers, the smaller one first", ends))
     if not _is_numeric(x, name) and not any(_is_between(label, ends) for label in labels):
@@ -97,7 +97,7 @@ def _check_ends(x: Model, name: Hashable, ends: tuple[float, float]) -> tuple[fl
 
 def _check_levels(x: Model, name: Hashable, values: object) -> frozenset[Hashable]:
     """Return the levels of a range, or raise an error if one is not known."""
-    argument, labels = f"ranges[{name!r}]", _labels(x, name)
+    argument, labels = f"ranges[{name!r}]", _levels_without_missing(x, name)
     if _is_numeric(x, name) or not isinstance(values, list | tuple | set | frozenset):
         expected = "two numbers, (lowest, highest)" if _is_numeric(x, name) else "a list of levels"
         raise ValueError(must_be(argument, expected, values))
@@ -110,7 +110,7 @@ def _is_between(label: object, ends: tuple[float, float]) -> bool:
     return isinstance(label, Real) and ends[0] <= float(label) <= ends[1]
 
 
-def _labels(x: Model, name: Hashable) -> list[Hashable]:
+def _levels_without_missing(x: Model, name: Hashable) -> list[Hashable]:
     """Return the levels of a feature without the one of missing values."""
     return [label for label in x.levels_by_name[name] if label != MISSING]
 
@@ -138,12 +138,14 @@ def value_changes(x: Model, codes: Sequence[int], raw: Dataset, wish: Wish) -> l
             ]
         direction = wish.directions.get(name)
         moves += [
-            move for move in found if direction is None or _goes(before, move.value, direction)
+            move
+            for move in found
+            if direction is None or _goes_in_direction(before, move.value, direction)
         ]
     return moves
 
 
-def _goes(before: object, after: object, direction: Direction) -> bool:
+def _goes_in_direction(before: object, after: object, direction: Direction) -> bool:
     """Whether a number changes in a direction."""
     if not isinstance(before, Real) or not isinstance(after, Real):
         return False
@@ -189,7 +191,7 @@ def decimals(cuts: Sequence[float], before: float = 0.0) -> int | None:
     if most and all(part.endswith("5") for part in parts if len(part) == most):
         most -= 1  # the middle between two values
     most = max(most, len(format(Decimal(repr(before)), "f").rstrip("0").partition(".")[2]))
-    return most if most <= _MOST_PLACES else None
+    return most if most <= 6 else None  # decimals of numbers that are rounded
 
 
 def nearest_inside(low: float, high: float, is_below: bool, places: int | None) -> float:

@@ -32,7 +32,7 @@ from ..scores.densities import Density
 from ..scores.evaluate import scores_at
 from ..scores.formulas import sums_in
 from ..scores.rows import Rows
-from .evidence import middles
+from .evidence import middles_of_intervals
 from .explain import own_values, read_one
 from .predict import check_costs
 
@@ -187,7 +187,7 @@ def _values_of(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
         return np.zeros(len(points), dtype=np.intp), points, widths
     levels = x.known_levels[feature]
     codes = np.arange(len(levels) - (levels[-1:] == (MISSING,)))
-    middle = middles(x, name)
+    middle = middles_of_intervals(x, name)
     return codes, None if middle is None else middle[: len(codes)], np.ones(len(codes))
 
 

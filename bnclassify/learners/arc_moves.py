@@ -18,9 +18,6 @@ from .structural_em import ParentLists
 MOVES = ("add", "delete", "reverse")
 """The operations on an arc, in the order in which ties are broken."""
 
-_TABU_TOLERANCE = 1.490116e-8  # the square root of the machine epsilon, as in bnlearn
-_RANDOM_MOVES = 5  # number of random moves before each restart
-
 
 @dataclass(frozen=True, eq=False)
 class Limits:
@@ -61,8 +58,8 @@ class HillClimber:
         # close no cycle, with the largest to each variable; -inf if it is impossible.
         self._added, self._deleted, self._open = np.full((3, n, n), -np.inf)
         self._largest, self._local = np.full(n, -np.inf), np.zeros(n)
-        self._score(*range(n))
-        self._reopen(range(n))
+        self._score_families(*range(n))
+        self._update_open_additions(range(n))
 
     @property
     def score(self) -> float:
@@ -74,7 +71,7 @@ class HillClimber:
         """Whether there is an arc, (from, to)."""
         return self._graph.arcs.copy()
 
-    def gains(self) -> Array:
+    def gains_of_moves(self) -> Array:
         """Return the gains of operations on arcs, (operations, from, to); impossible is -inf."""
         gains = np.full((len(MOVES), *self._added.shape), -np.inf)
         sources, targets, deletions, reversals = self._gains_on_arcs()
@@ -94,10 +91,12 @@ class HillClimber:
             reversals = self._deleted[targets, sources] + self._added[sources, targets]
         return sources, targets, deletions, reversals
 
-    def best(self, tolerance: float, tabu: Collection[Mask] = ()) -> tuple[ArcMove, float] | None:
+    def best_move(
+        self, tolerance: float, tabu: Collection[Mask] = ()
+    ) -> tuple[ArcMove, float] | None:
         """Return the best move to a network that is not `tabu` and its gain, the first if tied."""
         on_arcs, refused = self._gains_on_arcs(), list[int]()
-        while (found := self._first(tolerance, *on_arcs)) is not None:
+        while (found := self._first_best_move(tolerance, *on_arcs)) is not None:
             operation, source, target = found[0]
             if not tabu or not self._leads_to(found[0], tabu):
                 break
@@ -108,7 +107,7 @@ class HillClimber:
             else:
                 of_operation = on_arcs[2 if operation == "delete" else 3]
                 of_operation[(on_arcs[0] == source) & (on_arcs[1] == target)] = -np.inf
-        self._reopen(refused)
+        self._update_open_additions(refused)
         return found
 
     def _leads_to(self, move: ArcMove, networks: Collection[Mask]) -> bool:
@@ -118,7 +117,7 @@ class HillClimber:
         after[move.target, move.source] |= move.operation == "reverse"
         return any(np.array_equal(after, network) for network in networks)
 
-    def _first(
+    def _first_best_move(
         self,
         tolerance: float,
         sources: Positions,
@@ -147,7 +146,7 @@ class HillClimber:
         at = int((gains >= least).argmax())
         return ArcMove(operation, int(sources[at]), int(targets[at])), float(gains[at])
 
-    def _reopen(self, targets: Sequence[int] | Positions) -> None:
+    def _update_open_additions(self, targets: Sequence[int] | Positions) -> None:
         """Update which additions of arcs to some variables close no cycle."""
         if len(targets) and "add" in self.limits.moves:
             self._open[targets] = np.where(
@@ -157,13 +156,13 @@ class HillClimber:
 
     def draw(self, rng: np.random.Generator) -> tuple[ArcMove, float] | None:
         """Draw one of the possible moves, and return it with its gain."""
-        gains = self.gains()
+        gains = self.gains_of_moves()
         possible = np.flatnonzero(gains > -np.inf)
         return (
             _move_at(gains, int(possible[rng.integers(len(possible))])) if len(possible) else None
         )
 
-    def make(self, move: ArcMove) -> None:
+    def make_move(self, move: ArcMove) -> None:
         """Make a possible move. Paths change from an end of the arc and its ancestors only."""
         operation, source, target = move
         changed = self._graph.reach[:, source] | (
@@ -178,13 +177,13 @@ class HillClimber:
         if operation == "reverse":
             self.parents[source].append(target)
             self._graph.add(target, source)
-            self._score(source, target)
+            self._score_families(source, target)
         else:
-            self._score(target)
+            self._score_families(target)
         changed[target] = True
-        self._reopen(np.flatnonzero(changed))
+        self._update_open_additions(np.flatnonzero(changed))
 
-    def _score(self, *variables: int) -> None:
+    def _score_families(self, *variables: int) -> None:
         """Score families, and their gains by one more or one fewer parent."""
         self.scores.prefetch(
             [
@@ -193,12 +192,12 @@ class HillClimber:
                 if len(self.parents[v]) < self.limits.max_parents
             ],
             [(v, *self.parents[v]) for v in variables]
-            + [(v, *p) for v in variables for _, p in self._lesser(v)],
+            + [(v, *p) for v in variables for _, p in self._parents_without_each(v)],
         )
         for variable in variables:
             self._score_family(variable)
 
-    def _lesser(self, variable: int) -> Iterator[tuple[int, list[int]]]:
+    def _parents_without_each(self, variable: int) -> Iterator[tuple[int, list[int]]]:
         """Yield the parents that may be deleted, each with the other parents."""
         if self.limits.moves != ("add",):
             for parent in self.parents[variable]:
@@ -214,7 +213,7 @@ class HillClimber:
             np.copyto(self._added[variable], scores.gains(variable, parents), where=option)
         score = self._local[variable] = scores.family(variable, parents)
         self._deleted[variable] = -np.inf
-        for parent, others in self._lesser(variable):
+        for parent, others in self._parents_without_each(variable):
             self._deleted[variable, parent] = scores.family(variable, others) - score
 
 
@@ -239,19 +238,19 @@ class Climb:
         changes: list[Change] = []
         with progress_bar(self.progress, desc="search", unit=" steps") as bar:
             climber = HillClimber(scores, start, limits)
-            best, best_score = self._climb(climber, changes, 0, bar)
+            best, best_score = self._climb_once(climber, changes, 0, bar)
             for run in range(1, self.restarts + 1):
                 climber = HillClimber(scores, best, limits)
-                for _ in range(_RANDOM_MOVES):
+                for _ in range(5):  # random moves before each restart
                     drawn = climber.draw(rng)
                     if drawn is not None:
-                        _make(climber, *drawn, changes, run, bar)
-                found, score = self._climb(climber, changes, run, bar)
+                        _make_and_record(climber, *drawn, changes, run, bar)
+                found, score = self._climb_once(climber, changes, run, bar)
                 if score > best_score + TOLERANCE:
                     best, best_score = found, score
         return best, changes
 
-    def _climb(
+    def _climb_once(
         self, climber: HillClimber, changes: list[Change], run: int, bar: Bar
     ) -> tuple[list[list[int]], float]:
         """Make moves until `tabu` steps did not improve the best score; return the best network."""
@@ -259,11 +258,12 @@ class Climb:
         best, best_score = [list(ps) for ps in climber.parents], climber.score
         above, losses, changed = 0.0, 0, set[int]()
         while True:
-            tolerance = _TABU_TOLERANCE if self.tabu else max(TOLERANCE, 1e-12 * abs(climber.score))
-            found = climber.best(tolerance, recent)
+            # 1.490116e-8: the square root of the machine epsilon, as in bnlearn
+            tolerance = 1.490116e-8 if self.tabu else max(TOLERANCE, 1e-12 * abs(climber.score))
+            found = climber.best_move(tolerance, recent)
             if found is None or (found[1] <= tolerance and losses == self.tabu):
                 return best, best_score
-            _make(climber, *found, changes, run, bar)
+            _make_and_record(climber, *found, changes, run, bar)
             changed |= {found[0].source, found[0].target}
             if self.tabu:
                 recent.append(climber.arcs)
@@ -275,10 +275,10 @@ class Climb:
                 best_score, above, losses, changed = climber.score, 0.0, 0, set()
 
 
-def _make(
+def _make_and_record(
     climber: HillClimber, move: ArcMove, gain: float, changes: list[Change], run: int, bar: Bar
 ) -> None:
-    climber.make(move)
+    climber.make_move(move)
     changes.append(Change(move, gain, climber.score, run))
     bar.set_postfix_str(f"score={climber.score:.4f}", refresh=False)
     bar.update()

@@ -86,7 +86,7 @@ class ArcRules:
                 f"required must leave numbers {limit}; got {written(ends)}. Discretize them."
             )
 
-    def matrices(self, columns: Sequence[Hashable]) -> tuple[Mask, Mask]:
+    def required_and_forbidden(self, columns: Sequence[Hashable]) -> tuple[Mask, Mask]:
         """Return which arcs between columns are required, and which are forbidden, (from, to)."""
         position = {name: i for i, name in enumerate(columns)}
         matrices = np.zeros((2, len(columns), len(columns)), dtype=bool)

@@ -129,7 +129,7 @@ def chisq_dn(
 
 def _choose_parents(data: Countable, alpha: float, df: str, rules: ArcRules) -> list[list[int]]:
     """Return the feature parents of each feature in the order of selection."""
-    required, forbidden = rules.matrices(data.features)
+    required, forbidden = rules.required_and_forbidden(data.features)
     of_class, scores = len(data.features), LocalScores(data, "loglik")
     threshold = (
         _of_tables(scores.counts, alpha) if df == "deterministic" else _of_levels(data, alpha, df)

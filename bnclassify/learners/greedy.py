@@ -24,7 +24,7 @@ from ..reading.families import is_semi_naive
 from ..recipe.prior import find_prior
 from .arc_rules import Arc, ArcRules, check_start, written
 from .fixed import network
-from .neighbours import Arcs, Edit, Parents, Structure, apply, name_edit
+from .neighbors import Arcs, Edit, Parents, Structure, apply, name_edit
 from .scoring import CrossValidatedScore, FoldedData
 
 
@@ -55,12 +55,12 @@ class SearchResult(NamedTuple):
 class Moves:
     """The settings of a greedy learner.
 
-    `neighbours` returns the candidate edits of a step. Steps add arcs, up to `most` feature parents
+    `neighbors` returns the candidate edits of a step. Steps add arcs, up to `most` feature parents
     per feature; if `joins` is True, they join groups of features. If it is `naive`, the initial
     structure has all features.
     """
 
-    neighbours: Callable[[Structure, Candidates], Sequence[Edit]]
+    neighbors: Callable[[Structure, Candidates], Sequence[Edit]]
     joins: bool = False
     naive: bool = True
     most: int | None = None
@@ -90,7 +90,7 @@ def climb(
     start = score = float(at.score(current, [{}])[0])
     with progress_bar(progress, desc="search", unit=" steps") as bar:
         while score < most - TOLERANCE:
-            edits = moves.neighbours(current, at)
+            edits = moves.neighbors(current, at)
             if not edits:
                 break
             bar.set_postfix(candidates=len(edits), best=f"{score:.4f}", refresh=False)
@@ -174,13 +174,13 @@ class GreedySearch:
         rules = ArcRules.check(
             self.required, self.forbidden, data.columns, directed=not moves.joins, apart=class_var
         )
-        start = self._initial(moves, data, rules)
+        start = self._initial_structure(moves, data, rules)
         metric = METRICS[self.metric]
         score = CrossValidatedScore(
-            _deal_into_folds(data, self.k, self.folds, generator), prior, metric
+            _assign_to_folds(data, self.k, self.folds, generator), prior, metric
         )
         required, forbidden = (
-            {(i, j) for i, j in np.argwhere(m)} for m in rules.matrices(data.features)
+            {(i, j) for i, j in np.argwhere(m)} for m in rules.required_and_forbidden(data.features)
         )
         pick = picker(None if self.rng is None else generator)
         candidates = Candidates(range(len(data.features)), required, forbidden, score, pick)
@@ -188,18 +188,21 @@ class GreedySearch:
         found = climb(
             moves, start, candidates, epsilon=self.epsilon, most=most, progress=self.progress
         )
-        self._warn(found, len(data.features))
+        self._warn_of_result(found, len(data.features))
         parents = {
             data.features[v]: tuple(data.features[p] for p in parents)
             for v, parents in sorted(found.structure.items())
         }
         step = Step(
-            learner.__name__, learner, self._settings(further) | rules.settings(), draws=True
+            learner.__name__,
+            learner,
+            self._settings_for_recipe(further) | rules.settings(),
+            draws=True,
         )
-        trace = self._trace(found, data.features)
+        trace = self._trace_of_steps(found, data.features)
         return network(class_var, parents, data.schema, step, trace)
 
-    def _initial(self, moves: Moves, data: TrainingData, rules: ArcRules) -> Structure:
+    def _initial_structure(self, moves: Moves, data: TrainingData, rules: ArcRules) -> Structure:
         """Return the initial structure, or raise if the moves cannot lead to it."""
         given = check_start(self.start, data.class_var, data.columns, augmented=True)
         ends = [name for arc in rules.required for name in arc] if moves.joins else []
@@ -221,7 +224,7 @@ class GreedySearch:
         position = data.positions
         return {position[v]: tuple([position[p] for p in ps]) for v, ps in start.items()}
 
-    def _settings(self, further: Mapping[str, Any]) -> dict[str, Any]:
+    def _settings_for_recipe(self, further: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings for the recipe: without defaults and settings of these rows."""
         settings = {
             "k": self.k,
@@ -235,7 +238,7 @@ class GreedySearch:
         usual = {"epsilon": 0.01, "smooth": 0, "metric": "accuracy", "kdbk": 2}
         return {name: value for name, value in settings.items() if usual.get(name) != value}
 
-    def _warn(self, found: SearchResult, n_features: int) -> None:
+    def _warn_of_result(self, found: SearchResult, n_features: int) -> None:
         """Warn if no step improved the score by epsilon, or no feature was selected."""
         if is_repeated():
             return
@@ -251,7 +254,7 @@ class GreedySearch:
                 "was selected. Use metric='log_loss', which evaluates posteriors."
             )
 
-    def _trace(self, found: SearchResult, features: Sequence[Hashable]) -> dict[str, Any]:
+    def _trace_of_steps(self, found: SearchResult, features: Sequence[Hashable]) -> dict[str, Any]:
         """Return the trace for `search_steps` and the summary."""
         steps = []
         for operation, *ends, gain, score in found.steps:
@@ -282,7 +285,7 @@ def joined_groups(
     return result
 
 
-def _deal_into_folds(
+def _assign_to_folds(
     data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator
 ) -> FoldedData:
     """Return the rows in the order of the folds; the given folds include rows without a class."""

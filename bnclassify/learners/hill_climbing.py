@@ -213,10 +213,6 @@ def ban(
     return search.run(Step("ban", ban, settings), class_var, data.as_given, parents, inner)
 
 
-_MOST_STEPS = 100_000
-"""Maximum of `tabu` and `restarts`."""
-
-
 @dataclass(frozen=True)
 class _Climber:
     """The checked arguments of a search that do not name columns."""
@@ -237,7 +233,8 @@ class _Climber:
         object.__setattr__(self, "moves", tuple(move for move in MOVES if move in chosen))
         Optional(Whole()).check("max_parents", self.max_parents)
         for argument in ("tabu", "restarts"):
-            Whole(most=_MOST_STEPS).check(argument, getattr(self.climb, argument))
+            # 100_000: maximum of `tabu` and `restarts`
+            Whole(most=100_000).check(argument, getattr(self.climb, argument))
         Optional(Flag()).check("progress", self.climb.progress)
         check_missing(self.missing, "error", self.score)
         check_rng(self.rng)
@@ -266,7 +263,7 @@ class _Climber:
             rows.columns,
             len(rows.columns) if self.max_parents is None else self.max_parents,
         )
-        limits = Limits(*rules.matrices(names), most, self.moves)
+        limits = Limits(*rules.required_and_forbidden(names), most, self.moves)
         rng, position, changes = check_rng(self.rng), rows.positions, list[Change]()
 
         def learn(data: Countable, start: Sequence[Sequence[int]]) -> list[list[int]]:

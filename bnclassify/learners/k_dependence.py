@@ -195,7 +195,7 @@ def _best_parents(data: Countable, k: int, rules: ArcRules) -> dict[Hashable, tu
     names, class_column = data.features, len(data.features)
     if k == 0:
         return dict.fromkeys(names, ())
-    required, forbidden = rules.matrices(names)
+    required, forbidden = rules.required_and_forbidden(names)
     pairs = [pair_statistics(view, range(class_column), class_column) for view in data.views]
     with_class = [(feature, class_column) for feature in range(class_column)]
     relevance = np.mean(
@@ -453,14 +453,14 @@ class LeftOutScores:
         counts = np.bincount(data.codes[-1], weights, n_classes)
         total = self._without_own(np.tile(counts, (len(self.rows), 1)))
         total = np.log(total + 1) - np.log(total.sum(axis=1, keepdims=True) + n_classes)
-        self.terms = [self._term(i) for i in range(d)]
+        self.terms = [self._probabilities_of_feature(i) for i in range(d)]
         for term in self.terms:
             total += min(1.0, 3 / np.sqrt(max(d, 1))) * np.log(term)
         total -= total.max(axis=1, keepdims=True)
         self.posterior = np.exp(total)
         self.posterior /= self.posterior.sum(axis=1, keepdims=True)
 
-    def _counted(self, cells: Positions, known: Mask, shape: tuple[int, ...]) -> Array:
+    def _weights_by_cell(self, cells: Positions, known: Mask, shape: tuple[int, ...]) -> Array:
         """Return the weights of known rows by cell; they are whole numbers if no row is known."""
         return (
             np.bincount(cells, self.all_weights[known], prod(shape))
@@ -472,13 +472,13 @@ class LeftOutScores:
         counts[..., *self.at] -= self.own
         return np.maximum(counts, 0.0, out=counts)
 
-    def _term(self, feature: int) -> Array:
+    def _probabilities_of_feature(self, feature: int) -> Array:
         """Return P(x | class) of a feature at rows, (rows, classes), 1 if it is missing."""
         codes: Codes = self.data.codes[feature]
         card, n_classes = self.data.cards[feature], self.data.cards[-1]
         known = codes >= 0
         cells = codes[known].astype(np.intp) * n_classes + self.data.codes[-1, known]
-        table = self._counted(cells, known, (card, n_classes))
+        table = self._weights_by_cell(cells, known, (card, n_classes))
         base: Array = table.sum(axis=1, keepdims=True) / max(table.sum(), 1e-300)
         own = codes[self.rows]
         cells = self._without_own(table[own]) + _PSEUDO_COUNTS * base[own]

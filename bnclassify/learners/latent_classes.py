@@ -23,12 +23,6 @@ from ..network.classifiers import BNC
 from ..network.em import Run, run_em, warn_of_end
 from .fixed import network
 
-_ITERATIONS = 5000
-_TOLERANCE = 1e-12
-_LEAST = 1e-300
-_MOST_CLASSES = 1000
-_MOST_RESTARTS = 100_000
-
 
 @record
 def lca(
@@ -107,9 +101,9 @@ def lca(
         if isinstance(k, int | np.integer)
         else ListOf("numbers of classes", filled=True).check("k", k)
     )
-    sizes = [Whole(least=1, most=_MOST_CLASSES).check("k", size) for size in given]
+    sizes = [Whole(least=1, most=1000).check("k", size) for size in given]
     smooth, generator = float(Real(least=0).check("smooth", smooth)), check_rng(rng)
-    restarts = Whole(least=1, most=_MOST_RESTARTS).check("restarts", restarts)
+    restarts = Whole(least=1, most=100_000).check("restarts", restarts)
     check_levels(data, data.columns)
     if not data.size:
         raise ValueError(
@@ -170,7 +164,8 @@ def _fit_classes(
     )
     hot = (patterns[feature] == level[:, None]).astype(np.float64)
     starts = (
-        _normalized(rng.standard_exponential((k, len(level))), cards) for _ in range(restarts)
+        _normalized_by_feature(rng.standard_exponential((k, len(level))), cards)
+        for _ in range(restarts)
     )
     fits = [_fit_from(hot, times, cards, tables, smooth) for tables in starts]
     return max(fits, key=lambda fit: fit.run.objectives[-1])
@@ -181,7 +176,7 @@ def _fit_from(hot: Array, times: Array, cards: Positions, tables: Array, smooth:
 
     def expect(parameters: tuple[Array, Array]) -> tuple[tuple[Array, float], float]:
         """Return the mass of each class in each pattern, and the log-likelihood."""
-        log_tables, log_shares = [log(np.maximum(each, _LEAST)) for each in parameters]
+        log_tables, log_shares = [log(np.maximum(each, 1e-300)) for each in parameters]
         with one_thread:
             logs = log_tables @ hot + log_shares[:, None]
         totals = log_sum_exp(logs, axis=0)
@@ -193,16 +188,16 @@ def _fit_from(hot: Array, times: Array, cards: Positions, tables: Array, smooth:
         mass, _ = expected
         with one_thread:
             counts = mass @ hot.T
-        return _normalized(counts + smooth, cards), normalize(mass.sum(axis=1) + smooth)
+        return _normalized_by_feature(counts + smooth, cards), normalize(mass.sum(axis=1) + smooth)
 
     shares: Array = np.full(len(tables), 1 / len(tables))
     start = tables, shares
-    last = run_em(expect, maximize, start, iterations=_ITERATIONS, tolerance=_TOLERANCE)
+    last = run_em(expect, maximize, start, iterations=5000, tolerance=1e-12)
     (found, found_shares), (_, loglik), run = last
     return _Fit(_as_cpts(found, found_shares, cards), loglik, run)
 
 
-def _normalized(mass: Array, cards: Positions) -> Array:
+def _normalized_by_feature(mass: Array, cards: Positions) -> Array:
     """Divide (…, levels) by sums over the levels of each feature; uniform if a sum is 0."""
     totals = np.repeat(np.add.reduceat(mass, np.cumsum(cards) - cards, axis=-1), cards, axis=-1)
     return np.where(totals > 0, mass, 1.0) / np.where(totals > 0, totals, np.repeat(cards, cards))

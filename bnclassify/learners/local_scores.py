@@ -141,8 +141,8 @@ class LocalScores:
         """Return the score of a family."""
         key = variable, frozenset(parents)
         if key not in self._families:
-            r, q = self._sizes(variable, parents)
-            fit = self._fit(self.counts.table((variable, *parents)), r, q)
+            r, q = self._levels_and_configurations(variable, parents)
+            fit = self._fit_of_table(self.counts.table((variable, *parents)), r, q)
             self._families[key] = float(fit) - self.score.penalty * (r - 1) * q
         return self._families[key]
 
@@ -150,7 +150,7 @@ class LocalScores:
         """Return the gain of each column as a further parent, (columns,), over complete rows."""
         key = variable, frozenset(parents)
         if key not in self._gains:
-            r, q = self._sizes(variable, parents)
+            r, q = self._levels_and_configurations(variable, parents)
             penalty = self.score.penalty * (r - 1) * q
             result = np.asarray(penalty * (1.0 - self.counts.cards), dtype=np.float64)
             for columns, table in self.counts.extended((variable, *parents)):
@@ -168,22 +168,26 @@ class LocalScores:
 
     def gain_over_none(self, variable: int, parents: Sequence[int]) -> float:
         """Return the gain of a variable by these parents instead of none, over complete rows."""
-        r, q = self._sizes(variable, parents)
+        r, q = self._levels_and_configurations(variable, parents)
         table = self.counts.table((variable, *parents))
-        alone = self._fit(table.sum(axis=1, keepdims=True), r, 1.0)
-        return float(self._fit(table, r, q) - alone) - self.score.penalty * (r - 1) * (q - 1)
+        alone = self._fit_of_table(table.sum(axis=1, keepdims=True), r, 1.0)
+        return float(self._fit_of_table(table, r, q) - alone) - self.score.penalty * (r - 1) * (
+            q - 1
+        )
 
     def network(self, parents: Sequence[Sequence[int]]) -> float:
         """Return the score of a network from the parents of each column."""
         self.prefetch([], [(variable, *ps) for variable, ps in enumerate(parents)])
         return sum(self.family(variable, ps) for variable, ps in enumerate(parents))
 
-    def _sizes(self, variable: int, parents: Sequence[int]) -> tuple[int, float]:
+    def _levels_and_configurations(
+        self, variable: int, parents: Sequence[int]
+    ) -> tuple[int, float]:
         """Return the levels of a variable and the configurations of its parents."""
         cards = self.counts.cards
         return int(cards[variable]), float(prod(cards[list(parents)].tolist()))
 
-    def _fit(self, table: Counts, r: int, q: Amount) -> Array:
+    def _fit_of_table(self, table: Counts, r: int, q: Amount) -> Array:
         """Return Σ_jk f(N_jk, a) − Σ_j f(N_j, r a) over the first two axes."""
         term, a = self.score.term, self.score.pseudo_counts(r, q)
         return np.asarray(
@@ -194,11 +198,11 @@ class LocalScores:
         """Return what each of some columns adds to the fit as a further parent, and the fit."""
         cards = self.counts.cards[columns]
         starts = np.cumsum(cards) - cards
-        by_level = self._fit(table, r, q * np.repeat(cards, cards).astype(np.float64))
+        by_level = self._fit_of_table(table, r, q * np.repeat(cards, cards).astype(np.float64))
         known = table[..., : cards[0]].sum(axis=2)
         if not self.counts.is_complete:
             known = np.add.reduceat(table, starts, axis=2)
-        fit = self._fit(known, r, q)
+        fit = self._fit_of_table(known, r, q)
         return np.add.reduceat(by_level, starts) - fit, fit
 
 

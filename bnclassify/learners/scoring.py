@@ -25,7 +25,7 @@ from ..metrics import ACCURACY, Metric
 from ..network.priors import Prior, PseudoCounts
 from ..scores.elimination import add_missing
 from ..scores.factors import Factor
-from .neighbours import Edit, Parents, Structure, apply
+from .neighbors import Edit, Parents, Structure, apply
 
 _KEPT_BYTES = 2**28
 
@@ -74,12 +74,12 @@ class FoldedData:
         least = 1.0 if weights is None else float(weights.min(where=weights > 0, initial=np.inf))
         return ln(least) - ln(self.grouped.size) - ln(max(self.cards, default=1) + self.n_classes)
 
-    def observed(self, columns: Sequence[int]) -> Mask | None:
+    def rows_observed_in(self, columns: Sequence[int]) -> Mask | None:
         """Whether rows are complete in these columns; None if all rows are."""
         partial = [self.grouped.codes[column] >= 0 for column in columns if column in self.partial]
         return np.logical_and.reduce(partial) if partial else None
 
-    def trained(self, counts: ArrayOf[Any]) -> Array:
+    def training_counts(self, counts: ArrayOf[Any]) -> Array:
         """Convert counts by group, the last axis, to those of training: (..., folds, classes)."""
         by_fold = counts.reshape(*counts.shape[:-1], -1, self.n_classes)
         total = by_fold.sum(axis=-2, keepdims=True) if self.partition else by_fold[..., -1:, :]
@@ -101,12 +101,12 @@ class CrossValidatedScore:
         # joint.
         self._floor = 8 * (len(data.cards) + 1) * data.lowest
         kept = max(2, _KEPT_BYTES // max(1, 8 * data.n_tested * data.n_classes))
-        self._added = lru_cache(kept)(self._add)
+        self._added = lru_cache(kept)(self._contribution_of_family)
         counts = np.bincount(data.group, data.grouped.weights, data.n_groups)
         self._starts = [fold.start for fold in data.folds]
         self._weights = np.ones(data.n_tested) if data.weights is None else data.weights
         self._sizes = np.add.reduceat(self._weights, self._starts)
-        of_fold = self._finite(log(prior(data.trained(counts), axis=1)))
+        of_fold = self._bounded_logs(log(prior(data.training_counts(counts), axis=1)))
         self._of_class = of_fold.T.take(data.fold[: data.n_tested], axis=1)
 
     def __call__(self, structure: Structure, edits: Sequence[Edit]) -> Array:
@@ -119,16 +119,16 @@ class CrossValidatedScore:
         for changed, positions in alike.items():
             rest = total - sum(self._added((v, *structure[v])) for v in changed if v in structure)
             scores[positions] = [
-                self._score(structure, edits[position], rest) for position in positions
+                self._score_of_edit(structure, edits[position], rest) for position in positions
             ]
         return scores
 
-    def _score(self, structure: Structure, edit: Edit, rest: Array) -> float:
+    def _score_of_edit(self, structure: Structure, edit: Edit, rest: Array) -> float:
         """Score an edit, given the log joint of rows, (classes, rows), by unchanged families."""
         added = [self._added((v, *parents)) for v, parents in edit.items() if parents is not None]
         total = sum(added, start=rest)
         if self.data.partial:
-            total = total + self._missing(apply(structure, edit))
+            total = total + self._logs_of_missing_values(apply(structure, edit))
         logs = (
             total if self.prior.is_positive else np.where(total < self._floor / 2, -np.inf, total)
         )
@@ -143,37 +143,37 @@ class CrossValidatedScore:
         ]
         return float(np.mean(values)) * (-1 if self.metric.is_loss else 1)
 
-    def _finite(self, logs: Array) -> Array:
+    def _bounded_logs(self, logs: Array) -> Array:
         return np.maximum(logs, self._floor)
 
-    def _add(self, family: Parents) -> Array:
+    def _contribution_of_family(self, family: Parents) -> Array:
         """Return the contribution of a family, (classes, tested rows); 0 if a member is missing."""
-        logs, index = self._logs(family)
+        logs, index = self._log_table_of_family(family)
         by_class, tested = (
-            self._finite(logs).reshape(-1, logs.shape[-1]).T.copy(),
+            self._bounded_logs(logs).reshape(-1, logs.shape[-1]).T.copy(),
             slice(self.data.n_tested),
         )
         added = by_class.take(index[tested] * self.data.n_folds + self.data.fold[tested], axis=1)
-        observed = self.data.observed(family)
+        observed = self.data.rows_observed_in(family)
         return added if observed is None else added * observed[tested]
 
-    def _logs(self, family: Parents) -> tuple[Array, Positions]:
+    def _log_table_of_family(self, family: Parents) -> tuple[Array, Positions]:
         """Return logs of a table, (levels, configurations, folds, classes), and the rows' cells."""
         data, weights = self.data, self.data.grouped.weights
         index, shape = number_states(data.grouped, family, numbered=data.partial.isdisjoint(family))
         cells = flat_index([index, data.group], [prod(shape), data.n_groups])
-        if (observed := data.observed(family)) is not None:
+        if (observed := data.rows_observed_in(family)) is not None:
             check_cells(data.grouped, (*family, -1))
             cells, weights = cells[observed], None if weights is None else weights[observed]
         counts = np.bincount(cells, weights, prod(shape) * data.n_groups).reshape(*shape, -1)
-        trained = data.trained(counts)
+        trained = data.training_counts(counts)
         card, configurations = shape[0], prod(data.cards[p] for p in family[1:])
         shares = self.prior.shares(
             trained, trained.sum(axis=0), card, configurations * data.n_classes
         )
         return log(shares), index
 
-    def _missing(self, structure: Structure) -> Array:
+    def _logs_of_missing_values(self, structure: Structure) -> Array:
         """Return what missing values add to the log joint of tested rows, (classes, rows)."""
         data, added = self.data, np.zeros((self.data.n_classes, self.data.n_tested))
         features = sorted({*structure, *(p for parents in structure.values() for p in parents)})
@@ -182,11 +182,11 @@ class CrossValidatedScore:
         factors = []
         for u in features:
             family = (u, *structure[u])
-            logs, _ = self._logs(family)
+            logs, _ = self._log_table_of_family(family)
             table = logs.reshape(*[data.cards[v] for v in family], *logs.shape[-2:])
             factors.append(Factor(tuple([position[v] for v in family]), table))
         factors.append(Factor((), np.zeros((data.n_folds, data.n_classes))))
         logs = np.zeros((len(rows), data.n_classes))
         add_missing(logs, factors, data.tested[features][:, rows], data.fold[rows])
-        added[:, rows] = self._finite(logs).T
+        added[:, rows] = self._bounded_logs(logs).T
         return added

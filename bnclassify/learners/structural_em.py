@@ -26,7 +26,6 @@ D = TypeVar("D", bound=Dataset)
 _MOST_COMPLETIONS = 2**22
 _EM_SCORES = ("bic", "aic", "loglik")
 _LIKELIHOOD = Dirichlet(0)
-_TOLERANCE = 1e-6  # minimum gain of an iteration in nats per row, as in `lp`
 
 
 def check_missing(missing: object, usual: str, score: str) -> None:
@@ -84,7 +83,8 @@ class Completions(Generic[D]):
             lambda expected: list(map(_LIKELIHOOD, count_families(expected, scopes))),
             list(map(_LIKELIHOOD, counts)),
             iterations=np.inf,
-            tolerance=_TOLERANCE * float(self.weights.sum()),
+            # 1e-6: minimum gain of an iteration in nats per row, as in `lp`
+            tolerance=1e-6 * float(self.weights.sum()),
         )
         return expected, run.objectives[-1]
 

@@ -215,7 +215,7 @@ def _expected_forest(
 
 def _parents_of_numbers(data: Countable, rules: ArcRules) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each number to the coded feature with the largest mutual information given the class."""
-    required, forbidden = rules.matrices(data.features)
+    required, forbidden = rules.required_and_forbidden(data.features)
     coded = [i for i, card in enumerate(data.cards[:-1]) if card]
     numbers = [i for i, card in enumerate(data.cards[:-1]) if not card]
     found = informations(data, [(n, i) for n in numbers for i in coded], (len(data.features),))
@@ -239,7 +239,7 @@ def _directed_forest(
     is_tree: bool = True,
 ) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each variable to its parent in the maximum-weight forest that obeys the rules."""
-    required, forbidden = rules.matrices(names)
+    required, forbidden = rules.required_and_forbidden(names)
     roots = (root, *range(len(names)))
     if rules.required and np.count_nonzero(required) > 2 * sum(
         parent >= 0 for parent in maximum_forest(weights, required, roots)

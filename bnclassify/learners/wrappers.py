@@ -12,7 +12,7 @@ from ..base.messages import sharing
 from ..frames.opening import InFull
 from ..network.classifiers import BNC
 from .greedy import Candidates, GreedySearch, Moves, SearchOptions
-from .neighbours import (
+from .neighbors import (
     Edit,
     Structure,
     additions_and_joins,
@@ -85,7 +85,7 @@ required, forbidden : pairs of str
 Decorated = TypeVar("Decorated", bound=Callable[..., BNC])
 
 
-def _greedy(arcs: str, own: str = "") -> Callable[[Decorated], Decorated]:
+def _greedy_learner(arcs: str, own: str = "") -> Callable[[Decorated], Decorated]:
     """Return a decorator that adds the shared arguments to a learner's docstring and signature."""
     described = sharing({"{search}": _SHARED.replace("{arcs}", arcs).replace("{own}", own)})
     shared = [
@@ -125,7 +125,7 @@ TREE = Moves(lambda structure, at: tree_arcs(structure, at.forbidden), most=1)
 SUPERPARENT = Moves(_children_of_best, most=1)
 
 
-@_greedy(_PAIRS)
+@_greedy_learner(_PAIRS)
 def fssj(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
     """Learn a semi-naive Bayes by forward sequential selection and joining.
 
@@ -152,7 +152,7 @@ def fssj(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Sear
     return GreedySearch(k, **options).run(fssj, FORWARD, class_var, dataset)
 
 
-@_greedy(_PAIRS)
+@_greedy_learner(_PAIRS)
 def bsej(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
     """Learn a semi-naive Bayes by backward sequential elimination and joining.
 
@@ -180,7 +180,7 @@ def bsej(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Sear
     return GreedySearch(k, **options).run(bsej, BACKWARD, class_var, dataset)
 
 
-@_greedy(_ARCS)
+@_greedy_learner(_ARCS)
 def tan_hc(
     class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]
 ) -> BNC:
@@ -209,7 +209,7 @@ def tan_hc(
     return GreedySearch(k, **options).run(tan_hc, TREE, class_var, dataset)
 
 
-@_greedy(_ARCS)
+@_greedy_learner(_ARCS)
 def tan_hcsp(
     class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]
 ) -> BNC:
@@ -239,7 +239,9 @@ def tan_hcsp(
     return GreedySearch(k, **options).run(tan_hcsp, SUPERPARENT, class_var, dataset)
 
 
-@_greedy(_ARCS, "kdbk : int, default 2\n    Maximum number of feature parents per feature.\n")
+@_greedy_learner(
+    _ARCS, "kdbk : int, default 2\n    Maximum number of feature parents per feature.\n"
+)
 def kdb(
     class_var: Hashable, dataset: InFull, *, k: int, kdbk: int = 2, **options: Unpack[SearchOptions]
 ) -> BNC:

@@ -96,7 +96,7 @@ _ARGUMENTS = (
 
 @dataclass(frozen=True)
 class OwnMetric(AnyMetric):
-    """A user's function of labelled posteriors and labelled classes."""
+    """A user's function of labeled posteriors and labeled classes."""
 
     name: str
     function: Callable[..., float]
@@ -224,7 +224,7 @@ def _by_class(codes: Codes, n_classes: int, *amounts: Array) -> Array:
     return np.stack([np.bincount(codes, amount, n_classes) for amount in amounts])
 
 
-def _posteriors(logs: Array) -> Array:
+def _posteriors_of_logs(logs: Array) -> Array:
     return np.exp(log_normalize(logs))
 
 
@@ -249,22 +249,22 @@ def _log_losses(logs: Array, actual: Codes, weights: Array) -> Array:
     return np.array([losses @ weights, weights.sum()])
 
 
-def _squares(logs: Array, actual: Codes, weights: Array) -> Array:
-    p = _posteriors(logs)
+def _squared_errors(logs: Array, actual: Codes, weights: Array) -> Array:
+    p = _posteriors_of_logs(logs)
     p[np.arange(len(p)), actual] -= 1
     return np.array([(p**2).sum(axis=1) @ weights, weights.sum()])
 
 
 def _squared_shortfalls(logs: Array, actual: Codes, weights: Array) -> Array:
     return np.array(
-        [(1 - _entries_of_class(_posteriors(logs), actual)) ** 2 @ weights, weights.sum()]
+        [(1 - _entries_of_class(_posteriors_of_logs(logs), actual)) ** 2 @ weights, weights.sum()]
     )
 
 
 def _ranked_squares(logs: Array, actual: Codes, weights: Array) -> Array:
     """Sum Σ_k (P(class ≤ k) − 1[actual ≤ k])² / (K − 1) of rows; k = 1 … K − 1 of K classes."""
     most = max(1, logs.shape[1] - 1)
-    below = _posteriors(logs).cumsum(axis=1)[:, :-1] - (
+    below = _posteriors_of_logs(logs).cumsum(axis=1)[:, :-1] - (
         actual[:, None] <= np.arange(logs.shape[1] - 1)
     )
     return np.array([(below**2).sum(axis=1) @ weights / most, weights.sum()])
@@ -274,20 +274,20 @@ def _rank_errors(logs: Array, actual: Codes, weights: Array) -> Array:
     return np.array([np.abs(first_best(logs) - actual.astype(np.intp)) @ weights, weights.sum()])
 
 
-def _mean(sums: Array) -> float:
+def _mean_of_sums(sums: Array) -> float:
     total, rows = sums.reshape(2, -1).sum(axis=1).tolist()
     return total / rows if rows else np.nan
 
 
 def _root_mean(sums: Array) -> float:
-    return float(np.sqrt(_mean(sums)))
+    return float(np.sqrt(_mean_of_sums(sums)))
 
 
 def _top_bins(logs: Array, actual: Codes, weights: Array) -> Array:
     """Sum rows by the probability of the most probable class; (3, bins)."""
     best = first_best(logs)
     return bin_sums(
-        _entries_of_class(_posteriors(logs), best),
+        _entries_of_class(_posteriors_of_logs(logs), best),
         best == actual,
         equal_ends(CALIBRATION_BINS),
         weights,
@@ -316,7 +316,7 @@ def calibration_noise(sums: Array) -> float:
     return float(deviation / n @ rows / rows.sum()) if len(rows) else np.nan
 
 
-def _confusion(logs: Array, actual: Codes, weights: Array) -> Array:
+def _confusion_counts(logs: Array, actual: Codes, weights: Array) -> Array:
     """Sum rows by actual and predicted class, (classes, classes)."""
     n = logs.shape[1]
     cells = actual.astype(np.intp) * n + first_best(logs)
@@ -391,28 +391,28 @@ def _area_under_curve(scores: Array, is_positive: Mask, weights: Array) -> float
     return float(positives @ below / (positives.sum() * negatives.sum()))
 
 
-ACCURACY = Metric("accuracy", _right_by_class, _mean)
+ACCURACY = Metric("accuracy", _right_by_class, _mean_of_sums)
 
 METRICS = {
     metric.name: metric
     for metric in (
         ACCURACY,
         Metric("balanced_accuracy", _right_by_class, _mean_recall),
-        Metric("log_loss", _log_losses, _mean, is_loss=True),
-        Metric("brier", _squares, _mean, is_loss=True),
+        Metric("log_loss", _log_losses, _mean_of_sums, is_loss=True),
+        Metric("brier", _squared_errors, _mean_of_sums, is_loss=True),
         Metric("auc", _log_odds, _auc, needs_rows=True),
         Metric(
             "calibration_error", _top_bins, calibration_error, True, False, True, calibration_noise
         ),
         Metric("rmse", _squared_shortfalls, _root_mean, is_loss=True),
-        Metric("f1", _confusion, partial(_macro_mean, 0.5)),
-        Metric("precision", _confusion, partial(_macro_mean, 0.0)),
-        Metric("recall", _confusion, partial(_macro_mean, 1.0)),
-        Metric("kappa", _confusion, partial(_beyond_chance, is_kappa=True)),
-        Metric("mcc", _confusion, partial(_beyond_chance, is_kappa=False)),
-        Metric("rps", _ranked_squares, _mean, is_loss=True, needs_order=True),
-        Metric("mean_absolute_error", _rank_errors, _mean, is_loss=True, needs_order=True),
-        Metric("loglik", _log_densities, _mean, needs_joint=True),
+        Metric("f1", _confusion_counts, partial(_macro_mean, 0.5)),
+        Metric("precision", _confusion_counts, partial(_macro_mean, 0.0)),
+        Metric("recall", _confusion_counts, partial(_macro_mean, 1.0)),
+        Metric("kappa", _confusion_counts, partial(_beyond_chance, is_kappa=True)),
+        Metric("mcc", _confusion_counts, partial(_beyond_chance, is_kappa=False)),
+        Metric("rps", _ranked_squares, _mean_of_sums, is_loss=True, needs_order=True),
+        Metric("mean_absolute_error", _rank_errors, _mean_of_sums, is_loss=True, needs_order=True),
+        Metric("loglik", _log_densities, _mean_of_sums, needs_joint=True),
     )
 }
 """The metrics by name."""

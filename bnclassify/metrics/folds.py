@@ -17,11 +17,8 @@ from ..frames.frame import encode_frame
 from ..frames.numeric import check_index
 from ..frames.sources import in_pandas
 
-_MOST_UNITS = 2**22
-_MOST_DRAWN = 10**9  # number of units from which NumPy draws none
 _MOST_HASHED = 64  # maximum number of units of a row that are hashed separately
 _STEP = 0x9E3779B97F4A7C15  # increment of SplitMix64
-_WORD = 2**32  # of the random numbers of R
 
 Folds = Sequence[ArrayLike] | ArrayOf[Any] | Iterable[tuple[ArrayLike, ArrayLike]]
 
@@ -153,7 +150,7 @@ def _r_uniform(seed: int) -> Iterator[float]:
     """Yield the numbers of ``runif`` after ``set.seed``."""
     words = [seed]
     for _ in range(50 + 625):
-        words.append((69069 * words[-1] + 1) % _WORD)
+        words.append((69069 * words[-1] + 1) % 2**32)  # the random numbers of R
     generator = np.random.MT19937()
     key = np.array(words[-624:], np.uint32)
     generator.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": 624}}
@@ -195,7 +192,7 @@ def split_weights(
     k: int,
     rng: np.random.Generator,
     *,
-    most_repeated: int = _MOST_UNITS,
+    most_repeated: int = 2**22,
 ) -> ArrayOf[np.int64]:
     """Split whole weights over stratified folds unit by unit, (rows, k), as if rows were repeated.
 
@@ -203,7 +200,7 @@ def split_weights(
     drawn. Of 10^9 units and more, each fold has the same number, and the remainders of rows are
     drawn.
     """
-    if units.sum() >= _MOST_DRAWN:
+    if units.sum() >= 10**9:  # NumPy draws none of so many units
         rest = split_weights(codes, units % k, k, rng, most_repeated=most_repeated)
         return np.asarray((units // k)[:, None] + rest)
     if units.sum() <= most_repeated:
@@ -337,11 +334,11 @@ class HashedFolds:
 
     def __call__(self, frame: pd.DataFrame) -> Positions:
         """Return the fold of each row, from 0 to k − 1."""
-        return self._folds_of(self._hash(frame))
+        return self._folds_of(self._hashes_of_rows(frame))
 
     def split(self, frame: pd.DataFrame) -> ArrayOf[np.int64]:
         """Return how many units of the weight of each row each fold tests, (rows, k)."""
-        hashes, units = self._hash(frame), frame[self.weights].to_numpy(dtype=np.int64)
+        hashes, units = self._hashes_of_rows(frame), frame[self.weights].to_numpy(dtype=np.int64)
         few: ArrayOf[np.int64] = np.where(units <= _MOST_HASHED, units, 0)
         rows = np.repeat(np.arange(len(units)), few)
         # Within its row.
@@ -356,7 +353,7 @@ class HashedFolds:
             )
         return tested
 
-    def _hash(self, frame: pd.DataFrame) -> ArrayOf[np.uint64]:
+    def _hashes_of_rows(self, frame: pd.DataFrame) -> ArrayOf[np.uint64]:
         rows = frame[list(self.columns)]
         hashes = pd.util.hash_pandas_object(rows, index=True).to_numpy(dtype=np.uint64, copy=True)
         return np.asarray(hashes + np.uint64(self.seed % 2**64))

@@ -199,7 +199,7 @@ def encode_for(
 
 def code_rows(x: Model, rows: Opened[Dataset], names: Sequence[Hashable]) -> Dataset:
     """Return some variables of a model in opened rows, prepared as it reads them."""
-    data = _read(x, rows, names, "dataset")
+    data = _encode_columns(x, rows, names, "dataset")
     return data if x.preparation is None else x.preparation.code(data)
 
 
@@ -245,14 +245,18 @@ def read_for(
         for name in unknown
         if isinstance(rows, Records) and name in rows.columns and name in names
     ]
-    data = _read(x, rows, [*known, *said], argument).unknowing(said)
+    data = _encode_columns(x, rows, [*known, *said], argument).with_unknown_columns(said)
     others = [name for name in names if name in unknown and name not in said]
     if not others:
         return data
-    return data.with_unsaid(_read(x, Records([dict.fromkeys(unknown)], argument), others, argument))
+    return data.with_unsaid(
+        _encode_columns(x, Records([dict.fromkeys(unknown)], argument), others, argument)
+    )
 
 
-def _read(x: Model, rows: Opened[Dataset], names: Sequence[Hashable], argument: str) -> Dataset:
+def _encode_columns(
+    x: Model, rows: Opened[Dataset], names: Sequence[Hashable], argument: str
+) -> Dataset:
     """Encode some columns of opened rows, as a model reads them."""
     levels = x.levels_by_name
     wanted = {name: levels[name] for name in names}
@@ -276,7 +280,7 @@ def check_unknown(
             )
         else:
             column = rows
-        data = _read(x, column, [name], argument)
+        data = _encode_columns(x, column, [name], argument)
         known: Mask = np.greater_equal(data.codes[0], 0)
         known |= ~np.isnan(as_floats(data.numbers[name])) if name in data.numbers else known
         if known.any():

@@ -16,9 +16,6 @@ from ..frames.dataset import Countable
 from ..frames.schema import Schema
 from ..numbers.preparation import Preparation
 
-_MOST_CHARACTERS = 40
-"""Length of the longest argument that is printed."""
-
 A_NETWORK = "bnc('tan_cl', class_var, dataset, smooth=1, discretize='mdlp')"
 """The call, for messages, that fits a network with tables, counts and a joint distribution."""
 
@@ -55,7 +52,8 @@ class Step(Immutable):
             return self.name
         texts = {key: repr(value) for key, value in self.settings.items()}
         short = [
-            f"{key}={text if len(text) <= _MOST_CHARACTERS else '...'}"
+            # 40: length of the longest argument that is printed
+            f"{key}={text if len(text) <= 40 else '...'}"
             for key, text in texts.items()
         ]
         return f"{self.name}({', '.join(short)})"

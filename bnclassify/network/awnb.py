@@ -34,9 +34,6 @@ from .priors import Prior
 from .weighting import with_weights
 
 MAX_DEPTH = 30
-_MOST_TREES = 100_000
-_ALL_SUBSETS = 10  # maximum number of levels for a search of all splits with more than two classes
-_TREE_CELLS = 2**18  # number of codes of the rows of trees that grow together
 
 _Counts: TypeAlias = ArrayOf[np.intp]
 
@@ -53,7 +50,7 @@ class AWNB(Method):
     draws = True
 
     def __post_init__(self) -> None:
-        Whole(least=1, most=_MOST_TREES).check("awnb_trees", self.awnb_trees)
+        Whole(least=1, most=100_000).check("awnb_trees", self.awnb_trees)
         Real(above=0, most=1).check("awnb_bootstrap", self.awnb_bootstrap)
 
     def check(self, x: Model, prior: Prior) -> None:
@@ -92,7 +89,8 @@ def testing_depths(data: Dataset, samples: Iterable[Positions]) -> Positions:
     """Return the smallest depth of each feature in each sample's tree, (samples, features)."""
     at_once, depths = list[Positions](), list[Positions]()
     for sample in samples:
-        if at_once and (len(at_once) + 1) * len(sample) * len(data.columns) > _TREE_CELLS:
+        # 2**18: number of codes of the rows of trees that grow together
+        if at_once and (len(at_once) + 1) * len(sample) * len(data.columns) > 2**18:
             depths.append(_Trees(data, at_once).depths())
             at_once = []
         at_once.append(sample)
@@ -133,11 +131,11 @@ class _Trees:
             r: [j for j, card in enumerate(cards) if card == r] for r in set(cards) if r > 1
         }
         self.node = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])
-        self.layers = [self._open(np.full(len(samples), -1))]
-        while self._grow():
+        self.layers = [self._open_nodes(np.full(len(samples), -1))]
+        while self._split_deepest_layer():
             advance()
 
-    def _open(self, parent: Positions) -> _Layer:
+    def _open_nodes(self, parent: Positions) -> _Layer:
         """Open nodes, to which rows are assigned."""
         cells = self.node * self.n_classes + self.classes
         counts = np.bincount(cells, minlength=len(parent) * self.n_classes).reshape(
@@ -146,14 +144,14 @@ class _Trees:
         errors: _Counts = counts.sum(axis=1) - counts.max(axis=1)
         return _Layer(parent, errors, feature=np.full(len(parent), -1))
 
-    def _grow(self) -> bool:
+    def _split_deepest_layer(self) -> bool:
         """Split the nodes of the deepest layer; return whether any was split."""
         layer = self.layers[-1]
         n_nodes, width = len(layer.parent), max(self.by_card, default=1)
         goes_left = np.zeros((n_nodes, width), dtype=bool)
         impure = layer.errors > 0
         if impure.any() and self.by_card and len(self.layers) <= MAX_DEPTH:
-            self._keep(impure[self.node])
+            self._keep_rows(impure[self.node])
             gains, sides = self._best_splits(n_nodes, width)
             best = first_best(gains.T)
             nodes = np.flatnonzero(impure & (gains.max(axis=0) > TOLERANCE))
@@ -161,10 +159,10 @@ class _Trees:
         split = np.flatnonzero(layer.feature >= 0)
         if len(split):
             self._send_down(layer, goes_left)
-            self.layers.append(self._open(np.repeat(split, 2)))
+            self.layers.append(self._open_nodes(np.repeat(split, 2)))
         return len(split) > 0
 
-    def _keep(self, rows: Mask) -> None:
+    def _keep_rows(self, rows: Mask) -> None:
         """Drop all other rows, which are in leaves."""
         self.node, self.classes, self.codes = (
             self.node[rows],
@@ -178,21 +176,22 @@ class _Trees:
         feature = layer.feature[self.node]
         code = self.codes[feature, np.arange(len(feature))]
         self.node = 2 * rank[self.node] + ~goes_left[self.node, np.maximum(code, 0)]
-        self._keep((feature >= 0) & (code >= 0))
+        self._keep_rows((feature >= 0) & (code >= 0))
 
     def _best_splits(self, n_nodes: int, width: int) -> tuple[Array, Mask]:
         """Return the gains, (features, nodes), and the left levels of each feature's best split."""
         gains = np.full((len(self.codes), n_nodes), -np.inf)
         sides = np.zeros((*gains.shape, width), dtype=bool)
         for r, features in self.by_card.items():
-            best = _best_cut if self.n_classes <= 2 or r > _ALL_SUBSETS else _best_subset
+            # 10: maximum number of levels for a search of all splits with more than two classes
+            best = _best_cut if self.n_classes <= 2 or r > 10 else _best_subset
             for some in blocks(len(features), n_nodes * r * self.n_classes):
-                gain, left = best(self._counts(r, features[some], n_nodes))
+                gain, left = best(self._counts_by_node(r, features[some], n_nodes))
                 gains[features[some]] = gain.reshape(-1, n_nodes)
                 sides[features[some], :, :r] = left.reshape(-1, n_nodes, r)
         return gains, sides
 
-    def _counts(self, r: int, features: Sequence[int], n_nodes: int) -> _Counts:
+    def _counts_by_node(self, r: int, features: Sequence[int], n_nodes: int) -> _Counts:
         """Count levels and classes in every node, (features · nodes, levels, classes)."""
         codes = self.codes.take(features, axis=0)
         of_node = (np.arange(len(features))[:, None] * n_nodes + self.node) * r

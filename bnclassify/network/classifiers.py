@@ -29,8 +29,6 @@ from .em import maximize
 from .families import Family, Scope, check_families, check_shapes, count_parameters, scopes_of
 from .priors import Prior, is_nested, tabulate
 
-_FEWEST_ROWS = 100  # with fewer rows, most networks have more parameters than rows
-
 
 class Graph(CountedModel):
     """Base of models that are one graph: a family per variable and, fitted, a table for each."""
@@ -426,7 +424,8 @@ def warn_of_wide_tables(x: Model, rows: int) -> None:
         return
     sizes = [count_parameters([scope], x.cards) for scope in x.scopes]
     total, most = sum(sizes), max(sizes)
-    if rows < _FEWEST_ROWS or total <= rows or most <= rows / 2:
+    # 100: with fewer rows, most networks have more parameters than rows
+    if rows < 100 or total <= rows or most <= rows / 2:
         return
     widest = x.families[sizes.index(most)][0]
     cut = {} if x.discretizer is None else x.discretizer.numeric

@@ -169,7 +169,7 @@ class CompletedRows(NamedTuple):
     """
 
     rows: Positions
-    labelled: bool
+    labeled: bool
     copies: int  # of each row
     codes: Codes  # (features, rows · copies), -1 if missing
     classes: Positions
@@ -178,17 +178,17 @@ class CompletedRows(NamedTuple):
 def lay_out(codes: Codes, cards: Sequence[int]) -> list[CompletedRows]:
     """Arrange (variables, rows) codes, the class last, for `expect`, in bounded blocks."""
     n_classes = cards[-1]
-    is_labelled = codes[-1] >= 0
+    is_labeled = codes[-1] >= 0
     completed = []
-    for labelled, copies in ((True, 1), (False, n_classes)):
-        positions = np.nonzero(is_labelled == labelled)[0]
+    for labeled, copies in ((True, 1), (False, n_classes)):
+        positions = np.nonzero(is_labeled == labeled)[0]
         for rows in (positions[some] for some in blocks(len(positions), copies, BLOCK_ROWS)):
             block = codes.take(rows, axis=1)
             classes = (
-                block[-1].astype(np.intp) if labelled else np.tile(np.arange(copies), len(rows))
+                block[-1].astype(np.intp) if labeled else np.tile(np.arange(copies), len(rows))
             )
             completed.append(
-                CompletedRows(rows, labelled, copies, block[:-1].repeat(copies, axis=1), classes)
+                CompletedRows(rows, labeled, copies, block[:-1].repeat(copies, axis=1), classes)
             )
     return completed
 
@@ -214,7 +214,7 @@ def expect(
             _add_posteriors(
                 counts[belief.factor], factors[belief.factor].scope, belief, block, shares
             )
-        if not block.labelled:
+        if not block.labeled:
             for i, factor in [
                 (i, factors[i]) for i, scope in enumerate(scopes) if of_class in scope
             ]:

@@ -83,11 +83,11 @@ class Average(CountedModel):
     def log_joint_left_out(
         self, data: Dataset, prior: Any, rows: Positions, left_out: Any
     ) -> Array:
-        return self._mean(
+        return self._log_mean_of_joints(
             [counted(m).log_joint_left_out(data, prior, rows, left_out) for m in self.members]
         )
 
-    def _mean(self, logs: list[Array]) -> Array:
+    def _log_mean_of_joints(self, logs: list[Array]) -> Array:
         """Return the log of the weighted mean of the members' joint distributions."""
         return log_sum_exp(np.stack(logs) + self.log_weights[:, None, None], axis=0)
 

@@ -133,10 +133,12 @@ class Objective:
             ((*parents, v), (*cpt.shape[1:-1], len(cpt)))
             for (v, *parents, _), cpt in zip(x.scopes[:-1], cpts, strict=True)
         ]
-        self.member = self._membership(distinct.T, families)
+        self.member = self._membership_matrix(distinct.T, families)
         self.observed: Array = self.member.T @ self.counts
 
-    def _membership(self, codes: Codes, families: Sequence[tuple[Scope, Scope]]) -> csr_array:
+    def _membership_matrix(
+        self, codes: Codes, families: Sequence[tuple[Scope, Scope]]
+    ) -> csr_array:
         """Make the sparse matrix from the scope and the shape of each family without the class."""
         from scipy.sparse import csr_array
 
@@ -273,13 +275,13 @@ class Lazy(Derived):
     def _cards(self) -> list[int]:
         return [len(labels) for labels in self.known_levels[:-1]]
 
-    def _hide(self, codes: Codes) -> Codes:
+    def _hide_implied_values(self, codes: Codes) -> Codes:
         return hide_implied(codes, self._cards, self.implications)
 
     @cached_property
     def score(self) -> Formula:
         """The score of the network at rows without implied values."""
-        return Recoded(self.base.score, self._hide, self.called)
+        return Recoded(self.base.score, self._hide_implied_values, self.called)
 
 
 @record

@@ -29,9 +29,7 @@ from ..frames.numeric import (
 )
 
 _LARGEST, _MOST_DIGITS = 1e300, 18  # size and digits of numbers that are shortened
-_ALIKE = 1e-9  # share of a gap by which numbers differ because of rounding errors
 MOST_BINS = 10_000
-_MANY_CUTS = 4  # minimum number of cut points by MDLP that "mixed" keeps
 
 
 def cut_points(
@@ -185,13 +183,21 @@ def _equal_widths(values: Array, classes: Codes | None, weights: Array | None, b
     return _shorten_cut_points(values[0] * (1 - share) + values[-1] * share, values)
 
 
-def _mixed(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
+def _mdlp_or_quantiles(
+    values: Array, classes: Codes | None, weights: Array | None, bins: int
+) -> Array:
     """Return the cuts by class if there are many, and quantiles if not."""
     points = _mdlp(values, classes, weights, bins)
-    return points if len(points) >= _MANY_CUTS else _quantiles(values, classes, weights, bins)
+    # 4: minimum number of cut points by MDLP that "mixed" keeps
+    return points if len(points) >= 4 else _quantiles(values, classes, weights, bins)
 
 
-METHODS = {"mdlp": _mdlp, "quantile": _quantiles, "width": _equal_widths, "mixed": _mixed}
+METHODS = {
+    "mdlp": _mdlp,
+    "quantile": _quantiles,
+    "width": _equal_widths,
+    "mixed": _mdlp_or_quantiles,
+}
 BY_CLASS = ("mdlp", "mixed", "averaged_mdlp")
 """The methods that look at the class."""
 
@@ -254,7 +260,7 @@ def between_values(numbers: ArrayOf[Any], weights: Array | None = None) -> tuple
 
 
 def shortest_cuts(points: Sequence[float], numbers: ArrayOf[Any]) -> tuple[float, ...]:
-    """Return cut points of the fewest digits that separate the same neighbouring values."""
+    """Return cut points of the fewest digits that separate the same neighboring values."""
     values = np.unique(_in_order(numbers, None)[0])
     at = np.searchsorted(values, points, side="right")
     short = list(map(float, points))
@@ -283,7 +289,8 @@ def shortest_between(low: float, high: float, otherwise: float) -> float:
     for places in range(first, first + _MOST_DIGITS):
         point = round(middle, places)
         if low < point < high:
-            is_tied = abs(abs(point - middle) - 0.5 * 10.0**-places) < _ALIKE * wide
+            # 1e-9: share of a gap by which numbers differ because of rounding errors
+            is_tied = abs(abs(point - middle) - 0.5 * 10.0**-places) < 1e-9 * wide
             return round(middle, places + 1) if is_tied else point
     return otherwise
 

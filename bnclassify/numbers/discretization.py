@@ -95,7 +95,7 @@ class Discretizer(Immutable):
         super().__post_init__()
         alike = len(self.columns) == len(self.points) == len(self.labels or self.points)
         are_tuples = all(isinstance(labels, tuple) for labels in self.labels)
-        if not (alike and are_tuples and all(map(_ascend, self.points))):
+        if not (alike and are_tuples and all(map(_are_ascending, self.points))):
             raise ValueError("points must have the cut points of each column, in ascending order.")
         sizes = {
             "ranges": [2] * len(self.points),
@@ -176,18 +176,18 @@ class Discretizer(Immutable):
 
     def mean_of(self, name: Hashable, codes: ArrayOf[Any]) -> Array:
         """Return the mean of the training values in intervals, given by their codes."""
-        return np.array(self._learned(name, self.means)).take(codes)
+        return np.array(self._learned_of_column(name, self.means)).take(codes)
 
     def draw(self, name: Hashable, codes: ArrayOf[Any], rng: np.random.Generator) -> Array:
         """Draw a number from each interval, uniformly, within the range of the training values."""
-        low, high = self._learned(name, self.ranges)
+        low, high = self._learned_of_column(name, self.ranges)
         edges = np.array([low, *self.cuts[name], high])
         intervals: Positions = np.minimum(codes, len(edges) - 2)
         drawn = rng.uniform(edges[intervals], edges[intervals + 1])
         # An additional level stands for missing values.
         return np.where(codes == intervals, drawn, np.nan)
 
-    def _learned(
+    def _learned_of_column(
         self, name: Hashable, by_column: tuple[tuple[float, ...], ...]
     ) -> tuple[float, ...]:
         if values := by_column[self.columns.index(name)] if by_column else ():
@@ -227,7 +227,7 @@ class Discretizer(Immutable):
             if numbers is None and pd.isna(column).all():
                 numbers = np.full(len(column), np.nan)
             if numbers is not None:
-                levels, codes = self._code(name, numbers)
+                levels, codes = self._levels_and_codes(name, numbers)
                 ordered = name in self.intervals
                 frame.isetitem(
                     i, pd.Categorical.from_codes(codes, pd.Index(levels), ordered=ordered)
@@ -247,10 +247,12 @@ class Discretizer(Immutable):
                 name not in self.intervals
                 or data.levels[data.positions[name]] != self.intervals[name]
             ):
-                coded[name] = self._code(name, data.numbers[name])
+                coded[name] = self._levels_and_codes(name, data.numbers[name])
         return data.recoded(coded)
 
-    def _code(self, name: Hashable, numbers: ArrayOf[Any]) -> tuple[tuple[Any, ...], ArrayOf[Any]]:
+    def _levels_and_codes(
+        self, name: Hashable, numbers: ArrayOf[Any]
+    ) -> tuple[tuple[Any, ...], ArrayOf[Any]]:
         """Return the levels of a column, and the codes of its numbers."""
         if name not in self.intervals:
             return code_labels(numbers, self.kept[name])
@@ -272,7 +274,7 @@ class Discretizer(Immutable):
         return "\n".join([head, *(lines or ["  (no column)"])])
 
 
-def _ascend(points: tuple[float, ...]) -> bool:
+def _are_ascending(points: tuple[float, ...]) -> bool:
     return list(points) == sorted(set(points))
 
 
@@ -295,7 +297,9 @@ class MovedCuts(Discretizer):
         super().__post_init__()
         for cutting in self.cuttings:
             pairs = zip(cutting, self.points, strict=True)
-            if not all(_ascend(points) and set(points) <= set(union) for points, union in pairs):
+            if not all(
+                _are_ascending(points) and set(points) <= set(union) for points, union in pairs
+            ):
                 raise ValueError(
                     "cuttings must be cut points in ascending order, all among the points."
                 )

@@ -36,7 +36,6 @@ from .canvas import (
 
 _BEYOND = 1.25  # ratio of infinite bars to the longest finite one
 _MOST_PAIRS = 25
-_LEAST = 0.005  # from which a number is not written as 0.00
 _TOP = Optional(Whole(least=1))
 
 Strength: TypeAlias = tuple[Hashable, Hashable, float, float]
@@ -301,7 +300,8 @@ def _draw_largest(
     ordered: list[float] = numbers[order].tolist()
     n = len(ordered)
     if top is not None:
-        n = min(top, sum(abs(number) >= _LEAST for number in ordered) or n)
+        # 0.005: smaller numbers are written as 0.00
+        n = min(top, sum(abs(number) >= 0.005 for number in ordered) or n)
     shown, texts = order[:n], [signed(number).removeprefix("+") for number in ordered[:n]]
     ends = None if spread is None else spread[1, shown]
     axes = _draw_bars(ax, [labels[i] for i in shown], ordered[:n], texts, ends)

@@ -85,7 +85,6 @@ _STYLE: Any = {
     "hatch.linewidth": 0.6,
 }
 _WIDTH = 4.6  # inches of a picture
-_SHARE = 0.775  # of a figure that its axes have before they are laid out
 _LINE = 26  # letters of a line of a label
 _LETTER, LINE = 0.072, 0.14  # width of a letter, height of a line in inches
 
@@ -147,7 +146,8 @@ def horizontal_axes(ax: Axes | None, labels: Sequence[str], *, height: float = 0
 
 def letters_across(axes: Axes) -> int:
     """Estimate how many letters fit into the width of the axes, beside the labels of their rows."""
-    width = axes.bbox.width / axes.figure.dpi / _SHARE - 0.4
+    # 0.775: share of a figure that its axes have before they are laid out
+    width = axes.bbox.width / axes.figure.dpi / 0.775 - 0.4
     return max(12, int((width - estimate_width(_row_labels(axes))) / _LETTER))
 
 

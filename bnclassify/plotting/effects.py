@@ -41,8 +41,6 @@ from .canvas import (
 from .pair_effects import draw_pair
 
 _MOST_LEVELS = 300
-_MARGIN = 0.08  # share of the range of the cut points, drawn on both sides
-_MOST_MARKS = 500  # of values
 
 
 @chart
@@ -121,7 +119,8 @@ def _axis_ends(
     """Return the ends of training data, or of a margin around cut points, and of the data."""
     if not cuts:
         return 0.0, 0.0
-    margin = _MARGIN * (cuts[-1] - cuts[0]) or abs(cuts[0]) * _MARGIN or 1.0
+    # 0.08: share of the range of the cut points, drawn on both sides
+    margin = 0.08 * (cuts[-1] - cuts[0]) or abs(cuts[0]) * 0.08 or 1.0
     found = [max(cuts[0] - margin, min(cuts[0], 0.0)), cuts[-1] + margin]
     steps = x.discretizer
     ranks = [
@@ -165,12 +164,13 @@ def _draw_curves(
         )
     for i, (color, dashes) in enumerate(LINES[: len(lines)]):
         (drawn,) = axes.plot(points, lines[i, :], color=color, linestyle=dashes, linewidth=1.6)
-        names |= {_named(effect, i): drawn} if effect.parent is not None else {}
+        names |= {_name_of_effect(effect, i): drawn} if effect.parent is not None else {}
     marks = {"cut points": (np.array(cuts), 0.98, GREY)} if cuts else {}
     if data is not None:
         values = np.sort(as_floats(data.numbers[effect.feature]))
         values = values[: np.count_nonzero(~np.isnan(values))]  # NaN come last
-        marks["values in the data"] = values[:: 1 + len(values) // _MOST_MARKS], 0.02, "black"
+        # 500 values
+        marks["values in the data"] = values[:: 1 + len(values) // 500], 0.02, "black"
     for name, (places, height, color) in marks.items():
         at: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False}
         (names[name],) = axes.plot(
@@ -218,7 +218,7 @@ def _draw_levels(
     for i in range(n_lines):
         middle = np.arange(len(labels)) + (i - (n_lines - 1) / 2) * height
         bars = axes.barh(middle, effect.log_odds[i, :], height=height, color=LINES[i][0])
-        names |= {_named(effect, i): bars} if effect.parent is not None else {}
+        names |= {_name_of_effect(effect, i): bars} if effect.parent is not None else {}
     axes.axvline(0, color=GREY, linewidth=0.8)
     axes.set_xlabel(broken(_axis_label(effect), 48))
     axes.set_ylabel(broken(effect.feature))
@@ -231,7 +231,7 @@ def _axis_label(effect: Effect) -> str:
     return f"log odds: away from {effect.target} ← → towards it"
 
 
-def _named(effect: Effect, i: int) -> str:
+def _name_of_effect(effect: Effect, i: int) -> str:
     return describe(effect.parent, effect.parent_levels[i])
 
 
@@ -319,7 +319,7 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Line],
     for (name, given), rows in table[~hidden].groupby(["variable", "given"], sort=False):
         i, texts = (
             x.features.index(name),
-            rows["value"].map(_short).groupby(rows["points"]).agg(", ".join),
+            rows["value"].map(_short_interval).groupby(rows["points"]).agg(", ".join),
         )
         mark = None if points is None or given != known.get(i, "") else int(points[i, 0]) / most
         title = f"{name} if {given}" if given else str(name)
@@ -351,10 +351,10 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Line],
     return [*scales, scale], title
 
 
-def _short(value: object) -> str:
+def _short_interval(value: object) -> str:
     """Write an interval with few letters.
 
-    >>> [_short(value) for value in ("(-inf, 72.5]", "(72.5, 99.5]", "(154.5, inf)", "high")]
+    >>> [_short_interval(each) for each in ("(-inf, 72.5]", "(72.5, 99.5]", "(154.5, inf)", "high")]
     ['≤ 72.5', '72.5–99.5', '> 154.5', 'high']
     """
     found = re.fullmatch(r"\((\S+), (\S+)[\])]", str(value))

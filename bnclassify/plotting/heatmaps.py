@@ -153,9 +153,11 @@ class _Layout:
     def blocks(self) -> tuple[list[str], list[str]]:
         """The configurations of parents of vertically and of horizontally arranged blocks."""
         down = 1 + self.down
-        return self._configurations(slice(1, down), 36), self._configurations(slice(down, -1), 24)
+        return self._configurations_in_words(slice(1, down), 36), self._configurations_in_words(
+            slice(down, -1), 24
+        )
 
-    def _configurations(self, members: slice, width: int) -> list[str]:
+    def _configurations_in_words(self, members: slice, width: int) -> list[str]:
         names, labels = self.family[members], self.levels[members]
         return [broken(", ".join(map(describe, names, state)), width) for state in product(*labels)]
 

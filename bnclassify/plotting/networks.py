@@ -35,10 +35,7 @@ if TYPE_CHECKING:
 _CLASS_ARC = {"color": "#87919b", "penwidth": "0.7", "arrowsize": "0.5"}
 _FEATURE_ARC = {"color": "#4a545e", "penwidth": "1.6", "arrowsize": "0.8", "weight": "8"}
 _CLASSES_ARC = _FEATURE_ARC | {"color": BLUE}
-_CAPTION_LINE = 90
 _FONT = 12
-_MOST_ABREAST = 8
-_MOST_INLINE = 60
 
 _Arcs = dict[tuple[Hashable, Hashable], float]
 
@@ -155,7 +152,7 @@ def plot(
 
 def _draw_inline(x: Model) -> str:
     """Draw a model as SVG for a notebook; nothing if it is large or cannot be drawn."""
-    if len(x.variables) > _MOST_INLINE:
+    if len(x.variables) > 60:
         return ""
     import graphviz
 
@@ -182,7 +179,7 @@ def _direction_of_layers(arcs: _Arcs, features: tuple[Hashable, ...]) -> str:
     parents = {head: [tail for tail in features if (tail, head) in arcs] for head in features}
     if find_cycle(parents):  # without arcs from later to earlier features, cycles are impossible
         parents = {v: [p for p in features[:i] if (p, v) in arcs] for i, v in enumerate(features)}
-    return "LR" if max(map(len, layers(parents)), default=0) > _MOST_ABREAST else "TB"
+    return "LR" if max(map(len, layers(parents)), default=0) > 8 else "TB"
 
 
 def sketch(x: Model, class_arcs: bool, *, note_colors: bool = True) -> Sketch:
@@ -247,7 +244,7 @@ def _picture_attributes(
     x: Model, arcs: _Arcs, lines: list[str], fontsize: float | None
 ) -> dict[str, dict[str, str]]:
     """Return the attributes of a picture and of its nodes, including the caption."""
-    caption = "\n".join(fill(line, _CAPTION_LINE, break_long_words=False) for line in lines)
+    caption = "\n".join(fill(line, 90, break_long_words=False) for line in lines)
     return {
         "graph_attr": {
             "rankdir": _direction_of_layers(arcs, x.features),

@@ -36,7 +36,7 @@ def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     for feature, share in shares.items():
         nodes[feature] = {"label": written(f"{feature}\n{share:.2f}")}
         if is_weighted:
-            nodes[feature] |= _filled(blend(BLUE, 0.8 * share / max(shares.values())))
+            nodes[feature] |= _style_filled_with(blend(BLUE, 0.8 * share / max(shares.values())))
     learner = "" if x.recipe is None else f", learned by {x.recipe.structure.name}"
     predicted = x.class_var if len(x.targets) == 1 else f"{len(x.targets):,} class variables"
     return nodes, [f"{predicted} and {len(x.features):,} features{learner}", *filter(None, [note])]
@@ -100,10 +100,10 @@ def _color_of_contribution(text: str, weight: float, largest: float) -> Node:
     """Color a node by its contribution to the log odds; an infinite one has the full color."""
     depth = 0.8 * min(abs(weight / largest), 1.25)
     color = blend(BLUE if weight > 0 else ORANGE, depth)
-    return {"label": written(f"{text}\n{signed(weight)}"), **_filled(color)}
+    return {"label": written(f"{text}\n{signed(weight)}"), **_style_filled_with(color)}
 
 
-def _filled(color: str) -> Node:
+def _style_filled_with(color: str) -> Node:
     return {"style": "rounded,filled", "fillcolor": color, "fontcolor": ink(color)}
 
 

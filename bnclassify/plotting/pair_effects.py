@@ -17,8 +17,6 @@ from .canvas import BLUE, ORANGE, broken, entitle, estimate_width, prepare_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_TEXTS = 200  # cells with a number
-
 
 def draw_pair(x: Model, pair: Sequence[Hashable], target: Hashable | None, ax: Axes | None) -> Axes:
     """Draw the effects of a pair of features beyond those of each, one cell per two values."""
@@ -56,7 +54,7 @@ def draw_pair(x: Model, pair: Sequence[Hashable], target: Hashable | None, ax: A
     axes.set_yticks(range(len(texts[0])), texts[0])
     axes.set_xlabel(str(chosen[1]))
     axes.set_ylabel(str(chosen[0]))
-    if odds.size <= _MOST_TEXTS:
+    if odds.size <= 200:  # cells with a number
         for (i, j), value in np.ndenumerate(odds):
             axes.text(j, i, f"{value:+.2f}", ha="center", va="center", fontsize=8)
     title = f"Effect of {chosen[0]} and {chosen[1]} together on {x.class_var} = {labels[c]}"

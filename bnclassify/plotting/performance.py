@@ -213,7 +213,7 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def _draw_cells(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
-    """Draw shares with each cell's count, and labels; of many classes, some labels only."""
+    """Draw shares with the count of each cell; with many classes, only some have labels."""
     n, texts, width, height = len(shares), list[str](), 6.0, 6.0
     places = np.linspace(0, n - 1, 15).astype(int) if n > _MOST_FIGURES else np.arange(n)
     labels: list[Hashable] = counts.index[places].to_list()

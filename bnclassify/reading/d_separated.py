@@ -73,8 +73,8 @@ def d_separated(x: Model, a: Variables, b: Variables, given: Variables = ()) -> 
     False
     """
     families = check_bnc(x, "d_separated").parents
-    first, second = _names(families, "a", a), _names(families, "b", b)
-    known = _names(families, "given", given)
+    first, second = _names_as_tuple(families, "a", a), _names_as_tuple(families, "b", b)
+    known = _names_as_tuple(families, "given", given)
     for name, names, others in [("b", second, first), ("given", known, (*first, *second))]:
         if shared := [v for v in names if v in others]:
             raise ValueError(
@@ -85,7 +85,7 @@ def d_separated(x: Model, a: Variables, b: Variables, given: Variables = ()) -> 
     return not any(set(first) & set(group) and set(second) & set(group) for group in groups)
 
 
-def _names(
+def _names_as_tuple(
     families: Mapping[Hashable, object], argument: str, value: Variables
 ) -> tuple[Hashable, ...]:
     """Return one name, or several, as a tuple, or raise."""

@@ -11,7 +11,6 @@ from ..model.model import MISSING_RULE, WRITERS, Model
 from ..model.recipes import Rows, Step
 from ..scores.evaluate import shifts_of_missing
 
-_WIDTH = 88
 _MOST, _FEW = 6, 3
 """Largest number of columns or classes that are named; of more, the number is shown."""
 
@@ -65,7 +64,7 @@ def aligned(facts: Mapping[str, object]) -> list[str]:
     width, lines = max(map(len, facts), default=0) + 4, []
     for name, fact in facts.items():
         text = f"{fact:,}" if isinstance(fact, int) else str(fact)
-        first, *more = wrap(text, _WIDTH - width, break_long_words=False) or [""]
+        first, *more = wrap(text, 88 - width, break_long_words=False) or [""]
         lines += [f"  {name + ':':<{width - 2}}{first}", *[" " * width + line for line in more]]
     return lines
 

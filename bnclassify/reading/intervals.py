@@ -99,7 +99,7 @@ def posterior_tally(x: Model) -> Tally:
 def draw_tables(x: Model, rng: np.random.Generator) -> Model:
     """Return a model with tables that are drawn from their posterior distribution."""
     tally = posterior_tally(x)
-    return counted(x).tabulate(Tally(tally.counts, tally.prior.drawn(rng)))
+    return counted(x).tabulate(Tally(tally.counts, tally.prior.with_drawn_tables(rng)))
 
 
 def with_bounds(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:

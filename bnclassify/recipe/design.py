@@ -43,7 +43,7 @@ class Design:
         """Return the sums over rows of squared values times factors, (rows,), as (columns,)."""
         return np.asarray((self.table**2).T @ factors)
 
-    def times(self, factors: Array) -> Design:
+    def times_rows(self, factors: Array) -> Design:
         """Return the rows times factors, (rows,)."""
         if isinstance(self.table, np.ndarray):
             return Design(self.table * factors[:, None])
@@ -51,7 +51,9 @@ class Design:
 
     def gram(self, factors: Array | None = None) -> Array:
         """Return Σ v x xᵀ over rows x with factors v, (columns, columns)."""
-        return _in_full(self.table.T @ (self if factors is None else self.times(factors)).table)
+        return _in_full(
+            self.table.T @ (self if factors is None else self.times_rows(factors)).table
+        )
 
     @classmethod
     def beside(cls, designs: Sequence[Design]) -> Design:

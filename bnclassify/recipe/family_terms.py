@@ -42,7 +42,9 @@ class FamilyTerm:
     def _fine(self) -> Table | None:
         """The sum as a table, if there are several codings and few cells."""
         is_small = prod([card + 1 for card in self.cards]) <= _MOST_FINE_CELLS
-        return self._joined(self._tables()) if self.parts[0][0] and is_small else None
+        return (
+            self._sum_of_tables(self._tables_by_coding()) if self.parts[0][0] and is_small else None
+        )
 
     def at(self, codes: Codes) -> Array:
         """Return the values at rows, (rows or 1, classes or 1)."""
@@ -50,12 +52,12 @@ class FamilyTerm:
             return self._fine.at(codes)
         if len(self.parts) == 1:
             [(codings, term)] = self.parts
-            return term.logs(self._coded(codings, codes) if codings else codes)
+            return term.logs(self._codes_in_coding(codings, codes) if codings else codes)
         return np.asarray(
-            sum(term.logs(self._coded(codings, codes)) for codings, term in self.parts)
+            sum(term.logs(self._codes_in_coding(codings, codes)) for codings, term in self.parts)
         )
 
-    def _coded(self, codings: Sequence[Coding], codes: Codes) -> dict[int, Codes]:
+    def _codes_in_coding(self, codings: Sequence[Coding], codes: Codes) -> dict[int, Codes]:
         """Return the codes of the features in scope, in a coding."""
         pairs = zip(self.scope, codings or (None,) * len(self.scope), strict=True)
         return {v: codes[v] if coding is None else coding[codes[v]] for v, coding in pairs}
@@ -74,9 +76,9 @@ class FamilyTerm:
     def written(self) -> tuple[Table, ...]:
         """Return the tables of all discretizations, or their sum if it has fewer cells."""
         self.check()
-        tables = self._tables()
+        tables = self._tables_by_coding()
         if len(tables) > 1 and self.cells <= sum(prod(table.logs.shape[:-1]) for table in tables):
-            return (self._joined(tables),)
+            return (self._sum_of_tables(tables),)
         return tuple(tables)
 
     @property
@@ -90,11 +92,11 @@ class FamilyTerm:
         sizes = [term.table.cards[self.owner < 0 :] for _, term in self.parts]
         return min(self.cells, sum(prod([card + 1 for card in cards]) for cards in sizes))
 
-    def _tables(self) -> list[Table]:
+    def _tables_by_coding(self) -> list[Table]:
         """Return a table per discretization."""
-        return [self._table(*part) for part in self.parts]
+        return [self._table_in_coding(*part) for part in self.parts]
 
-    def _table(self, codings: tuple[Coding, ...], term: RaisedTable) -> Table:
+    def _table_in_coding(self, codings: tuple[Coding, ...], term: RaisedTable) -> Table:
         """Return a term as a table of all values of its features, in a discretization."""
         cards = tuple([card + 1 for card in term.table.cards[self.owner < 0 :]])
         grid = np.indices(cards).reshape(len(cards), prod(cards))
@@ -102,7 +104,7 @@ class FamilyTerm:
         logs = term.logs(dict(zip(self.scope, grid, strict=True)))
         return Table(self.owner, self.scope, logs.reshape(*cards, logs.shape[-1]), codings)
 
-    def _joined(self, tables: Sequence[Table]) -> Table:
+    def _sum_of_tables(self, tables: Sequence[Table]) -> Table:
         """Return the sum of tables as a table of the codes before they are coded."""
         joined = np.zeros(
             [card + 1 for card in self.cards] + [max(t.logs.shape[-1] for t in tables)]

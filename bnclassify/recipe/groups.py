@@ -63,7 +63,7 @@ class Group:
             for i in range(root + len(found))
         ]
 
-    def logs(
+    def logs_of_families(
         self,
         codes: Codes,
         left_out: LeftOut | None = None,
@@ -80,7 +80,7 @@ class Group:
         n = len(self.stack.cards)
         members = _codes_of_members(codes, self.members, self.codings, rows)
         if left_out is not None and n > 1:
-            left_out = left_out.tiled(n)
+            left_out = left_out.repeated(n)
         values = (
             class_probabilities(self.stack, members, codes[0][..., rows].shape[-1] * n, left_out)
             if self.of_class
@@ -96,9 +96,9 @@ class Group:
             mean = logs[:1] if kept == 1 else logs[:kept].sum(axis=0, keepdims=True) / kept
             yield np.concatenate([mean, logs[kept:]]) if len(logs) > kept else mean
 
-    def tables(self, parents: int) -> Iterator[tuple[int, list[PrefixTable]]]:
+    def tables_of_families(self, parents: int) -> Iterator[tuple[int, list[PrefixTable]]]:
         """Yield each family and its tables with a maximum number of feature parents."""
-        tables, n = self.stack.tables(parents), self.codings
+        tables, n = self.stack.tables_of_codings(parents), self.codings
         for i, family in enumerate(self.families):
             yield family, tables[i * n : (i + 1) * n]
 

@@ -97,7 +97,7 @@ class HeldOutOdds(NamedTuple):
         ]
         return cls(join(by_depth), of_codings, of_numbers)
 
-    def times(self, kept: Array) -> HeldOutOdds:
+    def odds_times_rows(self, kept: Array) -> HeldOutOdds:
         """Return the odds times a number per row."""
         by_depth, *parts = self
         return HeldOutOdds(by_depth * kept, *[[array * kept for array in part] for part in parts])
@@ -147,7 +147,7 @@ class HeldOutTerms:
         *evidence, prior = self.odds.by_depth[0]
         codes = self.terms.data.codes[:-1, self.rows]
         kept, offset = self.fading.at(codes, prior.T, np.sum(evidence, axis=0).T)
-        return replace(self, odds=self.odds.times(kept), kept=kept, offset=offset.T)
+        return replace(self, odds=self.odds.odds_times_rows(kept), kept=kept, offset=offset.T)
 
     def at(self, rows: Positions, counts: Array) -> HeldOutTerms:
         """Return the same terms at rows that were not counted."""
@@ -188,7 +188,7 @@ class HeldOutTerms:
             own = columns[self.rows]
             if self.kept is not None:
                 gaps = self.fading.of_shifts(self.terms.data.codes[:-1, self.rows])
-                own = own.times(gaps[:, 0] if name == "gaps" else self.kept)
+                own = own.times_rows(gaps[:, 0] if name == "gaps" else self.kept)
             blocks.append(Block(name, columns=own))
         return blocks
 

@@ -68,7 +68,7 @@ def make_tree(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[Factor, ..
     return replace(tree, cpts=tuple([table.conditional(family) for table, family in pairs])).factors
 
 
-def some(codings: Sequence[object]) -> list[int]:
+def some_positions(codings: Sequence[object]) -> list[int]:
     """Return an evenly spread selection of the positions of codings, whose trees are averaged."""
     n = len(codings)
     positions: list[int] = np.unique(np.linspace(0, n - 1, min(n, _TREES)).astype(int)).tolist()

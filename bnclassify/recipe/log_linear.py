@@ -27,7 +27,7 @@ from ..scores.formulas import Blend, Formula, Sum, Table
 from ..scores.rows import Rows
 from .codings import Coarsening
 from .family_terms import FamilyTerm, family_terms
-from .incomplete import make_tree, some
+from .incomplete import make_tree, some_positions
 from .tables import PrefixTable, class_shares
 from .terms import Power
 
@@ -144,7 +144,7 @@ class LogLinear(BuiltOn):
         if fading is None:
             return total
         gaps = [
-            _gap(i, shift, self.known_levels[i])
+            _shift_of_missing_value(i, shift, self.known_levels[i])
             for i, shift in enumerate(self.gaps)
             if shift is not None
         ]
@@ -190,10 +190,10 @@ class LogLinear(BuiltOn):
         """The trees of some of the networks as sums of tables."""
         trees, nothing = [], np.full((len(self.features), 1), -1)
         averaged = self.tables[: len(self.tables) - self.apart]
-        for number in some(averaged):
+        for number in some_positions(averaged):
             factors, coding = (
                 make_tree(self.in_coding(number), averaged[number]),
-                self._coding(number),
+                self._coding_number(number),
             )
             maps = () if coding is None else coding.maps
             *tables, of_class = [
@@ -207,7 +207,7 @@ class LogLinear(BuiltOn):
             trees.append(Sum((*tables, of_class), marginalizes=True))
         return tuple(trees)
 
-    def _coding(self, number: int) -> Any:
+    def _coding_number(self, number: int) -> Any:
         """Return the function that codes rows in a discretization, or None."""
         return self.coarsenings[number] if self.coarsenings else None
 
@@ -261,7 +261,7 @@ def shortened(x: BNC, parents: int) -> BNC:
     return replace(x, families=tuple(families), cpts=None)
 
 
-def _gap(feature: int, shift: Array, labels: Sequence[object]) -> Table:
+def _shift_of_missing_value(feature: int, shift: Array, labels: Sequence[object]) -> Table:
     """Return the shift of a missing value of a feature as a table."""
     return Table(
         feature, (feature,), np.concatenate([np.zeros((len(labels), len(shift))), shift[None]])

@@ -120,28 +120,30 @@ class Problem:
             flat += weights[end - len(terms) : end] @ terms.reshape(len(terms), flat.size)
         if self.columns is not None:
             of_columns = weights[self.ends[-1] :].reshape(-1, self.others)
-            total += self.columns.product(of_columns @ _contrasts(self.others + 1)).T
+            total += self.columns.product(of_columns @ _odds_of_basis(self.others + 1)).T
         return total
 
-    def transposed(self, residuals: Array) -> Array:
+    def sums_of_residuals(self, residuals: Array) -> Array:
         """Return the transpose of `odds`: sums over rows of residuals times each weight's odds."""
         parts = [
             terms.reshape(len(terms), residuals.size) @ residuals.ravel() for terms in self.shared
         ]
         if self.columns is not None:
-            parts.append((self.columns.sums(residuals.T) @ _contrasts(self.others + 1).T).ravel())
+            parts.append(
+                (self.columns.sums(residuals.T) @ _odds_of_basis(self.others + 1).T).ravel()
+            )
         return np.concatenate(parts)
 
     def gradient(self, posteriors: Array) -> Array:
         """Return the derivative of the log-likelihood; posteriors exclude the first class."""
         is_own: Mask = self.classes == np.arange(1, self.others + 1)[:, None]
-        return self.transposed((is_own - posteriors) * self.counts)
+        return self.sums_of_residuals((is_own - posteriors) * self.counts)
 
-    def curved(self, weights: Array, posteriors: Array) -> Array:
+    def hessian_times(self, weights: Array, posteriors: Array) -> Array:
         """Return H times weights, H being minus the Hessian of the log-likelihood."""
         spread = self.odds(weights)
         spread -= (posteriors * spread).sum(axis=0)
-        return self.transposed(spread * posteriors * self.counts)
+        return self.sums_of_residuals(spread * posteriors * self.counts)
 
     def solver(self, posteriors: Array, ridges: Array) -> Solve:
         """Return a function that solves (H + Λ) x = slope, maybe approximately; see `parts`."""
@@ -171,13 +173,13 @@ class Problem:
             return solve_shared, of_shared
         width = self.columns.shape[1]
         step = -(-n // max(2 * width, int(_PRODUCTS / width**2 / (k + 1))))
-        columns, basis = self.columns[::step], _basis(k + 1)
+        columns, basis = self.columns[::step], _orthonormal_basis(k + 1)
         shares = np.concatenate([1 - posteriors.sum(axis=0, keepdims=True), posteriors])[
             :, ::step
         ].clip(0)
         solvers = []
         for share in shares if k > 1 else shares[:1]:  # two classes have the same part
-            root = columns.times(
+            root = columns.times_rows(
                 np.sqrt(self.counts[::step] * step * share * (1 - share) * (k + 1) / k)
             )
             wide = root.shape[0] < width
@@ -212,7 +214,10 @@ class Problem:
 
     def by_class(self, weights: Array) -> Array:
         """Return the weights of columns for each class, (columns, classes)."""
-        return weights[self.ends[-1] :].reshape(-1, self.others) @ _basis(self.others + 1).T
+        return (
+            weights[self.ends[-1] :].reshape(-1, self.others)
+            @ _orthonormal_basis(self.others + 1).T
+        )
 
     def curvature(self, posteriors: Array) -> Array:
         """Return A with A Aᵀ = H, minus the Hessian, or H if A is wider; maybe by spread rows."""
@@ -233,7 +238,7 @@ class Problem:
             root = _root_of_curvature(design, counts[block], shares[:, block])
             result[:end, :end] += root @ root.T
             if columns is not None and end:
-                result[:end, end:] += self._cross(
+                result[:end, end:] += self._hessian_of_terms_and_columns(
                     design, columns[block], counts[block], shares[:, block]
                 )
         if columns is not None:
@@ -246,10 +251,12 @@ class Problem:
         if columns is None:
             return []
         full = columns.full()
-        design: Array = np.einsum("rj,ak->jakr", full, _contrasts(self.others + 1))
+        design: Array = np.einsum("rj,ak->jakr", full, _odds_of_basis(self.others + 1))
         return [design.reshape(-1, self.others, len(full))]
 
-    def _cross(self, design: Array, columns: Design, counts: Array, shares: Array) -> Array:
+    def _hessian_of_terms_and_columns(
+        self, design: Array, columns: Design, counts: Array, shares: Array
+    ) -> Array:
         """Return the part of H of shared terms and columns, (terms, weights of columns)."""
         terms, others, rows = design.shape
         spread: Array = design - np.einsum("tkr,kr->tr", design, shares)[:, None]
@@ -257,29 +264,29 @@ class Problem:
         by_class = columns.sums(spread.reshape(-1, rows).T).T.reshape(
             terms, others, columns.shape[1]
         )
-        crossed = np.tensordot(by_class, _contrasts(others + 1), (1, 1))
+        crossed = np.tensordot(by_class, _odds_of_basis(others + 1), (1, 1))
         return crossed.reshape(terms, columns.shape[1] * others)
 
     def _of_columns(self, columns: Design, counts: Array, shares: Array) -> Array:
         """Return the part of H of the columns."""
         n, k = columns.shape[1], self.others
-        wide = Design.beside([columns.times(root) for root in shares * np.sqrt(counts)])
+        wide = Design.beside([columns.times_rows(root) for root in shares * np.sqrt(counts)])
         table = -wide.gram().reshape(k, n, k, n)
         for c in range(k):
             table[c, :, c] += columns.gram(shares[c] * counts)
-        basis = _contrasts(k + 1)
+        basis = _odds_of_basis(k + 1)
         curved = np.einsum("ak,kjlh,bl->jahb", basis, table, basis, optimize=True)
         return np.reshape(curved, (n * k, n * k))
 
 
 @cache
-def _contrasts(n: int) -> Array:
-    """Return the odds by each vector of `_basis`, (n − 1, n − 1)."""
-    return np.ascontiguousarray(odds(_basis(n).T).T)
+def _odds_of_basis(n: int) -> Array:
+    """Return the odds by each vector of `_orthonormal_basis`, (n − 1, n − 1)."""
+    return np.ascontiguousarray(odds(_orthonormal_basis(n).T).T)
 
 
 @cache
-def _basis(n: int) -> Array:
+def _orthonormal_basis(n: int) -> Array:
     """Return an orthonormal basis of the vectors that sum to 0, (n, n − 1)."""
     basis = np.triu(np.ones((n, n - 1)))
     basis[np.arange(1, n), np.arange(n - 1)] = -np.arange(1.0, n)
@@ -379,7 +386,7 @@ def maximize(
 
 
 def _times_curvature(x: Problem, posteriors: Array, ridges: Array, weights: Array) -> Array:
-    return x.curved(weights, posteriors) + ridges * weights
+    return x.hessian_times(weights, posteriors) + ridges * weights
 
 
 def _conjugate_gradients(times: Solve, slope: Array, precondition: Solve) -> tuple[Array, int]:

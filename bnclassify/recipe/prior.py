@@ -164,7 +164,7 @@ class _Likelihoods:
         """The entries whose rise is not a short sum."""
         return np.flatnonzero((self.counts > _FEW) | (self.counts % 1 != 0))
 
-    def _rises(self, scaled: Array) -> Array:
+    def _rises_of_digamma(self, scaled: Array) -> Array:
         """Return s (ψ(s + n) − ψ(s)) for s = m · base; if n is whole, 1 + s/(s + 1) + … of n terms.
 
         Example: 1 if n = 1, however large s is, so that levels that occur once say nothing about m.
@@ -210,7 +210,7 @@ class _Likelihoods:
     def slopes(self, m: Array | float) -> Array:
         """Return the slopes by ln m, at one concentration per table or at one for all."""
         scaled = (m if isinstance(m, float) else m.repeat(self.sizes)) * self.bases
-        return self._add_up(self.signs * self._rises(scaled))
+        return self._add_up(self.signs * self._rises_of_digamma(scaled))
 
     def _add_up(self, values: Array) -> Array:
         result, some = np.zeros(len(self.sizes)), self.sizes.nonzero()[0]
@@ -310,7 +310,10 @@ class BackOff(Immutable):
         stacks = make_stacks(
             [c.prefixes for c in counts], [np.array([c.cards]) for c in counts], of_class, self
         )
-        tables = [stack.tables(len(scope))[0] for stack, scope in zip(stacks, scopes, strict=True)]
+        tables = [
+            stack.tables_of_codings(len(scope))[0]
+            for stack, scope in zip(stacks, scopes, strict=True)
+        ]
         cpts = [table.conditional(family) for table, family in zip(tables, families, strict=True)]
         return cpts, concentrations_of(tables)
 

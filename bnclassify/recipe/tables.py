@@ -95,7 +95,7 @@ class PrefixTable(Immutable):
         """Number of cells of the full table."""
         return prod(self.cards) * self.prefixes[-1].counts.shape[1]
 
-    def grids(self) -> Iterator[Array]:
+    def grids_by_depth(self) -> Iterator[Array]:
         """Yield P(x | class, first parents) of all configurations, for 0 feature parents and more.
 
         The axes are the feature parents, of which later ones have length 1, x, and the class.
@@ -126,11 +126,11 @@ class PrefixTable(Immutable):
 
     def alone(self) -> Array:
         """Return P(x | class), (levels, classes or 1), of a variable without feature parents."""
-        return next(self.grids()).reshape(self.cards[0], -1)
+        return next(self.grids_by_depth()).reshape(self.cards[0], -1)
 
     def full(self) -> Array:
         """Return P(x | all configurations): (feature parents' levels…, levels, classes or 1)."""
-        *_, values = self.grids()
+        *_, values = self.grids_by_depth()
         return values
 
     def conditional(self, family: Sequence[Hashable]) -> Array:
@@ -226,7 +226,7 @@ class Stack:
             if i >= self.root:
                 yield value
 
-    def tables(self, parents: int) -> list[PrefixTable]:
+    def tables_of_codings(self, parents: int) -> list[PrefixTable]:
         """Return the table of each coding, with at most this number of feature parents."""
         cards = self.cards[:, : 1 + parents]
         kept = self.root + cards.shape[1]
@@ -248,7 +248,7 @@ class LeftOut:
         """Return some of the rows, by position or by a mask."""
         return LeftOut(self.classes[rows], self.shares[rows])
 
-    def tiled(self, times: int) -> LeftOut:
+    def repeated(self, times: int) -> LeftOut:
         """Return the rows several times."""
         return LeftOut(np.tile(self.classes, times), np.tile(self.shares, times))
 

@@ -54,7 +54,7 @@ class RaisedTable:
     def written(self) -> Array:
         """The logs of all configurations, (values of the features, classes)."""
         levels, *cards = self.table.cards
-        logs = self._sum(self.table.grids())
+        logs = self._sum_of_powers(self.table.grids_by_depth())
         columns = levels if self.of_class else logs.shape[-1]
         return np.broadcast_to(logs, (*cards, *logs.shape[-2:])).reshape(-1, columns)
 
@@ -66,7 +66,7 @@ class RaisedTable:
         logs = float(self.powers[-1]) * log(self.table.alone())
         return np.concatenate([logs, np.zeros((1, logs.shape[1]))])
 
-    def _sum(self, values: Iterator[Array]) -> Array:
+    def _sum_of_powers(self, values: Iterator[Array]) -> Array:
         pairs = zip(values, self.powers.tolist(), strict=True)
         return np.asarray(sum(power * log(value) for value, power in pairs if power))
 
@@ -75,7 +75,7 @@ class RaisedTable:
         if self.direct is not None:
             return self.direct.take(codes[self.features[0]], axis=0, mode="wrap")
         members = [codes[i] for i in self.features]
-        if not self._pays(members):
+        if not self._is_worth_writing(members):
             return self._work_out(members)
         if not members:
             return self.written
@@ -87,7 +87,7 @@ class RaisedTable:
         logs[~complete] = self._work_out([code[~complete] for code in members])
         return logs
 
-    def _pays(self, members: list[Codes]) -> bool:
+    def _is_worth_writing(self, members: list[Codes]) -> bool:
         """Whether looking up the values of rows is worth writing the table."""
         rows = len(members[0]) if members else 1
         self._asked += rows * self.table.prefixes[-1].counts.shape[1] + _CALL
@@ -110,10 +110,10 @@ class RaisedTable:
     def _work_out(self, members: list[Codes]) -> Array:
         """Return the logs of rows from the counts."""
         if self.of_class:
-            return self._sum(
+            return self._sum_of_powers(
                 class_probabilities(self.table, members, len(members[0]) if members else 1)
             )
-        return self._sum(feature_probabilities(self.table, members))
+        return self._sum_of_powers(feature_probabilities(self.table, members))
 
 
 def by_depth(power: Power, n: int) -> Array:

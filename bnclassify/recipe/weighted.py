@@ -87,9 +87,9 @@ class Weighted(LogLinear):
     @cached_property
     def members(self) -> tuple[Model, ...]:
         """The network in each discretization, which its recipe applies to raw data."""
-        return tuple(map(self._member, range(len(self.coarsenings)))) or (self,)
+        return tuple(map(self._network_of_coding, range(len(self.coarsenings)))) or (self,)
 
-    def _member(self, number: int) -> Model:
+    def _network_of_coding(self, number: int) -> Model:
         recipe, preparation = self.recipe, self.preparation
         if (
             recipe is not None
@@ -176,7 +176,9 @@ class Stacked(LogLinear):
     @cached_property
     def tables(self) -> tuple[tuple[PrefixTable, ...], ...]:
         """The table of each family in each coding."""
-        found = dict(pair for group in self.groups for pair in group.tables(self.most_parents))
+        found = dict(
+            pair for group in self.groups for pair in group.tables_of_families(self.most_parents)
+        )
         families = [found[family] for family in range(len(found))]
         return tuple(
             [tuple([each[i % len(each)] for each in families]) for i in range(len(self.codes))]
@@ -215,7 +217,7 @@ class Stacked(LogLinear):
             powers = np.array([[by_depth(p[f], n) for f in group.families] for p in of_groups])
             if not powers.any():
                 continue
-            logs = group.logs(coded, left_out, further=self.apart)
+            logs = group.logs_of_families(coded, left_out, further=self.apart)
             terms = [
                 (power[..., None, None] * each[: len(power)]).sum(axis=0)
                 for power, each in zip(powers.transpose(2, 0, 1), logs, strict=False)
@@ -280,7 +282,9 @@ class Stacked(LogLinear):
             for block in blocks(len(rows), columns * len(group.stack.cards)):
                 places = group.places_at(rows[block])
                 by_number = list(
-                    group.logs(self.codes, left_out.take(block), rows[block], self.apart, places)
+                    group.logs_of_families(
+                        self.codes, left_out.take(block), rows[block], self.apart, places
+                    )
                 )
                 for i, depth in enumerate(depths):
                     mean, *others = by_number[min(depth, len(by_number) - 1)]

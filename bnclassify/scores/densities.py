@@ -22,9 +22,6 @@ from ..counts.contingency import Recoding
 from ..counts.moments import Moments, Observed, known_values, moments_of, number_moments
 from ..frames.dataset import Dataset
 
-_LEAST_SHARE = 1e-9
-"""The smallest variance, as a share of the largest variance of the number within the classes."""
-
 
 def fall_back(
     name: Hashable, within: Moments | None, by_class: Moments
@@ -35,7 +32,8 @@ def fall_back(
             f"dataset must have an observed value of {shown(name)}; got none. Drop the column."
         )
     variance = by_class.variance
-    floor = _LEAST_SHARE * (float(variance.max()) or 1.0)
+    # 1e-9: smallest variance, as a share of the largest variance within the classes
+    floor = 1e-9 * (float(variance.max()) or 1.0)
     empty: Mask = by_class.n == 0
     if empty.any():
         by_class = choose(empty, by_class.over(0), by_class)
@@ -118,9 +116,6 @@ class Gaussian(Immutable):
     def columns(self) -> Mapping[str, Array]:
         """Return means and standard deviations."""
         return {"mean": self.mean, "sd": np.sqrt(self.variance)}
-
-
-_SILVERMAN = 1.06
 
 
 @record
@@ -233,7 +228,7 @@ class Kernel(Immutable):
         n = np.maximum(moments.n, 1.0)
         free = np.where(moments.n > 1, moments.n - 1, 1.0)
         s = np.sqrt(np.where(moments.low < moments.high, moments.squares / free, 0.0))
-        bandwidth = np.maximum(_SILVERMAN * s * n ** (-0.2), np.sqrt(floor))
+        bandwidth = np.maximum(1.06 * s * n ** (-0.2), np.sqrt(floor))
         return cls(
             within[0] if within else None,
             by_class,
@@ -243,7 +238,7 @@ class Kernel(Immutable):
             falls,
         )
 
-    def _points(self, cell: int) -> tuple[Array, Array]:
+    def _points_in_cell(self, cell: int) -> tuple[Array, Array]:
         """Return the values around which there are kernels in a cell, and their weights."""
         if self.within is not None and not self.falls.ravel()[cell]:
             return self.within.of_cell(cell)
@@ -266,7 +261,7 @@ class Kernel(Immutable):
 
     def _log_density_of_cell(self, values: Array, cell: int) -> Array:
         """Return ln Σ w N(value; center, h²) / Σ w at some values."""
-        centers, weights = self._points(cell)
+        centers, weights = self._points_in_cell(cell)
         h = float(self.bandwidth.ravel()[cell])
         logs = np.empty(len(values))
         shares = log(weights / (weights.sum() * h * np.sqrt(2 * np.pi)))
@@ -282,7 +277,7 @@ class Kernel(Immutable):
         for cell in range(prod(self.shape)):
             rows = np.nonzero(cells == cell)[0]
             if len(rows):
-                centers, weights = self._points(cell)
+                centers, weights = self._points_in_cell(cell)
                 drawn[rows] = rng.choice(centers, len(rows), p=weights / weights.sum())
         return drawn + rng.normal(0.0, self.bandwidth.ravel()[cells])
 

@@ -62,28 +62,31 @@ def scores_at(x: Formula, rows: Rows, *, adjusted: bool = True) -> Array:
     if isinstance(x, Computed):
         return x.at(rows)
     if len(rows) <= BLOCK_ROWS:
-        return _scores(x, rows, adjusted)
+        return _scores_of_block(x, rows, adjusted)
     return np.concatenate(
-        [_scores(x, rows.take(block), adjusted) for block in blocks(len(rows), most=BLOCK_ROWS)]
+        [
+            _scores_of_block(x, rows.take(block), adjusted)
+            for block in blocks(len(rows), most=BLOCK_ROWS)
+        ]
     )
 
 
-def _scores(x: Formula, rows: Rows, adjusted: bool) -> Array:
+def _scores_of_block(x: Formula, rows: Rows, adjusted: bool) -> Array:
     """Return the scores of a block of rows."""
     if isinstance(x, Sum):
         return _network_at(x, rows) if x.marginalizes else _sum_at(x, rows)
     if isinstance(x, Computed):
         return x.at(rows)
     if isinstance(x, Recoded):
-        return _scores(x.formula, recoded(x, rows), adjusted)
+        return _scores_of_block(x.formula, recoded(x, rows), adjusted)
     if isinstance(x, Mixture):
-        return _mixture_at(x, [_scores(each, rows, adjusted) for each in x.formulas])
+        return _mixture_at(x, [_scores_of_block(each, rows, adjusted) for each in x.formulas])
     if isinstance(x, Choice):
-        first, *others = [_scores(each, rows, adjusted) for each in x.formulas]
+        first, *others = [_scores_of_block(each, rows, adjusted) for each in x.formulas]
         for other in others:
             first = np.where(np.isnan(first), other, first)
         return first
-    scores = _scores(x.formula, rows, adjusted)
+    scores = _scores_of_block(x.formula, rows, adjusted)
     if isinstance(x, Completed):
         incomplete = np.flatnonzero(~rows.is_complete) if adjusted else ()
         if len(incomplete):
@@ -371,7 +374,7 @@ def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
     if isinstance(x, Raised):
         return [x.power * table for table in main_effects(x.formula, cards)]
     if is_sum_of_tables(x):
-        width, found = scores_at(x, _nothing(len(cards))).shape[1], dict[int, Array]()
+        width, found = scores_at(x, _row_without_values(len(cards))).shape[1], dict[int, Array]()
         for term in _tables_of_features(core_of(x)):
             if term.owner not in found:
                 found[term.owner] = term.alone
@@ -394,7 +397,7 @@ def _tables_of_features(x: Sum) -> list[Table | Counted]:
     return [term for term in x.terms if not isinstance(term, other) and term.owner >= 0]
 
 
-def _nothing(n_features: int) -> Rows:
+def _row_without_values(n_features: int) -> Rows:
     """Return a row in which all features are missing."""
     return Rows(np.full((n_features, 1), -1))
 
@@ -404,7 +407,7 @@ def alone_at(x: Formula, feature: int, rows: Rows) -> Array:
     hidden = np.full(rows.codes.shape, True)
     hidden[feature] = False
     with np.errstate(invalid="ignore"):  # a class of probability 0
-        return scores_at(x, rows.hiding(hidden)) - scores_at(x, _nothing(len(hidden)))
+        return scores_at(x, rows.hiding(hidden)) - scores_at(x, _row_without_values(len(hidden)))
 
 
 def _marginals_of_network(x: Sum, cards: Sequence[int]) -> list[Array]:

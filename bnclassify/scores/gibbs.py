@@ -62,7 +62,7 @@ class GibbsSampler:
                     if v in above and child not in parents[v]
                 ),
             ]
-            terms[v] = [_conditional(factors[u], v) for u in own]
+            terms[v] = [_term_of_member(factors[u], v) for u in own]
         return cls(terms)
 
     def run(self, codes: Codes, labels: Positions, burn_in: int, rng: np.random.Generator) -> Codes:
@@ -77,7 +77,7 @@ class GibbsSampler:
         return drawn
 
 
-def _conditional(factor: Factor, v: int) -> _Term:
+def _term_of_member(factor: Factor, v: int) -> _Term:
     axis = factor.scope.index(v)
     table = np.moveaxis(factor.padded[..., 0, :], axis, -1)[..., :-1]
     return _Term(tuple([u for u in factor.scope if u != v]), table)

@@ -14,8 +14,6 @@ from ..base.immutable import ANY_NUMBER, COUNT, PROBABILITY, Immutable, bounded,
 UNKNOWN = -2
 """The state of an unknown value, which is not evidence; that of a missing one is -1."""
 
-_MOST_EFFECTS = 2_000  # of which all covariances are kept
-_DIGITS = 9  # of covariances, which are written to files and pages
 _LEAST_VARIANCE = 1e-5
 # The mean of a logistic function of a normal number z is about that of z / √(1 + πv/8).
 _PROBIT = np.pi / 8
@@ -71,17 +69,18 @@ class UnknownEffects(Immutable):
         odds = effects[..., 1:] - effects[..., :1]
         total = max(float(weights.sum()), 1e-300)
         means = np.einsum("frc,r->fc", odds, weights) / total
-        centred = np.moveaxis(odds - means[:, None], 1, 0).reshape(odds.shape[1], means.size)
-        if means.size > _MOST_EFFECTS:
-            covariances = weights @ centred**2 / total + _LEAST_VARIANCE
+        centered = np.moveaxis(odds - means[:, None], 1, 0).reshape(odds.shape[1], means.size)
+        if means.size > 2_000:  # of which all covariances are kept
+            covariances = weights @ centered**2 / total + _LEAST_VARIANCE
         else:
-            covariances = (centred.T * weights) @ centred / total
+            covariances = (centered.T * weights) @ centered / total
             of_classes = (np.eye(odds.shape[2]) + 1) / 2  # the same whichever class is the first
             covariances += _LEAST_VARIANCE * np.kron(np.eye(len(odds)), of_classes)
         lacking = np.count_nonzero(missing, axis=0)
         most = float(lacking.max(initial=0))
         always = np.all(~missing, axis=1)
-        return cls(means, covariances.round(_DIGITS), shares, always, ~always, most)
+        # 9: digits of covariances, which are written to files and pages
+        return cls(means, covariances.round(9), shares, always, ~always, most)
 
     def unknown_in(self, codes: Codes, told: Mask | None) -> Mask:
         """Return which values are unknown, by codes (features, rows), and those said to be."""
@@ -91,7 +90,7 @@ class UnknownEffects(Immutable):
         too_many = np.count_nonzero(gaps, axis=0) > self.most
         return np.asarray(unknown | (missing & self.always[:, None]) | (gaps & too_many))
 
-    def moved(
+    def with_changed_effects(
         self, before: Sequence[Array], after: Sequence[Array], masses: Sequence[Array]
     ) -> Self:
         """Return moments for tables whose effects change a little, by the shares of values."""
@@ -124,9 +123,9 @@ class UnknownEffects(Immutable):
         odds = effects[..., 1:] - effects[..., :1]
         start, parts = np.zeros(effects.shape[1:]), np.zeros(effects.shape)
         start[:, 1:] = constant[1:] - constant[0]
-        per_variance = self._correction(constant)
+        per_variance = self._correction_per_variance(constant)
         for rows, known, unknown in _by_pattern(states):
-            weights, variance = self._regression(known, unknown)
+            weights, variance = self._regression_on_known(known, unknown)
             scale = np.sqrt(1 + _PROBIT * variance)
             own = np.where(unknown[:, None, None], 0.0, odds[:, rows])
             from_mean = own[known] - self.means[known][:, None]
@@ -136,7 +135,7 @@ class UnknownEffects(Immutable):
             parts[:, rows, 1:] = own / scale
         return start, parts
 
-    def _regression(self, known: Mask, unknown: Mask) -> tuple[Array, float]:
+    def _regression_on_known(self, known: Mask, unknown: Mask) -> tuple[Array, float]:
         """Return known effects' weights in the sum of the unknown, and its variance given them.
 
         The weights are (known features, classes, classes), without the first class.
@@ -153,12 +152,12 @@ class UnknownEffects(Immutable):
         within = to_sum.T @ self.covariances[np.ix_(hidden, hidden)] @ to_sum - between.T @ weights
         return weights.reshape(-1, q, q), mean_variance(within)
 
-    def _correction(self, constant: Array) -> Array:
+    def _correction_per_variance(self, constant: Array) -> Array:
         """Return what the log odds lack of the class shares if nothing is known, per variance."""
         if not len(self.shares) or not len(self.means):
             return np.zeros(self.others)
         every = np.ones(len(self.means), dtype=bool)
-        _, variance = self._regression(~every, every)
+        _, variance = self._regression_on_known(~every, every)
         start = constant[1:] - constant[0] + self.means.sum(axis=0)
         known = np.log(self.shares[1:]) - np.log(self.shares[0])
         return np.asarray(known - start / np.sqrt(1 + _PROBIT * variance)) / variance

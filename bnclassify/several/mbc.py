@@ -98,9 +98,11 @@ def _labels_of_component(component: Component, first_class: int) -> dict[int, Po
         for scope, logs in component.tables
         for u, r in zip(scope, logs.shape[1:], strict=False)
     }
-    features = _plan([u for u in component.order if u < first_class], component.tables, card)
+    features = _checked_order(
+        [u for u in component.order if u < first_class], component.tables, card
+    )
     _, tables = collect(features, component.tables)
-    order = _plan([u for u in component.order if u >= first_class], tables, card)
+    order = _checked_order([u for u in component.order if u >= first_class], tables, card)
     chosen: dict[int, Positions] = {}
     for u in sorted(order):  # one by one, each the first label that leads to the maximum
         order.remove(u)
@@ -110,7 +112,7 @@ def _labels_of_component(component: Component, first_class: int) -> dict[int, Po
     return chosen
 
 
-def _plan(
+def _checked_order(
     component: Sequence[int], tables: Sequence[LogTable], card: Mapping[int, int]
 ) -> list[int]:
     order, cells = plan_scopes(component, [table.scope for table in tables], card)

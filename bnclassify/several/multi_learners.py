@@ -44,7 +44,6 @@ from .multidimensional import Chain
 Parents = tuple[int, ...]
 
 _GRAPHS = OneOf(("tree", "empty"))
-_MOST_ORDERS = 10_000
 
 
 _shared = sharing(
@@ -139,7 +138,7 @@ def mbc(
     class_parents = _class_tree(data) if classes == "tree" else [()] * len(names)
     parents = [(*p, *c) for p, c in zip(feature_parents, bridge, strict=True)] + class_parents
     recipe = Recipe(names, Step("mbc", mbc, graphs | settings))
-    return MBC(names, _families(data, parents), data.levels, recipe=recipe)
+    return MBC(names, _families_of_data(data, parents), data.levels, recipe=recipe)
 
 
 @_shared
@@ -196,7 +195,7 @@ def maode(
     names = _check_class_vars(class_vars)
     settings = _score_settings(score, ess, max_parents)
     data = prepare(dataset, names, named_by="class_vars")
-    families = _families(data, _choose_class_parents(data, progress, **settings))
+    families = _families_of_data(data, _choose_class_parents(data, progress, **settings))
     return MAODE(names, families, data.levels, recipe=Recipe(names, Step("maode", maode, settings)))
 
 
@@ -218,7 +217,7 @@ def _score_settings(score: str, ess: float, max_parents: int) -> dict[str, Any]:
     return settings | ({"ess": ess} if score == "bde" else {})
 
 
-def _families(data: Countable, parents: Sequence[Parents]) -> tuple[Family, ...]:
+def _families_of_data(data: Countable, parents: Sequence[Parents]) -> tuple[Family, ...]:
     return tuple(
         [(data.columns[v], *(data.columns[p] for p in ps)) for v, ps in enumerate(parents)]
     )
@@ -361,7 +360,7 @@ def _check_orders(
 ) -> tuple[tuple[Hashable, ...], ...]:
     """Return the orders of chains, drawn if only their number is given, or raise."""
     if isinstance(orders, int | Integral):
-        generator, n = check_rng(rng), Whole(least=1, most=_MOST_ORDERS).check("orders", orders)
+        generator, n = check_rng(rng), Whole(least=1, most=10_000).check("orders", orders)
         drawn = [generator.permutation(len(names)).tolist() for _ in range(n - 1)]
         return (names, *[tuple([names[i] for i in order]) for order in drawn])
     Instance(Sequence, "a number of chains, or a list of orders").check("orders", orders)

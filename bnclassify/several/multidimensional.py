@@ -336,14 +336,14 @@ class Chain(Chained):
         )
 
     def learn_by(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Chain:
-        members = tuple(map(function, self.members, self._rows(dataset)))
+        members = tuple(map(function, self.members, self._rows_of_members(dataset)))
         return replace(self, members=members, recipe=renew_parameters(self.recipe, step))
 
     @property
     def settings(self) -> dict[str, Any]:
         return {**super().settings, "order": self.order}
 
-    def _rows(self, dataset: Opened[Any]) -> Iterator[Countable]:
+    def _rows_of_members(self, dataset: Opened[Any]) -> Iterator[Countable]:
         """Yield the training rows of each member, which have its class."""
         data = self.prepared(dataset)
         for member in self.members:

@@ -51,7 +51,6 @@ _PREPARATION = ("discretize", "bins", "min_count", "missing_level")
 _MOST_ROWS = 200
 """Number of training rows from which importances are computed."""
 
-_MOST_LOG_ODDS = 1e6  # in place of infinity
 
 _NO_ROWS = "feature_importances_ must be asked of an estimator with training rows. Call fit first."
 
@@ -264,10 +263,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         if x.fitted:
             if x.recipe is None:
                 raise ValueError("x must have a recipe; got none. Learn it with bnc.")
-            estimator._take(x)
+            estimator._use_model(x)
         return estimator
 
-    def _take(self, x: Model) -> None:
+    def _use_model(self, x: Model) -> None:
         """Predict by a fitted model, for columns as in its training data."""
         assert x.recipe is not None
         seen = x.recipe.columns or x.recipe.seen or x.features
@@ -360,7 +359,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         data: pd.DataFrame | Dataset = frame
         preparing = self._preparing
         if weights is not None or cases is not None:
-            data, preparing = self._read(frame, target, weights, cases)
+            data, preparing = self._encode_training_rows(frame, target, weights, cases)
         model = self._learn_model(learner, target, data, preparing)
         some = np.linspace(0, len(frame) - 1, min(len(frame), _MOST_ROWS)).astype(np.intp)
         sample = frame.drop(columns=target).iloc[some].astype(object)
@@ -389,7 +388,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             )
             strengths = measure_strengths(self.model_, sample, _MOST_ROWS)
             means = np.array([strengths.get(name, 0.0) for name in self._names])
-        means = np.minimum(means, _MOST_LOG_ODDS)
+        means = np.minimum(means, 1e6)  # in place of infinity
         return means / (means.sum() or 1.0)
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> ArrayOf[Any]:
@@ -458,7 +457,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                     "call bnclassify.predict(estimator.model_, X, costs=costs)."
                 )
 
-    def _read(
+    def _encode_training_rows(
         self, frame: pd.DataFrame, target: str, weights: Array | None, cases: Positions | None
     ) -> tuple[Dataset, Preparing]:
         """Return encoded data with weights and cases, and what is left to prepare."""

@@ -154,9 +154,9 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> ArrayOf[Any]:
         """Predict the labels of each row, with one column per class variable."""
-        frame = self._cut(X)
+        frame = self._discretized_rows(X)
         predicted = predict(self.model_, frame, unseen=self.handle_unknown, joint=self.joint)
-        pairs = zip(self._classes(), predicted.items(), strict=True)
+        pairs = zip(self._labels_of_classes(), predicted.items(), strict=True)
         labels = [levels[column.cat.codes] for levels, (_, column) in pairs]
         return (
             np.array(labels, dtype=np.result_type(*labels)).T if self.n_outputs_ > 1 else labels[0]
@@ -167,9 +167,9 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
 
         The columns of an array are in the order of ``classes_``.
         """
-        frame = self._cut(X)
+        frame = self._discretized_rows(X)
         shares = predict(self.model_, frame, prob=True, unseen=self.handle_unknown).to_numpy()
-        ends = np.cumsum([len(levels) for levels in self._classes()])
+        ends = np.cumsum([len(levels) for levels in self._labels_of_classes()])
         by_class = np.split(shares, ends[:-1].tolist(), axis=1)
         return by_class if self.n_outputs_ > 1 else by_class[0]
 
@@ -180,7 +180,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         right = (predicted == _as_columns(_as_values(y), y).to_numpy()).all(axis=1)
         return float(np.average(right, weights=sample_weight))
 
-    def _classes(self) -> list[ArrayOf[Any]]:
+    def _labels_of_classes(self) -> list[ArrayOf[Any]]:
         """Return the labels of each class variable as a list."""
         classes: Any = self.classes_
         return classes if self.n_outputs_ > 1 else [classes]
@@ -195,7 +195,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         self._check_arguments(learner, "class_vars")
         return learner
 
-    def _cut(self, X: Any) -> pd.DataFrame:
+    def _discretized_rows(self, X: Any) -> pd.DataFrame:
         frame = self._rows(X)
         return frame if self.discretizer_ is None else self.discretizer_(frame)
 

@@ -97,7 +97,7 @@ class Cooccurrence(Immutable):
         both = Cooccurrence(cards, classes, single, pairs)
         return _add_triples(both, [(self, of_level.codes, of_class.codes)])
 
-    def beside(self, level: int) -> Beside:
+    def levels_with(self, level: int) -> Beside:
         """Return which levels are counted together in the rows with a level."""
         # Of features a (levels 0, 1), b (2, 3) and c (4, 5, 6, 7), let level 0 occur with 2, 4 and
         # 5. Of each feature, one column stands for all absent levels: kept = [2, 3, 4, 5, 6], and 7
@@ -122,7 +122,7 @@ class Cooccurrence(Immutable):
     @property
     def has_triples(self) -> bool:
         """Whether there are counts of triples for each level."""
-        beside = map(self.beside, range(len(self.feature)))
+        beside = map(self.levels_with, range(len(self.feature)))
         shapes = [(len(b.owners), len(self.classes), len(b.kept)) for b in beside]
         return [cells.shape for cells in self.triples] == shapes
 
@@ -141,7 +141,7 @@ class Cooccurrence(Immutable):
         order = sorted(range(3), key=features.__getitem__)
         first, second, third = [spans[i] for i in order]
         for level, cells in enumerate(self.triples[first], first.start):
-            beside = self.beside(level)
+            beside = self.levels_with(level)
             here: Mask = (beside.owners >= second.start) & (beside.owners < second.stop)
             owners: Positions = beside.owners[here] - second.start
             counts: Counts = cells[here][..., beside.columns[third]]
@@ -196,7 +196,7 @@ def _check_size(data: Countable, what: str, cells: int, bytes_per_cell: int) -> 
 
 
 def _plan_triples(data: Countable, both: Cooccurrence) -> list[Beside]:
-    plan = [both.beside(level) for level in range(len(both.feature))]
+    plan = [both.levels_with(level) for level in range(len(both.feature))]
     cells = len(both.classes) * sum(len(beside.owners) * len(beside.kept) for beside in plan)
     _check_size(data, "triples", cells, narrow(both.single).itemsize)
     return plan
@@ -232,11 +232,11 @@ def _add_triples(both: Cooccurrence, sources: Sequence[_Source]) -> Cooccurrence
     if not any(counts.triples for counts, *_ in sources):
         return both
     triples = []
-    for beside in map(both.beside, range(len(both.feature))):
+    for beside in map(both.levels_with, range(len(both.feature))):
         total = np.zeros((len(beside.owners), len(both.classes), len(beside.kept)))
         for counts, levels, classes in sources:
             for level in np.flatnonzero(levels == beside.level).tolist():
-                own = counts.beside(level)
+                own = counts.levels_with(level)
                 rows = np.searchsorted(beside.owners, levels[own.owners])
                 occurs = counts.occurs_with(level)[own.kept]
                 columns: Positions = beside.columns[levels[own.kept[occurs]]]

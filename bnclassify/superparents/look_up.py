@@ -21,14 +21,8 @@ from ..base.arrays import (
 )
 from ..base.immutable import cached_property
 
-_ROWS = 2**14
 _BLOCK_ROWS = 96  # number of rows that are multiplied at once, or a multiple
-_REGISTER_ROWS = 16  # of whose multiples BLAS adds up each row in the same order
 _PRODUCTS_PER_LOOK_UP = 60  # number of multiplications in the time of a look-up
-_MOST_MULTIPLIED = 2**22  # number of cells of tables up to which a product for a single row is fast
-_NEVER = -1e200  # log of 0 in a product, where -inf · 0 is not a number
-_JOINT_LEVELS = 16  # maximum number of joint levels of features that are looked up together,
-_JOINT_CELLS = 2**16  # or more, if their table has no more cells than these
 
 
 def spans_of(cards: Iterable[int]) -> tuple[slice, ...]:
@@ -45,7 +39,7 @@ def number_levels(codes: Codes, spans: Sequence[slice]) -> Codes:
 def by_blocks(joint: Callable[[Codes], Array], codes: Codes, n_classes: int) -> Array:
     """Compute a log joint, (rows, classes), a block of rows at a time, which bounds memory."""
     result = np.empty((codes.shape[1], n_classes))
-    for rows in blocks(len(result), most=_ROWS):
+    for rows in blocks(len(result), most=2**14):
         result[rows] = joint(codes[:, rows])
     return result
 
@@ -72,9 +66,9 @@ class LookUp:
         superparent is the level of a feature, and if it is missing, the member is the sum over the
         levels of the feature.
         """
-        if self._multiplies(len(superparents)):
+        if self._is_product_faster(len(superparents)):
             return self._total_by_product(levels, superparents, log_weights, marginalizes)
-        places = self._places(levels)
+        places = self._places_in_tables(levels)
         total = self._total_by_look_up(places, superparents, log_weights)
         for i, span in enumerate(self.spans if marginalizes else ()):
             if len(rows := np.flatnonzero(levels[i] < 0)):
@@ -82,10 +76,11 @@ class LookUp:
                 total[rows] = np.logaddexp(total[rows], over_levels)
         return total
 
-    def _multiplies(self, members: int) -> bool:
+    def _is_product_faster(self, members: int) -> bool:
         """Whether a product is faster than look-ups of members, and all entries are finite."""
         look_ups = members * len(self._groups[0])
-        fast = self.logs.size <= min(_PRODUCTS_PER_LOOK_UP * look_ups, _MOST_MULTIPLIED)
+        # 2**22: number of cells of tables up to which a product for a single row is fast
+        fast = self.logs.size <= min(_PRODUCTS_PER_LOOK_UP * look_ups, 2**22)
         return fast and self._is_finite
 
     @cached_property
@@ -99,7 +94,9 @@ class LookUp:
         # Two features with 3 levels have 4 · 4 joint levels, counting the missing ones: one table
         # with 16 entries per superparent is looked up, at first + 4 · second, in place of two
         # tables with 4.
-        most = max(_JOINT_LEVELS, _JOINT_CELLS // max(1, self.logs.shape[0] * self.logs.shape[2]))
+        # 16: maximum number of joint levels of features that are looked up together,
+        # 2**16: or more, if their table has no more cells than these
+        most = max(16, 2**16 // max(1, self.logs.shape[0] * self.logs.shape[2]))
         firsts, strides, joint = list[int](), list[int](), most + 1
         for feature, span in enumerate(self.spans):
             size = span.stop - span.start + 1
@@ -124,7 +121,7 @@ class LookUp:
                 tables[-1] = joint.reshape(-1, *table.shape[1:])
         return tables
 
-    def _places(self, levels: Codes) -> Positions:
+    def _places_in_tables(self, levels: Codes) -> Positions:
         """Return the position of each row in each joint table, (tables, rows)."""
         starts = np.array([[span.start] for span in self.spans])
         ends = np.array([[span.stop] for span in self.spans])
@@ -175,16 +172,17 @@ class LookUp:
             ):
                 for part in blocks(len(some), most=size):
                     own = some[part]
-                    rows = np.resize(own, -(-len(own) // _REGISTER_ROWS) * _REGISTER_ROWS)
+                    # 16: BLAS adds up each row of a multiple in the same order
+                    rows = np.resize(own, -(-len(own) // 16) * 16)
                     if marginalizes and not has_all:
                         total = self._marginal_products(levels[:, rows], log_weights)
                     else:
-                        sums = self._products(levels[:, rows], has_all)
+                        sums = self._sums_of_superparents(levels[:, rows], has_all)
                         total = _total_of_members(sums, superparents[:, rows], log_weights)
                     result[own] = total[: len(own)]
         return result
 
-    def _products(self, levels: Codes, complete: bool) -> Array:
+    def _sums_of_superparents(self, levels: Codes, complete: bool) -> Array:
         """Return all superparents' sums, (rows, superparents, classes), by a product of matrices.
 
         The levels of rows, as zeros and ones, are multiplied with the tables.
@@ -194,10 +192,10 @@ class LookUp:
             ones: Array = np.ones((1 + len(numbers), levels.shape[1]))
             np.equal(levels[self._feature[numbers]], numbers[:, None], out=ones[1:])
         else:
-            ones, matrix = self._ones(levels), self._matrix
+            ones, matrix = self._indicators_of_levels(levels), self._matrix
         return np.asarray(ones.T @ matrix).reshape(levels.shape[1], *self.logs.shape[::2])
 
-    def _ones(self, levels: Codes) -> Array:
+    def _indicators_of_levels(self, levels: Codes) -> Array:
         """Return 1 for the levels that rows have, and 0 for others, (levels, rows)."""
         ones = np.empty((len(self._feature), levels.shape[1]))
         np.equal(levels[self._feature], np.arange(len(ones))[:, None], out=ones)
@@ -207,7 +205,7 @@ class LookUp:
         """Return the log of the sum over the superparents that are levels of rows, or may be."""
         n, _, n_classes = self.logs.shape
         own, matrix = self._matrix_of_own_levels
-        sums = (self._ones(levels).T @ matrix).reshape(-1, n_classes, n)
+        sums = (self._indicators_of_levels(levels).T @ matrix).reshape(-1, n_classes, n)
         missing: Array = (levels[self._feature] < 0).T.astype(np.float64)
         sums += missing[:, None] * own
         sums += log_weights[self._feature]
@@ -227,7 +225,8 @@ class LookUp:
         every = np.arange(len(self._feature))
         matrix = self.logs[:, :-1].transpose(1, 2, 0).copy()
         own = matrix[every, :, every]
-        np.copyto(matrix, _NEVER, where=(self._feature[:, None] == self._feature)[:, None])
+        # -1e200: log of 0 in a product, where -inf · 0 is not a number
+        np.copyto(matrix, -1e200, where=(self._feature[:, None] == self._feature)[:, None])
         matrix[every, :, every] = own
         return own.T.copy(), matrix.reshape(len(every), -1)
 

@@ -28,9 +28,6 @@ from ..scores.formulas import Choice, Mixture, Sum, Table, padded
 from .cooccurrence import Cooccurrence
 from .look_up import LookUp, number_levels, spans_of
 
-_RARE = 1e-6  # smaller probabilities are excluded from weights, as in WAODE
-_ROUNDING = 1e-14  # information below this is a rounding error
-
 
 @dataclass(frozen=True, eq=False)
 class Estimators:
@@ -82,11 +79,13 @@ def _information_without_rare_cells(counts: Array) -> Array:
     """Return I(feature; class) from counts, (levels, classes), without rare cells as in WAODE."""
     joint: Array = counts / max(counts.sum(), 1.0)
     independent: Array = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
-    is_common: Mask = (joint >= _RARE) & (independent >= _RARE)
+    # 1e-6: smaller probabilities are excluded from weights, as in WAODE
+    is_common: Mask = (joint >= 1e-6) & (independent >= 1e-6)
     information: float = np.sum(
         joint[is_common] * np.log(joint[is_common] / independent[is_common])
     )
-    return np.where(information > _ROUNDING, information, 0.0)
+    # 1e-14: information below this is a rounding error
+    return np.where(information > 1e-14, information, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +98,7 @@ class MemberTables:
     own_level: Positions
     superparents: Positions
 
-    def denominators(self, owners: Positions) -> tuple[Array, Array]:
+    def pseudo_counts_and_totals(self, owners: Positions) -> tuple[Array, Array]:
         """Return pseudo-count and denominator of P(superparents, class) per row of superparents."""
         counts = self.x.counts
         if owners.shape[1] == 2:
@@ -121,7 +120,7 @@ class MemberTables:
         At the superparents' own level, this is ln P(superparents, class).
         """
         every = np.arange(len(self.counts))
-        pseudo, total = self.denominators(self.superparents)
+        pseudo, total = self.pseudo_counts_and_totals(self.superparents)
         cards = np.array([*self.x.counts.cards, 1])  # of a constant superparent
         tables = self.x.prior.side_by_side(self.counts, self.feature, cards)
         own_counts = self.counts[every, :, self.own_level]
@@ -162,7 +161,7 @@ class MemberBlock:
         """Whether each member is used in each row, (members, rows)."""
         return self.superparent_index >= 0
 
-    def weigh(self, weights: Array) -> Array:
+    def weights_of_members(self, weights: Array) -> Array:
         """Return the weight of each member, given those of features as superparents."""
         no_superparent = np.ones(1)
         return (
@@ -204,7 +203,7 @@ def mean_joint(
     for group in row_groups(x, codes):
         total = np.full((len(group.rows), result.shape[1]), -np.inf)
         for block in member_blocks(x, group.n, group.levels):
-            weights = log(block.weigh(group.weights))
+            weights = log(block.weights_of_members(group.weights))
             logs = joint_of(group, block, weights) if joint_of else block.log_joint(weights)
             total[block.rows] = np.logaddexp(total[block.rows], logs)
         result[group.rows] = total - np.log(group.total_weight)[:, None]
@@ -236,7 +235,9 @@ def _total_weight(x: Estimators, n: int, levels: Codes, weights: Array) -> Array
     total = np.zeros(levels.shape[1])
     for block in member_blocks(x, n, levels):
         # one by one, so that the sum of a row does not depend on the other rows
-        total[block.rows] += reduce(np.add, block.weigh(weights)[:, None] * block.takes_part)
+        total[block.rows] += reduce(
+            np.add, block.weights_of_members(weights)[:, None] * block.takes_part
+        )
     return total
 
 
@@ -263,7 +264,7 @@ def member_blocks(x: Estimators, n: int, levels: Codes) -> Iterator[MemberBlock]
 def _pair_members(x: Estimators, level: int, rows: Positions, levels: Codes) -> MemberBlock:
     """Return the members with a superparent of this level and a later one."""
     counts = x.counts
-    beside = counts.beside(level)
+    beside = counts.levels_with(level)
     own, partner = int(counts.feature[level]), counts.feature[beside.owners]
     partners = np.unique(partner)
     pairs = np.stack([np.full(len(partner), own), partner], axis=1)
@@ -329,7 +330,7 @@ def _joint_without_rows(
 ) -> Array:
     """Return the log joint of a block's members, (rows, classes), each row out of its counts."""
     labels: Positions = classes[group.rows[block.rows]]
-    pseudo, before = block.tables.denominators(block.superparents)
+    pseudo, before = block.tables.pseudo_counts_and_totals(block.superparents)
     # The denominator of an unused member is arbitrary.
     after = np.where(before > share, before - share, 1.0)
     logs = block.log_joint(weights + np.log(np.maximum(before, after) / after))

@@ -138,9 +138,9 @@ class ANDE(Average):
     @cached_property
     def members(self) -> tuple[BNC, ...]:
         """The estimators as networks, in the order of `superparents`."""
-        return tuple([self.member(s) for s in self.superparents])
+        return tuple([self.network_of(s) for s in self.superparents])
 
-    def member(self, superparents: tuple[int, ...]) -> BNC:
+    def network_of(self, superparents: tuple[int, ...]) -> BNC:
         """Return an estimator of up to two superparents, the first a parent of the second."""
         earlier = {s: superparents[:i] for i, s in enumerate(superparents)}
         scopes = [(f, *earlier.get(f, superparents)) for f in range(len(self.features))]
@@ -207,14 +207,14 @@ class ANDE(Average):
     @cached_property
     def score(self) -> Formula:
         """The log of the mean joint of the estimators that each row uses, from their counts."""
-        return Computed(self._scores_by_counts, self.called, self._choice)
+        return Computed(self._scores_by_counts, self.called, self._formula_of_members)
 
     def _scores_by_counts(self, rows: Rows) -> Array:
         return by_blocks(
             partial(mean_joint, self._estimators), rows.codes, len(self.known_levels[-1])
         )
 
-    def _choice(self) -> Formula:
+    def _formula_of_members(self) -> Formula:
         """Return the formula of up to one superparent, or raise."""
         if self.n > 1 or self.subsumption is not None:
             raise TypeError(

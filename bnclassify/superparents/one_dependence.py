@@ -88,14 +88,14 @@ class AODE(Average):
     @cached_property
     def members(self) -> tuple[BNC, ...]:
         """The estimators, in the order of their superparents."""
-        return tuple([self._member(i) for i in range(len(self.features))])
+        return tuple([self._network_of_superparent(i) for i in range(len(self.features))])
 
     @property
     def spans(self) -> tuple[slice, ...]:
         """The slice of the levels of each feature among all levels."""
         return spans_of([len(labels) for labels in (self.levels or ())[:-1]])
 
-    def _member(self, i: int) -> BNC:
+    def _network_of_superparent(self, i: int) -> BNC:
         superparent = self.features[i]
         families: list[Family] = [(f, superparent, self.class_var) for f in self.features]
         families[i] = superparent, self.class_var
@@ -134,7 +134,7 @@ class AODE(Average):
         if not (self._has_square and isinstance(tally.prior, PseudoCounts)):
             members = zip(self.members, tally.counts, strict=True)
             tables = [member.tabulate(Tally(counts, tally.prior)) for member, counts in members]
-            stacked = self._stacked(tables)
+            stacked = self._ensemble_of_members(tables)
             return replace(stacked, learned={**stacked.learned, **learned})
         (classes, square), prior, every = tally.counts, tally.prior, np.arange(self.spans[-1].stop)
         cards = np.array([span.stop - span.start for span in self.spans])
@@ -159,7 +159,8 @@ class AODE(Average):
         if isinstance(counts[0], np.ndarray):
             classes, square = counts
             tables = [
-                [square[before._cells(i, j, len(classes))] for j in range(n)] for i in range(n)
+                [square[before._cells_of_pair(i, j, len(classes))] for j in range(n)]
+                for i in range(n)
             ]
             by_member = tuple([(*own, classes) for own in tables])
         members = zip(self.members, by_member, strict=True)
@@ -173,17 +174,17 @@ class AODE(Average):
         )
         for i, own in enumerate(by_member):
             for j in range(n):
-                square[self._cells(i, j, len(classes))] = own[j]
+                square[self._cells_of_pair(i, j, len(classes))] = own[j]
         return classes, square
 
-    def _cells(self, i: int, j: int, n_classes: int) -> tuple[Positions, ...]:
+    def _cells_of_pair(self, i: int, j: int, n_classes: int) -> tuple[Positions, ...]:
         """Return where feature j's counts in estimator i are among those of all level pairs."""
         superparent, levels = (
             np.arange(self.spans[k].start, self.spans[k].stop)[:, None] for k in (i, j)
         )
         return superparent if i == j else levels[:, None], np.arange(n_classes), superparent
 
-    def _stacked(self, members: Sequence[BNC]) -> AODE:
+    def _ensemble_of_members(self, members: Sequence[BNC]) -> AODE:
         """Return the ensemble of estimators that were learned one by one."""
         tables = [member.cpts or () for member in members]
         return replace(
@@ -201,7 +202,9 @@ class AODE(Average):
 
     def maximize(self, data: Dataset, prior: PseudoCounts, em: EM) -> AODE:
         check_all_pairs(data, range(len(self.features)), len(self.features))
-        return self._stacked([member.maximize(data, prior, em) for member in self.members])
+        return self._ensemble_of_members(
+            [member.maximize(data, prior, em) for member in self.members]
+        )
 
     @cached_property
     def _look_up(self) -> LookUp:

@@ -1,4 +1,4 @@
-"""Neighbours of a structure: the candidate edits of a step of a search.
+"""Neighbors of a structure: the candidate edits of a step of a search.
 
 Features are numbered. A structure maps each of its features to its feature parents. An edit maps
 the features whose family it changes to their new parents, or to None if the feature is removed.
