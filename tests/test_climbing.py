@@ -468,3 +468,11 @@ def test_information_does_not_depend_on_the_scale_of_weights(scale: float, votin
     scaled = bn.encode(voting, weights=[scale] * len(voting))
     for learner in (bn.tan_cl, bn.kdb_mi, bn.chow_liu):
         assert bn.families(learner("Class", scaled)) == bn.families(learner("Class", voting))
+
+
+def test_the_start_is_tabu() -> None:
+    """From a start that is the best network, two steps down do not lead back to it."""
+    frame = pd.DataFrame({"a": [*"xxyy"] * 9, "b": [*"xyxy"] * 9, "c": [*"xxxxyyyy"] * 4 + [*"xyyx"]})
+    steps = bn.search_steps(bn.hc("c", frame, score="bic", tabu=2))
+    assert steps["operation"].tolist()[:2] != ["add", "delete"]
+    assert len(steps) >= 2

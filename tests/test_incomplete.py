@@ -17,6 +17,7 @@ import bnclassify as bn
 from bnclassify.metrics import METRICS
 from bnclassify.model.model import renewed
 from bnclassify.scores import elimination, forests
+from bnclassify.scores.fading import Fading
 
 from .conftest import informative_gaps, read_reference, reference_frame
 from .oracles import joint_by_enumeration, posterior_by_enumeration, with_holes
@@ -294,3 +295,9 @@ def test_likelihoods_that_round_to_zero_in_a_product_are_summed_as_logs() -> Non
     row = pd.DataFrame({"p": [None], "v": [None], "d": [0], "e": [0], "f": [0]}, dtype="Int64")
     # P(y) P(p = 0) P(d | v = 0) P(e | v = 0) P(f = 0 | p = 0): 1 · 1 and 2 · 1/2 times the same number
     np.testing.assert_allclose(bn.predict(x, row, prob=True), [[0.5, 0.5]])
+
+
+def test_shifts_are_scaled_by_the_missing_values_that_training_rows_have() -> None:
+    rule = Fading(np.array([1.0, 0.5, 0.5]), 1.0, gaps=1.0)
+    codes = np.array([[0, -1, -1], [-1, -1, -1], [0, 0, -1]])  # (features, rows)
+    assert rule.of_shifts(codes).ravel().tolist() == [1.0, 1.0, 0.5]

@@ -553,3 +553,14 @@ def test_the_model_has_the_odds_of_its_members_times_powers(
     expected = of_members.offset + np.tensordot(powers, of_members.odds, 1)
     codes = members.held.terms.data.codes[:-1, rows]
     np.testing.assert_allclose(odds(model.unadjusted(model.rows_of(codes))), expected, atol=1e-9)
+
+
+def test_a_step_that_harms_has_the_power_0() -> None:
+    classes = np.tile([0, 1], 20)
+    evidence = np.where(classes == 1, 1.0, -1.0) + np.sin(np.arange(40))
+    step = np.where(classes == 1, -0.5, 0.5)
+    members = np.array([evidence, step])[:, None]
+    found = blend.FoldOdds(members, np.zeros((1, 40)), classes, np.ones(40))
+    first, last = found.powers([0.75])
+    assert last == 0
+    assert first == pytest.approx(found.without_step().powers([0.75])[0], abs=1e-9)

@@ -26,7 +26,13 @@ Key = tuple[Hashable, tuple[Hashable, ...]]
 
 
 class Memo:
-    """Results of passes over the data, shared by all selections of columns of the same rows."""
+    """Results of passes over the data, shared by all selections of columns of the same rows.
+
+    ``counted`` are the facts of the last pass, ``gaps`` and ``hidden`` the numbers of missing and
+    of unseen values by column, and ``labels`` the counts of the levels of targets, by column and
+    levels. ``checks`` has the number of rows, a check sum and the gaps of each column, which must
+    be the same in every pass.
+    """
 
     def __init__(self) -> None:
         self.counted: Facts | None = None
@@ -141,7 +147,7 @@ class Partitions(Countable, Opened["Partitions"]):
         if facts is None:
             self.add_up(len)
         elif self.memo.keep(facts, self.columns):
-            self.tell()
+            self.report_rows()
 
     @property
     def codes(self) -> ArrayOf[Any]:
@@ -220,7 +226,7 @@ class Partitions(Countable, Opened["Partitions"]):
         if self.reading.draw is None:
             self.memo.compare(facts, self.schema)
         if self.memo.keep(facts, self.columns):
-            self.tell()
+            self.report_rows()
         return total
 
     def _key(self, name: Hashable) -> Key:
@@ -250,7 +256,7 @@ class Partitions(Countable, Opened["Partitions"]):
 
     def _cells(self, families: Sequence[Sequence[int]]) -> Iterator[tuple[Positions, Array]] | None:
         names = [tuple([self.columns[i] for i in family]) for family in families]
-        counted = ask_source(self.source, names, self.reading)
+        counted = counts_from_source(self.source, names, self.reading)
         return None if counted is None else map(self._coded_counts, families, counted)
 
     def _coded_counts(self, family: Sequence[int], counts: LabelCounts) -> tuple[Positions, Array]:
@@ -261,7 +267,7 @@ class Partitions(Countable, Opened["Partitions"]):
             row[:] = recode(coded, tuple(found), self.levels[i], self.columns[i], None)
         return codes, np.array(list(counts.values()), dtype=np.float64)
 
-    def tell(self) -> None:
+    def report_rows(self) -> None:
         """Raise if no rows remain, and warn of rows without a class."""
         facts = self.memo.counted
         if not self.targets or facts is None:
@@ -299,7 +305,7 @@ def check_rows(targets: Sequence[Hashable], rows: int, kept: int, size: float, w
         warn(f"{rows - kept} of {rows} rows have no class {shown(targets[0])} and are ignored")
 
 
-def ask_source(
+def counts_from_source(
     source: Source, families: Sequence[tuple[Hashable, ...]], reading: Reading
 ) -> Sequence[LabelCounts] | None:
     """Return counts of families by label if the source counts these rows; see `Source`."""
@@ -313,7 +319,7 @@ def ask_source(
 def facts_of_source(source: Source, columns: Sequence[Hashable], reading: Reading) -> Facts | None:
     """Return the facts about rows that the source counts itself."""
     unweighted = replace(reading, weights=None)
-    kept = ask_source(source, [(), *((name,) for name in columns)], unweighted)
+    kept = counts_from_source(source, [(), *((name,) for name in columns)], unweighted)
     if kept is None:
         return None
     check = getattr(source, "check_weights", None)
@@ -321,7 +327,9 @@ def facts_of_source(source: Source, columns: Sequence[Hashable], reading: Readin
     if check is not None and reading.weights is not None:
         weighed = check(reading.required, reading.weights)
     everything = replace(unweighted, required=None)
-    rows, size = [ask_source(source, [()], asked) or [{}] for asked in (everything, reading)]
+    rows, size = [
+        counts_from_source(source, [()], asked) or [{}] for asked in (everything, reading)
+    ]
     n, *known = [int(sum(v for k, v in counts.items() if None not in k)) for counts in kept]
     filled = [reading.schema.known.get(name, ())[-1:] == (MISSING,) for name in columns]
     gaps = np.where(filled, 0, n - np.array(known, dtype=np.int64))

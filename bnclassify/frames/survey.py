@@ -22,7 +22,7 @@ from .numeric import (
     is_categorical,
     read_numbers,
 )
-from .partitions import ask_source, facts_of_source
+from .partitions import counts_from_source, facts_of_source
 from .reading import Facts, Reading, with_facts
 from .schema import Levels, Schema
 from .sources import Source
@@ -107,7 +107,7 @@ def survey(
 ) -> tuple[Levels, Facts]:
     """Return the levels of columns, sorted unless all parts declare the same, and row facts."""
     of_all_rows = Reading(Schema((), ()))
-    counted = ask_source(source, [(name,) for name in columns], of_all_rows)
+    counted = counts_from_source(source, [(name,) for name in columns], of_all_rows)
     facts = facts_of_source(
         source, columns, replace(of_all_rows, required=class_var, weights=weights)
     )

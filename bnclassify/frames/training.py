@@ -135,7 +135,7 @@ def read_training(
         data = replace(data, targets=targets, order=order, warns=warns)
         if features is None and warns:
             warn_of_labels(data.schema)
-        data.tell()
+        data.report_rows()
         return data
     assert isinstance(data, Dataset)
     if features is None and warns:
@@ -147,10 +147,9 @@ def prepare_rows(
     dataset: InFull | InParts,
     class_var: Hashable,
     features: Iterable[Hashable] | None = None,
-    numeric: Numeric = (),
 ) -> TrainingData:
     """Prepare data with their rows in memory, or raise; see `prepare`."""
-    data = prepare(dataset, (class_var,), features, rows_needed=True, numeric=numeric)
+    data = prepare(dataset, (class_var,), features, rows_needed=True)
     assert isinstance(data, TrainingData)
     return data
 

@@ -26,7 +26,7 @@ Data = TypeVar("Data", bound=Dataset)
 Keys = ArrayOf[np.uint64]
 
 
-def _hashed(values: ArrayOf[np.uint64] | Positions, salt: int) -> Keys:
+def _hashes_of(values: ArrayOf[np.uint64] | Positions, salt: int) -> Keys:
     """Return pseudo-random numbers of 64 bits, equal for equal values."""
     keys = (values.astype(np.uint64) + np.uint64(salt)) * np.uint64(0x9E3779B97F4A7C15)
     keys ^= keys >> np.uint64(31)
@@ -50,7 +50,7 @@ def row_keys(data: Dataset) -> Keys:
     """Return a hash of the values of each row; equal rows have equal hashes."""
     total = np.zeros(len(data), dtype=np.uint64)
     for i, (values, _) in enumerate(_numbered_columns(data)):
-        total += _hashed(_hashed(values, 1), 2 * i)
+        total += _hashes_of(_hashes_of(values, 1), 2 * i)
     return total
 
 
@@ -76,14 +76,18 @@ class _Block(NamedTuple):
         starts = sizes.cumsum() - sizes
         values = np.array([values for values, _ in columns]) + starts[:, None]
         ranks = [
-            _hashed(np.arange(n), 11) * np.uint64(of)
+            _hashes_of(np.arange(n), 11) * np.uint64(of)
             for n, of in zip(sizes, is_number, strict=False)
         ]
         tiled = None if mass is None else np.tile(mass, len(columns))
         return cls(values, starts, sizes, np.concatenate(ranks), tiled)
 
-    def describe(self, rows: Keys) -> Keys:
-        """Return a hash of each value from those of its rows."""
+    def hashes_of_values(self, rows: Keys) -> Keys:
+        """Return a hash of each value, (values of all columns,), from those of its rows, (rows,).
+
+        Example: two columns with the values (0, 1, 1) and (0, 0, 1) are numbered (0, 1, 1) and
+        (2, 2, 3); value 2 is described by the first two rows.
+        """
         tiled = np.tile(rows, len(self.values))
         return _of_values(self.values.ravel(), len(self.ranks), tiled, self.mass) + self.ranks
 
@@ -104,42 +108,46 @@ class Contents:
         *features, (classes, n_classes) = _numbered_columns(data)
         mass, contents = data.weights, row_keys(data)
         if mass is not None and (mass % 1).any():  # each row is a case, described by its weight
-            own = _hashed(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
+            own = _hashes_of(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
             mass, contents = None, contents + own
         else:  # by the number of equal rows
             _check_numbers_of_rows(mass)
             _, place = np.unique(contents, return_inverse=True)
-            own = _hashed(np.bincount(place, mass)[place].astype(np.uint64), 3)
+            own = _hashes_of(np.bincount(place, mass)[place].astype(np.uint64), 3)
         if data.cases is not None:  # rows of a case describe each other
             case, n_cases = np.unique(data.cases, return_inverse=True)[1], len(data)
-            own = own + _hashed(_of_values(case, n_cases, own + contents, mass), 29)[case]
+            own = own + _hashes_of(_of_values(case, n_cases, own + contents, mass), 29)[case]
         is_number = [name in data.numbers for name in data.columns]
         self._blocks = [
             _Block.of(features[at], is_number[at], mass) for at in blocks(len(features), len(data))
         ]
         self._classes, self._mass = (classes, n_classes), mass
         numbers = [data.numbers.get(name) for name in data.columns[:-1]]
-        self.shapes = np.array([0.0 if of is None else _shape_of_numbers(of) for of in numbers])
-        self.rows, self.columns = self._described(own, own)
+        self.shapes = np.array([0.0 if of is None else _mean_square_in_range(of) for of in numbers])
+        self.rows, self.columns = self._hashes_of_rows_and_columns(own, own)
+        # With rows 1 to 4 alike, mark 1, or 2, or 3, or 4, describe the rows four times, and keep
+        # the description with the least sum, whichever row it came from.
         for _ in range(_MOST_MARKS):
             marked = [
                 own + (contents == one) for one in _tied_rows(self.rows, contents)[:_MOST_TRIED]
             ]
             if not marked:
                 break
-            found = [self._described(mark, self.rows + mark) for mark in marked]
+            found = [self._hashes_of_rows_and_columns(mark, self.rows + mark) for mark in marked]
             least = min(range(len(found)), key=lambda i: found[i][0].sum(dtype=np.uint64))
             own, (self.rows, self.columns) = marked[least], found[least]
 
-    def _described(self, own: Keys, rows: Keys) -> tuple[Keys, Keys]:
+    def _hashes_of_rows_and_columns(self, own: Keys, rows: Keys) -> tuple[Keys, Keys]:
         """Return hashes of rows, one for each row, and of features, after a few rounds."""
         columns = [np.zeros(0, dtype=np.uint64)]
         for _ in range(_ROUNDS):
+            # A row is the sum of its class and its values, so their order does not matter; a value
+            # is described by the rows that have it, and together with its column.
             total, columns = self._of_classes(rows, 7) + own, columns[:1]
             for block in self._blocks:
-                keys = block.describe(rows)
-                columns.append(np.add.reduceat(_hashed(keys, 13), block.starts))
-                described = _hashed(keys + np.repeat(columns[-1], block.sizes), 17)
+                keys = block.hashes_of_values(rows)
+                columns.append(np.add.reduceat(_hashes_of(keys, 13), block.starts))
+                described = _hashes_of(keys + np.repeat(columns[-1], block.sizes), 17)
                 total += described[block.values].sum(axis=0, dtype=np.uint64)
             rows = total
         return rows, np.concatenate(columns)
@@ -147,7 +155,7 @@ class Contents:
     def _of_classes(self, rows: Keys, salt: int) -> Keys:
         """Return a hash of the class of each row."""
         classes, n_classes = self._classes
-        return _hashed(_of_values(classes, n_classes, rows, self._mass), salt)[classes]
+        return _hashes_of(_of_values(classes, n_classes, rows, self._mass), salt)[classes]
 
     @property
     def order(self) -> Positions:
@@ -161,8 +169,8 @@ class Contents:
         return np.lexsort((self.shapes, self.columns))
 
 
-def _shape_of_numbers(numbers: Any) -> float:
-    """Return a figure free of the unit: the mean square of numbers, scaled to the range 0 to 1.
+def _mean_square_in_range(numbers: Any) -> float:
+    """Return the mean square of the numbers, rescaled to 0 to 1.
 
     Example: prices and their logarithms have the same ranks, but different shapes.
     """
@@ -184,11 +192,13 @@ def _tied_rows(rows: Keys, contents: Keys) -> Keys:
 
 def _of_values(values: Positions, size: int, rows: Keys, mass: Array | None) -> Keys:
     """Return each value's hash from those of its rows; a row of mass m counts as m rows."""
+    # Sums of floats are exact up to 2^53, so two parts of 26 bits are added up one by one: hashes 5
+    # and 9 of two rows have the sum 16 (1 is added to each, so that a row with hash 0 counts, too).
     total: Keys = np.zeros(size, dtype=np.uint64)
     for shift in (0, _BITS):
         part = ((rows >> np.uint64(shift)) & np.uint64(2**_BITS - 1)).astype(np.float64) + 1
         sums = np.bincount(values, part if mass is None else part * mass, size)
-        total = _hashed(total + np.fmod(sums, 2.0**63).astype(np.uint64), 19 + shift)
+        total = _hashes_of(total + np.fmod(sums, 2.0**63).astype(np.uint64), 19 + shift)
     return total
 
 

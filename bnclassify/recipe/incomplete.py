@@ -80,9 +80,8 @@ def marginalize(
     tables: Sequence[PrefixTable],
     codes: Codes,
     left_out: LeftOut,
-    known: Codes | None = None,
 ) -> Array:
-    """Return the log joint of (known) rows under the network without each row, (rows, classes)."""
+    """Return the log joint of rows under the network without each row, (rows, classes)."""
     class_number = len(scopes) - 1
     factors = []
     for scope, table in zip(scopes, tables, strict=True):
@@ -92,8 +91,7 @@ def marginalize(
             factors.append(Factor(scope[1:], np.moveaxis(logs[..., 0], -2, -1)))
         else:  # (parents…, levels, rows, classes)
             factors.append(Factor(tuple(members), np.moveaxis(logs, len(members) - 1, 0)))
-    features = codes[:-1] if known is None else known
-    return network_joint(factors, features, np.arange(features.shape[1]) % codes.shape[1])
+    return network_joint(factors, codes[:-1], np.arange(codes.shape[1]))
 
 
 def _tables_without(table: PrefixTable, codes: Sequence[Codes], left_out: LeftOut) -> Array:

@@ -23,6 +23,7 @@ from ..base.immutable import (
 from ..counts.contingency import flat_index
 from ..network.families import Scope
 from ..scores.formulas import Slope, Student
+from ..scores.students import residual_and_leverage
 from .tables import LeftOut, PrefixTable, class_probabilities, feature_probabilities
 
 _CALL = 2**12  # number of values that are looked up in the time that a call takes
@@ -314,19 +315,16 @@ class _AlikeTerms(NamedTuple):
         result = np.empty((len(self.numbers), len(scores), self.shapes.shape[1]))
         for block in blocks(len(scores), self.roots[..., 0].size):
             rows = np.ascontiguousarray(scores[block].T)
-            design = _design_of_parents(rows, self.parents)
-            residual = rows[self.numbers, :, None] - design @ self.means.transpose(0, 2, 1)
-            m, k = self.roots.shape[0], self.roots.shape[-1]
-            spread = design @ self.roots.transpose(0, 2, 1, 3).reshape(m, k, -1)
-            by_class = spread.reshape(*residual.shape, k)
-            leverage: Array = np.einsum("mrck,mrck->mrc", by_class, by_class)
+            residual, leverage = residual_and_leverage(
+                rows[self.numbers], rows[self.parents], self.means, self.roots
+            )
             result[:, block] = _log_student(
                 self.shapes[:, None], self.rates[:, None], residual, leverage
             )
             if left_out is not None:
                 taken = left_out.take(block)
                 shares = np.where(missing[self.numbers, block], 0.0, taken.shares)
-                own = np.arange(m)[:, None], np.arange(rows.shape[1]), taken.classes
+                own = np.arange(len(self.numbers))[:, None], np.arange(rows.shape[1]), taken.classes
                 result[:, block][own] = self._without_own(
                     residual[own], leverage[own], taken.classes, shares
                 )
@@ -397,14 +395,6 @@ class NumberTerms(Immutable):
         for terms in self._stacked:
             result[terms.numbers] = terms.log_densities(scores, missing, left_out)
         return result
-
-    def logs(self, numbers: Array) -> Iterator[tuple[int, Array]]:
-        """Yield the position of a number and the value of one of its terms for each class."""
-        scores = self.scores(numbers)
-        if self.powers.any():
-            yield from enumerate(self.powers[:, None, None] * self.log_densities(numbers, scores))
-        if len(self.slopes):
-            yield from enumerate(scores.T[..., None] * self.slopes[:, None])
 
     def plus(self, other: NumberTerms) -> NumberTerms:
         """Return the same terms with the sums of the powers and slopes."""

@@ -218,12 +218,13 @@ class Stacked(LogLinear):
             if not powers.any():
                 continue
             logs = group.logs_of_families(coded, left_out, further=self.apart)
-            terms = [
-                (power[..., None, None] * each[: len(power)]).sum(axis=0)
-                for power, each in zip(powers.transpose(2, 0, 1), logs, strict=False)
-                if power.any()
-            ]
-            yield from zip(group.families, sum(terms), strict=True)
+            # powers are (1 + further, families, n), and logs those of 0, 1, … n − 1 parents,
+            # (1 + further, families, rows, classes); the sum over both is (families, rows, classes)
+            total = np.zeros(())
+            for power, of_depth in zip(powers.transpose(2, 0, 1), logs, strict=False):
+                if power.any():
+                    total = total + (power[..., None, None] * of_depth[: len(power)]).sum(axis=0)
+            yield from zip(group.families, total, strict=True)
 
     def plus(self, other: Stacked) -> Stacked:
         """Return the sum of this model and one with the same tables and at least its parents."""
@@ -273,6 +274,7 @@ class Stacked(LogLinear):
         In each discretization that is apart, they are those of `apart_families`.
         """
         n_classes, varying = self.structure.cards[-1], self._varying
+        # Example: if families 1 and 3 vary by discretization, place is (-1, 0, -1, 1)
         place = np.full(len(self.powers), -1)
         place[varying] = np.arange(len(varying))
         result = np.zeros((len(depths), len(self.powers), n_classes - 1, len(rows)))
@@ -287,6 +289,8 @@ class Stacked(LogLinear):
                     )
                 )
                 for i, depth in enumerate(depths):
+                    # (families, rows, classes): the mean of the averaged discretizations, then
+                    # those that are apart; a family with fewer parents has fewer depths
                     mean, *others = by_number[min(depth, len(by_number) - 1)]
                     if mean.shape[2] > 1:
                         result[i, group.families, :, block] = odds(mean)

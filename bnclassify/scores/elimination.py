@@ -79,13 +79,11 @@ def network_joint(
     return total
 
 
-def joint_in_blocks(
-    networks: Sequence[Sequence[Term]], codes: Codes, *, cyclic: bool = False
-) -> Array:
+def joint_in_blocks(networks: Sequence[Sequence[Term]], codes: Codes) -> Array:
     """Return the log of the mean joint of networks, (rows, classes), a block of rows at a time."""
     result = np.empty((codes.shape[1], networks[0][-1].n_classes))
     for block in blocks(len(result), most=BLOCK_ROWS):
-        joints = [network_joint(terms, codes[:, block], cyclic=cyclic) for terms in networks]
+        joints = [network_joint(terms, codes[:, block]) for terms in networks]
         result[block] = (
             joints[0]
             if len(joints) == 1

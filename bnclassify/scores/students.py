@@ -13,6 +13,24 @@ from ..base.arrays import Array, Mask, Positions
 _ARRAYS = ("means", "roots", "shapes", "rates", "constants")
 
 
+def residual_and_leverage(
+    scores: Array, parents: Array, means: Array, roots: Array
+) -> tuple[Array, Array]:
+    """Return z − u·β and |u R|², (terms, rows, classes), with u = (1, scores of the parents).
+
+    ``scores`` are (terms, rows), ``parents`` (terms, k − 1, rows), ``means`` β (terms, classes, k)
+    and ``roots`` R (terms, classes, k, k). Example: with one parent, of score 2, and β = (1, 0.5),
+    a score of 3 has the residual 3 − (1 + 0.5 · 2) = 1.
+    """
+    ones = np.ones((len(parents), 1, scores.shape[1]))
+    u = np.concatenate([ones, parents], axis=1).transpose(0, 2, 1)  # (terms, rows, k)
+    residual = scores[:, :, None] - u @ means.transpose(0, 2, 1)
+    m, k = roots.shape[0], roots.shape[-1]
+    # one product for all classes: (terms, rows, classes · k)
+    spread = (u @ roots.transpose(0, 2, 1, 3).reshape(m, k, -1)).reshape(*residual.shape, k)
+    return residual, np.einsum("mrck,mrck->mrc", spread, spread)
+
+
 @dataclass(frozen=True, eq=False)
 class AlikeStudents:
     """Student terms of equally many parents, stacked: see `Student` of formulas for arrays."""
@@ -40,16 +58,10 @@ class AlikeStudents:
 
         ``missing`` is (terms, rows).
         """
-        # u = (1, z of the parents), (terms, rows, k), residuals and leverages are (terms, rows,
-        # classes)
-        u = np.concatenate([np.ones((len(self.owners), 1, z.shape[1])), z[self.parents]], axis=1)
-        u = u.transpose(0, 2, 1)
-        residual = z[self.scales][:, :, None] - u @ self.means.transpose(0, 2, 1)
-        m, k = self.roots.shape[0], self.roots.shape[-1]
-        spread = (u @ self.roots.transpose(0, 2, 1, 3).reshape(m, k, -1)).reshape(
-            *residual.shape, k
+        residual, leverage = residual_and_leverage(
+            z[self.scales], z[self.parents], self.means, self.roots
         )
-        leverage: Array = 1 + np.einsum("mrck,mrck->mrc", spread, spread)
+        leverage += 1
         inside = np.log1p(residual**2 / (2 * self.rates[:, None] * leverage))
         logs = (
             self.constants[:, None] - np.log(leverage) / 2 - (self.shapes + 0.5)[:, None] * inside
