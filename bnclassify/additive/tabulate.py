@@ -160,10 +160,8 @@ def estimate(parameters: Step, x: Model, data: Dataset, rng: np.random.Generator
 
 def _tabulate_effects(model: Model) -> EffectTable:
     """Return a sum of effects as a table, at all its cut points; raise if effects are infinite."""
-    order, points = (
-        order_features(model),
-        list(map(_points_of_feature, repeat(model), model.features)),
-    )
+    order = order_features(model)
+    points = list(map(_points_of_feature, repeat(model), model.features))
     masses, parents = _feature_distributions(model, points, order), model.feature_parents
     grids = [
         _make_grid(model, i, own, mass)

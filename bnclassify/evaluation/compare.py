@@ -260,10 +260,8 @@ def _bayes_t(d: Array, ratio: float, rope: float, is_loss: bool) -> Verdict:
         reach = 0.0
     else:
         error = corrected_error(d, ratio)
-        above, below = (
-            float(stdtr(df, (mean - rope) / error)),
-            float(stdtr(df, (-rope - mean) / error)),
-        )
+        above = float(stdtr(df, (mean - rope) / error))
+        below = float(stdtr(df, (-rope - mean) / error))
         reach = error * t_quantile(df, _LEVEL)
     better, worse = (below, above) if is_loss else (above, below)
     return better, 1 - above - below, worse, mean - reach, mean + reach

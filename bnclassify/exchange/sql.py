@@ -325,10 +325,8 @@ def _column_lines(columns: Sequence[str]) -> str:
 
 def _result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
     """Return the predicted label, the points and the probabilities, as functions of the total."""
-    totals, target = (
-        card.probabilities["total"].to_numpy(dtype=np.int64),
-        scorer.labels.index(card.target),
-    )
+    totals = card.probabilities["total"].to_numpy(dtype=np.int64)
+    target = scorer.labels.index(card.target)
     at_zero, labels = card.intercept - card.unit * card.start, literals(scorer.labels)
     odds = np.zeros((len(totals), 2))
     odds[:, target] = at_zero + card.unit * totals

@@ -122,10 +122,8 @@ class ScoreColumns:
         kept = self.query.add(f"(1-{h})*({lookup(new, list(map(number, factors)), '0e0')})")
         base, rest = number(rule.power), number(1 - rule.power)
         power = self.query.add(f"(1-{kept})*({base}+{rest}*{h})/{len(formula.trees)}")
-        trees, scores = (
-            zip(*map(self.of, formula.trees), strict=True),
-            self.of(formula.formula, relative),
-        )
+        trees = zip(*map(self.of, formula.trees), strict=True)
+        scores = self.of(formula.formula, relative)
         lacking, most = self._number_of_missing_codes(others), number(rule.gaps)
         share_of_gaps = self.query.add(
             f"CASE WHEN {lacking}>{most} THEN {most}/{lacking} ELSE 1e0 END"

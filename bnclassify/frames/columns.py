@@ -113,11 +113,9 @@ def check_categorical(
             )
 
 
-_INFINITE, _FRACTIONS, _WHOLE = (
-    "infinite numbers",
-    "numbers with fractions",
-    "whole numbers of type float",
-)
+_INFINITE = "infinite numbers"
+_FRACTIONS = "numbers with fractions"
+_WHOLE = "whole numbers of type float"
 
 _REMEDIES = {
     _INFINITE: "Replace them with missing values, with .replace([np.inf, -np.inf], np.nan).",

@@ -105,10 +105,8 @@ def how_to_read(labels: Iterable[str], name: Hashable, argument: str) -> str:
     texts = list(dict.fromkeys(labels))
     if written := numbers_in(texts):
         return f"Convert it, with {written.convert(name, argument)}."
-    column, lost = (
-        f"{argument}[{name!r}]",
-        [text for text in texts if not _A_NUMBER.fullmatch(text)],
-    )
+    column = f"{argument}[{name!r}]"
+    lost = [text for text in texts if not _A_NUMBER.fullmatch(text)]
     loss = f", which makes {listed(lost)} missing" if lost else ""
     return f"Convert it, with {column} = pd.to_numeric({column}, errors='coerce'){loss}."
 

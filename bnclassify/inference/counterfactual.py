@@ -408,11 +408,9 @@ class SetSearch:
         self.changes, self.size, self.number = changes, size, number
         self.corrections = None if changes.scopes is None else changes.corrections_of_scopes(size)
         self.gains = [Gains.of(one, size) for one in changes.sums]
-        self.best, self.values, self.least = (
-            np.empty((0, size), dtype=np.intp),
-            np.empty(0),
-            -np.inf,
-        )
+        self.best = np.empty((0, size), dtype=np.intp)
+        self.values = np.empty(0)
+        self.least = -np.inf
         self.sizes = np.array([move.size for move in changes.moves], dtype=np.float64)
         self.tried = 0
 

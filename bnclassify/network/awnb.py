@@ -164,11 +164,9 @@ class _Trees:
 
     def _keep_rows(self, rows: Mask) -> None:
         """Drop all other rows, which are in leaves."""
-        self.node, self.classes, self.codes = (
-            self.node[rows],
-            self.classes[rows],
-            self.codes[:, rows],
-        )
+        self.node = self.node[rows]
+        self.classes = self.classes[rows]
+        self.codes = self.codes[:, rows]
 
     def _send_down(self, layer: _Layer, goes_left: Mask) -> None:
         """Send rows to the children, two per split node; other rows are dropped."""

@@ -17,10 +17,6 @@ from ..frames.row_findings import equal_rows
 
 _MOST_ROWS = 1e12  # with more, the differences between log-likelihoods have too few digits
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
-_ROUNDS = 4  # in which rows and values describe each other
-_MOST_MARKS = 9  # number of times that one of several rows with the same description is marked
-_MOST_TRIED = 16  # of these rows: usually one stands for all, as with cells of equal counts
-_FEW = 2**10  # number of different rows up to which this is done
 
 Data = TypeVar("Data", bound=Dataset)
 Keys = ArrayOf[np.uint64]
@@ -127,9 +123,12 @@ class Contents:
         self.rows, self.columns = self._hashes_of_rows_and_columns(own, own)
         # With rows 1 to 4 alike, mark 1, or 2, or 3, or 4, describe the rows four times, and keep
         # the description with the least sum, whichever row it came from.
-        for _ in range(_MOST_MARKS):
+        # at most 9 times, one of several rows with the same description is marked
+        for _ in range(9):
             marked = [
-                own + (contents == one) for one in _tied_rows(self.rows, contents)[:_MOST_TRIED]
+                # 16 of these rows: usually one stands for all, as with cells of equal counts
+                own + (contents == one)
+                for one in _tied_rows(self.rows, contents)[:16]
             ]
             if not marked:
                 break
@@ -140,7 +139,7 @@ class Contents:
     def _hashes_of_rows_and_columns(self, own: Keys, rows: Keys) -> tuple[Keys, Keys]:
         """Return hashes of rows, one for each row, and of features, after a few rounds."""
         columns = [np.zeros(0, dtype=np.uint64)]
-        for _ in range(_ROUNDS):
+        for _ in range(4):  # rounds in which rows and values describe each other
             # A row is the sum of its class and its values, so their order does not matter; a value
             # is described by the rows that have it, and together with its column.
             total, columns = self._of_classes(rows, 7) + own, columns[:1]
@@ -185,7 +184,8 @@ def _tied_rows(rows: Keys, contents: Keys) -> Keys:
     """Return the contents of different rows with the same description, if there are a few."""
     different, first = np.unique(contents, return_index=True)
     described, place, times = np.unique(rows[first], return_inverse=True, return_counts=True)
-    if len(described) == len(different) or len(different) > _FEW:
+    # at most 2**10 different rows, because each of them may be tried
+    if len(described) == len(different) or len(different) > 2**10:
         return different[:0]
     return np.asarray(different[place == np.argmax(times > 1)])
 

@@ -126,10 +126,8 @@ class LogLinear(BuiltOn):
     def total(self) -> Sum:
         """The terms of complete rows: one per family, and others."""
         cards = [len(labels) for labels in self.known_levels]
-        powers, codings = (
-            (self.powers, *self.further),
-            [coarsen.maps for coarsen in self.coarsenings],
-        )
+        powers = (self.powers, *self.further)
+        codings = [coarsen.maps for coarsen in self.coarsenings]
         if not self.further:
             powers = (self.powers, *[(0.0,) * len(self.powers)] * self.apart)
         terms = family_terms(
@@ -191,10 +189,8 @@ class LogLinear(BuiltOn):
         trees, nothing = [], np.full((len(self.features), 1), -1)
         averaged = self.tables[: len(self.tables) - self.apart]
         for number in some_positions(averaged):
-            factors, coding = (
-                make_tree(self.in_coding(number), averaged[number]),
-                self._coding_number(number),
-            )
+            factors = make_tree(self.in_coding(number), averaged[number])
+            coding = self._coding_number(number)
             maps = () if coding is None else coding.maps
             *tables, of_class = [
                 Table(i, f.scope, f.table[..., 0, :], tuple([maps[v] for v in f.scope if maps]))

@@ -42,12 +42,10 @@ class RaisedTable:
     def __init__(
         self, table: PrefixTable, features: Scope, powers: Array, most_cells: float
     ) -> None:
-        self.table, self.features, self.powers, self.most_cells = (
-            table,
-            features,
-            powers,
-            most_cells,
-        )
+        self.table = table
+        self.features = features
+        self.powers = powers
+        self.most_cells = most_cells
         self.of_class = len(features) < len(table.cards)
         self._asked = 0
 
@@ -127,7 +125,6 @@ def by_depth(power: Power, n: int) -> Array:
 SHAPE, RATE = 2.0, 0.5
 """Parameters of the inverse gamma prior of a variance."""
 
-_INTERCEPT_PRECISION = 0.01  # precision of the intercept; 1 for the other coefficients
 _WIDEST = 5.0  # bound of z-scores in standard deviations
 _MOST_KNOTS = 2**10  # number of knots of a scale
 _LARGEST = float(np.finfo(np.float64).max)
@@ -274,7 +271,8 @@ def fit_terms(
 
 def _regress_within_class(x: Array, design: Array, weights: Array) -> tuple[Array, ...]:
     """Return means, roots, shapes and rates of numbers, (numbers, rows), in the rows of a class."""
-    prior = np.diag([_INTERCEPT_PRECISION, *[1.0] * (design.shape[2] - 1)])
+    # 0.01: precision of the intercept; 1 for the other coefficients
+    prior = np.diag([0.01, *[1.0] * (design.shape[2] - 1)])
     weighted = (design * weights[:, :, None]).transpose(0, 2, 1)
     lower = np.linalg.cholesky(prior + weighted @ design)
     roots = np.linalg.inv(lower).transpose(0, 2, 1)
@@ -404,10 +402,8 @@ class NumberTerms(Immutable):
 
     def described(self, numbers: Sequence[int], first: int) -> tuple[Student | Slope, ...]:
         """Return the terms as parts of a formula, in which their scales begin at ``first``."""
-        gaussians, slopes = (
-            enumerate(zip(self.gaussians, self.powers, strict=True)),
-            enumerate(self.slopes),
-        )
+        gaussians = enumerate(zip(self.gaussians, self.powers, strict=True))
+        slopes = enumerate(self.slopes)
         return (
             *[term.described(numbers[i], first, i, float(power)) for i, (term, power) in gaussians],
             *[Slope(numbers[i], first + i, of_classes) for i, of_classes in slopes],
