@@ -231,11 +231,9 @@ def _check_sum(x: Model) -> None:
 
 def _points_of_feature(x: Model, name: Hashable) -> tuple[Hashable, ...]:
     """Return the levels of a feature, or the points of a grid if it has a density."""
-    return (
-        tuple(grid_of(x.densities[name])[0].tolist())
-        if name in x.densities
-        else x.levels_by_name[name]
-    )
+    if name in x.densities:
+        return tuple(grid_of(x.densities[name])[0].tolist())
+    return x.levels_by_name[name]
 
 
 def _make_grid(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array) -> _Grid:

@@ -391,11 +391,9 @@ def _float_column(column: Foreign) -> Foreign:
     import ibis
 
     number = column.cast("float64")
-    return (
-        number.isnan().ifelse(ibis.null("float64"), number)
-        if column.type().is_floating()
-        else number
-    )
+    if column.type().is_floating():
+        return number.isnan().ifelse(ibis.null("float64"), number)
+    return number
 
 
 def covering(

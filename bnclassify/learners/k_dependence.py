@@ -346,11 +346,9 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
 def _least_information(information: Array, rank: Positions) -> float:
     """Return the information from which pairs of child and candidate are the most informative."""
     earlier = information[np.ix_(rank, rank)][np.tril_indices(len(rank), -1)]
-    return (
-        float(-np.partition(-earlier, _MOST_PAIRS)[_MOST_PAIRS])
-        if len(earlier) > _MOST_PAIRS
-        else 0.0
-    )
+    if len(earlier) > _MOST_PAIRS:
+        return float(-np.partition(-earlier, _MOST_PAIRS)[_MOST_PAIRS])
+    return 0.0
 
 
 def _gains_of_parents(

@@ -105,11 +105,9 @@ class LogLinear(BuiltOn):
     def _missing_rule(self) -> str:
         """The treatment of missing values in prediction, in words."""
         if self.fading is None or not self.fading.usual.any():
-            return (
-                "ignored, unless they were missing in training"
-                if self.fading is not None
-                else "ignored"
-            )
+            if self.fading is not None:
+                return "ignored, unless they were missing in training"
+            return "ignored"
         return "the fewer values a row has, the more it is predicted by naive Bayes"
 
     @property
