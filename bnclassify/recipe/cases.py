@@ -211,11 +211,6 @@ def _check_numbers_of_rows(weights: Array | None) -> None:
         )
 
 
-def row_order(data: Dataset) -> Positions:
-    """Return an order of rows that depends on their contents alone; see `Contents`."""
-    return Contents(data).order
-
-
 def column_order(data: Dataset) -> Positions:
     """Return an order of the features that depends on their contents alone; see `Contents`."""
     return Contents(data).column_order
@@ -233,7 +228,7 @@ def class_ranks(data: Dataset, order: Positions) -> Positions:
 
 def in_order(data: Data) -> Data:
     """Return the rows in the order of their contents."""
-    return data.taken(row_order(data))
+    return data.taken(Contents(data).order)
 
 
 def as_cases(data: Data) -> Data:

@@ -188,8 +188,7 @@ class LogLinear(BuiltOn):
         averaged = self.tables[: len(self.tables) - self.apart]
         for number in some_positions(averaged):
             factors = make_tree(self.in_coding(number), averaged[number])
-            coding = self._coding_number(number)
-            maps = () if coding is None else coding.maps
+            maps = self.coarsenings[number].maps if self.coarsenings else ()
             *tables, of_class = [
                 Table(i, f.scope, f.table[..., 0, :], tuple([maps[v] for v in f.scope if maps]))
                 for i, f in enumerate(factors)
@@ -200,10 +199,6 @@ class LogLinear(BuiltOn):
             )
             trees.append(Sum((*tables, of_class), marginalizes=True))
         return tuple(trees)
-
-    def _coding_number(self, number: int) -> Any:
-        """Return the function that codes rows in a discretization, or None."""
-        return self.coarsenings[number] if self.coarsenings else None
 
     def in_coding(self, number: int) -> BNC:
         """Return the structure with the levels of a discretization."""

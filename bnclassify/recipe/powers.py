@@ -48,12 +48,7 @@ def odds(logs: Array) -> Array:
 
 def log_likelihood(total: Array, classes: Codes, weights: Array) -> float:
     """Return Σ v ln P(y) for the odds of rows, (classes − 1, rows), and their classes."""
-    return float(weights @ row_logs(total, classes))
-
-
-def row_logs(total: Array, classes: Codes) -> Array:
-    """Return ln P(y) of each row for odds, (classes − 1, rows)."""
-    return own_scores(total, classes) - _log_total(total)
+    return float(weights @ (own_scores(total, classes) - _log_total(total)))
 
 
 def own_scores(total: Array, classes: Codes) -> Array:
