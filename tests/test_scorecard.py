@@ -169,6 +169,7 @@ def test_printed_cards_have_the_cut_points_that_count(pima: pd.DataFrame) -> Non
         for number in (*cuts, *np.nextafter(cuts, np.inf)):
             points = next(int(n) for high, n in lines if number <= float(high))
             assert points == bn.explain(card, {name: number})["points"][name]
+    assert "With unknown values, use predict, not these totals." in repr(card)
 
 
 def test_cards_are_short(pima: pd.DataFrame, run: Run) -> None:

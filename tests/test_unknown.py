@@ -316,6 +316,29 @@ def test_the_fact_of_missing_values_is_true(people: pd.DataFrame, total: Any) ->
     known = bn.bnc(class_var="class", dataset=people[["sex", "test", "class"]], additive=True)
     assert "in new rows unknown, which is not evidence" in " ".join(str(known).split())
     assert "but unknown in features that no training row lacks" in " ".join(str(total).split())
+    ignores = bn.bnc(class_var="class", dataset=people, additive=True, missing_level=False)
+    assert "and evidence" in str(total)
+    assert "and evidence" not in str(ignores)
+
+
+def test_explanations_of_frames_name_unknown_columns(total: Any, people: pd.DataFrame) -> None:
+    rows = people[["age", "test"]].head(3)
+    unknown = all_but(total, "age", "test")
+    found = bn.explain(total, rows, unknown=unknown)
+    expected = bn.explain(total, rows.to_dict("records"))
+    np.testing.assert_allclose(found["log_odds"], expected["log_odds"], rtol=0, atol=1e-12)
+    reasons = bn.explain(total, rows, unknown=unknown, sentences=True)
+    assert list(reasons) == list(bn.explain(total, rows.to_dict("records"), sentences=True))
+    with pytest.raises(KeyError, match=f"pass unknown=.{unknown[0]!r}.* to explain, or a dict"):
+        bn.explain(total, rows)
+    with pytest.raises(ValueError, match="unknown must name features without values in row"):
+        bn.explain(total, rows, unknown=["age", *unknown])
+
+
+def test_rare_levels_of_sums_are_printed_without_a_number(people: pd.DataFrame) -> None:
+    frame = people.assign(job=["rare", *["a", "b"] * len(people)][: len(people)])
+    x = bn.bnc(class_var="class", dataset=frame, additive=True, min_count=3)
+    assert "merged:             rare and new levels of job" in str(x)
 
 
 def test_an_edited_effect_of_a_missing_value_is_used(people: pd.DataFrame, tmp_path: Any) -> None:

@@ -1009,8 +1009,8 @@ print(
 # larger q, the faster the terms fade; q is 1 if every feature has missing values in training.
 #
 # With "gaps", incomplete training rows have this score when the weights are
-# estimated, too, so what is fitted is what predicts. If no feature is known and no shift differs from 0, the posterior is
-# the class distribution. With the terms of `additive=True`, h and g are 0, so that the score remains a sum. With `held_out="power"`, the power
+# estimated, too, so what is fitted is what predicts. If no feature is known and no shift differs from 0, the posterior
+# is the share of the class in the training rows, because the second $P(c)$ is not smoothed. With the terms of `additive=True`, h and g are 0, so that the score remains a sum. With `held_out="power"`, the power
 # is $τ + (1 - τ) h$, with h the plain share of missing features.
 #
 # ### Sum of effects

@@ -35,8 +35,9 @@ def effects(
 ) -> pd.DataFrame:
     """Return the effect of each value of each feature on the log odds of the classes, as a table.
 
-    The table is the whole model: the log odds of a row are the sum of the entries for its values.
-    After editing the table, `from_effects` turns it into a model again.
+    For complete rows, the table is the whole model: their log odds are the sum of the entries for
+    their values. After editing the table, `from_effects` turns it into a model again, which weighs
+    unknown values as `x` does if it has the training data as its ``dataset``.
 
     Parameters
     ----------

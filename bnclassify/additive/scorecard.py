@@ -197,6 +197,11 @@ class Scorecard(EffectTable):
             [np.broadcast_to(table[:-1].max(axis=0), table.shape) for table in self.feature_points]
         )
 
+    @property
+    def _of_unknown(self) -> str:
+        """What a reader of the tables must know about unknown values, if they are weighed."""
+        return "" if self.unknown is None else "With unknown values, use predict, not these totals."
+
     def __dir__(self) -> list[str]:
         """Return the documented attributes, among them the tables."""
         return sorted({*super().__dir__(), "points", "probabilities"})
@@ -209,7 +214,7 @@ class Scorecard(EffectTable):
     def _repr_html_(self) -> str:
         """Return the points, which a notebook shows."""
         start = f"Start with {self.start:,} points. " if self.start else ""
-        title = escape(f"{start}Points of {self.class_var} = {self.target}")
+        title = escape(f"{start}Points of {self.class_var} = {self.target}. {self._of_unknown}")
         frame = self.written_points
         frame = frame if frame["given"].any() else frame.drop(columns="given")
         return f"<p>{title}</p>{frame.to_html(index=False)}"
@@ -225,6 +230,7 @@ class Scorecard(EffectTable):
         paragraphs = [title, *[t.to_string(index=False) for t in (frame, some.round(3)) if len(t)]]
         if len(some) < len(totals):
             paragraphs.append(f"The attribute probabilities has all {len(totals):,} totals.")
+        paragraphs += [self._of_unknown] if self._of_unknown else []
         return "".join([f"\n{paragraph}\n" for paragraph in paragraphs])
 
 
@@ -289,7 +295,9 @@ def scorecard(
         A fitted model. Its attributes ``points`` and ``probabilities`` are tables that suffice to
         compute a prediction by hand. Features with the same points for all values are omitted, and
         so are rows of missing values of features that were never missing. ``predict(card, df,
-        points=True)`` returns totals.
+        points=True)`` returns totals. An unknown value has the mean points of its feature, and the
+        probability of a total with unknown values, as `predict` returns it, is less extreme than in
+        the table.
 
     Raises
     ------

@@ -92,8 +92,10 @@ def to_sql(
     rare levels, and treats values that are not among the levels as missing. NULL, NaN and, for
     numbers, text that does not represent a number are missing. A `DN` requires all features, so all
     results are NULL for other rows. They are also NULL if a sum of effects of ``additive=True``
-    lacks a value that was never missing in training, or more values than any training row.
-    Posteriors differ from `predict` by less than 1e-9.
+    lacks a value that was never missing in training, or more values than any training row; for
+    `predict`, such values are unknown, which has no formula for all combinations. So a row of NULLs
+    has NULL, and not the class shares, unless training rows lacked all values. Posteriors differ
+    from `predict` by less than 1e-9.
 
     Values are compared with the levels as text or, if all levels are numbers, as numbers. Booleans
     may be stored as 0 and 1, and 0 and 1 as booleans. DuckDB and PostgreSQL compare text by the

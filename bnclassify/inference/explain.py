@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes, Mask
 from ..base.calls import guided
-from ..base.checks import Flag, Unseen
+from ..base.checks import Flag, Names, Unseen
 from ..base.messages import shown
 from ..frames.dataset import Dataset
 from ..frames.opening import InFull
@@ -31,6 +31,7 @@ class _ExplainOptions(TypedDict, total=False):
     target: Hashable | None
     against: Any
     unseen: Unseen
+    unknown: Sequence[Hashable]
     class_var: Hashable | None
     sort: bool
     interactions: bool
@@ -56,6 +57,7 @@ def explain(
     target: Hashable | None = None,
     against: Any = None,
     unseen: Unseen = "error",
+    unknown: Sequence[Hashable] = (),
     class_var: Hashable | None = None,
     sort: bool = False,
     interactions: bool = False,
@@ -78,6 +80,8 @@ def explain(
         two classes, or the predicted one of more, against the most probable other class.
     unseen : {"error", "missing"}, default "error"
         What to do with values that did not occur in training, as in `predict`.
+    unknown : sequence of str, optional
+        Features that are unknown in all rows, as in `predict`.
     class_var : str, optional
         The class variable to explain, if `x` has several. The others are marginalized over.
     sort : bool, default False
@@ -149,7 +153,7 @@ def explain(
     Flag().check("sentences", sentences)
     Flag().check("interactions", interactions)
     x = check_fitted(x).of_class(class_var)
-    raw, data = _read_rows(x, row)
+    raw, data = _read_rows(x, row, Names().check("unknown", unknown))
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
     known, log_odds = _values_and_contributions(evidence, raw, interactions or bool(x.pairs))
@@ -308,9 +312,11 @@ def read_one(x: Model, row: InFull | Row) -> tuple[Dataset, Dataset]:
     return raw, data
 
 
-def _read_rows(x: Model, rows: Explained) -> tuple[Dataset, Dataset]:
+def _read_rows(
+    x: Model, rows: Explained, unknown: Sequence[Hashable] = ()
+) -> tuple[Dataset, Dataset]:
     """Return rows to explain with their numbers, and encoded for the model."""
-    raw = read_for(check_fitted(x), rows, x.features, "row")
+    raw = read_for(check_fitted(x), rows, x.features, "row", unknown)
     return raw, raw if x.preparation is None else x.preparation.code(raw)
 
 

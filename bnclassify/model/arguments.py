@@ -231,13 +231,14 @@ def read_for(
     absent = (
         [] if isinstance(rows, Records) else [name for name in known if name not in rows.columns]
     )
-    if absent and argument == "newdata":
+    if absent and argument in ("newdata", "row"):
         found = (
             f"in the data. {available(absent[0], rows.columns)}" if rows.columns else "in the data."
         )
+        rows_of = " to explain, or a dict without them" if argument == "row" else ""
         raise KeyError(
-            f"newdata: no column {listed(absent)} {found} If the values are unknown in all rows, "
-            f"pass unknown={absent!r}."
+            f"{argument}: no column {listed(absent)} {found} If the values are unknown in all "
+            f"rows, pass unknown={absent!r}{rows_of}."
         )
     # A record that names only unknown features is nevertheless one of the model.
     said = [

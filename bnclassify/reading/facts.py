@@ -118,7 +118,8 @@ def _preparation_in_words(x: Model) -> dict[str, str | None]:
         facts["kept as numbers"] = f"{_first_names(map(str, x.densities))} ({', '.join(kinds)})"
     if merger is not None and merger.columns:
         columns = _first_names(map(str, merger.columns))
-        facts["merged"] = f"levels in fewer than {merger.min_count:,} rows of {columns}"
+        rare = f"levels in fewer than {merger.min_count:,} rows"
+        facts["merged"] = f"{rare if merger.min_count > 1 else 'rare and new levels'} of {columns}"
     seen = (x.recipe and (x.recipe.seen or x.recipe.columns)) or ()
     uncut = () if discretizer is None else discretizer.uncut
     dropped = [name for name in seen if name not in x.variables]
@@ -138,7 +139,8 @@ def _missing_in_words(x: Model, rows: Rows | None, rule: str) -> str:
     if rows is not None:
         n = sum(name in rows.incomplete for name in x.features)
         method = "EM" if x.network is not None and "em" in x.network.learned else "available cases"
-        shifts = ", and evidence" if x.one_class and shifts_of_missing(x.score) else ""
+        ignored = not x.one_class or rule.startswith("unknown") or not shifts_of_missing(x.score)
+        shifts = "" if ignored else ", and evidence"
         if n or not levels:
             texts.append(
                 f"in {n} feature{'s' * (n > 1)} ({method}{shifts})" if n else "none in training"
