@@ -200,12 +200,12 @@ def _learned_of_table(x: Model) -> dict[str, Any]:
     """Return the results of a model that also describe its table, with its refits as tables."""
     learned = {name: x.learned[name] for name in _KEPT if name in x.learned}
     refits: tuple[Model, ...] = x.learned.get("refits", ())
-    if refits and all(map(_is_sum, refits)):
+    if refits and all(map(_is_sum_of_effects, refits)):
         learned["refits"] = tuple(map(_tabulate_effects, refits))
     return learned
 
 
-def _is_sum(x: Model) -> bool:
+def _is_sum_of_effects(x: Model) -> bool:
     """Whether the log odds are a sum of terms of a feature and at most one parent."""
     scopes = scopes_in(x.score) if x.one_class and not x.is_sampled else None
     parents = list(x.feature_parents.values()) if scopes is not None else []
@@ -220,7 +220,7 @@ def _is_sum(x: Model) -> bool:
 
 def _check_sum(x: Model) -> None:
     """Raise a ValueError unless the log odds are a sum of effects."""
-    if not _is_sum(x):
+    if not _is_sum_of_effects(x):
         raise ValueError(
             "x must be a model whose log odds are a sum of effects of at most two features, of "
             f"which one is a parent of the other; got {x.called}. Fit it with additive=True, as in "

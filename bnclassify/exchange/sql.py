@@ -207,9 +207,9 @@ def _select_statement(
     """Return the statement; ``names`` are those of the columns of the result."""
     query = Query(typed)
     pairs = [_read_column(query, column) for column in scorer.columns]
-    scores = ScoreColumns(query, scorer, [code for code, _ in pairs], [x for _, x in pairs]).of(
-        scorer.formula
-    )
+    scores = ScoreColumns(
+        query, scorer, [code for code, _ in pairs], [x for _, x in pairs]
+    ).columns_of(scorer.formula)
     logs = [query.add(f"CASE WHEN {s}< {NEARLY} THEN {IMPOSSIBLE} ELSE {s} END") for s in scores]
     top = largest(query, logs)
     masses = [query.add(share(log, top)) for log in logs]

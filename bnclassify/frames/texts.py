@@ -155,10 +155,10 @@ def is_marker(text: str) -> bool:
     return text.strip().casefold() in _ALL_MARKERS
 
 
-def alike(labels: Iterable[str]) -> tuple[tuple[str, ...], str]:
+def labels_that_are_the_same(labels: Iterable[str]) -> tuple[tuple[str, ...], str]:
     """Return the first labels that differ only in white space or case, and a remedy in code.
 
-    >>> alike(["ckd", "notckd", "ckd "])
+    >>> labels_that_are_the_same(["ckd", "notckd", "ckd "])
     (('ckd', 'ckd '), '.str.strip()')
     """
     texts = list(labels)

@@ -64,7 +64,7 @@ class _Block(NamedTuple):
     mass: Array | None
 
     @classmethod
-    def of(
+    def of_columns(
         cls, columns: Sequence[tuple[Positions, int]], is_number: Sequence[bool], mass: Array | None
     ) -> _Block:
         """Return the values of columns, with the weights of their rows."""
@@ -115,7 +115,8 @@ class Contents:
             own = own + _hashes_of(_of_values(case, n_cases, own + contents, mass), 29)[case]
         is_number = [name in data.numbers for name in data.columns]
         self._blocks = [
-            _Block.of(features[at], is_number[at], mass) for at in blocks(len(features), len(data))
+            _Block.of_columns(features[at], is_number[at], mass)
+            for at in blocks(len(features), len(data))
         ]
         self._classes, self._mass = (classes, n_classes), mass
         numbers = [data.numbers.get(name) for name in data.columns[:-1]]

@@ -124,7 +124,7 @@ class HeldOutTerms:
     has_class: bool = True
 
     @classmethod
-    def of(
+    def of_incomplete_rows(
         cls,
         terms: Refinement,
         depths: range,

@@ -137,14 +137,14 @@ class LeaveOneOut(Method):
         if data.cases is not None and len(np.unique(data.cases)) < len(data):
             weights = np.ones(len(data)) if data.weights is None else data.weights
             by_folds = _odds_by_folds(model, terms, depths, prior)
-            return HeldOutTerms.of(
+            return HeldOutTerms.of_incomplete_rows(
                 terms, depths, np.arange(len(data)), weights, len(data), by_folds
             )
         cells = len(depths) * len(stacked.powers) * (1 + stacked.apart)
         cells += len(terms.numbers) * len(terms.of_numbers)
         rows, counts, left_out, n = rows_to_hold_out(data, cells, distinct=not terms.numbers)
         odds = HeldOutOdds.without(terms, rows, left_out, depths)
-        return HeldOutTerms.of(terms, depths, rows, counts, n, odds)
+        return HeldOutTerms.of_incomplete_rows(terms, depths, rows, counts, n, odds)
 
     def _weigh(self, held: HeldOutTerms) -> dict[int, Powers]:
         """Return the best powers of the tables with each number of parents that can be chosen."""

@@ -138,7 +138,7 @@ def best_concentrations(
             totals[of_rows],
             total_sizes[start:end],
         )
-        result[start:end] = _best_of_maxima(_Likelihoods.of(*found))
+        result[start:end] = _best_of_maxima(_Likelihoods.of_tables(*found))
     return result
 
 
@@ -175,7 +175,7 @@ class _Likelihoods:
         return rises
 
     @classmethod
-    def of(
+    def of_tables(
         cls, counts: Array, bases: Array, sizes: Positions, totals: Array, total_sizes: Positions
     ) -> _Likelihoods:
         """Return the evidence of tables from cells and totals, the first table's first."""

@@ -240,7 +240,7 @@ class GaussianTerm(Immutable):
         return Student(owner, first + number, parents, power, *arrays)
 
 
-def alike(parents: Sequence[Sequence[int]]) -> list[list[int]]:
+def positions_by_number_of_parents(parents: Sequence[Sequence[int]]) -> list[list[int]]:
     """Return the positions of the numbers with equally many parents."""
     sizes = [len(each) for each in parents]
     return [[i for i, size in enumerate(sizes) if size == each] for each in sorted(set(sizes))]
@@ -252,7 +252,7 @@ def fit_terms(
     """Learn the terms of numbers from scores, (rows, numbers), which are missing, and all rows."""
     found: dict[int, GaussianTerm] = {}
     of_class = [np.flatnonzero(rows.classes == c) for c in range(n_classes)]
-    for numbers in alike(parents):
+    for numbers in positions_by_number_of_parents(parents):
         k = len(parents[numbers[0]]) + 1
         for at_once in blocks(len(numbers), k * len(scores)):
             block = np.array(numbers[at_once], dtype=np.intp)
@@ -381,7 +381,7 @@ class NumberTerms(Immutable):
     @cached_property
     def _stacked(self) -> list[_AlikeTerms]:
         """The Gaussian terms with equally many parents."""
-        groups = alike([term.parents for term in self.gaussians])
+        groups = positions_by_number_of_parents([term.parents for term in self.gaussians])
         return [_AlikeTerms.stack(group, [self.gaussians[i] for i in group]) for group in groups]
 
     def log_densities(
