@@ -50,7 +50,6 @@ above it::
 
 # The public names are those that are imported "as" themselves, so that type checkers know them.
 
-from importlib.metadata import version
 from sys import _getframe
 from typing import Any
 
@@ -183,7 +182,6 @@ __all__ = sorted(
     if getattr(value, "__module__", "").startswith("bnclassify.")
 )
 
-__version__ = version("pybnclassify")
 
 messages.add_see_also(models.__dict__ | globals())
 signatures.show_public_types(map(globals().get, __all__))
@@ -219,7 +217,11 @@ _ELSEWHERE = {
 
 
 def __getattr__(name: str) -> Any:
-    """Return an estimator, or raise an error that names the equivalent of a name, as one of R."""
+    """Return the version or an estimator, or raise an error that names the equivalent of a name."""
+    if name == "__version__":
+        from importlib.metadata import version  # slow to import
+
+        return version("pybnclassify")
     if name in ("BNCClassifier", "BNCMultiClassifier"):
         from . import sklearn  # optional
 

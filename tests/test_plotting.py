@@ -16,9 +16,9 @@ import pytest
 import bnclassify as bn
 from bnclassify.model.model import Model
 from bnclassify.models import DN
-from bnclassify.plotting import canvas, networks
+from bnclassify.plotting import canvas, pictures
 
-SUBSTITUTE = shutil.which("graphviz-pure", path=networks.sysconfig.get_path("scripts"))
+SUBSTITUTE = shutil.which("graphviz-pure", path=pictures.sysconfig.get_path("scripts"))
 
 drawn = pytest.mark.skipif(
     shutil.which("dot") is None and SUBSTITUTE is None,
@@ -194,7 +194,7 @@ needs_substitute = pytest.mark.skipif(
 @pytest.fixture
 def no_dot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    assert not networks._has_dot()
+    assert not pictures._has_dot()
 
 
 @needs_substitute
@@ -235,7 +235,7 @@ def test_files_are_those_that_graphviz_writes(
 ) -> None:
     if without_dot:
         monkeypatch.setenv("PATH", "")
-    elif not networks._has_dot():
+    elif not pictures._has_dot():
         pytest.skip("the program dot is not installed")
     (tmp_path / "sub").mkdir()
     monkeypatch.chdir(tmp_path)
@@ -251,7 +251,7 @@ def test_viewing_leaves_nothing_behind_here(
     tan: bn.BNC, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(networks.Picture, "_view", lambda self, path, **kwargs: opened.append(path))
+    monkeypatch.setattr(pictures.Picture, "_view", lambda self, path, **kwargs: opened.append(path))
     monkeypatch.chdir(tmp_path)
     path = bn.plot(tan).view()
     assert opened == [path]
@@ -264,7 +264,7 @@ def test_viewing_leaves_nothing_behind_here(
 def test_without_any_program_there_is_the_source(
     tan: bn.BNC, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(networks.shutil, "which", lambda *args, **kwargs: None)
+    monkeypatch.setattr(pictures.shutil, "which", lambda *args, **kwargs: None)
     picture = bn.plot(tan)
     assert "lug_boot" in picture.source
     for draw in (picture.pipe, picture.view, lambda: picture.render(tmp_path / "car")):

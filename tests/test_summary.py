@@ -11,7 +11,7 @@ import pytest
 import bnclassify as bn
 from bnclassify.evaluation.fold_scores import scheme_of
 from bnclassify.numbers.cut_points import interval_labels, readable
-from bnclassify.plotting import networks
+from bnclassify.plotting import pictures
 from bnclassify.reading.facts import facts_of
 
 from .conftest import informative_gaps
@@ -247,11 +247,11 @@ def test_summary_of_other_models(car: pd.DataFrame) -> None:
 def test_a_notebook_shows_picture_and_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pd.DataFrame({"<b>&": ["u", "v"] * 5, "y": ["<i>", "n"] * 5})
     x = bn.bnc("nb", "y", frame, smooth=1)
-    if networks._has_dot() or networks._find_substitute():
+    if pictures._has_dot() or pictures._find_substitute():
         assert "<svg" in x._repr_html_()
         assert "<?xml" not in x._repr_html_()
-    monkeypatch.setattr(networks, "_has_dot", lambda: False)
-    monkeypatch.setattr(networks, "_find_substitute", lambda: None)
+    monkeypatch.setattr(pictures, "_has_dot", lambda: False)
+    monkeypatch.setattr(pictures, "_find_substitute", lambda: None)
     shown = x._repr_html_()
     assert "<svg" not in shown
     assert "&lt;i&gt; 0.500, n 0.500" in shown

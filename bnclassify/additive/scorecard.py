@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 
+from ..base import special
 from ..base.arrays import TOLERANCE, Array, ArrayOf
 from ..base.checks import OneOf, Optional, Real, Whole, must_be
 from ..base.immutable import ANY_NUMBER, POSITIVE, bounded, cached_property, record
@@ -140,7 +140,7 @@ class Scorecard(EffectTable):
     def probabilities(self) -> pd.DataFrame:
         """The probability of the target at each total."""
         odds = self.intercept + self.unit * (self._totals - self.start)
-        return pd.DataFrame({"total": self._totals, "probability": expit(odds)})
+        return pd.DataFrame({"total": self._totals, "probability": special.expit(odds)})
 
     @cached_property
     def _totals(self) -> ArrayOf[np.int64]:

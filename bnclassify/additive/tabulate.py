@@ -8,8 +8,8 @@ from itertools import repeat
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
+from ..base import special
 from ..base.arrays import Array, Positions, log, share_out
 from ..base.immutable import record
 from ..base.messages import listed
@@ -342,9 +342,9 @@ def _training_points(x: Model, feature: int) -> tuple[Array, Array] | None:
         return None
     scale = max(scales, key=lambda each: len(each.knots))
     if len(scale.knots) > 2:  # normal scores of ranks
-        ranks = ndtr(scale.scores)
+        ranks = special.ndtr(scale.scores)
         return scale.knots, np.diff([0.0, *(ranks[1:] + ranks[:-1]) / 2, 1.0])
-    scores = ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
+    scores = special.ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
     return np.interp(scores, scale.scores, scale.knots), np.full(_POINTS, 1 / _POINTS)
 
 

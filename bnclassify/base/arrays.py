@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, reduce
 from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from scipy.special import xlogy
 from threadpoolctl import ThreadpoolController
 
-from .immutable import StackedArrays, cached_property
+from .immutable import StackedArrays
 
 T = TypeVar("T", bound=np.generic)
 V = TypeVar("V")
@@ -131,7 +131,8 @@ def last_first(array: ArrayOf[T]) -> ArrayOf[T]:
 
 def xlogx(x: ArrayOf[Any]) -> Array:
     """x·ln x, with 0 at 0."""
-    return xlogy(x, x, dtype=np.float64)
+    known = np.asarray(x, dtype=np.float64)
+    return known * np.log(np.maximum(known, 2e-308))
 
 
 def first_best(scores: Array) -> Positions:
@@ -155,6 +156,12 @@ def second_best(scores: Array, best: Positions) -> Positions:
     return np.take_along_axis(others, first[:, None], axis=1)[:, 0]
 
 
+@cache
+def _controller(number: int) -> ThreadpoolController:
+    """Return the libraries found with a number of modules of SciPy, which has a BLAS of its own."""
+    return ThreadpoolController()
+
+
 class OneThread:
     """Context manager that limits NumPy's BLAS to one thread; the last of nested uses resets it."""
 
@@ -166,17 +173,14 @@ class OneThread:
         with self._lock:
             self._uses += 1
             if self._uses == 1:
-                self._limit = self._controller.limit(limits=1, user_api="blas")
+                loaded = {"scipy.linalg", "scipy.special"}.intersection(sys.modules)
+                self._limit = _controller(len(loaded)).limit(limits=1, user_api="blas")
 
     def __exit__(self, *exception: object) -> None:
         with self._lock:
             self._uses -= 1
             if self._uses == 0:
                 self._limit.restore_original_limits()
-
-    @cached_property
-    def _controller(self) -> ThreadpoolController:
-        return ThreadpoolController()  # once, because it searches all loaded libraries
 
     def unlock(self) -> None:
         """Release the lock in a forked process, in which its owner may not exist."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from inspect import isfunction, signature
 from typing import Any
 
@@ -60,6 +61,7 @@ def show_public_types(values: Iterable[Any]) -> None:
         vars(function)["__signature__"] = shown.replace(parameters=own, return_annotation=returned)
 
 
+@cache
 def _as_shown(annotation: Any) -> Any:
     if not isinstance(annotation, str):  # none, as of self
         return annotation

@@ -10,8 +10,8 @@ from math import log as ln
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc, xlogy
 
+from ..base import special
 from ..base.arrays import Array, ArrayOf, xlogx
 from ..frames.dataset import Countable, Dataset
 from .contingency import count_alike, flat_index
@@ -129,7 +129,7 @@ def _information_of_rows(data: Countable, columns: Sequence[int]) -> tuple[float
         return _entropy_sum([rows[member] for member in members], cards, weights)
 
     given = range(2, len(columns))
-    of_given = entropy_sum(*given) if given else float(xlogy(n, n))
+    of_given = entropy_sum(*given) if given else float(xlogx(np.array(n)))
     total = entropy_sum(0, 1, *given) - entropy_sum(0, *given) - entropy_sum(1, *given) + of_given
     return max(total / n, 0.0), n
 
@@ -218,12 +218,12 @@ def independence(table: Array, test: str) -> tuple[float, int, float]:
     levels_x, levels_y, *levels_z = table.shape
     statistic = float(STATISTICS[test](_tables_by_stratum(table)).sum())
     df = (levels_x - 1) * (levels_y - 1) * prod(levels_z)
-    return statistic, df, float(chdtrc(df, statistic)) if df else 1.0
+    return statistic, df, float(special.chdtrc(df, statistic)) if df else 1.0
 
 
 def log_tail(statistic: float, df: int) -> float:
     """Return ln p of a chi-square statistic, also if p is too small for a float."""
-    tail = float(chdtrc(df, statistic)) if df else 1.0
+    tail = float(special.chdtrc(df, statistic)) if df else 1.0
     if tail > 1e-280:  # below it, SciPy's tail is not precise
         return ln(tail)
     # The continued fraction of the incomplete gamma function, from its end.

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, logit
 
+from ..base import special
 from ..base.arrays import Array, Codes, Mask, first_best
 from ..base.checks import Instance, OneOf, Whole
 from ..base.messages import listed
@@ -168,7 +168,7 @@ def _fit_log_odds(probabilities: Array, right: Mask) -> tuple[float, float]:
     """Return intercept and slope of a logistic regression on the log odds of probabilities."""
     from scipy.optimize import minimize  # slow to import
 
-    x = logit(np.clip(probabilities, _LEAST, 1 - _LEAST))
+    x = special.logit(np.clip(probabilities, _LEAST, 1 - _LEAST))
     if right.all() or not right.any() or np.ptp(x) == 0:
         return np.nan, np.nan
     for sign in (1.0, -1.0):
@@ -179,11 +179,11 @@ def _fit_log_odds(probabilities: Array, right: Mask) -> tuple[float, float]:
     def loss(beta: Array) -> tuple[float, Array]:
         odds = design @ beta
         return float(np.logaddexp(0, odds).sum() - odds[right].sum()), design.T @ (
-            expit(odds) - right
+            special.expit(odds) - right
         )
 
     def curvature(beta: Array) -> Array:
-        share = expit(design @ beta)
+        share = special.expit(design @ beta)
         return (design.T * (share * (1 - share))) @ design
 
     found = minimize(

@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy.special import fdtrc, fdtri, stdtr, stdtrit
 
+from ..base import special
 from ..base.arrays import TOLERANCE, Array
 from ..base.calls import guided
 from ..base.checks import Instance, OneOf, Real
@@ -207,12 +207,18 @@ def _side_by_side(results: object) -> pd.DataFrame:
 def _t_verdict(effect: float, error: float, df: int) -> Verdict:
     """Return the verdict of a t-test of an effect with a standard error."""
     statistic, reach = effect / error, error * t_quantile(df, _LEVEL)
-    return statistic, df, 2 * float(stdtr(df, -abs(statistic))), effect - reach, effect + reach
+    return (
+        statistic,
+        df,
+        2 * float(special.stdtr(df, -abs(statistic))),
+        effect - reach,
+        effect + reach,
+    )
 
 
 def t_quantile(df: int, level: float) -> float:
     """Return the half width, in standard errors, of an interval by Student's t."""
-    return float(stdtrit(df, (1 + level) / 2))
+    return float(special.stdtrit(df, (1 + level) / 2))
 
 
 def _decide_on_equal_differences(d: Array, df: Df) -> Verdict:
@@ -260,8 +266,10 @@ def _bayes_t(d: Array, ratio: float, rope: float, is_loss: bool) -> Verdict:
         reach = 0.0
     else:
         error = corrected_error(d, ratio)
-        above = float(stdtr(df, (mean - rope) / error))
-        below = float(stdtr(df, (-rope - mean) / error))
+        above, below = (
+            float(special.stdtr(df, (mean - rope) / error)),
+            float(special.stdtr(df, (-rope - mean) / error)),
+        )
         reach = error * t_quantile(df, _LEVEL)
     better, worse = (below, above) if is_loss else (above, below)
     return better, 1 - above - below, worse, mean - reach, mean + reach
@@ -292,6 +300,6 @@ def _five_by_two(d: Array, *, is_t: bool) -> Verdict:
     if is_t:
         return _t_verdict(float(d[0]), sqrt(within / 5), 5)
     statistic, mean = float(d @ d) / (2 * within), float(d.mean())
-    room = 2 * within * float(fdtri(10, 5, _LEVEL)) - float(d.var() * len(d))
+    room = 2 * within * float(special.fdtri(10, 5, _LEVEL)) - float(d.var() * len(d))
     reach = sqrt(room / 10) if room >= 0 else nan
-    return statistic, (10, 5), float(fdtrc(10, 5, statistic)), mean - reach, mean + reach
+    return statistic, (10, 5), float(special.fdtrc(10, 5, statistic)), mean - reach, mean + reach

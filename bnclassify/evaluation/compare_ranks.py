@@ -9,8 +9,8 @@ from typing import Any, Literal, overload
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc, fdtrc, ndtr
 
+from ..base import special
 from ..base.arrays import TOLERANCE, Array, Mask, normalize
 from ..base.calls import guided
 from ..base.checks import Flag, OneOf, Real, Seed, check_rng
@@ -181,9 +181,9 @@ def compare_ranks(
     return RankComparison(
         ranks=pd.Series(ranks, index=figures.columns, name="rank"),
         chi2=chi2,
-        p=float(chdtrc(k - 1, chi2)),
+        p=float(special.chdtrc(k - 1, chi2)),
         f=f,
-        p_f=float(fdtrc(k - 1, (k - 1) * (n - 1), f)),
+        p_f=float(special.fdtrc(k - 1, (k - 1) * (n - 1), f)),
         critical_difference=float(studentized_range.ppf(1 - alpha, k, inf)) / sqrt(2) * unit,
         nemenyi=pd.Series(np.clip(tails, 0.0, 1.0), index=pairs, name="p"),
         wilcoxon=tests.assign(p_holm=holm(tests["p"].to_numpy())),
@@ -240,7 +240,7 @@ def _wilcoxon(differences: Array) -> tuple[float, float, float, float]:
     excess = plus - n * (n + 1) / 4
     z = (excess - copysign(0.5, excess)) / sigma if excess else 0.0
     # 25: number of differences up to which Wilcoxon's test is exact
-    p = _exact_p(ranks, min(plus, minus)) if n <= 25 else 2 * float(ndtr(-abs(z)))
+    p = _exact_p(ranks, min(plus, minus)) if n <= 25 else 2 * float(special.ndtr(-abs(z)))
     return plus, minus, z, p
 
 

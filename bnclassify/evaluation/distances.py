@@ -6,8 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
-from scipy.special import xlogy
 
+from ..base import special
 from ..base.graphs import find_cycle
 from ..base.messages import listed
 from ..inference.query import log_table
@@ -130,7 +130,7 @@ def kl_divergence(x: Model, y: Model) -> float:
         total = 0.0
         for family, table in zip(network.families, network.cpts or (), strict=True):
             shares = np.exp(log_table(first, [position[name] for name in family], nothing))
-            total += float(xlogy(shares, table).sum())
+            total += float(special.xlogy(shares, table).sum())
         return total
 
     return max(0.0, mean_log(first) - mean_log(second))

@@ -8,8 +8,8 @@ from typing import Any, Literal, overload
 
 import numpy as np
 import pandas as pd
-from scipy.special import xlogy
 
+from ..base import special
 from ..base.arrays import Array, log_normalize, log_sum_exp
 from ..base.checks import Flag
 from ..frames.dataset import Countable, Dataset, scoring_classes
@@ -62,7 +62,8 @@ def _sum_of_counts(x: Model, data: Countable) -> float | None:
     if counts is None:
         return None
     return sum(
-        float(xlogy(n, cpt).sum()) for n, cpt in zip(counts, network.cpts or (), strict=True)
+        float(special.xlogy(n, cpt).sum())
+        for n, cpt in zip(counts, network.cpts or (), strict=True)
     )
 
 

@@ -8,7 +8,6 @@ import re
 import shutil
 from contextlib import suppress
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from secrets import token_hex
 
@@ -168,6 +167,8 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 def _this_package() -> str:
     """Return the name and the version of this package."""
+    from importlib.metadata import version  # slow to import
+
     return f"bnclassify {version('pybnclassify')}"
 
 

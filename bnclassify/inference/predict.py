@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, logit, stdtrit
 
+from ..base import special
 from ..base.arrays import (
     TOLERANCE,
     Array,
@@ -409,10 +409,10 @@ def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: fl
     """
     n, least = len(others), np.finfo(np.float64).tiny
     odds, estimated = (
-        np.asarray(logit(np.clip(p, least, 1 - _ROUNDING))) for p in (others, estimate)
+        np.asarray(special.logit(np.clip(p, least, 1 - _ROUNDING))) for p in (others, estimate)
     )
-    width = stdtrit(n - 1, (1 + interval) / 2) * np.sqrt(n - 1) * odds.std(axis=0)
-    ends: Array = expit(np.stack([estimated - width, estimated + width]))
+    width = special.stdtrit(n - 1, (1 + interval) / 2) * np.sqrt(n - 1) * odds.std(axis=0)
+    ends: Array = special.expit(np.stack([estimated - width, estimated + width]))
     return np.stack(
         [np.clip(ends[0] - finest, 0.0, estimate), np.clip(ends[1] + finest, estimate, 1.0)]
     )

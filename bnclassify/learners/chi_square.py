@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
-from scipy.special import chdtri
 
+from ..base import special
 from ..base.arrays import Array
 from ..base.checks import OneOf, Real
 from ..base.parallel import check_jobs, run_tasks, using_jobs
@@ -206,4 +206,4 @@ def _of_tables(counts: FamilyCounts, alpha: float) -> Threshold:
 
 def _chi_square_quantiles(freedom: Array, alpha: float) -> Array:
     """Return the 1 − alpha quantiles of chi-square distributions, 0 for 0 degrees of freedom."""
-    return np.where(freedom > 0, chdtri(np.maximum(freedom, 1.0), alpha), 0.0)
+    return np.where(freedom > 0, special.chdtri(np.maximum(freedom, 1.0), alpha), 0.0)

@@ -8,8 +8,8 @@ from math import log as ln
 from math import prod
 
 import numpy as np
-from scipy.special import gammaln
 
+from ..base import special
 from ..base.arrays import Array, Mask, xlogx
 from ..base.checks import OneOf, Real, ScoreName
 from ..base.messages import listed, warn
@@ -48,7 +48,7 @@ def log_rising(n: Counts, amount: Amount) -> Array:
     a: Array = np.asarray(amount, dtype=np.float64)
     is_large: Mask = np.asarray(a >= _STIRLING)
     if not is_large.any():
-        return np.asarray(gammaln(n + a) - gammaln(a))
+        return np.asarray(special.gammaln(n + a) - special.gammaln(a))
     large: Array = np.maximum(a, _STIRLING)
     # For a = 10⁶ and n = 1, the two values of ln Γ are near 1.28e7, and 6 of their 16 digits
     # cancel. The difference of the series is ln 10⁶ = 13.8 to all digits.
@@ -56,7 +56,9 @@ def log_rising(n: Counts, amount: Amount) -> Array:
     stirling: Array = (large - 0.5) * np.log1p(n / large) + n * (np.log(total) - 1)
     stirling = stirling + _stirling_rest(total) - _stirling_rest(large)
     small: Array = np.minimum(a, _STIRLING)
-    return np.asarray(np.where(is_large, stirling, gammaln(n + small) - gammaln(small)))
+    return np.asarray(
+        np.where(is_large, stirling, special.gammaln(n + small) - special.gammaln(small))
+    )
 
 
 def _stirling_rest(x: Array) -> Array:

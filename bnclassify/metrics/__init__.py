@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import gammaln
 
+from ..base import special
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, first_best, log_normalize, log_sum_exp
 from ..base.checks import ListOf, available
 from ..base.messages import listed, plain, repeated, shown
@@ -310,7 +310,7 @@ def calibration_noise(sums: Array) -> float:
     n: Array = np.maximum(np.rint(rows), 1)
     p: Array = np.minimum(probabilities, 1.0)
     m: Array = np.minimum(np.floor(n * p) + 1, n)
-    choices: Array = gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m + 1)
+    choices: Array = special.gammaln(n + 1) - special.gammaln(m + 1) - special.gammaln(n - m + 1)
     with np.errstate(divide="ignore"):
         deviation: Array = 2 * m * np.exp(choices + m * np.log(p) + (n - m + 1) * np.log1p(-p))
     return float(deviation / n @ rows / rows.sum()) if len(rows) else np.nan

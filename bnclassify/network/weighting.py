@@ -18,8 +18,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import betaln, expit, gammaln, logit
 
+from ..base import special
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, log, log_normalize
 from ..base.calls import advance
 from ..base.checks import Real, Whole
@@ -85,7 +85,7 @@ def _average_by_arc_posterior(
     """Return θ·P(arc|D) + θ₀·(1 − P(arc|D)), θ given the class and θ₀ without it, and P(arc|D)."""
     merged: Array = counts.sum(axis=1, keepdims=True)
     evidence = _log_evidence(counts, prior) - _log_evidence(merged, prior)
-    posterior = float(expit(evidence + logit(probability)))
+    posterior = float(special.expit(evidence + special.logit(probability)))
     return prior(counts) * posterior + prior(merged) * (1 - posterior), posterior
 
 
@@ -101,7 +101,7 @@ def _log_evidence(counts: Array, prior: PseudoCounts) -> float:
 def _log_rising(start: float, steps: Array) -> Array:
     """Return ln Γ(start + steps) − ln Γ(start); for large starts, ln Γ(n) − ln B(start, n)."""
     n = np.where(steps > 0, steps, 1.0)
-    return np.where(steps > 0, gammaln(n) - betaln(start, n), 0.0)
+    return np.where(steps > 0, special.gammaln(n) - special.betaln(start, n), 0.0)
 
 
 class Objective:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import logit, stdtrit
 
 from ..additive.scorecard import Scorecard
+from ..base import special
 from ..base.arrays import Array
 from ..base.checks import Instance
 from ..base.messages import shown
@@ -197,7 +197,7 @@ def _band_of_refits(x: Model, effect: Effect, points: Array) -> Array | None:
         odds = measure_effect(one, effect.feature, effect.target).log_odds[0]
         lines.append(odds[np.searchsorted(one.cuts.get(effect.feature, ()), inside, side="left")])
     own, others = lines[0], np.array(lines[1:])
-    width = stdtrit(len(others) - 1, 0.95) * np.sqrt(len(others) - 1) * others.std(axis=0)
+    width = special.stdtrit(len(others) - 1, 0.95) * np.sqrt(len(others) - 1) * others.std(axis=0)
     return np.stack([own - width, own + width])
 
 
@@ -334,7 +334,7 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Line],
     numbers = _round_numbers(low, int(totals.max()))
     scales.append(_Line("total", [(n - low) / wide for n in numbers], list(map(str, numbers)), at))
     places: list[float] = (
-        ((logit(_SHARES) - x.intercept) / x.unit + x.start - low) / wide
+        ((special.logit(_SHARES) - x.intercept) / x.unit + x.start - low) / wide
     ).tolist()
     inside = [
         (place, f"{n:g}") for place, n in zip(places, _SHARES, strict=True) if 0 <= place <= 1

@@ -1,20 +1,13 @@
-"""Pictures of networks, drawn by Graphviz or, without its programs, by graphviz-pure."""
+"""Networks as pictures, with explanations, distributions and the strength of arcs."""
 
 from __future__ import annotations
 
-import shutil
-import sysconfig
-import tempfile
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
-from os import PathLike
-from pathlib import Path
 from textwrap import fill
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import graphviz
 import pandas as pd
-from graphviz.backend import dot_command
 
 from ..base.calls import guided
 from ..base.checks import Flag, OneOf, Optional, Real, Unseen
@@ -34,71 +27,10 @@ from ..reading.families import values
 from .canvas import BLUE, GREY, blend
 from .nodes import Node, all_named, distributed, explained, joint_effects, observed, written
 
-Name: TypeAlias = "str | PathLike[str] | None"
+if TYPE_CHECKING:
+    import graphviz
 
-_NO_PROGRAM = (
-    "Drawing requires the program dot of Graphviz, which is not installed. Run pip install "
-    "'pybnclassify[plot]', or install Graphviz, for example with apt install graphviz."
-)
-
-
-class Picture(graphviz.Digraph):
-    """A `graphviz.Digraph` that, without ``dot``, ``graphviz-pure`` draws or an error explains."""
-
-    def __repr__(self) -> str:
-        return (
-            "Picture: a notebook shows it; elsewhere .view() opens it, and "
-            '.render(outfile="network.svg", cleanup=True) writes it to a file'
-        )
-
-    def pipe(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the drawing as bytes, or text with ``encoding=``; see `graphviz.Digraph.pipe`."""
-        return _run_graphviz(super().pipe, *args, **kwargs)
-
-    def render(self, *args: Any, **kwargs: Any) -> str:
-        """Write source and drawing to files; see `graphviz.Digraph.render`."""
-        return str(_run_graphviz(super().render, *args, **kwargs))
-
-    def view(self, filename: Name = None, directory: Name = None, **kwargs: Any) -> str:
-        """Open the drawing in a viewer; by default, its files are in a temporary folder."""
-        if filename is None and directory is None:
-            directory = tempfile.mkdtemp(prefix="bnclassify-")
-        return str(super().view(filename, directory=directory, **kwargs))
-
-    def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        if not _has_dot() and _find_substitute() is None:
-            return {"text/plain": _NO_PROGRAM}
-        return dict(super()._repr_mimebundle_(*args, **kwargs))
-
-
-def _run_graphviz(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a method of graphviz, which runs graphviz-pure in place of dot if there is no dot."""
-    if _has_dot():
-        return draw(*args, **kwargs)
-    program = _find_substitute()
-    if program is None:
-        raise RuntimeError(_NO_PROGRAM)
-    dot, dot_command.DOT_BINARY = dot_command.DOT_BINARY, Path(program)
-    try:
-        return draw(*args, **{"quiet": True, **kwargs})
-    except graphviz.CalledProcessError as error:
-        raise RuntimeError(
-            f"graphviz-pure did not draw the picture: {error}. It writes svg and png; install "
-            "Graphviz for other formats."
-        ) from error
-    finally:
-        dot_command.DOT_BINARY = dot
-
-
-def _has_dot() -> bool:
-    return shutil.which("dot") is not None
-
-
-def _find_substitute() -> str | None:
-    """Find graphviz-pure on the path or beside this Python."""
-    scripts = sysconfig.get_path("scripts")
-    return shutil.which("graphviz-pure") or shutil.which("graphviz-pure", path=scripts)
-
+    from .pictures import Picture
 
 _CLASS_ARC = {"color": "#87919b", "penwidth": "0.7", "arrowsize": "0.5"}
 _FEATURE_ARC = {"color": "#4a545e", "penwidth": "1.6", "arrowsize": "0.8", "weight": "8"}
@@ -178,6 +110,10 @@ def plot(
     Picture: a notebook shows it; elsewhere .view() opens it, and
     .render(outfile="network.svg", cleanup=True) writes it to a file
     """
+    import graphviz  # slow to import
+
+    from .pictures import Picture
+
     model = check_model(x)
     OneOf(sorted(graphviz.ENGINES)).check("engine", engine)
     OneOf(sorted(graphviz.FORMATS)).check("format", format)
@@ -218,6 +154,8 @@ def _draw_inline(x: Model) -> str:
     """Draw a model as SVG for a notebook; nothing if it is large or cannot be drawn."""
     if len(x.variables) > 60:
         return ""
+    import graphviz
+
     with suppress(RuntimeError, TypeError, ValueError, graphviz.CalledProcessError):
         svg: str = plot(x).pipe(format="svg", encoding="utf-8")
         return svg[svg.find("<svg") :]

@@ -7,8 +7,6 @@ from collections.abc import Collection, Hashable, Sequence
 from html import escape
 from math import isfinite
 
-import graphviz
-
 from ..base.messages import cut
 from ..frames.records import is_missing
 from ..inference.evidence import effect_ranges
@@ -46,6 +44,8 @@ def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
 
 def written(text: str) -> str:
     """Escape text for Graphviz, line by line, and shorten lines that some versions cannot read."""
+    import graphviz  # slow to import
+
     lines = (visible(cut(line, _LONGEST_LINE)) for line in text.split("\n"))
     escaped: str = graphviz.nohtml("\\n".join(map(graphviz.escape, lines)))  # no plain text
     return escaped

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import betaincinv
 
+from ..base import special
 from ..base.arrays import Array
 from ..base.checks import Optional, Real, Whole
 from ..model.counted import counted, given_by_hand
@@ -48,7 +48,7 @@ def table_bounds(counts: Array, prior: PseudoCounts, interval: float) -> Array:
     rest: Array = mass.sum(axis=0) - mass
     tails = np.reshape(ends(interval), (2, *[1] * mass.ndim))
     is_beta = (mass > 0) & (rest > 0)
-    inside = betaincinv(np.where(is_beta, mass, 1.0), np.where(is_beta, rest, 1.0), tails)
+    inside = special.betaincinv(np.where(is_beta, mass, 1.0), np.where(is_beta, rest, 1.0), tails)
     return np.where(is_beta, inside, np.where(mass > 0, 1.0, 0.0))
 
 

@@ -9,8 +9,8 @@ from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import digamma, gammaln
 
+from ..base import special
 from ..base.arrays import BLOCK_CELLS, TOLERANCE, Array, Positions
 from ..base.checks import Real, must_be
 from ..base.immutable import POSITIVE, Immutable, bounded, cached_property, record
@@ -171,7 +171,7 @@ class _Likelihoods:
             rises += np.where(self.counts > k, scaled / (scaled + k), 0.0)
         at = self._several
         some = scaled[at]
-        rises[at] = some * (digamma(some + self.counts[at]) - digamma(some))
+        rises[at] = some * (special.digamma(some + self.counts[at]) - special.digamma(some))
         return rises
 
     @classmethod
@@ -200,7 +200,9 @@ class _Likelihoods:
     def __call__(self, m: Array) -> Array:
         """Return the values at one concentration per table."""
         scaled = m.repeat(self.sizes) * self.bases
-        return self._add_up(self.signs * (gammaln(scaled + self.counts) - gammaln(scaled)))
+        return self._add_up(
+            self.signs * (special.gammaln(scaled + self.counts) - special.gammaln(scaled))
+        )
 
     def slopes(self, m: Array | float) -> Array:
         """Return the slopes by ln m, at one concentration per table or at one for all."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import gammaln, ndtri
 
+from ..base import special
 from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, blocks, log
 from ..base.immutable import (
     ANY_NUMBER,
@@ -163,7 +163,7 @@ def normal_scores(numbers: Array, weights: Array) -> Scale:
         return Scale(np.zeros(1), np.zeros(1))
     mass = np.bincount(place, weights[known], len(values))
     shares = (np.cumsum(mass) - mass / 2) / mass.sum()
-    scores: Array = ndtri(np.clip(shares, *_SHARES))  # weights that differ much give 0 or 1
+    scores: Array = special.ndtri(np.clip(shares, *_SHARES))  # weights that differ much give 0 or 1
     if len(values) > _MOST_KNOTS:  # knots at even distances on the scale
         wanted = np.linspace(scores[0], scores[-1], _MOST_KNOTS)
         kept = np.unique(np.searchsorted(scores, wanted).clip(0, len(values) - 1))
@@ -233,7 +233,9 @@ class GaussianTerm(Immutable):
     def described(self, owner: int, first: int, number: int, power: float) -> Student:
         """Return the term as a part of a formula; see `NumberTerms.described`."""
         constants = (
-            gammaln(self.shapes + 0.5) - gammaln(self.shapes) - 0.5 * np.log(2 * np.pi * self.rates)
+            special.gammaln(self.shapes + 0.5)
+            - special.gammaln(self.shapes)
+            - 0.5 * np.log(2 * np.pi * self.rates)
         )
         parents = tuple([first + parent for parent in self.parents])
         arrays = self.means, self.roots, self.shapes, self.rates, constants
@@ -341,7 +343,9 @@ class _AlikeTerms(NamedTuple):
 
 def _log_student(shapes: Array, rates: Array, residual: Array, leverage: Array) -> Array:
     values, place = np.unique(shapes, return_inverse=True)  # few if rows have no weights
-    constant = (gammaln(values + 0.5) - gammaln(values))[place].reshape(shapes.shape)
+    constant = (special.gammaln(values + 0.5) - special.gammaln(values))[place].reshape(
+        shapes.shape
+    )
     wider = 2 * rates * (1 + leverage)
     inside = np.log1p(residual**2 / wider)
     return np.asarray(constant - 0.5 * np.log(np.pi * wider) - (shapes + 0.5) * inside)

@@ -1,16 +1,25 @@
-const SMALLEST = 9; // pixels
+const SMALLEST = 8.5; // pixels
 function shrink(element, room) {
-  const size = parseFloat(getComputedStyle(element).fontSize), share = (room.clientWidth - 16) / (room.scrollWidth - 16);
-  if (share < 1) element.style.fontSize = `${Math.max(SMALLEST, Math.floor(10 * size * share) / 10)}px`;
+  const size = parseFloat(getComputedStyle(element).fontSize), share = 0.98 * (room.clientWidth - 16) / (room.scrollWidth - 16);
+  if (room.scrollWidth > room.clientWidth) element.style.fontSize = `${Math.max(SMALLEST, Math.floor(10 * size * share) / 10)}px`;
 }
 addEventListener("load", () => {
   // Printed text is wrapped; printed tables are made to fit, or scroll if they would be too small to read.
   for (const output of document.querySelectorAll(".cell_output pre, .highlight-default pre, .highlight-pycon pre")) {
     const lines = output.textContent.split("\n").filter((line) => !/^(>>>|\.\.\.) /.test(line));
-    if (!lines.some((line) => /\S {2,}\S/.test(line))) output.style.cssText = "white-space: pre-wrap; overflow-wrap: anywhere";
-    else shrink(output, output);
+    if (lines.some((line) => /[^:\s] {2,}\S/.test(line))) {
+      shrink(output, output);
+      continue;
+    }
+    output.style.cssText = "white-space: pre-wrap; overflow-wrap: anywhere";
+    if (innerWidth < 768 && output.closest(".cell_output")) { // lines of print(model) continue below their text
+      output.textContent = output.textContent.replace(/\n {12,}(?=\S)/g, " ").replace(/: {2,}/g, ": ");
+    }
   }
-  for (const table of document.querySelectorAll("table.dataframe")) shrink(table, table.parentElement);
+  for (const cell of document.querySelectorAll("table.dataframe td")) {
+    if (cell.textContent.length > 30) cell.style.whiteSpace = "normal";
+  }
+  for (const table of document.querySelectorAll("article table")) [0, 1].forEach(() => shrink(table, table.parentElement)); // twice, as words wrap
   // Wide pictures are first shown from the middle, where the class is.
   for (const image of document.querySelectorAll("img.wide")) {
     const page = image.parentElement;
