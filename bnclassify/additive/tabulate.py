@@ -92,16 +92,18 @@ def as_sum(x: Model, data: InFull, pairs: Any = None) -> EffectTable:
     """
     data, recipe = training_rows(x, data), x.recipe
 
+    raw = with_shares(_tabulate_effects(x), data)
+
     def merged(kept: int) -> EffectTable:
         # 3e-4: loss of variance of the effects, in nats squared, at which intervals are merged
-        found = merge_intervals(with_shares(_tabulate_effects(x), data), lost=3e-4, kept=kept)
+        found = merge_intervals(raw, lost=3e-4, kept=kept)
         return _with_gaps(_with_shortest_cuts(found, data), data, x)
 
-    table = merged(1)
-    if pairs not in (None, 0, ()):  # they can need cut points that have no effect alone
-        paired = with_pairs(merged(GROUPS), data, pairs, x)
-        ignored = None if table.unknown is None else table.unknown.always
-        table = with_unknown(paired, data, ignored) if paired.pairs else table
+    table = merged(1 if pairs in (None, 0, ()) else GROUPS)  # with cut points without own effect
+    ignored = None if table.unknown is None else table.unknown.always
+    if pairs not in (None, 0, ()):
+        table = with_pairs(table, data, pairs, x)
+        table = with_unknown(table, data, ignored) if table.pairs else merged(1)
     if "refits" in table.learned:
         both = zip(table.learned["refits"], x.learned["refits"], strict=True)
         refits = tuple([_with_gaps(refit, data, model) for refit, model in both])
