@@ -131,8 +131,8 @@ compare(results, test="bayes_t", rope=0.01).round(3)
 #
 # Four of them contain numeric features. `BNCClassifier` discretizes these in each training fold. [Common
 # pitfalls](pitfalls.py) shows the effect of cut points from all rows. `default` is `BNCClassifier()`, except that missing
-# votes are ignored, as by the other learners. To keep this page quick, it uses every third of the digits and two repeats of
-# five folds; all rows and ten repeats of ten folds are better.
+# votes are ignored, as by the other learners. The block takes about 100 seconds, because it uses every third of the digits
+# and two repeats of five folds only; all rows and ten repeats of ten folds are better.
 
 # %%
 car = load_car()

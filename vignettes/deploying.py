@@ -216,7 +216,7 @@ pair = effects(crossed)
 print(pair[pair["given"] != ""].head(3).round(2).to_string())
 
 # %% [markdown]
-# [Choosing a classifier](overview.py#default-sum-pairs-or-network) shows what pairs gain on five tables.
+# [Choosing a classifier](overview.py#default-sum-pairs-or-network) shows what pairs gain on six tables.
 #
 # ## After deployment: drift and audit
 #

@@ -186,7 +186,7 @@ bn.cv(models, women, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
 # On these data, the sum of effects is as good as the default. If features interact, it is not: on the car data, its accuracy is
-# 0.931, and that of the default 0.971. [Choosing a classifier](overview.py#default-sum-pairs-or-network) compares them on five
+# 0.931, and that of the default 0.971. [Choosing a classifier](overview.py#default-sum-pairs-or-network) compares them on six
 # tables.
 #
 # ## If you want a network
