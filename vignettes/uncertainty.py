@@ -5,7 +5,7 @@
 # and other posteriors. This page shows how to measure how much they would differ. It is for you if you have learned a
 # model as in [Choosing a classifier](overview.py) and want to know how far to trust it. It uses the car data (1,728
 # cars, six features) and the voting data (232 members of Congress without missing votes). Reading it takes 20 minutes;
-# all examples run in seconds, the slowest, 500 networks of the votes, in about 7.
+# all examples run in seconds, the slowest two in about 7 and 18.
 #
 # ```{index} ! uncertainty, ! bootstrap, ! credible interval, ! confidence interval, ! conformal prediction, ! prediction sets
 # ```

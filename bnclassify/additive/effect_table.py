@@ -381,11 +381,9 @@ def merged(rows: Array, shares: Array, most: float, lost: float, kept: int = 1) 
             break
         means[i] = np.average(means[i : i + 2], axis=0, weights=masses[i : i + 2])
         masses[i] += masses[i + 1]
-        ends, means, masses = (
-            np.delete(ends, i),
-            np.delete(means, i + 1, 0),
-            np.delete(masses, i + 1),
-        )
+        ends = np.delete(ends, i)
+        means = np.delete(means, i + 1, 0)
+        masses = np.delete(masses, i + 1)
     return ends
 
 

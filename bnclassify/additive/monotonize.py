@@ -202,7 +202,8 @@ def _closest_ordered_table(x: EffectTable, data: Dataset, wish: _Wish) -> Effect
     for name in [name for name in wish.directions if name in x.features]:
         i = x.features.index(name)
         at = _positions_in_order(x, name, wish)
-        sign = 1.0 if (wish.directions[name] == "increasing") == _is_last(x, wish) else -1.0
+        is_last = wish.target == x.known_levels[-1][1]
+        sign = 1.0 if (wish.directions[name] == "increasing") == is_last else -1.0
         odds = sign * (tables[i][at, ..., 1] - tables[i][at, ..., 0]).reshape(len(at), -1)
         # 1e-9: weight of a value without rows
         weights = np.maximum(counts[i][at].reshape(len(at), -1), 1e-9)
@@ -223,10 +224,6 @@ def _positions_in_order(x: EffectTable, name: Hashable, wish: _Wish) -> Position
     return np.array(
         [labels.index(label) for label in wish.orders[name] if label in labels], dtype=np.intp
     )
-
-
-def _is_last(x: EffectTable, wish: _Wish) -> bool:
-    return bool(wish.target == x.known_levels[-1][1])
 
 
 def _warn_of_directions(

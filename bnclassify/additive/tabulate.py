@@ -162,10 +162,8 @@ def estimate(parameters: Step, x: Model, data: Dataset, rng: np.random.Generator
 
 def _tabulate_effects(model: Model) -> EffectTable:
     """Return a sum of effects as a table, at all its cut points; raise if effects are infinite."""
-    order, points = (
-        order_features(model),
-        list(map(_points_of_feature, repeat(model), model.features)),
-    )
+    order = order_features(model)
+    points = list(map(_points_of_feature, repeat(model), model.features))
     masses, parents = _feature_distributions(model, points, order), model.feature_parents
     grids = [
         _make_grid(model, i, own, mass)
@@ -204,12 +202,12 @@ def _learned_of_table(x: Model) -> dict[str, Any]:
     """Return the results of a model that also describe its table, with its refits as tables."""
     learned = {name: x.learned[name] for name in _KEPT if name in x.learned}
     refits: tuple[Model, ...] = x.learned.get("refits", ())
-    if refits and all(map(_is_sum, refits)):
+    if refits and all(map(_is_sum_of_effects, refits)):
         learned["refits"] = tuple(map(_tabulate_effects, refits))
     return learned
 
 
-def _is_sum(x: Model) -> bool:
+def _is_sum_of_effects(x: Model) -> bool:
     """Whether the log odds are a sum of terms of a feature and at most one parent."""
     scopes = scopes_in(x.score) if x.one_class and not x.is_sampled else None
     parents = list(x.feature_parents.values()) if scopes is not None else []
@@ -224,7 +222,7 @@ def _is_sum(x: Model) -> bool:
 
 def _check_sum(x: Model) -> None:
     """Raise a ValueError unless the log odds are a sum of effects."""
-    if not _is_sum(x):
+    if not _is_sum_of_effects(x):
         raise ValueError(
             "x must be a model whose log odds are a sum of effects of at most two features, of "
             f"which one is a parent of the other; got {x.called}. Fit it with additive=True, as in "
@@ -235,11 +233,9 @@ def _check_sum(x: Model) -> None:
 
 def _points_of_feature(x: Model, name: Hashable) -> tuple[Hashable, ...]:
     """Return the levels of a feature, or the points of a grid if it has a density."""
-    return (
-        tuple(grid_of(x.densities[name])[0].tolist())
-        if name in x.densities
-        else x.levels_by_name[name]
-    )
+    if name in x.densities:
+        return tuple(grid_of(x.densities[name])[0].tolist())
+    return x.levels_by_name[name]
 
 
 def _make_grid(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array) -> _Grid:

@@ -185,7 +185,7 @@ class Recoding(NamedTuple):
     card: int
 
     @classmethod
-    def of(cls, labels: Sequence[Hashable], among: Sequence[Any]) -> Recoding:
+    def of_labels(cls, labels: Sequence[Hashable], among: Sequence[Any]) -> Recoding:
         """Return the places of labels."""
         position = {label: code for code, label in enumerate(among)}
         return cls(np.array([position[label] for label in labels], dtype=np.intp), len(among))

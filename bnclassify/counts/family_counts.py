@@ -71,10 +71,8 @@ class FamilyCounts:
         ]
         self._extended = {}
         for given in wanted if wanted and by_products(self.data, every) else ():
-            tables, ends = (
-                pair_tables(self.data, every, *(given or (None,))),
-                np.cumsum([0, *self.cards]),
-            )
+            tables = pair_tables(self.data, every, *(given or (None,)))
+            ends = np.cumsum([0, *self.cards])
             own = {(v, *given): tables[slice(*at)] for v, at in enumerate(pairwise(ends.tolist()))}
             self._extended.update(own)
 

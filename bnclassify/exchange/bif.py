@@ -360,14 +360,14 @@ def _as_words(items: Sequence[Any], allowed: re.Pattern[str]) -> list[str]:
     for text in texts:
         word = text
         if text in words or not allowed.fullmatch(text):
-            stem = _word_of(text)
+            stem = _bif_word_of(text)
             trials = chain([stem], (f"{stem}_{number}" for number in count(2)))
             word = next(word for word in trials if word not in taken and word not in words)
         words[word] = None
     return list(words)
 
 
-def _word_of(text: str) -> str:
+def _bif_word_of(text: str) -> str:
     """Return an allowed word for a text, which contains the ends of an interval."""
     text = re.sub(r"\((\S+), (\S+)[\])]", r"from_\1_to_\2", text)
     text = re.sub(r"(?<![^_])-(?=\d|inf)", "minus_", text)

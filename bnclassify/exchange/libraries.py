@@ -146,10 +146,8 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
         *((f"labels of {shown(v)}", labels[v]) for v in labels),
     ]:
         check_texts(items, noun)
-    network, variable_of = (
-        _load_library("pyagrum", "BayesNet")(),
-        _load_library("pyagrum", "LabelizedVariable"),
-    )
+    network = _load_library("pyagrum", "BayesNet")()
+    variable_of = _load_library("pyagrum", "LabelizedVariable")
     for variable in model.variables:
         network.add(variable_of(str(variable), str(variable), list(map(str, labels[variable]))))
     for variable, *parents in model.families:

@@ -207,9 +207,9 @@ def _select_statement(
     """Return the statement; ``names`` are those of the columns of the result."""
     query = Query(typed)
     pairs = [_read_column(query, column) for column in scorer.columns]
-    scores = ScoreColumns(query, scorer, [code for code, _ in pairs], [x for _, x in pairs]).of(
-        scorer.formula
-    )
+    scores = ScoreColumns(
+        query, scorer, [code for code, _ in pairs], [x for _, x in pairs]
+    ).columns_of(scorer.formula)
     logs = [query.add(f"CASE WHEN {s}< {NEARLY} THEN {IMPOSSIBLE} ELSE {s} END") for s in scores]
     top = largest(query, logs)
     masses = [query.add(share(log, top)) for log in logs]
@@ -327,10 +327,8 @@ def _column_lines(columns: Sequence[str]) -> str:
 
 def _result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
     """Return the predicted label, the points and the probabilities, as functions of the total."""
-    totals, target = (
-        card.probabilities["total"].to_numpy(dtype=np.int64),
-        scorer.labels.index(card.target),
-    )
+    totals = card.probabilities["total"].to_numpy(dtype=np.int64)
+    target = scorer.labels.index(card.target)
     at_zero, labels = card.intercept - card.unit * card.start, literals(scorer.labels)
     odds = np.zeros((len(totals), 2))
     odds[:, target] = at_zero + card.unit * totals

@@ -71,7 +71,7 @@ class ScoreColumns:
             Completed: self._completed,
         }
 
-    def of(self, formula: Formula, relative: bool = True) -> list[str]:
+    def columns_of(self, formula: Formula, relative: bool = True) -> list[str]:
         """Return the names of columns of scores, one per class; ``relative`` up to a constant."""
         return [self.query.add(text) for text in self.makers[type(formula)](formula, relative)]
 
@@ -85,7 +85,7 @@ class ScoreColumns:
             [
                 f"CASE WHEN {score} IS NULL THEN -2e300 WHEN {score}< {NEARLY} THEN {IMPOSSIBLE} "
                 f"ELSE {score}+{number(weight)} END"
-                for score in self.of(one, relative=False)
+                for score in self.columns_of(one, relative=False)
             ]
             for one, weight in zip(formula.formulas, formula.log_weights.tolist(), strict=True)
         ]
@@ -101,13 +101,13 @@ class ScoreColumns:
         return result
 
     def _choice(self, formula: Choice, relative: bool) -> list[str]:
-        options = zip(*[self.of(one, relative) for one in formula.formulas], strict=True)
+        options = zip(*[self.columns_of(one, relative) for one in formula.formulas], strict=True)
         return [f"COALESCE({', '.join(names)}, NULL)" for names in options]
 
     def _raised(self, formula: Raised, relative: bool) -> list[str]:
         slope = (1 - formula.power) / max(1, len(self.codes))
         power = self.query.add(f"{ZERO}+{number(formula.power)}+{number(slope)}*{self.missing}")
-        return [f"{power}*{score}" for score in self.of(formula.formula, relative)]
+        return [f"{power}*{score}" for score in self.columns_of(formula.formula, relative)]
 
     def _blend(self, formula: Blend, relative: bool) -> list[str]:
         rule = formula.rule
@@ -122,10 +122,8 @@ class ScoreColumns:
         kept = self.query.add(f"(1-{h})*({lookup(new, list(map(number, factors)), '0e0')})")
         base, rest = number(rule.power), number(1 - rule.power)
         power = self.query.add(f"(1-{kept})*({base}+{rest}*{h})/{len(formula.trees)}")
-        trees, scores = (
-            zip(*map(self.of, formula.trees), strict=True),
-            self.of(formula.formula, relative),
-        )
+        trees = zip(*map(self.columns_of, formula.trees), strict=True)
+        scores = self.columns_of(formula.formula, relative)
         lacking, most = self._number_of_missing_codes(others), number(rule.gaps)
         share_of_gaps = self.query.add(
             f"CASE WHEN {lacking}>{most} THEN {most}/{lacking} ELSE 1e0 END"
@@ -155,7 +153,8 @@ class ScoreColumns:
             self.query.add(f"CASE WHEN {' OR '.join(told)} THEN NULL ELSE 0e0 END") if told else ""
         )
         return [
-            f"{score}+{lacks}" if lacks else score for score in self.of(formula.formula, relative)
+            f"{score}+{lacks}" if lacks else score
+            for score in self.columns_of(formula.formula, relative)
         ]
 
     def _number_of_missing_codes(self, codes: Sequence[str]) -> str:

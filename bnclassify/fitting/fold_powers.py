@@ -62,7 +62,7 @@ def fit_by_folds(
 
     with silently():  # settings for all rows
         folds = list(run_tasks(of_fold, split_rows(data, number, by_content=False)))
-    return _with_power(fitted, FoldOdds.of(folds))
+    return _with_power(fitted, FoldOdds.of_folds(folds))
 
 
 def _odds_of(x: Model, test: Dataset) -> FoldOdds:

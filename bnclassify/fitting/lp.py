@@ -311,7 +311,7 @@ def fit(
     generator = check_rng(rng) if method.draws or rng is not None else None
     step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
     alone = partial(_fit_alone, prior=prior, method=method, folds=folds, rng=generator, step=step)
-    return model.learn_by(alone, open_data(dataset), step)
+    return model.fit_parts_by(alone, open_data(dataset), step)
 
 
 def _fit_alone(

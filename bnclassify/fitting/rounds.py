@@ -245,10 +245,8 @@ def check_same_columns(
         seen = check_recipe(model, fitted=False).seen
         if seen is None or set(seen) == set(present):
             continue
-        missing, added = (
-            [c for c in seen if c not in present],
-            [c for c in present if c not in seen],
-        )
+        missing = [c for c in seen if c not in present]
+        added = [c for c in present if c not in seen]
         parts = {"it lacks": missing, "it also has": added}
         differing = [f"{part} {listed(names)}" for part, names in parts.items() if names]
         raise ValueError(
@@ -390,10 +388,8 @@ def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rn
     Folds that are given include rows without a class.
     """
     generator, rounds, digest, is_partition = check_rng(rng), [], blake2b(digest_size=12), True
-    index, known = (
-        data.all_rows.index,
-        data.has_class if len(data.targets) == 1 else np.full(len(data), True),
-    )
+    index = data.all_rows.index
+    known = data.has_class if len(data.targets) == 1 else np.full(len(data), True)
     position = np.cumsum(known) - 1
     data = replace(data, with_unknown=None)
 

@@ -118,7 +118,7 @@ def _learn_raw(
         cuts.method,
         "learn from several discretizations at once",
     )
-    fine = FineData.of(data, cuts)
+    fine = FineData.cut_finely(data, cuts)
     network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
     return Weighted(
         renewed(network, recipe=recipe), fine.cuttings, recipe=recipe, apart=len(fine.further)

@@ -78,7 +78,7 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     model, rows = check_fitted(x), open_data(dataset)
     if levels == "grow":
         model = with_levels(model, unite([model.levels_by_name, _levels_of(model, rows)]))
-    return cast("M", model.learn_by(_add_rows, rows))
+    return cast("M", model.fit_parts_by(_add_rows, rows))
 
 
 def _add_rows(x: Model, dataset: Opened[Any]) -> Model:
@@ -209,7 +209,7 @@ def pooled(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model:
 def _with_larger_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return the model with its counts, but no tables, for levels that contain its own."""
     recodings = {
-        name: Recoding.of(labels, levels[name]) for name, labels in x.levels_by_name.items()
+        name: Recoding.of_labels(labels, levels[name]) for name, labels in x.levels_by_name.items()
     }
     bare = renewed(x, **{name: None for name in _TABLES if name in vars(x)})
     grown = renewed(bare, levels=tuple([levels[name] for name in x.variables]))

@@ -195,11 +195,9 @@ def from_tables(
     structure = fixed_network(class_var, parents, Step("from_tables", fixed_again), origin="tables")
     cpts = [_read_table(tables[family[0]], family, levels) for family in structure.families]
     x = replace(structure, levels=tuple([levels[v] for v in structure.variables]), cpts=tuple(cpts))
-    return (
-        x
-        if rows is None
-        else renewed(x, learned={"counts": Tally(_as_counts(x, cpts, rows), Given())})
-    )
+    if rows is None:
+        return x
+    return renewed(x, learned={"counts": Tally(_as_counts(x, cpts, rows), Given())})
 
 
 def _as_counts(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...]:

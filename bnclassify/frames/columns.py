@@ -81,11 +81,9 @@ def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
     if isinstance(array, pd.arrays.ArrowStringArray):  # with a slow tolist
         return tuple(array.__arrow_array__().to_pylist())
     is_text = isinstance(labels.dtype, pd.StringDtype)
-    return (
-        tuple(map(plain, labels))
-        if labels.dtype.kind == "O" and not is_text
-        else tuple(labels.tolist())
-    )
+    if labels.dtype.kind == "O" and not is_text:
+        return tuple(map(plain, labels))
+    return tuple(labels.tolist())
 
 
 def check_categorical(
@@ -113,11 +111,9 @@ def check_categorical(
             )
 
 
-_INFINITE, _FRACTIONS, _WHOLE = (
-    "infinite numbers",
-    "numbers with fractions",
-    "whole numbers of type float",
-)
+_INFINITE = "infinite numbers"
+_FRACTIONS = "numbers with fractions"
+_WHOLE = "whole numbers of type float"
 
 _REMEDIES = {
     _INFINITE: "Replace them with missing values, with .replace([np.inf, -np.inf], np.nan).",

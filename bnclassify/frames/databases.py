@@ -253,10 +253,8 @@ class DatabaseTable:
 
     def check_weights(self, required: Hashable, weights: Hashable) -> tuple[int, int]:
         """Return how many weights are positive and fractions; invalid ones raise a ValueError."""
-        weight, kept = (
-            self._weight_of_rows(self.table, weights),
-            self._is_known(self.table, required),
-        )
+        weight = self._weight_of_rows(self.table, weights)
+        kept = self._is_known(self.table, required)
         asked = {"fine": self.table.count(where=(weight >= 0) & (weight <= float_info.max))}
         asked |= {"rows": self.table.count(), "low": weight.min(), "high": weight.max()}
         asked["positive"] = self.table.count(where=kept & (weight > 0))
@@ -393,11 +391,9 @@ def _float_column(column: Foreign) -> Foreign:
     import ibis
 
     number = column.cast("float64")
-    return (
-        number.isnan().ifelse(ibis.null("float64"), number)
-        if column.type().is_floating()
-        else number
-    )
+    if column.type().is_floating():
+        return number.isnan().ifelse(ibis.null("float64"), number)
+    return number
 
 
 def covering(

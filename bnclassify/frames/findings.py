@@ -15,7 +15,7 @@ from .coded_columns import BEGINNING, CHANCE, CodedColumn, Finding
 from .group_findings import FEWEST_GROUPS, IS_ID, find_groups
 from .numeric import MOST_CODES, as_floats, as_label
 from .schema import MISSING
-from .texts import MARKERS, alike, dates_in, is_marker, numbers_in
+from .texts import MARKERS, dates_in, is_marker, labels_that_are_the_same, numbers_in
 
 _FEWEST_ROWS = 20
 """With fewer rows, all values of a column can differ by chance."""
@@ -153,7 +153,7 @@ def _in_labels(column: CodedColumn, texts: list[str], only_serious: bool) -> Ite
     """Yield findings about labels that are text."""
     name = f"dataset[{column.name!r}]"
     as_text = f"{name} = {name}.astype('string')"
-    same, code = alike(texts)
+    same, code = labels_that_are_the_same(texts)
     if same:
         yield Finding(
             column.name,

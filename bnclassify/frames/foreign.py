@@ -132,10 +132,8 @@ def _column_for_pandas(series: Foreign) -> object:
     if dtype.is_float():
         return series.to_numpy()
     if not (dtype.is_integer() or str(dtype) == "Boolean") or str(dtype) in _WIDE:
-        values, categories = (
-            pd.Series(list(series.to_list()), dtype=object),
-            getattr(dtype, "categories", None),
-        )
+        values = pd.Series(list(series.to_list()), dtype=object)
+        categories = getattr(dtype, "categories", None)
         return values.array if categories is None else pd.Categorical(values, list(categories))
     filled = np.array(series.fill_null(0 if dtype.is_integer() else False).to_numpy())
     missing = np.asarray(series.is_null().to_numpy(), dtype=bool)

@@ -173,8 +173,6 @@ def is_missing(value: Any) -> bool:
 def _row_labels(rows: Sequence[Row]) -> pd.Index[Any]:
     """Return the row labels of a frame or, for other data, row numbers."""
     labels = [row.name if isinstance(row, pd.Series) else None for row in rows]
-    return (
-        pd.RangeIndex(len(rows))
-        if None in labels or not labels
-        else pd.Index(labels, tupleize_cols=False)
-    )
+    if None in labels or not labels:
+        return pd.RangeIndex(len(rows))
+    return pd.Index(labels, tupleize_cols=False)

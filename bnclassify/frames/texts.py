@@ -105,10 +105,8 @@ def how_to_read(labels: Iterable[str], name: Hashable, argument: str) -> str:
     texts = list(dict.fromkeys(labels))
     if written := numbers_in(texts):
         return f"Convert it, with {written.convert(name, argument)}."
-    column, lost = (
-        f"{argument}[{name!r}]",
-        [text for text in texts if not _A_NUMBER.fullmatch(text)],
-    )
+    column = f"{argument}[{name!r}]"
+    lost = [text for text in texts if not _A_NUMBER.fullmatch(text)]
     loss = f", which makes {listed(lost)} missing" if lost else ""
     return f"Convert it, with {column} = pd.to_numeric({column}, errors='coerce'){loss}."
 
@@ -157,10 +155,10 @@ def is_marker(text: str) -> bool:
     return text.strip().casefold() in _ALL_MARKERS
 
 
-def alike(labels: Iterable[str]) -> tuple[tuple[str, ...], str]:
+def labels_that_are_the_same(labels: Iterable[str]) -> tuple[tuple[str, ...], str]:
     """Return the first labels that differ only in white space or case, and a remedy in code.
 
-    >>> alike(["ckd", "notckd", "ckd "])
+    >>> labels_that_are_the_same(["ckd", "notckd", "ckd "])
     (('ckd', 'ckd '), '.str.strip()')
     """
     texts = list(labels)

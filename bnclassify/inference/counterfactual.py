@@ -299,7 +299,7 @@ class Gains:
     features: Positions
 
     @classmethod
-    def of(cls, changes: Changes, size: int) -> Gains:
+    def of_changes(cls, changes: Changes, size: int) -> Gains:
         """Compute the gains of the moves of a row, up to a number of changes."""
 
         def odds(logs: Array) -> Array:
@@ -407,12 +407,10 @@ class SetSearch:
     def __init__(self, changes: Changes, size: int, number: int) -> None:
         self.changes, self.size, self.number = changes, size, number
         self.corrections = None if changes.scopes is None else changes.corrections_of_scopes(size)
-        self.gains = [Gains.of(one, size) for one in changes.sums]
-        self.best, self.values, self.least = (
-            np.empty((0, size), dtype=np.intp),
-            np.empty(0),
-            -np.inf,
-        )
+        self.gains = [Gains.of_changes(one, size) for one in changes.sums]
+        self.best = np.empty((0, size), dtype=np.intp)
+        self.values = np.empty(0)
+        self.least = -np.inf
         self.sizes = np.array([move.size for move in changes.moves], dtype=np.float64)
         self.tried = 0
 

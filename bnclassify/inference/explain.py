@@ -214,11 +214,9 @@ def written_pair(variable: Hashable) -> Hashable:
     >>> written_pair("age"), written_pair(("age", "sex"))
     ('age', 'age × sex')
     """
-    return (
-        " \N{MULTIPLICATION SIGN} ".join(map(str, variable))
-        if isinstance(variable, tuple)
-        else variable
-    )
+    if isinstance(variable, tuple):
+        return " \N{MULTIPLICATION SIGN} ".join(map(str, variable))
+    return variable
 
 
 def _sentences_of_reasons(

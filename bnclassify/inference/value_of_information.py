@@ -114,10 +114,8 @@ def value_of_information(
         raise ValueError(
             "row must have a positive probability; got 0. Fit the model with smooth above 0."
         )
-    now, missing = (
-        np.exp(log_normalize(logs)),
-        list[int](np.flatnonzero(known.codes[:, 0] < 0).tolist()),
-    )
+    now = np.exp(log_normalize(logs))
+    missing = list[int](np.flatnonzero(known.codes[:, 0] < 0).tolist())
     measures: dict[str, Callable[[Array], Array]] = {
         "gain": lambda p: -xlogx(p).sum(axis=1)
     }  # entropy
@@ -145,10 +143,8 @@ def _outcomes_of_features(
     A feature with a density has values on a grid. Many features are computed at once.
     """
     values = [_values_of(x, feature) for feature in features]
-    found, widest = (
-        dict[int, tuple[Array, Array]](),
-        max([len(codes) for codes, _, _ in values], default=1),
-    )
+    found = dict[int, tuple[Array, Array]]()
+    widest = max([len(codes) for codes, _, _ in values], default=1)
     for block in blocks(len(features), widest * len(row.codes)):
         owners = np.repeat(features[block], [len(codes) for codes, _, _ in values[block]])
         rows = row.take(np.zeros(len(owners), dtype=np.intp))
@@ -160,10 +156,8 @@ def _outcomes_of_features(
                 numbers[feature][owners == feature] = points
         unknown = _still_unknown(rows, owners)
         filled = Rows(codes, numbers, unknown)
-        logs, posteriors = (
-            _log_outcomes(x, filled, owners),
-            np.exp(log_normalize(scores_at(x.score, filled))),
-        )
+        logs = _log_outcomes(x, filled, owners)
+        posteriors = np.exp(log_normalize(scores_at(x.score, filled)))
         for feature, (_, _, widths) in zip(features[block], values[block], strict=True):
             at = owners == feature
             found[feature] = share_out(logs[at] + log(widths)[:, None], 0), posteriors[at]

@@ -259,10 +259,8 @@ class _Climber:
         if self.missing == "error":
             check_complete(rows)
         warn_of_fractions(rows, self.score)
-        names, most = (
-            rows.columns,
-            len(rows.columns) if self.max_parents is None else self.max_parents,
-        )
+        names = rows.columns
+        most = len(rows.columns) if self.max_parents is None else self.max_parents
         limits = Limits(*rules.required_and_forbidden(names), most, self.moves)
         rng, position, changes = check_rng(self.rng), rows.positions, list[Change]()
 

@@ -44,9 +44,8 @@ _MOST_PAIRS = 2**10  # with the largest information, whose gains are computed
 _MOST_CHILDREN = 128  # number of features that can have feature parents
 _SCREENED_ROWS = 1000  # number of rows in which interactions of three features are searched
 _SCREENED_CELLS = 2**22  # number of these rows x triples of features of the highest rank
-_MOST_TRIPLES = (
-    32  # with the largest interaction, of which the gain of a pair of parents is computed
-)
+# with the largest interaction, of which the gain of a pair of parents is computed
+_MOST_TRIPLES = 32
 
 
 @averages_views
@@ -347,11 +346,9 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
 def _least_information(information: Array, rank: Positions) -> float:
     """Return the information from which pairs of child and candidate are the most informative."""
     earlier = information[np.ix_(rank, rank)][np.tril_indices(len(rank), -1)]
-    return (
-        float(-np.partition(-earlier, _MOST_PAIRS)[_MOST_PAIRS])
-        if len(earlier) > _MOST_PAIRS
-        else 0.0
-    )
+    if len(earlier) > _MOST_PAIRS:
+        return float(-np.partition(-earlier, _MOST_PAIRS)[_MOST_PAIRS])
+    return 0.0
 
 
 def _gains_of_parents(
@@ -381,10 +378,8 @@ def _gains_of_parents(
 def _pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list[Positions]]:
     """Map features of low rank to pairs with which they interact: the best ones of all triples."""
     step = max(1, len(data) // _SCREENED_ROWS)
-    codes, classes = (
-        data.codes[:-1, ::step].astype(np.intp) + 1,
-        data.codes[-1, ::step].astype(np.intp),
-    )
+    codes = data.codes[:-1, ::step].astype(np.intp) + 1
+    classes = data.codes[-1, ::step].astype(np.intp)
     weights = None if data.weights is None else data.weights[::step]
     cards = np.array(data.cards[:-1]) + 1  # a missing value is a level
     some = rank[: int((6 * _SCREENED_CELLS / max(1, len(classes))) ** (1 / 3))]

@@ -158,10 +158,8 @@ def _fit_classes(
     cards = np.array(data.cards)
     patterns, row_of = np.unique(data.codes, axis=1, return_inverse=True)
     times = np.bincount(row_of.ravel(), data.weights).astype(np.float64)
-    feature, level = (
-        np.repeat(np.arange(len(cards)), cards),
-        np.concatenate([np.arange(n) for n in cards]),
-    )
+    feature = np.repeat(np.arange(len(cards)), cards)
+    level = np.concatenate([np.arange(n) for n in cards])
     hot = (patterns[feature] == level[:, None]).astype(np.float64)
     starts = (
         _normalized_by_feature(rng.standard_exponential((k, len(level))), cards)

@@ -149,10 +149,8 @@ class CrossValidatedScore:
     def _contribution_of_family(self, family: Parents) -> Array:
         """Return the contribution of a family, (classes, tested rows); 0 if a member is missing."""
         logs, index = self._log_table_of_family(family)
-        by_class, tested = (
-            self._bounded_logs(logs).reshape(-1, logs.shape[-1]).T.copy(),
-            slice(self.data.n_tested),
-        )
+        by_class = self._bounded_logs(logs).reshape(-1, logs.shape[-1]).T.copy()
+        tested = slice(self.data.n_tested)
         added = by_class.take(index[tested] * self.data.n_folds + self.data.fold[tested], axis=1)
         observed = self.data.rows_observed_in(family)
         return added if observed is None else added * observed[tested]

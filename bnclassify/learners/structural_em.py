@@ -56,10 +56,8 @@ class Completions(Generic[D]):
                 )
                 at = self.starts[alike][:, None] + np.arange(grid.shape[1])
                 codes[np.array(hidden)[:, None], at.ravel()] = np.tile(grid, len(alike))
-        self.rows_given, self.weights = (
-            data,
-            np.ones(len(data)) if data.weights is None else data.weights,
-        )
+        self.rows_given = data
+        self.weights = np.ones(len(data)) if data.weights is None else data.weights
         self.data = replace(
             data, codes=codes, index=pd.RangeIndex(len(self.rows)), weights=self.weights[self.rows]
         )

@@ -43,7 +43,7 @@ def as_model(x: Any) -> Any:
 
     The prior and the costs of an estimator are not a part of its model.
     """
-    if isinstance(x, Model) or not hasattr(x, "predict_proba") or not _is_ours(x):
+    if isinstance(x, Model) or not hasattr(x, "predict_proba") or not _is_estimator_of_package(x):
         return x
     if not isinstance(getattr(x, "model_", None), Model):
         raise ValueError(
@@ -58,7 +58,7 @@ def as_model(x: Any) -> Any:
     return x.model_
 
 
-def _is_ours(x: object) -> bool:
+def _is_estimator_of_package(x: object) -> bool:
     """Whether a class of this package is among a value's, found without importing scikit-learn."""
     package = __name__.partition(".")[0]
     return any(kind.__module__.partition(".")[0] == package for kind in type(x).__mro__)

@@ -274,7 +274,7 @@ class Model(Immutable):
         """Apply a function to each part of the model with counts, and the same of ``others``."""
         return function(self, *others)
 
-    def learn_by(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Model:
+    def fit_parts_by(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Model:
         """Return a function of a model and rows; of each link of a chain. ``step`` is a call."""
         return function(self, dataset)
 

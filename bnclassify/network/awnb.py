@@ -164,11 +164,9 @@ class _Trees:
 
     def _keep_rows(self, rows: Mask) -> None:
         """Drop all other rows, which are in leaves."""
-        self.node, self.classes, self.codes = (
-            self.node[rows],
-            self.classes[rows],
-            self.codes[:, rows],
-        )
+        self.node = self.node[rows]
+        self.classes = self.classes[rows]
+        self.codes = self.codes[:, rows]
 
     def _send_down(self, layer: _Layer, goes_left: Mask) -> None:
         """Send rows to the children, two per split node; other rows are dropped."""
@@ -218,7 +216,7 @@ class _Trees:
         return result
 
 
-def _negative_entropy(counts: ArrayOf[Any]) -> Array:
+def _negative_entropy_of_splits(counts: ArrayOf[Any]) -> Array:
     """Return minus the entropy of class counts over the last axis times their sum, in nats."""
     by_class = last_first(counts)
     information: Array = reduce(np.add, xlogx(by_class)) - xlogx(reduce(np.add, by_class))
@@ -261,7 +259,11 @@ def _best_subset(counts: _Counts) -> tuple[Array, Mask]:
 def _best_gain(left: ArrayOf[Any], total: _Counts) -> tuple[Array, Positions]:
     """Return the largest gain of splits, from their (nodes, splits, classes), and where it is."""
     right: ArrayOf[Any] = total[:, None] - left
-    gain = _negative_entropy(left) + _negative_entropy(right) - _negative_entropy(total)[:, None]
+    gain = (
+        _negative_entropy_of_splits(left)
+        + _negative_entropy_of_splits(right)
+        - _negative_entropy_of_splits(total)[:, None]
+    )
     splits: Mask = (left.sum(axis=2) > 0) & (right.sum(axis=2) > 0)
     best = first_best(np.where(splits, gain, -np.inf))
     at = np.arange(len(gain)), best

@@ -384,7 +384,7 @@ class DN(Network):
         if rng is None:
             return complete(*terms_with(self.score, rows, labels))
         drawn = np.where(labels < 0, draw_columns(scores_at(self.score, rows), rng), labels)
-        sampler = GibbsSampler.of(self.factors[:-1])
+        sampler = GibbsSampler.of_factors(self.factors[:-1])
         return np.vstack([sampler.run(rows.codes, drawn, burn_in, rng), drawn])
 
 

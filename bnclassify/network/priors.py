@@ -91,8 +91,9 @@ class PseudoCounts(Immutable):
         self, counts: ArrayOf[Any], totals: ArrayOf[Any], levels: Amount, configurations: float
     ) -> Array:
         """Return (N + a) / (N· + r a) in cells of tables with r levels; 1 / r if both are 0."""
-        cells = self.masses(counts, levels, configurations)
-        total = np.add(totals, levels * self.per_cell(levels, configurations), dtype=np.float64)
+        added = self.per_cell(levels, configurations)
+        cells = np.add(counts, added, dtype=np.float64)
+        total = np.add(totals, levels * added, dtype=np.float64)
         if np.all(total):
             return np.asarray(cells / total)
         empty = total == 0

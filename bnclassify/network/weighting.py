@@ -93,10 +93,8 @@ def _log_evidence(counts: Array, prior: PseudoCounts) -> float:
     """Return Σ_j [ln Γ(rα) − ln Γ(N_j + rα) + Σ_k (ln Γ(N_jk + α) − ln Γ(α))], k on axis 0."""
     levels, configurations = counts.shape
     pseudo = prior.per_cell(float(levels), configurations)
-    of_cells, of_columns = (
-        _log_rising(pseudo, counts),
-        _log_rising(pseudo * levels, counts.sum(axis=0)),
-    )
+    of_cells = _log_rising(pseudo, counts)
+    of_columns = _log_rising(pseudo * levels, counts.sum(axis=0))
     return float(of_cells.sum() - of_columns.sum())
 
 

@@ -65,11 +65,9 @@ def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int
     known = classes >= 0
     if not known.any():
         return np.empty(0)
-    values, classes, weights = (
-        values[known],
-        classes[known],
-        None if weights is None else weights[known],
-    )
+    values = values[known]
+    classes = classes[known]
+    weights = None if weights is None else weights[known]
     last = np.append(np.nonzero(values[1:] > values[:-1])[0], len(values) - 1)
     distinct: Array = values[last]
     n_classes = int(classes.max()) + 1
@@ -136,10 +134,8 @@ def _without_rounding(weights: Array) -> Array:
 
 def _entropy_and_classes(counts: Array) -> float:
     """Return the entropy of class counts times the number of classes that occur."""
-    n, entropy_sum = (
-        float(counts.sum()),
-        float(_n_log2_n(counts.sum())) - float(_n_log2_n(counts).sum()),
-    )
+    n = float(counts.sum())
+    entropy_sum = float(_n_log2_n(counts.sum())) - float(_n_log2_n(counts).sum())
     return np.count_nonzero(counts) * entropy_sum / n if n > 0 else 0.0
 
 

@@ -135,10 +135,8 @@ class Discretizer(Immutable):
                 sizes = [len(cutting[i]) + 1 for cutting in self._cuttings]
                 intervals = "-".join(map(str, sorted({min(sizes), max(sizes)})))
                 found[name] = method, intervals, ", ".join(readable(points))
-        columns, index = (
-            ["method", "intervals", "cut_points"],
-            pd.Index(list(found), tupleize_cols=False),
-        )
+        columns = ["method", "intervals", "cut_points"]
+        index = pd.Index(list(found), tupleize_cols=False)
         return pd.DataFrame(list(found.values()), index.rename("column"), columns)
 
     @property

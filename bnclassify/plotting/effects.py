@@ -303,10 +303,8 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Line],
     """Return all scales, and the title."""
     codes = None if shown_row is None else shown_row.codes
     points = None if shown_row is None else x.points_at(shown_row)
-    most, table = (
-        int(max([points.max() for points in x.feature_points], default=0)) or 1,
-        x.written_points,
-    )
+    most = int(max([points.max() for points in x.feature_points], default=0)) or 1
+    table = x.written_points
     hidden = table["value"].eq(MISSING) | table["given"].astype(str).str.endswith(f" = {MISSING}")
     numbers, known = _round_numbers(0, most), dict[int, str]()
     scales = [_Line("points", [n / most for n in numbers], list(map(str, numbers)))]
@@ -317,19 +315,15 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Line],
             i: f"{x.features[j]} = {written[j]}" for i, j in enumerate(x.givens) if j is not None
         }
     for (name, given), rows in table[~hidden].groupby(["variable", "given"], sort=False):
-        i, texts = (
-            x.features.index(name),
-            rows["value"].map(_short_interval).groupby(rows["points"]).agg(", ".join),
-        )
+        i = x.features.index(name)
+        texts = rows["value"].map(_short_interval).groupby(rows["points"]).agg(", ".join)
         mark = None if points is None or given != known.get(i, "") else int(points[i, 0]) / most
         title = f"{name} if {given}" if given else str(name)
         scales.append(
             _Line(title, (texts.index / most).tolist(), texts.tolist(), mark, is_whole=False)
         )
-    totals, title = (
-        x.probabilities["total"].to_numpy(dtype=int),
-        f"points for {x.class_var} = {x.target}",
-    )
+    totals = x.probabilities["total"].to_numpy(dtype=int)
+    title = f"points for {x.class_var} = {x.target}"
     low, wide, at = int(totals.min()), float(np.ptp(totals)) or 1.0, None
     if points is not None:
         total = x.start + int(points.sum())

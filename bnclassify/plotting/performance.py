@@ -134,10 +134,8 @@ def plot_cv(
             must_be("results", "numbers with one row per fold and one column per model", results)
         )
     means: list[float] = figures.mean().to_list()
-    axes, places = (
-        horizontal_axes(ax, list(map(str, figures.columns)), height=0.5),
-        np.arange(len(means)),
-    )
+    axes = horizontal_axes(ax, list(map(str, figures.columns)), height=0.5)
+    places = np.arange(len(means))
     for model, column in enumerate(figures.to_numpy().T):
         (folds,) = axes.plot(
             column, np.full(len(column), model), "|", color=GREY, markersize=9, alpha=0.8
@@ -282,10 +280,8 @@ def plot_calibration(
     axes = prepare_axes(ax, 3.4, 3.6)
     at, names = calibration.predicted, dict[str, Any]()
     low, high = float(calibration.rows.min()), float(calibration.rows.max())
-    area, sizes = (
-        f"share in {low:,.0f} to {high:,.0f} rows (area)",
-        8 + 90 * calibration.rows / high,
-    )
+    area = f"share in {low:,.0f} to {high:,.0f} rows (area)"
+    sizes = 8 + 90 * calibration.rows / high
     names[area] = axes.scatter(at, calibration.actual, s=sizes, zorder=3, linewidth=0, color=BLUE)
     ends = calibration.low, calibration.high
     names["95 % interval of the share"] = axes.vlines(at, *ends, linewidth=1, zorder=2, color=BLUE)

@@ -56,7 +56,7 @@ class FoldOdds:
     counts: Array
 
     @classmethod
-    def of(cls, folds: Sequence[FoldOdds]) -> FoldOdds:
+    def of_folds(cls, folds: Sequence[FoldOdds]) -> FoldOdds:
         """Return the rows of all folds."""
         arrays = [[getattr(fold, name) for fold in folds] for name in cls.__dataclass_fields__]
         return cls(*[np.concatenate(each, axis=-1) for each in arrays])
@@ -228,7 +228,7 @@ def scores_by_folds(x: Any, data: Dataset, number: int) -> Array:
     structure = Weighted(x.structure, coarsenings=x.coarsenings, apart=x.apart, recipe=x.recipe)
     of_fold = partial(_odds_of_fold, structure, data, None, learn, deepens=False, most=len(data))
     with silently(), one_thread:
-        folds = FoldOdds.of([of_fold(taken) for taken in _folds(data, number, None)])
+        folds = FoldOdds.of_folds([of_fold(taken) for taken in _folds(data, number, None)])
     powers = [p for p in (summary.regression_power, summary.fold_power) if p is not None]
     scores = folds.offset + np.tensordot(powers, folds.odds, 1)
     return np.vstack([np.zeros(scores.shape[1]), scores]).T
@@ -282,10 +282,10 @@ def _predict(
                 batch = folds[number : number + number_of_jobs()]
                 at_once = list(run_tasks(partial(of_fold, deepens=deepens), batch))
             found.append(at_once.pop(0))
-            together = FoldOdds.of(found)
+            together = FoldOdds.of_folds(found)
             if deepens and together.size >= _SOME_ROWS and not together.requires_step(mean):
                 deepens, found, at_once = False, [fold.without_step() for fold in found], []
             if together.size >= _ENOUGH_ROWS:
                 break
-    together = FoldOdds.of(found)
+    together = FoldOdds.of_folds(found)
     return together.without_step() if deepens and not together.requires_step(mean) else together

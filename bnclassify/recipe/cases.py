@@ -17,10 +17,6 @@ from ..frames.row_findings import equal_rows
 
 _MOST_ROWS = 1e12  # with more, the differences between log-likelihoods have too few digits
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
-_ROUNDS = 4  # in which rows and values describe each other
-_MOST_MARKS = 9  # number of times that one of several rows with the same description is marked
-_MOST_TRIED = 16  # of these rows: usually one stands for all, as with cells of equal counts
-_FEW = 2**10  # number of different rows up to which this is done
 
 Data = TypeVar("Data", bound=Dataset)
 Keys = ArrayOf[np.uint64]
@@ -68,7 +64,7 @@ class _Block(NamedTuple):
     mass: Array | None
 
     @classmethod
-    def of(
+    def of_columns(
         cls, columns: Sequence[tuple[Positions, int]], is_number: Sequence[bool], mass: Array | None
     ) -> _Block:
         """Return the values of columns, with the weights of their rows."""
@@ -119,7 +115,8 @@ class Contents:
             own = own + _hashes_of(_of_values(case, n_cases, own + contents, mass), 29)[case]
         is_number = [name in data.numbers for name in data.columns]
         self._blocks = [
-            _Block.of(features[at], is_number[at], mass) for at in blocks(len(features), len(data))
+            _Block.of_columns(features[at], is_number[at], mass)
+            for at in blocks(len(features), len(data))
         ]
         self._classes, self._mass = (classes, n_classes), mass
         numbers = [data.numbers.get(name) for name in data.columns[:-1]]
@@ -127,9 +124,12 @@ class Contents:
         self.rows, self.columns = self._hashes_of_rows_and_columns(own, own)
         # With rows 1 to 4 alike, mark 1, or 2, or 3, or 4, describe the rows four times, and keep
         # the description with the least sum, whichever row it came from.
-        for _ in range(_MOST_MARKS):
+        # at most 9 times, one of several rows with the same description is marked
+        for _ in range(9):
             marked = [
-                own + (contents == one) for one in _tied_rows(self.rows, contents)[:_MOST_TRIED]
+                # 16 of these rows: usually one stands for all, as with cells of equal counts
+                own + (contents == one)
+                for one in _tied_rows(self.rows, contents)[:16]
             ]
             if not marked:
                 break
@@ -140,7 +140,7 @@ class Contents:
     def _hashes_of_rows_and_columns(self, own: Keys, rows: Keys) -> tuple[Keys, Keys]:
         """Return hashes of rows, one for each row, and of features, after a few rounds."""
         columns = [np.zeros(0, dtype=np.uint64)]
-        for _ in range(_ROUNDS):
+        for _ in range(4):  # rounds in which rows and values describe each other
             # A row is the sum of its class and its values, so their order does not matter; a value
             # is described by the rows that have it, and together with its column.
             total, columns = self._of_classes(rows, 7) + own, columns[:1]
@@ -185,7 +185,8 @@ def _tied_rows(rows: Keys, contents: Keys) -> Keys:
     """Return the contents of different rows with the same description, if there are a few."""
     different, first = np.unique(contents, return_index=True)
     described, place, times = np.unique(rows[first], return_inverse=True, return_counts=True)
-    if len(described) == len(different) or len(different) > _FEW:
+    # at most 2**10 different rows, because each of them may be tried
+    if len(described) == len(different) or len(different) > 2**10:
         return different[:0]
     return np.asarray(different[place == np.argmax(times > 1)])
 
@@ -211,11 +212,6 @@ def _check_numbers_of_rows(weights: Array | None) -> None:
         )
 
 
-def row_order(data: Dataset) -> Positions:
-    """Return an order of rows that depends on their contents alone; see `Contents`."""
-    return Contents(data).order
-
-
 def column_order(data: Dataset) -> Positions:
     """Return an order of the features that depends on their contents alone; see `Contents`."""
     return Contents(data).column_order
@@ -233,7 +229,7 @@ def class_ranks(data: Dataset, order: Positions) -> Positions:
 
 def in_order(data: Data) -> Data:
     """Return the rows in the order of their contents."""
-    return data.taken(row_order(data))
+    return data.taken(Contents(data).order)
 
 
 def as_cases(data: Data) -> Data:

@@ -104,7 +104,7 @@ class FineData(TrainingData):
     further: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, data: TrainingData, cuts: MovedCuts) -> FineData:
+    def cut_finely(cls, data: TrainingData, cuts: MovedCuts) -> FineData:
         """Return training data discretized at the union of all cut points."""
         cuttings = coarsenings(cuts, Schema(data.features, data.levels[:-1]))
         content = {field.name: getattr(data, field.name) for field in fields(data)}

@@ -19,10 +19,6 @@ from ..frames.dataset import Countable
 
 Places = Positions
 
-_LARGEST = 2**31 - 1  # position in a table of narrow integers
-_MARKED = 2**22  # range of numbers in which a mask is faster than sorting
-_PER_NUMBER = 256  # number of entries per search above which bisection is faster than a table
-
 
 @record
 @dataclass(frozen=True, eq=False)
@@ -47,7 +43,9 @@ class Numbering(Immutable):
         """Return the positions of numbers, -1 for -1 and numbers that do not occur."""
         if self.size == len(self.keys):
             return numbers
-        if self.size <= min(_PER_NUMBER * len(numbers), _LARGEST) or self.size <= 64:
+        # 2**31 - 1: largest position in a table of narrow integers
+        # 256: number of entries per search above which bisection is faster than a table
+        if self.size <= min(256 * len(numbers), 2**31 - 1) or self.size <= 64:
             table = np.full(self.size + 1, -1, dtype=np.int32)
             table[self.keys] = np.arange(len(self.keys))
             return np.asarray(table.take(numbers, mode="wrap"))  # the entry of -1
@@ -305,7 +303,8 @@ def _joined_codes(places: Places, codes: ArrayOf[Any], card: int) -> Places:
 
 def _numbered_observed(numbers: Places, bound: int) -> tuple[Numbering, Places]:
     """Return the numbering of the observed numbers, without -1, and their positions."""
-    if bound > max(_MARKED, len(numbers)):
+    # 2**22: range of numbers in which a mask is faster than sorting
+    if bound > max(2**22, len(numbers)):
         unique = np.unique(numbers)
         numbering = Numbering(unique[unique >= 0], bound)
         return numbering, numbering.find(numbers)

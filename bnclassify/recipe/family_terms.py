@@ -18,7 +18,6 @@ from .terms import Power, RaisedTable, by_depth
 
 _MOST_CELLS = 2**20  # of a table that is written out in full, to be looked up
 _MOST_CELLS_OF_ALL = 2**25
-_MOST_FINE_CELLS = 2**12  # of a table of the sums over all discretizations
 
 Part = tuple[tuple[Coding, ...], RaisedTable]
 """A raised table, and the coding of each of its features; none if the rows are not coded."""
@@ -41,7 +40,8 @@ class FamilyTerm:
     @cached_property
     def _fine(self) -> Table | None:
         """The sum as a table, if there are several codings and few cells."""
-        is_small = prod([card + 1 for card in self.cards]) <= _MOST_FINE_CELLS
+        # 2**12: maximum number of cells of a table of the sums over all discretizations
+        is_small = prod([card + 1 for card in self.cards]) <= 2**12
         return (
             self._sum_of_tables(self._tables_by_coding()) if self.parts[0][0] and is_small else None
         )

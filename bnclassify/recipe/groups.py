@@ -22,9 +22,6 @@ from .tables import (
     feature_probabilities,
 )
 
-_GROUP_CELLS = 2**16  # rows x tables of a group, unless a family has more
-_KEPT_PLACES = 2**24  # number of rows x tables whose positions in the counts are kept
-
 
 @dataclass(frozen=True, eq=False)
 class Group:
@@ -124,18 +121,18 @@ def learn_groups(
         kind = len(cards) if varies(scope) else 1, len(scope), scope[-1] == class_number
         alike.setdefault(kind if family < class_number else (0, 0, False), []).append(family)
     found, counts, all_cards, all_places = [], [], [], []
-    keeps = len(data) * len(cards) * len(scopes) <= _KEPT_PLACES
+    # 2**24: number of rows x tables whose positions in the counts are kept
+    keeps = len(data) * len(cards) * len(scopes) <= 2**24
     for families in alike.values():
         n = len(cards) if varies(scopes[families[0]]) else 1
-        most = max(1, _GROUP_CELLS // max(1, len(data) * n))
+        # 2**16: rows x tables of a group, unless a family has more
+        most = max(1, 2**16 // max(1, len(data) * n))
         for start in range(0, len(families), most):
             block = families[start : start + most]
             members = np.array([without_class(scopes[f], class_number) for f in block])
             by_class = members.shape[1] < len(scopes[block[0]])
-            tables, levels = (
-                n * len(block),
-                cards[:n, members].swapaxes(0, 1).reshape(-1, members.shape[1]),
-            )
+            tables = n * len(block)
+            levels = cards[:n, members].swapaxes(0, 1).reshape(-1, members.shape[1])
             prefixes, places = count_prefixes(
                 _codes_of_members(codes, members, n),
                 levels.max(axis=0).tolist(),

@@ -28,7 +28,6 @@ RIDGE = 1.0
 OF_REGRESSION = ("slopes", "shifts", "gaps")
 """The columns of the logistic regression that is added to the model."""
 
-_FREE = 1e-4  # precision of its intercept
 _SMALL = 2**22  # number of values up to which a copy is faster than single operations
 _RIDGES = {
     "tables": PRECISION,
@@ -125,7 +124,7 @@ class HeldOutTerms:
     has_class: bool = True
 
     @classmethod
-    def of(
+    def of_incomplete_rows(
         cls,
         terms: Refinement,
         depths: range,
@@ -251,7 +250,8 @@ class Regression:
     def fit(cls, held: HeldOutTerms, ridge_of_gaps: float = RIDGE) -> Regression:
         """Return the regression with the best weights."""
         blocks = held.regression_blocks()
-        problem, ridges = held.problem(blocks), {"gaps": ridge_of_gaps, "intercept": _FREE}
+        # 1e-4: precision of the intercept
+        problem, ridges = held.problem(blocks), {"gaps": ridge_of_gaps, "intercept": 1e-4}
         sizes = [block.weights(problem.others) for block in blocks]
         precisions = np.repeat([ridges.get(block.name, RIDGE) for block in blocks], sizes)
         nothing = np.zeros(len(precisions))
@@ -375,8 +375,6 @@ def _weights_by_block(by_class: Array, blocks: Sequence[Block]) -> dict[str, Arr
     found, start = {}, 0
     for name, _, columns in blocks:
         if columns is not None:
-            found[name], start = (
-                by_class[start : start + columns.shape[1]],
-                start + columns.shape[1],
-            )
+            found[name] = by_class[start : start + columns.shape[1]]
+            start = start + columns.shape[1]
     return found

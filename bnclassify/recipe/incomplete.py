@@ -18,9 +18,7 @@ from ..scores.fading import Fading
 from .powers import common_power
 from .tables import LeftOut, PrefixTable
 
-_ALMOST = 1 - 1e-9  # largest share of rows in which a feature is known that some rows lack
 _MOST_CELLS = 2**20  # maximum number of cells of a table in a tree
-_TREES = 3
 
 
 def learn_fading(
@@ -36,7 +34,8 @@ def learn_fading(
     weights = np.ones(len(data)) if data.weights is None else data.weights
     known = data.codes[:-1] >= 0
     shares = known @ weights / max(weights.sum(), 1e-300)
-    usual = np.where(known.all(axis=1), 1.0, np.minimum(shares, _ALMOST))
+    # 1 - 1e-9: largest share of rows in which a feature is known that some rows lack
+    usual = np.where(known.all(axis=1), 1.0, np.minimum(shares, 1 - 1e-9))
     power = common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0
     lacking: Positions = np.count_nonzero(~known, axis=0)
     # in the row of a mean missing value
@@ -71,7 +70,7 @@ def make_tree(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[Factor, ..
 def some_positions(codings: Sequence[object]) -> list[int]:
     """Return an evenly spread selection of the positions of codings, whose trees are averaged."""
     n = len(codings)
-    positions: list[int] = np.unique(np.linspace(0, n - 1, min(n, _TREES)).astype(int)).tolist()
+    positions: list[int] = np.unique(np.linspace(0, n - 1, min(n, 3)).astype(int)).tolist()
     return positions
 
 

@@ -36,10 +36,7 @@ from .weighted import Weighted
 
 _MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
 _LEAST_CASES = 5  # with several rows
-_COPIES = 3  # number of copies of a row, with different features hidden
-_MOST_ROWS = 200
 _FOLDS = 10  # of cases with several rows, which are held out in turn
-_TABLE_CELLS = 2**20  # maximum number of cells of the tables of a family, one per incomplete row
 
 
 @record
@@ -140,14 +137,14 @@ class LeaveOneOut(Method):
         if data.cases is not None and len(np.unique(data.cases)) < len(data):
             weights = np.ones(len(data)) if data.weights is None else data.weights
             by_folds = _odds_by_folds(model, terms, depths, prior)
-            return HeldOutTerms.of(
+            return HeldOutTerms.of_incomplete_rows(
                 terms, depths, np.arange(len(data)), weights, len(data), by_folds
             )
         cells = len(depths) * len(stacked.powers) * (1 + stacked.apart)
         cells += len(terms.numbers) * len(terms.of_numbers)
         rows, counts, left_out, n = rows_to_hold_out(data, cells, distinct=not terms.numbers)
         odds = HeldOutOdds.without(terms, rows, left_out, depths)
-        return HeldOutTerms.of(terms, depths, rows, counts, n, odds)
+        return HeldOutTerms.of_incomplete_rows(terms, depths, rows, counts, n, odds)
 
     def _weigh(self, held: HeldOutTerms) -> dict[int, Powers]:
         """Return the best powers of the tables with each number of parents that can be chosen."""
@@ -195,8 +192,9 @@ def with_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fading:
     always = np.flatnonzero(fading.usual >= 1)
     if data.cards[-1] < 2 or not len(always):
         return fading
-    rows = np.unique(np.linspace(0, len(data) - 1, min(len(data), _MOST_ROWS)).astype(np.intp))
-    copies, d = np.tile(rows, _COPIES), len(x.features)
+    rows = np.unique(np.linspace(0, len(data) - 1, min(len(data), 200)).astype(np.intp))
+    # 3: number of copies of a row, with different features hidden
+    copies, d = np.tile(rows, 3), len(x.features)
     rng, ranks = np.random.default_rng(0), np.argsort(column_order(data))
     hidden = rng.random((d, len(copies)))[ranks] < rng.random(len(copies))
     hidden[np.setdiff1d(np.arange(d), always)] = False
@@ -254,7 +252,8 @@ class HeldOutRows(LeftOut):
         known = self.take(complete)
         result[complete] = stacked.left_out(codes[:-1, complete], known)
         incomplete = np.nonzero(~complete)[0]
-        rows_per_block = max(1, _TABLE_CELLS // max(table.cells for table in tables))
+        # 2**20: maximum number of cells of the tables of a family, one per incomplete row
+        rows_per_block = max(1, 2**20 // max(table.cells for table in tables))
         for start in range(0, len(incomplete), rows_per_block):
             block = incomplete[start : start + rows_per_block]
             result[block] = marginalize(x.scopes, tables, codes[:, block], self.take(block))

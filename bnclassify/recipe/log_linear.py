@@ -105,11 +105,9 @@ class LogLinear(BuiltOn):
     def _missing_rule(self) -> str:
         """The treatment of missing values in prediction, in words."""
         if self.fading is None or not self.fading.usual.any():
-            return (
-                "ignored, unless they were missing in training"
-                if self.fading is not None
-                else "ignored"
-            )
+            if self.fading is not None:
+                return "ignored, unless they were missing in training"
+            return "ignored"
         return "the fewer values a row has, the more it is predicted by naive Bayes"
 
     @property
@@ -126,10 +124,8 @@ class LogLinear(BuiltOn):
     def total(self) -> Sum:
         """The terms of complete rows: one per family, and others."""
         cards = [len(labels) for labels in self.known_levels]
-        powers, codings = (
-            (self.powers, *self.further),
-            [coarsen.maps for coarsen in self.coarsenings],
-        )
+        powers = (self.powers, *self.further)
+        codings = [coarsen.maps for coarsen in self.coarsenings]
         if not self.further:
             powers = (self.powers, *[(0.0,) * len(self.powers)] * self.apart)
         terms = family_terms(
@@ -191,11 +187,8 @@ class LogLinear(BuiltOn):
         trees, nothing = [], np.full((len(self.features), 1), -1)
         averaged = self.tables[: len(self.tables) - self.apart]
         for number in some_positions(averaged):
-            factors, coding = (
-                make_tree(self.in_coding(number), averaged[number]),
-                self._coding_number(number),
-            )
-            maps = () if coding is None else coding.maps
+            factors = make_tree(self.in_coding(number), averaged[number])
+            maps = self.coarsenings[number].maps if self.coarsenings else ()
             *tables, of_class = [
                 Table(i, f.scope, f.table[..., 0, :], tuple([maps[v] for v in f.scope if maps]))
                 for i, f in enumerate(factors)
@@ -206,10 +199,6 @@ class LogLinear(BuiltOn):
             )
             trees.append(Sum((*tables, of_class), marginalizes=True))
         return tuple(trees)
-
-    def _coding_number(self, number: int) -> Any:
-        """Return the function that codes rows in a discretization, or None."""
-        return self.coarsenings[number] if self.coarsenings else None
 
     def in_coding(self, number: int) -> BNC:
         """Return the structure with the levels of a discretization."""

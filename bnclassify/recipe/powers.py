@@ -25,21 +25,13 @@ COMMON_PRECISION = 1.0
 PRECISION = 3.0
 """Precision of the normal priors of the powers of single terms, whose mean is the common power."""
 
-_ITERATIONS = 200
 _CLOSE = 1e-14  # tolerance of the value: twice the gain of the last step of Newton's method
 CLOSE_ENOUGH = 1e-10  # tolerance during the search for ridges
-_REDUCED = 1e-2  # reduction of the squared error of a step by conjugate gradients
-_MOST_ROUNDS = (
-    10  # number of steps of conjugate gradients after which the Hessian is computed again
-)
-_HALVINGS = 40
-_FEW_ROWS = 500  # up to which a factor is always fast
-_ROUNDING = 1e-13
-_PRODUCTS = (
-    3e9  # maximum number of multiplications for a Hessian; beyond it, a subset of rows is used
-)
+# number of steps of conjugate gradients after which the Hessian is computed again
+_MOST_ROUNDS = 10
+# maximum number of multiplications for a Hessian; beyond it, a subset of rows is used
+_PRODUCTS = 3e9
 _MOST_CELLS = 2**22  # maximum number of cells of a Hessian; beyond it, its diagonal is used
-_ROUNDS = 4
 _LEAST, _MOST, _FACTOR = 1.0, 3000.0, 5.0  # bounds of a ridge, and of its change in a round
 
 Solve = Callable[[Array], Array]
@@ -56,12 +48,7 @@ def odds(logs: Array) -> Array:
 
 def log_likelihood(total: Array, classes: Codes, weights: Array) -> float:
     """Return Σ v ln P(y) for the odds of rows, (classes − 1, rows), and their classes."""
-    return float(weights @ row_logs(total, classes))
-
-
-def row_logs(total: Array, classes: Codes) -> Array:
-    """Return ln P(y) of each row for odds, (classes − 1, rows)."""
-    return own_scores(total, classes) - _log_total(total)
+    return float(weights @ (own_scores(total, classes) - _log_total(total)))
 
 
 def own_scores(total: Array, classes: Codes) -> Array:
@@ -149,7 +136,8 @@ class Problem:
         """Return a function that solves (H + Λ) x = slope, maybe approximately; see `parts`."""
         if not self.has_curvature or (self.columns is not None and not self.ends[-1]):
             return self.parts(posteriors, ridges)[0]
-        if 2 * self.size > len(self.classes) > _FEW_ROWS:  # more steps are faster
+        # 500: number of rows up to which a factor is always fast
+        if 2 * self.size > len(self.classes) > 500:  # more steps are faster
             diagonal = self.diagonal(posteriors) + ridges
             return lambda slope: slope / diagonal
         return factor(self.curvature(posteriors), ridges)[0]
@@ -361,7 +349,7 @@ def maximize(
 
     solve = None if curvature is None else factor(curvature, ridges)[0]
     value, logs = objective(weights, total)
-    for _ in range(_ITERATIONS):
+    for _ in range(200):
         posteriors = np.exp(total - logs)
         slope = x.gradient(posteriors) - ridges * (weights - mean)
         if solve is None:
@@ -370,9 +358,9 @@ def maximize(
             partial(_times_curvature, x, posteriors, ridges), slope, solve
         )
         move, gain, length = x.odds(step), float(slope @ step), 1.0
-        for _ in range(_HALVINGS):
+        for _ in range(40):
             reached, logs = objective(weights + length * step, total + length * move)
-            if reached >= value - _ROUNDING * abs(value):
+            if reached >= value - 1e-13 * abs(value):
                 break
             length /= 2
         else:
@@ -394,7 +382,8 @@ def _conjugate_gradients(times: Solve, slope: Array, precondition: Solve) -> tup
     residual, step = slope, precondition(slope)
     direction, result, size = step, np.zeros_like(slope), float(slope @ step)
     first, rounds = size, 0
-    while rounds <= len(slope) and size > _REDUCED * first:
+    # 1e-2: reduction of the squared error of a step by conjugate gradients
+    while rounds <= len(slope) and size > 1e-2 * first:
         rounds += 1
         product = times(direction)
         height = float(direction @ product)
@@ -475,7 +464,7 @@ def weigh_blocks(
     if len(amounts) == 1 or not x.others:
         return mean, x.offset + x.odds(mean), amounts
     curvature = None
-    for _ in range(_ROUNDS if search else 0):
+    for _ in range(4 if search else 0):
         full = amounts[blocks]
         weights, _, posteriors = maximize(x, mean, full, weights, CLOSE_ENOUGH, curvature)
         if x.has_curvature:

@@ -35,9 +35,6 @@ LEAST, MOST = 0.5, 5000.0
 _GRID = np.geomspace(LEAST, MOST, 9)
 _GRID[[0, -1]] = LEAST, MOST
 _LOG_GRID = np.log(_GRID)
-_STEEP = 1e-6  # minimum slope by ln m of a likelihood that is not flat
-_NO_STEP = 1e-8
-_ROUNDS = 8  # steps of root finding before solved problems are removed
 _FEW = 4  # counts up to which a sum is faster than digamma
 _MOST_LEVELS = 16  # levels that count for `per_level`: with more, few of them occur in a cell
 
@@ -141,7 +138,7 @@ def best_concentrations(
             totals[of_rows],
             total_sizes[start:end],
         )
-        result[start:end] = _best_of_maxima(_Likelihoods.of(*found))
+        result[start:end] = _best_of_maxima(_Likelihoods.of_tables(*found))
     return result
 
 
@@ -178,7 +175,7 @@ class _Likelihoods:
         return rises
 
     @classmethod
-    def of(
+    def of_tables(
         cls, counts: Array, bases: Array, sizes: Positions, totals: Array, total_sizes: Positions
     ) -> _Likelihoods:
         """Return the evidence of tables from cells and totals, the first table's first."""
@@ -239,7 +236,8 @@ def _best_of_maxima(evidence: _Likelihoods) -> Array:
     values[several] = evidence.take(owner[several])(candidates[several])
     order = np.lexsort((-values, owner))
     result = candidates[order[np.searchsorted(owner[order], np.arange(len(slopes)))]]
-    flat = np.flatnonzero(np.abs(slopes).max(axis=1) < _STEEP)
+    # 1e-6: minimum slope by ln m of a likelihood that is not flat
+    flat = np.flatnonzero(np.abs(slopes).max(axis=1) < 1e-6)
     if len(flat):
         some = evidence.take(flat)
         values = np.stack([some(np.full(len(flat), m)) for m in _GRID])
@@ -252,14 +250,14 @@ def _find_zero_of_slope(
 ) -> Array:
     """Return each table's zero of the slope in ln m in (a, b), by the Anderson–Björck method."""
     active = np.ones(len(a), dtype=bool)
-    for _ in range(_ROUNDS):
+    for _ in range(8):  # steps of root finding before solved problems are removed
         between = b - np.where(active, slope_b * (b - a) / (slope_b - slope_a), 0.0)
         slope = np.where(active, evidence.slopes(np.exp(between)), slope_b)
         crossed = slope * slope_b < 0
         shrink = 1 - slope / np.where(slope_b == 0, 1.0, slope_b)
         kept = slope_a * np.where(shrink > 0, shrink, 0.5)
         a, slope_a = np.where(crossed, b, a), np.where(crossed, slope_b, kept)
-        active &= (np.abs(between - b) > _NO_STEP) & (slope != 0)
+        active &= (np.abs(between - b) > 1e-8) & (slope != 0)
         b, slope_b = between, slope
         if not active.any():
             return b

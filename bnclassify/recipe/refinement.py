@@ -22,7 +22,6 @@ from .tables import LeftOut
 from .terms import SCALES, NumberTerms, fit_terms, normal_scores
 from .weighted import Stacked
 
-_MOST_PARENTS = 8  # number of parents of a Gaussian term
 _MOST_SHIFTS = 2**10  # levels with a shift; shifts of rarer levels would be shrunk to almost 0
 
 Shifts: TypeAlias = list[tuple[int, Positions]]
@@ -212,6 +211,7 @@ def _gaussian_parents(
     parents = []
     for place, number in enumerate(order.tolist()):
         earlier = np.sort(order[:place])
-        best = earlier[np.argsort(-correlations[number, earlier], kind="stable")][:_MOST_PARENTS]
+        # 8: number of parents of a Gaussian term
+        best = earlier[np.argsort(-correlations[number, earlier], kind="stable")][:8]
         parents.append(np.argsort(order)[best].tolist())
     return by_contents[order].tolist(), parents

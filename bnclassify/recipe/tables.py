@@ -113,10 +113,8 @@ class PrefixTable(Immutable):
             columns, counts, totals = prefix.counts.shape[1], prefix.counts, prefix.totals
             if len(prefix.cells) < prod(shape) * levels:  # some do not occur
                 before, level = np.divmod(prefix.cells.keys, levels)
-                counts, totals = (
-                    np.zeros((prod(shape), levels, columns)),
-                    np.zeros((prod(shape), columns)),
-                )
+                counts = np.zeros((prod(shape), levels, columns))
+                totals = np.zeros((prod(shape), columns))
                 counts[numbers[before], level], totals[numbers] = prefix.counts, prefix.totals
             base = np.array(1 / levels) if shorter is None or not self.nested else shorter
             return counts.reshape(*shape, levels, columns), totals.reshape(*shape, 1, columns), base

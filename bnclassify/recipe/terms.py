@@ -42,12 +42,10 @@ class RaisedTable:
     def __init__(
         self, table: PrefixTable, features: Scope, powers: Array, most_cells: float
     ) -> None:
-        self.table, self.features, self.powers, self.most_cells = (
-            table,
-            features,
-            powers,
-            most_cells,
-        )
+        self.table = table
+        self.features = features
+        self.powers = powers
+        self.most_cells = most_cells
         self.of_class = len(features) < len(table.cards)
         self._asked = 0
 
@@ -127,7 +125,6 @@ def by_depth(power: Power, n: int) -> Array:
 SHAPE, RATE = 2.0, 0.5
 """Parameters of the inverse gamma prior of a variance."""
 
-_INTERCEPT_PRECISION = 0.01  # precision of the intercept; 1 for the other coefficients
 _WIDEST = 5.0  # bound of z-scores in standard deviations
 _MOST_KNOTS = 2**10  # number of knots of a scale
 _LARGEST = float(np.finfo(np.float64).max)
@@ -245,7 +242,7 @@ class GaussianTerm(Immutable):
         return Student(owner, first + number, parents, power, *arrays)
 
 
-def alike(parents: Sequence[Sequence[int]]) -> list[list[int]]:
+def positions_by_number_of_parents(parents: Sequence[Sequence[int]]) -> list[list[int]]:
     """Return the positions of the numbers with equally many parents."""
     sizes = [len(each) for each in parents]
     return [[i for i, size in enumerate(sizes) if size == each] for each in sorted(set(sizes))]
@@ -257,7 +254,7 @@ def fit_terms(
     """Learn the terms of numbers from scores, (rows, numbers), which are missing, and all rows."""
     found: dict[int, GaussianTerm] = {}
     of_class = [np.flatnonzero(rows.classes == c) for c in range(n_classes)]
-    for numbers in alike(parents):
+    for numbers in positions_by_number_of_parents(parents):
         k = len(parents[numbers[0]]) + 1
         for at_once in blocks(len(numbers), k * len(scores)):
             block = np.array(numbers[at_once], dtype=np.intp)
@@ -276,7 +273,8 @@ def fit_terms(
 
 def _regress_within_class(x: Array, design: Array, weights: Array) -> tuple[Array, ...]:
     """Return means, roots, shapes and rates of numbers, (numbers, rows), in the rows of a class."""
-    prior = np.diag([_INTERCEPT_PRECISION, *[1.0] * (design.shape[2] - 1)])
+    # 0.01: precision of the intercept; 1 for the other coefficients
+    prior = np.diag([0.01, *[1.0] * (design.shape[2] - 1)])
     weighted = (design * weights[:, :, None]).transpose(0, 2, 1)
     lower = np.linalg.cholesky(prior + weighted @ design)
     roots = np.linalg.inv(lower).transpose(0, 2, 1)
@@ -387,7 +385,7 @@ class NumberTerms(Immutable):
     @cached_property
     def _stacked(self) -> list[_AlikeTerms]:
         """The Gaussian terms with equally many parents."""
-        groups = alike([term.parents for term in self.gaussians])
+        groups = positions_by_number_of_parents([term.parents for term in self.gaussians])
         return [_AlikeTerms.stack(group, [self.gaussians[i] for i in group]) for group in groups]
 
     def log_densities(
@@ -408,10 +406,8 @@ class NumberTerms(Immutable):
 
     def described(self, numbers: Sequence[int], first: int) -> tuple[Student | Slope, ...]:
         """Return the terms as parts of a formula, in which their scales begin at ``first``."""
-        gaussians, slopes = (
-            enumerate(zip(self.gaussians, self.powers, strict=True)),
-            enumerate(self.slopes),
-        )
+        gaussians = enumerate(zip(self.gaussians, self.powers, strict=True))
+        slopes = enumerate(self.slopes)
         return (
             *[term.described(numbers[i], first, i, float(power)) for i, (term, power) in gaussians],
             *[Slope(numbers[i], first + i, of_classes) for i, of_classes in slopes],

@@ -47,7 +47,7 @@ class GibbsSampler:
     terms: Mapping[int, Sequence[_Term]]
 
     @classmethod
-    def of(cls, factors: Sequence[Factor]) -> GibbsSampler:
+    def of_factors(cls, factors: Sequence[Factor]) -> GibbsSampler:
         """Return the sampler of features' families; parents come first unless arcs form a cycle."""
         parents = {v: list(factor.scope[1:]) for v, factor in enumerate(factors)}
         terms = {}

@@ -100,11 +100,11 @@ class ChainEnsemble(Chained):
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
         return _log_mean([member.log_posterior_at(rows, labels) for member in self.members])
 
-    def learn_by(
+    def fit_parts_by(
         self, function: Fit, dataset: Opened[Any], step: Step | None = None
     ) -> ChainEnsemble:
         data, recipe = self.prepared(dataset), renew_parameters(self.recipe, step)
-        members = tuple([member.learn_by(function, data, step) for member in self.members])
+        members = tuple([member.fit_parts_by(function, data, step) for member in self.members])
         return replace(self, members=members, recipe=recipe)
 
     @property

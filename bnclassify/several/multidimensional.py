@@ -335,7 +335,7 @@ class Chain(Chained):
             sum(np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given)
         )
 
-    def learn_by(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Chain:
+    def fit_parts_by(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Chain:
         members = tuple(map(function, self.members, self._rows_of_members(dataset)))
         return replace(self, members=members, recipe=renew_parameters(self.recipe, step))
 

@@ -129,7 +129,7 @@ class CategoricalInput(BaseEstimator):
         """Return the names of features in `fit`: a frame's text or integers, or x0 to xn."""
         if hasattr(self, "feature_names_in_"):
             return list(self.feature_names_in_)
-        if isinstance(X, pd.DataFrame) and _are_integers(list(X.columns)):
+        if isinstance(X, pd.DataFrame) and _are_integer_names(list(X.columns)):
             return list(X.columns)
         return [f"x{i}" for i in range(self.n_features_in_)]
 
@@ -154,7 +154,7 @@ class CategoricalInput(BaseEstimator):
         return [missing if i in wrong else column for i, column in enumerate(columns)]
 
 
-def _are_integers(names: list[Any]) -> bool:
+def _are_integer_names(names: list[Any]) -> bool:
     return all(isinstance(name, int) and not isinstance(name, bool) for name in names)
 
 

@@ -88,10 +88,8 @@ class Cooccurrence(Immutable):
             span.start + codes for span, (codes, _) in zip(spans_of(cards), features, strict=True)
         ]
         of_level = Recoding(np.concatenate([np.empty(0, dtype=np.intp), *levels]), sum(cards))
-        classes, single = (
-            recoded(self.classes, [of_class]),
-            recoded(self.single, [of_level, of_class]),
-        )
+        classes = recoded(self.classes, [of_class])
+        single = recoded(self.single, [of_level, of_class])
         no_pairs = np.empty((0, of_class.card, 0))
         pairs = recoded(self.pairs, [of_level, of_class, of_level]) if len(self.pairs) else no_pairs
         both = Cooccurrence(cards, classes, single, pairs)

@@ -142,7 +142,12 @@ class AODE(Average):
         children = []
         for span, card in zip(self.spans, cards.tolist(), strict=True):
             cpts = prior.side_by_side(square[span], feature, cards, card * len(classes))
-            children.append(np.delete(cpts, span, axis=-1).transpose(2, 0, 1).copy())
+            others, own = (
+                cpts.transpose(2, 0, 1),
+                np.empty((len(feature) - card, card, len(classes))),
+            )
+            own[: span.start], own[span.start :] = others[: span.start], others[span.stop :]
+            children.append(own)
         singles = square[every, :, every].T
         return replace(
             self,
