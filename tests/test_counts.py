@@ -23,7 +23,7 @@ from bnclassify.base.arrays import TOLERANCE, first_best, log, one_thread
 from bnclassify.counts import contingency as counting
 from bnclassify.counts import family_counts as extending
 from bnclassify.counts import information, pairs
-from bnclassify.counts.family_counts import family_counts
+from bnclassify.counts.family_counts import FamilyCounts
 from bnclassify.counts.pairs import count_pairs, pair_statistics, pair_tables
 from bnclassify.model.arguments import log_joint
 from bnclassify.models import AODE
@@ -309,7 +309,7 @@ def test_counts_by_products_and_by_tables_are_those_of_loops(
         patched.setattr(pairs, "_BLOCK_ROWS", 7)
         patched.setattr(extending, "_SHORT_ROWS", 7)
         by_class, without_class = count_pairs(data), pair_tables(data, range(n + 1), None)
-        counts = family_counts(data)
+        counts = FamilyCounts(data)
         counts.prefetch([(0, n)])
         further = {
             f: np.concatenate([t for _, t in counts.extended(f)], axis=-1) for f in [(0,), (0, n), (n, 0)]

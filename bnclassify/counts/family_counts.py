@@ -46,9 +46,10 @@ def number_states(
 
 
 class FamilyCounts:
-    """Counts of families, each the numbers of a variable and its parents, over rows in memory.
+    """Counts of families, each the numbers of a variable and its parents.
 
-    A row in which a member is missing is not counted.
+    A row in which a member is missing is not counted. If data are partitioned, one pass counts all
+    families that `prefetch` requests; a family that it did not request takes a pass of its own.
     """
 
     def __init__(self, data: Countable) -> None:
@@ -61,7 +62,13 @@ class FamilyCounts:
     def prefetch(
         self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()
     ) -> None:
-        """Count families that will be extended, if most columns have the same parent or none."""
+        """Count families that will be extended, and others, if this is faster than one by one.
+
+        In memory, these are families to be extended, if most columns have the same parent or none.
+        """
+        if self.data.in_parts:
+            self._count_in_one_pass(families, tables)
+            return
         alike, every = Counter(tuple(parents) for _, *parents in families), range(len(self.cards))
         most = _KEPT_CELLS // int(self.cards.sum()) ** 2  # configurations of the parents
         wanted = [
@@ -76,8 +83,33 @@ class FamilyCounts:
             own = {(v, *given): tables[slice(*at)] for v, at in enumerate(pairwise(ends.tolist()))}
             self._extended.update(own)
 
+    def _count_in_one_pass(
+        self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]]
+    ) -> None:
+        # Counts are requested once, because their scores are cached.
+        wanted = [tuple(family) for family in families if tuple(family) not in self._extended]
+        alone = [tuple(family) for family in tables if tuple(family) not in self._tables]
+        if not wanted and not alone:
+            return
+        for family in wanted:
+            cells = prod(self.cards[list(family)].tolist()) * int(self.cards.sum())
+            check_number(self.data, range(len(self.cards)), cells, "set max_parents")
+        for family in alone:
+            check_cells(self.data, family)
+        counted, extended = count_beside(self.data, wanted, range(len(self.cards)), alone)
+        self._tables = {
+            f: table.reshape(len(table), -1) for f, table in zip(alone, counted, strict=True)
+        }
+        self._extended = {
+            f: table.reshape(len(table), -1, table.shape[-1])
+            for f, table in zip(wanted, extended, strict=True)
+        }
+
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family: (levels of the variable, configurations) array."""
+        if self.data.in_parts:
+            self._count_in_one_pass([], [family])
+            return self._tables[tuple(family)]
         state, shape = number_states(self._rows, family)
         observed, weights = self._rows_observed_in(family), self._rows.weights
         weights = None if weights is None else weights[observed]
@@ -91,6 +123,8 @@ class FamilyCounts:
 
     def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
         """Yield slices of columns, and (levels, configurations, levels of these columns) counts."""
+        if self.data.in_parts:
+            self._count_in_one_pass([family], [])
         if (own := self._extended.get(tuple(family))) is not None:
             yield slice(0, len(self.cards)), own if own.dtype.kind == "f" else own.astype(np.intp)
             return
@@ -149,45 +183,3 @@ class FamilyCounts:
             of_state = csc_array((weights[rows], states[rows], rows_at[: n + 1]), shape=(cells, n))
             total += np.asarray(of_state @ has_level[rows])
         return total
-
-
-class FamilyCountsInParts(FamilyCounts):
-    """Counts of families of partitioned data: one pass counts all requested families."""
-
-    def prefetch(
-        self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()
-    ) -> None:
-        """Count families to be extended, and others, in one pass."""
-        # Counts are requested once, because their scores are cached.
-        wanted = [tuple(family) for family in families if tuple(family) not in self._extended]
-        alone = [tuple(family) for family in tables if tuple(family) not in self._tables]
-        if not wanted and not alone:
-            return
-        for family in wanted:
-            cells = prod(self.cards[list(family)].tolist()) * int(self.cards.sum())
-            check_number(self.data, range(len(self.cards)), cells, "set max_parents")
-        for family in alone:
-            check_cells(self.data, family)
-        counted, extended = count_beside(self.data, wanted, range(len(self.cards)), alone)
-        self._tables = {
-            f: table.reshape(len(table), -1) for f, table in zip(alone, counted, strict=True)
-        }
-        self._extended = {
-            f: table.reshape(len(table), -1, table.shape[-1])
-            for f, table in zip(wanted, extended, strict=True)
-        }
-
-    def table(self, family: Sequence[int]) -> Counts:
-        """Count a family; see `FamilyCounts`."""
-        self.prefetch([], [family])
-        return self._tables[tuple(family)]
-
-    def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
-        """Count a family together with each level of each column; see `FamilyCounts`."""
-        self.prefetch([family])
-        yield from super().extended(family)
-
-
-def family_counts(data: Countable) -> FamilyCounts:
-    """Return the counter of families of data."""
-    return (FamilyCountsInParts if data.in_parts else FamilyCounts)(data)

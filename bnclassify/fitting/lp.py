@@ -29,11 +29,12 @@ from ..network.methods import PLAIN, Method
 from ..network.priors import Prior, is_nested
 from ..network.weighting import MANB, WANBIA, Subsumption
 from ..recipe.blend import fit_blend
+from ..recipe.fold_powers import fit_by_folds
 from ..recipe.leave_one_out import LeaveOneOut
 from ..recipe.powered import LeaveOneOutPower
 from ..recipe.prior import find_prior
 from ..several.multidimensional import MultiModel
-from .fold_powers import fit_by_folds
+from .rounds import raw_rows
 from .structure import learn_from_codes
 
 _HELD_OUT = {
@@ -344,7 +345,9 @@ def _fit_alone(
             fitted = fit_blend(structure, rows, method, prior, n, learn_from_codes, rng)
         else:
             learn = partial(_learn_from_rows, method=method, prior=prior, rng=rng)
-            fitted = fit_by_folds(structure, dataset, rows, n, learn, rng)
+            raw = dataset.raw if isinstance(dataset, TrainingData) else None
+            read = partial(raw_rows, structure, dataset if raw is None else raw)
+            fitted = fit_by_folds(structure, read, rows, n, learn, rng)
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):
         # tables that do not follow from the prior alone cannot be updated

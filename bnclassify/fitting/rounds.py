@@ -21,31 +21,17 @@ from ..frames.opening import group_labels, open_data
 from ..frames.partitions import NoRowsError, Partitions
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, read_training
-from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, draw_folds, split_rows
+from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, draw_folds, given_folds
 from ..model.arguments import as_model, check_fitted
 from ..model.derived import Derived
 from ..model.model import Model
 from ..model.recipes import Recipe
 from ..numbers.preparation import Preparation, check_numbers
 from ..reading.families import values
-from ..recipe.row_folds import RowFold, split_cases
+from ..recipe.row_folds import RowFold
 
 R = TypeVar("R")
 D = TypeVar("D", bound=Dataset)
-
-
-@dataclass(frozen=True, eq=False)
-class PartFold:
-    """A fold of partitioned data."""
-
-    folds: HashedFolds | GivenFolds
-    number: int
-
-    def split(self, data: Partitions) -> tuple[Partitions, Partitions]:
-        """Return the training rows and the test rows, which can be empty."""
-        readers = [FoldRows(self.folds, self.number, tested) for tested in (False, True)]
-        train, test = [data.reread(keep=keep) for keep in readers]
-        return train, replace(test, targets=())
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +40,7 @@ class Round:
 
     repeat: int
     number: int
-    fold: Any  # a RowFold or a PartFold, like the data
+    fold: Any  # a RowFold or, if data are partitioned, a FoldRows
     seed: int | None = None
 
 
@@ -399,9 +385,9 @@ def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rn
 
     for repeat in range(repeats):
         if folds is None:
-            tests = _draw_row_folds(data, k, generator, quiet=repeat > 0)
+            tests = draw_folds(data, k, generator, quiet=repeat > 0)
         else:
-            split = split_rows(folds, len(known), index)
+            split = given_folds(folds, len(known), index)
             tests = [
                 RowFold(of_known(rows), None, None if learned is None else of_known(learned))
                 for rows, learned in split
@@ -435,19 +421,6 @@ def _check_cases(data: TrainingData, tests: Sequence[RowFold]) -> None:
             )
 
 
-def _draw_row_folds(
-    data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool
-) -> list[RowFold]:
-    """Draw folds of rows or of units of whole weights; warn of small classes unless ``quiet``."""
-    is_single = len(data.targets) == 1
-    classes = data.codes[-1] if is_single else np.zeros(len(data), dtype=np.intp)
-    if data.cases is not None and len(np.unique(data.cases)) < len(data):
-        order = rng.permutation(len(data))
-        return split_cases(data.cases[order], classes[order], order, k)
-    levels = data.levels[-1] if is_single and not quiet else ()
-    return [RowFold(*part) for part in draw_folds(classes, levels, data.weights, k, rng)]
-
-
 def _plan_parts(
     data: Partitions, dataset: Opened[Any], k: int, repeats: int, column: Hashable, rng: Seed
 ) -> Plan:
@@ -476,7 +449,7 @@ def _plan_parts(
             )
         drawn = [GivenFolds(column, labels)]
     rounds = [
-        Round(repeat, number, PartFold(folds, number))
+        Round(repeat, number, FoldRows(folds, number))
         for repeat, folds in enumerate(drawn)
         for number in range(folds.k)
     ]

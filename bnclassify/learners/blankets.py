@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base.arrays import TOLERANCE, Array
 from ..base.checks import OneOf, Real
-from ..counts.family_counts import FamilyCounts, family_counts
+from ..counts.family_counts import FamilyCounts
 from ..counts.information import STATISTICS, log_tail
 from ..frames.opening import InFull, InParts
 from ..frames.training import prepare
@@ -86,7 +86,7 @@ def learn_blanket(
     adjusts = bool(OneOf(("none", "holm")).check("adjust", adjust) == "holm")
     data = prepare(dataset, (class_var,))
     warn_of_fractions(data, test)
-    counts, n = family_counts(data), len(data.features)
+    counts, n = FamilyCounts(data), len(data.features)
     blanket: list[int] = []
     while len(blanket) < n:
         tails = _log_p_values(counts, (n, *blanket), test)

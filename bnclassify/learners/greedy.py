@@ -290,9 +290,9 @@ def _assign_to_folds(
 ) -> FoldedData:
     """Return the rows in the order of the folds; the given folds include rows without a class."""
     if folds is None:
-        drawn = draw_folds(data.codes[-1], data.levels[-1], data.weights, k, rng)
-        tests = [rows for rows, _ in drawn]
-        units = [parts for _, parts in drawn if parts is not None]
+        drawn = draw_folds(data, k, rng)
+        tests = [fold.rows for fold in drawn]
+        units = [fold.units for fold in drawn if fold.units is not None]
         if units:  # A row in several folds becomes several rows that share its weight.
             ends = np.cumsum([len(test) for test in tests])[:-1]
             data = replace(data.taken(np.concatenate(tests)), weights=np.concatenate(units))

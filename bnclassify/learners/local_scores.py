@@ -14,7 +14,7 @@ from ..base.arrays import Array, Mask, xlogx
 from ..base.checks import OneOf, Real, ScoreName
 from ..base.messages import listed, warn
 from ..counts.contingency import Counts
-from ..counts.family_counts import family_counts
+from ..counts.family_counts import FamilyCounts
 from ..counts.pairs import looking_up
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts, open_data
@@ -122,7 +122,7 @@ class LocalScores:
     """Cached scores of families of the columns of data; `ess` is for "bde"."""
 
     def __init__(self, data: Countable, score: str, ess: float = 1) -> None:
-        self.counts = family_counts(data)
+        self.counts = FamilyCounts(data)
         self.score = _decomposable_score(score, data, ess)
         self._families: dict[tuple[int, frozenset[int]], float] = {}
         self._gains: dict[tuple[int, frozenset[int]], Array] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,10 @@ from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..base.messages import listed, shown, warn
 from ..frames.frame import encode_frame
 from ..frames.numeric import check_index
+from ..frames.partitions import Partitions
 from ..frames.sources import in_pandas
+from ..frames.training import TrainingData
+from ..recipe.row_folds import RowFold, split_cases
 
 _MOST_HASHED = 64  # maximum number of units of a row that are hashed separately
 _STEP = 0x9E3779B97F4A7C15  # increment of SplitMix64
@@ -225,26 +228,33 @@ def split_weights(
 
 
 def draw_folds(
-    codes: ArrayOf[Any],
-    levels: Iterable[Hashable],
-    weights: Array | None,
-    k: int,
-    rng: np.random.Generator,
-) -> list[tuple[Positions, Array | None]]:
-    """Draw stratified folds: the rows that each tests and, for whole weights, units of each."""
+    data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool = False
+) -> list[RowFold]:
+    """Draw folds of rows, of groups or of units of whole weights, stratified by an only target.
+
+    Classes with fewer rows than folds cause a warning, unless ``quiet``.
+    """
+    is_single, weights = len(data.targets) == 1, data.weights
+    codes: Codes = data.codes[-1] if is_single else np.zeros(len(data), dtype=np.intp)
+    if data.cases is not None and len(np.unique(data.cases)) < len(data):
+        order = rng.permutation(len(data))
+        return split_cases(data.cases[order], codes[order], order, k)
     units: ArrayOf[np.int64] | None = None
     if weights is not None and not (weights % 1).any() and weights.sum() < 2**53:
         units = weights.astype(np.int64)
     check_k(k, len(codes) if units is None else int(units.sum()))
-    warn_of_small_classes(np.bincount(codes, units), levels, k)
+    if is_single and not quiet:
+        warn_of_small_classes(np.bincount(codes, units), data.levels[-1], k)
     if units is None:
         folds = shuffle_folds(codes, k, rng)
-        return [(np.nonzero(folds == fold)[0], None) for fold in range(k)]
+        return [RowFold(np.nonzero(folds == fold)[0]) for fold in range(k)]
     tested = split_weights(codes, units, k, rng)
     # Rows of weight 0 are tested, too, in turns, so that each row is predicted.
     turns: Positions = np.where(units == 0, np.arange(len(codes)) % k, -1)
     rows_of = [np.flatnonzero((tested[:, fold] > 0) | (turns == fold)) for fold in range(k)]
-    return [(rows, tested[rows, fold].astype(np.float64)) for fold, rows in enumerate(rows_of)]
+    return [
+        RowFold(rows, tested[rows, fold].astype(np.float64)) for fold, rows in enumerate(rows_of)
+    ]
 
 
 def check_k(k: object, rows: int) -> None:
@@ -253,7 +263,7 @@ def check_k(k: object, rows: int) -> None:
         raise ValueError(f"k must be at most the number of rows, which is {rows}; got {shown(k)}.")
 
 
-def split_rows(
+def given_folds(
     folds: Folds, rows: int, index: pd.Index[Any] | None = None
 ) -> list[tuple[Positions, Positions | None]]:
     """Return the rows that each fold tests, and those it learns from if folds are pairs."""
@@ -395,11 +405,16 @@ class GivenFolds:
 
 @dataclass(frozen=True)
 class FoldRows:
-    """The rows of partitions, or units of weights, that a fold tests, or the rest of them."""
+    """A fold of partitioned data: the rows, or units of weights, that it tests, or the others."""
 
     folds: HashedFolds | GivenFolds
     number: int
-    tested: bool
+    tested: bool = True
+
+    def split(self, data: Partitions) -> tuple[Partitions, Partitions]:
+        """Return the training rows and the test rows, which can be empty."""
+        train = data.reread(keep=replace(self, tested=False))
+        return train, replace(data.reread(keep=self), targets=())
 
     @property
     def columns(self) -> tuple[Hashable, ...]:

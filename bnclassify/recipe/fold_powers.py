@@ -17,17 +17,15 @@ from ..base.arrays import Codes
 from ..base.messages import silently
 from ..base.parallel import run_tasks
 from ..frames.dataset import Dataset
-from ..frames.training import TrainingData
 from ..model.arguments import code_rows
 from ..model.model import Model, renewed
-from ..recipe.blend import FoldOdds
-from ..recipe.leave_one_out import LeaveOneOutSummary
-from ..recipe.log_linear import LogLinear
-from ..recipe.powered import Powered
-from ..recipe.powers import COMMON_PRECISION, odds
-from ..recipe.row_folds import split_rows
 from ..scores.evaluate import scores_at
-from .rounds import raw_rows
+from .blend import FoldOdds
+from .leave_one_out import LeaveOneOutSummary
+from .log_linear import LogLinear
+from .powered import Powered
+from .powers import COMMON_PRECISION, odds
+from .row_folds import split_rows
 
 Learn = Callable[[Model, Dataset], Model]
 """Learns a model from a structure and data."""
@@ -35,23 +33,19 @@ Learn = Callable[[Model, Dataset], Model]
 
 def fit_by_folds(
     x: Model,
-    dataset: Any,
+    raw_rows: Callable[[], Dataset],
     rows: Dataset,
     number: int,
     learn: Learn,
     rng: np.random.Generator | None = None,
 ) -> Model:
-    """Return the model with a power by folds."""
+    """Return the model with a power by folds of the raw rows, which its recipe prepares."""
     cases = rows.size if rows.cases is None else min(rows.size, len(np.unique(rows.cases)))
     several_classes = len(rows) > 0 and np.ptp(rows.codes[-1]) > 0
     fitted = learn(x, rows)
     if min(cases / 2, len(rows)) < number or not several_classes:
         return _with_power(fitted, None)
-    data: Dataset = rows
-    if x.recipe is not None:
-        given = dataset
-        raw = given.raw if isinstance(given, TrainingData) and given.raw is not None else given
-        data = raw_rows(x, raw).counting()
+    data = rows if x.recipe is None else raw_rows().counting()
     if rng is not None:
         data = data.taken(rng.permutation(len(data)))
 
