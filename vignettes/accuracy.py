@@ -127,7 +127,7 @@ print(cv(model, frame, k=3, metric=metrics, rng=0).round(3).to_string())
 # A structure that was learned from a row predicts this row too well, even if the tables are computed without it. So
 # the default measures the worth of each of its parts on rows that none of them has seen. Why are there often no arcs
 # between features? The weights already remove what dependent features count twice, and a table with more parents has
-# few rows per entry. On many of the [29 public sets](project/benchmarks.md#accuracy), the models have no arcs. On the
+# few rows per entry. On 12 of the [29 public sets](project/benchmarks.md#accuracy), the models have no arcs. On the
 # cars, features interact, and they have:
 
 # %%
