@@ -108,7 +108,7 @@ def test_searches_take_the_same_steps(name: str, search: str, key: str) -> None:
 
 
 def gain_of(climb: HillClimber, move: ArcMove) -> float:
-    return float(climb.gains()[MOVES.index(move.operation), move.source, move.target])
+    return float(climb.gains_of_moves()[MOVES.index(move.operation), move.source, move.target])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -129,7 +129,7 @@ def test_gains_of_moves_made_by_hand(name: str, search: str) -> None:
         for operation, source, target, gain, score in expected["moves"]:
             move = ArcMove(operation, position[source], position[target])
             assert gain_of(climb, move) == pytest.approx(gain, rel=1e-9, abs=1e-9)
-            climb.make(move)
+            climb.make_move(move)
             assert climb.score == pytest.approx(score, rel=1e-12)
 
 

@@ -19,7 +19,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.exchange import page as page_module
-from bnclassify.plotting import networks
+from bnclassify.plotting import pictures
 from bnclassify.plotting.canvas import signed
 
 from .zoo import CASES, case
@@ -449,8 +449,8 @@ def test_picture_is_plain_without_graphviz_and_if_it_is_large(
     if has_programs:
         monkeypatch.setattr(page_module, "_MOST_ARCS", 8)
     else:
-        monkeypatch.setattr(networks, "_has_dot", lambda: False)
-        monkeypatch.setattr(networks, "_find_substitute", lambda: None)
+        monkeypatch.setattr(pictures, "_has_dot", lambda: False)
+        monkeypatch.setattr(pictures, "_find_substitute", lambda: None)
     car = bn.load_car()
     for structure in bn.tan_cl("class", car), bn.chisq_dn("class", car):
         page = written(bn.lp(structure, car, smooth=1), tmp_path)

@@ -22,6 +22,7 @@ from .recipes import A_NETWORK
 if TYPE_CHECKING:
     from ..network.classifiers import BNC, Graph, Network
 
+_FEW_NAMES = 5  # in advice
 _MOST_CELLS = 2**28  # maximum number of cells of a log joint, 2 GiB
 
 
@@ -235,10 +236,11 @@ def read_for(
         found = (
             f"in the data. {available(absent[0], rows.columns)}" if rows.columns else "in the data."
         )
+        named = f"unknown={absent!r}" if len(absent) <= _FEW_NAMES else "their names as unknown"
         rows_of = " to explain, or a dict without them" if argument == "row" else ""
         raise KeyError(
             f"{argument}: no column {listed(absent)} {found} If the values are unknown in all "
-            f"rows, pass unknown={absent!r}{rows_of}."
+            f"rows, pass {named}{rows_of}."
         )
     # A record that names only unknown features is nevertheless one of the model.
     said = [
