@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions
+from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, blocks
 from ..base.immutable import ANY_NUMBER, COUNT, PROBABILITY, Immutable, bounded, record
 
 UNKNOWN = -2
@@ -122,64 +122,69 @@ class UnknownEffects(Immutable):
         """
         odds = effects[..., 1:] - effects[..., :1]
         start, parts = np.zeros(effects.shape[1:]), np.zeros(effects.shape)
-        start[:, 1:] = constant[1:] - constant[0]
         per_variance = self._correction_per_variance(constant)
-        for rows, known, unknown in _by_pattern(states):
-            weights, variance = self._regression_on_known(known, unknown)
+        patterns, of_row = np.unique(states, axis=1, return_inverse=True)
+        of_row = of_row.ravel()
+        order = np.argsort(of_row, kind="stable")
+        for block in blocks(len(order), self.means.size * self.others, 16 * BLOCK_CELLS):
+            rows = order[block]
+            numbers, own = np.unique(of_row[rows], return_inverse=True)
+            weights, variances = self._regressions_on_known(patterns.T[numbers])
+            variance, means = variances[own, None], self.means[:, None]
+            known, unknown = states[:, rows, None] >= 0, states[:, rows, None] == UNKNOWN
+            effect = np.where(unknown, 0.0, odds[:, rows])
+            from_mean = np.where(known, effect - means, 0.0)
+            effect += np.einsum("rkcd,krc->krd", weights[own], from_mean)
+            expected = constant[1:] - constant[0] + (unknown * means).sum(axis=0)
             scale = np.sqrt(1 + _PROBIT * variance)
-            own = np.where(unknown[:, None, None], 0.0, odds[:, rows])
-            from_mean = own[known] - self.means[known][:, None]
-            own[known] += np.einsum("kcd,krc->krd", weights, from_mean)
-            expected = start[rows, 1:] + self.means[unknown].sum(axis=0)
             start[rows, 1:] = expected / scale + per_variance * variance
-            parts[:, rows, 1:] = own / scale
+            parts[:, rows, 1:] = effect / scale
         return start, parts
 
-    def _regression_on_known(self, known: Mask, unknown: Mask) -> tuple[Array, float]:
+    def _regressions_on_known(self, states: Codes) -> tuple[Array, Array]:
         """Return known effects' weights in the sum of the unknown, and its variance given them.
 
-        The weights are (known features, classes, classes), without the first class.
+        For ``states``, (patterns, effects), the weights are (patterns, effects, classes, classes),
+        without the first class, and 0 for effects that are not known.
         """
-        q = self.others
-        shown, hidden = np.repeat(known, q), np.repeat(unknown, q)
-        if self.covariances.ndim == 1:
-            weights = np.zeros((np.count_nonzero(shown), q))
-            within = np.diag(np.where(hidden, self.covariances, 0.0).reshape(-1, q).sum(axis=0))
-            return weights.reshape(-1, q, q), mean_variance(within)
-        to_sum = np.tile(np.eye(q), (int(np.count_nonzero(unknown)), 1))
-        between = self.covariances[np.ix_(shown, hidden)] @ to_sum
-        weights = np.asarray(np.linalg.solve(self.covariances[np.ix_(shown, shown)], between))
-        within = to_sum.T @ self.covariances[np.ix_(hidden, hidden)] @ to_sum - between.T @ weights
-        return weights.reshape(-1, q, q), mean_variance(within)
+        q, n = self.others, self.means.size
+        weights, variances = np.zeros((len(states), n, q)), np.empty(len(states))
+        for some in blocks(len(states), n * n, BLOCK_CELLS // 8):
+            known = np.repeat(states[some] >= 0, q, axis=1)[..., None]
+            hidden = np.repeat(states[some] == UNKNOWN, q, axis=1)[..., None]
+            to_sum = hidden * np.tile(np.eye(q), (len(self.means), 1))
+            if self.covariances.ndim == 1:
+                between = self.covariances[:, None] * to_sum
+            else:
+                between = self.covariances @ to_sum
+                # The weight of an effect that is not known is 0. With Σ = [[a, b], [b, c]] and the
+                # second effect unknown, [[a, 0], [0, 1]] w = [b, 0].
+                at = np.flatnonzero(known.any(axis=0))
+                covariances, known = self.covariances[np.ix_(at, at)], known[:, at]
+                given = np.where(known & known.swapaxes(1, 2), covariances, np.eye(len(at)))
+                weights[some, at] = np.linalg.solve(given, known * between[:, at])
+            within = to_sum.swapaxes(1, 2) @ between - between.swapaxes(1, 2) @ weights[some]
+            variances[some] = mean_variance(within)
+        return weights.reshape(len(states), len(self.means), q, q), variances
 
     def _correction_per_variance(self, constant: Array) -> Array:
         """Return what the log odds lack of the class shares if nothing is known, per variance."""
         if not len(self.shares) or not len(self.means):
             return np.zeros(self.others)
-        every = np.ones(len(self.means), dtype=bool)
-        _, variance = self._regression_on_known(~every, every)
+        _, variance = self._regressions_on_known(np.full((1, len(self.means)), UNKNOWN))
         start = constant[1:] - constant[0] + self.means.sum(axis=0)
         known = np.log(self.shares[1:]) - np.log(self.shares[0])
-        return np.asarray(known - start / np.sqrt(1 + _PROBIT * variance)) / variance
+        return np.asarray((known - start / np.sqrt(1 + _PROBIT * variance)) / variance)
 
 
-def _by_pattern(states: Codes) -> Iterator[tuple[Positions, Mask, Mask]]:
-    """Yield rows with like states of features, and which features are known and unknown."""
-    patterns, of_row = np.unique(states, axis=1, return_inverse=True)
-    order = np.argsort(of_row.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(of_row.ravel(), minlength=patterns.shape[1]))
-    for pattern, rows in zip(patterns.T, np.split(order, ends[:-1]), strict=True):
-        yield rows, pattern >= 0, pattern == UNKNOWN
-
-
-def mean_variance(covariances: Array) -> float:
+def mean_variance(covariances: Array) -> Array:
     """Return the mean over pairs of classes of the variance of their log odds.
 
-    ``covariances`` are those of the log odds against the first class.
+    ``covariances``, (…, classes, classes), are those of the log odds against the first class.
 
-    >>> mean_variance(np.array([[2.0]]))
-    2.0
+    >>> mean_variance(np.array([[[2.0]]]))
+    array([2.])
     """
-    q = len(covariances)
-    spread = float(np.trace(covariances)) - float(covariances.sum()) / (q + 1)
-    return max(2 / q * spread, 0.0)
+    q = covariances.shape[-1]
+    trace = covariances.trace(axis1=-2, axis2=-1)
+    return np.asarray(np.maximum(2 / q * (trace - covariances.sum(axis=(-2, -1)) / (q + 1)), 0.0))
