@@ -7,8 +7,9 @@ import inspect
 import re
 import typing
 
+import pytest
+
 import bnclassify as bn
-from bnclassify import sklearn
 
 
 def test_everything_public_is_listed_once() -> None:
@@ -30,6 +31,9 @@ def test_help_names_the_types_that_readers_know() -> None:
     known |= {"DiGraph", "Digraph", "DiscreteBayesianNetwork", "Generator", "Model", "PathLike"}
     known |= {"RankComparison", "Series"}
     known |= {"RandomState"}
+    pytest.importorskip("sklearn", reason="the extra sklearn has it")
+    from bnclassify import sklearn
+
     estimators = [getattr(sklearn, name) for name in sklearn.__all__]
     values = [*map(vars(bn).get, bn.__all__), *estimators]
     for estimator in estimators:

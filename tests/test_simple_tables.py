@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
@@ -46,7 +46,7 @@ def of_own_class(model: Any, cells: pd.DataFrame) -> Any:
 
 @pytest.mark.filterwarnings("ignore")
 @given(cells_of_tables())
-@examples(25)
+@settings(examples(25), derandomize=True)  # drawn at random, rare tables are lost, as in the next test
 def test_the_default_does_not_lose_to_counting(cells: pd.DataFrame) -> None:
     """On the rows, 2 (ln P̂ − ln P) of counting is χ² with as many degrees of freedom as it has parameters.
 
@@ -62,6 +62,17 @@ def test_the_default_does_not_lose_to_counting(cells: pd.DataFrame) -> None:
     best = -float(cells["n"] @ np.log(cells["n"] / cells.groupby(features)["n"].transform("sum")))
     parameters = cells[features].drop_duplicates().shape[0] * (cells["y"].nunique() - 1)
     assert loss - best < chi2.ppf(0.9999, parameters) / 2
+
+
+@pytest.mark.xfail(strict=True, reason="parents of features are not used enough to see the cell")
+@pytest.mark.filterwarnings("ignore")
+def test_the_default_sees_a_cell_of_one_class() -> None:
+    """All five rows of (u, u) are "yes", and the default gives them .05."""
+    counts = {"uun": 0, "uuy": 5, "uvn": 150, "uvy": 10, "uwn": 5, "uwy": 10, "vvn": 150, "vwn": 50}
+    counts |= {"vwy": 5, "wun": 50, "wuy": 15, "wvn": 150, "wvy": 150}
+    cells = pd.DataFrame([[*cell, n] for cell, n in counts.items()], columns=["x0", "x1", "y", "n"])
+    model = bn.bnc(class_var="y", dataset=rows_of(cells))
+    assert bn.predict(model, pd.DataFrame({"x0": ["u"], "x1": ["u"]}), prob=True)["y"].item() > 0.3
 
 
 def shares_of(model: Any, *rows: Any) -> Any:

@@ -22,7 +22,7 @@ from .recipes import A_NETWORK
 if TYPE_CHECKING:
     from ..network.classifiers import BNC, Graph, Network
 
-_FEW_NAMES = 5  # in advice
+_FEW_NAMES = 10  # in advice
 _MOST_CELLS = 2**28  # maximum number of cells of a log joint, 2 GiB
 
 
