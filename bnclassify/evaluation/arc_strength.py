@@ -99,7 +99,7 @@ def arc_strength(
     >>> car = load_car()
     >>> strength = arc_strength(tan_cl("class", car), car, replicates=50, rng=0)
     >>> arcs = strength[(strength["from"] != "class") & (strength["direction"] >= 0.5)]
-    >>> arcs.sort_values("strength", ascending=False).head(3)
+    >>> arcs.sort_values(["strength", "direction"], ascending=False).head(3)
           from        to  strength  direction
     0   buying     maint       1.0       1.00
     34  safety  lug_boot       1.0       0.96
