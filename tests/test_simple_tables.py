@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
@@ -46,7 +46,7 @@ def of_own_class(model: Any, cells: pd.DataFrame) -> Any:
 
 @pytest.mark.filterwarnings("ignore")
 @given(cells_of_tables())
-@settings(examples(25), derandomize=True)  # drawn at random, rare tables are lost, as in the next test
+@examples(25)
 def test_the_default_does_not_lose_to_counting(cells: pd.DataFrame) -> None:
     """On the rows, 2 (ln P̂ − ln P) of counting is χ² with as many degrees of freedom as it has parameters.
 
@@ -54,7 +54,7 @@ def test_the_default_does_not_lose_to_counting(cells: pd.DataFrame) -> None:
     rows. The 99.99 % quantile is allowed, and half of a row for each configuration that is smoothed.
     """
     cells = cells[cells["n"] > 0]
-    if cells["y"].nunique() < 2 or cells["n"].sum() < 40:  # of fewer rows, the default believes less
+    if cells["y"].nunique() < 2 or cells["n"].sum() < 20:  # of fewer rows, the default believes less
         return
     features = [name for name in cells if name not in ("y", "n")]
     model = bn.bnc(class_var="y", dataset=rows_of(cells))
@@ -64,10 +64,9 @@ def test_the_default_does_not_lose_to_counting(cells: pd.DataFrame) -> None:
     assert loss - best < chi2.ppf(0.9999, parameters) / 2
 
 
-@pytest.mark.xfail(strict=True, reason="parents of features are not used enough to see the cell")
 @pytest.mark.filterwarnings("ignore")
 def test_the_default_sees_a_cell_of_one_class() -> None:
-    """All five rows of (u, u) are "yes", and the default gives them .05."""
+    """All five rows of (u, u) are "yes". The first fold has one of them, too few for a power of parents."""
     counts = {"uun": 0, "uuy": 5, "uvn": 150, "uvy": 10, "uwn": 5, "uwy": 10, "vvn": 150, "vwn": 50}
     counts |= {"vwy": 5, "wun": 50, "wuy": 15, "wvn": 150, "wvy": 150}
     cells = pd.DataFrame([[*cell, n] for cell, n in counts.items()], columns=["x0", "x1", "y", "n"])
