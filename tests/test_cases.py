@@ -123,10 +123,7 @@ def visits(patients_: int, times: int, seed: int) -> pd.DataFrame:
     return frame.assign(sick=label, person=np.arange(patients_).repeat(times))
 
 
-@pytest.mark.parametrize(
-    "learner",
-    [None, pytest.param("tan_cl", marks=pytest.mark.slow), pytest.param("aode", marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize("learner", [None, "aode"])
 @pytest.mark.slow
 def test_groups_are_held_out_together(learner: str | None) -> None:
     """Six visits of a person predict about as well as one, in the mean of three samples; as rows, worse."""
@@ -308,7 +305,7 @@ def test_groups_of_encoded_data_are_a_column() -> None:
     one = bn.bnc("nb", "sick", bn.encode(frame), groups="person")
     other = bn.bnc("nb", "sick", frame, groups="person")
     assert bn.features(one) == bn.features(other)
-    folds = {"k": 5, "rng": 0, "groups": "person"}
+    folds = {"k": 2, "rng": 0, "groups": "person"}
     assert bn.cv(one, bn.encode(frame), **folds) == bn.cv(other, frame, **folds)
 
 

@@ -60,26 +60,30 @@ def _add_probabilities(total: Array, factors: Sequence[Factor], codes: Codes) ->
         if p is not None:  # first those with a known parent
             is_known = codes[p, rows] >= 0
             n, rows = np.count_nonzero(is_known), np.concatenate([rows[is_known], rows[~is_known]])
-        evidence: Array = np.ones((len(rows), 1, total.shape[1]))
+        own: Array = tables[v][:-1]
+        evidence = np.ones((len(rows), len(own), total.shape[1]))
         for child in children[v]:
             if child == len(codes):  # the class, which has no row in the codes
-                evidence = evidence * tables[child][:-1]
+                evidence *= tables[child][:-1]
                 continue
-            likelihood = tables[child].take(codes[child, rows], axis=0, mode="wrap")
+            of_child = codes[child, rows]
+            likelihood = tables[child].take(of_child, axis=0, mode="wrap")
             if child in messages:
                 lacking, means = messages[child]
-                at = np.flatnonzero(codes[child, rows] < 0)
-                likelihood = np.repeat(likelihood, means.shape[2] // likelihood.shape[2], axis=2)
+                at = np.flatnonzero(of_child < 0)
+                if likelihood.shape[2] < means.shape[2]:  # the class is not a parent of the child
+                    likelihood = np.repeat(likelihood, means.shape[2], axis=2)
                 likelihood[at] = means.take(lacking.searchsorted(rows[at]), axis=0)
-            evidence = likelihood * evidence
-        own: Array = tables[v][:-1]
+            evidence *= likelihood
+        seen, joint = rows, evidence
         if p is None:
-            seen, joint = rows, evidence * own
+            joint *= own
         else:
-            seen, unseen, given = rows[:n], rows[n:], own.swapaxes(0, 1).copy()
-            joint = given.take(codes[p, seen], axis=0) * evidence[:n]
+            seen, unseen = rows[:n], rows[n:]
             means = np.matmul(evidence[n:].transpose(2, 0, 1), own.transpose(2, 0, 1))
             messages[v] = unseen, means.transpose(1, 2, 0)
+            joint = evidence[:n]
+            joint *= own.swapaxes(0, 1).take(codes[p, seen], axis=0)
         sums: Array = reduce(np.add, joint.swapaxes(0, 1))
         if sums.min(initial=1) < _LEAST:
             is_small[seen] |= (sums < _LEAST).any(axis=1)
