@@ -455,51 +455,60 @@ def learn_cuts(
     to_cut = {name: values for name, values in numbers.items() if not kept.get(name)}
     check_exact(to_cut)
     labels = tuple([kept.get(name, ()) for name in numbers])
-
-    def aligned(by_column: Mapping[Hashable, tuple[float, ...]]) -> tuple[tuple[float, ...], ...]:
-        return tuple([by_column.get(name, ()) for name in numbers])
-
-    if method not in CUTTINGS:
-        points = {
-            n: cut_points(values, classes, method, bins, weights) for n, values in to_cut.items()
-        }
-        found = {
-            n: describe_intervals(as_floats(values), points[n], weights)
-            for n, values in to_cut.items()
-        }
-        ranges, means = [aligned({n: found[n][part] for n in found}) for part in range(2)]
-        return Discretizer(method, tuple(numbers), aligned(points), labels, ranges, means)
-    several = {
-        name: averaged_cuts(values, CUTTINGS[method], weights) for name, values in to_cut.items()
-    }
-    moves = method not in BY_CLASS  # if not, the result does not depend on the order of columns
-    by_value = (
-        {} if moves else {n: p for n, v in to_cut.items() if (p := between_values(v, weights))}
-    )
-    for (
-        name,
-        between,
-    ) in by_value.items():  # so that a number that does not occur is read as the nearest one
-        several[name] = [_moved_cut_points(cuts, between) for cuts in several[name]]
-    further: tuple[str, ...] = ()
-    times = [
-        aligned(
-            {n: cuts[(time + moves * j) % len(cuts)] for j, (n, cuts) in enumerate(several.items())}
+    if method in CUTTINGS:
+        cuttings, further = _averaged_cuts(to_cut, classes, method, bins, weights)
+        times = [_aligned(points, numbers) for points in cuttings]
+        union = [tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)]
+        return MovedCuts(
+            method, tuple(numbers), tuple(union), labels, cuttings=tuple(times), further=further
         )
+    points = {n: cut_points(values, classes, method, bins, weights) for n, values in to_cut.items()}
+    found = {
+        n: describe_intervals(as_floats(values), points[n], weights) for n, values in to_cut.items()
+    }
+    ranges, means = [_aligned({n: found[n][part] for n in found}, numbers) for part in range(2)]
+    return Discretizer(method, tuple(numbers), _aligned(points, numbers), labels, ranges, means)
+
+
+def _aligned(
+    by_column: Mapping[Hashable, tuple[float, ...]], names: Iterable[Hashable]
+) -> tuple[tuple[float, ...], ...]:
+    """Return the cut points of all columns, which are none where a column has no entry."""
+    return tuple([by_column.get(name, ()) for name in names])
+
+
+def _averaged_cuts(
+    numbers: Mapping[Hashable, ArrayOf[Any]],
+    classes: Codes | None,
+    method: str,
+    bins: int,
+    weights: Array | None,
+) -> tuple[list[dict[Hashable, tuple[float, ...]]], tuple[str, ...]]:
+    """Return the cut points of each discretization, by column, and the names of the further ones.
+
+    By class, cut points lie between the values of numbers that repeat, so that a number that does
+    not occur is read as the nearest one.
+    """
+    by_class = method in BY_CLASS
+    several = {
+        name: averaged_cuts(values, CUTTINGS[method], weights) for name, values in numbers.items()
+    }
+    by_value = (
+        {n: p for n, v in numbers.items() if (p := between_values(v, weights))} if by_class else {}
+    )
+    for name, between in by_value.items():
+        several[name] = [_moved_cut_points(cuts, between) for cuts in several[name]]
+    # Without the class, column j begins with its j-th discretization, so that the discretizations
+    # of different columns are combined. By class, the order of columns makes no difference.
+    moves = 0 if by_class else 1
+    times = [
+        {n: cuts[(time + moves * j) % len(cuts)] for j, (n, cuts) in enumerate(several.items())}
         for time in range(len(CUTTINGS[method]))
     ]
-    if method in BY_CLASS:
-        by_class = {
-            name: cut_points(values, classes, "mdlp", bins, weights)
-            for name, values in to_cut.items()
-        }
-        by_class |= {
-            name: _moved_cut_points(by_class[name], between) for name, between in by_value.items()
-        }
-        *averaged, finest = times
-        times = [*averaged, aligned(by_class), *([aligned(by_value)] if by_value else []), finest]
-        further = ("mdlp", *(["values"] if by_value else []), "fine")
-    union = [tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)]
-    return MovedCuts(
-        method, tuple(numbers), tuple(union), labels, cuttings=tuple(times), further=further
-    )
+    if not by_class:
+        return times, ()
+    mdlp = {n: cut_points(values, classes, "mdlp", bins, weights) for n, values in numbers.items()}
+    mdlp |= {n: _moved_cut_points(mdlp[n], between) for n, between in by_value.items()}
+    *averaged, finest = times
+    own = [by_value] if by_value else []
+    return [*averaged, mdlp, *own, finest], ("mdlp", *(["values"] if own else []), "fine")
