@@ -73,11 +73,10 @@ class Weighted(LogLinear):
             )
 
     @property
-    def called(self) -> str:  # type: ignore[override]
+    def called(self) -> str:
         """What messages call the model."""
-        return (
-            "a model that averages over discretizations" if self.coarsenings else LogLinear.called
-        )
+        averages = "a model that averages over discretizations"
+        return averages if self.coarsenings else super().called
 
     @property
     def fitted(self) -> bool:
