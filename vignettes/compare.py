@@ -105,7 +105,7 @@ compare(
 # ## Size of the difference, and equivalence
 #
 # The columns `lower` and `upper` are the ends of a 95 % confidence interval of the difference. For the tree and the
-# average of one-dependence estimators it reaches from −1.0 to 2.2 percentage points, so the test does not show that
+# average of one-dependence estimators it reaches from −1.0 % to 2.2 %, so the test does not show that
 # they are equal. The correlated Bayesian t-test (Corani and Benavoli 2015) can show this. It returns the probability
 # that the difference is at most `rope`, here one percentage point, and the probabilities that the first model is better
 # or worse by more than that.
