@@ -431,7 +431,7 @@ def test_what_cannot_be_saved_is_refused(car: pd.DataFrame, model: bn.BNC, tmp_p
 
 SAVED: dict[str, Any] = {
     "format": "bnclassify model",
-    "version": 5,
+    "version": 6,
     "written_by": f"bnclassify {bn.__version__}",
     "model": {
         "kind": "BNC",
@@ -450,11 +450,11 @@ NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
     "NaN": ("0.25", "NaN", "cpts must contain finite numbers from 0 to 1 only"),
     "other JSON": ("bnclassify model", "model", "must be a file written by save; got"),
     "other version": (
-        '"version": 5',
+        '"version": 6',
         '"version": 3',
-        "the format must be version 5; got 3. Use the bnclassify that wrote the file",
+        "the format must be version 6; got 3. Use the bnclassify that wrote the file",
     ),
-    "odd version": ('"version": 5', '"version": true', "must be version 5; got True"),
+    "odd version": ('"version": 6', '"version": true', "must be version 6; got True"),
     "other package": (
         f'"written_by": "bnclassify {bn.__version__}", "model": {{',
         '"written_by": "bnclassify 9.9", "model": {"new": 1, ',

@@ -20,8 +20,7 @@ from ..scores.densities import Density
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Formula
 from ..scores.rows import Rows
-from .recipes import Recipe, Step
-from .recipes import Rows as TrainingRows
+from .recipes import Recipe, Step, TrainingRows
 
 M = TypeVar("M", bound="Model")
 Fit: TypeAlias = Callable[[Any, Any], "Model"]  # of a model and its rows
