@@ -153,6 +153,20 @@ def test_groups_stay_in_one_fold() -> None:
     assert found.notna().all(axis=None)
 
 
+@pytest.mark.filterwarnings("ignore:.room.. 40 values in 200 rows:UserWarning")
+def test_wrappers_score_by_folds_of_groups() -> None:
+    """The room is that of one person, so it predicts further visits, and says nothing about others."""
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(40), 5)
+    sick = np.repeat(rng.permutation(40) % 2, 5)
+    cough = np.where(rng.random(200) < 0.7, sick, 1 - sick)
+    frame = pd.DataFrame({"room": person, "cough": cough, "person": person, "sick": sick}).astype(str)
+    grouped = bn.bnc("fssj", "sick", frame, groups="person", dag_args={"k": 5, "rng": 0})
+    assert bn.features(grouped) == ("cough",)
+    alone = bn.bnc("fssj", "sick", frame.drop(columns="person"), dag_args={"k": 5, "rng": 0})
+    assert bn.features(alone) == ("room",)
+
+
 @pytest.mark.slow
 def test_lp_accepts_groups() -> None:
     frame = visits(60, 4, seed=0)

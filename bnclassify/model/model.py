@@ -14,7 +14,7 @@ from ..base.messages import listed
 from ..frames.dataset import Countable, Dataset, Opened, match
 from ..frames.numeric import as_floats
 from ..frames.schema import Levels
-from ..numbers.discretization import Discretizer
+from ..numbers.discretizer import Discretizer
 from ..numbers.preparation import Preparation
 from ..scores.densities import Density
 from ..scores.evaluate import scores_at

@@ -14,7 +14,7 @@ from ..frames.dataset import Dataset
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
-from ..numbers.discretization import MovedCuts
+from ..numbers.discretizer import MovedCuts
 from ..scores.fading import Fading
 from ..scores.rows import Rows
 from .codings import Coarsening, cut_by_class, recode
