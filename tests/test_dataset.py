@@ -510,7 +510,7 @@ def test_columns_are_read_with_and_without_the_shortcut_of_pandas(
     )  # fmt: skip
     frame.loc[::9, ["text", "whole"]] = None
     first = bn.encode(frame)
-    monkeypatch.delattr(pd.DataFrame, "_iter_column_arrays")
+    monkeypatch.delattr(type(frame._mgr), "arrays")
     second = bn.encode(frame)
     assert first.schema == second.schema
     np.testing.assert_array_equal(first.codes, second.codes)
