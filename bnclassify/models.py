@@ -8,7 +8,7 @@ from .model.model import Model as Model
 from .network.classifiers import BNC as BNC
 from .network.classifiers import DN as DN
 from .network.ensemble import Ensemble as Ensemble
-from .numbers.discretization import Discretizer as Discretizer
+from .numbers.discretizer import Discretizer as Discretizer
 from .numbers.preparation import Preparation as Preparation
 from .numbers.rare_levels import Merger as Merger
 from .recipe.refined import Refined as Refined

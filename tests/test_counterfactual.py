@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.inference import counterfactual as counterfactual_module
+from bnclassify.inference import change_search
 
 from .conftest import informative_gaps
 from .strategies import frames, graphs, networks, smooths
@@ -129,10 +129,10 @@ def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, c
     monkeypatch.setattr("bnclassify.base.arrays.BLOCK_CELLS", 60)
     small = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
     monkeypatch.setattr(
-        counterfactual_module.SetSearch, "_bounds_of_longer_sets", lambda *given: np.full(len(given[1]), 1e9)
+        change_search.SetSearch, "_bounds_of_longer_sets", lambda *given: np.full(len(given[1]), 1e9)
     )
     unbounded = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
-    monkeypatch.setattr(counterfactual_module, "scopes_in", lambda x: None)
+    monkeypatch.setattr(change_search, "scopes_in", lambda x: None)
     enumerated = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
     for tables in zip(found, small, unbounded, enumerated, strict=True):
         for other in tables[1:]:
@@ -286,7 +286,7 @@ def test_bad_arguments(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> No
         bn.counterfactual(x, car.head(2))
     limits = {"tan_cl": 100, "aode": 100, "ande": 1000}
     for learner, limit in limits.items():
-        monkeypatch.setattr(counterfactual_module, "_MOST_TERMS", limit)
+        monkeypatch.setattr(change_search, "_MOST_TERMS", limit)
         y = bn.bnc(learner, "class", car, smooth=1)
         refused = r"most must be less than [23] for this row, because [0-9]+ sets .* in [0-9]+ terms\. Name"
         with pytest.raises(ValueError, match=refused):
@@ -302,13 +302,13 @@ def test_bounds_of_averages_leave_out_what_cannot_succeed(
     x = bn.lp(bn.aode("class", car), car, smooth=1)
     rows = car.iloc[::40].drop(columns="class").to_dict("records")
     rows = [row | dict.fromkeys(list(row)[: i % 3]) for i, row in enumerate(rows)]
-    tried, compute = [0], counterfactual_module.Changes.logs_after
+    tried, compute = [0], change_search.Changes.logs_after
 
     def count(changes: Any, sets: Any) -> Any:
         tried[0] += len(sets) * (changes.x is x.score)
         return compute(changes, sets)
 
-    monkeypatch.setattr(counterfactual_module.Changes, "logs_after", count)
+    monkeypatch.setattr(change_search.Changes, "logs_after", count)
     found = [bn.counterfactual(x, row, "vgood", alternatives=2) for row in rows]
     few = tried[0]
     assert {table["changes"].max() for table in found if len(table)} == {1, 2, 3}
@@ -316,7 +316,7 @@ def test_bounds_of_averages_leave_out_what_cannot_succeed(
     monkeypatch.setattr("bnclassify.base.arrays.BLOCK_CELLS", 60)
     small = [bn.counterfactual(x, row, "vgood", alternatives=2) for row in rows]
     monkeypatch.setattr(
-        counterfactual_module.SetSearch, "_bounds_of_longer_sets", lambda *given: np.full(len(given[1]), 1e9)
+        change_search.SetSearch, "_bounds_of_longer_sets", lambda *given: np.full(len(given[1]), 1e9)
     )
     tried[0] = 0
     unbounded = [bn.counterfactual(x, row, "vgood", alternatives=2) for row in rows]
@@ -335,13 +335,13 @@ def test_what_cannot_succeed_takes_no_time(monkeypatch: pytest.MonkeyPatch, lear
     x = bn.bnc(learner, "y", frame, smooth=0.001)
     row = frame.iloc[0].drop("y").astype(object)
     row.iloc[1::3] = None
-    moves, tried, compute = 2 * int(row.notna().sum() - 1), [0], counterfactual_module.Changes.logs_after
+    moves, tried, compute = 2 * int(row.notna().sum() - 1), [0], change_search.Changes.logs_after
 
     def count(changes: Any, sets: Any) -> Any:
         tried[0] += len(sets) * (changes.x is x.score)
         return compute(changes, sets)
 
-    monkeypatch.setattr(counterfactual_module.Changes, "logs_after", count)
+    monkeypatch.setattr(change_search.Changes, "logs_after", count)
     assert bn.counterfactual(x, row, fixed=["f0"], most=4 if learner == "nb" else 3).empty
     assert tried[0] <= {"nb": 2 * moves, "tan_cl": 20 * moves, "aode": 2 * moves}[learner]
 

@@ -11,7 +11,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.base.calls import advance, progress_bar, showing_progress
-from bnclassify.inference.counterfactual import Changes
+from bnclassify.inference.change_search import Changes
 
 from .estimators import BNCClassifier, BNCMultiClassifier
 

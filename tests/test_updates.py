@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.model.recipes import Rows
+from bnclassify.model.recipes import TrainingRows
 from bnclassify.models import Chain
 
 from .strategies import examples, frames, graphs
@@ -207,6 +207,6 @@ def test_an_empty_batch_is_told(car: pd.DataFrame, kind: str) -> None:
 
 
 def test_rows_and_cases_are_added_if_both_are_known() -> None:
-    grouped = Rows(6.0, given=3, cases=2)
-    assert grouped + Rows(4.0, given=2, cases=1) == Rows(10.0, given=5, cases=3)
-    assert grouped + Rows(4.0) == Rows(4.0) + grouped == Rows(10.0)
+    grouped = TrainingRows(6.0, given=3, cases=2)
+    assert grouped + TrainingRows(4.0, given=2, cases=1) == TrainingRows(10.0, given=5, cases=3)
+    assert grouped + TrainingRows(4.0) == TrainingRows(4.0) + grouped == TrainingRows(10.0)

@@ -234,8 +234,7 @@ print("by predict:", predict(card, cleo, prob=True)["yes"].round(3).item())
 plot_nomogram(card, row=cleo)
 
 # %%
-cards = {"model": model, "card": card}
-cv(cards, train, rng=0, metric=["auc", "log_loss"]).unstack().round(3)  # noqa: PD010
+cv({"card": card}, train, rng=0, metric=["auc", "log_loss"]).round(3)
 
 # %% [markdown]
 # Cleo has 8 points, with those of "(missing)" for what is unknown. The table of totals gives her 0.12. `predict` allows for the

@@ -54,7 +54,7 @@ print(cpt(model, "over_28").round(3))
 # ## One prediction by hand
 #
 # Consider a woman of 51 with high glucose. Before you know anything about her, the probability of diabetes is 266 / 763 =
-# 0.349: this is the *prior*. For each class, multiply the prior by the likelihoods of what you know:
+# 0.349: this is the *prior*. For each class, multiply the prior by the likelihoods of the known values:
 #
 # - yes: 0.349 × 0.654 × 0.733 = 0.167
 # - no: 0.651 × 0.219 × 0.410 = 0.059

@@ -35,7 +35,7 @@ from ..model.model import MISSING_RULE, Model, lacks
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
 from ..numbers.cut_points import interval_labels, written_point
-from ..numbers.discretization import Discretizer
+from ..numbers.discretizer import Discretizer
 from ..numbers.preparation import Preparation
 from ..numbers.rare_levels import Merger
 from ..scores.evaluate import main_effects, scores_at

@@ -82,7 +82,7 @@ def from_effects(
     Values are labels, or intervals that are closed on the right and together contain all numbers,
     from ``-inf`` to ``inf``: ``pandas.Interval`` or text such as ``(99.5, 127.5]``, as in a file.
     The last interval may end with ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A
-    missing value has the effect in the row ``"(missing)"``, or 0 if there is no such row; with a
+    missing value has the effect in the row ``"(missing)"``, or 0 without such a row; with a
     dataset, it is unknown if it was never missing and this effect is 0. If all values are text, as
     in a file, ``True`` and ``False`` of a feature without other labels are booleans, unless they
     are text in `dataset`. With a row ``"(unseen)"``, all other labels have its effect; without one,
@@ -124,20 +124,12 @@ def from_effects(
         name: (frame.iloc[rows], [axes[v] for v in (name, *parents[name])])
         for name, rows in groups.items()
     }
-    tables = tuple(
-        [
-            _effects_of_feature(name, *family, numbers[groups[name]])
-            for name, family in families.items()
-        ]
-    )
-    shares = tuple(
-        [_shares_of_values(name, *family) for name, family in families.items()]
-        if "share" in frame
-        else ()
-    )
-    shares = shares if all(np.isfinite(share).all() for share in shares) else ()
+    tables = [_effects_of_feature(n, *family, numbers[groups[n]]) for n, family in families.items()]
+    shares = [_shares_of_values(n, *of) for n, of in families.items() if "share" in frame]
+    known = all(np.isfinite(share).all() for share in shares)
     values = {name: axis.own for name, axis in axes.items()}
-    fields: dict[str, Any] = {"tables": tables, "constant": constant, "shares": shares}
+    fields: dict[str, Any] = {"tables": tuple(tables), "constant": constant}
+    fields["shares"] = tuple(shares) if known else ()
     if of_pairs:
         values, fields = _with_pairs(frame, of_pairs, numbers, values, fields)
     model = build(class_var, classes, values, parents, **fields)
@@ -216,35 +208,13 @@ def _with_pairs(
     fields: dict[str, Any],
 ) -> tuple[dict[Hashable, Values], dict[str, Any]]:
     """Return the values of features with all cut points of pairs, and the tables with the pairs."""
-    names, read = list(values), dict[tuple[Hashable, Hashable], list[_Axis]]()
-    cuts = {name: set(own.cuts) for name, own in values.items() if own.cuts is not None}
-    for pair, rows in pairs.items():
-        for name in pair:
-            if name not in values or pair[0] == pair[1] or pair[::-1] in read:
-                raise ValueError(
-                    "given must be another feature of the table, once for each pair; "
-                    f"got {listed(pair)}."
-                )
-        columns = [frame[column][rows] for column in ("value", "given_value")]
-        read[pair] = [_Axis(_read_values(*of)) for of in zip(pair, columns, strict=True)]
-        for name, axis in zip(pair, read[pair], strict=True):
-            if (axis.own.cuts is None) != (name not in cuts) or (
-                axis.own.cuts is None and {*axis.own.labels} != {*values[name].labels}
-            ):
-                raise ValueError(
-                    f"table must have the same labels of {shown(name)} in the rows of a pair as in "
-                    f"its own rows, or intervals in both; got {listed(axis.own.labels)}."
-                )
-            if axis.own.cuts is not None:
-                cuts[name] |= {*axis.own.cuts}
+    names, read = list(values), _axes_of_pairs(frame, pairs, values)
     fine, tables, shares = dict(values), list(fields["tables"]), list(fields["shares"])
-    for name, points in cuts.items():
+    for name, points in _all_cuts(read, values).items():
         i, old = names.index(name), np.array(values[name].cuts)
         if len(points) > len(old):
-            fine[name] = Values.between(sorted(points))
-            at = np.append(
-                np.searchsorted(old, [*sorted(points), np.inf], side="left"), len(old) + 1
-            )
+            fine[name] = Values.between(points)
+            at = np.append(np.searchsorted(old, [*points, np.inf], side="left"), len(old) + 1)
             # The shares of parts of an interval are not known.
             tables[i], shares = (tables[i][at], [])
     found = []
@@ -271,6 +241,44 @@ def _with_pairs(
         found.append(PairEffects((places[0], places[1]), groups, table))
     fields = {**fields, "tables": tuple(tables), "shares": tuple(shares), "pairs": tuple(found)}
     return fine, fields
+
+
+def _axes_of_pairs(
+    frame: pd.DataFrame,
+    pairs: Mapping[tuple[Hashable, Hashable], list[int]],
+    values: Mapping[Hashable, Values],
+) -> dict[tuple[Hashable, Hashable], list[_Axis]]:
+    """Return the values of both features of each pair, as its rows of the table have them."""
+    read: dict[tuple[Hashable, Hashable], list[_Axis]] = {}
+    for pair, rows in pairs.items():
+        if not {*pair} <= {*values} or pair[0] == pair[1] or pair[::-1] in read:
+            raise ValueError(
+                "given must be another feature of the table, once for each pair; "
+                f"got {listed(pair)}."
+            )
+        columns = [frame[column][rows] for column in ("value", "given_value")]
+        read[pair] = [_Axis(_read_values(*of)) for of in zip(pair, columns, strict=True)]
+        for name, axis in zip(pair, read[pair], strict=True):
+            own, alone = axis.own, values[name]
+            labels_differ = own.cuts is None and {*own.labels} != {*alone.labels}
+            if (own.cuts is None) != (alone.cuts is None) or labels_differ:
+                raise ValueError(
+                    f"table must have the same labels of {shown(name)} in the rows of a pair as in "
+                    f"its own rows, or intervals in both; got {listed(own.labels)}."
+                )
+    return read
+
+
+def _all_cuts(
+    read: Mapping[tuple[Hashable, Hashable], list[_Axis]], values: Mapping[Hashable, Values]
+) -> dict[Hashable, list[float]]:
+    """Return the cut points of each number, those of its own rows and of its pairs, ascending."""
+    cuts = {name: set(own.cuts) for name, own in values.items() if own.cuts is not None}
+    for pair, axes in read.items():
+        for name, axis in zip(pair, axes, strict=True):
+            if axis.own.cuts is not None:
+                cuts[name] |= {*axis.own.cuts}
+    return {name: sorted(points) for name, points in cuts.items()}
 
 
 def _values_as_looked_up(axis: _Axis) -> list[Hashable]:

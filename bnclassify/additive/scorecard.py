@@ -334,27 +334,11 @@ def scorecard(
     1          0.05        0.95
     """
     model = check_fitted(x)
-    names = model.known_levels[-1] if model.one_class else ()
-    if len(names) != 2:
-        raise ValueError(
-            f"x must have two classes; got {listed(names)}. Merge the others into one."
-        )
+    names = _check_classes(model)
     Whole(least=1, most=_MOST_POINTS).check("largest", largest)
     Optional(Whole(least=1)).check("most_intervals", most_intervals)
-    Optional(Real(least=0.01, most=_MOST_POINTS)).check("pdo", pdo)
-    Real(least=-_LARGEST, most=_LARGEST).check("score", score)
-    Real(above=0, most=_LARGEST).check("odds", odds)
-    for name, value, usual in (("score", score, _SCORE), ("odds", odds, _ODDS)):
-        if pdo is None and value != usual:
-            raise ValueError(
-                must_be(name, f"{usual:g} without pdo", value, "Pass pdo too, such as pdo=20.")
-            )
+    _check_scale(pdo, score, odds)
     target = names[1] if target is None else OneOf(names).check("target", target)
-    if model.pairs:
-        raise ValueError(
-            f"x must be a sum of effects of single features; got one with {len(model.pairs)} "
-            "pairs, which have no points. Fit it with pairs=None."
-        )
     table = tabulate(model, most_intervals or (None if model.densities else _MOST_POINTS))
     sign = np.array([1.0 if name == target else -1.0 for name in names])
     effects: list[Array] = [entries @ sign for entries in table.tables]
@@ -376,9 +360,8 @@ def scorecard(
         table.tables, rounded, table.shares
     )
     table = replace(table, tables=rounded, unknown=unknown)
-    table = _with_centered_effects(
-        _without_idle(merge_intervals(table))
-    )  # neighbors with equal points are one
+    merged = merge_intervals(table)  # neighbors with equal points
+    table = _with_centered_effects(_without_idle(merged))
     if recipe is not None and recipe.parameters is not None:
         settings = {"target": target, "largest": largest, "most_intervals": most_intervals}
         settings |= {"pdo": pdo, "score": score, "odds": odds, "parameters": recipe.parameters}
@@ -386,6 +369,33 @@ def scorecard(
     fields = table.table_fields() | {"recipe": recipe}
     fields["constant"] = table.constant + intercept * own
     return Scorecard(**fields, base=model, target=target, unit=unit, start=start)
+
+
+def _check_classes(x: Model) -> Sequence[Hashable]:
+    """Return the two classes of a sum of single effects, or raise an error."""
+    names = x.known_levels[-1] if x.one_class else ()
+    if len(names) != 2:
+        raise ValueError(
+            f"x must have two classes; got {listed(names)}. Merge the others into one."
+        )
+    if x.pairs:
+        raise ValueError(
+            f"x must be a sum of effects of single features; got one with {len(x.pairs)} "
+            "pairs, which have no points. Fit it with pairs=None."
+        )
+    return names
+
+
+def _check_scale(pdo: float | None, score: float, odds: float) -> None:
+    """Raise an error for numbers of points that make no scale."""
+    Optional(Real(least=0.01, most=_MOST_POINTS)).check("pdo", pdo)
+    Real(least=-_LARGEST, most=_LARGEST).check("score", score)
+    Real(above=0, most=_LARGEST).check("odds", odds)
+    for name, value, usual in (("score", score, _SCORE), ("odds", odds, _ODDS)):
+        if pdo is None and value != usual:
+            raise ValueError(
+                must_be(name, f"{usual:g} without pdo", value, "Pass pdo too, such as pdo=20.")
+            )
 
 
 def _without_idle(x: EffectTable) -> EffectTable:

@@ -82,7 +82,7 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     Raises
     ------
     KeyError, TypeError, ValueError
-        If there are no rows, `x` has several class variables, or it does not contain the shares of
+        If `newdata` is empty, `x` has several class variables, or it does not contain the shares of
         values.
 
     Notes

@@ -26,7 +26,7 @@ from ..scores.evaluate import scores_at
 from .notation import Reader, UnregisteredError, Writer, can_write, lines_of
 
 _FORMAT = "bnclassify model"
-_VERSION = 5
+_VERSION = 6
 _HEADER = re.compile(rb'\s*\{\s*"format"\s*:\s*"bnclassify model"')
 
 

@@ -20,7 +20,7 @@ from ..frames.schema import Columns
 from ..frames.training import TrainingData, read_training
 from ..model.arguments import check_model
 from ..model.model import Model, renewed
-from ..model.recipes import Rows, Step, Tally
+from ..model.recipes import Step, Tally, TrainingRows
 from ..network.awnb import AWNB
 from ..network.classifiers import warn_of_wide_tables
 from ..network.densities import Densities, Numbers
@@ -353,7 +353,9 @@ def _fit_alone(
         # tables that do not follow from the prior alone cannot be updated
         fitted = renewed(fitted, learned={**fitted.learned, "counts": replace(tally, prior=None)})
     if fitted.recipe is not None:
-        fitted = renewed(fitted, recipe=replace(fitted.recipe, rows=Rows.of(rows, x.targets)))
+        fitted = renewed(
+            fitted, recipe=replace(fitted.recipe, rows=TrainingRows.of(rows, x.targets))
+        )
     if not (isinstance(dataset, Countable) and dataset.targets):  # the caller has issued warnings
         warn_of_rows(fitted, len(rows))
     return fitted

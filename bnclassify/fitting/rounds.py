@@ -76,7 +76,7 @@ class Plan:
     ) -> Iterator[R]:
         """Yield a function of each round, its training and test rows, and refitted models.
 
-        There are no models without training rows.
+        A round without training rows has no models.
         """
 
         def run(rnd: Round) -> tuple[R, bool]:

@@ -25,7 +25,7 @@ from ..model.arguments import check_bnc
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Step
 from ..numbers.cut_points import table_of
-from ..numbers.discretization import MovedCuts
+from ..numbers.discretizer import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..recipe import default
 from ..recipe.cases import as_cases, warn_of_copies

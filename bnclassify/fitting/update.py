@@ -20,7 +20,7 @@ from ..frames.schema import Columns
 from ..model.arguments import as_model, check_fitted
 from ..model.counted import counted
 from ..model.model import Model, renewed
-from ..model.recipes import Rows, Tally
+from ..model.recipes import Tally, TrainingRows
 from ..network.priors import Given
 from .lp import rows_to_learn_from
 
@@ -87,9 +87,9 @@ def _add_rows(x: Model, dataset: Opened[Any]) -> Model:
     def add_to(part: Model) -> Model:
         tally = counted(part).tally()
         grown = pooled(part, [tally.counts, counted(part).count_all(rows, tally.prior)])
-        return of_rows(grown, part, Rows.of(rows, part.targets))
+        return of_rows(grown, part, TrainingRows.of(rows, part.targets))
 
-    return of_rows(x.each(add_to), x, Rows.of(rows, x.targets))
+    return of_rows(x.each(add_to), x, TrainingRows.of(rows, x.targets))
 
 
 def _levels_of(x: Model, dataset: Opened[Any]) -> dict[Hashable, tuple[Hashable, ...]]:
@@ -193,9 +193,9 @@ def _pool_counts(*models: Model) -> Model:
     return of_rows(pooled(models[0], [counted(x).tally().counts for x in models]), *models)
 
 
-def of_rows(x: Model, *sources: Model | Rows) -> Model:
-    """Return a model with its rows, which are those of several models or `Rows`."""
-    rows = [source if isinstance(source, Rows) else source.trained_on for source in sources]
+def of_rows(x: Model, *sources: Model | TrainingRows) -> Model:
+    """Return a model with its rows, which are those of several models or `TrainingRows`."""
+    rows = [source if isinstance(source, TrainingRows) else source.trained_on for source in sources]
     if x.recipe is None or x.recipe.rows is None:
         return x
     return renewed(x, recipe=replace(x.recipe, rows=None if None in rows else reduce(add, rows)))

@@ -35,7 +35,10 @@ def column_arrays(frame: pd.DataFrame) -> tuple[list[ArrayLike], list[str]]:
 
     Categories of Arrow become a Categorical, and decimals numbers of Python.
     """
-    arrays = _arrays_in_blocks(frame)
+    try:
+        arrays = _arrays_in_blocks(frame)
+    except AttributeError:
+        arrays = _arrays_one_by_one(frame)
     types = ["categorical"] * len(arrays)
     for i, array in enumerate(arrays):
         if type(array) is not pd.Categorical:
@@ -47,15 +50,17 @@ def column_arrays(frame: pd.DataFrame) -> tuple[list[ArrayLike], list[str]]:
 
 
 def _arrays_in_blocks(frame: pd.DataFrame) -> list[Any]:
-    """Return the arrays of columns, in a fifth of the time of a Series per column if possible."""
-    manager: Any = getattr(frame, "_mgr", None)
-    try:
-        blocks: Sequence[Any] = manager.arrays
-        places = zip(manager.blknos.tolist(), manager.blklocs.tolist(), strict=True)
-    except AttributeError:  # these attributes are not documented
-        own = [column for _, column in frame.items()]
-        return [c.array if is_extension_array_dtype(c) else c.to_numpy() for c in own]
+    """Return the arrays of columns from the blocks of pandas, which are not documented."""
+    manager: Any = cast("Any", frame)._mgr
+    blocks = [block.values for block in manager.blocks]
+    places = zip(manager.blknos.tolist(), manager.blklocs.tolist(), strict=True)
     return [blocks[i] if blocks[i].ndim == 1 else blocks[i][row] for i, row in places]
+
+
+def _arrays_one_by_one(frame: pd.DataFrame) -> list[Any]:
+    """Return the arrays of columns from a Series per column, in five times the time."""
+    columns = [column for _, column in frame.items()]
+    return [c.array if is_extension_array_dtype(c) else c.to_numpy() for c in columns]
 
 
 def encode_column(array: Any) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:

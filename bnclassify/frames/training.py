@@ -205,7 +205,7 @@ def _rows_with_targets(
 
 def averages_views(learner: L) -> L:
     """Mark a learner that averages over the `views` of its data, or does not depend on the data."""
-    learner.averages_views = True  # type: ignore[attr-defined]
+    vars(learner)["averages_views"] = True
     return learner
 
 

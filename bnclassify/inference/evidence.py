@@ -357,5 +357,5 @@ def middles_of_intervals(x: Model, feature: Hashable) -> Array | None:
     if points is None:
         return None
     codes, n = np.searchsorted(x.cuts[feature], points, side="left"), len(x.levels_by_name[feature])
-    with np.errstate(invalid="ignore"):  # 0 / 0 if there is no point
+    with np.errstate(invalid="ignore"):  # 0 / 0 without points
         return np.bincount(codes, points, n) / np.bincount(codes, minlength=n)

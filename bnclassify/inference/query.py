@@ -277,9 +277,7 @@ def log_table(
     if variables and of_class not in variables:
         largest = max(variables, key=cards.__getitem__)
         exchanged = x.with_class(largest) if isinstance(x, CountedModel) else None
-        if (
-            exchanged is not None
-        ):  # one sum gives all levels of the class, and none of other variables
+        if exchanged is not None:  # a sum gives all levels of the class, one of other variables
             position = {largest: of_class, of_class: largest}
             codes = evidence.codes.copy()
             codes[[largest, of_class]] = codes[[of_class, largest]]
@@ -287,6 +285,24 @@ def log_table(
             weights = {position.get(v, v): values for v, values in likelihoods.items()}
             return log_table(exchanged, [position.get(v, v) for v in variables], known, weights)
     asked = [v for v in variables if v != of_class]
+    logs = _sums_over_cells(x, asked, evidence, likelihoods)
+    given = int(evidence.codes[-1, 0])
+    if given >= 0:
+        logs = logs[..., [given]]
+    if of_class not in variables:
+        return log_sum_exp(logs)
+    return np.moveaxis(logs, -1, list(variables).index(of_class))
+
+
+def _sums_over_cells(
+    x: Model, asked: Sequence[int], evidence: Rows, likelihoods: Mapping[int, Array]
+) -> Array:
+    """Return ln P(features, class, evidence): an axis per requested feature, then the class.
+
+    Other features with likelihoods are summed out.
+    """
+    cards = [len(labels) for labels in x.levels or ()]
+    of_class = len(cards) - 1
     features = [*asked, *(v for v in likelihoods if v not in (*asked, of_class))]
     possible = [
         np.arange(cards[v]) if v in asked else np.flatnonzero(likelihoods[v] > -np.inf)
@@ -314,9 +330,4 @@ def log_table(
     logs += likelihoods.get(of_class, 0.0)
     shape = shape[: len(asked)]
     logs = log_sum_exp(logs.reshape(prod(shape), -1, cards[-1]), axis=1)
-    given = int(evidence.codes[-1, 0])
-    if given >= 0:
-        logs = logs[:, [given]]
-    if of_class not in variables:
-        return log_sum_exp(logs).reshape(shape)
-    return np.moveaxis(logs.reshape(*shape, -1), -1, list(variables).index(of_class))
+    return logs.reshape(*shape, cards[-1])

@@ -32,9 +32,9 @@ from ..scores.densities import Density
 from ..scores.evaluate import scores_at
 from ..scores.formulas import sums_in
 from ..scores.rows import Rows
+from .decisions import check_costs
 from .evidence import middles_of_intervals
 from .explain import own_values, read_one
-from .predict import check_costs
 
 _DEVIATIONS, _POINTS = 6.0, 121  # of the grid of a density
 

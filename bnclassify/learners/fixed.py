@@ -87,8 +87,8 @@ def nb(
         features. Columns of type float in a data frame may be numbers, and `lp` then requires
         ``numbers``.
     features : list of str, optional
-        Names of the features; with `dataset`, a selection of its columns. By default and without
-        `dataset`, there are no features.
+        Names of the features; with `dataset`, a selection of its columns. By default all of them,
+        or none without `dataset`.
 
     Returns
     -------

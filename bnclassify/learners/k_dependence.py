@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from itertools import combinations, zip_longest
-from math import prod
+from itertools import zip_longest
 from typing import cast
 
 import numpy as np
 
 from ..base.arrays import (
-    BLOCK_CELLS,
     TOLERANCE,
     Array,
-    Codes,
     Mask,
     Positions,
     first_best,
-    xlogx,
 )
 from ..base.checks import OneOf, ScoreName, Whole
 from ..base.graphs import descending
-from ..counts.contingency import flat_index
 from ..counts.information import informations
 from ..counts.pairs import pair_statistics
 from ..frames.dataset import Countable, Dataset
@@ -34,18 +29,12 @@ from ..recipe.cases import column_order
 from .arc_rules import Arc, ArcRules
 from .fixed import network
 from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
+from .parent_gains import LeftOutScores, pairs_by_child, rounded_descending
 
-_PSEUDO_COUNTS = 2.0  # of the table of a pair, distributed like the table of its child
-_CURVATURE = 10.0  # added to the curvature of the likelihood
-_MOST_TERMS = 2**29  # number of rows x pairs x classes; beyond it, a subset of rows is used
 _LEAST_GAIN = 1.0  # in nats, of a parent: what AIC charges for its weight
 _MOST_CANDIDATES = 8  # with the largest information, whose gains are computed
 _MOST_PAIRS = 2**10  # with the largest information, whose gains are computed
 _MOST_CHILDREN = 128  # number of features that can have feature parents
-_SCREENED_ROWS = 1000  # number of rows in which interactions of three features are searched
-_SCREENED_CELLS = 2**22  # number of these rows x triples of features of the highest rank
-# with the largest interaction, of which the gain of a pair of parents is computed
-_MOST_TRIPLES = 32
 
 
 @averages_views
@@ -320,20 +309,20 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
     names, d = data.columns[:-1], len(data.columns) - 1
     by_contents = column_order(data)
     relevance = np.array([value for value, _ in informations(data, [(i, d) for i in range(d)])])
-    rank = by_contents[_rounded_descending(relevance[by_contents])]
+    rank = by_contents[rounded_descending(relevance[by_contents])]
     information = pair_statistics(data, range(d), d).information
     scores = [LeftOutScores(view) for view in views]
-    pairs = _pairs_by_child(data, rank)
+    pairs = pairs_by_child(data, rank)
     least = _least_information(information, rank)
     found: list[tuple[float, int, list[int]]] = []
     for place, child in enumerate(rank.tolist()):
         earlier = by_contents[np.isin(by_contents, rank[:place])]
-        informative = earlier[_rounded_descending(information[child, earlier])]
+        informative = earlier[rounded_descending(information[child, earlier])]
         most = min(
             _MOST_CANDIDATES, int(np.count_nonzero(information[child, informative] >= least))
         )
         gains = _gains_of_parents(scores, child, informative, most, pairs.get(child, []))
-        useful = informative[_rounded_descending(gains)][: np.count_nonzero(gains > _LEAST_GAIN)]
+        useful = informative[rounded_descending(gains)][: np.count_nonzero(gains > _LEAST_GAIN)]
         others = informative[:k].tolist() if len(useful) else []
         in_turns = [i for pair in zip_longest(useful[:k].tolist(), others) for i in pair]
         kept = [i for i in dict.fromkeys(in_turns) if i is not None][:k]
@@ -373,180 +362,3 @@ def _gains_of_parents(
         places = np.argsort(candidates)[np.searchsorted(np.sort(candidates), of_pairs)]
         np.maximum.at(found, places, scores[0].gains(child, of_pairs)[:, None] / 2)
     return found
-
-
-def _pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list[Positions]]:
-    """Map features of low rank to pairs with which they interact: the best ones of all triples."""
-    step = max(1, len(data) // _SCREENED_ROWS)
-    codes = data.codes[:-1, ::step].astype(np.intp) + 1
-    classes = data.codes[-1, ::step].astype(np.intp)
-    weights = None if data.weights is None else data.weights[::step]
-    cards = np.array(data.cards[:-1]) + 1  # a missing value is a level
-    some = rank[: int((6 * _SCREENED_CELLS / max(1, len(classes))) ** (1 / 3))]
-    some = some[(cards[some] > 2) & (cards[some] ** 3 * data.cards[-1] < 16 * len(classes))]
-
-    def information(sets: Positions) -> Array:
-        """Return the information of sets of features on the class, times the number of rows."""
-        blocks = np.array_split(sets, 1 + len(sets) * len(classes) // BLOCK_CELLS)
-        return np.concatenate(
-            [_joint_information(codes, cards, classes, weights, each) for each in blocks]
-        )
-
-    n = len(some)
-    if n < 3:
-        return {}
-    alone, of_pairs = information(some[:, None]), np.zeros((n, n))
-    first, second = np.triu_indices(n, 1)
-    of_pairs[first, second] = information(some[np.column_stack([first, second])])
-    triples = np.array([*combinations(range(n), 3)])
-    a, b, c = triples.T
-    parts = [of_pairs[a, b] + alone[c], of_pairs[a, c] + alone[b], of_pairs[b, c] + alone[a]]
-    free = (cards[some] - 2)[triples].prod(axis=1) * (data.cards[-1] - 1)
-    gains = information(some[triples]) - np.max(parts, axis=0) - free
-    best = triples[_rounded_descending(gains)][: np.count_nonzero(gains > 0)][:_MOST_TRIPLES]
-    result: dict[int, list[Positions]] = {}
-    for *parents, child in some[best].tolist():
-        result.setdefault(child, []).append(parents)
-    return result
-
-
-def _joint_information(
-    codes: Codes, cards: Positions, classes: Codes, weights: Array | None, sets: Positions
-) -> Array:
-    """Return the mutual information of each feature set and the class, times the row weight."""
-    n_classes, cells = int(classes.max(initial=0)) + 1, codes[sets[:, 0]]
-    for column in sets.T[1:]:
-        cells = cells * cards[column, None] + codes[column]
-    sizes = cards[sets].prod(axis=1)
-    starts: Positions = sizes.cumsum() - sizes
-    keys = ((cells + starts[:, None]) * n_classes + classes).ravel()
-    of_rows = None if weights is None else np.tile(weights, len(sets))
-    table = np.bincount(keys, of_rows, int(sizes.sum()) * n_classes).reshape(-1, n_classes)
-    totals = np.bincount(classes, weights, n_classes)
-    inner = xlogx(table).sum(axis=1) - xlogx(table.sum(axis=1))
-    of_class = float(xlogx(totals).sum() - xlogx(totals.sum()))
-    return np.asarray(np.add.reduceat(inner, starts) - of_class)
-
-
-def _rounded_descending(values: Array) -> Positions:
-    """Order positions by value, the largest first, where rounding errors do not matter."""
-    return np.argsort(-values.round(9), kind="stable")
-
-
-class LeftOutScores:
-    """The scores of the classes at rows by naive Bayes, each without the row.
-
-    A term is P(x | class) with 2 pseudo-counts. ``terms`` has one (rows, classes) array per
-    feature, and ``posterior``, (rows, classes), is that of naive Bayes, whose terms have the power
-    min(1, 3 / √d) because d features may depend on each other. ``own``, (rows,), is the weight of
-    a row that is subtracted from the counts of its own class, and ``at`` the positions of these.
-    Example: 3 of 4 rows of class a and 4 of 10 in all have x. Of a row of class a with x, the
-    term for a is (3 − 1 + 2 · 0.4) / (4 − 1 + 2) = 0.56.
-    """
-
-    def __init__(self, data: Dataset) -> None:
-        d, n_classes = len(data.columns) - 1, data.cards[-1]
-        weights = np.ones(len(data)) if data.weights is None else data.weights
-        step = max(1, len(data) * d * d * n_classes // _MOST_TERMS)
-        self.data, self.all_weights = data, weights
-        self.rows = np.arange(0, len(data), step)
-        self.weights, self.classes = weights[self.rows], data.codes[-1, self.rows]
-        self.at = np.arange(len(self.rows)), self.classes
-        self.own = np.minimum(self.weights, 1.0)
-        # ln P(class) of each row without the row, (rows, classes)
-        counts = np.bincount(data.codes[-1], weights, n_classes)
-        total = self._without_own(np.tile(counts, (len(self.rows), 1)))
-        total = np.log(total + 1) - np.log(total.sum(axis=1, keepdims=True) + n_classes)
-        self.terms = [self._probabilities_of_feature(i) for i in range(d)]
-        for term in self.terms:
-            total += min(1.0, 3 / np.sqrt(max(d, 1))) * np.log(term)
-        total -= total.max(axis=1, keepdims=True)
-        self.posterior = np.exp(total)
-        self.posterior /= self.posterior.sum(axis=1, keepdims=True)
-
-    def _weights_by_cell(self, cells: Positions, known: Mask, shape: tuple[int, ...]) -> Array:
-        """Return the weights of known rows by cell; they are whole numbers if no row is known."""
-        return (
-            np.bincount(cells, self.all_weights[known], prod(shape))
-            .reshape(shape)
-            .astype(np.float64)
-        )
-
-    def _without_own(self, counts: Array) -> Array:
-        """Subtract each row from counts at rows, (…, rows, classes), in the column of its class."""
-        counts[..., *self.at] -= self.own
-        return np.maximum(counts, 0.0, out=counts)
-
-    def _probabilities_of_feature(self, feature: int) -> Array:
-        """Return P(x | class) of a feature at rows, (rows, classes), 1 if it is missing."""
-        codes: Codes = self.data.codes[feature]
-        card, n_classes = self.data.cards[feature], self.data.cards[-1]
-        known = codes >= 0
-        cells = codes[known].astype(np.intp) * n_classes + self.data.codes[-1, known]
-        table = self._weights_by_cell(cells, known, (card, n_classes))
-        base: Array = table.sum(axis=1, keepdims=True) / max(table.sum(), 1e-300)
-        own = codes[self.rows]
-        cells = self._without_own(table[own]) + _PSEUDO_COUNTS * base[own]
-        values = cells / (
-            self._without_own(np.tile(table.sum(axis=0), (len(own), 1))) + _PSEUDO_COUNTS
-        )
-        return np.where((own >= 0)[:, None] & (values > 0), values, 1.0)
-
-    def gains(self, child: int, parents: Positions) -> Array:
-        """Return the increase of the class's log-likelihood by a child's term with each parent set.
-
-        ``parents`` are (sets, size). The term t is the log of the child's table given the parents
-        over that without. With w its weight, the increase is that of one step of Newton's method
-        from w = 0: slope² / 2 / curvature, with the sums over rows
-
-            slope = Σ (t_own class − E t),  curvature = Σ Var t + 10,
-
-        E and Var over the classes by the ``posterior``. It is 0 if the slope is negative. Example:
-        slope 8 and variances 6 give 8² / 2 / 16 = 2 nats.
-        """
-        cards = np.array(self.data.cards)
-        found = np.zeros(len(parents))
-        useful = np.flatnonzero((cards[parents].min(axis=1, initial=2) > 1) & (cards[child] > 1))
-        largest = int(cards[parents].prod(axis=1).max(initial=0) * cards[child])
-        at_once = max(1, BLOCK_CELLS // max(1, max(len(self.data), largest) * int(cards[-1])))
-        for start in range(0, len(useful), at_once):
-            block = useful[start : start + at_once]
-            found[block] = self._gains_of_block(child, parents[block])
-        return found
-
-    def _gains_of_block(self, child: int, parents: Positions) -> Array:
-        """Return the gains of some parent sets; the tables of all sets are counted in one array."""
-        data, cards, n_classes = self.data, np.array(self.data.cards), self.data.cards[-1]
-        codes, own = data.codes[parents].astype(np.intp), data.codes[[child]][0].astype(np.intp)
-        known: Mask = (codes.min(axis=1) >= 0) & (own >= 0)
-        sizes: Positions = cards[parents].prod(axis=1)
-        given = (sizes.cumsum() - sizes)[:, None] + np.where(
-            known,
-            [flat_index(each, cards[of].tolist()) for each, of in zip(codes, parents, strict=True)],
-            0,
-        )
-        # given and cells are (sets, rows): with parents of 6 and of 4 configurations, the second
-        # set begins at 6, and its configuration 1 is number 7
-        cells = given * cards[child] + np.maximum(own, 0)
-        weights = (self.all_weights * known).ravel()
-        rows, alone, found = self.rows, self.terms[child], []
-        for configurations, size in ((cells, sizes.sum() * cards[child]), (given, sizes.sum())):
-            keys = configurations * n_classes + data.codes[-1]
-            table = np.asarray(
-                np.bincount(keys.ravel(), weights, size * n_classes), dtype=np.float64
-            )
-            table = table.reshape(size, n_classes)
-            found.append(self._without_own(table.take(configurations[:, rows], axis=0)))
-        # n(u, x, class) and n(u, class) without the row, (sets, rows, classes)
-        terms, total = found
-        # (n(u, x) + 2 · alone) / (n(u) + 2) / alone, in place because arrays are large
-        terms += _PSEUDO_COUNTS * alone
-        total += _PSEUDO_COUNTS
-        total *= alone
-        terms /= total
-        terms = np.log(np.maximum(terms, 1e-300, out=terms), out=terms)
-        terms[~known[:, rows]] = 0.0
-        mean: Array = np.einsum("src,rc->sr", terms, self.posterior)
-        spread: Array = np.einsum("src,src,rc->sr", terms, terms, self.posterior) - mean**2
-        slope, curvature = (terms[:, *self.at] - mean) @ self.weights, spread @ self.weights
-        return np.asarray(np.maximum(slope, 0.0) ** 2 / 2 / (curvature + _CURVATURE))

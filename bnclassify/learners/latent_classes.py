@@ -18,7 +18,7 @@ from ..frames.dataset import Dataset
 from ..frames.frame import check_levels
 from ..frames.opening import InFull, open_data
 from ..model.model import renewed
-from ..model.recipes import Rows, Step
+from ..model.recipes import Step, TrainingRows
 from ..network.classifiers import BNC
 from ..network.em import Run, run_em, warn_of_end
 from .fixed import network
@@ -122,7 +122,7 @@ def lca(
     levels = (*data.levels, tuple(range(1, sizes[best] + 1)))
     _warn_of_choice(data.cards, sizes, best, free[best])
     warn_of_end(fits[best].run, "The result may depend on the start.")
-    recipe = structure.recipe and replace(structure.recipe, rows=Rows.of(data, ()))
+    recipe = structure.recipe and replace(structure.recipe, rows=TrainingRows.of(data, ()))
     learned = {"em": fits[best].run}
     return renewed(structure, recipe=recipe, levels=levels, cpts=fits[best].tables, learned=learned)
 

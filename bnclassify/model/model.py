@@ -14,14 +14,13 @@ from ..base.messages import listed
 from ..frames.dataset import Countable, Dataset, Opened, match
 from ..frames.numeric import as_floats
 from ..frames.schema import Levels
-from ..numbers.discretization import Discretizer
+from ..numbers.discretizer import Discretizer
 from ..numbers.preparation import Preparation
 from ..scores.densities import Density
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Formula
 from ..scores.rows import Rows
-from .recipes import Recipe, Step
-from .recipes import Rows as TrainingRows
+from .recipes import Recipe, Step, TrainingRows
 
 M = TypeVar("M", bound="Model")
 Fit: TypeAlias = Callable[[Any, Any], "Model"]  # of a model and its rows

@@ -61,7 +61,7 @@ class Step(Immutable):
 
 @record
 @dataclass(frozen=True)
-class Rows(Immutable):
+class TrainingRows(Immutable):
     """The rows of parameters: weight, features with gaps, (label, weight) pairs per class variable.
 
     If several rows, or parts of their weight, are one case, ``given`` rows are ``cases`` cases. The
@@ -83,7 +83,7 @@ class Rows(Immutable):
             raise ValueError("classes must be pairs of a label and a weight of at least 0.")
 
     @classmethod
-    def of(cls, data: Countable, targets: tuple[Hashable, ...]) -> Rows:
+    def of(cls, data: Countable, targets: tuple[Hashable, ...]) -> TrainingRows:
         """Return the facts of data with these class variables."""
         numbers = getattr(data, "numbers", {})
         lacking = [
@@ -102,7 +102,7 @@ class Rows(Immutable):
         ordered = tuple([name for name in targets if name in data.schema.ordered])
         return cls(float(data.size), tuple(classes), tuple(coded), given, cases, ordered)
 
-    def __add__(self, more: Rows) -> Rows:
+    def __add__(self, more: TrainingRows) -> TrainingRows:
         classes = []
         for own, others in zip(self.classes, more.classes, strict=False):
             weights = dict(own)
@@ -116,7 +116,9 @@ class Rows(Immutable):
         ):
             given = cases = 0  # rows and units of weight are not added up
         ordered = tuple([name for name in self.ordered if name in more.ordered])
-        return Rows(self.size + more.size, tuple(classes), tuple(incomplete), given, cases, ordered)
+        return TrainingRows(
+            self.size + more.size, tuple(classes), tuple(incomplete), given, cases, ordered
+        )
 
 
 @record
@@ -136,7 +138,7 @@ class Recipe:
     parameters: Step | None = None
     preparation: Preparation | None = None
     seen: tuple[Hashable, ...] | None = None
-    rows: Rows | None = field(default=None, compare=False)
+    rows: TrainingRows | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, class_var: Hashable, step: Step, schema: Schema | None) -> Recipe:

@@ -16,8 +16,7 @@ from ..frames.dataset import Countable, Dataset
 from ..model.counted import CountedModel, counted
 from ..model.derived import forwarding
 from ..model.model import MISSING_RULE, Model, renewed
-from ..model.recipes import Recipe, Step
-from ..model.recipes import Rows as TrainingRows
+from ..model.recipes import Recipe, Step, TrainingRows
 from ..scores.elimination import draw_columns, try_all
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Formula, Mixture

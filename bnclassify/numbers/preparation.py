@@ -23,7 +23,8 @@ from ..frames.schema import Columns, Known
 from ..frames.sources import Source
 from ..frames.training import Numeric, choose_numbers, read_training, some_features
 from .cut_points import CUTTINGS, METHODS, table_cuts
-from .discretization import Discretizer, learn_cuts
+from .discretization import learn_cuts
+from .discretizer import Discretizer
 from .rare_levels import Merger, learn_merger, with_categories
 
 

@@ -1,4 +1,4 @@
-"""Charts of what all values contribute: the effect of a feature, the nomogram of a scorecard."""
+"""Charts of the contributions of values: the effect of a feature, the nomogram of a scorecard."""
 
 from __future__ import annotations
 

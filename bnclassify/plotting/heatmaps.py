@@ -119,12 +119,9 @@ def plot_cpt(
     entitle(axes, ax, layout.title, f"rows: {variable}{across}")
     axes.xaxis.set_label_position("top")
     if unseen.any():
-        below: dict[str, Any] = {
-            "loc": "upper right",
-            "bbox_to_anchor": (1, 0),
-            "handlelength": 1.4,
-        }
-        axes.legend([patch("white", **HATCHED)], ["no row has these parents' values"], **below)
+        below: dict[str, Any] = {"loc": "upper right", "bbox_to_anchor": (1, 0)}
+        hatched = [patch("white", **HATCHED)]
+        axes.legend(hatched, ["no row has these parents' values"], handlelength=1.4, **below)
     return axes
 
 

@@ -58,7 +58,7 @@ def visible(text: str) -> str:
 
 
 def explained(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]]:
-    """Draw each variable in the color of what it adds to the log odds; return the caption."""
+    """Draw each variable in the color of its effect on the log odds; return the caption."""
     weights, class_var = explanation.log_odds, next(iter(explanation.row_values))
     largest = (
         max((abs(weight) for weight in weights.values() if isfinite(weight)), default=0.0) or 1.0

@@ -38,7 +38,7 @@ from .canvas import (
 )
 
 _MOST_FIGURES = 30  # classes
-_LEAST = 1e-300  # that is divided by, where there are no rows
+_LEAST = 1e-300  # divisor in place of 0
 
 
 @chart

@@ -51,7 +51,7 @@ class Picture(graphviz.Digraph):
 
 
 def _run_graphviz(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a method of graphviz, which runs graphviz-pure in place of dot if there is no dot."""
+    """Call a method of graphviz, which runs graphviz-pure where dot is not installed."""
     if _has_dot():
         return draw(*args, **kwargs)
     program = _find_substitute()

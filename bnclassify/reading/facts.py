@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from ..model.arguments import observed_in
 from ..model.model import MISSING_RULE, WRITERS, Model
-from ..model.recipes import Rows, Step
+from ..model.recipes import Step, TrainingRows
 from ..scores.evaluate import shifts_of_missing
 
 _MOST, _FEW = 6, 3
@@ -132,7 +132,7 @@ def _preparation_in_words(x: Model) -> dict[str, str | None]:
     return facts | {"dropped": "; ".join(texts) or None}
 
 
-def _missing_in_words(x: Model, rows: Rows | None, rule: str) -> str:
+def _missing_in_words(x: Model, rows: TrainingRows | None, rule: str) -> str:
     """Describe the missing values, the estimation from them, and their treatment at prediction."""
     levels = () if x.preparation is None else x.preparation.missing
     texts = [f"a level of {_first_names(map(str, levels))}"] if levels else []

@@ -15,7 +15,7 @@ from ..frames.schema import MISSING, Levels, Schema
 from ..frames.training import TrainingData
 from ..model.model import Model
 from ..numbers.cut_points import cut_points
-from ..numbers.discretization import MovedCuts
+from ..numbers.discretizer import MovedCuts
 
 
 @record

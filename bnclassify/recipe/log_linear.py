@@ -38,7 +38,10 @@ class LogLinear(BuiltOn):
     P(c | x) ∝ P(c)^w₀ Π_i exp(w_i mean_s ln P_s(x_i | parents of i, c))
     """
 
-    called = "a model with weights"
+    @property
+    def called(self) -> str:
+        """What messages call the model."""
+        return "a model with weights"
 
     if TYPE_CHECKING:
 

@@ -14,7 +14,7 @@ from ..frames.dataset import Dataset
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
-from ..numbers.discretization import MovedCuts
+from ..numbers.discretizer import MovedCuts
 from ..scores.fading import Fading
 from ..scores.rows import Rows
 from .codings import Coarsening, cut_by_class, recode
@@ -73,11 +73,10 @@ class Weighted(LogLinear):
             )
 
     @property
-    def called(self) -> str:  # type: ignore[override]
+    def called(self) -> str:
         """What messages call the model."""
-        return (
-            "a model that averages over discretizations" if self.coarsenings else LogLinear.called
-        )
+        averages = "a model that averages over discretizations"
+        return averages if self.coarsenings else super().called
 
     @property
     def fitted(self) -> bool:

@@ -24,8 +24,7 @@ from ..model.arguments import read_for
 from ..model.counted import CountedModel
 from ..model.derived import forwarding
 from ..model.model import Fit, Model
-from ..model.recipes import Recipe, Step, renew_parameters
-from ..model.recipes import Rows as TrainingRows
+from ..model.recipes import Recipe, Step, TrainingRows, renew_parameters
 from ..scores.elimination import score_all
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Computed, Formula

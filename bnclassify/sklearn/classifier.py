@@ -21,21 +21,15 @@ from ..base.messages import listed, shown, warn
 from ..base.parallel import using_jobs
 from ..evaluation.summary import measure_strengths
 from ..fitting.bnc import bnc
-from ..fitting.lp import lp
 from ..fitting.rounds import raw_rows
-from ..fitting.structure import ranks_parents, relearn_raw
+from ..fitting.structure import ranks_parents
 from ..frames.dataset import Dataset
 from ..frames.encode import each_a_case
 from ..frames.numeric import check_index, check_weights
 from ..frames.opening import Meaning, group_labels, open_data
 from ..frames.sources import in_pandas
-from ..inference.predict import (
-    check_class_prior,
-    check_costs,
-    log_prior_ratio,
-    predict,
-    weigh_classes,
-)
+from ..inference.decisions import check_class_prior, check_costs, log_prior_ratio
+from ..inference.predict import predict, weigh_classes
 from ..learners import LEARNERS, find_learner
 from ..model.arguments import check_joint, check_model
 from ..model.model import Model
@@ -43,56 +37,14 @@ from ..network.densities import columns_of
 from ..numbers.preparation import Preparing
 from ..recipe import default
 from ..recipe.prior import PRIORS
+from .arguments import PREPARATION, arguments_of
 from .inputs import CategoricalInput, as_categories, as_labels, class_name, draw_seed
-
-_PREPARATION = ("discretize", "bins", "min_count", "missing_level")
-"""The arguments of `bnc` that prepare raw data."""
 
 _MOST_ROWS = 200
 """Number of training rows from which importances are computed."""
 
 
 _NO_ROWS = "feature_importances_ must be asked of an estimator with training rows. Call fit first."
-
-
-def _arguments_of(x: Model) -> dict[str, Any]:
-    """Return the arguments of an estimator that repeats the recipe of a model."""
-    if not x.one_class:
-        raise TypeError(
-            f"x must have one class variable; got {type(x).__name__}. Use BNCMultiClassifier."
-        )
-    recipe = x.recipe
-    by = None if recipe is None else recipe.parameters
-    if recipe is None or (x.fitted and (by is None or by.function is not lp)):
-        how = (
-            "no recipe"
-            if recipe is None
-            else "tables without a recipe"
-            if by is None
-            else f"those of {by}"
-        )
-        raise ValueError(
-            f"x must have parameters that lp estimated, or none; got {how}. Learn it with bnc."
-        )
-    step, lp_args = recipe.structure, dict(by.settings) if by else {}
-    dag_args, steps = dict(step.settings), {"discretize": None, "missing_level": None}
-    learner: Any = step.name if step.name in LEARNERS else step.function
-    if step.function is relearn_raw:  # with the preparation of raw data
-        steps = {name: step.settings[name] for name in _PREPARATION}
-        learner, dag_args = step.settings["learner"], dict(step.settings["dag_args"])
-        held_out_args = dict(lp_args.get("held_out_args", {}))
-        ranked = held_out_args.pop("parents", False)
-        usual = lp_args | ({"held_out_args": held_out_args} if held_out_args else {})
-        if (
-            step.settings.get("is_default") and usual in default.STEPS.values()
-        ):  # the default recipe
-            dag_args = {name: v for name, v in dag_args.items() if name != "kdbk" or not ranked}
-            lp_args = {}
-    if isinstance(dag_args.get("parents"), tuple):  # of anb
-        dag_args["parents"] = dict(dag_args["parents"])
-    smooth = lp_args.pop("smooth", None)
-    arguments = {"dag_args": dag_args or None, "lp_args": lp_args or None}
-    return {"learner": learner, "smooth": smooth, **arguments, **steps}
 
 
 def _are_text(labels: Iterable[Hashable]) -> bool:
@@ -259,7 +211,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         BNCClassifier(dag_args={'score': 'aic'}, discretize=None, learner='tan_cl',
                       missing_level=None, smooth=1)
         """
-        estimator = cls(x) if isinstance(x, EffectTable) else cls(**_arguments_of(check_model(x)))
+        estimator = cls(x) if isinstance(x, EffectTable) else cls(**arguments_of(check_model(x)))
         if x.fitted:
             if x.recipe is None:
                 raise ValueError("x must have a recipe; got none. Learn it with bnc.")
@@ -516,7 +468,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         )
         drawn = rng if "rng" in parameters_of(learner) else {}
         dag_args = {**defaults, **drawn, **(self.dag_args or {})}
-        options = {name: getattr(preparing, name) for name in _PREPARATION}
+        options = {name: getattr(preparing, name) for name in PREPARATION}
         options |= {
             name: getattr(self, name) for name in ("additive", "pairs", "interval", "draws")
         }

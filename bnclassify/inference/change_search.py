@@ -1,0 +1,405 @@
+"""The search for the smallest sets of changes of a row that lead to another prediction.
+
+The effect of changes on the log joint is the sum of a part of each change alone, and of a
+correction of each set of changed features that are together in a term. Both follow from the log
+joint by inclusion and exclusion, so that every model whose score is a sum of terms is searched
+alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import combinations, groupby
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+
+from ..base.arrays import (
+    BLOCK_ROWS,
+    TOLERANCE,
+    Array,
+    Mask,
+    Positions,
+    blocks,
+    first_best,
+    log_normalize,
+    one_thread,
+)
+from ..base.calls import advance, progress_bar
+from ..base.graphs import descending
+from ..base.immutable import cached_property
+from ..scores.evaluate import averaged_in, scopes_in, scores_at
+from ..scores.formulas import Formula
+from ..scores.rows import Rows
+from .value_changes import ValueChange
+
+_MOST_TERMS = 2**34  # that are looked up to find sets of a size
+
+Corrections: TypeAlias = Mapping[tuple[int, ...], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """A row of a model, changes of single features, and a class.
+
+    Sets of changes are positions of moves in ascending order, (sets, size).
+    """
+
+    x: Formula
+    row: Rows
+    moves: Sequence[ValueChange]
+    target: int
+    _known: dict[tuple[int, ...], Array] = field(default_factory=dict, init=False)  # corrections
+
+    @cached_property
+    def features(self) -> Positions:
+        """The feature of each move."""
+        return np.array([move.feature for move in self.moves], dtype=np.intp)
+
+    @cached_property
+    def moves_of(self) -> dict[int, Positions]:
+        """The positions of the moves of each feature."""
+        return {
+            f: np.flatnonzero(self.features == f)
+            for f in list[int](np.unique(self.features).tolist())
+        }
+
+    def logs_after(self, sets: Positions) -> Array:
+        """Return the log joint after each set of changes, (sets, classes)."""
+        some = blocks(max(1, len(sets)), most=BLOCK_ROWS)
+        return np.concatenate(
+            [scores_at(self.x, self._rows_after_changes(sets[block])) for block in some]
+        )
+
+    def _rows_after_changes(self, sets: Positions) -> Rows:
+        """Return the row after each set of changes."""
+        rows, copies = np.arange(len(sets)), self.row.take(np.zeros(len(sets), dtype=np.intp))
+        codes, numbers = copies.codes, copies.numbers
+        to = np.array([move.code for move in self.moves], dtype=np.intp)
+        values = np.array([move.number for move in self.moves], dtype=float)  # NaN for labels
+        for moves in list[Positions](sets.T):
+            changed = self.features[moves]
+            codes[changed, rows] = to[moves]
+            for i in numbers.keys() & set[int](changed[~np.isnan(values[moves])].tolist()):
+                at: Mask = changed == i
+                numbers[i][at] = values[moves[at]]
+        return Rows(codes, numbers, copies.unknown)
+
+    @cached_property
+    def before(self) -> Array:
+        """The log joint of the row, (classes,)."""
+        return self.logs_after(np.empty((1, 0), dtype=np.intp)).ravel()
+
+    @cached_property
+    def alone(self) -> Array:
+        """The effect of each move on the log joint, (moves, classes)."""
+        with np.errstate(invalid="ignore"):
+            return self.logs_after(np.arange(len(self.moves))[:, None]) - self.before
+
+    @cached_property
+    def scopes(self) -> list[frozenset[int]] | None:
+        """Features that can change and share a term; None if the score is not a sum of terms."""
+        found = scopes_in(self.x)
+        if found is None or not (np.isfinite(self.before).all() and np.isfinite(self.alone).all()):
+            return None
+        scopes = {frozenset(scope) for scope in found}
+        for u in np.flatnonzero(
+            self.row.codes[:, 0] < 0
+        ).tolist():  # marginalization joins the terms
+            joined = frozenset[int]().union(*[scope for scope in scopes if u in scope]) - {u}
+            scopes = {scope for scope in scopes if u not in scope} | {joined}
+        return [scope & self.moves_of.keys() for scope in scopes]
+
+    def scopes_to_correct(self, most: int) -> list[tuple[int, ...]]:
+        """Return the sets of 2 to ``most`` features that are together in a term, small first."""
+        sizes, scopes = range(2, most + 1), {tuple(sorted(scope)) for scope in self.scopes or ()}
+        sets = {
+            subset for scope in scopes for size in sizes for subset in combinations(scope, size)
+        }
+        return sorted(sets, key=lambda subset: (len(subset), subset))
+
+    def corrections_of_scopes(self, most: int) -> Corrections:
+        """Return what sets of 2 to ``most`` features of a term add, (moves of each…, classes)."""
+        wanted = self.scopes_to_correct(most)
+        for _, group in groupby([scope for scope in wanted if scope not in self._known], len):
+            scopes = list(group)
+            rows = sum(prod(len(self.moves_of[f]) for f in scope) for scope in scopes)
+            for block in blocks(len(scopes), rows // len(scopes), BLOCK_ROWS):
+                self._correct_scopes(scopes[block])
+        return {scope: self._known[scope] for scope in wanted}
+
+    def _correct_scopes(self, scopes: Sequence[tuple[int, ...]]) -> None:
+        """Correct sets of equally many features at once: a call takes as long as for many rows."""
+        cards = [[len(self.moves_of[f]) for f in scope] for scope in scopes]
+        grids = [np.indices(card).reshape(len(card), -1).T for card in cards]
+        starts = [[self.moves_of[f][0] for f in scope] for scope in scopes]
+        logs = self.logs_after(
+            np.concatenate([grid + at for grid, at in zip(grids, starts, strict=True)])
+        )
+        ends = np.cumsum([len(grid) for grid in grids])[:-1]
+        for scope, card, effect in zip(
+            scopes, cards, np.split(logs - self.before, ends), strict=True
+        ):
+            self._known[scope] = self._effect_beyond_parts(scope, effect.reshape(*card, -1))
+
+    def _effect_beyond_parts(self, scope: tuple[int, ...], effect: Array) -> Array:
+        """Return the effect of the moves of some features minus what fewer of them add.
+
+        Of two features: effect(a, b) − alone(a) − alone(b), (moves of a, moves of b, classes).
+        """
+        n = len(scope)
+        for axes in (axes for size in range(1, n) for axes in combinations(range(n), size)):
+            fewer = tuple([scope[i] for i in axes])
+            known = self.alone[self.moves_of[fewer[0]]] if len(fewer) == 1 else self._known[fewer]
+            effect = effect - known.reshape(
+                *[effect.shape[i] if i in axes else 1 for i in range(n)], -1
+            )
+        return effect
+
+    @cached_property
+    def sums(self) -> list[Changes]:
+        """The same changes in models whose scores are sums of terms: a model, or all of a mean."""
+        if self.scopes is not None:
+            return [self]
+        members = [replace(self, x=member) for member in averaged_in(self.x)]
+        return members if all(member.scopes is not None for member in members) else []
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """What changes add to the target's log odds against each class, at most, in a sum of terms.
+
+    ``alone``, (moves, classes), has the exact effect of each move, and ``joint[n]`` the n largest
+    corrections of a move, each with another later feature, added up.
+    """
+
+    before: Array
+    alone: Array
+    joint: Sequence[Array]
+    features: Positions
+
+    @classmethod
+    def of_changes(cls, changes: Changes, size: int) -> Gains:
+        """Compute the gains of the moves of a row, up to a number of changes."""
+
+        def odds(logs: Array) -> Array:
+            return np.asarray(logs[..., [changes.target]] - logs)
+
+        pairs: dict[int, dict[int, Array]] = {}
+        for scope, effect in changes.corrections_of_scopes(size).items():
+            # what the first feature adds to the change of the last one
+            gain: Array = np.maximum(odds(effect).max(axis=tuple(range(1, len(scope)))), 0.0)
+            of_first = pairs.setdefault(scope[0], {})
+            of_first[scope[-1]] = of_first.get(scope[-1], 0.0) + gain
+        alone = odds(changes.alone)
+        joint = np.zeros((size, *alone.shape))
+        for first, by_last in pairs.items():
+            largest = -np.sort(-np.stack(list(by_last.values())), axis=0)[: size - 1].cumsum(axis=0)
+            joint[1 : 1 + len(largest), changes.moves_of[first]] = largest
+            joint[1 + len(largest) :, changes.moves_of[first]] = largest[-1:]
+        return cls(odds(changes.before), alone, list(joint), changes.features)
+
+    def bounds(self, sets: Positions, more: int, odds: Array | None = None) -> Array:
+        """Return bounds of log odds after ``more`` moves, (sets, classes), from the sets' ``odds``.
+
+        A move is corrected with as many later moves as there are more. If the odds are unknown, it
+        may also have been corrected with the other moves of its set.
+        """
+        if odds is None:
+            own = self.alone + self.joint[sets.shape[1] + more - 1]
+            odds = self.before + own[sets].sum(axis=1)
+        elif sets.shape[1]:
+            odds = odds + self.joint[more][sets].sum(axis=1)
+        if not more:
+            return np.asarray(odds)
+        later = (
+            self.features[sets[:, -1]] + 1 if sets.shape[1] else np.zeros(len(sets), dtype=np.intp)
+        )
+        return np.asarray(odds + self._best_later(more)[later])
+
+    def _best_later(self, more: int) -> Array:
+        """Return the largest sums of gains of ``more`` features from each, (features + 1, …)."""
+        n = int(self.features.max(initial=-1)) + 1
+        gains = np.full((n, self.alone.shape[1]), -np.inf)
+        np.maximum.at(gains, self.features, self.alone + self.joint[more - 1])
+        top = np.full((more, gains.shape[1]), -np.inf)
+        sums = np.full((n + 1, gains.shape[1]), -np.inf)
+        for f in reversed(range(n)):
+            top[0] = np.maximum(top[0], gains[f])  # the smallest
+            top.sort(axis=0)
+            sums[f] = top.sum(axis=0)
+        return sums
+
+
+def smallest_changes(
+    changes: Changes, most: int, alternatives: int
+) -> list[tuple[list[ValueChange], float]]:
+    """Return the best of the smallest sets of changes that lead to the target, with posteriors."""
+    with one_thread, progress_bar(None, by_steps=True, desc="counterfactual", unit=" blocks"):
+        for size in range(1, min(most, len(changes.moves_of)) + 1):
+            _check_work(changes, size)
+            sets = SetSearch(changes, size, alternatives).run()
+            if len(sets):
+                logs = log_normalize(changes.logs_after(sets))[:, changes.target]
+                posteriors: list[float] = np.exp(logs).tolist()
+                rows: list[list[int]] = sets.tolist()
+                chosen = [[changes.moves[m] for m in row] for row in rows]
+                return list(zip(chosen, posteriors, strict=True))
+    return []
+
+
+def _check_work(changes: Changes, size: int) -> None:
+    """Raise a ValueError if too many sets have to be tried before or without a bound."""
+    amounts = {f: len(moves) for f, moves in changes.moves_of.items()}
+    if changes.scopes is not None:
+        _check_rows(
+            changes,
+            sum(prod(amounts[f] for f in scope) for scope in changes.scopes_to_correct(size)),
+            size,
+        )
+    elif not changes.sums:
+        _check_rows(
+            changes, reduce(np.convolve, [[1, n] for n in amounts.values()], np.ones(1))[size], size
+        )
+
+
+def _check_rows(changes: Changes, rows: float, size: int) -> None:
+    """Raise a ValueError if a number of rows has too many terms to look up."""
+    terms = len(changes.row.codes) * max(1, len(averaged_in(changes.x)))
+    if rows * terms > _MOST_TERMS:
+        raise ValueError(
+            f"most must be less than {size} for this row, because {rows:,.0f} sets of changes or "
+            f"more have to be tried in {terms:,} terms. Name features that keep their "
+            "values with fixed."
+        )
+
+
+class SetSearch:
+    """The best sets of so many changes that lead to the target, by bounds in descending order.
+
+    The value of a set is the posterior of the target less twice the sizes of its changes, so that
+    smaller changes are better, and of equal ones the more probable. Of the sets that change the
+    same features, only the best counts. Sets are extended by moves of later features, block by
+    block: the sets of a block are complete before the next block is begun, so that memory is
+    bounded.
+    """
+
+    def __init__(self, changes: Changes, size: int, number: int) -> None:
+        self.changes, self.size, self.number = changes, size, number
+        self.corrections = None if changes.scopes is None else changes.corrections_of_scopes(size)
+        self.gains = [Gains.of_changes(one, size) for one in changes.sums]
+        self.best = np.empty((0, size), dtype=np.intp)
+        self.values = np.empty(0)
+        self.least = -np.inf
+        self.sizes = np.array([move.size for move in changes.moves], dtype=np.float64)
+        self.tried = 0
+
+    def run(self) -> Positions:
+        """Return the sets, the largest value first, ties in the order of the moves."""
+        nothing = np.empty((1, 0), dtype=np.intp)
+        self._extend_sets(
+            nothing,
+            self.changes.before[None],
+            self._bounds_of_longer_sets(nothing, self.changes.before[None]),
+        )
+        order = np.lexsort(self.best.T[::-1])
+        sizes = self.sizes[self.best].sum(axis=1)
+        order = order[descending((self.values + 2 * sizes)[order])]  # by posteriors
+        best = self.best[order[np.argsort(sizes[order], kind="stable")]]
+        _, first = np.unique(self.changes.features[best], axis=0, return_index=True)
+        return best[np.sort(first)][: self.number]
+
+    def _extend_sets(self, sets: Positions, totals: Array, bounds: Array) -> None:
+        """Extend sets, with the log joint after them and their bounds, to the size."""
+        cells = len(self.changes.moves) * len(self.changes.before) * max(1, len(self.gains))
+        order = np.argsort(-bounds, kind="stable")
+        for block in blocks(len(order), cells):
+            rows = order[block]
+            rows = rows[(bounds[rows] >= self.least) & (bounds[rows] > -np.inf)]
+            if not len(rows):
+                return
+            advance()
+            longer, logs = _extended_sets(self.changes, self.corrections, sets[rows], totals[rows])
+            if longer.shape[1] < self.size:
+                self._extend_sets(longer, logs, self._bounds_of_longer_sets(longer, logs))
+            elif self.corrections is None:
+                ends = self._bounds_of_longer_sets(longer, logs)
+                longer = longer[(ends >= self.least) & (ends > -np.inf)]
+                self.tried += len(longer)
+                _check_rows(self.changes, self.tried, self.size)
+                self._keep_best_sets(longer, self.changes.logs_after(longer))
+            else:
+                self._keep_best_sets(longer, logs)
+
+    def _keep_best_sets(self, sets: Positions, logs: Array) -> None:
+        """Keep the best of the sets that lead to the target."""
+        wins: Mask = first_best(logs) == self.changes.target
+        if not wins.any():
+            return
+        posteriors = np.exp(log_normalize(logs[wins])[:, self.changes.target])
+        self.best = np.concatenate([self.best, sets[wins]])
+        self.values = np.append(self.values, posteriors - 2 * self.sizes[sets[wins]].sum(axis=1))
+        _, owner = np.unique(self.changes.features[self.best], axis=0, return_inverse=True)
+        largest = np.full(owner.max() + 1, -np.inf)
+        np.maximum.at(largest, owner.ravel(), self.values)
+        if len(largest) >= self.number:
+            at = self.number - 1
+            self.least = -np.partition(-largest, at)[at] - 2 * TOLERANCE
+        kept = self.values >= np.maximum(self.least, largest[owner.ravel()] - 2 * TOLERANCE)
+        self.best, self.values = self.best[kept], self.values[kept]
+
+    def _bounds_of_longer_sets(self, sets: Positions, totals: Array) -> Array:
+        """Return a bound of the value of longer sets, (sets,), -inf if they miss the target.
+
+        The odds of an average are not larger than those of the member with the largest odds.
+        """
+        smallest = self._smallest_later(self.size - sets.shape[1])
+        later = (
+            self.changes.features[sets[:, -1]] + 1
+            if sets.shape[1]
+            else np.zeros(len(sets), dtype=np.intp)
+        )
+        sizes = self.sizes[sets].sum(axis=1) + smallest[later]
+        if not self.gains:
+            return np.asarray(1.0 - 2 * sizes)
+        odds = None if self.corrections is None else totals[:, [self.changes.target]] - totals
+        more = self.size - sets.shape[1]
+        bounds = reduce(np.maximum, [gains.bounds(sets, more, odds) for gains in self.gains])
+        bounds[:, self.changes.target] = 0.0
+        with np.errstate(over="ignore"):
+            posteriors = 1 / np.exp(-bounds).sum(axis=1)
+        return np.where((bounds >= -2 * TOLERANCE).all(axis=1), posteriors - 2 * sizes, -np.inf)
+
+    def _smallest_later(self, more: int) -> Array:
+        """Return the smallest sums of sizes of ``more`` features from each on, (features + 1,)."""
+        features = self.changes.features
+        n = int(features.max(initial=-1)) + 1
+        own = np.full(n, np.inf)
+        np.minimum.at(own, features, self.sizes)
+        return np.array(
+            [np.sort(own[f:])[:more].sum() if n - f >= more else np.inf for f in range(n + 1)]
+        )
+
+
+def _extended_sets(
+    changes: Changes, corrections: Corrections | None, sets: Positions, totals: Array
+) -> tuple[Positions, Array]:
+    """Return sets with one more move, of a later feature, and their log joint, or the row's."""
+    features = changes.features[sets]
+    latest = features[:, -1:] if features.shape[1] else np.full((len(sets), 1), -1)
+    at, moves = np.nonzero(changes.features > latest)
+    longer = np.column_stack([sets[at], moves])
+    if corrections is None:
+        return longer, totals[at]
+    logs = totals[:, None] + changes.alone
+    for (*heads, last), effect in corrections.items():
+        has = [features == head for head in heads]
+        found = np.flatnonzero(np.logical_and.reduce([own.any(axis=1) for own in has]))
+        if len(found):
+            pairs, some = zip(has, heads, strict=True), sets[found]
+            positions = [some[own[found]] - changes.moves_of[head][0] for own, head in pairs]
+            logs[np.ix_(found, changes.moves_of[last])] += effect[tuple(positions)]
+    return longer, logs[at, moves]

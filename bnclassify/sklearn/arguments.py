@@ -1,0 +1,54 @@
+"""The arguments of an estimator that repeats the recipe of a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..fitting.lp import lp
+from ..fitting.structure import relearn_raw
+from ..learners import LEARNERS
+from ..model.model import Model
+from ..recipe import default
+
+PREPARATION = ("discretize", "bins", "min_count", "missing_level")
+"""The arguments of `bnc` that prepare raw data."""
+
+
+def arguments_of(x: Model) -> dict[str, Any]:
+    """Return the arguments of an estimator that repeats the recipe of a model."""
+    if not x.one_class:
+        raise TypeError(
+            f"x must have one class variable; got {type(x).__name__}. Use BNCMultiClassifier."
+        )
+    recipe = x.recipe
+    by = None if recipe is None else recipe.parameters
+    if recipe is None or (x.fitted and (by is None or by.function is not lp)):
+        how = (
+            "no recipe"
+            if recipe is None
+            else "tables without a recipe"
+            if by is None
+            else f"those of {by}"
+        )
+        raise ValueError(
+            f"x must have parameters that lp estimated, or none; got {how}. Learn it with bnc."
+        )
+    step, lp_args = recipe.structure, dict(by.settings) if by else {}
+    dag_args, steps = dict(step.settings), {"discretize": None, "missing_level": None}
+    learner: Any = step.name if step.name in LEARNERS else step.function
+    if step.function is relearn_raw:  # with the preparation of raw data
+        steps = {name: step.settings[name] for name in PREPARATION}
+        learner, dag_args = step.settings["learner"], dict(step.settings["dag_args"])
+        held_out_args = dict(lp_args.get("held_out_args", {}))
+        ranked = held_out_args.pop("parents", False)
+        usual = lp_args | ({"held_out_args": held_out_args} if held_out_args else {})
+        if (
+            step.settings.get("is_default") and usual in default.STEPS.values()
+        ):  # the default recipe
+            dag_args = {name: v for name, v in dag_args.items() if name != "kdbk" or not ranked}
+            lp_args = {}
+    if isinstance(dag_args.get("parents"), tuple):  # of anb
+        dag_args["parents"] = dict(dag_args["parents"])
+    smooth = lp_args.pop("smooth", None)
+    arguments = {"dag_args": dag_args or None, "lp_args": lp_args or None}
+    return {"learner": learner, "smooth": smooth, **arguments, **steps}
