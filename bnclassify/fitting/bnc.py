@@ -190,15 +190,13 @@ def bnc(
     if dag_learner is None and not in_memory:
         name, own = default.LEARNER_OF_PARTS
         learner, dag_args = LEARNERS[name], {**own, **(dag_args or {})}
-    if not isinstance(missing_level, bool | None) and missing_level != "auto":
-        missing_level = check_names(missing_level, (class_var,), "missing_level")
     pairs = _check_pairs(pairs, data, class_var, groups, additive=additive, interval=interval)
     numeric = columns_of(numbers)
+    if numeric:
+        _check_numbers(learner, numbers, discretize)
     if groups is not None:
         read = partial(_read_rows, class_var=class_var, numeric=numeric)
         data = with_groups(data, groups, (class_var,), read)
-    if numeric and discretize not in (None, "auto"):
-        raise ValueError("numbers must be None if discretize is given. Use only one of the two.")
     options = _learner_options(learner, class_var, dag_args, lp_args)
     chosen = _has_prior(lp_args)
     ranked = ranks_parents(learner) and "kdbk" not in options
@@ -207,22 +205,15 @@ def bnc(
     if discretize == "auto":
         plain = chosen or numeric or not data.has_numbers
         discretize = None if plain else default.cuts(learner)
-    facts = {
-        "ranked": ranked,
-        "in_memory": in_memory,
-        "grouped": groups is not None,
-        "additive": additive,
-    }
-    facts["ignores_missing"] = missing_level is False
-    if missing_level == "auto":
-        missing_level = None
+    facts = {"ranked": ranked, "in_memory": in_memory, "grouped": groups is not None}
+    facts |= {"additive": additive, "ignores_missing": missing_level is False}
+    own_level = None if missing_level == "auto" else missing_level
+    if not isinstance(own_level, bool | None):
+        own_level = check_names(own_level, (class_var,), "missing_level")
     if numeric:
-        check_able(learner, keeps_numbers, "numbers must be None", numbers, "learn from numbers")
         lp_args |= {"numbers": numbers}
         options |= {"numbers": numbers} if "numbers" in parameters_of(learner) else {}
-    preparing = Preparing(
-        discretize, bins, min_count, missing_level, numeric, not chosen and in_memory
-    )
+    preparing = Preparing(discretize, bins, min_count, own_level, numeric, not chosen and in_memory)
     with showing_progress(progress), using_jobs(n_jobs):
         structure, rows = learn_structure(learner, class_var, data, options, preparing)
         fitted = _fit_structure(structure, rows, lp_args, chosen=chosen, **facts)
@@ -288,6 +279,13 @@ def _check_additive(
         )
     if _has_prior(lp_args):
         raise ValueError("additive must be False if a prior is given; got True. Omit the prior.")
+
+
+def _check_numbers(learner: Callable[..., Model], numbers: Numbers, discretize: object) -> None:
+    """Raise an error unless a learner can keep columns as numbers, and nothing cuts them."""
+    if discretize not in (None, "auto"):
+        raise ValueError("numbers must be None if discretize is given. Use only one of the two.")
+    check_able(learner, keeps_numbers, "numbers must be None", numbers, "learn from numbers")
 
 
 def _check_pairs(

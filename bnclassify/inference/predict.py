@@ -225,20 +225,10 @@ def predict(
     if check_interval(interval) is not None:
         if not prob or joint:
             raise ValueError("interval must be None unless prob is True and joint is False.")
-        draws, seed = check_draws(draws), int(check_rng(rng).integers(2**63))
-        settings: dict[str, Any] = {"estimate": predict_rows, "interval": interval}
-        refits: tuple[Model, ...] = model.learned.get("refits", ())
-        if refits:
-            reading["unseen"] = "missing"
-            others = [
-                _predictor_of_rows(one, True, reading, prior, None, False, False) for one in refits
-            ]
-            rows = model.trained_on
-            finest = 0.0 if rows is None else 1 / max(rows.cases or rows.size, 1.0)
-            predict_rows = partial(_refit_intervals, refits=others, finest=finest, **settings)
-        else:
-            settings |= {**reading, "prior": prior, "draws": draws, "seed": seed}
-            predict_rows = partial(_predict_intervals, model, **settings)
+        seed = int(check_rng(rng).integers(2**63))
+        drawn = {"draws": check_draws(draws), "seed": seed}
+        settings = {"estimate": predict_rows, "interval": interval}
+        predict_rows = _with_intervals(model, reading, prior, settings, drawn)
     frame = dask_frame_of(newdata)
     if frame is None:
         answer: pd.Series[Any] | pd.DataFrame = in_kind_of(
@@ -250,6 +240,24 @@ def predict(
         needed = frame[[name for name in model.features if name in columns]]
         answer = needed.map_partitions(predict_rows, meta=predict_rows(needed._meta.iloc[:0]))
     return answer
+
+
+def _with_intervals(
+    x: Model,
+    reading: Mapping[str, Any],
+    prior: ClassPrior | None,
+    settings: Mapping[str, Any],
+    drawn: Mapping[str, Any],
+) -> Callable[[Any], pd.DataFrame]:
+    """Return a function of rows with the intervals of refits or, without them, of drawn tables."""
+    refits: tuple[Model, ...] = x.learned.get("refits", ())
+    if not refits:
+        return partial(_predict_intervals, x, prior=prior, **settings, **reading, **drawn)
+    reading = {**reading, "unseen": "missing"}
+    others = [_predictor_of_rows(one, True, reading, prior, None, False, False) for one in refits]
+    rows = x.trained_on
+    finest = 0.0 if rows is None else 1 / max(rows.cases or rows.size, 1.0)
+    return partial(_refit_intervals, refits=others, finest=finest, **settings)
 
 
 def _predictor_of_rows(
