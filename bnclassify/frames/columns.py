@@ -52,7 +52,7 @@ def column_arrays(frame: pd.DataFrame) -> tuple[list[ArrayLike], list[str]]:
 def _arrays_in_blocks(frame: pd.DataFrame) -> list[Any]:
     """Return the arrays of columns from the blocks of pandas, which are not documented."""
     manager: Any = cast("Any", frame)._mgr
-    blocks = [block.values for block in manager.blocks]
+    blocks = list(map(attrgetter("values"), manager.blocks))
     places = zip(manager.blknos.tolist(), manager.blklocs.tolist(), strict=True)
     return [blocks[i] if blocks[i].ndim == 1 else blocks[i][row] for i, row in places]
 
