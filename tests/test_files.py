@@ -449,10 +449,10 @@ NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
     "no JSON": ('"version"', "version", "the file is damaged: .*Expecting property name"),
     "NaN": ("0.25", "NaN", "cpts must contain finite numbers from 0 to 1 only"),
     "other JSON": ("bnclassify model", "model", "must be a file written by save; got"),
-    "other version": (
+    "the version before": (
         '"version": 6',
-        '"version": 3',
-        "the format must be version 6; got 3. Use the bnclassify that wrote the file",
+        '"version": 5',
+        "the format must be version 6; got 5. Use the bnclassify that wrote the file",
     ),
     "odd version": ('"version": 6', '"version": true', "must be version 6; got True"),
     "other package": (

@@ -252,8 +252,8 @@ def check_columns(
         for name in names:
             check_name(name, argument)
         raise
-    absent = [name for name in names if name not in existing]
-    if absent:
+    if not chosen.issubset(existing):
+        absent = [name for name in names if name not in existing]
         found = (
             f" in the data. {available(absent[0], options)}"
             if existing

@@ -25,7 +25,7 @@ if TYPE_CHECKING or sys.version_info >= (3, 12):
     from functools import cached_property as cached_property
 else:
 
-    class cached_property:  # noqa: N801
+    class _Cached:
         """A property that is computed at the first access, without a lock that forks may keep.
 
         Two threads may both compute the value.
@@ -42,6 +42,8 @@ else:
                 return self
             value = instance.__dict__[self.name] = self.func(instance)
             return value
+
+    cached_property = _Cached
 
 
 Bounds: TypeAlias = Mapping[str, tuple[float, float]]

@@ -16,7 +16,7 @@ from ..base.messages import listed, plain, shown, warn
 from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.frame import check_levels
 from ..frames.opening import InFull, InParts, open_data, with_groups
-from ..frames.schema import Columns, Schema
+from ..frames.schema import Columns
 from ..frames.training import TrainingData, read_training
 from ..model.arguments import check_model
 from ..model.model import Model, renewed
@@ -395,8 +395,9 @@ def rows_to_learn_from(model: Model, dataset: Opened[Any], method: Method = PLAI
         dataset, model.targets, model.features, known=levels, preparation=model.preparation,
         numeric=tuple(model.densities), rows_needed=not method.counts_alone, warns=not takes_all,
     )  # fmt: skip
-    own = data.schema.select(model.variables)
-    schema = Schema(model.variables, model.levels or own.levels, own.ordered)
+    schema = data.schema.select(model.variables)
+    if model.levels is not None:
+        schema = replace(schema, levels=model.levels)
     check_levels(schema, [name for name in schema.columns if name not in model.densities])
     # methods that use rows can skip rows of weight 0
     rows = data.all_rows if takes_all and isinstance(data, TrainingData) else data

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ..base.arrays import Mask, Positions
+from ..base.arrays import Mask
 from ..base.calls import Bar
 from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
@@ -21,14 +21,13 @@ from ..frames.opening import group_labels, open_data
 from ..frames.partitions import NoRowsError, Partitions
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, read_training
-from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, draw_folds, given_folds
+from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, folds_of
 from ..model.arguments import as_model, check_fitted
 from ..model.derived import Derived
 from ..model.model import Model
 from ..model.recipes import Recipe
 from ..numbers.preparation import Preparation, check_numbers
 from ..reading.families import values
-from ..recipe.row_folds import RowFold
 
 R = TypeVar("R")
 D = TypeVar("D", bound=Dataset)
@@ -374,25 +373,12 @@ def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rn
     Folds that are given include rows without a class.
     """
     generator, rounds, digest, is_partition = check_rng(rng), [], blake2b(digest_size=12), True
-    index = data.all_rows.index
+    index, given = data.all_rows.index, data
     known = data.has_class if len(data.targets) == 1 else np.full(len(data), True)
-    position = np.cumsum(known) - 1
     data = replace(data, with_unknown=None)
-
-    def of_known(rows: Positions) -> Positions:
-        found: Positions = position[rows[known[rows]]]
-        return found
-
     for repeat in range(repeats):
-        if folds is None:
-            tests = draw_folds(data, k, generator, quiet=repeat > 0)
-        else:
-            split = given_folds(folds, len(known), index)
-            tests = [
-                RowFold(of_known(rows), None, None if learned is None else of_known(learned))
-                for rows, learned in split
-            ]
-            _check_cases(data, tests)
+        tests = folds_of(given, k, folds, generator, quiet=repeat > 0)
+        if folds is not None:
             rows = np.sort(np.concatenate([test.rows for test in tests]))
             is_partition = np.array_equal(rows, np.arange(len(data)))
         for number, test in enumerate(tests):
@@ -403,22 +389,6 @@ def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rn
             numbers = np.array([len(test.rows), *np.sort(test.rows), *units, *learned])
             digest.update(numbers.astype("<i8").tobytes())
     return Plan(data, rounds, digest.hexdigest(), is_partition, index=index, known=known)
-
-
-def _check_cases(data: TrainingData, tests: Sequence[RowFold]) -> None:
-    """Raise a ValueError if rows of a case are learned from and tested in the same fold."""
-    if data.cases is None:
-        return
-    for number, test in enumerate(tests):
-        others = (
-            np.setdiff1d(np.arange(len(data)), test.rows) if test.learned is None else test.learned
-        )
-        divided = np.intersect1d(data.cases[test.rows], data.cases[others])
-        if len(divided):
-            raise ValueError(
-                f"folds must keep the rows of a group together; got a fold (number {number}) that "
-                f"divides {len(divided)} groups. Omit folds, and cv draws folds of whole groups."
-            )
 
 
 def _plan_parts(

@@ -176,7 +176,7 @@ def _read_for_findings(
     part = Frame(rows.frame[[name]], rows.argument)
     kind = part.types[name]
     if kind not in _READABLE:
-        advice = advice_on(kind, CATEGORICAL, name, column_arrays(part.frame)[0])
+        advice = advice_on(kind, CATEGORICAL, name, column_arrays(part.frame)[0][0])
         found.append(Finding(name, f"{kind} values", advice.rstrip("."), serious=True))
         return None
     return part.read_raw(None, [name])

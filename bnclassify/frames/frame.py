@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import code_type
+from ..base.arrays import ArrayOf, code_type
 from ..base.checks import check_columns
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import listed, repeated, without_labels
-from .columns import NUMBERS_ADVICE, check_categorical, column_arrays, encode_column
+from .columns import CATEGORIES, NUMBERS_ADVICE, check_categorical, column_arrays, encode_column
 from .dataset import Countable, Dataset, Opened
 from .numeric import (
     ArrayLike,
@@ -22,7 +23,6 @@ from .numeric import (
     labels_to_keep,
     names_column,
     read_numbers,
-    value_type,
 )
 from .schema import ALL, Columns, Known, Schema
 
@@ -51,28 +51,59 @@ class Frame(Opened[Dataset]):
         return self.frame.columns.tolist()
 
     @cached_property
-    def arrays(self) -> dict[Hashable, ArrayLike]:
-        """The values of columns."""
-        return dict(zip(self.columns, column_arrays(self.frame), strict=True))
+    def _values(self) -> tuple[dict[Hashable, ArrayLike], dict[Hashable, str]]:
+        """The values of columns, and their types."""
+        arrays, types = column_arrays(self.frame)
+        return dict(zip(self.columns, arrays, strict=True)), dict(
+            zip(self.columns, types, strict=True)
+        )
 
-    @cached_property
+    @property
     def types(self) -> Mapping[Hashable, str]:
-        return {
-            name: "categorical" if type(array) is pd.Categorical else value_type(array)
-            for name, array in self.arrays.items()
-        }
+        return self._values[1]
 
     has_numbers = True
 
-    def encode(self, wanted: Columns = ALL) -> Dataset:
-        """Encode columns in the order of the frame."""
-        chosen = set(wanted.among(self.columns))
-        names = [name for name in self.columns if name in chosen]
-        numeric = wanted.as_numbers()
-        arrays = {name: self.arrays[name] for name in names}
-        return encode_arrays(
-            arrays, self.index, argument=self.argument, known=wanted.known, numeric=numeric
-        )
+    def read(self, wanted: Columns = ALL) -> Dataset:
+        names = wanted.among(self.columns)
+        return self.encode_columns(names, known=wanted.known, numeric=wanted.as_numbers())
+
+    encode = read
+
+    def encode_columns(
+        self,
+        columns: Sequence[Hashable],
+        *,
+        known: Known | None = None,
+        numeric: Mapping[Hashable, bool] = EMPTY,
+        whole_floats: bool = False,
+    ) -> Dataset:
+        """Encode columns in the given order.
+
+        In new data, with ``known`` levels, floats can be categories. The columns in ``numeric`` are
+        read as numbers, without codes; columns that map to True must be numeric. With
+        ``whole_floats``, whole numbers can be of type float, as in a chunk with missing values.
+        """
+        arrays, types = self._values
+        numbers = dict[Hashable, ArrayOf[Any]]()
+        for name in filter(numeric.__contains__, columns if numeric else ()):
+            must, kind = numeric[name], types[name]
+            read = read_numbers(arrays[name], name, self.argument, must=must, kind=kind)
+            if read is not None:
+                numbers[name] = read
+        others = [n for n in columns if types[n] not in CATEGORIES and n not in numbers]
+        tested = {
+            name: (pd.Series(arrays[name], dtype=arrays[name].dtype), types[name])
+            for name in others
+        }
+        check_categorical(tested, known, whole_floats=whole_floats, argument=self.argument)
+        absent: tuple[Any, ...] = (), np.full(len(self), -1, dtype=np.int8), False
+        encoded = [absent if n in numbers else encode_column(arrays[n]) for n in columns]
+        levels, by_column, are_ordered = zip(*encoded, strict=True) if encoded else ((), (), ())
+        narrow = code_type(max(map(len, levels), default=0))
+        codes = np.concatenate([absent[1][:0], *by_column], dtype=narrow)
+        schema = Schema(tuple(columns), levels, frozenset(compress(columns, are_ordered)))
+        return Dataset(schema, codes.reshape(len(columns), len(self)), self.index, numbers=numbers)
 
     def read_raw(
         self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
@@ -88,8 +119,7 @@ class Frame(Opened[Dataset]):
         codes = {
             name: code_labels(data.numbers[name], labels) for name, labels in kept.items() if labels
         }
-        arrays = {name: self.arrays[name] for name in data.numbers if name in coded}
-        both = encode_arrays(arrays, self.index)
+        both = self.encode_columns([name for name in data.numbers if name in coded])
         codes |= dict(zip(both.columns, zip(both.levels, both.codes, strict=True), strict=True))
         return data.recoded(codes)
 
@@ -116,51 +146,19 @@ def check_unique(names: Sequence[Hashable], argument: str) -> None:
         )
 
 
-def encode_frame(frame: pd.DataFrame, columns: Sequence[Hashable], **how: Any) -> Dataset:
-    """Encode columns of a data frame, in the given order, as `encode_arrays` does."""
-    names: Sequence[Hashable] = frame.columns.tolist()
-    arrays = dict(zip(names, column_arrays(frame), strict=True))
-    return encode_arrays({name: arrays[name] for name in columns}, frame.index, **how)
-
-
-def encode_arrays(
-    arrays: Mapping[Hashable, ArrayLike],
-    index: pd.Index[Any],
-    *,
-    argument: str = "dataset",
-    known: Known | None = None,
-    numeric: Mapping[Hashable, bool] = EMPTY,
-    whole_floats: bool = False,
+def encode_frame(
+    frame: pd.DataFrame, columns: Sequence[Hashable], *, argument: str = "dataset", **how: Any
 ) -> Dataset:
-    """Encode columns of a data frame, as returned by `column_arrays`, in the given order.
-
-    In new data, with ``known`` levels, floats can be categories. The columns in ``numeric`` are
-    read as numbers, without codes; columns that map to True must be numeric. With ``whole_floats``,
-    whole numbers can be of type float, as in a chunk with missing values.
-    """
-    read = {
-        name: read_numbers(array, name, argument, must=numeric[name])
-        for name, array in arrays.items()
-        if name in numeric
-    }
-    numbers = {name: values for name, values in read.items() if values is not None}
-    coded = {name: array for name, array in arrays.items() if name not in numbers}
-    check_categorical(coded, known, whole_floats=whole_floats, argument=argument)
-    encoded = {name: encode_column(array) for name, array in coded.items()}
-    ordered = [name for name, (_, _, is_ordered) in encoded.items() if is_ordered]
-    absent: tuple[Any, ...] = (), np.full(len(index), -1, dtype=np.int8)
-    by_column = [encoded.get(name, absent) for name in arrays]
-    levels = tuple([column[0] for column in by_column])
-    narrow = code_type(max(map(len, levels), default=0))
-    codes = np.concatenate([absent[1][:0], *(column[1] for column in by_column)], dtype=narrow)
-    schema = Schema(tuple(arrays), levels, frozenset(ordered))
-    return Dataset(schema, codes.reshape(len(arrays), len(index)), index, numbers=numbers)
+    """Encode columns of a data frame, as `Frame.encode_columns` does."""
+    return Frame(frame, argument).encode_columns(columns, **how)
 
 
 def check_levels(
     data: Countable | Schema, columns: Iterable[Hashable], targets: Sequence[Hashable] = ()
 ) -> None:
     """Raise a ValueError for columns without a level; a single target is the class."""
+    if all(data.levels):
+        return
     cards, positions = data.cards, data.positions
     empty = [name for name in columns if not cards[positions[name]]]
     if empty and isinstance(data, Dataset) and not len(data):

@@ -44,16 +44,26 @@ def is_dictionary(dtype: object) -> bool:
 
 def value_type(column: pd.Series[Any] | ArrayLike) -> str:
     """Return the inferred type of pandas of a column; decimals are numbers like all others."""
+    return typed(column)[1]
+
+
+def typed(column: pd.Series[Any] | ArrayLike) -> tuple[Any, str]:
+    """Return a column with Python numbers in place of decimals, and its type as in `value_type`."""
     dtype: Any = column.dtype
     if is_categorical(dtype):
-        return "categorical"
-    if kind := _TYPES.get(dtype.kind):
-        return kind
-    kind = pd.api.types.infer_dtype(pd.Series(column, dtype=dtype), skipna=True)
+        return column, "categorical"
+    if isinstance(dtype, pd.StringDtype):
+        return column, "string"
+    kind = _TYPES.get(dtype.kind) or _infer(column)
     if kind in _WITH_DECIMALS:
-        numbers = pd.Series(list(map(without_decimal, column)), dtype=object)
-        kind = pd.api.types.infer_dtype(numbers, skipna=True)
-    return str(dtype) if kind == "unknown-array" else kind
+        column = np.fromiter(map(without_decimal, column), dtype=object, count=len(column))
+        kind = _infer(column)
+    return column, str(dtype) if kind == "unknown-array" else kind
+
+
+def _infer(column: pd.Series[Any] | ArrayLike) -> str:
+    values = column if isinstance(column, np.ndarray) else pd.Series(column, dtype=column.dtype)
+    return pd.api.types.infer_dtype(values, skipna=True)
 
 
 _WITH_DECIMALS = ("decimal", "mixed", "mixed-integer")
@@ -69,29 +79,24 @@ def without_decimal(value: Any) -> Any:
     return int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
 
 
-def without_decimals(array: ArrayLike) -> ArrayLike:
-    """Return a column with Python numbers in place of decimals, also of type category."""
-    if isinstance(array, pd.Categorical):
-        if array.categories.dtype.kind != "O" or isinstance(array.categories.dtype, pd.StringDtype):
-            return array
-        labels = list(map(without_decimal, array.categories))
-        if all(map(operator.is_, labels, array.categories)):
-            return array
-        codes, distinct = pd.factorize(pd.Series(labels, dtype=object))
-        return pd.Categorical.from_codes(
-            np.append(codes, -1)[array.codes], categories=distinct, ordered=array.ordered
-        )
-    is_object = array.dtype == object or "decimal" in str(array.dtype)
-    if not is_object or pd.api.types.infer_dtype(array, skipna=True) not in _WITH_DECIMALS:
+def without_decimals(array: pd.Categorical) -> pd.Categorical:
+    """Return categories with Python numbers in place of decimals."""
+    if array.categories.dtype.kind != "O" or isinstance(array.categories.dtype, pd.StringDtype):
         return array
-    return pd.Series(list(map(without_decimal, array)), dtype=object).array
+    labels = list(map(without_decimal, array.categories))
+    if all(map(operator.is_, labels, array.categories)):
+        return array
+    codes, distinct = pd.factorize(pd.Series(labels, dtype=object))
+    return pd.Categorical.from_codes(
+        np.append(codes, -1)[array.codes], categories=distinct, ordered=array.ordered
+    )
 
 
 def read_numbers(
-    array: ArrayLike, name: Hashable, argument: str, *, must: bool
+    array: ArrayLike, name: Hashable, argument: str, *, must: bool, kind: str | None = None
 ) -> ArrayOf[Any] | None:
     """Return numbers as floats (large integers as objects); other values raise, or give None."""
-    kind = value_type(array)
+    kind = value_type(array) if kind is None else kind
     if kind in NUMBERS:
         try:
             if isinstance(array, np.ndarray) and array.dtype.kind != "O":

@@ -49,11 +49,13 @@ class Schema:
 
     @cached_property
     def numeric(self) -> dict[Hashable, bool]:
-        """The columns of numbers, which have no levels, in the form of `encode_arrays`."""
+        """The columns of numbers, which have no levels, in the form of `encode_frame`."""
         return {name: True for name, labels in self.known.items() if not labels}
 
     def select(self, columns: Sequence[Hashable]) -> Schema:
         """Return the schema of some columns, in their order."""
+        if tuple(columns) == self.columns:
+            return self
         return Schema(
             tuple(columns), tuple([self.known[column] for column in columns]), self.ordered
         )
@@ -90,7 +92,9 @@ class Columns(NamedTuple):
 
     def among(self, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
         """Return the names, each once, or raise a KeyError for names that are not columns."""
-        names = columns if self.names is None else list(self.names)
+        if self.names is None:
+            return tuple(columns)
+        names = list(self.names)
         check_columns(names, columns, self.named_by)
         return tuple(dict.fromkeys(names))
 

@@ -6,7 +6,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 from pandas.api.types import is_float_dtype
 
@@ -41,8 +40,10 @@ def numbers_among(source: Source, columns: Sequence[Hashable]) -> tuple[Hashable
 
 def _numbers_in(frame: pd.DataFrame) -> list[Labels | None]:
     """Return distinct numbers of each column of a part, as many as decide; None for text."""
-    arrays = zip(frame.columns, column_arrays(frame), strict=True)
-    columns = [read_numbers(array, name, "dataset", must=False) for name, array in arrays]
+    columns = [
+        read_numbers(array, name, "dataset", must=False, kind=kind)
+        for name, array, kind in zip(frame.columns, *column_arrays(frame), strict=True)
+    ]
     distinct = [
         None if numbers is None else pd.Series(numbers).dropna().unique() for numbers in columns
     ]
@@ -146,7 +147,8 @@ def _in_order(name: Hashable, levels: ColumnLevels) -> tuple[Any, ...]:
     if levels.declared:
         return levels.labels
     if levels.floats and levels.labels:
-        check_categorical({name: np.array(levels.labels, dtype=float)}, None)
+        numbers = pd.Series(levels.labels, dtype=float)
+        check_categorical({name: (numbers, "floating")}, None)
     try:
         return tuple(sorted(levels.labels))
     except TypeError:

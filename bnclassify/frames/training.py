@@ -227,7 +227,8 @@ def find_schema(
     if data.in_parts:
         learnable = read_training(data, (class_var,), features)
         return learnable.schema.select(learnable.order), learnable.features
-    floats = {name for name in chosen if numeric and data.types.get(name) in FLOATS}
+    types = data.types if numeric else {}
+    floats = {name for name in chosen if types.get(name) in FLOATS}
     found = (
         data.read_raw(class_var, columns, {*columns} - floats)
         if floats

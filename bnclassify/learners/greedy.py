@@ -16,7 +16,7 @@ from ..base.messages import warn
 from ..frames.opening import InFull
 from ..frames.training import TrainingData, prepare_rows
 from ..metrics import METRICS
-from ..metrics.folds import Folds, draw_folds, fold_rows
+from ..metrics.folds import Folds, folds_of
 from ..model.arguments import check_size
 from ..model.recipes import Step, is_repeated
 from ..network.classifiers import BNC
@@ -288,20 +288,14 @@ def joined_groups(
 def _assign_to_folds(
     data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator
 ) -> FoldedData:
-    """Return the rows in the order of the folds; the given folds include rows without a class."""
-    if folds is None:
-        drawn = draw_folds(data, k, rng)
-        tests = [fold.rows for fold in drawn]
-        units = [fold.units for fold in drawn if fold.units is not None]
-        if units:  # A row in several folds becomes several rows that share its weight.
-            ends = np.cumsum([len(test) for test in tests])[:-1]
-            data = replace(data.taken(np.concatenate(tests)), weights=np.concatenate(units))
-            tests = np.split(np.arange(len(data)), ends)
-    else:
-        known = data.has_class
-        position = np.cumsum(known) - 1
-        test_rows = fold_rows(folds, len(known), data.all_rows.index)
-        tests = [position[test[known[test]]] for test in test_rows]
+    """Return the rows in the order of the folds."""
+    split = folds_of(data, k, folds, rng, pairs=False)
+    tests = [fold.rows for fold in split]
+    units = [fold.units for fold in split if fold.units is not None]
+    if units:  # A row in several folds becomes several rows that share its weight.
+        ends = np.cumsum([len(test) for test in tests])[:-1]
+        data = replace(data.taken(np.concatenate(tests)), weights=np.concatenate(units))
+        tests = np.split(np.arange(len(data)), ends)
     for fold, test in enumerate(tests):
         counted = len(test) if data.weights is None else np.count_nonzero(data.weights[test])
         if not counted or len(test) == len(data):

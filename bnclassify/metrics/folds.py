@@ -227,6 +227,53 @@ def split_weights(
     return tested
 
 
+def folds_of(
+    data: TrainingData,
+    k: int,
+    folds: Folds | None,
+    rng: np.random.Generator,
+    *,
+    pairs: bool = True,
+    quiet: bool = False,
+) -> list[RowFold]:
+    """Return folds of training rows: drawn, or the given ones, which count all given rows.
+
+    Given folds may be ``pairs`` of rows to learn from and to test. Groups stay together.
+    """
+    if folds is None:
+        return draw_folds(data, k, rng, quiet=quiet)
+    known = data.has_class if len(data.targets) == 1 else np.full(len(data), True)
+    position = np.cumsum(known) - 1
+
+    def of_known(rows: Positions) -> Positions:
+        found: Positions = position[rows[known[rows]]]
+        return found
+
+    given = given_folds if pairs else _tests_only
+    split = [
+        RowFold(of_known(test), None, None if learned is None else of_known(learned))
+        for test, learned in given(folds, len(known), data.all_rows.index)
+    ]
+    _check_cases(data, split)
+    return split
+
+
+def _check_cases(data: TrainingData, tests: Sequence[RowFold]) -> None:
+    """Raise a ValueError if rows of a case are learned from and tested in the same fold."""
+    if data.cases is None:
+        return
+    for number, test in enumerate(tests):
+        others = (
+            np.setdiff1d(np.arange(len(data)), test.rows) if test.learned is None else test.learned
+        )
+        divided = np.intersect1d(data.cases[test.rows], data.cases[others])
+        if len(divided):
+            raise ValueError(
+                f"folds must keep the rows of a group together; got a fold (number {number}) that "
+                f"divides {len(divided)} groups. Omit folds to draw folds of whole groups."
+            )
+
+
 def draw_folds(
     data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool = False
 ) -> list[RowFold]:
@@ -269,13 +316,19 @@ def given_folds(
     """Return the rows that each fold tests, and those it learns from if folds are pairs."""
     given: Any = list(folds) if isinstance(folds, Iterator) else folds
     if not (isinstance(given, list | tuple) and given and all(map(_is_pair, given))):
-        return [(test, None) for test in fold_rows(given, rows, index)]
+        return _tests_only(given, rows, index)
     pairs = [(_check_rows(test, rows), _check_rows(train, rows)) for train, test in given]
     if any(len(np.intersect1d(test, train)) for test, train in pairs):
         raise ValueError(
             "folds must not learn from rows that they test; some train and test sets overlap."
         )
     return list(pairs)
+
+
+def _tests_only(
+    folds: Folds, rows: int, index: pd.Index[Any] | None = None
+) -> list[tuple[Positions, Positions | None]]:
+    return [(test, None) for test in fold_rows(folds, rows, index)]
 
 
 def _is_pair(fold: object) -> bool:

@@ -134,7 +134,7 @@ class Discretizer(Immutable):
 
     @cached_property
     def numeric(self) -> dict[Hashable, bool]:
-        """The columns to read as numbers, and whether they must be numeric, for `encode_arrays`."""
+        """The columns to read as numbers, and whether they must be numeric, for `encode_frame`."""
         return {name: not labels for name, _, labels in self._rows}
 
     @cached_property

@@ -114,7 +114,7 @@ class CategoricalInput(BaseEstimator):
             ):  # NumPy converted NaN to the text "nan"
                 array = validate_data(self, X, dtype=object, **checks)
             frame = pd.DataFrame(array)
-        arrays = column_arrays(frame)
+        arrays, _ = column_arrays(frame)
         columns = list(map(_as_integers, arrays))
         if reset:  # other libraries change the names in `feature_names_in_`
             self._names, self._are_text = self._names_of(X), list(map(_is_text, arrays))
