@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -231,24 +229,6 @@ def test_trees_from_several_cuttings() -> None:
     assert bn.is_ode(model)
     assert not bn.is_nb(model)
     assert len(bn.families(model)) == 9
-
-
-@pytest.mark.slow
-def test_values_that_last(tmp_path: Path) -> None:
-    frame = rides()
-    for arguments in (
-        BEST,
-        {"smooth": 1},
-        {"m": 1, "held_out": "weights"},
-        {"discretize": "mdlp", "smooth": 1},
-    ):
-        model = learn(frame, **arguments)
-        bn.save(model, tmp_path / "model.json")
-        for copy in (pickle.loads(pickle.dumps(model)), bn.load(tmp_path / "model.json")):
-            pd.testing.assert_frame_equal(
-                bn.predict(copy, frame, prob=True), bn.predict(model, frame, prob=True)
-            )
-            assert bn.cv(copy, frame, k=3, rng=0) == bn.cv(model, frame, k=3, rng=0)
 
 
 def test_order_of_rows_does_not_matter() -> None:

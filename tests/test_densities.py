@@ -216,14 +216,6 @@ def test_whole_weights_are_repeated_rows(mixed: Frame, learner: str) -> None:
         close(bn.cpt(halves, "u")[["mean", "sd"]], bn.cpt(x, "u")[["mean", "sd"]])
 
 
-def test_files(fitted: bn.BNC, mixed: Frame, tmp_path: Path) -> None:
-    bn.save(fitted, tmp_path / "x.json")
-    again = bn.load(tmp_path / "x.json")
-    pd.testing.assert_frame_equal(bn.predict(again, mixed, prob=True), bn.predict(fitted, mixed, prob=True))
-    assert bn.loglik(bn.update(again, mixed), mixed) == bn.loglik(bn.update(fitted, mixed), mixed)
-    assert bn.cv(again, mixed, k=3, rng=0) == bn.cv(fitted, mixed, k=3, rng=0)
-
-
 def test_cross_validation_is_fitting_to_the_other_folds(mixed: Frame, learner: str) -> None:
     folds = bn.stratified_folds(mixed["class"], 3, rng=0)
     for method in METHODS:
@@ -283,18 +275,6 @@ def test_missing_categories_are_summed_over_with_the_densities(seed: int, method
     expected = [log_sum_exp(terms[filled["row"] == i], axis=0) for i in rows.index]
     found = log_joint(x, encode_for(x, rows, bn.features(x)))
     np.testing.assert_allclose(found, expected, rtol=1e-9)
-
-
-def test_contributions_sum_to_the_log_odds(fitted: bn.BNC, mixed: Frame) -> None:
-    first, *others = bn.classes(fitted)
-    rows = mixed.head(40)
-    explained = bn.explain(fitted, rows, target=first, against=others[0])
-    posteriors = bn.predict(fitted, rows, prob=True)
-    possible = (posteriors[first] > 0) & (posteriors[others[0]] > 0)
-    sums = explained["log_odds"].groupby(level=0).sum()[possible]
-    close(sums, np.log(posteriors[first] / posteriors[others[0]])[possible])
-    assert explained.loc[(0, "u"), "value"] == 1.113
-    assert (explained.loc[explained["value"].isna(), "log_odds"] == 0).all()
 
 
 def test_the_curve_of_a_number_is_its_contribution(mixed: Frame) -> None:

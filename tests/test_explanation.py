@@ -18,6 +18,7 @@ from bnclassify.scores.rows import Rows
 
 from .conftest import informative_gaps
 from .strategies import frames, graphs, networks, smooths
+from .zoo import CASES, case
 
 KINDS = ("augmented", "any", "aode", "ensemble")
 
@@ -295,6 +296,19 @@ def test_labels_of_classes_may_be_anything() -> None:
     assert bn.explain(x, {"f": "x"}, target=(1, 2), against=(0, 1)).loc["k", "value"] == (1, 2)
 
 
+@pytest.mark.parametrize("name", sorted(CASES.keys() - {"impossible", "card of extreme odds"}))
+def test_contributions_of_every_type_of_model_sum_to_the_log_odds(name: str) -> None:
+    x, rows = case(name)
+    target, *others = bn.classes(x)
+    p = bn.predict(x, rows, prob=True, unseen="missing").to_numpy()
+    possible = (p[:, :2] > 1e-200).all(axis=1) & (np.ptp(p, axis=1) > 0)  # impossible rows are uniform
+    assert possible.any()
+    for against, rivals in ((others[0], p[possible, 1]), (others, p[possible, 1:].sum(axis=1))):
+        found = bn.explain(x, rows[possible], target=target, against=against, unseen="missing")["log_odds"]
+        expected = np.log(p[possible, 0]) - np.log(rivals)
+        np.testing.assert_allclose(found.groupby(level=0, sort=False).sum(), expected, rtol=1e-9, atol=1e-8)
+
+
 @pytest.mark.slow
 @informative_gaps
 @given(fitted())
@@ -383,38 +397,6 @@ def test_many_rows_of_a_dependency_network(car: pd.DataFrame) -> None:
         if not rows.loc[i].isna().any():
             own = factors[rows.loc[i, "maint"]]
             assert alone.loc["buying", "log_odds"] == pytest.approx(np.log(own["acc"] / own["unacc"]))
-
-
-@pytest.mark.parametrize(
-    ("learner", "method"),
-    [
-        ("tan_cl", {"smooth": 1, "held_out": "weights"}),
-        ("tan_cl", {"smooth": 1, "held_out": "power"}),
-        ("tan_cl", {"backoff": True}),
-        ("aode", {"smooth": 1, "held_out": "power"}),
-    ],
-)
-def test_weighted_and_powered_models(car: pd.DataFrame, learner: str, method: dict[str, Any]) -> None:
-    x = bn.lp(getattr(bn, learner)("class", car), car, **method)
-    rows = car.sample(30, random_state=0)
-    found = bn.explain(x, rows, target="acc", against=bn.classes(x))
-    p = bn.predict(x, rows, prob=True)["acc"]
-    sums = found["log_odds"].groupby("row", sort=False).sum()
-    np.testing.assert_allclose(sums, np.log(p / (1 - p)), atol=1e-9)
-    assert (found["parents"] != "").any() == (learner == "tan_cl")
-
-
-def test_models_that_average_over_cuttings() -> None:
-    rng = np.random.default_rng(0)
-    raw = pd.DataFrame({"size": rng.normal(size=150), "age": rng.normal(size=150)})
-    raw["class"] = np.where(raw["size"] + raw["age"] > 0, "yes", "no")
-    x = bn.bnc("tan_cl", "class", raw, discretize="averaged", backoff=True)
-    found = bn.explain(x, raw, target="yes")
-    p = bn.predict(x, raw, prob=True)["yes"]
-    sums = found["log_odds"].groupby("row", sort=False).sum()
-    np.testing.assert_allclose(sums, np.log(p / (1 - p)), atol=1e-9)
-    alone = bn.explain(x, raw.iloc[3].to_dict(), target="yes")
-    np.testing.assert_allclose(alone["log_odds"], found.loc[3]["log_odds"])
 
 
 @pytest.mark.parametrize("discretize", ["mdlp", "averaged"])

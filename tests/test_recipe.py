@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -384,25 +383,6 @@ def test_terms_that_need_each_other_fade_fast() -> None:
 def _codes(model: Any, row: dict[str, str]) -> Any:
     levels = bn.values(model)
     return np.array([[levels[v].index(row[v]) if v in row else -1] for v in model.features])
-
-
-@pytest.mark.parametrize("kind", ["weights", "terms", "voting"])
-def test_explanations_of_incomplete_rows_sum_to_the_odds(kind: str, tmp_path: Path) -> None:
-    model, frame = fitted(kind)
-    some = frame.head(12).copy()
-    hidden = np.random.default_rng(3).random(some.shape) < 0.5
-    some = some.mask(hidden)
-    told = bn.explain(model, some, target="yes" if kind != "voting" else "democrat")
-    odds = told["log_odds"].groupby(level=0).sum()
-    posterior = bn.predict(model, some, prob=True)
-    p = posterior["yes" if kind != "voting" else "democrat"]
-    np.testing.assert_allclose(odds.loc[some.index], np.log(p / (1 - p)), atol=1e-9)
-    for column in some:
-        missing = told.xs(column, level=1)["log_odds"][some[column].isna()]
-        assert (missing == 0).all()
-    bn.save(model, tmp_path / "model.json")
-    again = bn.predict(bn.load(tmp_path / "model.json"), some, prob=True)
-    pd.testing.assert_frame_equal(again, posterior, check_exact=True)
 
 
 @pytest.mark.parametrize(("hidden", "most"), [(0.5, 1.1), (0.9, 1.1)])

@@ -215,7 +215,7 @@ def test_averages_agree_with_enumeration(data: st.DataObject) -> None:
 
 @pytest.mark.slow
 @given(st.data(), st.sampled_from(["nb", "tan_cl", "aode"]), st.sampled_from([None, 1, 3]))
-@examples(40)
+@examples(15)
 def test_chains_agree_with_enumeration(data: st.DataObject, learner: str, orders: int | None) -> None:
     frame, class_vars = data.draw(problems(missing=0.0))
     x = bn.lp(bn.chain(class_vars, frame, learner=learner, orders=orders, rng=1), frame, smooth=1)
