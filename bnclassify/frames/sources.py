@@ -15,7 +15,6 @@ import pandas as pd
 from ..base.calls import with_bar
 from ..base.immutable import cached_property
 from ..base.messages import listed
-from .dataset import Dataset
 from .foreign import Foreign, converted, is_foreign
 
 T = TypeVar("T")
@@ -201,7 +200,7 @@ SOURCES: list[tuple[Callable[[Any], bool], MakeSource]] = []
 
 def find_source(data: object, argument: str) -> Source | None:
     """Return the source of partitioned data, or None."""
-    if isinstance(data, pd.DataFrame | Dataset) or is_delayed(data):  # which has every attribute
+    if isinstance(data, pd.DataFrame) or is_delayed(data):  # which has every attribute
         return None
     if isinstance(data, Source):
         return data
