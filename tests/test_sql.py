@@ -231,6 +231,18 @@ def test_the_remedy_for_many_features_is_fewer_features() -> None:
         bn.to_sql(bn.lp(bn.nb("y", frame), frame, smooth=1), table="t")
 
 
+@pytest.mark.parametrize("shift", [0, 10**15])
+def test_means_of_large_whole_numbers_are_not_rounded(shift: int, run: Run) -> None:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"y": rng.choice(list("uv"), 60)})
+    frame["x"] = shift + rng.integers(12, size=60) + (frame["y"] == "u")  # floats are .125 apart
+    model = bn.bnc("nb", "y", frame, smooth=1, numbers="gaussian")
+    rows = frame.assign(id=range(len(frame)))
+    found = sorted(run(bn.to_sql(model, table="t", key="id"), rows, "t"))
+    expected = bn.predict(model, frame, prob=True).to_numpy()
+    np.testing.assert_allclose([row[-2:] for row in found], expected, rtol=0, atol=1e-12)
+
+
 def test_nan_is_missing() -> None:
     model, frame = case("women gaussian")
     rows, statement = frame.head(1), bn.to_sql(model, table="t")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import exp, log, pi, prod
+from math import exp, log, pi, prod, sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -267,15 +267,19 @@ class ScoreColumns:
             return term.scope, term.logs.astype(object)
         assert isinstance(term, Normal)
         x = self.numbers[term.owner]
-        moments: list[list[float]] = np.stack(
-            [term.mean.ravel(), term.variance.ravel()], axis=1
-        ).tolist()
-        texts = [
-            f"CASE WHEN {x} IS NULL THEN 0e0 WHEN ABS({x})>{FARTHEST} THEN {IMPOSSIBLE} "
-            f"ELSE {number(-log(2 * pi * variance) / 2)}"
-            f"+{number(-0.5 / variance)}*({x}+{-mean!r})*({x}+{-mean!r}) END"
-            for mean, variance in moments
-        ]
+        rests = np.zeros(term.mean.shape) if term.rest is None else term.rest
+        moments = zip(*[a.ravel().tolist() for a in (term.mean, term.variance, rests)], strict=True)
+        texts = []
+        for mean, variance, rest in moments:
+            from_mean = f"({x}+{-mean!r})"
+            # 1e-12: part of a standard deviation that changes no score by more than rounding does
+            if abs(rest) > 1e-12 * sqrt(variance):
+                from_mean = f"({from_mean}+{-rest!r})"
+            texts.append(
+                f"CASE WHEN {x} IS NULL THEN 0e0 WHEN ABS({x})>{FARTHEST} THEN {IMPOSSIBLE} "
+                f"ELSE {number(-log(2 * pi * variance) / 2)}"
+                f"+{number(-0.5 / variance)}*{from_mean}*{from_mean} END"
+            )
         return term.scope, np.array(texts, dtype=object).reshape(term.mean.shape)
 
     def _marginalized(self, factors: list[Factor], codes: dict[int, str]) -> list[str]:

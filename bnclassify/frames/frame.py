@@ -64,11 +64,14 @@ class Frame(Opened[Dataset]):
 
     has_numbers = True
 
+    def encode(self, wanted: Columns = ALL) -> Dataset:
+        """Encode columns in the order of the frame."""
+        chosen = set(wanted.among(self.columns))
+        return self.read(wanted._replace(names=[name for name in self.columns if name in chosen]))
+
     def read(self, wanted: Columns = ALL) -> Dataset:
         names = wanted.among(self.columns)
         return self.encode_columns(names, known=wanted.known, numeric=wanted.as_numbers())
-
-    encode = read
 
     def encode_columns(
         self,

@@ -107,29 +107,31 @@ class Numeric:
 
     def written(self) -> tuple[Normal, ...]:
         """Return the term as a normal density, or raise a TypeError if it is not."""
-        if not self.density.is_parametric:
+        density = self.density
+        if not isinstance(density, Gaussian):
             raise no_formula("a model with kernel densities")
-        cells = self.density.columns()
-        return (Normal(self.owner, self.scope, cells["mean"], np.square(cells["sd"])),)
+        normal = Normal(self.owner, self.scope, density.mean, density.variance, density.rest)
+        return (normal,)
 
 
 @dataclass(frozen=True, eq=False)
 class Normal:
     """The log density of the owner's number: -(ln(2π variance) + (number - mean)² / variance) / 2.
 
-    ``mean`` and ``variance`` are looked up like a `Table`. If the number is missing, the term is 0
-    for all values of the features in scope.
+    ``mean``, ``variance`` and ``rest``, which the rounding of the mean leaves, are looked up like a
+    `Table`. If the number is missing, the term is 0 for all values of the features in scope.
     """
 
     owner: int
     scope: tuple[int, ...]
     mean: Array
     variance: Array
+    rest: Array | None = None
 
     @cached_property
     def density(self) -> Gaussian:
         """The density of the number."""
-        return Gaussian(self.mean, self.variance)
+        return Gaussian(self.mean, self.variance, self.rest)
 
 
 @dataclass(frozen=True, eq=False)
