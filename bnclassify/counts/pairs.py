@@ -65,14 +65,11 @@ def _multiply_levels(
     smallest = exact if weights is not None else np.min_scalar_type(len(data))
     shape = len(np.arange(n_levels)[owners]), 1 if given is None else data.cards[given], n_levels
     counts = np.zeros(shape, smallest)
-    buffers = [np.empty(n_levels * _BLOCK_ROWS, dtype) for dtype in (bool, exact)]  # not per block
     with one_thread:
         for c in range(counts.shape[1]):
             rows = np.flatnonzero(of_given == c)
             for block in blocks(len(rows), most=_BLOCK_ROWS):
-                n = n_levels * (block.stop - block.start)
-                is_one, ones = (buffer[:n].reshape(n_levels, -1) for buffer in buffers)
-                np.copyto(ones, levels_of_rows(data, columns, rows[block], out=is_one))
+                ones = levels_of_rows(data, columns, rows[block]).astype(exact)
                 # Entry (i, j) of the product counts the rows in which levels i and j are both 1:
                 # [[1 0 1], [0 1 1]] times its transpose is [[2 1], [1 2]].
                 owned = ones[owners] if weights is None else ones[owners] * weights[rows[block]]
@@ -80,15 +77,13 @@ def _multiply_levels(
     return counts
 
 
-def levels_of_rows(
-    data: Dataset, columns: Sequence[int], rows: Positions, out: Mask | None = None
-) -> Mask:
-    """Return which rows have each level of columns, (levels, rows), in ``out`` if it is given."""
-    cards = [data.cards[column] for column in columns]
-    of_column = np.repeat(columns, cards)
-    level = np.concatenate([np.arange(card, dtype=data.codes.dtype) for card in cards])
-    codes = data.codes.take(rows, axis=1)
-    return np.asarray(np.equal(codes[of_column], level[:, None], out=out))
+def levels_of_rows(data: Dataset, columns: Sequence[int], rows: Positions) -> Mask:
+    """Return which rows have each level of columns, (levels, rows)."""
+    pairs = [(column, level) for column in columns for level in range(data.cards[column])]
+    of_column, level = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    return np.asarray(
+        data.codes.take(rows, axis=1)[of_column] == level[:, None].astype(data.codes.dtype)
+    )
 
 
 def check_all_pairs(data: Countable, features: Sequence[int], class_column: int) -> None:
