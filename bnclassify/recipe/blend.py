@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ _PRECISION = 15.0  # of these powers
 _STEP_PRECISION = 2.0  # of the power of the step to parents
 _STEP_MEAN = -3.0  # so that each unit of its power must gain 6 nats to be above 0
 _SOME_ROWS = 150  # number of held-out rows from which the step to parents can be dropped
-_ENOUGH_ROWS = 600  # number of held-out rows from which no more folds are used
+_ENOUGH_ROWS = 600  # number of held-out rows for which folds are predicted
 _MOST_ROWS = 5000  # number of rows of a fold that are predicted
 _ROWS_PER_FEATURE = 5  # fewest rows per feature from which features can have parents
 
@@ -275,11 +276,13 @@ def _odds_of_fold(
 def _predict(
     of_fold: Any, folds: Sequence[Array], mean: Sequence[float], *, deepens: bool
 ) -> FoldOdds:
-    """Return the odds of folds until there are enough rows.
+    """Return the odds of folds, of as many as have enough rows in the mean.
 
     The step to parents is dropped once some rows, taken for all of them, give it the power 0.
     """
-    rows = min(_ENOUGH_ROWS, sum(float(fold.sum()) for fold in folds))
+    total = sum(float(fold.sum()) for fold in folds)
+    rows = min(_ENOUGH_ROWS, total)
+    folds = folds[: ceil(len(folds) * rows / total)]
     found: list[FoldOdds] = []
     at_once: list[FoldOdds] = []  # folds that were predicted in parallel
     with silently():  # settings for all rows
@@ -291,8 +294,6 @@ def _predict(
             together = FoldOdds.of_folds(found)
             if deepens and together.size >= _SOME_ROWS and not together.requires_step(mean, rows):
                 deepens, found, at_once = False, [fold.without_step() for fold in found], []
-            if together.size >= _ENOUGH_ROWS:
-                break
     together = FoldOdds.of_folds(found)
     if deepens and not together.requires_step(mean, together.size):
         return together.without_step()
