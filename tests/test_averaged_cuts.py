@@ -165,13 +165,6 @@ def test_raw_rows_in_every_form() -> None:
     pd.testing.assert_frame_equal(bn.predict(model, beyond, prob=True, unseen="missing"), known)
 
 
-def test_nothing_observed_gives_the_class_distribution() -> None:
-    model = learn(rides(), **BEST)
-    nothing = bn.predict(model, {"distance": None, "weather": None, "age": None, "flag": None}, prob=True)
-    shares = rides()["late"].value_counts(sort=False, normalize=True).to_numpy()
-    np.testing.assert_allclose(nothing.to_numpy()[0], shares)
-
-
 @pytest.mark.parametrize("discretize", ["averaged", "mdlp"])
 def test_cross_validation_cuts_anew(discretize: str) -> None:
     frame = rides()
@@ -229,13 +222,6 @@ def test_trees_from_several_cuttings() -> None:
     assert bn.is_ode(model)
     assert not bn.is_nb(model)
     assert len(bn.families(model)) == 9
-
-
-def test_order_of_rows_does_not_matter() -> None:
-    frame = rides()
-    shuffled = frame.sample(frac=1, random_state=0)
-    posterior = bn.predict(learn(frame, **BEST), frame, prob=True)
-    pd.testing.assert_frame_equal(bn.predict(learn(shuffled, **BEST), frame, prob=True), posterior, atol=1e-9)
 
 
 def test_questions_about_sizes_go_to_the_members() -> None:

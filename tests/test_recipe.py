@@ -269,26 +269,6 @@ def test_tables_of_all_configurations_are_those_of_their_rows(backoff: bool) -> 
                 np.testing.assert_allclose(full.reshape(value.shape), value, rtol=1e-14)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_order_of_columns_rows_and_levels_does_not_matter(seed: int) -> None:
-    frame = patients(120, seed)
-    rng = np.random.default_rng(seed)
-    frame = frame.assign(
-        pulse=frame["pulse"].mask(rng.random(120) < 0.2), town=frame["town"].mask(rng.random(120) < 0.2)
-    )
-    rows = frame.drop(columns="sick")
-    expected = bn.predict(bn.bnc(class_var="sick", dataset=frame), rows, prob=True)
-    shuffled = frame.sample(frac=1, random_state=seed)[list(rng.permutation(frame.columns))]
-    found = bn.predict(bn.bnc(class_var="sick", dataset=shuffled), rows, prob=True)
-    pd.testing.assert_frame_equal(found, expected, atol=1e-9)
-    names = {"a": "z", "b": "x", "c": "y"}
-    renamed = frame.assign(town=frame["town"].map(names))
-    found = bn.predict(
-        bn.bnc(class_var="sick", dataset=renamed), rows.assign(town=rows["town"].map(names)), prob=True
-    )
-    pd.testing.assert_frame_equal(found, expected, atol=1e-9)
-
-
 def test_power_of_other_models() -> None:
     car = bn.load_car().iloc[::4]
     plain = bn.lp(bn.aode("class", car), car, smooth=1)

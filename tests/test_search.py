@@ -202,21 +202,6 @@ def test_without_smoothing_any_class_may_be_impossible() -> None:
             assert score == pytest.approx(plain_score(x, rows, tests, {"smooth": 0}, "accuracy"), abs=1e-12)
 
 
-@pytest.mark.slow
-def test_rows_count_as_often_as_they_weigh(votes: pd.DataFrame) -> None:
-    """Weights are as good as rows repeated in the same fold."""
-    rng = np.random.default_rng(0)
-    weights, fold = rng.integers(0, 4, len(votes)), np.arange(len(votes)) % 3
-    weighted = replace(bn.encode(votes), weights=weights.astype(float))
-    repeated = votes.loc[votes.index.repeat(weights)].reset_index(drop=True)
-    for learner, metric in ONE_OF_EACH:
-        options: dict[str, Any] = {"k": 3, "epsilon": 0.001, "smooth": 1, "metric": metric}
-        x = LEARNERS[learner]("Class", weighted, folds=fold, **options)
-        y = LEARNERS[learner]("Class", repeated, folds=fold.repeat(weights), **options)
-        assert bn.families(x) == bn.families(y)
-        assert scores_of(x) == pytest.approx(scores_of(y), abs=1e-12)
-
-
 @pytest.mark.parametrize("weights", [(200_000, 1), (1, 1e-9), (1e150, 1e144)])
 def test_a_heavy_row_does_not_make_light_ones_impossible(weights: tuple[float, float]) -> None:
     """How improbable a possible row can be depends on the weights, not on how many rows there are."""
@@ -480,13 +465,6 @@ def test_a_fold_needs_rows_that_count(car: pd.DataFrame) -> None:
 def test_bad_arguments(car: pd.DataFrame, learner: str, options: dict, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
         LEARNERS[learner]("class", car, **options)
-
-
-def test_kdbk_out_of_range(car: pd.DataFrame) -> None:
-    with pytest.raises(ValueError, match="kdbk must be a whole number of at least 1"):
-        bn.kdb("class", car, k=5, kdbk=0)
-    with pytest.raises(TypeError, match=r"kdbk must be a whole number of at least 1; got 1\.5"):
-        bn.kdb("class", car, k=5, kdbk=1.5)
 
 
 def test_scores_of_other_models(car: pd.DataFrame) -> None:

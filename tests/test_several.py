@@ -507,18 +507,6 @@ def models() -> dict[str, MultiModel]:
     return {name: bn.lp(learner(NAMES, voting), voting, smooth=1) for name, learner in MODELS.items()}
 
 
-@pytest.mark.parametrize("kind", MODELS)
-def test_files_hold_them_whole(models: dict[str, MultiModel], kind: str, tmp_path: Path) -> None:
-    x, voting = models[kind], bn.load_voting()
-    bn.save(x, tmp_path / "model.json")
-    again = bn.load(tmp_path / "model.json")
-    assert repr(again) == repr(x)
-    assert bn.predict(again, voting, prob=True).equals(bn.predict(x, voting, prob=True))
-    assert bn.predict(again, voting, joint=True).equals(bn.predict(x, voting, joint=True))
-    known = voting.dropna(subset=NAMES)
-    assert bn.cv(again, known, k=2, rng=0).equals(bn.cv(x, known, k=2, rng=0))
-
-
 def test_damaged_files_are_refused(models: dict[str, MultiModel], tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     for kind in ("mbc", "maode"):

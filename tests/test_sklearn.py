@@ -41,7 +41,6 @@ from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 from sklearn.utils import estimator_checks
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.estimator_checks import check_estimator
 
 from bnclassify.learners import LEARNERS
@@ -601,14 +600,13 @@ def test_prior_and_costs_are_checked_when_fitted(X: pd.DataFrame, y: pd.Series[A
 NUMERIC_LEARNERS = [name for name in LEARNERS if name not in ("fssj", "bsej", "tan_hc", "tan_hcsp", "kdb")]
 
 
-@pytest.mark.parametrize("smooth", [pytest.param(None, marks=pytest.mark.slow), 1])
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_every_learner_accepts_numbers(learner: str, smooth: float | None) -> None:
+def test_every_learner_accepts_numbers(learner: str) -> None:
     measured = load_iris(as_frame=True).frame.iloc[::3]
     features, labels = measured.drop(columns="target"), measured["target"].astype(str)
-    dag_args = {} if learner in NUMERIC_LEARNERS else {"k": 2, **({} if smooth else {"smooth": 1})}
+    dag_args = {} if learner in NUMERIC_LEARNERS else {"k": 2}
     dag_args |= {"parents": {}} if learner == "anb" else {}
-    clf = BNCClassifier(learner, smooth, dag_args=dag_args, random_state=0).fit(features, labels)
+    clf = BNCClassifier(learner, 1, dag_args=dag_args, random_state=0).fit(features, labels)
     assert clf.score(features, labels) > 0.85
 
 
@@ -744,16 +742,6 @@ def test_weighted_numbers_are_rows_repeated(discretize: str) -> None:
     other = BNCClassifier(**options).fit(X.iloc[repeated], y.iloc[repeated])
     assert mine.discretizer_.points == other.discretizer_.points
     np.testing.assert_allclose(mine.predict_proba(X), other.predict_proba(X), rtol=1e-9)
-
-
-@pytest.mark.slow
-def test_survey_weights_and_balanced_weights_are_accepted() -> None:
-    X, y = load_wine(return_X_y=True, as_frame=True)
-    survey = np.random.default_rng(1).gamma(2, 0.7, len(y))
-    for weights in (survey, compute_sample_weight("balanced", y)):
-        for discretize in ("averaged", "mdlp"):
-            model = BNCClassifier(discretize=discretize).fit(X, y, sample_weight=weights)
-            assert model.score(X, y) > 0.95
 
 
 def test_weights_with_fractions_are_cases_in_any_unit(car: pd.DataFrame) -> None:

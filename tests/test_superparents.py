@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import pickle
 from dataclasses import replace
 from functools import cache, partial
 from itertools import combinations, product
 from math import log, prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -420,26 +417,6 @@ def test_the_summary_tells_members_and_what_they_need(car: pd.DataFrame) -> None
     assert len(bn.members(x)) == 15
     assert bn.families(bn.members(x)[0])["doors"] == ("doors", "buying", "maint", "class")
     assert not isinstance(x, AODE)
-
-
-@pytest.mark.parametrize(
-    "chosen", [{"n": 0}, {"subsumption": 20}, {"n": 2, "weights": "mi", "min_count": 4}], ids=str
-)
-def test_it_does_what_models_do(chosen: dict[str, Any], car: pd.DataFrame, tmp_path: Path) -> None:
-    x = bn.bnc("ande", "class", car, m=1, dag_args=chosen)
-    posteriors = bn.predict(x, car, prob=True)
-    bn.save(x, tmp_path / "x.json")
-    for again in (pickle.loads(pickle.dumps(x)), bn.load(tmp_path / "x.json"), copy.deepcopy(x)):
-        pd.testing.assert_frame_equal(bn.predict(again, car, prob=True), posteriors, check_exact=True)
-        assert repr(again) == repr(x)
-    folds = bn.stratified_folds(car["class"], 4, rng=0)
-    by_hand = []
-    for i in range(4):
-        trained = bn.lp(bn.ande("class", car[folds != i], **chosen), car[folds != i], m=1)
-        by_hand.append(bn.accuracy(bn.predict(trained, car[folds == i]), car["class"][folds == i]))
-    assert bn.cv(x, car, folds=folds, mean=False)[0].tolist() == by_hand
-    assert bn.cv(x, car, folds=folds, mean=False, dag=False)[0].tolist() == by_hand
-    assert np.isfinite(bn.cloglik(x, car))
 
 
 def test_the_picture_shows_what_superparents_weigh(car: pd.DataFrame) -> None:

@@ -160,21 +160,6 @@ def test_a_table_of_frequencies_is_as_good_as_its_rows(learner: str) -> None:
             assert score(x, weighted) == pytest.approx(score(y, repeated), rel=1e-12)
 
 
-def test_folds_are_dealt_by_rows_and_metrics_weighed() -> None:
-    weighted, repeated = titanic()
-    x = bn.bnc("tan_cl", "survived", weighted, smooth=1)
-    rows = np.arange(32) % 4
-    folds = np.repeat(rows, TITANIC["people"])
-    metrics = ["accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "calibration_error", "rmse"]
-    mine, other = (
-        bn.cv(x, data, folds=numbers, metric=metrics, mean=False)
-        for data, numbers in ((weighted, rows), (repeated, folds))
-    )
-    np.testing.assert_allclose(mine, other, rtol=1e-12)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
-        bn.cv(x, weighted, folds=rows, metric=lambda posteriors, actual: 0.0)
-
-
 def test_cross_validation_of_a_frequency_table_is_that_of_its_rows() -> None:
     weighted, repeated = titanic()
     people = np.repeat(np.arange(32), TITANIC["people"])
