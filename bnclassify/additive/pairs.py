@@ -354,7 +354,7 @@ class _Regression:
     def designs(self, rows: _Rows) -> Iterable[tuple[slice, Any]]:
         """Return the indicators of the cells of the pairs in each block of rows.
 
-        They are (rows, pairs × groups × groups) arrays, which are made anew in each pass if they
+        They are (rows, pairs × groups × groups) arrays, which are made again in each pass if they
         are large.
         """
         made = _Designs(rows, self.pairs)
