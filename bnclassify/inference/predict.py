@@ -231,9 +231,8 @@ def predict(
         predict_rows = _with_intervals(model, reading, prior, settings, drawn)
     frame = dask_frame_of(newdata)
     if frame is None:
-        answer: pd.Series[Any] | pd.DataFrame = in_kind_of(
-            newdata, predict_rows(in_pandas(newdata))
-        )
+        rows = newdata if isinstance(newdata, Dataset) else in_pandas(newdata)
+        answer: pd.Series[Any] | pd.DataFrame = in_kind_of(newdata, predict_rows(rows))
     else:
         columns = list(frame.columns)
         check_columns([name for name in model.features if name not in unknown], columns, "newdata")
