@@ -21,7 +21,6 @@ import bnclassify as bn
 ROOT = Path(__file__).parents[1]
 PAGES = [path for path in sorted((ROOT / "vignettes").glob("*.py")) if path.stem != "conf"]
 REMOVED = ("remove-cell", "remove-input")
-PARTLY_VISIBLE = [path for path in PAGES if any(tag in path.read_text("utf-8") for tag in REMOVED)]
 
 DECIMALS = runpy.run_path(str(ROOT / "vignettes" / "_extensions" / "decimals.py"))
 """The check of decimals, which the site makes too."""
@@ -171,14 +170,6 @@ def test_pages_run(path: Path, tmp_path: Path) -> None:
     output = run_cells(path, code, tmp_path)
     if path.stem in DECIMALS["DERIVED"]:
         assert not DECIMALS["unfounded"](path.stem, "\n".join(text), "\n".join([output, *code]))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", PARTLY_VISIBLE, ids=lambda path: path.stem)
-def test_visible_code_runs_alone(path: Path, tmp_path: Path) -> None:
-    code, visible, _ = cells_of(path)
-    assert len(visible) < len(code)
-    run_cells(path, visible, tmp_path)
 
 
 def test_a_wrong_decimal_is_found() -> None:

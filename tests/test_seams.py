@@ -22,7 +22,7 @@ from bnclassify.counts.information import mutual_information
 from bnclassify.fitting.lp import fit
 from bnclassify.frames.dataset import Dataset
 from bnclassify.frames.training import prepare
-from bnclassify.learners.fixed import network
+from bnclassify.learners.networks import network
 from bnclassify.metrics import METRICS, Metric
 from bnclassify.model.derived import BuiltOn, Derived
 from bnclassify.model.model import Model
@@ -141,6 +141,14 @@ class TwoFeatures(BuiltOn):
         return Sum((formulas.Table(-1, (0, 1), padded(logs)),), marginalizes=False)
 
 
+def two_features(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> TwoFeatures:
+    """Its learner: the recipe of the network without parents names this function."""
+    data = prepare(dataset, (class_var,))
+    none = dict.fromkeys(data.features, ())
+    basis = network(class_var, none, data.schema, Step("two_features", two_features))
+    return TwoFeatures(basis, recipe=basis.recipe)
+
+
 def test_a_family(car: pd.DataFrame) -> None:
     x = fit(TwoFeatures(bn.nb("class", car)), car, Dirichlet(1))
     counts = pd.crosstab([car["buying"], car["maint"]], car["class"])
@@ -148,6 +156,18 @@ def test_a_family(car: pd.DataFrame) -> None:
     posterior = bn.predict(x, car[(car["buying"] == "low") & (car["maint"] == "low")], prob=True)
     np.testing.assert_allclose(posterior, np.tile(row / row.sum(), (len(posterior), 1)))
     assert bn.cloglik(x, car) == pytest.approx(np.log(posterior_of(x, car)).sum())
+    y = bn.bnc(two_features, "class", car, smooth=1)
+    np.testing.assert_array_equal(bn.predict(y, car, prob=True), bn.predict(x, car, prob=True))
+    folds = np.arange(len(car)) % 3
+    by_hand = [
+        bn.accuracy(
+            bn.predict(bn.bnc(two_features, "class", car[folds != i], smooth=1), car[folds == i]),
+            car["class"][folds == i],
+        )
+        for i in range(3)
+    ]
+    assert bn.cv(y, car, folds=folds) == pytest.approx(np.mean(by_hand))
+    assert bn.cv(y, car, folds=folds, dag=False) == pytest.approx(np.mean(by_hand))
 
 
 def posterior_of(x: Model, frame: pd.DataFrame) -> list[float]:

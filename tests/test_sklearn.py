@@ -84,7 +84,6 @@ def y(car: pd.DataFrame) -> pd.Series[Any]:
     [
         pytest.param(BNCClassifier(), CASES, marks=pytest.mark.slow),
         pytest.param(BNCClassifier("nb"), CASES, marks=pytest.mark.slow),
-        pytest.param(BNCClassifier("aode", discretize="mixed"), CASES, marks=pytest.mark.slow),
         (plain(), EXPECTED),
         (plain("nb", smooth=0), EXPECTED),
         (plain("aode", handle_unknown="missing"), EXPECTED),

@@ -241,7 +241,7 @@ def test_one_dependence_estimators_are_an_average_of_networks(car: pd.DataFrame)
     networks = [bn.anb("class", {f: [s] for f in names if f != s}, car) for s in names]
     average = bn.lp(bn.Ensemble(tuple(networks)), rows, smooth=1)
     ours, theirs = (
-        bn.predict(model, car.iloc[[100, 900, 1700]], prob=True, interval=0.9, draws=1500, rng=seed)
+        bn.predict(model, car.iloc[[100, 900, 1700]], prob=True, interval=0.9, draws=600, rng=seed)
         for seed, model in enumerate([x, average])
     )
     np.testing.assert_allclose(ours, theirs, atol=0.06)

@@ -13,14 +13,14 @@ added anyway.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Codes, Positions, log_normalize, one_thread
+from ..base.arrays import Array, ArrayOf, Codes, Positions, blocks, log_normalize, one_thread
 from ..base.checks import OneOf, Whole, must_be
 from ..base.immutable import cached_property
 from ..base.messages import listed, shown, warn
@@ -47,6 +47,8 @@ _PRECISIONS = (256.0, 32.0, 4.0, 0.5)  # of the weights of waves, tried until th
 _IN_SEARCH = 8.0
 _OF_SUM = 30.0  # precision of the power of the sum
 _OF_CLASSES = 1e-3
+_BLOCK = 2**20  # cells of rows, one per pair, that are used at once: 12 MiB
+_KEPT = 2**24  # of all rows, up to which they are kept: 192 MiB
 
 
 class _Choice(NamedTuple):
@@ -67,7 +69,7 @@ class _Rows:
     """
 
     scores: Array
-    groups: Positions
+    groups: ArrayOf[np.int8]
     classes: Positions
     weights: Array
     waves: Array
@@ -156,7 +158,7 @@ def _rows_of(
     placed = x.place(data, "missing")
     weights = np.ones(len(data)) if data.weights is None else data.weights
     groups = [_groups_of(x, i, placed.codes[i], weights) for i in range(len(x.features))]
-    coded = np.array([of[own] for of, own in zip(groups, placed.codes, strict=True)], dtype=np.intp)
+    coded = np.array([of[own] for of, own in zip(groups, placed.codes, strict=True)], dtype=np.int8)
     classes = match(data, (x.class_var,), x.known_levels[-1:])[0].astype(np.intp)
     n = number_of_cases(raw)
     number = int(min(_FOLDS if n <= _MANY else _FOLDS_OF_MANY, n))
@@ -274,8 +276,6 @@ def _ranked(rows: _Rows) -> list[tuple[int, int]]:
     waves = rows.waves[features]
     posteriors = np.exp(log_normalize(rows.scores))
     shape = (len(features), size, len(features), size)
-    cells = rows.groups[features] + size * np.arange(len(features))[:, None]
-    marks = _indicators(np.where(rows.groups[features] >= 0, cells, -1), size * len(features))
     gains = np.zeros((len(features), len(features)))
     used = (
         range(1, rows.scores.shape[1]) if rows.scores.shape[1] == 2 else range(rows.scores.shape[1])
@@ -283,8 +283,12 @@ def _ranked(rows: _Rows) -> list[tuple[int, int]]:
     for c in used:
         residuals = rows.weights * ((rows.classes == c) - posteriors[:, c])
         spread_at = rows.weights * posteriors[:, c] * (1 - posteriors[:, c])
-        slope = (marks.T @ marks.multiply(residuals[:, None])).toarray().reshape(shape)
-        curve = (marks.T @ marks.multiply(spread_at[:, None])).toarray().reshape(shape)
+        slope, curve = np.zeros((2, *shape))
+        for block in blocks(len(rows.classes), len(features), _BLOCK):
+            marks = _indicators(rows.groups[features, block], size)
+            for total, weights in ((slope, residuals), (curve, spread_at)):
+                own = marks.T @ marks.multiply(weights[block, None])
+                total += own.toarray().reshape(shape)
         for _ in range(2):  # without what each feature explains alone
             for axis in (1, 3):
                 total = np.maximum(curve.sum(axis=axis, keepdims=True), 1e-9)
@@ -305,14 +309,19 @@ def _between(rows: _Rows, i: int) -> float:
     return float((sums**2 / np.maximum(mass, 1e-300)).sum())
 
 
-def _indicators(cells: Positions, size: int) -> Any:
-    """Return a sparse array, (rows, size), with 1 in the cells of a row: (terms, rows), or -1."""
+def _indicators(cells: ArrayOf[Any], size: int) -> Any:
+    """Return a sparse array, (rows, terms × size), with 1 in the cells of a row: (terms, rows).
+
+    The cells of each term are 0 to size - 1, or below 0 if the row has none.
+    """
     from scipy import sparse  # slow to import
 
-    known = cells >= 0
-    rows = np.broadcast_to(np.arange(cells.shape[1]), cells.shape)[known]
+    of_rows = cells.T + size * np.arange(len(cells), dtype=np.int32)
+    known = cells.T >= 0
+    ends = np.concatenate([[0], known.sum(axis=1).cumsum()])
+    places = of_rows[known]
     return sparse.csr_array(
-        (np.ones(len(rows)), (rows, cells[known])), shape=(cells.shape[1], size)
+        (np.ones(len(places)), places, ends), shape=(len(of_rows), len(cells) * size)
     )
 
 
@@ -342,13 +351,14 @@ class _Regression:
         first, second = np.array(self.pairs).T
         return self.rows.waves[first], self.rows.waves[second]
 
-    def design(self, rows: _Rows) -> Any:
-        """Return the indicators of the cells of the pairs, (rows, pairs × groups × groups)."""
-        first, second = [rows.groups[list(side)] for side in zip(*self.pairs, strict=True)]
-        size = rows.waves.shape[1]
-        cells = np.arange(len(self.pairs))[:, None] * size**2 + first * size + second
-        known = (first >= 0) & (second >= 0)
-        return _indicators(np.where(known, cells, -1), len(self.pairs) * size**2)
+    def designs(self, rows: _Rows) -> Iterable[tuple[slice, Any]]:
+        """Return the indicators of the cells of the pairs in each block of rows.
+
+        They are (rows, pairs × groups × groups) arrays, which are made again in each pass if they
+        are large.
+        """
+        made = _Designs(rows, self.pairs)
+        return list(made) if len(rows.classes) * len(self.pairs) <= _KEPT else made
 
     def _split(self, weights: Array) -> tuple[Array, Array, float]:
         """Return the weights of waves, classes and the sum."""
@@ -375,19 +385,19 @@ class _Regression:
     def change_at(self, rows: _Rows) -> Array:
         """Return what is added to the scores of rows."""
         cells = self.cells().reshape(-1, rows.scores.shape[1])
-        change = self.power() * rows.scores + self.design(rows) @ cells + self.of_classes()
-        return np.asarray(change)
+        change: Array = self.power() * rows.scores + self.of_classes()
+        for block, design in _Designs(rows, self.pairs):
+            change[block] += design @ cells
+        return change
 
     def fit(self, precision: float) -> _Regression:
         """Return the regression with the weights that maximize the likelihood less a ridge."""
         from scipy.optimize import minimize  # slow to import
 
         rows, contrasts = self.rows, self._contrasts
-        design = self.design(rows)
-        transposed = design.T.tocsr()
+        designs = self.designs(rows)
         others = contrasts.shape[1]
         back = [side.transpose(0, 2, 1) for side in self._sides]
-        own = np.eye(len(contrasts))[rows.classes]
         shape = (len(self.pairs), rows.waves.shape[1], rows.waves.shape[1], others)
         start = np.zeros(len(self.pairs) * rows.waves.shape[2] ** 2 * others + others + 1)
         start[-1] = 1
@@ -398,20 +408,46 @@ class _Regression:
         def loss(weights: Any) -> tuple[float, Any]:
             of_waves, of_classes, power = self._split(weights)
             cells = _between_sides(self._sides, of_waves).reshape(-1, others)
-            logs = log_normalize(power * rows.scores + (design @ cells + of_classes) @ contrasts.T)
-            away = rows.weights[:, None] * (np.exp(logs) - own)
-            slopes = away @ contrasts
-            of_cells = (transposed @ slopes).reshape(shape)
-            moved = weights - start
-            value = -float(rows.weights @ logs[own > 0]) + 0.5 * float(ridge @ moved**2)
-            of_waves = _between_sides((back[0], back[1]), of_cells)
-            gradient = [of_waves.ravel(), slopes.sum(axis=0), [(away * rows.scores).sum()]]
-            return value, np.concatenate(gradient) + ridge * moved
+            moved, of_cells, of_others = (
+                weights - start,
+                np.zeros(cells.shape),
+                np.zeros(others + 1),
+            )
+            value = 0.5 * float(ridge @ moved**2)
+            for block, design in designs:
+                scores, mass = rows.scores[block], rows.weights[block]
+                own = np.arange(len(mass)), rows.classes[block]
+                logs = log_normalize(power * scores + (design @ cells + of_classes) @ contrasts.T)
+                value -= float(mass @ logs[own])
+                away: Array = np.exp(logs)
+                away[own] -= 1
+                away *= mass[:, None]
+                slopes = away @ contrasts
+                of_cells += design.T @ slopes
+                of_others += [*slopes.sum(axis=0), (away * scores).sum()]
+            of_waves = _between_sides((back[0], back[1]), of_cells.reshape(shape))
+            return value, np.concatenate([of_waves.ravel(), of_others]) + ridge * moved
 
         options: Any = {"maxiter": 40, "ftol": 1e-6}
         begin = start if self.weights is None else self.weights
         found = minimize(loss, begin, jac=True, method="L-BFGS-B", options=options).x
         return replace(self, weights=found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Designs:
+    """Blocks of rows, and the indicators of their cells; see `_Regression.designs`."""
+
+    rows: _Rows
+    pairs: Sequence[tuple[int, int]]
+
+    def __iter__(self) -> Iterator[tuple[slice, Any]]:
+        first, second = np.array(self.pairs).T
+        size = self.rows.waves.shape[1]
+        for block in blocks(len(self.rows.classes), len(self.pairs), _BLOCK):
+            left, right = (self.rows.groups[side, block] for side in (first, second))
+            cells = np.where((left < 0) | (right < 0), -1, left.astype(np.int16) * size + right)
+            yield block, _indicators(cells, size**2)
 
 
 def _between_sides(sides: tuple[Array, Array], table: Array) -> Array:

@@ -16,7 +16,7 @@ from .information import informations
 
 NLogN = Callable[[ArrayOf[Any]], Array]
 
-_BLOCK_ROWS = 2**11  # number of rows that are multiplied at once
+_BLOCK_ROWS = 2**12  # number of rows that are multiplied at once
 _FEW_LEVELS = 8  # average number of levels up to which products are faster
 
 

@@ -5,60 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from operator import eq
-from typing import Any
 
 from ..base.calls import guided
 from ..base.checks import Instance, ListOf, OneOf, check_name, must_be
-from ..base.immutable import EMPTY, record
+from ..base.immutable import record
 from ..base.messages import shown
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Schema
 from ..frames.training import averages_views, find_schema
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import BNC
 from ..network.families import Family, check_families
 from ..superparents.one_dependence import AODE
-
-
-def network(
-    class_var: Hashable,
-    parents: Mapping[Hashable, Sequence[Hashable]],
-    schema: Schema | None,
-    step: Step,
-    trace: Mapping[str, Any] = EMPTY,
-) -> BNC:
-    """Build an augmented naive Bayes from the feature parents of each feature."""
-    with_class = {feature: (*names, class_var) for feature, names in parents.items()}
-    return general_network(class_var, {**with_class, class_var: ()}, schema, step, trace)
-
-
-def general_network(
-    class_var: Hashable,
-    parents: Mapping[Hashable, Sequence[Hashable]],
-    schema: Schema | None,
-    step: Step,
-    trace: Mapping[str, Any] = EMPTY,
-) -> BNC:
-    """Build a network from the parents of each variable, including the class."""
-    families = _families_with_class(class_var, parents)
-    levels = None if schema is None else schema.select([family[0] for family in families]).levels
-    return BNC(class_var, families, levels, recipe=Recipe.of(class_var, step, schema), trace=trace)
-
-
-def _families_with_class(
-    class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]]
-) -> tuple[Family, ...]:
-    """Return families with that of the class at the end, and the class as the last parent."""
-    ordered = dict(parents)
-    ordered[class_var] = ordered.pop(class_var)
-    return tuple(
-        [
-            (v, *(sorted(own, key=partial(eq, class_var)) if len(own) > 1 else own))
-            for v, own in ordered.items()
-        ]
-    )
+from .networks import families_with_class, network
 
 
 def _selected_features(
@@ -296,7 +254,7 @@ def fixed_network(
     class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]], step: Step, *, origin: str
 ) -> BNC:
     """Build any network from the parents of each variable, for its recipe; errors name `origin`."""
-    families = _families_with_class(class_var, parents)
+    families = families_with_class(class_var, parents)
     check_families(class_var, families, origin=origin)
     recipe_step = replace(step, settings={"families": families})
     return BNC(

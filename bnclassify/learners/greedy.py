@@ -23,8 +23,8 @@ from ..network.classifiers import BNC
 from ..reading.families import is_semi_naive
 from ..recipe.prior import find_prior
 from .arc_rules import Arc, ArcRules, check_start, written
-from .fixed import network
 from .neighbors import Arcs, Edit, Parents, Structure, apply, name_edit
+from .networks import network
 from .scoring import CrossValidatedScore, FoldedData
 
 

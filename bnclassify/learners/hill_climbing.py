@@ -16,8 +16,8 @@ from ..model.recipes import Step
 from ..network.classifiers import BNC
 from .arc_moves import MOVES, Change, Climb, Limits
 from .arc_rules import Arc, ArcRules, check_start
-from .fixed import general_network
 from .local_scores import LocalScores, check_complete, check_score, warn_of_fractions
+from .networks import general_network
 from .structural_em import check_missing, structural_em
 
 ParentNames = Mapping[Hashable, Sequence[Hashable]]

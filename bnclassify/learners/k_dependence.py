@@ -27,8 +27,8 @@ from ..network.classifiers import BNC
 from ..network.densities import Numbers, as_setting, columns_of
 from ..recipe.cases import column_order
 from .arc_rules import Arc, ArcRules
-from .fixed import network
 from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
+from .networks import network
 from .parent_gains import LeftOutScores, pairs_by_child, rounded_descending
 
 _LEAST_GAIN = 1.0  # in nats, of a parent: what AIC charges for its weight

@@ -21,7 +21,7 @@ from ..model.model import renewed
 from ..model.recipes import Step, TrainingRows
 from ..network.classifiers import BNC
 from ..network.em import Run, run_em, warn_of_end
-from .fixed import network
+from .networks import network
 
 
 @record

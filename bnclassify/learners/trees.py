@@ -20,8 +20,8 @@ from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..network.densities import Numbers, as_setting, columns_of
 from .arc_rules import Arc, ArcRules, written
-from .fixed import general_network, network
 from .local_scores import LocalScores, check_score, warn_of_fractions
+from .networks import general_network, network
 from .structural_em import check_missing, structural_em
 
 

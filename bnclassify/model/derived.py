@@ -1,4 +1,64 @@
-"""Models that are built on another model: they share its features, or change its posterior."""
+"""Families of models that are built on another model: what a family of models must define.
+
+A family is a frozen dataclass below `BuiltOn`, decorated with ``@record``. `BuiltOn` takes the
+class, the features and their levels from another model, usually a network without tables. The
+family defines
+
+- ``basis``, ``recipe`` and ``learned``: fields, the last two with defaults;
+- ``fitted``: whether it has parameters;
+- ``estimate(data, prior)``: the model with parameters. ``data.levels`` are the levels of the
+  features and then of the class. `count_families` counts the columns at some positions, and
+  ``prior(counts)`` makes probabilities that sum to 1 along the first axis;
+- ``score``: the formula of the scores. A `Table` has one axis per feature in its scope, each with
+  one entry more for a missing value, which `padded` adds, and the class last. Its owner is -1 if it
+  belongs to the class;
+- ``no_joint``: why there is no joint distribution, the end of error messages; only if so.
+
+A learner returns the family without parameters. Its recipe is that of the basis, a network whose
+`Step` names the learner. `bnc`, `predict`, `explain`, `cv`, `save` and `to_sql` then work:
+
+>>> from dataclasses import dataclass, field, replace
+>>> import numpy as np
+>>> from bnclassify import bnc, cv, load_car, predict
+>>> from bnclassify.base.immutable import record
+>>> from bnclassify.counts.contingency import count_families
+>>> from bnclassify.frames.training import prepare
+>>> from bnclassify.learners.networks import network
+>>> from bnclassify.model.recipes import Step
+>>> from bnclassify.scores.formulas import Sum, Table, padded
+>>> @dataclass(frozen=True, eq=False, repr=False)
+... class OneTable(BuiltOn):  # P(class | the feature at a position)
+...     basis: Model
+...     position: int
+...     table: np.ndarray | None = None
+...     recipe: object = None
+...     learned: dict = field(default_factory=dict)
+...     no_joint = "models the class given one feature only."
+...     @property
+...     def fitted(self):
+...         return self.table is not None
+...     def estimate(self, data, prior):
+...         own = len(self.features)  # the position of the class
+...         [counts] = count_families(data, [(own, self.position)])  # (classes, values)
+...         basis = replace(self.basis, levels=data.levels)
+...         return replace(self, basis=basis, table=prior(counts))
+...     @property
+...     def score(self):
+...         logs = padded(np.log(self.table.T))  # (values and missing, classes)
+...         return Sum((Table(-1, (self.position,), logs),), marginalizes=False)
+>>> def one_table(class_var, dataset, *, name):
+...     data = prepare(dataset, (class_var,))
+...     none = dict.fromkeys(data.features, ())
+...     step = Step("one_table", one_table, {"name": name})
+...     basis = network(class_var, none, data.schema, step)
+...     return OneTable(basis, data.features.index(name), recipe=basis.recipe)
+>>> car = load_car()
+>>> model = bnc(one_table, "class", car, smooth=1, dag_args={"name": "safety"})
+>>> predict(model, {"safety": "low"}, prob=True).round(3).to_numpy().tolist()
+[[0.995, 0.002, 0.002, 0.002]]
+>>> round(cv(model, car, k=5, rng=0), 3)
+0.7
+"""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar, cast
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class PseudoCounts(Immutable):
 
     nested = False
 
-    def per_cell(self, levels: Amount, configurations: float) -> Amount:
+    def per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
         """Return a, given numbers of levels (of a variable or several) and of configurations."""
         raise TypeError(f"{type(self).__name__} does not define pseudo-counts")
 
@@ -73,22 +73,35 @@ class PseudoCounts(Immutable):
         return self.shares(counts, counts.sum(axis=axis, keepdims=True), levels, prod(parent_cards))
 
     def side_by_side(
-        self, counts: ArrayOf[Any], variable: Positions, cards: Positions, configurations: int = 1
+        self,
+        counts: ArrayOf[Any],
+        variable: Positions,
+        cards: Positions,
+        configurations: int | Positions = 1,
     ) -> Array:
-        """Return tables of variables whose levels, at ascending positions, are on the last axis."""
+        """Return tables of variables whose levels, at ascending positions, are on the last axis.
+
+        The numbers of configurations may differ by table.
+        """
         sizes = np.bincount(variable)
         sizes = sizes[sizes > 0]
         totals = np.add.reduceat(counts, sizes.cumsum() - sizes, axis=-1, dtype=np.float64)
         totals = np.repeat(totals, sizes, axis=-1)
         return self.shares(counts, totals, cards[variable].astype(np.float64), configurations)
 
-    def masses(self, counts: ArrayOf[Any], levels: Amount, configurations: float) -> Array:
+    def masses(
+        self, counts: ArrayOf[Any], levels: Amount, configurations: float | Positions
+    ) -> Array:
         """Return N + a, as floats: the type of counts may be too narrow for the sum."""
         result: Array = np.add(counts, self.per_cell(levels, configurations), dtype=np.float64)
         return result
 
     def shares(
-        self, counts: ArrayOf[Any], totals: ArrayOf[Any], levels: Amount, configurations: float
+        self,
+        counts: ArrayOf[Any],
+        totals: ArrayOf[Any],
+        levels: Amount,
+        configurations: float | Positions,
     ) -> Array:
         """Return (N + a) / (N· + r a) in cells of tables with r levels; 1 / r if both are 0."""
         added = self.per_cell(levels, configurations)
@@ -113,7 +126,7 @@ class Dirichlet(PseudoCounts):
 
     smooth: float
 
-    def per_cell(self, levels: Amount, configurations: float) -> Amount:
+    def per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
         """Return ``smooth``."""
         return self.smooth + 0 * levels
 
@@ -127,9 +140,9 @@ class EquivalentSize(PseudoCounts):
 
     ess: float
 
-    def per_cell(self, levels: Amount, configurations: float) -> Amount:
+    def per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
         """Return ess / (r q), with q configurations of all parents, including the class."""
-        return self.ess / (levels * configurations)
+        return cast("Amount", self.ess / (levels * configurations))
 
 
 @record
@@ -141,7 +154,7 @@ class MEstimate(PseudoCounts):
 
     m: float
 
-    def per_cell(self, levels: Amount, configurations: float) -> Amount:
+    def per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
         """Return m / r."""
         return self.m / levels
 
@@ -153,7 +166,7 @@ class Given(PseudoCounts):
 
     is_positive = True  # as far as the tables are
 
-    def per_cell(self, levels: Amount, configurations: float) -> Amount:
+    def per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
         """Return 0."""
         return 0 * levels
 
@@ -172,7 +185,11 @@ class Drawn(PseudoCounts):
         return normalize(np.exp(logs - logs.max(axis=axis, keepdims=True)), axis)
 
     def side_by_side(
-        self, counts: ArrayOf[Any], variable: Positions, cards: Positions, configurations: int = 1
+        self,
+        counts: ArrayOf[Any],
+        variable: Positions,
+        cards: Positions,
+        configurations: int | Positions = 1,
     ) -> Array:
         """Draw the tables of several variables whose levels all occur."""
         starts = np.flatnonzero(np.diff(variable, prepend=-1))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, log
+from ..base.arrays import Array, Codes, Positions, blocks, log
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..counts.contingency import Recoding, contingency_tables
 from ..counts.pairs import check_all_pairs, count_pairs
@@ -139,15 +139,17 @@ class AODE(Average):
         (classes, square), prior, every = tally.counts, tally.prior, np.arange(self.spans[-1].stop)
         cards = np.array([span.stop - span.start for span in self.spans])
         feature = np.repeat(np.arange(len(cards)), cards)
-        children = []
-        for span, card in zip(self.spans, cards.tolist(), strict=True):
-            cpts = prior.side_by_side(square[span], feature, cards, card * len(classes))
-            others, own = (
-                cpts.transpose(2, 0, 1),
-                np.empty((len(feature) - card, card, len(classes))),
-            )
-            own[: span.start], own[span.start :] = others[: span.start], others[span.stop :]
-            children.append(own)
+        configurations = (cards[feature] * len(classes))[:, None, None]
+        children, ends = list[Array](), [0, *np.cumsum(cards).tolist()]
+        for block in blocks(len(cards), int(cards.max(initial=1)) * len(classes) * len(feature)):
+            start = ends[block.start]
+            rows = slice(start, ends[block.stop])
+            cpts = prior.side_by_side(square[rows], feature, cards, configurations[rows])
+            for first, last in pairwise(ends[block.start : block.stop + 1]):
+                others = cpts[first - start : last - start].transpose(2, 0, 1)
+                own = np.empty((len(feature) - (last - first), *others.shape[1:]))
+                own[:first], own[first:] = others[:first], others[last:]
+                children.append(own)
         singles = square[every, :, every].T
         return replace(
             self,
