@@ -16,7 +16,7 @@ from .information import informations
 
 NLogN = Callable[[ArrayOf[Any]], Array]
 
-_BLOCK_ROWS = 2**12  # number of rows that are multiplied at once
+_BLOCK_ROWS = 2**11  # number of rows that are multiplied at once
 _FEW_LEVELS = 8  # average number of levels up to which products are faster
 
 
@@ -65,11 +65,15 @@ def _multiply_levels(
     smallest = exact if weights is not None else np.min_scalar_type(len(data))
     shape = len(np.arange(n_levels)[owners]), 1 if given is None else data.cards[given], n_levels
     counts = np.zeros(shape, smallest)
+    # New memory in each block would take as long as the products.
+    is_one, one = (np.empty((n_levels, _BLOCK_ROWS), dtype) for dtype in (bool, exact))
     with one_thread:
         for c in range(counts.shape[1]):
             rows = np.flatnonzero(of_given == c)
             for block in blocks(len(rows), most=_BLOCK_ROWS):
-                ones = levels_of_rows(data, columns, rows[block]).astype(exact)
+                n = block.stop - block.start
+                ones = one[:, :n]
+                np.copyto(ones, levels_of_rows(data, columns, rows[block], out=is_one[:, :n]))
                 # Entry (i, j) of the product counts the rows in which levels i and j are both 1:
                 # [[1 0 1], [0 1 1]] times its transpose is [[2 1], [1 2]].
                 owned = ones[owners] if weights is None else ones[owners] * weights[rows[block]]
@@ -77,13 +81,14 @@ def _multiply_levels(
     return counts
 
 
-def levels_of_rows(data: Dataset, columns: Sequence[int], rows: Positions) -> Mask:
-    """Return which rows have each level of columns, (levels, rows)."""
+def levels_of_rows(
+    data: Dataset, columns: Sequence[int], rows: Positions, out: Mask | None = None
+) -> Mask:
+    """Return which rows have each level of columns, (levels, rows), in ``out`` if it is given."""
     pairs = [(column, level) for column in columns for level in range(data.cards[column])]
     of_column, level = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-    return np.asarray(
-        data.codes.take(rows, axis=1)[of_column] == level[:, None].astype(data.codes.dtype)
-    )
+    codes, level = data.codes.take(rows, axis=1), level[:, None].astype(data.codes.dtype)
+    return np.asarray(np.equal(codes[of_column], level, out=out))
 
 
 def check_all_pairs(data: Countable, features: Sequence[int], class_column: int) -> None:

@@ -158,7 +158,10 @@ def _name_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) ->
 
 
 def _predict_parts(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> Predictions:
-    """Predict the rows of a Dask DataFrame, each when its partition is computed."""
+    """Predict the rows of a Dask DataFrame, each when its partition is computed, after all rounds.
+
+    Rows in memory are predicted in their rounds, so that no model is kept.
+    """
     frame = dask_frame_of(plan.data)
     if frame is None:
         raise TypeError(

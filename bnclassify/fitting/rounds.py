@@ -265,7 +265,10 @@ def _read_for_models(
 def _hide_unseen(
     models: Mapping[Any, Model], data: TrainingData
 ) -> tuple[TrainingData, dict[Hashable, int]]:
-    """Return data without the levels that a fixed model lacks, and their numbers by column."""
+    """Return data without the levels that a fixed model lacks, and their numbers by column.
+
+    Raw rows are coded by each model here, and parts by their common preparation as they are read.
+    """
     unseen: dict[Hashable, Mask] = {}
     for model in models.values():
         coded = data if model.preparation is None else model.preparation.code(data)
@@ -370,7 +373,8 @@ def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation |
 def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rng: Seed) -> Plan:
     """Assign rows in memory to folds, stratified by one target; the first repeat never changes.
 
-    Folds that are given include rows without a class.
+    Given folds include rows without a class. Parts are assigned by hashes in place of this, because
+    stratified folds need all rows at once.
     """
     generator, rounds, digest, is_partition = check_rng(rng), [], blake2b(digest_size=12), True
     index, given = data.all_rows.index, data

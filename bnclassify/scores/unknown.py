@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, blocks
+from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, blocks, one_thread
 from ..base.immutable import ANY_NUMBER, COUNT, PROBABILITY, Immutable, bounded, record
 
 UNKNOWN = -2
@@ -129,7 +129,8 @@ class UnknownEffects(Immutable):
         for block in blocks(len(order), self.means.size * self.others, 16 * BLOCK_CELLS):
             rows = order[block]
             numbers, own = np.unique(of_row[rows], return_inverse=True)
-            weights, variances = self._regressions_on_known(patterns.T[numbers])
+            with one_thread:  # small equations
+                weights, variances = self._regressions_on_known(patterns.T[numbers])
             variance, means = variances[own, None], self.means[:, None]
             known, unknown = states[:, rows, None] >= 0, states[:, rows, None] == UNKNOWN
             effect = np.where(unknown, 0.0, odds[:, rows])
@@ -149,22 +150,25 @@ class UnknownEffects(Immutable):
         """
         q, n = self.others, self.means.size
         weights, variances = np.zeros((len(states), n, q)), np.empty(len(states))
-        for some in blocks(len(states), n * n, BLOCK_CELLS // 8):
-            known = np.repeat(states[some] >= 0, q, axis=1)[..., None]
-            hidden = np.repeat(states[some] == UNKNOWN, q, axis=1)[..., None]
-            to_sum = hidden * np.tile(np.eye(q), (len(self.means), 1))
-            if self.covariances.ndim == 1:
-                between = self.covariances[:, None] * to_sum
-            else:
-                between = self.covariances @ to_sum
-                # The weight of an effect that is not known is 0. With Σ = [[a, b], [b, c]] and the
-                # second effect unknown, [[a, 0], [0, 1]] w = [b, 0].
-                at = np.flatnonzero(known.any(axis=0))
-                covariances, known = self.covariances[np.ix_(at, at)], known[:, at]
-                given = np.where(known & known.swapaxes(1, 2), covariances, np.eye(len(at)))
-                weights[some, at] = np.linalg.solve(given, known * between[:, at])
-            within = to_sum.swapaxes(1, 2) @ between - between.swapaxes(1, 2) @ weights[some]
-            variances[some] = mean_variance(within)
+        known = states >= 0
+        # patterns with as many known effects have equations of one shape
+        for number in np.unique(np.count_nonzero(known, axis=1)).tolist():
+            alike = np.flatnonzero(np.count_nonzero(known, axis=1) == number)
+            for block in blocks(len(alike), n * max(n, number * q), BLOCK_CELLS // 8):
+                some = alike[block]
+                hidden = np.repeat(states[some] == UNKNOWN, q, axis=1)[..., None]
+                to_sum = hidden * np.tile(np.eye(q), (len(self.means), 1))
+                if self.covariances.ndim == 1:
+                    between = self.covariances[:, None] * to_sum
+                else:
+                    between = self.covariances @ to_sum
+                    # With Σ = [[a, b], [b, c]] and the second effect unknown, a w = b.
+                    at = np.nonzero(np.repeat(known[some], q, axis=1))[1].reshape(len(some), -1)
+                    given = self.covariances[at[:, :, None], at[:, None, :]]
+                    own = np.arange(len(some))[:, None], at
+                    weights[some[:, None], at] = np.linalg.solve(given, between[own])
+                within = to_sum.swapaxes(1, 2) @ between - between.swapaxes(1, 2) @ weights[some]
+                variances[some] = mean_variance(within)
         return weights.reshape(len(states), len(self.means), q, q), variances
 
     def _correction_per_variance(self, constant: Array) -> Array:
