@@ -63,24 +63,29 @@ def test_a_number_of_pseudo_counts_per_level_replaces_searched_ones(car: pd.Data
     searched, fixed = [bn.concentrations(bn.lp(x, car, backoff=amount)) for amount in (True, 2)]
     level = searched.index.get_level_values("level")
     pd.testing.assert_series_equal(fixed[level < 2], searched[level < 2])
-    assert fixed[level >= 2].tolist() == [8.0] * 3  # maint and doors have four levels
+    parents = {"maint": ["buying"], "maint ": ["buying", "safety"], "doors": ["lug_boot"]}
+    means = [car.groupby([*of, "class"])[v.strip()].nunique().mean() for v, of in parents.items()]
+    assert fixed[level >= 2].tolist() == pytest.approx(2 * np.array(means))
     table = bn.params(bn.lp(x, car, backoff=2))["doors"][:, 0, 0]  # axes: doors, lug_boot, class
     shorter = bn.params(bn.lp(bn.nb("class", car), car, backoff=2))["doors"][:, 0]
     doors, boot, label = (list(bn.values(bn.lp(x, car, smooth=1))[v]) for v in ("doors", "lug_boot", "class"))
     rows = car[(car["lug_boot"] == boot[0]) & (car["class"] == label[0])]
     counts = rows["doors"].value_counts()[doors].to_numpy()
-    np.testing.assert_allclose(table, (counts + 8 * shorter) / (len(rows) + 8))
+    amount = 2 * means[-1]
+    np.testing.assert_allclose(table, (counts + amount * shorter) / (len(rows) + amount))
 
 
-def test_levels_beyond_the_sixteenth_add_no_pseudo_counts() -> None:
-    """Not more are worth anything in a cell of few rows: here each pair of levels has one class."""
+def test_only_levels_that_occur_with_a_configuration_add_pseudo_counts() -> None:
+    """40 levels occur with each of 12 levels in one class or the other, so about 20 in a configuration."""
     rng = np.random.default_rng(0)
     long, other = rng.integers(40, size=2000), rng.integers(12, size=2000)
     kind = np.where(rng.integers(2, size=(40, 12)) > 0, "u", "v")[long, other]
     frame = pd.DataFrame({"long": long, "other": other, "y": kind}).astype(str)
     x = bn.anb("y", {"long": ["other"]}, frame)
-    for amount, n in [(2, 32.0), (0.5, 8.0)]:
-        assert bn.concentrations(bn.lp(x, frame, backoff=amount))["long"].iloc[-1] == n
+    mean = frame.groupby(["other", "y"])["long"].nunique().mean()
+    for amount in (2, 0.5):
+        found = bn.concentrations(bn.lp(x, frame, backoff=amount))["long"].iloc[-1]
+        assert found == pytest.approx(amount * mean)
     assert bn.accuracy(bn.predict(bn.lp(x, frame, backoff=2), frame), frame["y"]) > 0.99
 
 

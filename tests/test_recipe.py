@@ -524,3 +524,11 @@ def test_a_step_that_harms_has_the_power_0() -> None:
     first, last = found.powers([0.75])
     assert last == 0
     assert first == pytest.approx(found.without_step().powers([0.75])[0], abs=1e-9)
+
+
+def test_tables_that_harm_keep_the_order_of_the_classes() -> None:
+    classes = np.tile([0, 1], 20)
+    evidence = np.where(classes == 1, 1.0, -1.0) + np.sin(np.arange(40))
+    members = np.array([evidence, -evidence])[:, None]
+    found = blend.FoldOdds(members, np.zeros((1, 40)), classes, np.ones(40))
+    assert found.powers([0.25, 0.5])[1] == 0.01

@@ -108,8 +108,8 @@ def lp(
     backoff : bool or float, default False
         If True, shrink each table towards the table with one parent fewer, by the amount that
         maximizes the marginal likelihood. A number, such as 2, is faster: the tables with
-        feature parents are shrunk by this number of pseudo-counts per level, of at most 16 levels.
-        `concentrations` returns the amounts.
+        feature parents are shrunk by this number of pseudo-counts for each level that occurs with
+        a configuration of the parents, in the mean. `concentrations` returns the amounts.
     awnb_trees : int, optional
         Number of unpruned trees, such as 10, for the weights of AWNB.
     awnb_bootstrap : float, optional

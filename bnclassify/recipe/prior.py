@@ -36,7 +36,6 @@ _GRID = np.geomspace(LEAST, MOST, 9)
 _GRID[[0, -1]] = LEAST, MOST
 _LOG_GRID = np.log(_GRID)
 _FEW = 4  # counts up to which a sum is faster than digamma
-_MOST_LEVELS = 16  # levels that count for `per_level`: with more, few of them occur in a cell
 
 
 def learn_masses(
@@ -280,7 +279,8 @@ class BackOff(Immutable):
     added first, then the feature parents in family order. The class alone has a pseudo-count of 1.
 
     If ``per_level`` is a number, tables with feature parents are shrunk by this number of
-    pseudo-counts for each level of the variable, at most 16 of them.
+    pseudo-counts for each level that occurs with a configuration of the parents, in the mean of
+    configurations. Witten and Bell (1991) add one per level and configuration.
     """
 
     bounds = bounded(per_level=POSITIVE)
@@ -345,7 +345,7 @@ def _nested_masses(
     of_class: Sequence[bool],
     per_level: float | None,
 ) -> list[list[Array]]:
-    """Return the concentrations of prefixes; with feature parents, maybe one per level."""
+    """Return the concentrations of prefixes; with feature parents, maybe by occurring levels."""
     if per_level is None:
         return learn_masses(families, cards, of_class)
     roots = [
@@ -353,13 +353,25 @@ def _nested_masses(
     ]
     alone = [prefixes[: root + 1] for prefixes, root in zip(families, roots, strict=True)]
     searched = learn_masses(alone, [levels[:, :1] for levels in cards], of_class)
-    given = [
-        per_level * np.minimum(levels[:, 0], _MOST_LEVELS).astype(np.float64) for levels in cards
-    ]
     return [
-        [*masses, *[amounts] * (levels.shape[1] - 1)]
-        for masses, amounts, levels in zip(searched, given, cards, strict=True)
+        [*masses, *[per_level * mean for mean in _occurring_levels(prefixes, levels)[root + 1 :]]]
+        for masses, prefixes, levels, root in zip(searched, families, cards, roots, strict=True)
     ]
+
+
+def _occurring_levels(prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Array]:
+    """Return the mean number of levels that occur with a configuration, by prefix and coding.
+
+    A configuration includes the class, if it is a parent. Example: 3 levels occur in class a, and
+    1 in class b; the mean is 2. It is 1 if no configuration occurs.
+    """
+    result = []
+    for prefix, owner in zip(prefixes, owners(prefixes, cards), strict=True):
+        of_cells = owner[prefix.cells.keys // prefix.levels]
+        cells = np.bincount(of_cells, np.count_nonzero(prefix.counts, axis=1), len(cards))
+        rows = np.bincount(owner, np.count_nonzero(prefix.totals, axis=1), len(cards))
+        result.append(np.maximum(cells, 1) / np.maximum(rows, 1))
+    return result
 
 
 def _given_masses(prior: Any, prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Array]:
