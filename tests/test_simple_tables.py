@@ -328,3 +328,23 @@ def test_the_seed_draws_the_parts() -> None:
     np.testing.assert_array_equal(p[2], p[3])
     differences = [np.abs(p[i] - p[j]).max() for i, j in ((0, 2), (2, 4))]
     assert all(1e-4 < difference < 0.2 for difference in differences)
+
+
+def scales(n: int, seed: int) -> pd.DataFrame:
+    """Make series of different scales, each with its values from 0 to 1 beside it."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(4, size=n)
+    share = rng.random(n)
+    low, width = np.array([500, 2e5, 2, 2700])[label], np.array([12000, 1e5, 15, 12000])[label]
+    names = np.array(["spent", "people", "saved", "jobs"])[label]
+    return pd.DataFrame({"value": low + width * share, "share": share, "series": names})
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_no_member_counts_negatively(seed: int) -> None:
+    """A density of small variance has log odds of thousands far away, whose negative part is no evidence."""
+    model = bn.bnc(class_var="series", dataset=scales(1000, seed))
+    new = scales(1000, seed + 10)
+    assert -bn.cloglik(model, new) / 1000 < 0.25
+    people = new[new["series"] == "people"]
+    assert (bn.predict(model, people) == "people").all()

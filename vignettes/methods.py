@@ -968,10 +968,10 @@ print(
 # maximize
 #
 # $$
-# \sum_i \ln P(y_i \mid x_i) - \frac{15}{2} \left( (r - \tfrac{s}{4})^2 + (a - \tfrac{s}{2})^2 \right) - (b + 3)^2, \quad r \ge 0,\ a \ge 0.01,\ b \ge 0
+# \sum_i \ln P(y_i \mid x_i) - \frac{15}{2} \left( (r - \tfrac{s}{4})^2 + (a - \tfrac{s}{2})^2 \right) - (b + 3)^2, \quad r \ge 0,\ a \ge 0.01,\ 0 \le b \le a
 # $$
 #
-# The derivative of the last term at $b = 0$ is −6, so arcs between features are used only if each unit of b gains more than 6
+# No model has a negative power, because $b \le a$. The derivative of the last term at $b = 0$ is −6, so arcs between features are used only if each unit of b gains more than 6
 # nats. As many of the folds are used as hold 600 rows in the mean. Once at least 150 rows, multiplied to the number of rows of
 # all these folds, give $b = 0$, the later folds do without B. With fewer
 # than ten rows, or groups, $r = \frac{s}{4}$ and $a = \frac{s}{2}$, and with fewer than five rows per feature, $b = 0$. R has the

@@ -76,19 +76,37 @@ class FoldOdds:
     def powers(self, mean: Sequence[float]) -> Array:
         """Return the best powers of members, around the means of the first and of a parent step.
 
-        No power is below its minimum. Example: with powers (0.4, 0.7, −0.1), the step is fixed at
-        its least value 0, and the others are searched again.
+        No member counts negatively, so the step from the model without parents to the one with
+        parents has at most the power of the model without.
         """
-        means = np.array([*mean, _STEP_MEAN][: len(self.odds)])
+        n, steps = len(mean), len(self.odds) - len(mean)
+        means = np.array([*mean, *[_STEP_MEAN] * steps])
+        ridges = np.array([*[_PRECISION] * n, *[_STEP_PRECISION] * steps])
+        found = self._maximize(means, ridges, n - 1)
+        if not steps or found[-1] <= found[-2]:
+            return found
+        # The model with parents alone, which has both priors: precisions 15 and 2 around 0.5 and
+        # −3 are a precision of 17 around (15 · 0.5 − 2 · 3) / 17 = 0.09.
+        joined = replace(self, odds=np.append(self.odds[:-2], self.odds[-2:].sum(axis=0)[None], 0))
+        means[-2] = ridges[-2:] @ means[-2:] / ridges[-2:].sum()
+        ridges[-2] = ridges[-2:].sum()
+        found = joined._maximize(means[:-1], ridges[:-1], n - 1)
+        return np.append(found, found[-1])
+
+    def _maximize(self, means: Array, ridges: Array, tables: int) -> Array:
+        """Return the best powers, none below its minimum; that of the tables is above 0.
+
+        Example: with powers (0.4, 0.7, −0.1), the step is fixed at its least value 0, and the
+        others are searched again.
+        """
         least = np.zeros(len(means))
-        least[len(mean) - 1] = _LEAST_POWER
+        least[tables] = _LEAST_POWER
         found: Array = np.maximum(means, least)
         free = np.ones(len(means), dtype=bool)
         while free.any():
             offset = self.offset + np.tensordot(found[~free], self.odds[~free], 1)
             problem = Problem([self.odds[free]], self.classes, self.counts, offset=offset)
-            ridges = np.array([*[_PRECISION] * len(mean), _STEP_PRECISION])[: len(means)][free]
-            found[free], *_ = maximize(problem, means[free], ridges, found[free])
+            found[free], *_ = maximize(problem, means[free], ridges[free], found[free])
             low = free & (found < least)
             found[low] = least[low]
             if not low.any():
