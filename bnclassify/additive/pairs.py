@@ -123,11 +123,11 @@ def with_pairs(x: EffectTable, dataset: InFull, pairs: Any, learned_from: Model)
     with one_thread:  # products of small arrays
         rows, groups, folds = _rows_of(x, dataset, learned_from)
         named = _with_values(x, rows, pairs) if isinstance(pairs, tuple) else []
-        order = named or _ranked(rows)
+        order = named or _ranked_pairs(rows)
         if not order or (isinstance(pairs, tuple) and not named):
             return x
         asked = len(order) if named else None if pairs == "auto" else pairs
-        choice = _chosen(rows, folds, asked, named)
+        choice = _chosen_precision_and_pairs(rows, folds, asked, named)
         if asked is None and choice.gain <= _CLEAR * choice.error:
             return x
         fit = _Regression(rows, order[: choice.number]).fit(choice.precision)
@@ -220,7 +220,7 @@ def _waves_of(x: EffectTable, groups: Sequence[Positions]) -> Array:
     )
 
 
-def _chosen(
+def _chosen_precision_and_pairs(
     rows: _Rows, folds: Positions, asked: int | None, named: Sequence[tuple[int, int]]
 ) -> _Choice:
     """Return the precision, and the number of pairs if none is given, that held-out rows favor."""
@@ -232,7 +232,7 @@ def _chosen(
             tested += float(test.weights.sum())
     if not parts:
         return _Choice(0.0, 0.0, asked or _FEW, _PRECISIONS[0])
-    orders = [named or _ranked(train) for train, _ in parts]
+    orders = [named or _ranked_pairs(train) for train, _ in parts]
     weights = np.concatenate([test.weights for _, test in parts])
     before = np.concatenate([test.losses(0.0) for _, test in parts])
 
@@ -265,12 +265,12 @@ def _mean_and_error(values: Array, weights: Array) -> tuple[float, float]:
     )
 
 
-def _ranked(rows: _Rows) -> list[tuple[int, int]]:
+def _ranked_pairs(rows: _Rows) -> list[tuple[int, int]]:
     """Return the pairs of features that would add to the likelihood, the best first."""
     size = rows.waves.shape[1]
     features = np.flatnonzero(rows.waves.any(axis=(1, 2)))
     if len(features) > _FEATURES:
-        between = np.array([_between(rows, i) for i in features.tolist()])
+        between = np.array([_variation_between_groups(rows, i) for i in features.tolist()])
         largest = np.argsort(-between, kind="stable")[:_FEATURES]
         features = np.sort(features[largest])
     waves = rows.waves[features]
@@ -285,7 +285,7 @@ def _ranked(rows: _Rows) -> list[tuple[int, int]]:
         spread_at = rows.weights * posteriors[:, c] * (1 - posteriors[:, c])
         slope, curve = np.zeros((2, *shape))
         for block in blocks(len(rows.classes), len(features), _BLOCK):
-            marks = _indicators(rows.groups[features, block], size)
+            marks = _sparse_indicators_of_cells(rows.groups[features, block], size)
             for total, weights in ((slope, residuals), (curve, spread_at)):
                 own = marks.T @ marks.multiply(weights[block, None])
                 total += own.toarray().reshape(shape)
@@ -301,7 +301,7 @@ def _ranked(rows: _Rows) -> list[tuple[int, int]]:
     return [(int(features[i]), int(features[j])) for _, i, j in pairs]
 
 
-def _between(rows: _Rows, i: int) -> float:
+def _variation_between_groups(rows: _Rows, i: int) -> float:
     """Return how much the mean scores differ between the groups of a feature."""
     group = rows.groups[i] + 1
     mass = np.bincount(group, rows.weights)
@@ -309,7 +309,7 @@ def _between(rows: _Rows, i: int) -> float:
     return float((sums**2 / np.maximum(mass, 1e-300)).sum())
 
 
-def _indicators(cells: ArrayOf[Any], size: int) -> Any:
+def _sparse_indicators_of_cells(cells: ArrayOf[Any], size: int) -> Any:
     """Return a sparse array, (rows, terms × size), with 1 in the cells of a row: (terms, rows).
 
     The cells of each term are 0 to size - 1, or below 0 if the row has none.
@@ -360,7 +360,7 @@ class _Regression:
         made = _Designs(rows, self.pairs)
         return list(made) if len(rows.classes) * len(self.pairs) <= _KEPT else made
 
-    def _split(self, weights: Array) -> tuple[Array, Array, float]:
+    def _split_weights(self, weights: Array) -> tuple[Array, Array, float]:
         """Return the weights of waves, classes and the sum."""
         waves, others = self.rows.waves.shape[2], self._contrasts.shape[1]
         of_waves = weights[: -others - 1].reshape(len(self.pairs), waves, waves, others)
@@ -369,13 +369,13 @@ class _Regression:
     def cells(self) -> Array:
         """Return the tables of the pairs, (pairs, groups, groups, classes)."""
         assert self.weights is not None
-        of_waves = self._split(self.weights)[0]
+        of_waves = self._split_weights(self.weights)[0]
         return np.asarray(_between_sides(self._sides, of_waves) @ self._contrasts.T)
 
     def of_classes(self) -> Array:
         """Return what is added to the scores of the classes."""
         assert self.weights is not None
-        return np.asarray(self._contrasts @ self._split(self.weights)[1])
+        return np.asarray(self._contrasts @ self._split_weights(self.weights)[1])
 
     def power(self) -> float:
         """Return what is added to the power of the sum."""
@@ -406,7 +406,7 @@ class _Regression:
         ridge[-1] = _OF_SUM
 
         def loss(weights: Any) -> tuple[float, Any]:
-            of_waves, of_classes, power = self._split(weights)
+            of_waves, of_classes, power = self._split_weights(weights)
             cells = _between_sides(self._sides, of_waves).reshape(-1, others)
             moved, of_cells, of_others = (
                 weights - start,
@@ -447,7 +447,7 @@ class _Designs:
         for block in blocks(len(self.rows.classes), len(self.pairs), _BLOCK):
             left, right = (self.rows.groups[side, block] for side in (first, second))
             cells = np.where((left < 0) | (right < 0), -1, left.astype(np.int16) * size + right)
-            yield block, _indicators(cells, size**2)
+            yield block, _sparse_indicators_of_cells(cells, size**2)
 
 
 def _between_sides(sides: tuple[Array, Array], table: Array) -> Array:
@@ -463,18 +463,18 @@ def _added(x: EffectTable, fit: _Regression, groups: Sequence[Positions]) -> Eff
     power, found = 1 + fit.power(), list[PairEffects]()
     for (i, j), cells in zip(fit.pairs, fit.cells(), strict=True):
         own = cells[: int(groups[i].max()) + 1, : int(groups[j].max()) + 1]
-        table = np.pad(own - _level(own), ((0, 1), (0, 1), (0, 0)))
+        table = np.pad(own - _reference_log(own), ((0, 1), (0, 1), (0, 0)))
         found.append(PairEffects((i, j), (groups[i], groups[j]), table))
     constant = power * x.constant + fit.of_classes()
     return replace(
         x,
         tables=tuple([power * table for table in x.tables]),
-        constant=constant - _level(constant),
+        constant=constant - _reference_log(constant),
         pairs=tuple(found),
         unknown=None,
     )
 
 
-def _level(logs: Array) -> Array:
+def _reference_log(logs: Array) -> Array:
     """Return what is subtracted of logs of classes: the first of two, or the mean of more."""
     return logs[..., :1] if logs.shape[-1] == 2 else logs.mean(axis=-1, keepdims=True)

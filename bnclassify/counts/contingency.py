@@ -21,7 +21,6 @@ from ..frames.dataset import Countable, Dataset
 MAX_CELLS = 2**27
 """Maximum number of cells of a table (1 GiB)."""
 
-_CROSSED_CELLS = 2**9  # maximum number of cells of a table of several families
 _FEW_CELLS = 2**5  # of a table that is counted fastest by bits
 
 _count_bits: Any = getattr(np, "bitwise_count", None)  # which NumPy 1 does not have

@@ -168,7 +168,9 @@ class ScoreColumns:
             codes: dict[int, str] = {}  # in the coding that the tables of a network share
             for term in formula.terms:
                 codes |= self._codes_of_table(term) if isinstance(term, Table) else {}
-            return self._marginalized([self._factor_of_term(term) for term in formula.terms], codes)
+            return self._marginalized_scores(
+                [self._factor_of_term(term) for term in formula.terms], codes
+            )
         z = [self._number_on_scale(scale) for scale in formula.scales]
         texts: list[list[str]] = [[] for _ in range(self.n_classes)]
         for term in formula.terms:
@@ -282,7 +284,7 @@ class ScoreColumns:
             )
         return term.scope, np.array(texts, dtype=object).reshape(term.mean.shape)
 
-    def _marginalized(self, factors: list[Factor], codes: dict[int, str]) -> list[str]:
+    def _marginalized_scores(self, factors: list[Factor], codes: dict[int, str]) -> list[str]:
         """Return the scores, all features being eliminated, whether they are missing or not."""
         cards = {v: r for scope, cells in factors for v, r in zip(scope, cells.shape, strict=False)}
 

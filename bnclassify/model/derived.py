@@ -12,7 +12,7 @@ family defines
 - ``score``: the formula of the scores. A `Table` has one axis per feature in its scope, each with
   one entry more for a missing value, which `padded` adds, and the class last. Its owner is -1 if it
   belongs to the class;
-- ``no_joint``: why there is no joint distribution, the end of error messages; only if so.
+- ``no_joint``: if the family does not define a joint distribution, the reason, for error messages.
 
 A learner returns the family without parameters. Its recipe is that of the basis, a network whose
 `Step` names the learner. `bnc`, `predict`, `explain`, `cv`, `save` and `to_sql` then work:

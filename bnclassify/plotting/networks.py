@@ -25,7 +25,15 @@ from ..model.model import WRITERS, Model
 from ..reading.facts import mark_up
 from ..reading.families import values
 from .canvas import BLUE, GREY, blend
-from .nodes import Node, all_named, distributed, explained, joint_effects, observed, written
+from .nodes import (
+    Node,
+    all_named,
+    distributed,
+    escaped_for_graphviz,
+    explained,
+    joint_effects,
+    observed,
+)
 
 if TYPE_CHECKING:
     import graphviz
@@ -249,7 +257,8 @@ def _picture_attributes(
         "graph_attr": {
             "rankdir": _direction_of_layers(arcs, x.features),
             "nodesep": "0.15", "overlap": "false", "splines": "true",
-            "label": written(caption), "fontname": "Helvetica", "fontsize": str(fontsize or _FONT),
+            "label": escaped_for_graphviz(caption),
+            "fontname": "Helvetica", "fontsize": str(fontsize or _FONT),
         },
         "node_attr": {
             "shape": "box", "style": "rounded", "color": GREY, "fontname": "Helvetica",

@@ -26,7 +26,10 @@ _DARK = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "whit
 
 def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     """Draw variables' names and features' weights, colored if learned; add a caption."""
-    nodes = {v: {"label": written(str(v))} | (_DARK if v in x.targets else {}) for v in x.variables}
+    nodes = {
+        v: {"label": escaped_for_graphviz(str(v))} | (_DARK if v in x.targets else {})
+        for v in x.variables
+    }
     _, shares, note = x.picture
     is_sum = not shares and x.fitted and x.one_class and bool(x.no_joint)
     if is_sum and set(x.arc_shares()) == {(x.class_var, name) for name in x.features}:
@@ -34,7 +37,7 @@ def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
         note = f"{note}; {_RANGES}" if note else _RANGES
     is_weighted = x.facts().get("weights") is not None or note.endswith(_RANGES)
     for feature, share in shares.items():
-        nodes[feature] = {"label": written(f"{feature}\n{share:.2f}")}
+        nodes[feature] = {"label": escaped_for_graphviz(f"{feature}\n{share:.2f}")}
         if is_weighted:
             nodes[feature] |= _style_filled_with(blend(BLUE, 0.8 * share / max(shares.values())))
     learner = "" if x.recipe is None else f", learned by {x.recipe.structure.name}"
@@ -42,7 +45,7 @@ def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     return nodes, [f"{predicted} and {len(x.features):,} features{learner}", *filter(None, [note])]
 
 
-def written(text: str) -> str:
+def escaped_for_graphviz(text: str) -> str:
     """Escape text for Graphviz, line by line, and shorten lines that some versions cannot read."""
     import graphviz  # slow to import
 
@@ -72,7 +75,7 @@ def explained(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]
             nodes[variable]["style"] = "rounded,dashed"
     label = f"{class_var} = {explanation.target}: {chance(explanation.probability)}"
     text = f"{label}\nprior {signed(weights[class_var])}"
-    nodes[class_var] = {"label": written(text), **_DARK}
+    nodes[class_var] = {"label": escaped_for_graphviz(text), **_DARK}
     return nodes, [
         f"log odds of {explanation.target} against {explanation.rival}: "
         f"{signed(sum(weights.values()))}",
@@ -89,7 +92,7 @@ def joint_effects(
         features = scope if isinstance(scope, tuple) else ()  # none for the rest of an average
         color = {"fontcolor": BLUE if weight > 0 else ORANGE}
         ends = [arc for arc in arcs if set(arc) == set(features)]
-        labels |= {arc: {"label": written(signed(weight)), **color} for arc in ends}
+        labels |= {arc: {"label": escaped_for_graphviz(signed(weight)), **color} for arc in ends}
         if not ends:
             name = f"interaction of {', '.join(map(str, features))}" if features else "the rest"
             notes.append(f"{name}: {signed(weight)}")
@@ -100,7 +103,7 @@ def _color_of_contribution(text: str, weight: float, largest: float) -> Node:
     """Color a node by its contribution to the log odds; an infinite one has the full color."""
     depth = 0.8 * min(abs(weight / largest), 1.25)
     color = blend(BLUE if weight > 0 else ORANGE, depth)
-    return {"label": written(f"{text}\n{signed(weight)}"), **_style_filled_with(color)}
+    return {"label": escaped_for_graphviz(f"{text}\n{signed(weight)}"), **_style_filled_with(color)}
 
 
 def _style_filled_with(color: str) -> Node:
@@ -110,7 +113,7 @@ def _style_filled_with(color: str) -> Node:
 def observed(variable: Hashable, value: Hashable) -> Node:
     """Draw a variable with an observed value."""
     text = f"{describe(variable, value)}\nobserved"
-    return {"label": written(text), "style": "rounded,filled", "fillcolor": PALE}
+    return {"label": escaped_for_graphviz(text), "style": "rounded,filled", "fillcolor": PALE}
 
 
 def distributed(

@@ -137,9 +137,9 @@ class HeldOutTerms:
         data, of_tables = terms.data, odds.by_depth[0]
         additive = bool(terms.asked) and {*terms.asked} <= {*ADDITIVE}
         fading = learn_fading(data, of_tables, data.codes[-1, rows], counts, additive=additive)
-        return cls(terms, depths, rows, counts, n, odds, fading)._faded()
+        return cls(terms, depths, rows, counts, n, odds, fading)._with_fading()
 
-    def _faded(self) -> HeldOutTerms:
+    def _with_fading(self) -> HeldOutTerms:
         """Return the terms with what incomplete rows count of them."""
         if not self.terms.gappy:
             return self
@@ -152,7 +152,9 @@ class HeldOutTerms:
         """Return the same terms at rows that were not counted."""
         nothing = LeftOut(self.terms.data.codes[-1, rows], np.zeros(len(rows)))
         odds = HeldOutOdds.without(self.terms, rows, nothing, self.depths)
-        return replace(self, rows=rows, counts=counts, odds=odds, kept=None, offset=0.0)._faded()
+        return replace(
+            self, rows=rows, counts=counts, odds=odds, kept=None, offset=0.0
+        )._with_fading()
 
     @property
     def classes(self) -> Codes:
@@ -332,9 +334,9 @@ class WeightedFit:
         if "depths" in held.terms.asked:
             others = [i for i in range(len(held.depths)) if i != self.best]
             by_number = dict(zip([self.best, *others], [of_tables, *found["depths"]], strict=True))
-            powers[:-1] = self._powers(by_number)
+            powers[:-1] = self._powers_by_feature(by_number)
             depth = held.depths[-1]
-        further = tuple(map(self._further, stacked.apart_families, found["codings"]))
+        further = tuple(map(self._powers_of_all_families, stacked.apart_families, found["codings"]))
         base = renewed(stacked, powers=tuple(powers), most_parents=depth, further=further)
         if not held.terms.asked:
             return renewed(base, fading=held.fading)
@@ -344,13 +346,13 @@ class WeightedFit:
         by_class = _weights_by_block(self.problem.by_class(self.weights), blocks)
         return held.terms.assemble(base, of_scales, by_class, held.fading)
 
-    def _further(self, families: Positions, weights: Array) -> tuple[Power, ...]:
+    def _powers_of_all_families(self, families: Positions, weights: Array) -> tuple[Power, ...]:
         """Return the powers of all families in a discretization in which some have a table."""
         powers = np.zeros(len(self.held.terms.stacked.powers))
         powers[families] = weights
         return tuple(powers.tolist())
 
-    def _powers(self, by_number: Mapping[int, Array]) -> list[Power]:
+    def _powers_by_feature(self, by_number: Mapping[int, Array]) -> list[Power]:
         """Return the powers of each feature's tables, from those per largest number of parents."""
         result: list[Power] = []
         structure = self.held.terms.stacked.structure

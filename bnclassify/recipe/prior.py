@@ -156,7 +156,7 @@ class _Likelihoods:
     sizes: Positions
 
     @cached_property
-    def _several(self) -> Positions:
+    def _counts_for_digamma(self) -> Positions:
         """The entries whose rise is not a short sum."""
         return np.flatnonzero((self.counts > _FEW) | (self.counts % 1 != 0))
 
@@ -168,7 +168,7 @@ class _Likelihoods:
         rises = np.minimum(self.counts, 1.0)
         for k in range(1, _FEW):
             rises += np.where(self.counts > k, scaled / (scaled + k), 0.0)
-        at = self._several
+        at = self._counts_for_digamma
         some = scaled[at]
         rises[at] = some * (special.digamma(some + self.counts[at]) - special.digamma(some))
         return rises

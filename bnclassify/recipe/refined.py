@@ -194,15 +194,17 @@ class Refined(LogLinear):
 
     def values_at(self, rows: Rows) -> Iterator[tuple[int, Array]]:
         yield from self.base.values_at(rows)
-        yield from values_at(self._others, rows)
+        yield from values_at(self._terms_beside_base, rows)
 
     @cached_property
     def total(self) -> Sum:
         """The terms of complete rows: those of the base, and others."""
-        return replace(self._others, terms=(*self.base.total.terms, *self._others.terms))
+        return replace(
+            self._terms_beside_base, terms=(*self.base.total.terms, *self._terms_beside_base.terms)
+        )
 
     @cached_property
-    def _others(self) -> Sum:
+    def _terms_beside_base(self) -> Sum:
         """The terms that are added to those of the base."""
         terms, scales = list[Term](), list[ScaledNumber]()
         for of_numbers in self.of_numbers:

@@ -383,7 +383,7 @@ class NumberTerms(Immutable):
         return np.where(np.isnan(numbers), 0.0, columns).T.copy()
 
     @cached_property
-    def _stacked(self) -> list[_AlikeTerms]:
+    def _gaussians_by_parents(self) -> list[_AlikeTerms]:
         """The Gaussian terms with equally many parents."""
         groups = positions_by_number_of_parents([term.parents for term in self.gaussians])
         return [_AlikeTerms.stack(group, [self.gaussians[i] for i in group]) for group in groups]
@@ -392,9 +392,11 @@ class NumberTerms(Immutable):
         self, numbers: Array, scores: Array, left_out: LeftOut | None = None
     ) -> Array:
         """Return the log densities of all numbers, (numbers, rows, classes), 0 if missing."""
-        result = np.empty((len(self.gaussians), len(scores), self._stacked[0].shapes.shape[1]))
+        result = np.empty(
+            (len(self.gaussians), len(scores), self._gaussians_by_parents[0].shapes.shape[1])
+        )
         missing = np.isnan(numbers)
-        for terms in self._stacked:
+        for terms in self._gaussians_by_parents:
             result[terms.numbers] = terms.log_densities(scores, missing, left_out)
         return result
 

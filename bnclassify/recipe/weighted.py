@@ -251,7 +251,7 @@ class Stacked(LogLinear):
         return total
 
     @cached_property
-    def _varying(self) -> Positions:
+    def _varying_families(self) -> Positions:
         """The families whose tables differ by discretization."""
         groups = [group.families for group in self.groups if group.codings > 1]
         return np.array([family for families in groups for family in families], dtype=np.intp)
@@ -263,7 +263,9 @@ class Stacked(LogLinear):
             self.origin.in_coding(i).cards
             for i in range(len(self.codes) - self.apart, len(self.codes))
         ]
-        return [self._varying[np.array(card)[self._varying] > 1] for card in cards]
+        return [
+            self._varying_families[np.array(card)[self._varying_families] > 1] for card in cards
+        ]
 
     def left_out_odds(
         self, rows: Positions, left_out: LeftOut, depths: Sequence[int]
@@ -272,7 +274,7 @@ class Stacked(LogLinear):
 
         In each discretization that is apart, they are those of `apart_families`.
         """
-        n_classes, varying = self.structure.cards[-1], self._varying
+        n_classes, varying = self.structure.cards[-1], self._varying_families
         # Example: if families 1 and 3 vary by discretization, place is (-1, 0, -1, 1)
         place = np.full(len(self.powers), -1)
         place[varying] = np.arange(len(varying))

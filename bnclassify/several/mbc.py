@@ -158,19 +158,20 @@ class Bridged(MultiModel):
         def members(self) -> tuple[MBC, ...]: ...
 
     @cached_property
-    def _terms(self) -> list[Sequence[Factor]]:
+    def _terms_by_member(self) -> list[Sequence[Factor]]:
         return [_terms_of(member) for member in self.members]
 
     def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
         found = [
-            _marginals_of_classes(terms, rows.codes, self.class_cards) for terms in self._terms
+            _marginals_of_classes(terms, rows.codes, self.class_cards)
+            for terms in self._terms_by_member
         ]
         return [
             reduce(np.logaddexp, logs) - np.log(len(found)) for logs in zip(*found, strict=True)
         ]
 
     def log_joint_at(self, rows: Rows, labels: Codes) -> Array:
-        return joint_in_blocks(self._terms, np.concatenate([rows.codes, labels]))[
+        return joint_in_blocks(self._terms_by_member, np.concatenate([rows.codes, labels]))[
             :, 0
         ]  # -1 is unknown
 
@@ -181,7 +182,7 @@ class Bridged(MultiModel):
         return np.where(possible, logs, -float(np.log(prod(self.class_cards))))
 
     def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
-        return _best_labels(self._terms, rows.codes, self.class_cards)
+        return _best_labels(self._terms_by_member, rows.codes, self.class_cards)
 
 
 @record

@@ -188,11 +188,11 @@ class LookUp:
         The levels of rows, as zeros and ones, are multiplied with the tables.
         """
         if complete:
-            numbers, matrix = self._differences
+            numbers, matrix = self._differences_to_first_levels
             ones: Array = np.ones((1 + len(numbers), levels.shape[1]))
             np.equal(levels[self._feature[numbers]], numbers[:, None], out=ones[1:])
         else:
-            ones, matrix = self._indicators_of_levels(levels), self._matrix
+            ones, matrix = self._indicators_of_levels(levels), self._logs_by_level
         return np.asarray(ones.T @ matrix).reshape(levels.shape[1], *self.logs.shape[::2])
 
     def _indicators_of_levels(self, levels: Codes) -> Array:
@@ -238,12 +238,12 @@ class LookUp:
         )
 
     @cached_property
-    def _matrix(self) -> Array:
+    def _logs_by_level(self) -> Array:
         """The tables as (levels, superparents · classes)."""
         return self.logs[:, :-1].transpose(1, 0, 2).reshape(self.logs.shape[1] - 1, -1)
 
     @cached_property
-    def _differences(self) -> tuple[Positions, Array]:
+    def _differences_to_first_levels(self) -> tuple[Positions, Array]:
         """The levels but the first of each feature, and a matrix for rows without missing values.
 
         Its first row is the sum of the entries at all first levels; each other row is the
@@ -251,7 +251,7 @@ class LookUp:
         """
         firsts = np.unique(self._feature, return_index=True)[1]
         others = np.delete(np.arange(len(self._feature)), firsts)
-        table, first = self._matrix, firsts[self._feature[others]]
+        table, first = self._logs_by_level, firsts[self._feature[others]]
         return others, np.vstack([table[firsts].sum(axis=0), table[others] - table[first]])
 
 
