@@ -116,8 +116,8 @@ def test_complete_rows_do_not_change_beside_incomplete_ones(voting: pd.DataFrame
 
 def test_how_fast_terms_fade_is_learned_from_rows_with_hidden_features(car: pd.DataFrame) -> None:
     x = bn.bnc(class_var="class", dataset=car)
-    new = pd.concat([with_holes(car, 0.3, seed) for seed in range(3)])
-    codes = np.tile(car["class"].cat.codes.to_numpy(), 3)
+    new = pd.concat([with_holes(car, 0.15, seed) for seed in range(4)])
+    codes = np.tile(car["class"].cat.codes.to_numpy(), 4)
 
     def losses(exponent: float) -> Any:
         y = renewed(x, fading=replace(x.fading, exponent=exponent))
