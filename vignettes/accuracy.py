@@ -162,7 +162,7 @@ for name, candidate in candidates.items():
 
 # %% [markdown]
 # With one half for every row, the log-loss is ln 2 = 0.693. Naive Bayes is confidently wrong. The most probable class has a mean
-# probability of 0.535 by the default, which is about one half.
+# probability of 0.542 by the default, which is about one half.
 #
 # Every row counts on its own, even if it equals another. Rows that belong together, such as visits of a patient,
 # should be held out together: name their column by `groups=`. Which rows are held out together depends on their contents, so
@@ -178,8 +178,8 @@ sure = bnc(class_var="tumor", dataset=train, interval=True)
 predict(sure, test.head(3), prob=True, interval=0.9)["malignant"].round(3)
 
 # %% [markdown]
-# Whichever rows are left out, the first and the third tumor are malignant with a probability of at least 0.896. The interval of
-# the second reaches from 0.189 to 1: its estimate, 0.967, depends on few rows.
+# Whichever rows are left out, the first and the third tumor are malignant with a probability of at least 0.886. The interval of
+# the second reaches from 0.193 to 1: its estimate, 0.967, depends on few rows.
 #
 # ## Reading the model
 #

@@ -31,7 +31,7 @@ from .prior import find_prior
 from .row_folds import split_rows
 from .weighted import Weighted, with_at_most, with_own_cuts
 
-_LEAST_POWER = 0.01  # minimum power of the tables, which keeps the order of the classes
+_LEAST_POWER = 0.01  # of tables, which keeps the order of the classes, and of the step to parents
 _MEANS = (0.25, 0.5)
 """The means of the powers of regression and of tables, a priori, for many rows."""
 _FEW = 20.0  # number of cases for which these means are halved
@@ -115,13 +115,13 @@ class FoldOdds:
         return found
 
     def requires_step(self, mean: Sequence[float], size: float) -> bool:
-        """Whether the last member, the step to parents, has a positive power for so many rows.
+        """Whether the last member, the step to parents, has a power above 0.01 for so many rows.
 
         These rows stand for all of them: 150 rows that gain 3 nats by the step promise 12 nats in
         600 rows, more than the 6 nats that a unit of its power must gain.
         """
         share = min(1.0, self.size / size)
-        return bool(replace(self, counts=self.counts / share).powers(mean)[-1] > 0)
+        return bool(replace(self, counts=self.counts / share).powers(mean)[-1] > _LEAST_POWER)
 
     def without_step(self) -> FoldOdds:
         """Return the members without the last one."""
