@@ -452,7 +452,7 @@ NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
     "the version before": (
         '"version": 6',
         '"version": 5',
-        "the format must be version 6; got 5. Use the bnclassify that wrote the file",
+        "has another format: the format must be version 6; got 5. Use the bnclassify that wrote the file",
     ),
     "odd version": ('"version": 6', '"version": true', "must be version 6; got True"),
     "other package": (

@@ -65,8 +65,9 @@ def _multiply_levels(
     smallest = exact if weights is not None else np.min_scalar_type(len(data))
     shape = len(np.arange(n_levels)[owners]), 1 if given is None else data.cards[given], n_levels
     counts = np.zeros(shape, smallest)
-    # New memory in each block would take as long as the products.
-    is_one, one = (np.empty((n_levels, _BLOCK_ROWS), dtype) for dtype in (bool, exact))
+    # Blocks use the same memory, because new memory would take as long as the products.
+    most = min(_BLOCK_ROWS, len(data))
+    is_one, one = (np.empty((n_levels, most), dtype) for dtype in (bool, exact))
     with one_thread:
         for c in range(counts.shape[1]):
             rows = np.flatnonzero(of_given == c)

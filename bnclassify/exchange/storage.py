@@ -152,7 +152,8 @@ def load(path: str | os.PathLike[str]) -> Model:
         if writer != _this_package():
             reason = f"the file was written by {str(writer)[:60]}, and this is {_this_package()}"
         if written.get("version") != _VERSION or type(written.get("version")) is not int:
-            hint = "Use the bnclassify that wrote the file, or save the model again."
+            reason = "the file has another format" if writer == _this_package() else reason
+            hint = "Use the bnclassify that wrote the file, or fit the model again."
             raise ValueError(
                 must_be("the format", f"version {_VERSION}", written.get("version"), hint)
             )
