@@ -24,7 +24,7 @@ from ..model.model import MISSING_RULE, Model
 from ..model.recipes import NO_JOINT, Step
 from ..scores.evaluate import silent_at
 from ..scores.rows import Rows
-from .effect_table import EffectTable, merge_intervals, with_values
+from .effect_table import LEAST_MASS, EffectTable, merge_intervals, with_values
 from .tabulate import check_labels, estimate, tabulate
 
 START = "start"
@@ -239,7 +239,7 @@ def cells_with_row(x: EffectTable) -> list[tuple[slice, ...]]:
     rows = x.trained_on
     gaps = [share[-1] for share in x.shares] or [0.0] * len(x.features)  # also a level of its own
     never = [
-        rows is not None and name not in rows.incomplete and not gap
+        rows is not None and name not in rows.incomplete and gap < 2 * LEAST_MASS
         for name, gap in zip(x.features, gaps, strict=True)
     ]
     return [tuple([slice(-1 if never[v] else None) for v in scope]) for scope in x.term_scopes]
