@@ -71,7 +71,7 @@ class AlikeFactors:
         tables = np.array([term.logs for term in terms])
         n, *cards, classes = tables.shape
         padded = np.zeros((n, *(card + 1 for card in cards), classes))
-        padded[(..., *(slice(-1),) * len(cards), slice(None))] = tables
+        padded[(slice(None), *[slice(-1)] * len(cards))] = tables
         return cls(members, padded)
 
     @property
