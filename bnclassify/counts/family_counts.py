@@ -31,17 +31,18 @@ def number_states(
     `numbered` is True and there are more configurations of the parents than rows, only observed
     ones are numbered.
     """
-    most = max(len(data), _FEW_CONFIGURATIONS) if numbered else np.inf
-    variable, *parents = family
     codes = [np.maximum(data.codes[v], 0) if data.incomplete[v] else data.codes[v] for v in family]
+    card, *cards = [data.cards[v] for v in family]
+    n = prod(cards)
+    if not numbered or n <= max(len(data), _FEW_CONFIGURATIONS):
+        return flat_index(codes, [card, *cards]).astype(np.intp), (card, n)
     n, configurations = 1, cast("Codes", np.zeros(len(data), dtype=np.int8))
-    for parent, own in zip(parents, codes[1:], strict=True):
-        configurations = flat_index([configurations, own], [n, data.cards[parent]])
-        n *= data.cards[parent]
-        if n > most:
+    for parent, own in zip(cards, codes[1:], strict=True):
+        configurations = flat_index([configurations, own], [n, parent])
+        n *= parent
+        if n > max(len(data), _FEW_CONFIGURATIONS):
             occurring, configurations = np.unique(configurations, return_inverse=True)
             n = len(occurring)
-    card = data.cards[variable]
     return flat_index([codes[0], configurations], [card, n]).astype(np.intp), (card, n)
 
 
@@ -70,13 +71,15 @@ class FamilyCounts:
             self._count_in_one_pass(families, tables)
             return
         alike, every = Counter(tuple(parents) for _, *parents in families), range(len(self.cards))
+        self._extended = {}
+        if 2 * alike.total() <= len(every):
+            return
         most = _KEPT_CELLS // int(self.cards.sum()) ** 2  # configurations of the parents
         wanted = [
             given
             for given, n in alike.items()
             if 2 * n > len(every) and len(given) < 2 and self.cards[list(given)].prod() <= most
         ]
-        self._extended = {}
         for given in wanted if wanted and by_products(self.data, every) else ():
             tables = pair_tables(self.data, every, *(given or (None,)))
             ends = np.cumsum([0, *self.cards])
@@ -111,14 +114,14 @@ class FamilyCounts:
             self._count_in_one_pass([], [family])
             return self._tables[tuple(family)]
         state, shape = number_states(self._rows, family)
-        observed, weights = self._rows_observed_in(family), self._rows.weights
-        weights = None if weights is None else weights[observed]
-        return np.bincount(state[observed], weights, minlength=prod(shape)).reshape(shape)
+        weights = self._rows.weights
+        if not self.is_complete:
+            observed = self._rows_observed_in(family)
+            state, weights = state[observed], None if weights is None else weights[observed]
+        return np.bincount(state, weights, minlength=prod(shape)).reshape(shape)
 
     def _rows_observed_in(self, family: Sequence[int]) -> Mask:
         """Return whether all members of a family are observed in each row."""
-        if self.is_complete:
-            return np.ones(len(self.data), dtype=bool)
         return np.asarray((self._rows.codes[list(family)] >= 0).all(axis=0))
 
     def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
@@ -136,7 +139,7 @@ class FamilyCounts:
         has_level = self._has_level
         # 2**22: number of counts up to which products are faster
         if has_level is not None and cells * has_level.shape[1] <= 2**22:
-            counts = self._add_states(state, cells, has_level, self._rows_observed_in(family))
+            counts = self._add_states(family, state, cells, has_level)
             yield slice(0, len(self.cards)), counts.reshape(*shape, -1)
             return
         largest = max(len(self.data), cells * int(self.cards[widest]))
@@ -167,19 +170,22 @@ class FamilyCounts:
         return result
 
     def _add_states(
-        self, state: Positions, cells: int, has_level: ArrayOf[np.uint8], known: Mask
+        self, family: Sequence[int], state: Positions, cells: int, has_level: ArrayOf[np.uint8]
     ) -> Counts:
         """Add up the levels of the known rows of each state, by sparse products of few rows."""
         from scipy.sparse import csc_array  # slow to import
 
-        given = self._rows.weights
-        weights: ArrayOf[Any] = known.astype(np.uint16) if given is None else given * known
-        states, rows_at = state.astype(np.int32), np.arange(_SHORT_ROWS + 1, dtype=np.int32)
+        given, n_rows = self._rows.weights, len(state)
+        weights: ArrayOf[Any] = np.ones(n_rows, dtype=np.uint16) if given is None else given
+        if not self.is_complete:
+            weights = weights * self._rows_observed_in(family)
+        states = state.astype(np.int32)
+        rows_at = np.arange(min(n_rows, _SHORT_ROWS) + 1, dtype=np.int32)
         total: Counts = np.zeros(
             (cells, has_level.shape[1]), np.intp if given is None else np.float64
         )
-        for rows in blocks(len(state), most=_SHORT_ROWS):
+        for rows in blocks(n_rows, most=_SHORT_ROWS):
             n: int = rows.stop - rows.start
             of_state = csc_array((weights[rows], states[rows], rows_at[: n + 1]), shape=(cells, n))
-            total += np.asarray(of_state @ has_level[rows])
+            total += of_state @ has_level[rows]
         return total
