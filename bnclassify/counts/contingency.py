@@ -61,7 +61,7 @@ def count_alike(
     alike: dict[tuple[int, ...], list[int]] = {}
     cards = data.cards
     for position, family in enumerate(families):
-        alike.setdefault(tuple([cards[column] for column in family]), []).append(position)
+        alike.setdefault(tuple(map(cards.__getitem__, family)), []).append(position)
     groups = [[families[position] for position in group] for group in alike.values()]
     if alike:
         largest = max(alike, key=prod)
@@ -120,10 +120,10 @@ def _count_by_bits(data: Dataset, members: Positions, shape: Sequence[int]) -> A
     for columns, card in zip(members, shape, strict=True):
         is_shared = joint is not None and (columns == columns[0]).all()
         codes = data.codes[columns[:1] if is_shared else columns]
-        has_level = np.zeros((card, len(codes), -(-len(data) // 64) * 64), dtype=bool)
         level = np.arange(card, dtype=codes.dtype)[:, None, None]
-        np.equal(codes, level, out=has_level[..., : len(data)])
-        bits = np.packbits(has_level, axis=-1).view(np.uint64)
+        packed = np.packbits(codes == level, axis=-1)
+        bits = np.zeros((card, len(codes), -(-len(data) // 64)), dtype=np.uint64)
+        bits.view(np.uint8)[..., : packed.shape[-1]] = packed
         joint = bits if joint is None else joint[..., None, :, :] & bits
     counts: Positions = _count_bits(joint).sum(axis=-1)
     return counts.reshape(prod(shape), members.shape[1]).T
