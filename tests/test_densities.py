@@ -466,7 +466,7 @@ def test_what_a_number_is_not(mixed: Frame, tmp_path: Path) -> None:
         bn.Ensemble((x, x))
     with pytest.raises(ValueError, match="must have an observed value of 'u'"):
         bn.lp(x, mixed.assign(u=np.nan), smooth=1, numbers="gaussian")
-    with pytest.raises(ValueError, match="must have finite numbers; got infinite ones in 'u'"):
+    with pytest.raises(ValueError, match="column 'u' must have finite numbers"):
         bn.lp(x, mixed.assign(u=np.inf), smooth=1, numbers="gaussian")
     with pytest.raises(TypeError, match="must be numeric"):
         bn.predict(x, mixed.assign(u="a"))
@@ -476,7 +476,7 @@ def test_what_a_number_is_not(mixed: Frame, tmp_path: Path) -> None:
 @pytest.mark.parametrize("numbers", ["gaussian", "kernel"])
 def test_numbers_that_are_too_far_away_are_impossible(mixed: Frame, numbers: str) -> None:
     x = bn.lp(bn.nb("class", mixed), mixed, smooth=1, numbers=numbers)
-    for number in (1e200, -1e308, np.inf):
+    for number in (1e200, -1e308):
         posteriors = bn.predict(x, mixed.head(3).assign(u=number), prob=True)
         np.testing.assert_allclose(posteriors, 1 / posteriors.shape[1], rtol=1e-15)
 

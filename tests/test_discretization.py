@@ -440,7 +440,7 @@ def test_a_column_without_a_cut_stays_as_one_level() -> None:
 
 def test_intervals_are_closed_on_the_right_and_open_at_the_ends() -> None:
     _, discretizer = bn.discretize(pd.DataFrame({"x": range(11)}), method="width", bins=2)
-    new = discretizer(pd.DataFrame({"x": [5, 5.5, -INF, -9, INF, np.nan]}))
+    new = discretizer(pd.DataFrame({"x": [5, 5.5, -1e300, -9, 1e300, np.nan]}))
     assert new["x"].tolist()[:5] == ["(-inf, 5]", "(5, inf)", "(-inf, 5]", "(-inf, 5]", "(5, inf)"]
     assert new["x"].isna().tolist() == [False] * 5 + [True]
 
@@ -583,7 +583,7 @@ def test_arguments_that_do_not_fit(options: dict[str, Any], error: type[Exceptio
         (
             pd.DataFrame({"x": [1.5, INF], "y": ["a", "b"]}),
             ValueError,
-            "must have finite numbers; .* in 'x'",
+            "column 'x' must have finite numbers",
         ),
         (
             pd.DataFrame({"x": [1, 10**400], "y": ["a", "b"]}, dtype=object),

@@ -364,6 +364,16 @@ def test_single_changes_of_numbers_are_the_nearest(tmp_path: Path) -> None:
     assert json.loads(unescape(text)) == [expected]
 
 
+@needs_browser
+@pytest.mark.slow
+def test_infinite_numbers_are_missing(tmp_path: Path) -> None:
+    x = bn.bnc("nb", "diabetes", bn.load_pima(), smooth=1, numbers="gaussian")
+    records = [{"glucose": 150, "bmi": bmi} for bmi in (None, "Infinity", "-1e999")]
+    results = call([written(x, tmp_path)], [(0, record, {}) for record in records], tmp_path)
+    for result in results:
+        check(x, records[0], {}, result)
+
+
 NEXT = """<script>
 setTimeout(() => {
   const texts = (query) => [...document.querySelectorAll(query)].map((element) => element.textContent);

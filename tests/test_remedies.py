@@ -6,6 +6,8 @@ import datetime
 import re
 import warnings
 from collections.abc import Callable, Mapping
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -246,9 +248,21 @@ CASES: Mapping[str, Case] = {
     ),
     "infinite numbers": (
         lambda: default(INFINITE),
-        "must have finite numbers; .* Make them missing, or replace them with large finite numbers",
-        lambda m: [default(INFINITE.replace(np.inf, new)) for new in (np.nan, 1e300)],
+        r"column 'x' must have finite numbers; .*\.replace\(\[np\.inf, -np\.inf\], np\.nan\), or .* bound",
+        lambda m: [default(INFINITE.replace([np.inf, -np.inf], new)) for new in (np.nan, 1e300)],
     ),
+    **{
+        f"infinite {name}": (
+            partial(bn.predict, BY_NUMBERS, new),
+            "newdata: column 'x' must have finite numbers; .* Make them missing",
+            lambda m: bn.predict(BY_NUMBERS, {"x": None}),
+        )
+        for name, new in {
+            "row": INFINITE,
+            "record": {"x": -np.inf},
+            "decimal": [{"x": Decimal("inf")}],
+        }.items()
+    },
     "fractions": (
         lambda: plain_nb(NUMBERS),
         r"got numbers with fractions\. Discretize them: .*bnc\(\.\.\., smooth=1, discretize='mdlp'\)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from typing import Any
@@ -158,11 +159,12 @@ TEXTS = [
 
 
 def as_number(text: str) -> float:
-    """Return a text of ASCII characters as Python reads it, and NaN for other text."""
+    """Return a text of ASCII characters as the nearest finite float, and NaN for other text."""
     try:
-        return float(text) if text.isascii() and "_" not in text else np.nan
+        number = float(text) if text.isascii() and "_" not in text else np.nan
     except ValueError:
         return np.nan
+    return np.nan if "inf" in text.casefold() else np.clip(number, -sys.float_info.max, sys.float_info.max)
 
 
 def check_texts(kind: str, run: Run) -> None:
@@ -243,11 +245,20 @@ def test_means_of_large_whole_numbers_are_not_rounded(shift: int, run: Run) -> N
     np.testing.assert_allclose([row[-2:] for row in found], expected, rtol=0, atol=1e-12)
 
 
-def test_nan_is_missing() -> None:
+@pytest.mark.parametrize("numbers", ["text", "typed"])
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+def test_numbers_that_are_not_finite_are_missing(number: str, numbers: Any) -> None:
+    """Also in columns of type DOUBLE of DuckDB, in which NaN is above all numbers."""
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     model, frame = case("women gaussian")
-    rows, statement = frame.head(1), bn.to_sql(model, table="t")
-    found = in_duckdb(statement, rows.assign(glucose=np.nan).astype({"glucose": float}), "t")
-    assert found == in_duckdb(statement, rows.assign(glucose=None), "t")
+    card = bn.scorecard(bn.bnc("nb", "diabetes", bn.load_pima(), smooth=1, discretize="mdlp"))
+    for x in (model, card):
+        with duckdb.connect() as database:
+            database.register("rows", frame.head(1).drop(columns="glucose"))
+            database.execute(f"CREATE TABLE t AS SELECT *, CAST('{number}' AS DOUBLE) glucose FROM rows")
+            (found,) = database.execute(bn.to_sql(x, table="t", numbers=numbers)).fetchall()
+        expected = bn.predict(x, frame.head(1).assign(glucose=np.nan), prob=True)
+        np.testing.assert_allclose([found[-2:]], expected, atol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore:'a'. labels that differ only in white space or case")

@@ -15,7 +15,7 @@ from ..base.arrays import Array, Mask, Positions
 from ..base.immutable import ANY_NUMBER, COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..frames.dataset import Dataset
-from ..frames.numeric import as_floats, check_finite
+from ..frames.numeric import as_floats
 from .contingency import Recoding, flat_index, recoded
 
 _LARGEST = 1e150
@@ -80,7 +80,6 @@ def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Observ
     codes = [data.codes[column] for column in condition]
     name = data.columns[number]
     values = numbers_of(data, number)
-    check_finite({name: values})
     known: Mask = np.logical_and.reduce([~np.isnan(values), *[code >= 0 for code in codes]])
     if np.abs(values[known]).max(initial=0.0) > _LARGEST:
         raise ValueError(

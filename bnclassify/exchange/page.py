@@ -97,8 +97,8 @@ def write_page(
       target (the class that is then predicted) and probability: for each variable and
       target, the smallest change.
 
-    A record is an object of values by name. Values that are null or not among the levels of
-    the model are missing, as in ``predict(..., unseen="missing")``. Values that are omitted
+    A record is an object of values by name. Values that are null, infinite or not among the levels
+    of the model are missing, as in ``predict(..., unseen="missing")``. Values that are omitted
     are unknown, like ``model.unknown``, which the page uses for all fields without an entry.
 
     The picture of the network is drawn by Graphviz. If Graphviz is not installed or the

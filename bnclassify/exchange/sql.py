@@ -89,8 +89,9 @@ def to_sql(
     -----
     SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12) run the
     statement. It predicts like `predict` with ``unseen="missing"``: it discretizes numbers, merges
-    rare levels, and treats values that are not among the levels as missing. NULL, NaN and, for
-    numbers, text that does not represent a number are missing. A `DN` requires all features, so all
+    rare levels, and treats values that are not among the levels as missing. NULL, NaN,
+    infinite numbers (for which `predict` raises an error) and, for numbers, text that does not
+    represent a number are missing. A `DN` requires all features, so all
     results are NULL for other rows. They are also NULL if a sum of effects of ``additive=True``
     lacks a value that was never missing in training, or more values than any training row; for
     `predict`, such values are unknown, which has no formula for all combinations. So a row of NULLs

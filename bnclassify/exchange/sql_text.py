@@ -8,6 +8,7 @@ expression, which the next one uses by its name.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Hashable, Sequence
 from math import ceil, isfinite, isnan
 
@@ -226,6 +227,7 @@ def quoted(name: str) -> str:
 
 
 _HUGE, _MOST, _TINY = "1e300", 1e300, "1e-120"
+_LARGEST = repr(sys.float_info.max)
 # Of digits up to 300, each replaced by one 0.
 _RUNS = ("0" * 16, "0" * 16, "0" * 4, "0" * 4, "00", "00")
 _MANTISSAS, _EXPONENTS = ("0", "0.", "0.0", ".0"), ("", "e0", "e+0", "e-0")
@@ -261,10 +263,13 @@ def is_simple(column: ColumnCoding) -> bool:
 
 
 def typed_value(column: ColumnCoding) -> str:
-    """Return the value of a column that has the type of its levels."""
-    return (
-        raw_value(column) if is_text(column) else f"CAST({raw_value(column)} AS DOUBLE PRECISION)"
-    )
+    """Return the value of a column that has the type of its levels; NaN and infinity are NULL."""
+    if is_text(column):
+        return raw_value(column)
+    number = f"CAST({raw_value(column)} AS DOUBLE PRECISION)"
+    # NaN is above all numbers in DuckDB and PostgreSQL. A level is never infinite.
+    is_level = column.cuts is None and not column.is_number
+    return number if is_level else f"CASE WHEN ABS({number}) <= {_LARGEST} THEN {number} END"
 
 
 def kind_of(column: ColumnCoding, text: str, digits: str) -> str:
@@ -283,7 +288,6 @@ def kind_of(column: ColumnCoding, text: str, digits: str) -> str:
     ]
     of_number = f"CASE WHEN {' WHEN '.join(cases)} ELSE 3 END"
     kinds = [f"LENGTH({digits})<=300 AND {form} IN ({_FORMS}) THEN {of_number}"]
-    kinds += [f"{digits} IN ('inf','infinity') THEN 3"]
     kinds += [f"{text} IN ('true','t') THEN 4 WHEN {text} IN ('false','f') THEN 5"] * _may_be_flag(
         column
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 
+import numpy as np
 import pandas as pd
 
 from ..base.arrays import Codes
@@ -14,7 +15,7 @@ from .columns import column_arrays
 from .dataset import Dataset, Opened
 from .findings import drop, find, float_class
 from .frame import Frame
-from .numeric import CATEGORICAL, FLOATS, advice_on
+from .numeric import CATEGORICAL, FLOATS, MAKE_FINITE, advice_on
 from .opening import InFull, open_data
 from .row_findings import equal_rows, find_frequencies, missing_together
 
@@ -175,6 +176,9 @@ def _read_for_findings(
     assert isinstance(rows, Frame)
     part = Frame(rows.frame[[name]], rows.argument)
     kind = part.types[name]
+    if kind in FLOATS and part.frame[name].isin([np.inf, -np.inf]).any():
+        found.append(Finding(name, "infinite numbers", MAKE_FINITE, serious=True))
+        part = Frame(part.frame.replace([np.inf, -np.inf], np.nan), rows.argument)
     if kind not in _READABLE:
         advice = advice_on(kind, CATEGORICAL, name, column_arrays(part.frame)[0][0])
         found.append(Finding(name, f"{kind} values", advice.rstrip("."), serious=True))

@@ -258,15 +258,11 @@ def _rows_and_levels(column: CodedColumn) -> tuple[float, int]:
 
 
 def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
-    """Yield whether numbers are infinite, or identify rows.
+    """Yield whether numbers identify rows.
 
     Measurements in whole numbers repeat: of n numbers in a range of r, all differ with a
     probability of at most (1 − 1/r)(1 − 2/r) … (1 − (n − 1)/r).
     """
-    if np.isinf(values).any():
-        remedy = "Make them missing, with dataset = dataset.replace([np.inf, -np.inf], np.nan)"
-        yield Finding(name, "infinite numbers", remedy)
-        return
     n = len(values)
     some = values[:BEGINNING]
     if n < _FEWEST_ROWS or (some % 1).any() or len(np.unique(some)) < len(some):

@@ -80,7 +80,7 @@ def _can_have_groups(column: CodedColumn) -> bool:
     if column.numbers is None:
         return len(column.levels) >= max(FEWEST_GROUPS, len(column.codes) / _LARGEST_GROUP)
     values = as_floats(column.numbers)
-    if np.isinf(values).any() or np.isnan(values).all() or (values[:BEGINNING] % 1 > 0).any():
+    if np.isnan(values).all() or (values[:BEGINNING] % 1 > 0).any():
         return False
     return bool(
         np.nanmax(values) - np.nanmin(values) + 1 >= len(values) / _LARGEST_GROUP

@@ -95,7 +95,10 @@ def without_decimals(array: pd.Categorical) -> pd.Categorical:
 def read_numbers(
     array: ArrayLike, name: Hashable, argument: str, *, must: bool, kind: str | None = None
 ) -> ArrayOf[Any] | None:
-    """Return numbers as floats (large integers as objects); other values raise, or give None."""
+    """Return numbers as floats (large integers as objects); other values raise, or give None.
+
+    Infinite numbers raise, because each is beyond any bound of the training data.
+    """
     kind = value_type(array) if kind is None else kind
     if kind in NUMBERS:
         try:
@@ -108,6 +111,7 @@ def read_numbers(
                 f"{argument}: column {shown(name)} must have numbers up to the largest float, "
                 "1.8e308; got one that cannot be a float. Make it missing, or use logarithms."
             ) from error
+        check_finite(floats, name, argument)
         # 2.0**53: above this bound, floats cannot represent every integer
         if kind in _WITH_INTEGERS and (np.abs(floats) >= 2.0**53).any():
             exact = np.array(array, dtype=object)
@@ -232,14 +236,20 @@ def code_labels(
     return levels, lookup[codes]
 
 
-def check_finite(numbers: Mapping[Hashable, ArrayOf[Any]]) -> None:
-    """Raise a ValueError that names the columns with infinite numbers."""
-    infinite = [name for name, values in numbers.items() if np.isinf(as_floats(values)).any()]
-    if infinite:
+def check_finite(values: Array, name: Hashable, argument: str) -> None:
+    """Raise a ValueError that names a column with infinite numbers."""
+    if np.isinf(values).any():
         raise ValueError(
-            f"dataset must have finite numbers; got infinite ones in {listed(infinite)}. Make them "
-            "missing, or replace them with large finite numbers."
+            f"{argument}: column {shown(name)} must have finite numbers; got infinite ones. "
+            f"{MAKE_FINITE}."
         )
+
+
+MAKE_FINITE = (
+    "Make them missing, with .replace([np.inf, -np.inf], np.nan), or replace them with a finite "
+    "bound"
+)
+"""The remedy for infinite numbers."""
 
 
 def check_exact(numbers: Mapping[Hashable, ArrayOf[Any]]) -> None:

@@ -185,8 +185,10 @@ def _check_no_missing_level(schema: Schema, targets: Sequence[Hashable], argumen
 
 def some_features(data: Trained, features: Sequence[Hashable]) -> Trained:
     """Return prepared data with some of its features."""
-    check_columns(features, data.columns, "features")
     names = (*features, *data.targets)
+    if names == data.columns:
+        return data
+    check_columns(features, data.columns, "features")
     order = tuple(filter(set(names).__contains__, data.order))
     return replace(data.select(names), order=order)
 

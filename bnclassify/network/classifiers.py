@@ -191,9 +191,9 @@ class Network(Graph):
     @cached_property
     def score(self) -> Sum:
         """The log joint as a sum of one term per feature in order, then one of the class."""
-        of_class, terms = len(self.features), list[Table | Numeric]()
+        of_class, names, terms = len(self.features), self.variables, list[Table | Numeric]()
         for scope, logs in zip(self.scopes, by_shape(self.cpts or (), log), strict=True):
-            v, name = scope[0], self.variables[scope[0]]
+            v, name = scope[0], names[scope[0]]
             if name in self.densities:
                 terms.append(Numeric(v, scope[1:-1], self.densities[name]))
             elif of_class in scope:
@@ -253,7 +253,7 @@ class BNC(Network):
         return estimated(self, data, prior)
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
-        scopes = [self.scopes[i] for i in self._coded]
+        scopes = [self.scopes[i] for i in self._coded] if self.densities else self.scopes
         tables = prior.count(data, scopes) if is_nested(prior) else count_families(data, scopes)
         if not self.densities:
             return tuple(tables) if isinstance(tables, list) else tables

@@ -393,7 +393,8 @@ def table_cuts(
     }
     kept = {name: tuple(labels) for name, labels in found.items() if are_categories(tuple(labels))}
     ends = {name: np.array([spread.low, spread.high]) for name, spread in spreads.items()}
-    check_finite(ends)
+    for name, bounds in ends.items():
+        check_finite(bounds, name, "dataset")
     ranges = {
         name: (spread.low, spread.high) for name, spread in spreads.items() if name not in kept
     }

@@ -16,7 +16,6 @@ from ..frames.foreign import AnyFrame
 from ..frames.numeric import (
     as_floats,
     check_exact,
-    check_finite,
     check_weights,
     labels_to_keep,
     names_column,
@@ -176,7 +175,6 @@ def learn_cuts(
         raise ValueError(
             f"class_var must be a column for method={shown(method)}; got None. {remedy}"
         )
-    check_finite(numbers)
     to_cut = {name: values for name, values in numbers.items() if not kept.get(name)}
     check_exact(to_cut)
     labels = tuple([kept.get(name, ()) for name in numbers])

@@ -26,7 +26,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..base.arrays import BLOCK_ROWS, Array, Codes, Mask, blocks, log, log_sum_exp
-from .elimination import beliefs, network_joint
+from .elimination import add_missing, beliefs, network_joint
 from .factors import DensityTerm, Factor
 from .formulas import (
     Blend,
@@ -180,8 +180,27 @@ def _on_scale(scale: ScaledNumber, rows: Rows) -> Array:
 
 def _network_at(x: Sum, rows: Rows) -> Array:
     """Return the log joint of a network, marginalized over missing features."""
-    terms, codes = terms_at(x, rows)
-    return network_joint(terms, codes, cyclic=x.is_cyclic)
+    if x.numeric:
+        terms, codes = terms_at(x, rows)
+        return network_joint(terms, codes, cyclic=x.is_cyclic)
+    codes = _codes_at(x, rows)
+    total = np.zeros((len(rows), max(stack.n_classes for stack in x.stacks)))
+    for stack in x.stacks:
+        stack.add_to(total, codes)
+    if codes.min(initial=0) < 0:
+        context = np.zeros(len(rows), dtype=np.intp)
+        add_missing(total, x.factors, codes, context, cyclic=x.is_cyclic)
+    return total
+
+
+def _codes_at(x: Sum, rows: Rows) -> Codes:
+    """Return the codes of rows in the tables of a network."""
+    codes = rows.codes
+    if x.codings:
+        codes = codes.copy()
+        for v, coding in x.codings.items():
+            codes[v] = coding[rows.codes[v]]
+    return codes
 
 
 def terms_at(x: Sum, rows: Rows) -> tuple[Sequence[Factor | DensityTerm], Codes]:
@@ -189,11 +208,7 @@ def terms_at(x: Sum, rows: Rows) -> tuple[Sequence[Factor | DensityTerm], Codes]
 
     The code of a number is its position among the rows.
     """
-    codes = rows.codes
-    if x.codings:
-        codes = codes.copy()
-        for v, coding in x.codings.items():
-            codes[v] = coding[rows.codes[v]]
+    codes = _codes_at(x, rows)
     if not x.numeric:
         return x.factors, codes
     codes, terms = codes.astype(np.intp), list[Factor | DensityTerm](x.factors)

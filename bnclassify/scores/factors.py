@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions
+from ..base.arrays import Array, Codes, Positions, blocks
 from ..base.immutable import cached_property
 from ..counts.contingency import flat_index
 
@@ -51,6 +51,46 @@ class Factor:
             return
         index = flat_index(coordinates, self.padded.shape[: len(coordinates)])
         total += self.padded.reshape(-1, self.n_classes).take(index, axis=0, mode="wrap")
+
+
+@dataclass(frozen=True, eq=False)
+class AlikeFactors:
+    """Factors whose tables have the same shape, and no contexts, which are looked up at once.
+
+    ``members`` are the scopes, (features of a scope, factors), and ``padded`` the tables, (factors,
+    levels of each… and one more, classes or 1), see `Factor`.
+    """
+
+    members: Positions
+    padded: Array
+
+    @classmethod
+    def stack(cls, terms: Sequence[Any]) -> AlikeFactors:
+        """Stack tables of formulas."""
+        members = np.array([term.scope for term in terms], dtype=np.intp).T
+        tables = np.array([term.logs for term in terms])
+        n, *cards, classes = tables.shape
+        padded = np.zeros((n, *(card + 1 for card in cards), classes))
+        padded[(slice(None), *[slice(-1)] * len(cards))] = tables
+        return cls(members, padded)
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes, or 1."""
+        return self.padded.shape[-1]
+
+    def add_to(self, total: Array, codes: Codes) -> None:
+        """Add the terms to (rows, classes) sums; see `Factor`."""
+        flat = self.padded.reshape(-1, self.n_classes)
+        if not len(self.members):
+            total += flat.sum(axis=0)
+            return
+        for block in blocks(self.members.shape[1], codes.shape[1]):
+            of_members = codes[self.members[:, block]]
+            factor = np.arange(block.start, block.stop)[:, None]
+            coordinates = [np.broadcast_to(factor, of_members[0].shape), *of_members]
+            index = flat_index(coordinates, self.padded.shape[:-1])
+            total += flat.take(index, axis=0, mode="wrap").sum(axis=0)
 
 
 class Belief(NamedTuple):

@@ -24,7 +24,7 @@ from ..base.arrays import Array, ArrayOf, Codes
 from ..base.graphs import find_cycle
 from ..base.immutable import cached_property
 from .densities import Density, Gaussian
-from .factors import Factor
+from .factors import AlikeFactors, Factor
 from .fading import Fading
 from .rows import Rows
 from .students import AlikeStudents
@@ -193,6 +193,15 @@ class Sum:
         return tuple(
             [Factor(t.scope, t.logs[..., None, :]) for t in self.terms if isinstance(t, Table)]
         )
+
+    @cached_property
+    def stacks(self) -> list[AlikeFactors]:
+        """The tables of a sum that marginalizes, stacked by their shape."""
+        alike: dict[tuple[int, ...], list[Table]] = {}
+        for term in self.terms:
+            if isinstance(term, Table):
+                alike.setdefault(term.logs.shape, []).append(term)
+        return list(map(AlikeFactors.stack, alike.values()))
 
     @cached_property
     def students(self) -> list[AlikeStudents]:
