@@ -121,7 +121,8 @@ def _best_cut(below: Array) -> int:
     # it is accepted.
     cost = log2(n - 1) + log2(3**k - 2)
     for part, sign in ((low, 1), (high, 1), (whole, -1)):
-        cost += sign * len(part) * _entropy(part) / sum(part)
+        if part:  # more than a rounding error
+            cost += sign * len(part) * _entropy(part) / sum(part)
     return best + 1 if gain[best] > cost else 0
 
 

@@ -284,11 +284,11 @@ class Stacked(LogLinear):
                 {family: i for i, family in enumerate(own.tolist()) if family in group.families}
                 for own in families
             ]
+            tables = group.left_out_tables(left_out)
             columns = 1 if group.of_class else n_classes  # which are worked out at once
             for block in blocks(len(rows), columns * len(group.stack.cards)):
                 at, counted = rows[block], left_out.take(block)
-                cells = group.places_at(at)
-                logs = list(group.logs_of_families(self.codes, counted, at, self.apart, cells))
+                logs = list(group.logs_of_families(self.codes, counted, at, self.apart, tables))
                 for i, depth in enumerate(depths):
                     # a family with fewer parents has fewer depths
                     of_depth = logs[min(depth, len(logs) - 1)]
