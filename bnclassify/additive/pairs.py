@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Codes, Positions, blocks, log_normalize, one_thread
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, blocks, log_normalize, one_thread
 from ..base.checks import OneOf, Whole, must_be
 from ..base.immutable import cached_property
 from ..base.messages import listed, shown, warn
@@ -329,9 +329,9 @@ def _sparse_indicators_of_cells(cells: ArrayOf[Any], size: int) -> Any:
 class _Regression:
     """A ridge regression of the class on the scores of a sum and pairs, and its weights so far.
 
-    The weights are those of products of waves, (pairs, waves, waves, classes − 1), of the classes
-    and, the last, the power of the sum; contrasts of the classes are orthogonal, so that no class
-    is special.
+    The weights are those of products of waves that are not 0, (products, classes − 1), of the
+    classes and, the last, the power of the sum; contrasts of the classes are orthogonal, so that no
+    class is special.
     """
 
     rows: _Rows
@@ -351,19 +351,26 @@ class _Regression:
         first, second = np.array(self.pairs).T
         return self.rows.waves[first], self.rows.waves[second]
 
-    def designs(self, rows: _Rows) -> Iterable[tuple[slice, Any]]:
-        """Return the indicators of the cells of the pairs in each block of rows.
+    @cached_property
+    def _has_product(self) -> Mask:
+        """Which products of waves of the two features are not 0, (pairs, waves, waves)."""
+        first, second = [np.any(side, axis=1, keepdims=True) for side in self._sides]
+        return np.asarray(first.transpose(0, 2, 1) & second)
+
+    def designs(self) -> Iterable[tuple[slice, Any, Any]]:
+        """Return the indicators of the cells of the pairs in each block of rows, also transposed.
 
         They are (rows, pairs × groups × groups) arrays, which are made again in each pass if they
         are large.
         """
-        made = _Designs(rows, self.pairs)
-        return list(made) if len(rows.classes) * len(self.pairs) <= _KEPT else made
+        made = _Designs(self.rows, self.pairs)
+        return list(made) if len(self.rows.classes) * len(self.pairs) <= _KEPT else made
 
     def _split_weights(self, weights: Array) -> tuple[Array, Array, float]:
-        """Return the weights of waves, classes and the sum."""
-        waves, others = self.rows.waves.shape[2], self._contrasts.shape[1]
-        of_waves = weights[: -others - 1].reshape(len(self.pairs), waves, waves, others)
+        """Return the weights of waves, (pairs, waves, waves, classes − 1), classes and the sum."""
+        others = self._contrasts.shape[1]
+        of_waves = np.zeros((*self._has_product.shape, others))
+        of_waves[self._has_product] = weights[: -others - 1].reshape(-1, others)
         return of_waves, weights[-others - 1 : -1], float(weights[-1])
 
     def cells(self) -> Array:
@@ -386,7 +393,7 @@ class _Regression:
         """Return what is added to the scores of rows."""
         cells = self.cells().reshape(-1, rows.scores.shape[1])
         change: Array = self.power() * rows.scores + self.of_classes()
-        for block, design in _Designs(rows, self.pairs):
+        for block, design, _ in _Designs(rows, self.pairs):
             change[block] += design @ cells
         return change
 
@@ -394,12 +401,11 @@ class _Regression:
         """Return the regression with the weights that maximize the likelihood less a ridge."""
         from scipy.optimize import minimize  # slow to import
 
-        rows, contrasts = self.rows, self._contrasts
-        designs = self.designs(rows)
+        rows, contrasts, designs = self.rows, self._contrasts, self.designs()
         others = contrasts.shape[1]
         back = [side.transpose(0, 2, 1) for side in self._sides]
         shape = (len(self.pairs), rows.waves.shape[1], rows.waves.shape[1], others)
-        start = np.zeros(len(self.pairs) * rows.waves.shape[2] ** 2 * others + others + 1)
+        start = np.zeros((np.count_nonzero(self._has_product) + 1) * others + 1)
         start[-1] = 1
         ridge = np.full(len(start), precision)
         ridge[-others - 1 :] = _OF_CLASSES
@@ -414,7 +420,7 @@ class _Regression:
                 np.zeros(others + 1),
             )
             value = 0.5 * float(ridge @ moved**2)
-            for block, design in designs:
+            for block, design, transposed in designs:
                 scores, mass = rows.scores[block], rows.weights[block]
                 own = np.arange(len(mass)), rows.classes[block]
                 logs = log_normalize(power * scores + (design @ cells + of_classes) @ contrasts.T)
@@ -423,10 +429,11 @@ class _Regression:
                 away[own] -= 1
                 away *= mass[:, None]
                 slopes = away @ contrasts
-                of_cells += design.T @ slopes
+                of_cells += transposed @ slopes
                 of_others += [*slopes.sum(axis=0), (away * scores).sum()]
             of_waves = _between_sides((back[0], back[1]), of_cells.reshape(shape))
-            return value, np.concatenate([of_waves.ravel(), of_others]) + ridge * moved
+            of_products = of_waves[self._has_product].ravel()
+            return value, np.concatenate([of_products, of_others]) + ridge * moved
 
         options: Any = {"maxiter": 40, "ftol": 1e-6}
         begin = start if self.weights is None else self.weights
@@ -441,13 +448,14 @@ class _Designs:
     rows: _Rows
     pairs: Sequence[tuple[int, int]]
 
-    def __iter__(self) -> Iterator[tuple[slice, Any]]:
+    def __iter__(self) -> Iterator[tuple[slice, Any, Any]]:
         first, second = np.array(self.pairs).T
         size = self.rows.waves.shape[1]
         for block in blocks(len(self.rows.classes), len(self.pairs), _BLOCK):
             left, right = (self.rows.groups[side, block] for side in (first, second))
             cells = np.where((left < 0) | (right < 0), -1, left.astype(np.int16) * size + right)
-            yield block, _sparse_indicators_of_cells(cells, size**2)
+            indicators = _sparse_indicators_of_cells(cells, size**2)
+            yield block, indicators, indicators.T
 
 
 def _between_sides(sides: tuple[Array, Array], table: Array) -> Array:

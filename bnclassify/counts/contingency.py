@@ -23,7 +23,7 @@ MAX_CELLS = 2**27
 
 _FEW_CELLS = 2**5  # of a table that is counted fastest by bits
 
-_count_bits: Any = getattr(np, "bitwise_count", None)  # which NumPy 1 does not have
+count_bits: Any = getattr(np, "bitwise_count", None)  # which NumPy 1 does not have
 
 Counts = ArrayOf[Any]
 Family = tuple[int, ...]
@@ -93,7 +93,7 @@ def _stack_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
 def _count_block(data: Dataset, members: Positions, shape: Sequence[int]) -> ArrayOf[Any]:
     """Count families, (members, families), at once; rows that lack a member go to one cell more."""
     cells = prod(shape)
-    if data.weights is None and cells <= _FEW_CELLS and _count_bits is not None:
+    if data.weights is None and cells <= _FEW_CELLS and count_bits is not None:
         return _count_by_bits(data, members, shape)
     codes: list[Codes] = [data.codes[columns] for columns in members]
     index = flat_index(codes, shape)
@@ -120,13 +120,18 @@ def _count_by_bits(data: Dataset, members: Positions, shape: Sequence[int]) -> A
     for columns, card in zip(members, shape, strict=True):
         is_shared = joint is not None and (columns == columns[0]).all()
         codes = data.codes[columns[:1] if is_shared else columns]
-        level = np.arange(card, dtype=codes.dtype)[:, None, None]
-        packed = np.packbits(codes == level, axis=-1)
-        bits = np.zeros((card, len(codes), -(-len(data) // 64)), dtype=np.uint64)
-        bits.view(np.uint8)[..., : packed.shape[-1]] = packed
+        bits = packed(codes == np.arange(card, dtype=codes.dtype)[:, None, None])
         joint = bits if joint is None else joint[..., None, :, :] & bits
-    counts: Positions = _count_bits(joint).sum(axis=-1)
+    counts: Positions = count_bits(joint).sum(axis=-1)
     return counts.reshape(prod(shape), members.shape[1]).T
+
+
+def packed(mask: Mask) -> ArrayOf[np.uint64]:
+    """Return a mask, (…, rows), as bits, (…, groups of 64 rows)."""
+    found = np.packbits(mask, axis=-1)
+    bits = np.zeros((*mask.shape[:-1], -(-mask.shape[-1] // 64)), dtype=np.uint64)
+    bits.view(np.uint8)[..., : found.shape[-1]] = found
+    return bits
 
 
 def count_beside(

@@ -13,12 +13,22 @@ import numpy as np
 from ..base.arrays import ArrayOf, Codes, Mask, Positions, blocks
 from ..base.immutable import cached_property
 from ..frames.dataset import Countable, Dataset
-from .contingency import Counts, Family, check_cells, check_number, count_beside, flat_index
+from .contingency import (
+    Counts,
+    Family,
+    check_cells,
+    check_number,
+    count_beside,
+    count_bits,
+    flat_index,
+    packed,
+)
 from .pairs import by_products, levels_of_rows, pair_tables
 
 _FEW_CONFIGURATIONS = 2**12  # up to this number, all configurations are numbered
 # Number of levels of rows, or of pairs, that are kept in memory, in 16 or 32 MiB.
 _KEPT_CELLS = 2**24
+_FEW_CELLS = 2**3  # of a family that bits extend faster than products; 16 are slower
 _SHORT_ROWS = 2**14  # number of rows whose counts 16 bits can hold
 
 
@@ -31,17 +41,18 @@ def number_states(
     `numbered` is True and there are more configurations of the parents than rows, only observed
     ones are numbered.
     """
-    most = max(len(data), _FEW_CONFIGURATIONS) if numbered else np.inf
-    variable, *parents = family
     codes = [np.maximum(data.codes[v], 0) if data.incomplete[v] else data.codes[v] for v in family]
+    card, *cards = [data.cards[v] for v in family]
+    n = prod(cards)
+    if not numbered or n <= max(len(data), _FEW_CONFIGURATIONS):
+        return flat_index(codes, [card, *cards]).astype(np.intp), (card, n)
     n, configurations = 1, cast("Codes", np.zeros(len(data), dtype=np.int8))
-    for parent, own in zip(parents, codes[1:], strict=True):
-        configurations = flat_index([configurations, own], [n, data.cards[parent]])
-        n *= data.cards[parent]
-        if n > most:
+    for parent, own in zip(cards, codes[1:], strict=True):
+        configurations = flat_index([configurations, own], [n, parent])
+        n *= parent
+        if n > max(len(data), _FEW_CONFIGURATIONS):
             occurring, configurations = np.unique(configurations, return_inverse=True)
             n = len(occurring)
-    card = data.cards[variable]
     return flat_index([codes[0], configurations], [card, n]).astype(np.intp), (card, n)
 
 
@@ -56,6 +67,7 @@ class FamilyCounts:
         self.data, self._rows = data, cast("Dataset", data)  # whose codes are not used if in parts
         self.cards: Positions = np.array(data.cards, dtype=np.intp)
         self.is_complete = not data.incomplete.any()
+        self._starts = (np.cumsum(self.cards) - self.cards).tolist()
         self._tables: dict[Family, Counts] = {}
         self._extended: dict[Family, Counts] = {}
 
@@ -70,13 +82,15 @@ class FamilyCounts:
             self._count_in_one_pass(families, tables)
             return
         alike, every = Counter(tuple(parents) for _, *parents in families), range(len(self.cards))
+        self._extended = {}
+        if 2 * alike.total() <= len(every):
+            return
         most = _KEPT_CELLS // int(self.cards.sum()) ** 2  # configurations of the parents
         wanted = [
             given
             for given, n in alike.items()
             if 2 * n > len(every) and len(given) < 2 and self.cards[list(given)].prod() <= most
         ]
-        self._extended = {}
         for given in wanted if wanted and by_products(self.data, every) else ():
             tables = pair_tables(self.data, every, *(given or (None,)))
             ends = np.cumsum([0, *self.cards])
@@ -110,15 +124,18 @@ class FamilyCounts:
         if self.data.in_parts:
             self._count_in_one_pass([], [family])
             return self._tables[tuple(family)]
+        if self._is_small(family):
+            counted: Counts = count_bits(self._bits_of_cells(family)).sum(axis=-1)
+            return counted.reshape(self.data.cards[family[0]], -1)
         state, shape = number_states(self._rows, family)
-        observed, weights = self._rows_observed_in(family), self._rows.weights
-        weights = None if weights is None else weights[observed]
-        return np.bincount(state[observed], weights, minlength=prod(shape)).reshape(shape)
+        weights = self._rows.weights
+        if not self.is_complete:
+            observed = self._rows_observed_in(family)
+            state, weights = state[observed], None if weights is None else weights[observed]
+        return np.bincount(state, weights, minlength=prod(shape)).reshape(shape)
 
     def _rows_observed_in(self, family: Sequence[int]) -> Mask:
         """Return whether all members of a family are observed in each row."""
-        if self.is_complete:
-            return np.ones(len(self.data), dtype=bool)
         return np.asarray((self._rows.codes[list(family)] >= 0).all(axis=0))
 
     def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
@@ -128,15 +145,20 @@ class FamilyCounts:
         if (own := self._extended.get(tuple(family))) is not None:
             yield slice(0, len(self.cards)), own if own.dtype.kind == "f" else own.astype(np.intp)
             return
+        if self._is_small(family):
+            joint = self._bits_of_cells(family)[:, None] & self._bits
+            counted: Counts = count_bits(joint).sum(axis=-1)
+            of_levels = counted.reshape(self.data.cards[family[0]], -1, len(self._bits))
+            yield slice(0, len(self.cards)), of_levels
+            return
         state, shape = number_states(self._rows, family)
         cells, widest = prod(shape), int(self.cards.argmax())
         check_number(
             self.data, (*family, widest), cells * int(self.cards[widest]), "set max_parents"
         )
-        has_level = self._has_level
         # 2**22: number of counts up to which products are faster
-        if has_level is not None and cells * has_level.shape[1] <= 2**22:
-            counts = self._add_states(state, cells, has_level, self._rows_observed_in(family))
+        if self._keeps_levels and cells * int(self.cards.sum()) <= 2**22:
+            counts = self._add_states(family, state, cells)
             yield slice(0, len(self.cards)), counts.reshape(*shape, -1)
             return
         largest = max(len(self.data), cells * int(self.cards[widest]))
@@ -155,31 +177,55 @@ class FamilyCounts:
             counts = np.bincount(index, weights, cells * n_levels)
             yield columns, counts.reshape(*shape, -1)
 
+    def _is_small(self, family: Sequence[int]) -> bool:
+        """Whether a family has so few cells that they are counted fastest by bits."""
+        few = prod([self.data.cards[v] for v in family]) <= _FEW_CELLS
+        return few and self._keeps_levels and count_bits is not None and not self._rows.is_weighted
+
     @cached_property
-    def _has_level(self) -> ArrayOf[np.uint8] | None:
-        """Which level each row has, (rows, levels), or None if there are many levels."""
-        every, shape = range(len(self.cards)), (len(self.data), int(self.cards.sum()))
-        if prod(shape) > _KEPT_CELLS or not by_products(self.data, every):
-            return None
-        result = np.empty(shape, dtype=np.uint8)
+    def _keeps_levels(self) -> bool:
+        """Whether the levels of all rows are kept, because there are few."""
+        every, cells = range(len(self.cards)), len(self.data) * int(self.cards.sum())
+        return cells <= _KEPT_CELLS and by_products(self.data, every)
+
+    @cached_property
+    def _bits(self) -> ArrayOf[np.uint64]:
+        """Which rows have each level, as bits, (levels, groups of 64 rows)."""
+        return packed(levels_of_rows(self._rows, range(len(self.cards)), np.arange(len(self.data))))
+
+    def _bits_of_cells(self, family: Sequence[int]) -> ArrayOf[np.uint64]:
+        """Return which rows are in each cell of a family, as bits, (cells, groups of 64 rows)."""
+        joint: ArrayOf[np.uint64] | None = None
+        for v in family:
+            own = self._bits[self._starts[v] : self._starts[v] + self.data.cards[v]]
+            joint = own if joint is None else (joint[:, None] & own).reshape(-1, own.shape[1])
+        assert joint is not None
+        return joint
+
+    @cached_property
+    def _has_level(self) -> ArrayOf[np.uint8]:
+        """Which level each row has, (rows, levels)."""
+        result = np.empty((len(self.data), int(self.cards.sum())), dtype=np.uint8)
         for rows in blocks(len(result), most=_SHORT_ROWS):
-            result[rows] = levels_of_rows(self._rows, every, np.arange(rows.start, rows.stop)).T
+            some = np.arange(rows.start, rows.stop)
+            result[rows] = levels_of_rows(self._rows, range(len(self.cards)), some).T
         return result
 
-    def _add_states(
-        self, state: Positions, cells: int, has_level: ArrayOf[np.uint8], known: Mask
-    ) -> Counts:
+    def _add_states(self, family: Sequence[int], state: Positions, cells: int) -> Counts:
         """Add up the levels of the known rows of each state, by sparse products of few rows."""
         from scipy.sparse import csc_array  # slow to import
 
-        given = self._rows.weights
-        weights: ArrayOf[Any] = known.astype(np.uint16) if given is None else given * known
-        states, rows_at = state.astype(np.int32), np.arange(_SHORT_ROWS + 1, dtype=np.int32)
+        given, n_rows, has_level = self._rows.weights, len(state), self._has_level
+        weights: ArrayOf[Any] = np.ones(n_rows, dtype=np.uint16) if given is None else given
+        if not self.is_complete:
+            weights = weights * self._rows_observed_in(family)
+        states = state.astype(np.int32)
+        rows_at = np.arange(min(n_rows, _SHORT_ROWS) + 1, dtype=np.int32)
         total: Counts = np.zeros(
             (cells, has_level.shape[1]), np.intp if given is None else np.float64
         )
-        for rows in blocks(len(state), most=_SHORT_ROWS):
+        for rows in blocks(n_rows, most=_SHORT_ROWS):
             n: int = rows.stop - rows.start
             of_state = csc_array((weights[rows], states[rows], rows_at[: n + 1]), shape=(cells, n))
-            total += np.asarray(of_state @ has_level[rows])
+            total += of_state @ has_level[rows]
         return total

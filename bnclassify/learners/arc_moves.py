@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -84,11 +85,11 @@ class HillClimber:
     def _gains_on_arcs(self) -> tuple[Positions, Positions, Array, Array]:
         """Return the ends of the arcs, in order, and the gains of their deletions and reversals."""
         sources, targets = self._graph.present()
-        deletions, reversals = np.full((2, len(sources)), -np.inf)
-        if "delete" in self.limits.moves:
-            deletions = self._deleted[targets, sources]
-        if "reverse" in self.limits.moves:
-            reversals = self._deleted[targets, sources] + self._added[sources, targets]
+        deletions: Array = self._deleted[targets, sources]
+        reversals: Array = deletions + self._added[sources, targets]
+        for gains, move in ((deletions, "delete"), (reversals, "reverse")):
+            if move not in self.limits.moves:
+                gains[:] = -np.inf
         return sources, targets, deletions, reversals
 
     def best_move(
@@ -185,14 +186,11 @@ class HillClimber:
 
     def _score_families(self, *variables: int) -> None:
         """Score families, and their gains by one more or one fewer parent."""
+        families = [(v, *self.parents[v]) for v in variables]
+        shorter = ((v, *p) for v in variables for _, p in self._parents_without_each(v))
         self.scores.prefetch(
-            [
-                (v, *self.parents[v])
-                for v in variables
-                if len(self.parents[v]) < self.limits.max_parents
-            ],
-            [(v, *self.parents[v]) for v in variables]
-            + [(v, *p) for v in variables for _, p in self._parents_without_each(v)],
+            [family for family in families if len(family) <= self.limits.max_parents],
+            chain(families, shorter),
         )
         for variable in variables:
             self._score_family(variable)

@@ -132,9 +132,9 @@ class LocalScores:
         wanted = [
             family for family in families if (family[0], frozenset(family[1:])) not in self._gains
         ]
-        alone = [
+        alone = (
             family for family in others if (family[0], frozenset(family[1:])) not in self._families
-        ]
+        )
         self.counts.prefetch(wanted, alone)
 
     def family(self, variable: int, parents: Sequence[int]) -> float:
@@ -184,8 +184,8 @@ class LocalScores:
         self, variable: int, parents: Sequence[int]
     ) -> tuple[int, float]:
         """Return the levels of a variable and the configurations of its parents."""
-        cards = self.counts.cards
-        return int(cards[variable]), float(prod(cards[list(parents)].tolist()))
+        cards = self.counts.data.cards
+        return cards[variable], float(prod([cards[parent] for parent in parents]))
 
     def _fit_of_table(self, table: Counts, r: int, q: Amount) -> Array:
         """Return Σ_jk f(N_jk, a) − Σ_j f(N_j, r a) over the first two axes."""
