@@ -398,7 +398,7 @@ def rows_to_learn_from(model: Model, dataset: Opened[Any], method: Method = PLAI
     schema = data.schema.select(model.variables)
     if model.levels is not None:
         schema = replace(schema, levels=model.levels)
-    check_levels(schema, [name for name in schema.columns if name not in model.densities])
+    check_levels(schema, (name for name in schema.columns if name not in model.densities))
     # methods that use rows can skip rows of weight 0
     rows = data.all_rows if takes_all and isinstance(data, TrainingData) else data
     return rows.coded(schema).counting()

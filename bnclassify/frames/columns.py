@@ -69,7 +69,11 @@ def encode_column(array: Any) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
     Codes can be those of the column itself: they must not be changed.
     """
     if isinstance(array, pd.Categorical):
-        return _encode_category(array)
+        dtype = array.dtype
+        kept = _kept_levels.get(id(dtype))
+        if kept is None or kept[0]() is not dtype:
+            return _encode_category(array)
+        return kept[1], _codes_of(array), kept[2]
     if isinstance(array, pd.arrays.ArrowStringArray):  # which pandas sorts slowly
         codes, labels = pd.factorize(cast("Any", array))
         return _sort_levels(_as_levels(labels), codes)
@@ -98,18 +102,13 @@ _kept_levels: dict[int, tuple[ref[pd.CategoricalDtype], tuple[Any, ...], bool]] 
 
 # The property `codes` makes a view that cannot be written at each access.
 _codes_of: Callable[[Any], ArrayOf[Any]] = attrgetter(
-    "_codes" if hasattr(pd.Categorical, "_codes") else "codes"
+    "_ndarray" if hasattr(pd.Categorical, "_ndarray") else "codes"
 )
 
 
 def _encode_category(array: pd.Categorical) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
-    """Return levels, codes and order; those of a type never change, and are often read again."""
-    dtype = array.dtype
-    key = id(dtype)
-    kept = _kept_levels.get(key)
-    if kept is not None and kept[0]() is dtype:
-        return kept[1], _codes_of(array), kept[2]
-    own = without_decimals(array)
+    """Return levels, codes and order, and keep those of a type, which never change."""
+    own, dtype, key = without_decimals(array), array.dtype, id(array.dtype)
     levels, ordered = _as_levels(own.categories), bool(own.ordered)
     # 100: number of levels up to which they are kept as long as the categories
     if own is array and len(levels) <= 100:

@@ -253,7 +253,7 @@ class BNC(Network):
         return estimated(self, data, prior)
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
-        scopes = [self.scopes[i] for i in self._coded] if self.densities else self.scopes
+        scopes = [self.scopes[i] for i in self._coded]
         tables = prior.count(data, scopes) if is_nested(prior) else count_families(data, scopes)
         if not self.densities:
             return tuple(tables) if isinstance(tables, list) else tables
@@ -266,6 +266,8 @@ class BNC(Network):
     @property
     def _coded(self) -> list[int]:
         """The positions of the variables that have tables."""
+        if not self.densities:
+            return list(range(len(self.families)))
         return [i for i, name in enumerate(self.variables) if name not in self.densities]
 
     def tabulate(self, tally: Tally) -> Self:
