@@ -40,9 +40,11 @@ class LeftOutTables:
 
     @classmethod
     def of(cls, stack: Stack, left_out: LeftOut) -> LeftOutTables | None:
-        """Return the tables for rows, or None if their shares differ."""
-        shares = left_out.shares
-        return cls(stack, float(shares[0])) if len(shares) and not np.ptp(shares) else None
+        """Return the tables for rows, or None if their shares differ, or a table is empty."""
+        shares, cells = left_out.shares, min(len(prefix.cells) for prefix in stack.prefixes)
+        if not (len(shares) and cells) or np.ptp(shares):
+            return None
+        return cls(stack, float(shares[0]))
 
     def logs_at(
         self, places: Sequence[tuple[Places, Places]], classes: ArrayOf[Any]
@@ -62,8 +64,8 @@ class LeftOutTables:
             if found.shape[1] == 1:
                 value = self.values[i].take(cells, mode="wrap")
             else:
-                counts = prefix.counts[cells, classes] - self.share
-                totals = prefix.totals[parents, classes] - self.share
+                counts = np.maximum(prefix.counts[cells, classes] - self.share, 0.0)
+                totals = np.maximum(prefix.totals[parents, classes] - self.share, 0.0)
                 base = own if stack.nested else uniform
                 value = estimated(counts, totals, base, stack.masses[i][codings])
                 found[rows, classes] = log(value)
