@@ -16,6 +16,7 @@ import pandas as pd
 
 from ..base.checks import Instance, must_be
 from ..base.messages import listed, shown, warn
+from ..frames.records import is_missing
 from ..inference.predict import predict
 from ..model.arguments import check_model
 from ..model.counted import CountedModel, counted
@@ -209,11 +210,14 @@ def _try_out(x: Model) -> None:
 
 
 def _try_names(x: Model) -> None:
-    """Raise an error unless the features are columns that the recipe used."""
+    """Raise unless features are columns that the recipe used, and levels are not missing values."""
     known = None if x.recipe is None else x.recipe.columns or x.recipe.seen
     strange = [name for name in x.features if known is not None and name not in known]
     if strange:
         raise ValueError(f"the recipe has no {listed(strange)}")
+    for name, labels in x.levels_by_name.items() if x.levels is not None else ():
+        if any(map(is_missing, labels)):
+            raise ValueError(f"the levels of {shown(name)} must not be missing values")
 
 
 def _try_intervals(x: Model) -> None:
@@ -231,11 +235,14 @@ def _try_intervals(x: Model) -> None:
 
 
 def _try_tables(x: Model) -> None:
-    """Raise unless tables fit the levels, in a row with the first level, or 0, of each feature."""
+    """Raise unless tables fit the levels, in a row with the first level, or 0, of each feature.
+
+    In a second row, all values are missing.
+    """
     if x.one_class:
-        row = np.zeros((len(x.features), 1), dtype=np.int8)
-        complete = x.rows_of(row, {name: np.zeros(1) for name in x.features})
-        if scores_at(x.score, complete).shape != (1, len((x.levels or ((),))[-1])):
+        codes = np.tile(np.array([0, -1], dtype=np.int8), (len(x.features), 1))
+        rows = x.rows_of(codes, {name: np.array([0.0, np.nan]) for name in x.features})
+        if scores_at(x.score, rows).shape != (2, len((x.levels or ((),))[-1])):
             raise ValueError("tables do not fit the classes")
 
 
