@@ -605,8 +605,6 @@ def points(cell: int, weight: float) -> dict[str, Any]:
 DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
     "repeated level": ("nb", put(["low", "low", "high"], "levels", 5)),
     "level that is a mapping": ("nb", put({"low": 1}, "levels", 5, 0)),
-    "missing level": ("nb", put(None, "levels", 5, 0)),
-    "missing label of the class": ("nb", put({"kind": "number", "value": "nan"}, "levels", 6, 0)),
     "negative pseudo-count": ("nb", put(-1, "learned", "counts", "prior", "smooth")),
     "pseudo-count that is text": ("nb", put("1", "learned", "counts", "prior", "smooth")),
     "recipe": ("nb", put(0, "recipe")),

@@ -16,7 +16,6 @@ import pandas as pd
 
 from ..base.checks import Instance, must_be
 from ..base.messages import listed, shown, warn
-from ..frames.records import is_missing
 from ..inference.predict import predict
 from ..model.arguments import check_model
 from ..model.counted import CountedModel, counted
@@ -210,14 +209,11 @@ def _try_out(x: Model) -> None:
 
 
 def _try_names(x: Model) -> None:
-    """Raise unless features are columns that the recipe used, and levels are not missing values."""
+    """Raise an error unless the features are columns that the recipe used."""
     known = None if x.recipe is None else x.recipe.columns or x.recipe.seen
     strange = [name for name in x.features if known is not None and name not in known]
     if strange:
         raise ValueError(f"the recipe has no {listed(strange)}")
-    for name, labels in x.levels_by_name.items() if x.levels is not None else ():
-        if any(map(is_missing, labels)):
-            raise ValueError(f"the levels of {shown(name)} must not be missing values")
 
 
 def _try_intervals(x: Model) -> None:
