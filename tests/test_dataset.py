@@ -92,6 +92,21 @@ def test_columns_that_are_not_categories_are_refused(column: Any, message: str) 
         bn.encode(pd.DataFrame({"x": pd.Series(column)}))
 
 
+@pytest.mark.parametrize("levels", [("p", "q"), (1, 2), (0.5, 1.5), (False, True)])
+def test_missing_values_of_any_form_and_sparse_columns(levels: tuple[Any, ...]) -> None:
+    """NaT in a column of other values, too."""
+    values = [levels[i % 2] for i in range(40)]
+    y = ["a", "b", "b", "a"] * 10
+    plain = pd.Series([None] * 4 + values[4:], dtype=object)
+    expected = bn.predict(bn.bnc(class_var="y", dataset=frame(x=plain, y=y)), frame(x=plain), prob=True)
+    for column in (
+        pd.Series([None, np.nan, pd.NA, pd.NaT, *values[4:]], dtype=object),
+        pd.Series(pd.arrays.SparseArray(np.array([None] * 4 + values[4:], dtype=object))),
+    ):
+        x = bn.bnc(class_var="y", dataset=frame(x=column, y=y))
+        np.testing.assert_array_equal(bn.predict(x, frame(x=column), prob=True), expected)
+
+
 @pytest.mark.parametrize("data", [None, [[1, 2]], {"a": [1]}, np.eye(2), pd.Series(["a"])])
 def test_only_data_frames_are_taken(data: Any) -> None:
     for call in (

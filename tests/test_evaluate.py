@@ -100,6 +100,8 @@ def test_a_sum_of_tables_by_hand() -> None:
     assert [owner for owner, _ in values_at(x, rows)] == [-1, 0, 1]
     found = {(owner, scope): logs[0].tolist() for owner, scope, logs in effects_at(x, rows, [2, 2])}
     assert found == {(0, (0,)): [1.0, 2.0], (1, (1,)): [10.0, 11.0]}  # of b alone, the parent is missing
+    with pytest.raises(IndexError, match="out of bounds"):
+        of_a.at(np.array([[3], [0]]))  # which `recode` never returns
 
 
 def test_codings_and_blocks_of_rows() -> None:

@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,10 @@ OTHER_TYPES: Mapping[str, tuple[Any, tuple[Any, ...]]] = {
     "lists": ([[i % 2] for i in range(N)], ("[0]", "[1]")),
     "text and numbers": (["x", 1, None, 2] * 10, ("1", "2", "x")),
     "bytes": ([b"x", None] * 20, ("x",)),
+    "bytes of Arrow": (pd.array([b"x", None] * 20, dtype="binary[pyarrow]"), ("x",)),
     "complex": ([1j, 2j] * 20, ("1j", "2j")),
+    "flags and numbers": (pd.Series([True, 0, 1, False] * 10, dtype=object), (0, 1)),
+    "whole fractions": ([Fraction(4, 2), None, Fraction(3)] * 13 + [None], (2, 3)),
     "intervals": (pd.arrays.IntervalArray.from_breaks([0, 1, 2]).repeat(20), ("(0, 1]", "(1, 2]")),
 }
 
@@ -95,6 +99,10 @@ DATES: Mapping[str, tuple[Any, str]] = {
         "days month weekday",
     ),
     "periods": (pd.period_range("2020", periods=N, freq="M"), "days month"),
+    "periods of Python": (
+        pd.Series([*pd.period_range("2020", periods=N, freq="M")], dtype=object),
+        "days month",
+    ),
     "hours": (pd.date_range("2020", periods=N, freq="7h"), "days weekday hour"),
     "years": (pd.to_datetime([f"{2000 + i % 5}-01-01" for i in range(N)]), "days"),
 }
@@ -150,9 +158,14 @@ def test_columns_of_other_types_become_categories(case: str) -> None:
     assert bn.values(plain_nb(run(remedy, dataset)))["x"] == found
 
 
-@pytest.mark.parametrize("case", [*list(OTHER_TYPES)[:4], "bytes", "category"])
+@pytest.mark.parametrize("case", [*list(OTHER_TYPES)[:4], "bytes", "category", "decimals", "fractions"])
 def test_columns_of_other_types_become_numbers(case: str) -> None:
-    values = {"bytes": [b"5", b"7"] * 20, "category": pd.Categorical(["5.5", "7"] * 20)}.get(case)
+    values = {
+        "bytes": [b"5", b"7"] * 20,
+        "category": pd.Categorical(["5.5", "7"] * 20),
+        "decimals": pd.Categorical([Decimal("5.5"), Decimal(7)] * 20),
+        "fractions": [Fraction(1, 2), None] * 20,
+    }.get(case)
     dataset = pd.DataFrame({"x": OTHER_TYPES[case][0] if values is None else values})
     with pytest.raises(TypeError, match="dataset: column 'x' must be numeric") as raised:
         bn.discretize(dataset, method="width", bins=3, columns=["x"])

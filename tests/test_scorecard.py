@@ -520,3 +520,19 @@ def test_notebooks_show_the_points(tree: bn.BNC) -> None:
     assert f"Start with {card.start:,} points. Points of diabetes = yes" in text
     assert text.count("<tr") == len(card.written_points) + 1
     assert {"points", "probabilities"} <= set(dir(card))
+
+
+def test_a_level_of_missing_values_has_points() -> None:
+    a = [None, "u", "v"] * 30
+    frame = pd.DataFrame({"a": a, "y": [str((v is None) ^ (i % 5 == 0)) for i, v in enumerate(a)]})
+    card = bn.scorecard(bn.bnc("nb", "y", frame, smooth=1, missing_level=True))
+    points = dict(zip(card.points["value"], card.points["points"], strict=True))
+    assert points["(missing)"] == 10
+    assert 10 in card.probabilities["total"].to_numpy()
+
+    written = frame.fillna("(missing)")
+    for fit in ({"smooth": 1}, {"additive": True}):
+        x = bn.bnc("nb", "y", written, **fit)
+        for export in (bn.effects, bn.scorecard):
+            with pytest.raises(ValueError, match=r"x must have labels other than '\(missing\)'"):
+                export(x)

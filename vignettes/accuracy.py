@@ -69,7 +69,7 @@ def evaluate(model) -> pd.Series:
 #    one a constant per level and class ("shifts").
 # 5. The default. In addition, the discretization by MDLP has weights of its own, and numbers that repeat, such as
 #    grades, are also read by their own values. A missing value has a constant per class. And with five folds, arcs, tables and
-#    weights are learned again without one fifth of the rows at a time, for as many folds as hold 600 rows. Three models are added up, each with
+#    weights are learned again without one fifth of the rows at a time, until 600 held-out rows have been predicted. Three models are added up, each with
 #    the power that is best for these held-out rows: a logistic regression, the model without arcs between features, and
 #    the step from this to a model with at most four feature parents.
 

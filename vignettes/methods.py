@@ -972,9 +972,9 @@ print(
 # $$
 #
 # No model has a negative power, because $b \le a$. The derivative of the last term at $b = 0$ is −6, so arcs between
-# features are used only if each unit of b gains more than 6 nats. As many of the folds are used as hold 600 rows in the
-# mean. Once at least 150 rows, multiplied to the number of rows of all these folds, give $b \le 0.01$, the later folds
-# do without B; so does the model if all folds together give it. With fewer than ten rows, or groups, $r = \frac{s}{4}$
+# features are used only if each unit of b gains more than 6 nats. Folds are used until 600 rows have been held out, or
+# less by a row per class. Once at least 150 rows, multiplied to 600 or to the number of all rows, give $b \le 0.01$, the
+# later folds do without B; so does the model if all folds together give it. With fewer than ten rows, or groups, $r = \frac{s}{4}$
 # and $a = \frac{s}{2}$, and with fewer than five rows per feature, $b = 0$. R has the slopes, the indicators of levels and of missing values, and the penalty
 # $\frac{1}{2} \sum β^2$, in which those of missing values have their precision in A. The precisions λ are those of the
 # model of all rows without parents, in the folds, too.

@@ -13,13 +13,12 @@ from ..base.checks import Optional, Whole
 from ..base.messages import listed, repeated, shown
 from ..frames.dataset import Dataset, Opened, match
 from ..frames.opening import InFull, open_rows
-from ..frames.schema import MISSING
 from ..inference.evidence import target_position
 from ..model.arguments import check_fitted, encode_for
 from ..model.model import Model
 from .effect_table import RESERVED, EffectTable, counts_in
 from .pair_table import counts_of_pair, rows_of_pair
-from .tabulate import tabulate
+from .tabulate import check_labels, tabulate
 
 BASE = "(base)"
 """The value of the class in a table of several classes."""
@@ -114,11 +113,7 @@ def effects(
     columns = list(names) if c is None else [names[c]]
     if twice := repeated([*RESERVED, *columns]):
         raise ValueError(f"x must have classes of other names than {listed(twice)}. Rename them.")
-    if alike := [name for name in table.features if MISSING in table.levels_by_name[name]]:
-        raise ValueError(
-            f"x must have labels other than {MISSING!r}; got it in {listed(alike)}. Rename it, "
-            "or make it missing."
-        )
+    check_labels(table)
     rows: list[tuple[Hashable, ...]] = [
         (table.class_var, BASE if c is None else names[1 - c], "", "")
     ]

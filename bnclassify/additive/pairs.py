@@ -47,8 +47,8 @@ _PRECISIONS = (256.0, 32.0, 4.0, 0.5)  # of the weights of waves, tried until th
 _IN_SEARCH = 8.0
 _OF_SUM = 30.0  # precision of the power of the sum
 _OF_CLASSES = 1e-3
-_BLOCK = 2**20  # cells of rows, one per pair, that are used at once: 12 MiB
-_KEPT = 2**24  # of all rows, up to which they are kept: 192 MiB
+_BLOCK = 2**20  # number of rows × pairs whose indicators are used at once, 12 MiB
+_KEPT = 2**24  # number of rows × pairs up to which indicators are kept between passes, 192 MiB
 
 
 class _Choice(NamedTuple):
@@ -358,11 +358,7 @@ class _Regression:
         return np.asarray(first.transpose(0, 2, 1) & second)
 
     def designs(self) -> Iterable[tuple[slice, Any, Any]]:
-        """Return the indicators of the cells of the pairs in each block of rows, also transposed.
-
-        They are (rows, pairs × groups × groups) arrays, which are made again in each pass if they
-        are large.
-        """
+        """Return `_Designs` of the rows, which are made again in each pass if they are large."""
         made = _Designs(self.rows, self.pairs)
         return list(made) if len(self.rows.classes) * len(self.pairs) <= _KEPT else made
 
@@ -414,11 +410,8 @@ class _Regression:
         def loss(weights: Any) -> tuple[float, Any]:
             of_waves, of_classes, power = self._split_weights(weights)
             cells = _between_sides(self._sides, of_waves).reshape(-1, others)
-            moved, of_cells, of_others = (
-                weights - start,
-                np.zeros(cells.shape),
-                np.zeros(others + 1),
-            )
+            moved = weights - start
+            of_cells, of_others = np.zeros(cells.shape), np.zeros(others + 1)
             value = 0.5 * float(ridge @ moved**2)
             for block, design, transposed in designs:
                 scores, mass = rows.scores[block], rows.weights[block]
@@ -443,7 +436,7 @@ class _Regression:
 
 @dataclass(frozen=True, eq=False)
 class _Designs:
-    """Blocks of rows, and the indicators of their cells; see `_Regression.designs`."""
+    """Blocks of rows, and which cells of the pairs they have, (rows, pairs × groups × groups)."""
 
     rows: _Rows
     pairs: Sequence[tuple[int, int]]

@@ -24,8 +24,8 @@ from ..model.model import MISSING_RULE, Model
 from ..model.recipes import NO_JOINT, Step
 from ..scores.evaluate import silent_at
 from ..scores.rows import Rows
-from .effect_table import EffectTable, merge_intervals, with_values
-from .tabulate import estimate, tabulate
+from .effect_table import LEAST_MASS, EffectTable, merge_intervals, with_values
+from .tabulate import check_labels, estimate, tabulate
 
 START = "start"
 """The row of the points that every total begins with."""
@@ -237,7 +237,11 @@ class Scorecard(EffectTable):
 def cells_with_row(x: EffectTable) -> list[tuple[slice, ...]]:
     """Return the cells of each table without missing values of features that were never missing."""
     rows = x.trained_on
-    never = [rows is not None and name not in rows.incomplete for name in x.features]
+    gaps = [share[-1] for share in x.shares] or [0.0] * len(x.features)  # also a level of its own
+    never = [
+        rows is not None and name not in rows.incomplete and gap < 2 * LEAST_MASS
+        for name, gap in zip(x.features, gaps, strict=True)
+    ]
     return [tuple([slice(-1 if never[v] else None) for v in scope]) for scope in x.term_scopes]
 
 
@@ -340,6 +344,7 @@ def scorecard(
     _check_scale(pdo, score, odds)
     target = names[1] if target is None else OneOf(names).check("target", target)
     table = tabulate(model, most_intervals or (None if model.densities else _MOST_POINTS))
+    check_labels(table)
     sign = np.array([1.0 if name == target else -1.0 for name in names])
     effects: list[Array] = [entries @ sign for entries in table.tables]
     within: list[Array] = [

@@ -64,6 +64,15 @@ class _Grid:
     position: Positions
 
 
+def check_labels(table: EffectTable) -> None:
+    """Raise a ValueError if a label cannot be told from a missing value in a printed table."""
+    if alike := [name for name in table.features if MISSING in table.levels_by_name[name]]:
+        raise ValueError(
+            f"x must have labels other than {MISSING!r}; got it in {listed(alike)}. Rename it, "
+            "or make it missing."
+        )
+
+
 def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None) -> EffectTable:
     """Return a model as a table with at most so many intervals per feature; a table stays as it is.
 

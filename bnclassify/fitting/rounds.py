@@ -373,7 +373,7 @@ def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation |
 def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rng: Seed) -> Plan:
     """Assign rows in memory to folds, stratified by one target; the first repeat never changes.
 
-    Given folds include rows without a class. Parts are assigned by hashes in place of this, because
+    Given folds include rows without a class. Rows in parts are assigned by hashes, because
     stratified folds need all rows at once.
     """
     generator, rounds, digest, is_partition = check_rng(rng), [], blake2b(digest_size=12), True

@@ -64,7 +64,10 @@ def _arrays_one_by_one(frame: pd.DataFrame) -> list[Any]:
 
 
 def encode_column(array: Any) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
-    """Return the levels and codes of one categorical column, and whether its levels are ordered."""
+    """Return the levels and codes of one categorical column, and whether its levels are ordered.
+
+    Codes can be those of the column itself: they must not be changed.
+    """
     if isinstance(array, pd.Categorical):
         dtype = array.dtype
         kept = _kept_levels.get(id(dtype))

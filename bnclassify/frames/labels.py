@@ -133,9 +133,9 @@ def _unknown_labels_message(
             f"{_conversion_code(strange, known)}."
         )
     elif _numbers_for_text(strange, known):
-        remedy = (
-            "Apply the discretizer that discretize returned in training, or convert the column."
-        )
+        remedy = f"{_difference_in_words(strange, known)} Convert the column."
+        if any(str(label).startswith("(") for label in known):  # intervals
+            remedy = "Apply the discretizer that discretize returned in training, or convert it."
     return f"{listed(strange)} not among the levels of the model, {listed(known)}. {remedy}"
 
 

@@ -55,6 +55,8 @@ def typed(column: pd.Series[Any] | ArrayLike) -> tuple[Any, str]:
     if isinstance(dtype, pd.StringDtype):
         return column, "string"
     kind = _TYPES.get(dtype.kind) or _infer(column)
+    if isinstance(dtype, pd.SparseDtype) and kind == "unknown-array":
+        return typed(np.asarray(column))
     if kind in _WITH_DECIMALS:
         column = np.fromiter(map(without_decimal, column), dtype=object, count=len(column))
         kind = _infer(column)
@@ -71,9 +73,9 @@ _WITH_DECIMALS = ("decimal", "mixed", "mixed-integer")
 
 
 def without_decimal(value: Any) -> Any:
-    """Return a `decimal.Decimal` as an int, if whole, or a float, and other values unchanged."""
+    """Return a `decimal.Decimal` as an int, if whole, or a float, NaT as NaN, others unchanged."""
     if not isinstance(value, Decimal):
-        return value
+        return np.nan if value is pd.NaT else value
     if value.is_nan():
         return np.nan
     return int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
@@ -267,6 +269,9 @@ NUMERIC, CATEGORICAL = 0, 1
 """The expected type of a column, for `advice_on`."""
 
 _SECONDS = "pd.to_timedelta({0}).dt.total_seconds()"
+_DECODED = "{0}.map(bytes.decode, na_action='ignore')"  # .str is not available for bytes of Arrow
+_AS_FLOATS = "{0}.map(float, na_action='ignore')"
+_AS_INTEGERS = "{0}.map(int, na_action='ignore').astype('Int64')"
 
 _DATES = ("datetime64", "datetime", "date", "period")
 
@@ -275,9 +280,9 @@ _CODE = {
     **dict.fromkeys(
         ["timedelta64", "timedelta"], (_SECONDS, f"pd.cut({_SECONDS}, 5).astype('string')")
     ),
-    "bytes": ("pd.to_numeric({0}.str.decode('utf-8'))", "{0}.str.decode('utf-8')"),
+    "bytes": (f"pd.to_numeric({_DECODED})", _DECODED),
     "categorical": ("{0}.astype(float)", ""),
-    "boolean": ("{0}.map(float, na_action='ignore')", ""),
+    "boolean": (_AS_FLOATS, ""),
 }
 """Code that converts a column, {0}, of another type to numbers, and to categories."""
 
@@ -286,7 +291,8 @@ def advice_on(
     kind: str, expected: int, name: Hashable, array: ArrayLike, argument: str = "dataset"
 ) -> str:
     """Return a sentence on how to convert a column of another type to numbers, or to categories."""
-    labels = [value for value in array if isinstance(value, str | Real)]
+    known = [without_decimal(value) for value in array[pd.notna(array)]]
+    labels = [value for value in known if isinstance(value, str | Real)]
     texts = list(dict.fromkeys(map(str, labels)))
     are_numbers = numbers_in(texts) is not None
     if expected == NUMERIC and kind in ("categorical", "interval") and not are_numbers:
@@ -298,7 +304,10 @@ def advice_on(
     if kind in _DATES:
         return _how_to_split(name, array, expected, argument)
     column = f"{argument}[{name!r}]"
-    code = _CODE.get(kind, ("", "{0}.map(str, na_action='ignore')"))[expected].format(column)
+    others: tuple[str, str] = "", "{0}.map(str, na_action='ignore')"
+    if all(isinstance(value, Real) for value in known):  # such as fractions, or flags and numbers
+        others = (_AS_FLOATS if any(value % 1 for value in known) else _AS_INTEGERS,) * 2
+    code = _CODE.get(kind, others)[expected].format(column)
     if not code:
         return "Convert them to numbers."
     part = "Extract a part that repeats, for example" if kind == "time" else "Convert them,"
@@ -309,7 +318,7 @@ def _how_to_split(name: Hashable, array: ArrayLike, expected: int, argument: str
     """Return two lines of pandas that make features of dates, of the parts that are named."""
     column, dates = f"{argument}[{name!r}]", pd.Series(array).dropna()
     code = (
-        f"{column}.dt.to_timestamp()"
+        f"{column}.astype('{dates.dtype}').dt.to_timestamp()"
         if isinstance(dates.dtype, pd.PeriodDtype)
         else f"pd.to_datetime({column})"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -43,23 +43,22 @@ class Memo:
 
     def compare(self, facts: Facts, schema: Schema) -> None:
         """Raise a ValueError if rows or values of a column differ from those of a former pass."""
-        found = zip(facts.checks.tolist(), facts.gaps.tolist(), strict=True)
-        for key, (check, gaps) in zip(
-            zip(schema.columns, schema.levels, strict=True), found, strict=True
-        ):
-            if self.checks.setdefault(key, (facts.kept, check, gaps)) != (facts.kept, check, gaps):
+        for i, name in enumerate(schema.columns):
+            seen = facts.kept, int(facts.checks[i]), int(facts.gaps[i])
+            if self.checks.setdefault((name, schema.levels[i]), seen) != seen:
                 raise ValueError(
                     "dataset must not change between passes over its parts; got different values "
-                    f"of {shown(key[0])}. Copy the data, and use the copy."
+                    f"of {shown(name)}. Copy the data, and use the copy."
                 )
 
     def keep(self, facts: Facts, columns: Sequence[Hashable]) -> bool:
         """Keep facts about some columns; return whether they are the first."""
-        is_first, self.counted = self.counted is None, facts
-        self.gaps.update(zip(columns, facts.gaps.tolist(), strict=True))
-        self.hidden.update(
-            zip(columns, np.broadcast_to(facts.hidden, len(columns)).tolist(), strict=True)
-        )
+        is_first = self.counted is None
+        self.counted = facts
+        hidden = np.broadcast_to(facts.hidden, len(columns))  # 0 for all columns, or one per column
+        for i, name in enumerate(columns):
+            self.gaps[name] = int(facts.gaps[i])
+            self.hidden[name] = int(hidden[i])
         return is_first
 
 
@@ -138,14 +137,14 @@ class Partitions(Countable, Opened["Partitions"]):
         """Facts about all rows, from an earlier pass over the data or a new one."""
         if self.memo.counted is None:
             self._find_facts()
-        assert self.memo.counted is not None
+        assert self.memo.counted is not None  # `_find_facts` keeps them
         return self.memo.counted
 
     def _find_facts(self) -> None:
-        """Make a pass over the data if no facts are known."""
+        """Keep the facts about all rows, from counts of the source or a pass over its frames."""
         facts = facts_of_source(self.source, self.columns, self.reading)
         if facts is None:
-            self.add_up(len)
+            self.add_up(len)  # every pass keeps the facts
         elif self.memo.keep(facts, self.columns):
             self.report_rows()
 
@@ -156,7 +155,8 @@ class Partitions(Countable, Opened["Partitions"]):
 
     def coded(self, schema: Schema) -> Partitions:
         lenient = tuple([name for name in self.reading.lenient if name in schema.columns])
-        return replace(self, reading=replace(self.reading, schema=schema, lenient=lenient))
+        reading = replace(self.reading, schema=schema, lenient=lenient)
+        return replace(self, reading=reading)
 
     def select(self, columns: Sequence[Hashable]) -> Partitions:
         return self.coded(self.schema.select(columns))
@@ -167,12 +167,14 @@ class Partitions(Countable, Opened["Partitions"]):
     def requiring(self, column: Hashable) -> Partitions:
         if column == self.reading.required:
             return self
-        memo = self.memo if self.memo.gaps.get(column) == 0 else Memo()
+        drops_rows = self.memo.gaps.get(column) != 0  # or it is not known
+        memo = Memo() if drops_rows else self.memo
         return replace(self, reading=replace(self.reading, required=column), memo=memo)
 
     def encode(self, wanted: Columns = ALL) -> Partitions:
         chosen = wanted.among(self.columns)
-        levels = {**self.schema.known, **(wanted.known or {}), **dict.fromkeys(wanted.numeric, ())}
+        numeric: Known = dict.fromkeys(wanted.numeric, ())
+        levels = {**self.schema.known, **(wanted.known or {}), **numeric}
         schema = Schema(chosen, tuple([levels[name] for name in chosen]), self.schema.ordered)
         return self.coded(schema).requiring(wanted.required)
 
@@ -202,10 +204,11 @@ class Partitions(Countable, Opened["Partitions"]):
         """The number of unseen values by column, which are treated as missing."""
         if self.memo.counted is None:
             self._find_facts()
-        return {name: n for name in self.columns if (n := self.memo.hidden.get(name, 0))}
+        found = {name: self.memo.hidden.get(name, 0) for name in self.columns}
+        return {name: n for name, n in found.items() if n}
 
     def count_all(self, count: Callable[[Any], T]) -> T:
-        if self.counts_of_source([]) is None:
+        if not counts_itself(self.source, self.reading):
             return self.add_up(count)
         if self.memo.counted is None:
             self._find_facts()
@@ -220,9 +223,8 @@ class Partitions(Countable, Opened["Partitions"]):
         targets = tuple([name for name in self.targets if name in self.schema.positions])
         counting = partial(_count_frame, self.reading, count, targets)
         total, facts = self.source.reduce(counting, added, self.reading.columns)
-        self.memo.labels.update(
-            zip([self._key(name) for name in targets], facts.labels, strict=True)
-        )
+        for name, counts in zip(targets, facts.labels, strict=True):
+            self.memo.labels[self._key(name)] = counts
         if self.reading.draw is None:
             self.memo.compare(facts, self.schema)
         if self.memo.keep(facts, self.columns):
@@ -236,35 +238,39 @@ class Partitions(Countable, Opened["Partitions"]):
         if self._key(name) in self.memo.labels:
             return self.memo.labels[self._key(name)]
         tables = self.counts_of_source([[self.positions[name]]])
-        return self.add_up(lambda rows: rows.label_counts(name)) if tables is None else tables[0]
+        if tables is not None:
+            return tables[0]
+        return self.add_up(lambda rows: rows.label_counts(name))
 
     def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
-        counted = self._cells(families)
-        if counted is None:
+        if not counts_itself(self.source, self.reading):
             return None
-        tables = [np.zeros([self.cards[i] for i in family]) for family in families]
-        for table, (codes, totals) in zip(tables, counted, strict=True):
+        tables = []
+        for family, (codes, totals) in zip(families, self.cells(families), strict=True):
+            table = np.zeros([self.cards[i] for i in family])
             observed = (codes >= 0).all(axis=0)
             np.add.at(table, tuple(codes[:, observed]), totals[observed])
+            tables.append(table)
         return tables
 
-    def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[Positions, Array]]:
-        counted = self._cells(families)
-        if counted is None:
-            raise needs_rows("dataset")
-        return counted
-
-    def _cells(self, families: Sequence[Sequence[int]]) -> Iterator[tuple[Positions, Array]] | None:
+    def cells(self, families: Sequence[Sequence[int]]) -> Iterator[tuple[Positions, Array]]:
         names = [tuple([self.columns[i] for i in family]) for family in families]
+        if not counts_itself(self.source, self.reading):
+            raise needs_rows("dataset")
         counted = counts_from_source(self.source, names, self.reading)
-        return None if counted is None else map(self._coded_counts, families, counted)
+        return map(self._coded_counts, families, counted)
 
     def _coded_counts(self, family: Sequence[int], counts: LabelCounts) -> tuple[Positions, Array]:
-        """Return the codes of counted labels, and their counts."""
+        """Return the codes of counted labels, (members of the family, cells), and their counts.
+
+        Example: {("a", "no"): 3, ("b", "no"): 1} with the levels (a, b) and (no, yes) has the codes
+        [[0, 1], [0, 0]] and the counts [3, 1].
+        """
         codes = np.empty((len(family), len(counts)), dtype=np.intp)
-        for row, i, labels in zip(codes, family, zip(*counts, strict=True), strict=bool(counts)):
+        for member, i in enumerate(family):
+            labels = [cell[member] for cell in counts]
             coded, found = pd.factorize(pd.Series(labels, dtype=object))
-            row[:] = recode(coded, tuple(found), self.levels[i], self.columns[i], None)
+            codes[member] = recode(coded, tuple(found), self.levels[i], self.columns[i], None)
         return codes, np.array(list(counts.values()), dtype=np.float64)
 
     def report_rows(self) -> None:
@@ -305,33 +311,45 @@ def check_rows(targets: Sequence[Hashable], rows: int, kept: int, size: float, w
         warn(f"{rows - kept} of {rows} rows have no class {shown(targets[0])} and are ignored")
 
 
+def counts_itself(source: Source, reading: Reading) -> bool:
+    """Whether the source can count the rows as they are read, so that no frame is needed.
+
+    Rows that are selected, drawn, prepared or leniently coded are known only frame by frame.
+    """
+    changes = reading.keep, reading.draw, reading.prepare, reading.lenient or None
+    return hasattr(source, "count") and all(change is None for change in changes)
+
+
 def counts_from_source(
     source: Source, families: Sequence[tuple[Hashable, ...]], reading: Reading
-) -> Sequence[LabelCounts] | None:
-    """Return counts of families by label if the source counts these rows; see `Source`."""
-    changes = reading.keep, reading.draw, reading.prepare, reading.lenient or None
-    count: Callable[..., Sequence[LabelCounts] | None] | None = getattr(source, "count", None)
-    if count is None or any(change is not None for change in changes):
-        return None
-    return count(families, reading.required, reading.weights)
+) -> Sequence[LabelCounts]:
+    """Return the counts of families by label of a source that counts the rows itself."""
+    counting: Any = source
+    counts: Sequence[LabelCounts] = counting.count(families, reading.required, reading.weights)
+    return counts
 
 
 def facts_of_source(source: Source, columns: Sequence[Hashable], reading: Reading) -> Facts | None:
     """Return the facts about rows that the source counts itself."""
-    unweighted = replace(reading, weights=None)
-    kept = counts_from_source(source, [(), *((name,) for name in columns)], unweighted)
-    if kept is None:
+    if not counts_itself(source, reading):
         return None
+    positive, fractional = 0, 0  # numbers of rows with such a weight
     check = getattr(source, "check_weights", None)
-    weighed = (0, 0)
     if check is not None and reading.weights is not None:
-        weighed = check(reading.required, reading.weights)
-    everything = replace(unweighted, required=None)
-    rows, size = [
-        counts_from_source(source, [()], asked) or [{}] for asked in (everything, reading)
-    ]
-    n, *known = [int(sum(v for k, v in counts.items() if None not in k)) for counts in kept]
+        # before weights are added up, because their errors name the weight
+        positive, fractional = check(reading.required, reading.weights)
+    of_rows = replace(reading, weights=None)
+    of_all_rows = replace(of_rows, required=None)
+    families = [(), *[(name,) for name in columns]]
+    kept, *known = [_total(counts) for counts in counts_from_source(source, families, of_rows)]
+    rows = _total(counts_from_source(source, [()], of_all_rows)[0])
+    size = _total(counts_from_source(source, [()], reading)[0])
+    # A column whose last level is that of missing values has no missing values.
     filled = [reading.schema.known.get(name, ())[-1:] == (MISSING,) for name in columns]
-    gaps = np.where(filled, 0, n - np.array(known, dtype=np.int64))
-    n_rows, total = int(sum(rows[0].values())), float(sum(size[0].values()))
-    return Facts(n_rows, n, total, gaps, *weighed)
+    gaps = np.where(filled, 0, kept - np.array(known)).astype(np.int64)
+    return Facts(int(rows), int(kept), size, gaps, positive, fractional)
+
+
+def _total(counts: LabelCounts) -> float:
+    """Return the number of rows without a missing value, whose label is None."""
+    return float(sum(n for labels, n in counts.items() if None not in labels))

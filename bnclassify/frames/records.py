@@ -112,9 +112,11 @@ def _check_record(
             *(did_you_mean(key, names) for key in record),
             f"The model has {listed(names)}.",
         ]
+        nothing = " If all values are unknown, pass their names as unknown."
         raise KeyError(
-            f"{argument} must have a value of at least one variable of the model; "
-            f"got {listed(record)}. {next(filter(None, hints))}"
+            f"{argument} must have a value of at least one variable of the model; got "
+            f"{listed(record)}. {next(filter(None, hints))}"
+            f"{nothing if argument in ('newdata', 'row') and not record else ''}"
         )
     _check_single(record, [name for name in names if name in record], argument)
 

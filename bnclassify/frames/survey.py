@@ -108,16 +108,16 @@ def survey(
 ) -> tuple[Levels, Facts]:
     """Return the levels of columns, sorted unless all parts declare the same, and row facts."""
     of_all_rows = Reading(Schema((), ()))
-    counted = counts_from_source(source, [(name,) for name in columns], of_all_rows)
     facts = facts_of_source(
         source, columns, replace(of_all_rows, required=class_var, weights=weights)
     )
-    if counted is not None and facts is not None:
-        labels = [
-            ColumnLevels(tuple([x for (x,) in counts if x is not None]), False)
-            for counts in counted
-        ]
-        return tuple(map(_in_order, columns, labels)), facts
+    if facts is not None:
+        levels = []
+        counted = counts_from_source(source, [(name,) for name in columns], of_all_rows)
+        for name, counts in zip(columns, counted, strict=True):
+            labels = tuple([label for (label,) in counts if label is not None])
+            levels.append(_in_order(name, ColumnLevels(labels, False)))
+        return tuple(levels), facts
     look = Survey(tuple(columns), class_var, weights)
     wanted = [*columns, *([] if weights is None else [weights])]
     column_levels, facts = source.reduce(look, look.merge, wanted)

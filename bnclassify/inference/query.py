@@ -277,7 +277,7 @@ def log_table(
     if variables and of_class not in variables:
         largest = max(variables, key=cards.__getitem__)
         exchanged = x.with_class(largest) if isinstance(x, CountedModel) else None
-        if exchanged is not None:  # a sum gives all levels of the class, one of other variables
+        if exchanged is not None:  # then one sum has all its levels
             position = {largest: of_class, of_class: largest}
             codes = evidence.codes.copy()
             codes[[largest, of_class]] = codes[[of_class, largest]]
@@ -299,7 +299,7 @@ def _sums_over_cells(
 ) -> Array:
     """Return ln P(features, class, evidence): an axis per requested feature, then the class.
 
-    Other features with likelihoods are summed out.
+    Other features with likelihoods are marginalized over.
     """
     cards = [len(labels) for labels in x.levels or ()]
     of_class = len(cards) - 1

@@ -35,6 +35,7 @@ _LEAST_GAIN = 1.0  # in nats, of a parent: what AIC charges for its weight
 _MOST_CANDIDATES = 8  # with the largest information, whose gains are computed
 _MOST_PAIRS = 2**10  # with the largest information, whose gains are computed
 _MOST_CHILDREN = 128  # number of features that can have feature parents
+_CELLS_OF_VALUES = 2**12  # of two columns, up to which gains by distinct values are computed
 
 
 @averages_views
@@ -273,7 +274,8 @@ def kdb_gain(
     classes are below 16 times the rows. From larger data, about 1,000 evenly spread rows are used.
     Both parents of a pair count with half of the gain of the pair. If there are more than 128
     features, the 128 with the largest gains have parents. With several discretizations, the first
-    one is used and, for the gains, the distinct values. Ties are broken by the contents of columns,
+    one is used and, for the gains of single parents, the distinct values, if the table of two
+    columns has at most 4,096 cells, or as many as rows. Ties are broken by the contents of columns,
     so the structure depends neither on their order nor on their names.
 
     References
@@ -352,11 +354,11 @@ def _gains_of_parents(
     Example: the class is the parity of three columns. No single parent of a column has a gain, but
     the pair of the two others has, and both are parents.
     """
-    found = np.zeros(len(candidates))
-    if most:
-        found[:most] = np.max(
-            [view.gains(child, candidates[:most, None]) for view in scores], axis=0
-        )
+    found, best = np.zeros(len(candidates)), candidates[:most]
+    for number, view in enumerate(scores):
+        cards, cells = np.array(view.data.cards), max(len(view.data), _CELLS_OF_VALUES)
+        some = np.flatnonzero((number == 0) | (cards[best] * cards[child] <= cells))
+        found[some] = np.maximum(found[some], view.gains(child, best[some, None]))
     if len(pairs):
         of_pairs = np.array(pairs)
         places = np.argsort(candidates)[np.searchsorted(np.sort(candidates), of_pairs)]

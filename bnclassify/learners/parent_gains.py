@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import combinations
 from math import prod
 
@@ -183,12 +184,14 @@ def _joint_information(
         cells = cells * cards[column, None] + codes[column]
     sizes = cards[sets].prod(axis=1)
     starts: Positions = sizes.cumsum() - sizes
-    keys = ((cells + starts[:, None]) * n_classes + classes).ravel()
+    keys = (cells + starts[:, None] + classes * sizes.sum()).ravel()
     of_rows = None if weights is None else np.tile(weights, len(sets))
-    table = np.bincount(keys, of_rows, int(sizes.sum()) * n_classes).reshape(-1, n_classes)
+    table = np.bincount(keys, of_rows, n_classes * int(sizes.sum())).reshape(n_classes, -1)
     totals = np.bincount(classes, weights, n_classes)
-    inner = xlogx(table).sum(axis=1) - xlogx(table.sum(axis=1))
-    of_class = float(xlogx(totals).sum() - xlogx(totals.sum()))
+    # x ln x of numbers of rows is looked up
+    found = xlogx if weights is not None else xlogx(np.arange(len(classes) + 1)).take
+    inner = reduce(np.add, map(found, table)) - found(reduce(np.add, table))
+    of_class = float(found(totals).sum() - found(totals.sum()))
     return np.asarray(np.add.reduceat(inner, starts) - of_class)
 
 

@@ -269,8 +269,9 @@ def _check_cases(data: TrainingData, tests: Sequence[RowFold]) -> None:
         divided = np.intersect1d(data.cases[test.rows], data.cases[others])
         if len(divided):
             raise ValueError(
-                f"folds must keep the rows of a group together; got a fold (number {number}) that "
-                f"divides {len(divided)} groups. Omit folds to draw folds of whole groups."
+                f"folds must keep the rows of a group together; got a fold (number {number}, "
+                f"counted from 0) that divides {len(divided)} group{'s' * (len(divided) > 1)}. "
+                "Omit folds to draw folds of whole groups."
             )
 
 

@@ -1,8 +1,8 @@
 """Families of models that are built on another model: what a family of models must define.
 
-A family is a frozen dataclass below `BuiltOn`, decorated with ``@record``. `BuiltOn` takes the
-class, the features and their levels from another model, usually a network without tables. The
-family defines
+A family is a frozen dataclass, a subclass of `BuiltOn`, decorated with ``@record``. `BuiltOn`
+takes the class, the features and their levels from another model, usually a network without
+tables. The family defines
 
 - ``basis``, ``recipe`` and ``learned``: fields, the last two with defaults;
 - ``fitted``: whether it has parameters;

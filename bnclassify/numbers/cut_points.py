@@ -101,7 +101,7 @@ def _n_log2_n(rows: Array) -> Array:
 def _best_cut(below: Array) -> int:
     """Return the number of distinct values below the best cut point; 0 if none is accepted."""
     whole = _without_rounding(below[:, -1] - below[:, 0])
-    n, k = float(whole.sum()), int(np.count_nonzero(whole))
+    n, k = sum(whole), len(whole)
     if below.shape[1] <= 2 or k < 2 or n <= 1:
         return 0
     rows: Array = below.sum(axis=0)
@@ -112,31 +112,30 @@ def _best_cut(below: Array) -> int:
         after -= (
             _n_log2_n(block[:, 1:-1] - block[:, :1]) + _n_log2_n(block[:, -1:] - block[:, 1:-1])
         ).sum(axis=0)
-    gain: Array = float(_n_log2_n(whole.sum())) - float(_n_log2_n(whole).sum()) - after
+    gain: Array = _entropy(whole) - after
     best = int((gain >= gain.max() - n * TOLERANCE).argmax())
     low = _without_rounding(below[:, best + 1] - below[:, 0])
+    high = _without_rounding(below[:, -1] - below[:, best + 1])
     # The values 1, 2, 3, 4 with the classes a, a, b, b have 4 bits, and a cut at 2.5 leaves 0. It
     # costs log2 3 + log2 7 − 2 = 2.39 bits, because the class has 1 bit per row and two labels, so
     # it is accepted.
     cost = log2(n - 1) + log2(3**k - 2)
-    cost += (
-        _entropy_and_classes(low)
-        + _entropy_and_classes(_without_rounding(whole - low))
-        - _entropy_and_classes(whole)
-    )
+    for part, sign in ((low, 1), (high, 1), (whole, -1)):
+        if part:  # more than a rounding error
+            cost += sign * len(part) * _entropy(part) / sum(part)
     return best + 1 if gain[best] > cost else 0
 
 
-def _without_rounding(weights: Array) -> Array:
-    """Return differences of sums of weights, with 0 for rounding errors."""
-    return np.where(weights > weights.sum() * 1e-12, weights, 0)
+def _without_rounding(weights: Array) -> list[float]:
+    """Return the positive ones of differences of sums of weights, without rounding errors."""
+    least = weights.sum() * 1e-12
+    return [weight for weight in weights.tolist() if weight > least]
 
 
-def _entropy_and_classes(counts: Array) -> float:
-    """Return the entropy of class counts times the number of classes that occur."""
-    n = float(counts.sum())
-    entropy_sum = float(_n_log2_n(counts.sum())) - float(_n_log2_n(counts).sum())
-    return np.count_nonzero(counts) * entropy_sum / n if n > 0 else 0.0
+def _entropy(weights: Sequence[float]) -> float:
+    """Return the entropy of N rows, in bits, times N, for the weight of each class."""
+    n = sum(weights)
+    return n * log2(n) - sum([weight * log2(weight) for weight in weights])
 
 
 def _midpoints(lower: Array, upper: Array) -> Array:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,7 @@ _PRECISION = 15.0  # of these powers
 _STEP_PRECISION = 2.0  # of the power of the step to parents
 _STEP_MEAN = -3.0  # so that each unit of its power must gain 6 nats to be above 0
 _SOME_ROWS = 150  # number of held-out rows from which the step to parents can be dropped
-_ENOUGH_ROWS = 600  # number of held-out rows for which folds are predicted
+_ENOUGH_ROWS = 600  # number of held-out rows from which no more folds are used
 _MOST_ROWS = 5000  # number of rows of a fold that are predicted
 _ROWS_PER_FEATURE = 5  # fewest rows per feature from which features can have parents
 
@@ -294,13 +293,12 @@ def _odds_of_fold(
 def _predict(
     of_fold: Any, folds: Sequence[Array], mean: Sequence[float], *, deepens: bool
 ) -> FoldOdds:
-    """Return the odds of folds, of as many as have enough rows in the mean.
+    """Return the odds of the first folds that have enough rows together.
 
-    The step to parents is dropped once some rows, taken for all of them, give it the power 0.
+    The step to parents is dropped once the folds so far, if they were that many rows, give it a
+    power of at most 0.01.
     """
-    total = sum(float(fold.sum()) for fold in folds)
-    rows = min(_ENOUGH_ROWS, total)
-    folds = folds[: ceil(len(folds) * rows / total)]
+    rows = min(_ENOUGH_ROWS, sum(float(fold.sum()) for fold in folds))
     found: list[FoldOdds] = []
     at_once: list[FoldOdds] = []  # folds that were predicted in parallel
     with silently():  # settings for all rows
@@ -312,6 +310,10 @@ def _predict(
             together = FoldOdds.of_folds(found)
             if deepens and together.size >= _SOME_ROWS and not together.requires_step(mean, rows):
                 deepens, found, at_once = False, [fold.without_step() for fold in found], []
+            # Folds of equal size can differ by a row of each class: 299 and 300 rows are enough.
+            classes = together.odds.shape[1] + 1
+            if together.size > _ENOUGH_ROWS - classes:
+                break
     together = FoldOdds.of_folds(found)
     if deepens and not together.requires_step(mean, together.size):
         return together.without_step()

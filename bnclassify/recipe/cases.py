@@ -44,8 +44,12 @@ def _numbered_columns(data: Dataset) -> list[tuple[Positions, int]]:
 
 def row_keys(data: Dataset) -> Keys:
     """Return a hash of the values of each row; equal rows have equal hashes."""
-    total = np.zeros(len(data), dtype=np.uint64)
-    for i, (values, _) in enumerate(_numbered_columns(data)):
+    return _row_keys(_numbered_columns(data))
+
+
+def _row_keys(columns: Sequence[tuple[Positions, int]]) -> Keys:
+    total = np.zeros(len(columns[0][0]), dtype=np.uint64)
+    for i, (values, _) in enumerate(columns):
         total += _hashes_of(_hashes_of(values, 1), 2 * i)
     return total
 
@@ -101,8 +105,9 @@ class Contents:
     """
 
     def __init__(self, data: Dataset) -> None:
-        *features, (classes, n_classes) = _numbered_columns(data)
-        mass, contents = data.weights, row_keys(data)
+        columns = _numbered_columns(data)
+        *features, (classes, n_classes) = columns
+        mass, contents = data.weights, _row_keys(columns)
         if mass is not None and (mass % 1).any():  # each row is a case, described by its weight
             own = _hashes_of(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
             mass, contents = None, contents + own

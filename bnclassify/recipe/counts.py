@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Positions
+from ..base.arrays import Array, ArrayOf, Mask, Positions
 from ..base.immutable import COUNT, Immutable, bounded, cached_property, record
 from ..counts.contingency import Recoding
 from ..frames.dataset import Countable
@@ -43,12 +43,17 @@ class Numbering(Immutable):
         """Return the positions of numbers, -1 for -1 and numbers that do not occur."""
         if self.size == len(self.keys):
             return numbers
+        if not len(self.keys):
+            return np.full(len(numbers), -1)
         # 2**31 - 1: largest position in a table of narrow integers
         # 256: number of entries per search above which bisection is faster than a table
         if self.size <= min(256 * len(numbers), 2**31 - 1) or self.size <= 64:
-            table = np.full(self.size + 1, -1, dtype=np.int32)
-            table[self.keys] = np.arange(len(self.keys))
-            return np.asarray(table.take(numbers, mode="wrap"))  # the entry of -1
+            # Most of it is never written: a position is right if its key is the number.
+            table = np.empty(self.size + 1, dtype=np.int32)
+            table[self.keys], table[-1] = np.arange(len(self.keys)), 0  # the last one of -1
+            found = table.take(numbers, mode="wrap")
+            is_key = self.keys.take(found, mode="clip") == numbers
+            return np.asarray(np.where(is_key, found, -1))
         places = np.searchsorted(self.keys[:-1], numbers)
         return np.where(self.keys[places] == numbers, places, -1)
 
@@ -303,10 +308,11 @@ def _joined_codes(places: Places, codes: ArrayOf[Any], card: int) -> Places:
 
 def _numbered_observed(numbers: Places, bound: int) -> tuple[Numbering, Places]:
     """Return the numbering of the observed numbers, without -1, and their positions."""
-    # 2**22: range of numbers in which a mask is faster than sorting
-    if bound > max(2**22, len(numbers)):
-        unique = np.unique(numbers)
-        numbering = Numbering(unique[unique >= 0], bound)
+    # 2**20: range of numbers in which a mask is faster than sorting
+    if bound > max(2**20, len(numbers)):
+        ascending = np.sort(numbers)  # np.unique takes four times as long
+        is_first: Mask = np.diff(ascending, prepend=-1) > 0
+        numbering = Numbering(ascending[is_first], bound)
         return numbering, numbering.find(numbers)
     seen = np.zeros(bound + 1, dtype=bool)
     seen[numbers] = True

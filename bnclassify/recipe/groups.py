@@ -12,11 +12,11 @@ from ..base.arrays import Array, Codes, Positions, log
 from ..frames.dataset import Dataset
 from ..network.families import Scope
 from .counts import Places, count_prefixes, without_class
+from .left_out_tables import LeftOutTables
 from .prior import make_stacks
 from .tables import (
     LeftOut,
     PrefixTable,
-    RowPlaces,
     Stack,
     class_probabilities,
     feature_probabilities,
@@ -47,14 +47,16 @@ class Group:
         """Whether the family is that of the class."""
         return self.members.shape[1] < self.stack.cards.shape[1]
 
-    def places_at(self, rows: Any) -> list[tuple[Places, Places]] | None:
-        """Return the configurations and cells of training rows in each prefix, if kept."""
+    def left_out_tables(self, left_out: LeftOut) -> LeftOutTables | None:
+        """Return tables for training rows, or None if they differ by row or by a value of it."""
         if self.places is None or self.of_class:  # the cells of each class are looked up
             return None
-        n, root = len(self.stack.cards), self.stack.root
-        found = [
-            [array.reshape(n, -1)[:, rows].reshape(-1) for array in pair] for pair in self.places
-        ]
+        return LeftOutTables.of(self.stack, left_out)
+
+    def _places_at(self, rows: Any) -> list[tuple[Places, Places]]:
+        """Return the configurations and cells of training rows in each prefix."""
+        n, root, kept = len(self.stack.cards), self.stack.root, self.places or ()
+        found = [[array.reshape(n, -1)[:, rows].reshape(-1) for array in pair] for pair in kept]
         return [
             (found[max(0, i - root)][0], found[max(0, i - root)][1])
             for i in range(root + len(found))
@@ -66,32 +68,35 @@ class Group:
         left_out: LeftOut | None = None,
         rows: Any = slice(None),
         further: int = 0,
-        places: RowPlaces | None = None,
+        tables: LeftOutTables | None = None,
     ) -> Iterator[Array]:
         """Yield logs of families by 0, 1, … parents, (1 + further, families, rows, classes or 1).
 
         The first are means over codings, without the ``further`` last ones, which follow. Families
-        that are the same in all codings have the first alone. ``places`` are those of the rows, if
-        they were kept.
+        that are the same in all codings have the first alone. ``tables`` are those of
+        `left_out_tables`.
         """
         n = len(self.stack.cards)
-        members = _codes_of_members(codes, self.members, self.codings, rows)
         if left_out is not None and n > 1:
             left_out = left_out.repeated(n)
-        values = (
-            class_probabilities(self.stack, members, codes[0][..., rows].shape[-1] * n, left_out)
-            if self.of_class
-            else feature_probabilities(self.stack, members, left_out, places)
-        )
-        for value in values:
-            logs = (
-                log(value)
-                .reshape(len(self.families), self.codings, -1, value.shape[1])
-                .swapaxes(0, 1)
-            )
+        for logs in self._logs_of_stack(codes, left_out, rows, tables):
+            logs = logs.reshape(len(self.families), self.codings, -1, logs.shape[1])
+            logs = logs.swapaxes(0, 1)
             kept = max(1, self.codings - further)
             mean = logs[:1] if kept == 1 else logs[:kept].sum(axis=0, keepdims=True) / kept
             yield np.concatenate([mean, logs[kept:]]) if len(logs) > kept else mean
+
+    def _logs_of_stack(
+        self, codes: Codes, left_out: LeftOut | None, rows: Any, tables: LeftOutTables | None
+    ) -> Iterator[Array]:
+        """Yield logs at rows, (codings of all families × rows, classes or 1)."""
+        if tables is not None and left_out is not None:
+            return tables.logs_at(self._places_at(rows), left_out.classes)
+        members = _codes_of_members(codes, self.members, self.codings, rows)
+        if self.of_class:
+            size = codes[0][..., rows].shape[-1] * len(self.stack.cards)
+            return map(log, class_probabilities(self.stack, members, size, left_out))
+        return map(log, feature_probabilities(self.stack, members, left_out))
 
     def tables_of_families(self, parents: int) -> Iterator[tuple[int, list[PrefixTable]]]:
         """Yield each family and its tables with a maximum number of feature parents."""

@@ -279,8 +279,8 @@ class BackOff(Immutable):
     added first, then the feature parents in family order. The class alone has a pseudo-count of 1.
 
     If ``per_level`` is a number, tables with feature parents are shrunk by this number of
-    pseudo-counts for each level that occurs with a configuration of the parents, in the mean of
-    configurations. Witten and Bell (1991) add one per level and configuration.
+    pseudo-counts for each level that occurs with a configuration of the parents, on average.
+    Witten and Bell (1991) add one per level and configuration.
     """
 
     bounds = bounded(per_level=POSITIVE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import prod
@@ -19,8 +19,6 @@ from .counts import Places, PrefixCounts, split_codings, walk
 
 Read: TypeAlias = Callable[[int, "Array | None"], tuple[Array, Array, Array]]
 Deduct: TypeAlias = Callable[[int], tuple[Array, Array]]
-RowPlaces: TypeAlias = Iterable[tuple[Places, Places]]
-"""The configuration and the cell of rows in the counts of each prefix, -1 if there is none."""
 
 
 def back_off(
@@ -39,15 +37,18 @@ def back_off(
     value: Array | None = None
     for i in range(prefixes):
         counts, totals, base = read(i, value)
-        amount = mass(i, counts, base)
-        positive = amount > 0
-        if positive is True or np.all(positive):
-            value = shrunk(counts, totals, base, amount)
-        else:
-            observed = totals > 0
-            value = np.where(observed, counts / np.where(observed, totals, 1.0), base)
+        value = estimated(counts, totals, base, mass(i, counts, base))
         advance()
         yield value
+
+
+def estimated(counts: Array, totals: Array, base: Array, amount: Any) -> Array:
+    """Return the distribution, see `back_off`, for masses that are all above 0, or all 0."""
+    positive = amount > 0
+    if positive is True or np.all(positive):
+        return shrunk(counts, totals, base, amount)
+    observed = totals > 0
+    return np.where(observed, counts / np.where(observed, totals, 1.0), base)
 
 
 def shrunk(counts: Array, totals: Array, base: Array, amount: Any) -> Array:
@@ -188,20 +189,19 @@ class Stack:
         codes: Sequence[ArrayOf[Any]],
         classes: ArrayOf[Any] | None = None,
         deduct: Deduct | None = None,
-        places: RowPlaces | None = None,
     ) -> Iterator[Array]:
         """Yield P(x | class, first parents) at rows, for 0, 1, … parents, (rows, classes or 1).
 
         ``codes`` are the codes of the variable and its feature parents, with codings concatenated.
         If a parent is missing (-1), the distribution given the previous parents is used. ``deduct``
         returns, for the number of a prefix, the amounts to subtract at each row from n(u, x) and
-        n(u), in the column of its class. ``places`` are those of the rows, if they are known.
+        n(u), in the column of its class.
         """
         n = len(self.cards)
         codings = np.repeat(np.arange(n), len(codes[0]) // n)
         uniform = (1 / self.cards[codings if n > 1 else [0], 0])[:, None]
         unknown = np.zeros(len(codes[0]), dtype=bool)
-        places = iter(self.places(codes) if places is None else places)
+        places = self.places(codes)
 
         def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
             parents, cells = next(places)
@@ -250,12 +250,10 @@ class LeftOut:
         """Return the rows several times."""
         return LeftOut(np.tile(self.classes, times), np.tile(self.shares, times))
 
-    def of_feature(
-        self, table: Stack, codes: Sequence[ArrayOf[Any]], places: RowPlaces | None = None
-    ) -> Iterator[Array]:
+    def of_feature(self, table: Stack, codes: Sequence[ArrayOf[Any]]) -> Iterator[Array]:
         """Yield P(feature | class, first parents) at the rows; see `Stack.at_rows`."""
         shares = np.where(codes[0] < 0, 0.0, self.shares)
-        return table.at_rows(codes, self.classes, lambda i: (shares, shares), places=places)
+        return table.at_rows(codes, self.classes, lambda i: (shares, shares))
 
     def of_class(self, table: Stack, codes: Sequence[ArrayOf[Any]], c: int) -> Iterator[Array]:
         """Yield P(class c | first parents) at the rows; see `Stack.at_rows`."""
@@ -267,11 +265,10 @@ def feature_probabilities(
     table: Any,
     codes: Sequence[ArrayOf[Any]],
     left_out: LeftOut | None = None,
-    places: RowPlaces | None = None,
 ) -> Iterator[Array]:
     """Yield P(feature | class, first parents) at rows, for 0, 1, … parents; 1 if missing."""
     missing = codes[0] < 0
-    values = table.at_rows(codes) if left_out is None else left_out.of_feature(table, codes, places)
+    values = table.at_rows(codes) if left_out is None else left_out.of_feature(table, codes)
     any_missing = missing.any()
     for value in values:
         yield np.where(missing[:, None], 1.0, value) if any_missing else value

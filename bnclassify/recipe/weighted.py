@@ -21,7 +21,6 @@ from .codings import Coarsening, cut_by_class, recode
 from .counts import without_class
 from .groups import Group, learn_groups
 from .log_linear import LogLinear, shortened
-from .powers import odds
 from .prior import concentrations_of
 from .tables import LeftOut, PrefixTable, class_shares
 from .terms import Power, by_depth
@@ -274,31 +273,41 @@ class Stacked(LogLinear):
 
         In each discretization that is apart, they are those of `apart_families`.
         """
-        n_classes, varying = self.structure.cards[-1], self._varying_families
-        # Example: if families 1 and 3 vary by discretization, place is (-1, 0, -1, 1)
-        place = np.full(len(self.powers), -1)
-        place[varying] = np.arange(len(varying))
-        result = np.zeros((len(depths), len(self.powers), n_classes - 1, len(rows)))
-        apart = np.zeros((self.apart, len(depths), len(varying), n_classes - 1, len(rows)))
+        n_classes = self.structure.cards[-1]
+        families = [np.arange(len(self.powers)), *self.apart_families]
+        found: list[Array] = [
+            np.zeros((len(depths), len(own), n_classes - 1, len(rows))) for own in families
+        ]
         for group in self.groups:
+            # Example: if a discretization has the families 1 and 3, these have the places 0 and 1.
+            places = [
+                {family: i for i, family in enumerate(own.tolist()) if family in group.families}
+                for own in families
+            ]
+            tables = group.left_out_tables(left_out)
             columns = 1 if group.of_class else n_classes  # which are worked out at once
             for block in blocks(len(rows), columns * len(group.stack.cards)):
-                places = group.places_at(rows[block])
-                by_number = list(
-                    group.logs_of_families(
-                        self.codes, left_out.take(block), rows[block], self.apart, places
-                    )
-                )
+                at, counted = rows[block], left_out.take(block)
+                logs = list(group.logs_of_families(self.codes, counted, at, self.apart, tables))
                 for i, depth in enumerate(depths):
-                    # (families, rows, classes): the mean of the averaged discretizations, then
-                    # those that are apart; a family with fewer parents has fewer depths
-                    mean, *others = by_number[min(depth, len(by_number) - 1)]
-                    if mean.shape[2] > 1:
-                        result[i, group.families, :, block] = odds(mean)
-                        for array, logs in zip(apart, others, strict=False):
-                            array[i, place[group.families], :, block] = odds(logs)
-        pairs = zip(self.apart_families, apart, strict=True)
-        return result, [of_coding[:, place[families]] for families, of_coding in pairs]
+                    # a family with fewer parents has fewer depths
+                    of_depth = logs[min(depth, len(logs) - 1)]
+                    for odds, each, place in zip(found, of_depth, places, strict=False):
+                        _write_odds(each, group.families, place, odds[i, ..., block])
+        return found[0], found[1:]
+
+
+def _write_odds(
+    logs: Array, families: Sequence[int], place: Mapping[int, int], odds: Array
+) -> None:
+    """Write the odds of the families that have a place, by their logs, (families, rows, classes).
+
+    ``odds`` are (places, classes − 1, rows).
+    """
+    for family, of_family in zip(families, logs, strict=True):
+        if family in place and of_family.shape[1] > 1:
+            by_class = of_family.T
+            np.subtract(by_class[1:], by_class[:1], out=odds[place[family]])
 
 
 def added(first: Sequence[Any], second: Sequence[Any]) -> tuple[Power, ...]:

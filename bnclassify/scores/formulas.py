@@ -57,7 +57,7 @@ class Table:
     def at(self, codes: Codes) -> Array:
         """Return a table's entries at rows, (rows or 1, classes), with ones for missing values."""
         if len(self.scope) == 1 and not self.codings:  # -1 is the position of the last entry
-            entries: Array = self.logs.take(codes[self.scope[0]], axis=0, mode="wrap")
+            entries: Array = self.logs.take(codes[self.scope[0]], axis=0)
             return entries
         cells = np.zeros(codes.shape[1] if self.scope else 1, dtype=np.intp)
         codings = self.codings or (None,) * len(self.scope)
