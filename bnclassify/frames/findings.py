@@ -75,6 +75,14 @@ def find(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding
             if labeled.serious:
                 return
         yield from _in_labels(column, texts, only_serious)
+    if MISSING in column.levels and (column.codes < 0).any():
+        name = f"dataset[{column.name!r}]"
+        yield Finding(
+            column.name,
+            f"the label {MISSING!r}, by which models call missing values, beside missing values",
+            f"Make it missing, too, with {name} = {name}.mask({name} == {MISSING!r}), or rename it",
+            serious=True,
+        )
     if group := find_groups(column):
         yield group
     elif not only_serious:
