@@ -415,7 +415,7 @@ def test_class_gets_a_name_that_no_feature_has(columns: list[str], name: object,
         (np.array([[1e300], [1], [2]]), TypeError, "column 'x0' must be categorical"),
         (pd.DataFrame({"a": [1, np.inf, 2]}), TypeError, "column 'a' must be categorical"),
         (np.array([[np.inf], [1], [2]]), ValueError, "infinity"),
-        (np.array([["a"], [1], [2]], dtype=object), TypeError, "column 'x0' must be numeric or categorical: number, category"),
+        (np.array([["a"], [1], [2]], dtype=object), TypeError, "column 'x0' must be categorical: category"),
         (np.array([["2020-01-01"]] * 3, dtype="M8[D]"), TypeError, "column 'x0' must be .*datetime64"),
         (np.full((3, 1), np.nan), ValueError, "all values are missing in 'x0'"),
         (

@@ -76,6 +76,14 @@ def find(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding
             if labeled.serious:
                 return
         yield from _in_labels(column, texts, only_serious)
+    if MISSING in column.levels and (column.codes < 0).any():
+        name = f"dataset[{column.name!r}]"
+        yield Finding(
+            column.name,
+            f"the label {MISSING!r}, by which models call missing values, beside missing values",
+            f"Make it missing, too, with {name} = {name}.mask({name} == {MISSING!r}), or rename it",
+            serious=True,
+        )
     if group := find_groups(column):
         yield group
     elif not only_serious:
@@ -240,8 +248,8 @@ def float_class(name: Hashable) -> Finding:
 
 def _how_to_merge_levels(name: Hashable) -> str:
     return (
-        f"Merge rare levels, with dataset, merger = merge_rare(dataset, columns=[{name!r}]), or "
-        f"drop the column, with {drop([name])}"
+        "Merge rare levels, with min_count=3 in bnc or BNCClassifier, which also merges those of "
+        f"new rows, or drop the column, with {drop([name])}"
     )
 
 
