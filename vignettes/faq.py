@@ -39,7 +39,7 @@
 # | What if the data do not fit in memory, or grow? | [Large data](scale.py) |
 # | Does a GPU help? | No, it is not used. Models are small, and most fits take seconds |
 # | How do I save or deploy a model? | `save(x, "model.json")`, `load("model.json")`, `to_sql`, `write_page`: [Saving and deploying models](deploying.py) |
-# | Why can I not import `logLik`, or `BNCClassifier`? | The error names the function here, `loglik`. `BNCClassifier` is in `bnclassify.sklearn`, because scikit-learn is optional |
+# | Why can I not import `logLik`? | The error names the function here, `loglik` |
 #
 # ## Messages
 #
@@ -146,7 +146,7 @@ new = car.head(1).astype(str).assign(doors="6")
 show(lambda: bn.predict(tree, new))
 
 # %% [markdown]
-# `unseen="missing"` treats it as missing. In `BNCClassifier` that is the default.
+# `unseen="missing"` treats it as missing. In the methods of `BNCClassifier` that is the default.
 #
 # **10. A column is absent or has another type.** A DataFrame must have all features; pass a dict if you know only some.
 

@@ -247,8 +247,8 @@ def float_class(name: Hashable) -> Finding:
 
 def _how_to_merge_levels(name: Hashable) -> str:
     return (
-        f"Merge rare levels, with dataset, merger = merge_rare(dataset, columns=[{name!r}]), or "
-        f"drop the column, with {drop([name])}"
+        "Merge rare levels, with min_count=3 in bnc or BNCClassifier, which also merges those of "
+        f"new rows, or drop the column, with {drop([name])}"
     )
 
 

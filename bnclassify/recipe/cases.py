@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
+from zlib import crc32
 
 import numpy as np
 
@@ -44,13 +45,15 @@ def _numbered_columns(data: Dataset) -> list[tuple[Positions, int]]:
 
 def row_keys(data: Dataset) -> Keys:
     """Return a hash of the values of each row; equal rows have equal hashes."""
-    return _row_keys(_numbered_columns(data))
+    columns = _numbered_columns(data)
+    return _row_keys(columns, range(len(columns)))
 
 
-def _row_keys(columns: Sequence[tuple[Positions, int]]) -> Keys:
+def _row_keys(columns: Sequence[tuple[Positions, int]], salts: Iterable[int]) -> Keys:
+    """Return a hash of the values of each row, in columns that the salts tell apart."""
     total = np.zeros(len(columns[0][0]), dtype=np.uint64)
-    for i, (values, _) in enumerate(columns):
-        total += _hashes_of(_hashes_of(values, 1), 2 * i)
+    for (values, _), salt in zip(columns, salts, strict=True):
+        total += _hashes_of(_hashes_of(values, 1), 2 * salt)
     return total
 
 
@@ -99,7 +102,9 @@ class Contents:
     in turns; the rank of a number among all numbers of its column also describes it. If different
     rows have the same description, as in a table with equal counts, one of them is marked, and all
     are described again: of those that can be marked, the one for which the sum of the new hashes is
-    least. Names, labels, units, and the order of rows, columns and levels have no influence.
+    least. Names, labels, units, and the order of rows, columns and levels have no influence; only
+    if more than 1,024 different rows have one description, as in a complete factorial, their order
+    follows from the names of columns and the order of labels.
     Example: of 5 rows, 3 of class u and 2 of class v, a level that occurs in 2 rows of class u and
     1 of class v has the same description as any other such level.
     """
@@ -107,7 +112,9 @@ class Contents:
     def __init__(self, data: Dataset) -> None:
         columns = _numbered_columns(data)
         *features, (classes, n_classes) = columns
-        mass, contents = data.weights, _row_keys(columns)
+        mass, contents = data.weights, _row_keys(columns, range(len(columns)))
+        names = [crc32(repr(name).encode()) for name in data.columns]
+        self._by_name = _row_keys(columns, names)
         if mass is not None and (mass % 1).any():  # each row is a case, described by its weight
             own = _hashes_of(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
             mass, contents = None, contents + own
@@ -164,9 +171,9 @@ class Contents:
 
     @property
     def order(self) -> Positions:
-        """An order of rows, those of a class adjacent; rows of one description in any order."""
+        """An order of rows, those of a class adjacent; names order rows of one description."""
         classes, _ = self._classes
-        return np.lexsort((self.rows, classes, self._of_classes(self.rows, 23)))
+        return np.lexsort((self._by_name, self.rows, classes, self._of_classes(self.rows, 23)))
 
     @property
     def column_order(self) -> Positions:
