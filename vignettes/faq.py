@@ -32,7 +32,7 @@
 # | What does `smooth` do? | In one sentence: {term}`smoothing`. As a formula: [Formulas](methods.py#tables) |
 # | Why is a category "None" missing? | `pandas.read_csv` reads "None" and "NA" as missing values. Use `read_csv(path, keep_default_na=False, na_values=[""])` |
 # | How are missing values handled? | They stay missing. A *missing* value can be evidence; a feature that a record leaves out is *unknown*, and none: [Missing values](incomplete.py#unknown-or-missing) |
-# | What about dates? | Make features of them: days since a fixed day, month, weekday and hour. The error for a column of dates, and `check_data`, show the two lines of pandas; in a pipeline of scikit-learn, `DatetimeEncoder` of skrub does the same. Dates as text have one level per day |
+# | What about dates? | Make features of them: days since a fixed day, month, weekday and hour. The error for a column of dates, and `check_data`, show the two lines of pandas; in a pipeline of scikit-learn, `DatetimeEncoder` of skrub does the same. Dates as text have one level per day; the warning about them shows the same lines |
 # | How do I predict several class variables (multi-label)? | [Several class variables](several.py) |
 # | How do I find groups of rows without a class? | `lca`: [General networks](networks.py#latent-classes) |
 # | Does it predict numbers (regression), or survival times? | No. Use scikit-learn or statsmodels for numbers, and lifelines or scikit-survival for times. Whether something happens within a year is a class, if all rows were observed for a year |

@@ -12,10 +12,11 @@ import numpy as np
 from ..base.arrays import Array, Codes, Mask, Positions
 from ..base.messages import listed, shown
 from .coded_columns import BEGINNING, CHANCE, CodedColumn, Finding
+from .dates import IS_DAYS, dates_in
 from .group_findings import FEWEST_GROUPS, IS_ID, find_groups
 from .numeric import MOST_CODES, as_floats, as_label
 from .schema import MISSING
-from .texts import MARKERS, dates_in, is_marker, labels_that_are_the_same, numbers_in
+from .texts import MARKERS, is_marker, labels_that_are_the_same, numbers_in
 
 _FEWEST_ROWS = 20
 """With fewer rows, all values of a column can differ by chance."""
@@ -130,8 +131,8 @@ def _find_numbers_as_text(name: Hashable, texts: list[str]) -> Finding | None:
         if written is not None and len(written.found) > MOST_CODES:
             detail = f", but for {listed(written.others)}" if written.others else ""
             detail = detail or f", such as {shown(written.found[0])}"
-            remedy = f"Convert them, with {written.convert(name)}"
-            return Finding(name, f"{kind} written as text{detail}", remedy, not written.are_codes)
+            told, serious = f"{kind} written as text{detail}", not written.are_codes
+            return Finding(name, told, written.remedy(name), serious)
     return None
 
 
@@ -273,6 +274,8 @@ def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
     """
     n = len(values)
     some = values[:BEGINNING]
+    if IS_DAYS.search(str(name)):  # sorted days look like numbers of rows
+        return
     if n < _FEWEST_ROWS or (some % 1).any() or len(np.unique(some)) < len(some):
         return
     if np.isnan(values).any() or (values % 1).any() or len(np.unique(values)) < n:
