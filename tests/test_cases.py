@@ -363,3 +363,16 @@ def test_cases_are_groups_or_fewer_rows(car: pd.DataFrame) -> None:
     assert number_of_cases(replace(data, cases=np.array([0, 0, 0, 1, 1, 1]))) == 2
     light = replace(data, weights=np.full(6, 0.25), cases=np.arange(6))
     assert number_of_cases(light) == 1.5
+
+
+def test_models_of_groups_are_evaluated_with_groups() -> None:
+    person = np.repeat(np.arange(30), 4)
+    frame = pd.DataFrame(
+        {"person": [f"p{i}" for i in person], "x": person % 3, "y": (person % 7 > 2).astype(str)}
+    )
+    model = bn.bnc(class_var="y", dataset=frame, groups="person", additive=True)
+    with pytest.raises(ValueError, match="pass groups='person' to cv or cv_predict"):
+        bn.cv(model, frame, k=3, rng=0)
+    assert bn.cv(model, frame, k=3, rng=0, groups="person") > 0
+    with pytest.warns(UserWarning, match="learned from groups of rows.* Pass groups"):
+        bn.cv(model, frame.drop(columns="person"), k=3, rng=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,22 @@ def test_what_cannot_have_a_missing_level_is_told() -> None:
     ):
         with pytest.raises(error, match=message):
             bn.bnc("nb", "cancelled", taken, discretize="mdlp", smooth=1, missing_level=levels)
+
+
+def test_a_label_of_this_name_beside_missing_values_is_told_and_is_not_theirs() -> None:
+    """A record lists its labels in the order of the rows, so that any of them can be the last."""
+    y = np.array(["u", "v"] * 20)
+    dataset = pd.DataFrame({"x": ["(missing)", "a", "(missing)", None] * 10, "y": y})
+    with pytest.warns(UserWarning, match=r"'x': the label '\(missing\)', by which models call") as told:
+        x = bn.bnc("nb", "y", dataset, smooth=1, discretize="mdlp")
+    rows = [{"x": None}, {"x": "a"}, {"x": "(missing)"}]
+    expected = np.concatenate([bn.predict(x, row, prob=True) for row in rows])
+    np.testing.assert_allclose(bn.predict(x, rows, prob=True), expected, rtol=1e-15)
+    assert len(set(expected[:, 0].round(6))) == 3
+    [code] = re.findall(r"dataset\['x'\] = .*(?=, or rename)", str(told[0].message))
+    exec(code)
+    assert dataset["x"].dropna().unique().tolist() == ["a"]
+    assert not len(bn.check_data(dataset.assign(z=y), "y").query("finding.str.contains('missing')"))
 
 
 def test_with_a_prior_missing_values_are_ignored() -> None:

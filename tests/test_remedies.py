@@ -155,7 +155,18 @@ def test_columns_of_other_types_become_categories(case: str) -> None:
     assert len(found) == len(levels) or levels in ((), tuple(range(12)))
     [(_, finding, remedy)] = bn.check_data(dataset, "y").to_numpy().tolist()
     assert finding.endswith("values")
-    assert bn.values(plain_nb(run(remedy, dataset)))["x"] == found
+    with pytest.raises(
+        TypeError, match=r"'x' must be numeric or categorical: number, category, text or bool; got"
+    ) as raised:
+        default(dataset)
+    assert remedy + "." in str(raised.value)  # without a reason to be categories
+    checked = run(remedy, dataset)
+    if "time" in case or "span" in case:
+        assert checked["x"].nunique() == (12 if "time" in case else 5)
+        assert pd.api.types.is_numeric_dtype(checked["x"])
+        default(checked)
+    else:
+        assert bn.values(plain_nb(checked))["x"] == found
 
 
 @pytest.mark.parametrize("case", [*list(OTHER_TYPES)[:4], "bytes", "category", "decimals", "fractions"])
@@ -506,10 +517,16 @@ WARNED: Mapping[str, tuple[Any, str]] = {
     "dates of the United States": (ON.strftime("%m/%d/%Y"), "dates or times"),
     "dates in English": (ON.strftime("%d-%b-%Y"), "dates or times"),
     "dates, year first": (ON.astype(str), "dates or times written as text"),
+    "stamps of two zones": (
+        [f"{day}T0{1 + i % 9}:00+0{i % 2}:00" for i, day in enumerate(ON.astype(str))],
+        "dates or times",
+    ),
+    "dates and a marker": (np.where(np.arange(400) == 5, "?", ON.astype(str)), "dates or times .*but for"),
     "times": (
         [f"{i % 24}:{i % 60:02d}" for i in range(400)],
         "dates or times written as text, such as",
     ),
+    "times with seconds": ([f"{i % 12 + 1}:05:{i % 60:02d} PM" for i in range(400)], "dates or times"),
     "white space": (
         np.where(CLASSES == "yes", RNG.choice(["m", "f", "m "], 400), "f"),
         "white space or case",
@@ -538,12 +555,22 @@ def test_remedies_of_warnings(case: str) -> None:
     found = bn.check_data(dataset, "y")
     text = "'{}': {}. {}.".format(*found.iloc[0])
     assert message == text.replace("Drop it, with", "Drop such columns, with")
-    remedied = run(found["remedy"].iloc[0], dataset)
+    remedied = (in_two_lines if "\nwhen" in text else run)(found["remedy"].iloc[0], dataset)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = bn.bnc("nb", "y", remedied, smooth=1, discretize="mdlp")
-    assert not {"v"} & set(bn.check_data(remedied, "y")["column"])
-    if "numbers written" in told or "but for" in told:
+    assert not {"v", "v_days"} & set(bn.check_data(remedied, "y")["column"])
+    if "v_days" in remedied:
+        known = remedied["v_days"].notna()
+        assert known.sum() >= 399
+        assert remedied["v_days"][known].tolist() == np.arange(400)[known].tolist()
+        assert {"v_month", "v_weekday"} < set(remedied)
+    elif case == "times":
+        assert remedied["v"].tolist() == [60 * (i % 24) + i % 60 for i in range(400)]
+    elif case == "times with seconds":
+        expected = [60 * (12 + (i % 12 + 1) % 12) + 5 + i % 60 / 60 for i in range(400)]
+        assert remedied["v"].tolist() == pytest.approx(expected)
+    elif "numbers written" in told or "but for" in told:
         assert pd.api.types.is_numeric_dtype(remedied["v"])
         assert (
             np.nanmax(np.abs(remedied["v"].to_numpy() - np.where(remedied["v"].isna(), np.nan, NUMBER)))

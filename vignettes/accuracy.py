@@ -60,18 +60,17 @@ def evaluate(model) -> pd.Series:
 # ## Step by step
 #
 # 1. Naive Bayes with plain tables. MDLP discretizes each column once.
-# 2. `discretize="averaged_mdlp"`: each column is discretized six times, five times at quantiles, into 4, 8 and 16
-#    intervals, and once by MDLP, and the logs of the tables are averaged, so that no single cut point matters much. `backoff=True`
-#    (hierarchical smoothing) shrinks each table by the amount that maximizes the marginal likelihood.
+# 2. `discretize="averaged_mdlp"`: each column is discretized four times at quantiles, into 4 and 8 intervals, and the logs of
+#    the tables are averaged, so that no single cut point matters much. `backoff=True` (hierarchical smoothing) shrinks each table by the amount that maximizes the marginal likelihood.
 # 3. `held_out="weights"`: each table gets a weight that maximizes the leave-one-out likelihood, so that redundant features
 #    are not counted twice.
 # 4. Additional terms: each numeric feature adds a Gaussian term ("zscores") and a linear term ("slopes"), each categorical
 #    one a constant per level and class ("shifts").
-# 5. The default. In addition, the discretization by MDLP has weights of its own, and numbers that repeat, such as
-#    grades, are also read by their own values. A missing value has a constant per class. And with five folds, arcs, tables and
-#    weights are learned again without one fifth of the rows at a time, until 600 held-out rows have been predicted. Three models are added up, each with
-#    the power that is best for these held-out rows: a logistic regression, the model without arcs between features, and
-#    the step from this to a model with at most four feature parents.
+# 5. The default. In addition, a discretization by MDLP and one into 16 intervals have weights of their own, and numbers that
+#    repeat, such as grades, are also read by their own values. A missing value has a constant per class. One fifth of the rows
+#    is held out at a time, until about 600 rows have been held out, and arcs, tables and weights are learned again from the
+#    others. Three models are added up, each with the power that is best for these held-out rows: a logistic regression, the
+#    model without arcs between features, and the step from this to a model with at most four feature parents.
 
 # %%
 smooth = {"discretize": "averaged_mdlp", "backoff": True}
@@ -166,7 +165,7 @@ for name, candidate in candidates.items():
 #
 # Every row counts on its own, even if it equals another. Rows that belong together, such as visits of a patient,
 # should be held out together: name their column by `groups=`. Which rows are held out together depends on their contents, so
-# the same table gives the same model in any order; `rng=`, or `random_state=` in scikit-learn, draws the folds at random.
+# the same rows give the same model in any order; `rng=`, or `random_state=` in scikit-learn, draws the folds at random.
 #
 # ## How sure is it?
 #
@@ -178,8 +177,8 @@ sure = bnc(class_var="tumor", dataset=train, interval=True)
 predict(sure, test.head(3), prob=True, interval=0.9)["malignant"].round(3)
 
 # %% [markdown]
-# Whichever rows are left out, the first and the third tumor are malignant with a probability of at least 0.886. The interval of
-# the second reaches from 0.193 to 1: its estimate, 0.967, depends on few rows.
+# The intervals of the first and the third tumor begin at 0.886 and 0.984. That of the second reaches from 0.193 to 1: its
+# estimate, 0.967, depends on few rows.
 #
 # ## Reading the model
 #

@@ -86,7 +86,8 @@ print(search.best_params_)
 # %% [markdown]
 # ## The fitted model
 #
-# All functions of the package accept a fitted estimator in place of a model, which its attribute `model_` holds:
+# All functions of the package accept a fitted estimator in place of a model, which its attribute `model_` holds, unless it
+# has `prior` or `costs`, which the model does not have:
 
 # %%
 classifier = search.best_estimator_

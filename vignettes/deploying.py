@@ -179,7 +179,8 @@ print(
 #
 # In a sum of one effect per feature, as `additive=True` fits it, the log odds of a row are a sum of entries of a table.
 # `effects` returns this table, one row per feature and interval. You can save it as a CSV file, change an entry, and make a
-# model of it again with `from_effects`:
+# model of it again with `from_effects`. A CSV file does not keep types: classes and levels that are numbers become text, as in
+# the rows to predict then, too, and labels such as "NA" must be read with `keep_default_na=False, na_values=[""]`:
 
 # %%
 sums = bnc(class_var="diabetes", dataset=women, additive=True)

@@ -32,14 +32,14 @@
 # | What does `smooth` do? | In one sentence: {term}`smoothing`. As a formula: [Formulas](methods.py#tables) |
 # | Why is a category "None" missing? | `pandas.read_csv` reads "None" and "NA" as missing values. Use `read_csv(path, keep_default_na=False, na_values=[""])` |
 # | How are missing values handled? | They stay missing. A *missing* value can be evidence; a feature that a record leaves out is *unknown*, and none: [Missing values](incomplete.py#unknown-or-missing) |
-# | What about dates? | Make features of them: days since a fixed day, month, weekday and hour. The error for a column of dates, and `check_data`, show the two lines of pandas; in a pipeline of scikit-learn, `DatetimeEncoder` of skrub does the same. Dates as text have one level per day |
+# | What about dates? | Make features of them: days since a fixed day, month, weekday and hour. The error for a column of dates, and `check_data`, show the two lines of pandas; in a pipeline of scikit-learn, `DatetimeEncoder` of skrub does the same. Dates as text have one level per day; the warning about them shows the same lines |
 # | How do I predict several class variables (multi-label)? | [Several class variables](several.py) |
 # | How do I find groups of rows without a class? | `lca`: [General networks](networks.py#latent-classes) |
 # | Does it predict numbers (regression), or survival times? | No. Use scikit-learn or statsmodels for numbers, and lifelines or scikit-survival for times. Whether something happens within a year is a class, if all rows were observed for a year |
 # | What if the data do not fit in memory, or grow? | [Large data](scale.py) |
 # | Does a GPU help? | No, it is not used. Models are small, and most fits take seconds |
 # | How do I save or deploy a model? | `save(x, "model.json")`, `load("model.json")`, `to_sql`, `write_page`: [Saving and deploying models](deploying.py) |
-# | Why can I not import `logLik`, or `BNCClassifier`? | The error names the function here, `loglik`. `BNCClassifier` is in `bnclassify.sklearn`, because scikit-learn is optional |
+# | Why can I not import `logLik`? | The error names the function here, `loglik` |
 #
 # ## Messages
 #
@@ -146,7 +146,7 @@ new = car.head(1).astype(str).assign(doors="6")
 show(lambda: bn.predict(tree, new))
 
 # %% [markdown]
-# `unseen="missing"` treats it as missing. In `BNCClassifier` that is the default.
+# `unseen="missing"` treats it as missing. In the methods of `BNCClassifier` that is the default.
 #
 # **10. A column is absent or has another type.** A DataFrame must have all features; pass a dict if you know only some.
 

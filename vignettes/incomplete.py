@@ -159,7 +159,7 @@ print(predict(default, unknown, prob=True).round(4))
 print(predict(by_values, unknown, prob=True).round(4))
 
 # %% [markdown]
-# Without any known vote, `by_values` and the tree predict the party shares, and the default 0.434 for "republican" in place of 0.387: in the training
+# Without any known vote, `by_values` and the tree predict the party shares, and the default 0.432 for "republican" in place of 0.387: in the training
 # rows, missing votes are evidence. As this row lacks sixteen votes and a training row few, the sum of their constants is scaled down.
 #
 # ## Accuracy with more missing values

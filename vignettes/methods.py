@@ -980,7 +980,8 @@ print(
 # model of all rows without parents, in the folds, too.
 #
 # The order of rows within the folds follows hashes of their contents, which do not depend on names, labels, units, or the
-# order of rows, columns and levels. With `rng` (in scikit-learn `random_state`), it is drawn at random, so that you can see how
+# order of rows, columns and levels. Only if more than 1,024 different rows have one hash, as on the cars, names of columns
+# and the order of labels decide. With `rng` (in scikit-learn `random_state`), it is drawn at random, so that you can see how
 # much a prediction depends on it.
 #
 # Every row is a case: it is held out by itself, and if two rows are equal, one of them may be used to predict the other. A row
@@ -1139,8 +1140,8 @@ print(pd.crosstab(frame["x"], frame["class"]))
 #
 # With `discretize="averaged"`, numeric columns are discretized nine times with shifted cut points, and each term
 # of the log joint probability is the mean of nine logarithms. "averaged_mdlp", the default without a prior, has four, into
-# 4 and 8 intervals, and adds one by MDLP and one into 16 intervals. In the default recipe, these are not part of the average,
-# but have weights of their own, and so has one by the own values of columns whose numbers repeat, whole or not: each value occurs twice on average (the term
+# 4 and 8 intervals, and adds one by MDLP and one into 16 intervals. These are not part of the average, but have weights of
+# their own if weights are learned (`held_out`), and so has one by the own values of columns whose numbers repeat, whole or not: each value occurs twice on average (the term
 # "codings" above). There, a number that did not occur is read as the nearest one that did: the cut points lie just above the
 # middle of two neighboring values, at 33.702 between 33.6 and 33.8, and exactly in the middle of whole numbers in sequence, at 3.5
 # between 3 and 4. Without weights, the posterior is the normalized geometric mean of nine

@@ -29,8 +29,8 @@
 #    `ban`, or `numbers="gaussian"` for numeric columns. See [Queries](queries.py).
 # 4. *Do the rows not fit in memory, or arrive over time?* Use `tan_cl` or `nb`, which need only counts: see [Large
 #    data](scale.py).
-# 5. *Must the whole model fit on one page, or in a short SQL statement?* Use `BNCClassifier(additive=True)`, or `nb` with
-#    `discretize="mdlp"`.
+# 5. *Must the whole model fit on one page, or in a short SQL statement?* Use `BNCClassifier(additive=True)` or `nb` with
+#    `discretize="mdlp"`, as a scorecard, and `to_sql(card, numbers="typed")`.
 # 6. *In all other cases* use `BNCClassifier()`, and compare it with `nb` and `tan_cl`.
 #
 # Then [compare](compare.py) two or three of them on your own data. The [table at the end](#summary) lists all
@@ -292,7 +292,8 @@ for name, (target, frame) in data.items():
 print(pd.DataFrame(columns).loc[list(recipes)].round(3).to_string())
 
 # %% [markdown]
-# The ranking depends on the data set. On car, the models that represent interactions are the most accurate. On votes, where
+# Parameters are those of tables: the default has the tables of naive Bayes on votes, and weights and other terms. The ranking
+# depends on the data set. On car, the models that represent interactions are the most accurate. On votes, where
 # features are correlated, naive Bayes is the least accurate. A difference of 0.01 on votes corresponds to two or three
 # members of 232; [Comparing classifiers](compare.py) shows how to test such differences.
 #

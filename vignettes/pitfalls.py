@@ -99,7 +99,7 @@ with warnings.catch_warnings(record=True) as caught:
 print(caught[0].message)
 
 # %% [markdown]
-# **Right.** Drop identifiers before you fit a model. `check_data(df, "y")` lists them, as well as numbers written as text
+# **Right.** Drop identifiers before you fit a model. `check_data(df, "y")` lists most of them, as well as numbers written as text
 # and copies of the class, and shows the code to type. It also finds identifiers that group rows (several rows per
 # patient), if rows of a group have the same class more often than by chance, and so do warnings of a fit. Name them:
 # `cv(model, df, groups="patient")` keeps all rows of a patient in the same fold, and `bnc(..., groups="patient")` holds

@@ -173,7 +173,7 @@ def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
     names = listed([name for name, _ in wide])
     return (
         f"merge rare levels of {told}, with dataset, merger = merge_rare(dataset, "
-        f"columns=[{names}])"
+        f"columns=[{names}]), and those of new rows, with newdata = merger(newdata)"
     )
 
 

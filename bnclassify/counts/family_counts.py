@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import prod
 from typing import Any, cast
@@ -72,7 +72,7 @@ class FamilyCounts:
         self._extended: dict[Family, Counts] = {}
 
     def prefetch(
-        self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()
+        self, families: Collection[Sequence[int]], tables: Iterable[Sequence[int]] = ()
     ) -> None:
         """Count families that will be extended, and others, if this is faster than one by one.
 
@@ -81,10 +81,10 @@ class FamilyCounts:
         if self.data.in_parts:
             self._count_in_one_pass(families, tables)
             return
-        alike, every = Counter(tuple(parents) for _, *parents in families), range(len(self.cards))
-        self._extended = {}
-        if 2 * alike.total() <= len(every):
+        every, self._extended = range(len(self.cards)), {}
+        if 2 * len(families) <= len(every):
             return
+        alike = Counter(tuple(parents) for _, *parents in families)
         most = _KEPT_CELLS // int(self.cards.sum()) ** 2  # configurations of the parents
         wanted = [
             given

@@ -231,11 +231,14 @@ def _try_intervals(x: Model) -> None:
 
 
 def _try_tables(x: Model) -> None:
-    """Raise unless tables fit the levels, in a row with the first level, or 0, of each feature."""
+    """Raise unless tables fit the levels, in a row with the first level, or 0, of each feature.
+
+    In a second row, all values are missing.
+    """
     if x.one_class:
-        row = np.zeros((len(x.features), 1), dtype=np.int8)
-        complete = x.rows_of(row, {name: np.zeros(1) for name in x.features})
-        if scores_at(x.score, complete).shape != (1, len((x.levels or ((),))[-1])):
+        codes = np.tile(np.array([0, -1], dtype=np.int8), (len(x.features), 1))
+        rows = x.rows_of(codes, {name: np.array([0.0, np.nan]) for name in x.features})
+        if scores_at(x.score, rows).shape != (2, len((x.levels or ((),))[-1])):
             raise ValueError("tables do not fit the classes")
 
 

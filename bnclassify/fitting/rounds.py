@@ -193,6 +193,8 @@ def plan_rounds(
     if groups is not None:
         opened, cases = group_labels(opened, groups, next(iter(models.values())).targets)
     check_same_columns(models, opened, columns, dag, folds)
+    if groups is None and folds is None:
+        _warn_of_groups(models)
     names, lenient = [*opened.columns], unseen == "missing" and not dag
     counts: Mapping[Hashable, int] = {}
     if opened.in_parts:
@@ -227,17 +229,41 @@ def check_same_columns(
         return
     present = [name for name in data.columns if not (isinstance(folds, str) and name == folds)]
     for name, model in models.items():
-        seen = check_recipe(model, fitted=False).seen
+        recipe = check_recipe(model, fitted=False)
+        seen = recipe.seen
         if seen is None or set(seen) == set(present):
             continue
         missing = [c for c in seen if c not in present]
         added = [c for c in present if c not in seen]
         parts = {"it lacks": missing, "it also has": added}
         differing = [f"{part} {listed(names)}" for part, names in parts.items() if names]
+        remedy = (
+            "Pass these columns. In cv, columns='any' learns from the columns present, which gives "
+            "a different model, and dag=False keeps the structure."
+        )
+        if added and not missing and _is_of_groups(recipe):
+            remedy = (
+                f"If {shown(added[0])} names the groups of its rows, pass groups={added[0]!r} to "
+                "cv or cv_predict."
+            )
         raise ValueError(
             f"dataset must have the columns that model {shown(name)} was learned from; "
-            f"{' and '.join(differing)}. Pass these columns. In cv, columns='any' learns from the "
-            "columns present, which gives a different model, and dag=False keeps the structure."
+            f"{' and '.join(differing)}. {remedy}"
+        )
+
+
+def _is_of_groups(recipe: Recipe) -> bool:
+    """Whether a model was learned from groups of rows."""
+    return recipe.rows is not None and 0 < recipe.rows.cases < recipe.rows.given
+
+
+def _warn_of_groups(models: Mapping[Any, Model]) -> None:
+    """Warn if a model was learned from groups of rows, which folds would divide."""
+    divided = [name for name, model in models.items() if _is_of_groups(check_recipe(model))]
+    if divided:
+        warn(
+            f"Model {listed(divided)} was learned from groups of rows, and folds of single rows "
+            "can test a group with which it was learned. Pass groups to cv or cv_predict."
         )
 
 

@@ -15,7 +15,7 @@ from .columns import column_arrays
 from .dataset import Dataset, Opened
 from .findings import drop, find, float_class
 from .frame import Frame
-from .numeric import CATEGORICAL, FLOATS, MAKE_FINITE, advice_on
+from .numeric import EITHER, FLOATS, MAKE_FINITE, advice_on
 from .opening import InFull, open_data
 from .row_findings import equal_rows, find_frequencies, missing_together
 
@@ -180,7 +180,7 @@ def _read_for_findings(
         found.append(Finding(name, "infinite numbers", MAKE_FINITE, serious=True))
         part = Frame(part.frame.replace([np.inf, -np.inf], np.nan), rows.argument)
     if kind not in _READABLE:
-        advice = advice_on(kind, CATEGORICAL, name, column_arrays(part.frame)[0][0])
+        advice = advice_on(kind, EITHER, name, column_arrays(part.frame)[0][0])
         found.append(Finding(name, f"{kind} values", advice.rstrip("."), serious=True))
         return None
     return part.read_raw(None, [name])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, cast
 from weakref import ref
@@ -19,6 +19,7 @@ from .findings import are_dull, candidates, find, sentences
 from .foreign import categories_of_arrow
 from .numeric import (
     CATEGORICAL,
+    EITHER,
     FLOATS,
     ArrayLike,
     advice_on,
@@ -137,14 +138,16 @@ def check_categorical(
     *,
     whole_floats: bool = False,
     argument: str = "dataset",
+    numeric: Collection[Hashable] = (),
 ) -> None:
     """Raise a TypeError that names columns that are not categorical; new data can have floats.
 
-    The ``columns``, with their types, are those whose type is not among `CATEGORIES`.
+    The ``columns``, with their types, are those whose type is not among `CATEGORIES`. Those that
+    are ``numeric`` could have been numbers, too.
     """
     rejected: dict[str, list[Hashable]] = {}
     for name, (column, inferred) in columns.items():
-        kind = _kind_of_floats(name, column, inferred, argument)
+        kind = _kind_of_floats(name, column, inferred, argument, either=name in numeric)
         accepted = kind == _WHOLE and (whole_floats or known)
         if known and not accepted:
             accepted = any(isinstance(level, float | pd.Interval) for level in known[name])
@@ -188,14 +191,19 @@ _REMEDIES_OF_NEW = {
 }
 
 
-def _kind_of_floats(name: Hashable, column: pd.Series[Any], kind: str, argument: str) -> str:
+def _kind_of_floats(
+    name: Hashable, column: pd.Series[Any], kind: str, argument: str, *, either: bool
+) -> str:
     """Return the type of floats in a column, "" if it is missing in all rows, or raise."""
     if column.isna().all():
         return ""
     if kind not in FLOATS:
+        expected, types = CATEGORICAL, "categorical: category, text, bool or integer"
+        if either:
+            expected, types = EITHER, "numeric or categorical: number, category, text or bool"
         raise TypeError(
-            f"column {shown(name)} must be categorical: category, text, bool or integer; got "
-            f"{kind} values. {advice_on(kind, CATEGORICAL, name, column.array, argument)}"
+            f"column {shown(name)} must be {types}; got {kind} values. "
+            f"{advice_on(kind, expected, name, column.array, argument)}"
         )
     try:
         numbers = column.dropna().to_numpy(dtype=float)

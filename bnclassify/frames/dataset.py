@@ -412,8 +412,10 @@ class Dataset(Countable, Opened["Dataset"]):
 
     def with_missing_level(self, columns: Collection[Hashable]) -> Self:
         """Return the data with missing values of some columns as their last level."""
-        schema = self.schema.with_missing_level(columns)
-        return replace(self, schema=schema, codes=match(self, schema.columns, schema.levels))
+        chosen = [name for name in self.columns if name in columns]
+        levels = self.schema.with_missing_level(columns).select(chosen).levels
+        codes = match(self, chosen, levels)
+        return self.recoded(dict(zip(chosen, zip(levels, codes, strict=True), strict=True)))
 
     def coded(self, schema: Schema) -> Dataset:
         """Return the columns of a schema, coded by its levels."""

@@ -12,10 +12,11 @@ import numpy as np
 from ..base.arrays import Array, Codes, Mask, Positions
 from ..base.messages import listed, shown
 from .coded_columns import BEGINNING, CHANCE, CodedColumn, Finding
+from .dates import IS_DAYS, dates_in
 from .group_findings import FEWEST_GROUPS, IS_ID, find_groups
 from .numeric import MOST_CODES, as_floats, as_label
 from .schema import MISSING
-from .texts import MARKERS, dates_in, is_marker, labels_that_are_the_same, numbers_in
+from .texts import MARKERS, is_marker, labels_that_are_the_same, numbers_in
 
 _FEWEST_ROWS = 20
 """With fewer rows, all values of a column can differ by chance."""
@@ -75,6 +76,14 @@ def find(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding
             if labeled.serious:
                 return
         yield from _in_labels(column, texts, only_serious)
+    if MISSING in column.levels and (column.codes < 0).any():
+        name = f"dataset[{column.name!r}]"
+        yield Finding(
+            column.name,
+            f"the label {MISSING!r}, by which models call missing values, beside missing values",
+            f"Make it missing, too, with {name} = {name}.mask({name} == {MISSING!r}), or rename it",
+            serious=True,
+        )
     if group := find_groups(column):
         yield group
     elif not only_serious:
@@ -122,8 +131,8 @@ def _find_numbers_as_text(name: Hashable, texts: list[str]) -> Finding | None:
         if written is not None and len(written.found) > MOST_CODES:
             detail = f", but for {listed(written.others)}" if written.others else ""
             detail = detail or f", such as {shown(written.found[0])}"
-            remedy = f"Convert them, with {written.convert(name)}"
-            return Finding(name, f"{kind} written as text{detail}", remedy, not written.are_codes)
+            told, serious = f"{kind} written as text{detail}", not written.are_codes
+            return Finding(name, told, written.remedy(name), serious)
     return None
 
 
@@ -239,8 +248,8 @@ def float_class(name: Hashable) -> Finding:
 
 def _how_to_merge_levels(name: Hashable) -> str:
     return (
-        f"Merge rare levels, with dataset, merger = merge_rare(dataset, columns=[{name!r}]), or "
-        f"drop the column, with {drop([name])}"
+        "Merge rare levels, with min_count=3 in bnc or BNCClassifier, which also merges those of "
+        f"new rows, or drop the column, with {drop([name])}"
     )
 
 
@@ -265,6 +274,8 @@ def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
     """
     n = len(values)
     some = values[:BEGINNING]
+    if IS_DAYS.search(str(name)):  # sorted days look like numbers of rows
+        return
     if n < _FEWEST_ROWS or (some % 1).any() or len(np.unique(some)) < len(some):
         return
     if np.isnan(values).any() or (values % 1).any() or len(np.unique(values)) < n:

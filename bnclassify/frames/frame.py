@@ -99,7 +99,10 @@ class Frame(Opened[Dataset]):
             name: (pd.Series(arrays[name], dtype=arrays[name].dtype), types[name])
             for name in others
         }
-        check_categorical(tested, known, whole_floats=whole_floats, argument=self.argument)
+        open_to = () if known else numeric
+        check_categorical(
+            tested, known, whole_floats=whole_floats, argument=self.argument, numeric=open_to
+        )
         absent: tuple[Any, ...] = (), np.full(len(self), -1, dtype=np.int8), False
         encoded = [absent if n in numbers else encode_column(arrays[n]) for n in columns]
         levels, by_column, are_ordered = zip(*encoded, strict=True) if encoded else ((), (), ())

@@ -31,8 +31,9 @@ REFIT = (
 """The remedy for unseen labels."""
 
 TREAT_AS_MISSING = (
-    "With unseen='missing', or handle_unknown='missing' in BNCClassifier, such values are treated "
-    "as missing. A column that is categorical before the data are split keeps all levels."
+    "With unseen='missing', or in methods of BNCClassifier handle_unknown='missing', such values "
+    "are treated as missing. A column that is categorical before the data are split keeps all "
+    "levels."
 )
 """The remedy if unseen labels can be treated as missing."""
 

@@ -15,6 +15,7 @@ from pandas.api.extensions import ExtensionArray
 from ..base.arrays import Array, ArrayOf, Positions
 from ..base.checks import must_be
 from ..base.messages import listed, shown
+from .dates import how_to_split_dates
 from .texts import how_to_read, numbers_in
 
 ArrayLike = ExtensionArray | ArrayOf[Any]
@@ -265,9 +266,10 @@ def check_exact(numbers: Mapping[Hashable, ArrayOf[Any]]) -> None:
         )
 
 
-NUMERIC, CATEGORICAL = 0, 1
+NUMERIC, CATEGORICAL, EITHER = 0, 1, 2
 """The expected type of a column, for `advice_on`."""
 
+_MINUTES = "{0}.map(lambda t: 60 * t.hour + t.minute, na_action='ignore').astype('Int64')"
 _SECONDS = "pd.to_timedelta({0}).dt.total_seconds()"
 _DECODED = "{0}.map(bytes.decode, na_action='ignore')"  # .str is not available for bytes of Arrow
 _AS_FLOATS = "{0}.map(float, na_action='ignore')"
@@ -276,7 +278,7 @@ _AS_INTEGERS = "{0}.map(int, na_action='ignore').astype('Int64')"
 _DATES = ("datetime64", "datetime", "date", "period")
 
 _CODE = {
-    "time": ("{0}.map(lambda t: t.hour, na_action='ignore').astype('Int64')",) * 2,
+    "time": (_MINUTES, "{0}.map(lambda t: t.hour, na_action='ignore').astype('Int64')"),
     **dict.fromkeys(
         ["timedelta64", "timedelta"], (_SECONDS, f"pd.cut({_SECONDS}, 5).astype('string')")
     ),
@@ -290,7 +292,10 @@ _CODE = {
 def advice_on(
     kind: str, expected: int, name: Hashable, array: ArrayLike, argument: str = "dataset"
 ) -> str:
-    """Return a sentence on how to convert a column of another type to numbers, or to categories."""
+    """Return a sentence on how to convert a column of another type to numbers, or to categories.
+
+    If it can be either, times and spans become numbers, and all others categories.
+    """
     known = [without_decimal(value) for value in array[pd.notna(array)]]
     labels = [value for value in known if isinstance(value, str | Real)]
     texts = list(dict.fromkeys(map(str, labels)))
@@ -302,48 +307,20 @@ def advice_on(
     ):
         return how_to_read(texts, name, argument)
     if kind in _DATES:
-        return _how_to_split(name, array, expected, argument)
+        is_whole = expected == CATEGORICAL and len(known) < len(array)
+        return f"{how_to_split_dates(name, array, argument, is_whole=is_whole)}."
     column = f"{argument}[{name!r}]"
     others: tuple[str, str] = "", "{0}.map(str, na_action='ignore')"
     if all(isinstance(value, Real) for value in known):  # such as fractions, or flags and numbers
         others = (_AS_FLOATS if any(value % 1 for value in known) else _AS_INTEGERS,) * 2
+    if expected == EITHER:
+        expected = NUMERIC if kind in ("time", "timedelta64", "timedelta") else CATEGORICAL
     code = _CODE.get(kind, others)[expected].format(column)
     if not code:
         return "Convert them to numbers."
-    part = "Extract a part that repeats, for example" if kind == "time" else "Convert them,"
+    is_part = kind == "time" and expected == CATEGORICAL
+    part = "Extract a part that repeats, for example" if is_part else "Convert them,"
     return f"{part} with {column} = {code}."
-
-
-def _how_to_split(name: Hashable, array: ArrayLike, expected: int, argument: str) -> str:
-    """Return two lines of pandas that make features of dates, of the parts that are named."""
-    column, dates = f"{argument}[{name!r}]", pd.Series(array).dropna()
-    code = (
-        f"{column}.astype('{dates.dtype}').dt.to_timestamp()"
-        if isinstance(dates.dtype, pd.PeriodDtype)
-        else f"pd.to_datetime({column})"
-    )
-    when = (
-        dates.dt.to_timestamp()
-        if isinstance(dates.dtype, pd.PeriodDtype)
-        else pd.to_datetime(dates)
-    )
-    if when.dt.tz is not None:
-        code = f"pd.to_datetime({column}, utc=True).dt.tz_localize(None)"
-        when = pd.to_datetime(dates, utc=True).dt.tz_localize(None)
-    whole = ".astype('Int64')" if expected == CATEGORICAL and len(dates) < len(array) else ""
-    parts = {"month": "month", "weekday": "day_of_week", "hour": "hour"}
-    if (when.dt.day == 1).all():
-        del parts["weekday"]  # months
-    varying = {part: of for part, of in parts.items() if len(getattr(when.dt, of).unique()) > 1}
-    made = {part: f"when.dt.{of}{whole}" for part, of in varying.items()}
-    made = {"days": f"(when - pd.Timestamp('{when.min():%Y-%m-%d}')).dt.days{whole}"} | made
-    prefix = f"{name}_" if f"{name}_".isidentifier() else ""
-    named = ", ".join(f"{prefix}{part}={text}" for part, text in made.items())
-    return (
-        f"Make features of them, with\nwhen = {code}\n"
-        f"{argument} = {argument}.drop(columns=[{name!r}]).assign({named})\n"
-        "or, in a pipeline of scikit-learn, with DatetimeEncoder of skrub."
-    )
 
 
 def check_class(column: pd.Series[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Labels that are text but mean numbers, dates or missing values; labels written in two ways."""
+"""Labels that are text but mean numbers or missing values; labels written in two ways."""
 
 from __future__ import annotations
 
@@ -40,22 +40,12 @@ _A_NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)
 _UNIT = re.compile(r"[0-9.]\s?([^\W\d_][^0-9]*)$")
 """A unit after a number."""
 
-_TIME = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?[AaPp][Mm])?"
-_YEAR_FIRST = re.compile(rf"[0-9]{{4}}[-/.][0-9]{{1,2}}[-/.][0-9]{{1,2}}(?:[ T]{_TIME}.*)?")
-_YEAR_LAST = re.compile(
-    rf"([0-9]{{1,2}})[-/.]([0-9]{{1,2}})[-/.](?:[0-9]{{2}}|[0-9]{{4}})(?: {_TIME})?"
-)
-_MONTH_BY_NAME = re.compile(
-    r"[0-9]{1,2}[-. /]+[A-Za-z]{3,9}[-., /]+[0-9]{2,4}|[A-Za-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}"
-)
-_HOUR = re.compile(_TIME)
-
 
 class Written(NamedTuple):
-    """Numbers or dates that are written as text, as `numbers_in` and `dates_in` find them.
+    """Numbers that are written as text, as `numbers_in` finds them.
 
     ``code`` is an expression that converts a column, in which ``{0}`` stands for the column. The
-    ``others`` are not numbers or dates. Whole numbers without other signs can be codes.
+    ``others`` are not numbers. Whole numbers without other signs can be codes.
     """
 
     code: str
@@ -66,8 +56,16 @@ class Written(NamedTuple):
     def convert(self, name: Hashable, argument: str = "dataset") -> str:
         """Return code that converts a column of a data frame."""
         column = f"{argument}[{name!r}]"
-        known = f"{column}.mask({column}.isin({list(self.others)!r}))" if self.others else column
-        return f"{column} = {self.code.format(known)}"
+        return f"{column} = {self.code.format(without(self.others, column))}"
+
+    def remedy(self, name: Hashable) -> str:
+        """Return what to do about a column of a data frame called dataset."""
+        return f"Convert them, with {self.convert(name)}"
+
+
+def without(others: Sequence[str], column: str) -> str:
+    """Return code for a column in which some labels are made missing."""
+    return f"{column}.mask({column}.isin({list(others)!r}))" if others else column
 
 
 def numbers_in(labels: Iterable[str]) -> Written | None:
@@ -78,9 +76,9 @@ def numbers_in(labels: Iterable[str]) -> Written | None:
     def fits(pattern: re.Pattern[str], text: str) -> object:
         return pattern.fullmatch(text.removesuffix(unit).rstrip())
 
-    ways = [(p, *_matching_texts(texts, partial(fits, p))) for p in (_PLAIN, _GROUPS, _COMMA)]
+    ways = [(p, *matching_texts(texts, partial(fits, p))) for p in (_PLAIN, _GROUPS, _COMMA)]
     pattern, found, others = max(ways, key=lambda way: len(way[1]))  # the first of equals
-    if not _is_nearly_all(found, others):
+    if not is_nearly_all(found, others):
         return None
     if pattern is _PLAIN and any(re.fullmatch(r"0[0-9]+", text.strip()) for text in found):
         return None
@@ -111,27 +109,7 @@ def how_to_read(labels: Iterable[str], name: Hashable, argument: str) -> str:
     return f"Convert it, with {column} = pd.to_numeric({column}, errors='coerce'){loss}."
 
 
-def dates_in(labels: Iterable[str]) -> Written | None:
-    """Return how dates, or times of day, are written as text, if nearly all labels are either."""
-    texts = list(labels)
-    for pattern in (_YEAR_FIRST, _YEAR_LAST, _MONTH_BY_NAME, _HOUR):
-        found, others = _matching_texts(texts, pattern.fullmatch)
-        if not _is_nearly_all(found, others):
-            continue
-        order = ""
-        if pattern is _YEAR_LAST:
-            days = [
-                max(int(m[k]) for text in found if (m := pattern.fullmatch(text.strip())))
-                for k in (1, 2)
-            ]
-            order = f", dayfirst={days[0] > 12 or ('.' in found[0] and days[1] <= 12)}"
-        part = "hour" if pattern is _HOUR else "month"
-        code = f"pd.to_datetime({{0}}, format='mixed'{order}).dt.{part}"
-        return Written(code, tuple(found), tuple(others))
-    return None
-
-
-def _matching_texts(
+def matching_texts(
     texts: Sequence[str], fits: Callable[[str], object]
 ) -> tuple[list[str], list[str]]:
     """Return the texts that fit, and the others; none fit if most of the first do not."""
@@ -144,7 +122,8 @@ def _matching_texts(
     return found, others
 
 
-def _is_nearly_all(found: Sequence[str], others: Sequence[str]) -> bool:
+def is_nearly_all(found: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether nearly all texts fit, apart from labels that stand for missing values."""
     strange = [text for text in others if not is_marker(text)]
     # 2: number of further labels among numbers or dates: the lines of a header, for example
     return len(found) > len(others) and len(strange) <= 2

@@ -86,7 +86,8 @@ class Discretizer(Immutable):
             found = [
                 len(own) or most for own, most in zip(getattr(self, name), lengths, strict=False)
             ]
-            if getattr(self, name) and found != lengths:
+            are_nested = any(tuple in map(type, own) for own in getattr(self, name))
+            if getattr(self, name) and (found != lengths or are_nested):
                 raise ValueError(f"{name} must fit the cut points of each column.")
 
     @property

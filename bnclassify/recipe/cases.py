@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
+from zlib import crc32
 
 import numpy as np
 
@@ -56,13 +57,15 @@ def _numbered_columns(data: Dataset) -> list[_Column]:
 
 def row_keys(data: Dataset) -> Keys:
     """Return a hash of the values of each row; equal rows have equal hashes."""
-    return _row_keys(_numbered_columns(data))
+    columns = _numbered_columns(data)
+    return _row_keys(columns, range(len(columns)))
 
 
-def _row_keys(columns: Sequence[_Column]) -> Keys:
+def _row_keys(columns: Sequence[_Column], salts: Iterable[int]) -> Keys:
+    """Return a hash of the values of each row, in columns that the salts tell apart."""
     total = np.zeros(len(columns[0].values), dtype=np.uint64)
-    for i, column in enumerate(columns):
-        total += _hashes_of(_hashes_of(column.values, 1), 2 * i)
+    for column, salt in zip(columns, salts, strict=True):
+        total += _hashes_of(_hashes_of(column.values, 1), 2 * salt)
     return total
 
 
@@ -102,14 +105,19 @@ class Contents:
     in turns; the rank of a number among all numbers of its column also describes it. If different
     rows have the same description, as in a table with equal counts, one of them is marked, and all
     are described again. Names, labels, units, and the order of rows, columns and levels have no
-    influence. Example: of 5 rows, 3 of class u and 2 of class v, a level that occurs in 2 rows of
-    class u and 1 of class v has the same description as any other such level.
+    influence; only if more than 1,024 different rows have one description, as in a complete
+    factorial, their order follows from the names of columns and the order of labels. Example: of 5
+    rows, 3 of class u and 2 of class v, a level that occurs in 2 rows of class u and 1 of class v
+    has the same description as any other such level.
     """
 
     def __init__(self, data: Dataset) -> None:
         columns = _numbered_columns(data)
         features, self._classes = columns[:-1], columns[-1]
-        own, contents, self._mass = _hashes_before_rounds(data, _row_keys(columns))
+        contents = _row_keys(columns, range(len(columns)))
+        names = [crc32(repr(name).encode()) for name in data.columns]
+        self._by_name = _row_keys(columns, names)
+        own, contents, self._mass = _hashes_before_rounds(data, contents)
         self._blocks = [_Block(features[at], self._mass) for at in blocks(len(features), len(data))]
         numbers = [data.numbers.get(name) for name in data.columns[:-1]]
         self.shapes = np.array([0.0 if of is None else _mean_square_in_range(of) for of in numbers])
@@ -164,9 +172,8 @@ class Contents:
 
     @property
     def order(self) -> Positions:
-        """An order of rows, those of a class adjacent; rows of one description in any order."""
         of_classes = self._of_classes(self.rows, 23)
-        return np.lexsort((self.rows, self._classes.values, of_classes))
+        return np.lexsort((self._by_name, self.rows, self._classes.values, of_classes))
 
     @property
     def column_order(self) -> Positions:

@@ -181,12 +181,13 @@ def _on_scale(scale: ScaledNumber, rows: Rows) -> Array:
 def _network_at(x: Sum, rows: Rows) -> Array:
     """Return the log joint of a network, marginalized over missing features."""
     if x.numeric:
-        terms, codes = terms_at(x, rows)
-        return network_joint(terms, codes, cyclic=x.is_cyclic)
+        return network_joint(*terms_at(x, rows), cyclic=x.is_cyclic)
     codes = _codes_at(x, rows)
-    total = np.zeros((len(rows), max(stack.n_classes for stack in x.stacks)))
-    for stack in x.stacks:
-        stack.add_to(total, codes)
+    # 2**10: number of rows from which tables are looked up as fast one by one
+    terms: Sequence[Any] = x.stacks if len(rows) < 2**10 else x.factors
+    total = np.zeros((len(rows), max(term.n_classes for term in terms)))
+    for term in terms:
+        term.add_to(total, codes)
     if codes.min(initial=0) < 0:
         context = np.zeros(len(rows), dtype=np.intp)
         add_missing(total, x.factors, codes, context, cyclic=x.is_cyclic)

@@ -85,12 +85,13 @@ class AlikeFactors:
         if not len(self.members):
             total += flat.sum(axis=0)
             return
-        for block in blocks(self.members.shape[1], codes.shape[1]):
-            of_members = codes[self.members[:, block]]
-            factor = np.arange(block.start, block.stop)[:, None]
-            coordinates = [np.broadcast_to(factor, of_members[0].shape), *of_members]
-            index = flat_index(coordinates, self.padded.shape[:-1])
-            total += flat.take(index, axis=0, mode="wrap").sum(axis=0)
+        n, *shape, _ = self.padded.shape
+        starts = np.arange(0, len(flat), len(flat) // n)[:, None]
+        # 2**14: numbers that are looked up at once; more would need new memory each time
+        for block in blocks(n, total.size, 2**14):
+            index = flat_index(list(codes[self.members[:, block]]), shape)
+            cells = np.add(index, starts[block], dtype=np.intp)
+            total += flat.take(cells, axis=0, mode="wrap").sum(axis=0)
 
 
 class Belief(NamedTuple):

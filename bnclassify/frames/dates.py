@@ -1,0 +1,122 @@
+"""Dates and times of day, as values or written as text, and code that makes features of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from .texts import is_nearly_all, matching_texts, without
+
+_TIME = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?[AaPp][Mm])?"
+_ZONE = r" ?(?:Z|UTC|[+-][0-9]{2}:?(?:[0-9]{2})?)"
+_YEAR_FIRST = re.compile(
+    rf"[0-9]{{4}}[-/.][0-9]{{1,2}}[-/.][0-9]{{1,2}}(?:[ T]{_TIME}(?P<zone>{_ZONE})?)?"
+)
+_YEAR_LAST = re.compile(
+    rf"([0-9]{{1,2}})[-/.]([0-9]{{1,2}})[-/.](?:[0-9]{{2}}|[0-9]{{4}})(?: {_TIME})?"
+)
+_MONTH_BY_NAME = re.compile(
+    r"[0-9]{1,2}[-. /]+[A-Za-z]{3,9}[-., /]+[0-9]{2,4}|[A-Za-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}"
+)
+_HOUR = re.compile(_TIME)
+
+IS_DAYS = re.compile(r"(?:^|_)days$")
+"""Names of days since a fixed day, as features of dates are called."""
+
+_WITHOUT_ZONE = ".dt.tz_localize(None)"
+
+
+class WrittenDates(NamedTuple):
+    """Dates, or times of day, that are written as text, as `dates_in` finds them.
+
+    The ``options`` of ``pd.to_datetime`` read the texts as ``when``. The ``others`` are neither.
+    """
+
+    found: tuple[str, ...]
+    others: tuple[str, ...]
+    when: pd.Series[Any]
+    options: str
+    are_times: bool
+    are_codes: bool = False
+
+    def remedy(self, name: Hashable) -> str:
+        """Return what to do about a column of a data frame called dataset."""
+        column = f"dataset[{name!r}]"
+        code = f"pd.to_datetime({without(self.others, column)}, format='mixed'{self.options}"
+        if self.are_times:
+            minutes = f"{column} = 60 * when.dt.hour + when.dt.minute"
+            minutes += " + when.dt.second / 60" if self.when.dt.second.any() else ""
+            return f"Convert them to minutes since midnight, with\nwhen = {code}\n{minutes}"
+        encoders = "ToDatetime and DatetimeEncoder"
+        return _how_to_split(name, self.when, code, "dataset", encoders)
+
+
+def dates_in(labels: Iterable[str]) -> WrittenDates | None:
+    """Return how dates, or times of day, are written as text, if nearly all labels are either."""
+    texts = list(labels)
+    for pattern in (_YEAR_FIRST, _YEAR_LAST, _MONTH_BY_NAME, _HOUR):
+        found, others = matching_texts(texts, pattern.fullmatch)
+        if not is_nearly_all(found, others):
+            continue
+        is_day_first = pattern is _YEAR_LAST and _is_day_first(found)
+        when = pd.to_datetime(
+            pd.Series(found), format="mixed", dayfirst=is_day_first, errors="coerce", utc=True
+        ).dt.tz_localize(None)
+        if when.isna().any():  # such as a 13th month
+            return None
+        options = f", dayfirst={is_day_first})" if pattern is _YEAR_LAST else ")"
+        if any((match := _YEAR_FIRST.fullmatch(text.strip())) and match["zone"] for text in found):
+            options = f", utc=True){_WITHOUT_ZONE}"
+        return WrittenDates(tuple(found), tuple(others), when, options, pattern is _HOUR)
+    return None
+
+
+def _is_day_first(found: Sequence[str]) -> bool:
+    """Whether 01.02.2020 is in February, by numbers above 12, or else by the points."""
+    matches = [match for text in found if (match := _YEAR_LAST.fullmatch(text.strip()))]
+    first, second = (max(int(match[k]) for match in matches) for k in (1, 2))
+    return first > 12 or ("." in found[0] and second <= 12)
+
+
+def how_to_split_dates(name: Hashable, values: Any, argument: str, *, is_whole: bool) -> str:
+    """Return code that makes features of a column of dates, and of type integer if ``is_whole``."""
+    column = f"{argument}[{name!r}]"
+    dates: Any = pd.Series(values).dropna()
+    if isinstance(dates.dtype, pd.PeriodDtype):
+        code = f"{column}.astype('{dates.dtype}').dt.to_timestamp()"
+        when = dates.dt.to_timestamp()
+    else:
+        code, when = f"pd.to_datetime({column})", pd.to_datetime(dates)
+    if when.dt.tz is not None:
+        code = f"pd.to_datetime({column}, utc=True){_WITHOUT_ZONE}"
+        when = pd.to_datetime(dates, utc=True).dt.tz_localize(None)
+    return _how_to_split(name, when, code, argument, is_whole=is_whole)
+
+
+def _how_to_split(
+    name: Hashable,
+    when: pd.Series[Any],
+    code: str,
+    argument: str,
+    encoders: str = "DatetimeEncoder",
+    *,
+    is_whole: bool = False,
+) -> str:
+    """Return two lines of pandas that make features of dates, of the parts that differ."""
+    whole = ".astype('Int64')" if is_whole else ""
+    parts = {"month": "month", "weekday": "day_of_week", "hour": "hour"}
+    if (when.dt.day == 1).all():
+        del parts["weekday"]  # months
+    varying = {part: of for part, of in parts.items() if len(getattr(when.dt, of).unique()) > 1}
+    made = {part: f"when.dt.{of}{whole}" for part, of in varying.items()}
+    made = {"days": f"(when - pd.Timestamp('{when.min().date()}')).dt.days{whole}"} | made
+    prefix = f"{name}_" if f"{name}_".isidentifier() else ""
+    named = ", ".join(f"{prefix}{part}={text}" for part, text in made.items())
+    return (
+        f"Make features of them, with\nwhen = {code}\n"
+        f"{argument} = {argument}.drop(columns=[{name!r}]).assign({named})\n"
+        f"or, in a pipeline of scikit-learn, with {encoders} of skrub"
+    )
