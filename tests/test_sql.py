@@ -246,6 +246,20 @@ def test_means_of_large_whole_numbers_are_not_rounded(shift: int, run: Run) -> N
 
 
 @pytest.mark.parametrize("numbers", ["text", "typed"])
+@pytest.mark.parametrize("sentinel", [sys.float_info.max, -sys.float_info.max])
+def test_the_largest_float_can_stand_for_no_data(sentinel: float, numbers: Any, run: Run) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": np.where(rng.random(120) < 0.3, sentinel, rng.normal(size=120).round(2))})
+    frame["y"] = np.where((frame["x"] == sentinel) ^ (rng.random(120) < 0.1), "p", "q")
+    for settings in ({}, {"additive": True}, {"smooth": 1, "discretize": "quantile"}):
+        x = bn.bnc("nb" if "smooth" in settings else None, "y", frame, **settings)
+        statement = bn.to_sql(x, table="t", key="id", numbers=numbers)
+        found = sorted(run(statement, frame.assign(id=range(len(frame))), "t"))
+        expected = bn.predict(x, frame, prob=True)
+        np.testing.assert_allclose([row[-2:] for row in found], expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("numbers", ["text", "typed"])
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
 def test_numbers_that_are_not_finite_are_missing(number: str, numbers: Any) -> None:
     """Also in columns of type DOUBLE of DuckDB, in which NaN is above all numbers."""

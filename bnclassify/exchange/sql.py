@@ -89,14 +89,14 @@ def to_sql(
     -----
     SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12) run the
     statement. It predicts like `predict` with ``unseen="missing"``: it discretizes numbers, merges
-    rare levels, and treats values that are not among the levels as missing. NULL, NaN,
-    infinite numbers (for which `predict` raises an error) and, for numbers, text that does not
-    represent a number are missing. A `DN` requires all features, so all
-    results are NULL for other rows. They are also NULL if a sum of effects of ``additive=True``
-    lacks a value that was never missing in training, or more values than any training row; for
-    `predict`, such values are unknown, which has no formula for all combinations. So a row of NULLs
-    has NULL, and not the class shares, unless training rows lacked all values. Posteriors differ
-    from `predict` by less than 1e-9.
+    rare levels, and treats values that are not among the levels as missing. NULL, NaN, infinite
+    numbers (for which `predict` raises an error) and, for numbers, text that does not represent a
+    number are missing. Numbers beyond ±1e300 are not distinguished, nor are those nearer to 0 than
+    1e-199. A `DN` requires all features, so all results are NULL for other rows. They are also NULL
+    if a sum of effects of ``additive=True`` lacks a value that was never missing in training, or
+    more values than any training row; for `predict`, such values are unknown, which has no formula
+    for all combinations. So a row of NULLs has NULL, and not the class shares, unless training rows
+    lacked all values. Posteriors differ from `predict` by less than 1e-9.
 
     Values are compared with the levels as text or, if all levels are numbers, as numbers. Booleans
     may be stored as 0 and 1, and 0 and 1 as booleans. DuckDB and PostgreSQL compare text by the

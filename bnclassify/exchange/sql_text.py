@@ -226,7 +226,7 @@ def quoted(name: str) -> str:
     return f'"{doubled}"'
 
 
-_HUGE, _MOST, _TINY = "1e300", 1e300, "1e-120"
+_HUGE, _MOST, _TINY = "1e300", 9e299, "1e-120"  # no cut point is beyond a huge number
 _LARGEST = repr(sys.float_info.max)
 # Of digits up to 300, each replaced by one 0.
 _RUNS = ("0" * 16, "0" * 16, "0" * 4, "0" * 4, "00", "00")

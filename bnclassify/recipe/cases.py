@@ -31,15 +31,27 @@ def _hashes_of(values: ArrayOf[np.uint64] | Positions, salt: int) -> Keys:
     return keys ^ (keys >> np.uint64(29))
 
 
-def _numbered_columns(data: Dataset) -> list[tuple[Positions, int]]:
-    """Return each column's values as numbers from 0, the last if missing, and their count."""
+class _Column(NamedTuple):
+    """The values of a column, numbered from 0 below ``size``; missing categories are the last.
+
+    Example: the numbers 7, 3, 7 are the values 1, 0, 1.
+    """
+
+    values: Positions
+    size: int
+    is_number: bool
+
+
+def _numbered_columns(data: Dataset) -> list[_Column]:
+    """Return the columns of the features and of the class with their values as numbers."""
     columns = []
     for name, codes, card in zip(data.columns, data.codes, data.cards, strict=True):
-        values, size = codes.astype(np.intp), card + 1
         if name in data.numbers:
-            distinct, values = np.unique(as_floats(data.numbers[name]), return_inverse=True)
-            size = len(distinct) + 1
-        columns.append((np.where(values < 0, size - 1, values), size))
+            distinct, ranks = np.unique(as_floats(data.numbers[name]), return_inverse=True)
+            columns.append(_Column(ranks, len(distinct) + 1, True))
+        else:
+            values = codes.astype(np.intp)
+            columns.append(_Column(np.where(values < 0, card, values), card + 1, False))
     return columns
 
 
@@ -49,47 +61,38 @@ def row_keys(data: Dataset) -> Keys:
     return _row_keys(columns, range(len(columns)))
 
 
-def _row_keys(columns: Sequence[tuple[Positions, int]], salts: Iterable[int]) -> Keys:
+def _row_keys(columns: Sequence[_Column], salts: Iterable[int]) -> Keys:
     """Return a hash of the values of each row, in columns that the salts tell apart."""
-    total = np.zeros(len(columns[0][0]), dtype=np.uint64)
-    for (values, _), salt in zip(columns, salts, strict=True):
-        total += _hashes_of(_hashes_of(values, 1), 2 * salt)
+    total = np.zeros(len(columns[0].values), dtype=np.uint64)
+    for column, salt in zip(columns, salts, strict=True):
+        total += _hashes_of(_hashes_of(column.values, 1), 2 * salt)
     return total
 
 
-class _Block(NamedTuple):
-    """Some columns described together: (columns, rows) numbers that do not overlap.
+class _Block:
+    """Columns that are hashed in one pass; their values have consecutive numbers.
 
-    The values of a column begin at its start; ``ranks`` describe the ranks of numbers, 0 in other
-    columns.
+    ``values`` are (columns, rows). The values of a column begin at its start. ``ranks``, (values
+    of all columns,), describe the ranks of numbers; they are 0 for categories. Example: columns
+    with the values (0, 1, 1) and (0, 0, 1) of 2 each have the numbers (0, 1, 1) and (2, 2, 3), and
+    start at 0 and 2.
     """
 
-    values: Positions
-    starts: Positions
-    sizes: Positions
-    ranks: Keys
-    mass: Array | None
-
-    @classmethod
-    def of_columns(
-        cls, columns: Sequence[tuple[Positions, int]], is_number: Sequence[bool], mass: Array | None
-    ) -> _Block:
-        """Return the values of columns, with the weights of their rows."""
-        sizes = np.array([size for _, size in columns])
-        starts = sizes.cumsum() - sizes
-        values = np.array([values for values, _ in columns]) + starts[:, None]
-        ranks = [
-            _hashes_of(np.arange(n), 11) * np.uint64(of)
-            for n, of in zip(sizes, is_number, strict=False)
-        ]
-        tiled = None if mass is None else np.tile(mass, len(columns))
-        return cls(values, starts, sizes, np.concatenate(ranks), tiled)
+    def __init__(self, columns: Sequence[_Column], mass: Array | None) -> None:
+        self.sizes = np.array([column.size for column in columns])
+        self.starts = self.sizes.cumsum() - self.sizes
+        self.values = np.array([column.values for column in columns]) + self.starts[:, None]
+        self.mass = None if mass is None else np.tile(mass, len(columns))
+        ranks = []
+        for column in columns:
+            of_ranks = _hashes_of(np.arange(column.size), 11)
+            ranks.append(of_ranks if column.is_number else np.zeros_like(of_ranks))
+        self.ranks = np.concatenate(ranks)
 
     def hashes_of_values(self, rows: Keys) -> Keys:
         """Return a hash of each value, (values of all columns,), from those of its rows, (rows,).
 
-        Example: two columns with the values (0, 1, 1) and (0, 0, 1) are numbered (0, 1, 1) and
-        (2, 2, 3); value 2 is described by the first two rows.
+        Example: value 2 above is described by the hashes of the first two rows.
         """
         tiled = np.tile(rows, len(self.values))
         return _of_values(self.values.ravel(), len(self.ranks), tiled, self.mass) + self.ranks
@@ -101,84 +104,103 @@ class Contents:
     A value is described by the rows that have it, a column by its values, and a row by its values,
     in turns; the rank of a number among all numbers of its column also describes it. If different
     rows have the same description, as in a table with equal counts, one of them is marked, and all
-    are described again: of those that can be marked, the one for which the sum of the new hashes is
-    least. Names, labels, units, and the order of rows, columns and levels have no influence; only
-    if more than 1,024 different rows have one description, as in a complete factorial, their order
-    follows from the names of columns and the order of labels.
-    Example: of 5 rows, 3 of class u and 2 of class v, a level that occurs in 2 rows of class u and
-    1 of class v has the same description as any other such level.
+    are described again. Names, labels, units, and the order of rows, columns and levels have no
+    influence; only if more than 1,024 different rows have one description, as in a complete
+    factorial, their order follows from the names of columns and the order of labels. Example: of 5
+    rows, 3 of class u and 2 of class v, a level that occurs in 2 rows of class u and 1 of class v
+    has the same description as any other such level.
     """
 
     def __init__(self, data: Dataset) -> None:
         columns = _numbered_columns(data)
-        *features, (classes, n_classes) = columns
-        mass, contents = data.weights, _row_keys(columns, range(len(columns)))
+        features, self._classes = columns[:-1], columns[-1]
+        contents = _row_keys(columns, range(len(columns)))
         names = [crc32(repr(name).encode()) for name in data.columns]
         self._by_name = _row_keys(columns, names)
-        if mass is not None and (mass % 1).any():  # each row is a case, described by its weight
-            own = _hashes_of(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
-            mass, contents = None, contents + own
-        else:  # by the number of equal rows
-            _check_numbers_of_rows(mass)
-            _, place = np.unique(contents, return_inverse=True)
-            own = _hashes_of(np.bincount(place, mass)[place].astype(np.uint64), 3)
-        if data.cases is not None:  # rows of a case describe each other
-            case, n_cases = np.unique(data.cases, return_inverse=True)[1], len(data)
-            own = own + _hashes_of(_of_values(case, n_cases, own + contents, mass), 29)[case]
-        is_number = [name in data.numbers for name in data.columns]
-        self._blocks = [
-            _Block.of_columns(features[at], is_number[at], mass)
-            for at in blocks(len(features), len(data))
-        ]
-        self._classes, self._mass = (classes, n_classes), mass
+        own, contents, self._mass = _hashes_before_rounds(data, contents)
+        self._blocks = [_Block(features[at], self._mass) for at in blocks(len(features), len(data))]
         numbers = [data.numbers.get(name) for name in data.columns[:-1]]
         self.shapes = np.array([0.0 if of is None else _mean_square_in_range(of) for of in numbers])
         self.rows, self.columns = self._hashes_of_rows_and_columns(own, own)
-        # With rows 1 to 4 alike, mark 1, or 2, or 3, or 4, describe the rows four times, and keep
-        # the description with the least sum, whichever row it came from.
-        # at most 9 times, one of several rows with the same description is marked
-        for _ in range(9):
-            marked = [
-                # 16 of these rows: usually one stands for all, as with cells of equal counts
-                own + (contents == one)
-                for one in _tied_rows(self.rows, contents)[:16]
-            ]
-            if not marked:
-                break
-            found = [self._hashes_of_rows_and_columns(mark, self.rows + mark) for mark in marked]
-            least = min(range(len(found)), key=lambda i: found[i][0].sum(dtype=np.uint64))
-            own, (self.rows, self.columns) = marked[least], found[least]
+        self._mark_tied_rows(own, contents)
+
+    def _mark_tied_rows(self, own: Keys, contents: Keys) -> None:
+        """Mark one of several rows with the same description, as long as there are such rows.
+
+        Example: rows 1 to 4 have the same description. All rows are described four times, with
+        row 1, 2, 3 or 4 marked; the description with the least sum of hashes is kept, which does
+        not depend on the order of the four.
+        """
+        for _ in range(9):  # further ties, which only symmetric tables have, remain
+            # 16 of these rows: usually one stands for all, as with cells of equal counts
+            tied = _tied_rows(self.rows, contents)[:16]
+            if not len(tied):
+                return
+            found = []
+            for one in tied:
+                marked = own + (contents == one)
+                rows, columns = self._hashes_of_rows_and_columns(marked, self.rows + marked)
+                found.append((int(rows.sum(dtype=np.uint64)), marked, rows, columns))
+            _, own, self.rows, self.columns = min(found, key=lambda each: each[0])
 
     def _hashes_of_rows_and_columns(self, own: Keys, rows: Keys) -> tuple[Keys, Keys]:
-        """Return hashes of rows, one for each row, and of features, after a few rounds."""
-        columns = [np.zeros(0, dtype=np.uint64)]
-        for _ in range(4):  # rounds in which rows and values describe each other
-            # A row is the sum of its class and its values, so their order does not matter; a value
-            # is described by the rows that have it, and together with its column.
-            total, columns = self._of_classes(rows, 7) + own, columns[:1]
+        """Return hashes of rows and of features after four rounds of mutual description.
+
+        ``own``, (rows,), describe each row by itself in every round, and ``rows`` before the first.
+        Example: the rows (a, x), (a, y) and (b, x) begin alike. After a round, the values a and x,
+        which have two rows each, are alike, so are b and y, and so are both columns. Hence rows 2
+        and 3 have the same hash, and row 1 has another one.
+        """
+        columns: list[Keys] = []
+        for _ in range(4):
+            described = own + self._of_classes(rows, 7)
+            columns = [np.zeros(0, dtype=np.uint64)]  # there may be no features
             for block in self._blocks:
-                keys = block.hashes_of_values(rows)
-                columns.append(np.add.reduceat(_hashes_of(keys, 13), block.starts))
-                described = _hashes_of(keys + np.repeat(columns[-1], block.sizes), 17)
-                total += described[block.values].sum(axis=0, dtype=np.uint64)
-            rows = total
+                values = block.hashes_of_values(rows)
+                # sums of hashes, so that the order of levels and of columns does not matter
+                of_columns = np.add.reduceat(_hashes_of(values, 13), block.starts)
+                in_column = _hashes_of(values + np.repeat(of_columns, block.sizes), 17)
+                described += in_column[block.values].sum(axis=0, dtype=np.uint64)
+                columns.append(of_columns)
+            rows = described
         return rows, np.concatenate(columns)
 
     def _of_classes(self, rows: Keys, salt: int) -> Keys:
         """Return a hash of the class of each row."""
-        classes, n_classes = self._classes
-        return _hashes_of(_of_values(classes, n_classes, rows, self._mass), salt)[classes]
+        classes, size, _ = self._classes
+        return _hashes_of(_of_values(classes, size, rows, self._mass), salt)[classes]
 
     @property
     def order(self) -> Positions:
-        """An order of rows, those of a class adjacent; names order rows of one description."""
-        classes, _ = self._classes
-        return np.lexsort((self._by_name, self.rows, classes, self._of_classes(self.rows, 23)))
+        of_classes = self._of_classes(self.rows, 23)
+        return np.lexsort((self._by_name, self.rows, self._classes.values, of_classes))
 
     @property
     def column_order(self) -> Positions:
         """An order of features; those of one description are ordered by their numbers' shape."""
         return np.lexsort((self.shapes, self.columns))
+
+
+def _hashes_before_rounds(data: Dataset, contents: Keys) -> tuple[Keys, Keys, Array | None]:
+    """Return hashes that describe each row by itself, its contents, and its number of rows.
+
+    Whole weights are numbers of equal rows, so 3 rows (a, x) are described like one of weight 3. If
+    a weight is a fraction, each row is one case, and its weight is part of its contents.
+    """
+    mass = data.weights
+    if mass is not None and (mass % 1).any():
+        # as a share of the largest weight in steps of 2⁻²⁰, so that the unit does not matter
+        own = _hashes_of(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
+        mass, contents = None, contents + own
+    else:
+        _check_numbers_of_rows(mass)
+        _, place = np.unique(contents, return_inverse=True)
+        equal_rows = np.bincount(place, mass)
+        own = _hashes_of(equal_rows.astype(np.uint64), 3)[place]
+    if data.cases is not None:  # the rows of a case describe each other
+        _, case = np.unique(data.cases, return_inverse=True)
+        own = own + _hashes_of(_of_values(case, len(data), own + contents, mass), 29)[case]
+    return own, contents, mass
 
 
 def _mean_square_in_range(numbers: Any) -> float:
@@ -188,29 +210,43 @@ def _mean_square_in_range(numbers: Any) -> float:
     """
     values = as_floats(numbers)
     known = values[~np.isnan(values)]
-    known = known / (np.abs(known).max(initial=0.0) or 1.0)
+    known = known / (np.abs(known).max(initial=0.0) or 1.0)  # so that no difference overflows
     low, high = float(known.min(initial=1.0)), float(known.max(initial=-1.0))
-    return round(float(np.mean(((known - low) / (high - low)) ** 2)), 6) if high > low else 0.0
+    if high <= low:  # one value, or none
+        return 0.0
+    shares = (known - low) / (high - low)
+    return round(float(np.mean(shares**2)), 6)
 
 
 def _tied_rows(rows: Keys, contents: Keys) -> Keys:
-    """Return the contents of different rows with the same description, if there are a few."""
+    """Return the contents of different rows with the same description, if there are a few.
+
+    Example: different rows with the descriptions 5, 2, 5, 2 and 8 have two ties; those of the least
+    description, 2, are returned.
+    """
     different, first = np.unique(contents, return_index=True)
     described, place, times = np.unique(rows[first], return_inverse=True, return_counts=True)
     # at most 2**10 different rows, because each of them may be tried
     if len(described) == len(different) or len(different) > 2**10:
         return different[:0]
-    return np.asarray(different[place == np.argmax(times > 1)])
+    least_tied = np.argmax(times > 1)  # the first that occurs several times; they are sorted
+    return np.asarray(different[place == least_tied])
 
 
 def _of_values(values: Positions, size: int, rows: Keys, mass: Array | None) -> Keys:
-    """Return each value's hash from those of its rows; a row of mass m counts as m rows."""
-    # Sums of floats are exact up to 2^53, so two parts of 26 bits are added up one by one: hashes 5
-    # and 9 of two rows have the sum 16 (1 is added to each, so that a row with hash 0 counts, too).
+    """Return each value's hash from those of its rows; a row of mass m counts as m rows.
+
+    Example: a value with two rows, whose hashes are 5 and 9, has the hash of their sum.
+    """
+    # Sums of floats are exact up to 2^53, so two parts of 26 bits of each hash are added up one
+    # after the other. 1 is added to each part, so that a row whose hash is 0 counts, too.
     total: Keys = np.zeros(size, dtype=np.uint64)
     for shift in (0, _BITS):
-        part = ((rows >> np.uint64(shift)) & np.uint64(2**_BITS - 1)).astype(np.float64) + 1
-        sums = np.bincount(values, part if mass is None else part * mass, size)
+        part = (rows >> np.uint64(shift)) & np.uint64(2**_BITS - 1)
+        of_rows = part.astype(np.float64) + 1
+        if mass is not None:
+            of_rows *= mass
+        sums = np.bincount(values, of_rows, size)
         total = _hashes_of(total + np.fmod(sums, 2.0**63).astype(np.uint64), 19 + shift)
     return total
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -53,23 +54,35 @@ class Weighted(LogLinear):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        codings = len(self.coarsenings) or 1
-        fits = all(len(coarsen.maps) == len(self.features) for coarsen in self.coarsenings)
-        fits &= len(self.tables) in (0, codings) and len(self.further) in (0, self.apart)
-        fits &= 0 <= self.apart < codings
-        for i, tables in enumerate(self.tables if fits else ()):
-            cards, scopes = self.in_coding(i).cards, self.structure.scopes
-            expected = [tuple([cards[v] for v in scope]) for scope in scopes]
-            fits &= expected == [(*t.cards, cards[-1]) if t.root else t.cards for t in tables]
-            lengths = [
-                len(by_depth(p, len(t.cards))) for p, t in zip(self.powers, tables, strict=False)
-            ]
-            fits &= lengths == [len(table.cards) for table in tables]
-        if not fits:
+        if not self._fits_structure():
             raise ValueError(
                 "tables must have one table, and one power, per family, of the size of its levels "
                 "in each of the coarsenings, which must have one map per feature."
             )
+
+    def _fits_structure(self) -> bool:
+        """Whether there is one map per feature, and one table and one power per family."""
+        codings = len(self.coarsenings) or 1
+        if any(len(coarsen.maps) != len(self.features) for coarsen in self.coarsenings):
+            return False
+        if not 0 <= self.apart < codings or len(self.further) not in (0, self.apart):
+            return False
+        if len(self.tables) not in (0, codings):
+            return False
+        return all(self._fits_coding(i, tables) for i, tables in enumerate(self.tables))
+
+    def _fits_coding(self, coding: int, tables: Sequence[PrefixTable]) -> bool:
+        """Whether tables have the levels of a discretization, and powers the depths of tables."""
+        scopes, cards = self.structure.scopes, self.in_coding(coding).cards
+        if not len(tables) == len(self.powers) == len(scopes):
+            return False
+        for scope, power, table in zip(scopes, self.powers, tables, strict=True):
+            of_table = (*table.cards, cards[-1]) if table.root else table.cards
+            if of_table != tuple([cards[v] for v in scope]):
+                return False
+            if len(by_depth(power, len(table.cards))) != len(table.cards):
+                return False
+        return True
 
     @property
     def called(self) -> str:
@@ -85,16 +98,16 @@ class Weighted(LogLinear):
     @cached_property
     def members(self) -> tuple[Model, ...]:
         """The network in each discretization, which its recipe applies to raw data."""
-        return tuple(map(self._network_of_coding, range(len(self.coarsenings)))) or (self,)
+        if not self.coarsenings:
+            return (self,)
+        return tuple(map(self._network_of_coding, range(len(self.coarsenings))))
 
     def _network_of_coding(self, number: int) -> Model:
+        """Return the network in a discretization, with the recipe that discretizes raw data."""
         recipe, preparation = self.recipe, self.preparation
-        if (
-            recipe is not None
-            and preparation is not None
-            and isinstance(preparation.discretizer, MovedCuts)
-        ):
-            coarse = replace(preparation, discretizer=preparation.discretizer.at_times[number])
+        moved = None if preparation is None else preparation.discretizer
+        if recipe is not None and preparation is not None and isinstance(moved, MovedCuts):
+            coarse = replace(preparation, discretizer=moved.at_times[number])
             recipe = replace(recipe, preparation=coarse)
         structure = replace(self.in_coding(number), recipe=recipe)
         if not self.tables:
@@ -107,10 +120,10 @@ class Weighted(LogLinear):
         """The network with its tables, without the powers, if there is a single one."""
         if self.coarsenings:
             return None
-        families = zip(self.tables[0], self.structure.families, strict=True)
-        return replace(
-            self.structure, cpts=tuple([table.conditional(family) for table, family in families])
-        )
+        cpts = []
+        for table, family in zip(self.tables[0], self.structure.families, strict=True):
+            cpts.append(table.conditional(family))
+        return replace(self.structure, cpts=tuple(cpts))
 
     def unweighted(self) -> Model:
         """Return the network without powers or, with several discretizations, the model itself."""
@@ -152,10 +165,9 @@ class Stacked(LogLinear):
         """Count families in codings of the same rows, and learn tables; all powers are 1."""
         structure = replace(x.structure, levels=data.levels, cpts=None, learned={})
         origin = renewed(x, structure=structure, tables=(), powers=(), learned={}, fading=None)
-        coded = recode(data.codes[:-1], x.coarsenings)
-        codes = np.concatenate(
-            [coded, np.broadcast_to(data.codes[-1], (len(coded), 1, len(data)))], axis=1
-        )
+        coded = recode(data.codes[:-1], x.coarsenings)  # (codings, features, rows)
+        classes = np.broadcast_to(data.codes[-1], (len(coded), 1, len(data)))
+        codes = np.concatenate([coded, classes], axis=1)
         cards = np.array([origin.in_coding(i).cards for i in range(len(codes))])
         varies = x.coarsenings[0].changes if x.coarsenings else lambda scope: False
         groups = learn_groups(structure.scopes, cards, codes, data, prior, varies)
@@ -173,14 +185,18 @@ class Stacked(LogLinear):
 
     @cached_property
     def tables(self) -> tuple[tuple[PrefixTable, ...], ...]:
-        """The table of each family in each coding."""
-        found = dict(
-            pair for group in self.groups for pair in group.tables_of_families(self.most_parents)
-        )
-        families = [found[family] for family in range(len(found))]
-        return tuple(
-            [tuple([each[i % len(each)] for each in families]) for i in range(len(self.codes))]
-        )
+        """The table of each family in each coding; some families have one table for all codings.
+
+        Example: in two codings, [[a], [b, c]], the tables of two families, are ((a, b), (a, c)).
+        """
+        found: dict[int, list[PrefixTable]] = {}
+        for group in self.groups:
+            found.update(group.tables_of_families(self.most_parents))
+        in_codings = []
+        for coding in range(len(self.codes)):
+            of_families = [found[family] for family in range(len(found))]
+            in_codings.append(tuple([tables[coding % len(tables)] for tables in of_families]))
+        return tuple(in_codings)
 
     @property
     def apart(self) -> int:
@@ -189,10 +205,9 @@ class Stacked(LogLinear):
 
     def class_prior(self) -> Array:
         """Return the shares of the classes in training."""
-        *_, stack = [
-            group.stack for group in self.groups if group.families[0] == len(self.features)
-        ]
-        return class_shares(stack)
+        class_number = len(self.features)
+        stacks = [group.stack for group in self.groups if group.families[0] == class_number]
+        return class_shares(stacks[-1])
 
     def split(self) -> Weighted:
         """Return the same model for long use, with the tables of each coding apart."""
@@ -208,37 +223,59 @@ class Stacked(LogLinear):
         )
 
     def values_at(self, rows: Rows, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
+        # Σ over the average and the other discretizations, and over the numbers of parents, of
+        # power · ln P(feature | class, first parents); each family is (rows, classes)
         coded = recode(rows.codes, self.coarsenings)
         for group in self.groups:
-            n = min(1 + self.most_parents, group.stack.cards.shape[1])
-            of_groups = (self.powers, *self.further) if group.codings > 1 else (self.powers,)
-            powers = np.array([[by_depth(p[f], n) for f in group.families] for p in of_groups])
+            powers = self._powers_of_group(group)
             if not powers.any():
                 continue
             logs = group.logs_of_families(coded, left_out, further=self.apart)
-            # powers are (1 + further, families, n), and logs those of 0, 1, … n − 1 parents,
-            # (1 + further, families, rows, classes); the sum over both is (families, rows, classes)
             total = np.zeros(())
-            for power, of_depth in zip(powers.transpose(2, 0, 1), logs, strict=False):
+            for power, of_depth in zip(powers, logs, strict=False):  # only as deep as the powers
                 if power.any():
-                    total = total + (power[..., None, None] * of_depth[: len(power)]).sum(axis=0)
+                    # (1 + further, families, 1, 1) times (1 + further, families, rows, classes)
+                    terms = power[:, :, None, None] * of_depth[: len(power)]
+                    total = total + terms.sum(axis=0)
             yield from zip(group.families, total, strict=True)
+
+    def _powers_of_group(self, group: Group) -> Array:
+        """Return powers by number of parents, (depths, 1 + further, families).
+
+        Example: two features with one parent each, averaged over five discretizations, and one more
+        that is apart, have (2, 2, 2) powers.
+        """
+        depths = min(1 + self.most_parents, group.stack.cards.shape[1])
+        of_codings = [self.powers]
+        if group.codings > 1:
+            of_codings.extend(self.further)
+        powers = []
+        for each in of_codings:
+            powers.append([by_depth(each[family], depths) for family in group.families])
+        return np.moveaxis(np.array(powers), 2, 0)
 
     def plus(self, other: Stacked) -> Stacked:
         """Return the sum of this model and one with the same tables and at least its parents."""
         powers = added(self._by_depth(self.powers), other._by_depth(other.powers))
-        further = [x._by_depth(powers) for x in (self, other) for powers in x.further]
-        if self.further and other.further:
-            n = len(self.further)
-            further = [added(a, b) for a, b in zip(further[:n], further[n:], strict=True)]
+        own = [self._by_depth(each) for each in self.further]
+        others = [other._by_depth(each) for each in other.further]
+        further = own or others
+        if own and others:
+            further = [added(a, b) for a, b in zip(own, others, strict=True)]
         return renewed(other, powers=powers, further=tuple(further))
 
     def _by_depth(self, powers: Sequence[Power]) -> tuple[Power, ...]:
-        """Return powers with one number for each number of feature parents."""
+        """Return powers with one number for each number of feature parents.
+
+        Example: the power 0.5 of a feature with two parents is (0, 0, 0.5).
+        """
         class_number = len(self.features)
-        sizes = [len(without_class(scope, class_number)) for scope in self.structure.scopes[:-1]]
-        sizes.append(len(self.structure.scopes[-1]))
-        return tuple([tuple(by_depth(p, n).tolist()) for p, n in zip(powers, sizes, strict=True)])
+        depths = [len(without_class(scope, class_number)) for scope in self.structure.scopes[:-1]]
+        depths.append(len(self.structure.scopes[-1]))
+        result = []
+        for power, n in zip(powers, depths, strict=True):
+            result.append(tuple(by_depth(power, n).tolist()))
+        return tuple(result)
 
     def left_out(self, codes: Codes, left_out: LeftOut) -> Array:
         """Return the sums of terms at training rows, (rows, classes), each without the row."""
@@ -252,19 +289,20 @@ class Stacked(LogLinear):
     @cached_property
     def _varying_families(self) -> Positions:
         """The families whose tables differ by discretization."""
-        groups = [group.families for group in self.groups if group.codings > 1]
-        return np.array([family for families in groups for family in families], dtype=np.intp)
+        varying: list[int] = []
+        for group in self.groups:
+            if group.codings > 1:
+                varying.extend(group.families)
+        return np.array(varying, dtype=np.intp)
 
     @cached_property
     def apart_families(self) -> list[Positions]:
         """The families that have levels in each discretization that is apart."""
-        cards = [
-            self.origin.in_coding(i).cards
-            for i in range(len(self.codes) - self.apart, len(self.codes))
-        ]
-        return [
-            self._varying_families[np.array(card)[self._varying_families] > 1] for card in cards
-        ]
+        varying, codings, found = self._varying_families, len(self.codes), []
+        for i in range(codings - self.apart, codings):
+            cards = np.array(self.origin.in_coding(i).cards)
+            found.append(varying[cards[varying] > 1])
+        return found
 
     def left_out_odds(
         self, rows: Positions, left_out: LeftOut, depths: Sequence[int]
@@ -311,11 +349,14 @@ def _write_odds(
 
 
 def added(first: Sequence[Any], second: Sequence[Any]) -> tuple[Power, ...]:
-    """Return the sums of powers by number of feature parents, of which one model can have fewer."""
+    """Return the sums of powers by number of feature parents, of which one model can have fewer.
+
+    Example: ((1.0, 0.5),) and ((0.25,),) have the sums ((1.25, 0.5),).
+    """
     sums = []
     for a, b in zip(first, second, strict=True):
-        padded = [(*p, *[0.0] * (max(len(a), len(b)) - len(p))) for p in (a, b)]
-        sums.append(tuple([x + y for x, y in zip(*padded, strict=True)]))
+        pairs = zip_longest(a, b, fillvalue=0.0)
+        sums.append(tuple([x + y for x, y in pairs]))
     return tuple(sums)
 
 
