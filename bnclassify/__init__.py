@@ -211,6 +211,9 @@ _ELSEWHERE = {
     "plot_roc": "RocCurveDisplay.from_estimator(classifier, X, y) of scikit-learn",
     "roc": "RocCurveDisplay.from_estimator(classifier, X, y) of scikit-learn",
     "fit": "bnc(class_var=..., dataset=...), or the method fit of BNCClassifier",
+    "log_loss": "cv(x, dataset, metric='log_loss'), or cloglik(x, dataset) on given rows",
+    "auc": "cv(x, dataset, metric='auc')",
+    "roc_auc_score": "cv(x, dataset, metric='auc')",
     "predict_proba": "predict(x, newdata, prob=True)",
 }
 """Names that people expect, and what they can call."""

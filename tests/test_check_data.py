@@ -80,6 +80,24 @@ def test_leaks_are_found_with_and_without_missing_values() -> None:
         bn.tan_cl("y", frame)
 
 
+def test_copies_of_the_class_are_told_and_dropped_together() -> None:
+    frame = pd.DataFrame({"a": ["p", "q"] * 40, "b": ["r", "s"] * 40, "y": ["k", "l"] * 40, "z": range(80)})
+    with pytest.warns(UserWarning, match="'a', 'b': each alone predicts the class in all rows") as told:
+        bn.nb("y", frame[["a", "b", "y"]])
+    remedy = str(told[0].message).partition("drop them, with ")[2]
+    assert list(eval(remedy.rstrip("."), {"dataset": frame})) == ["y", "z"]
+
+
+def test_days_that_are_made_of_dates_are_not_numbers_of_rows() -> None:
+    frame = pd.DataFrame({"when": pd.date_range("2020", periods=90), "y": ["k", "l", "l"] * 30})
+    [remedy] = bn.check_data(frame, "y")["remedy"]
+    scope: dict[str, Any] = {"dataset": frame, "pd": pd}
+    exec("\n".join(remedy.splitlines()[1:3]), scope)
+    assert "when_days" in scope["dataset"]
+    assert not findings(scope["dataset"], "y")
+    assert findings(scope["dataset"].rename(columns={"when_days": "when"}), "y")
+
+
 def test_a_number_known_for_one_class_only_does_not_predict_it() -> None:
     rng = np.random.default_rng(2)
     y = rng.random(300) < 0.4
@@ -294,6 +312,14 @@ def test_identifiers_of_digits_are_told_although_they_are_text() -> None:
         UserWarning, match=r"'id': all values differ.* Drop .*dataset\.drop\(columns=\['id'\]\)"
     ):
         bn.nb("y", frame)
+
+
+def test_all_labels_that_a_remedy_makes_missing_are_named() -> None:
+    frame = pd.DataFrame({"x": ["u", "v"] * 30, "y": ["NA", "a", "b", "None", "a", "b"] * 10})
+    [(_, finding, remedy)] = bn.check_data(frame, "y").to_numpy()
+    assert finding == "the labels 'NA', 'None', which can stand for a missing value"
+    exec(remedy.partition(", with ")[2], {"dataset": frame})
+    assert frame["y"].dropna().unique().tolist() == ["a", "b"]
 
 
 def test_a_marker_of_the_class_is_told_also_if_a_feature_has_the_same_labels() -> None:

@@ -167,11 +167,15 @@ COSTS = pd.DataFrame(1.0 - np.eye(4), index=list(EVEN), columns=list(EVEN))
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"prior": [0.25] * 4}, TypeError, "prior must be a dict or Series .*; got"),
+        (
+            {"prior": [0.25] * 4},
+            TypeError,
+            r"prior must be a dict .* An example is \{'unacc': 0\.25, ",
+        ),
         (
             {"prior": {"acc": 1.0}},
             ValueError,
-            "prior must have the classes as its names, 'unacc', .*; got",
+            r"prior must have the classes as its names, .*; got 'acc'\. Add 'unacc', 'good', 'vgood'\.",
         ),
         ({"prior": EVEN | {"bad": 0.0}}, ValueError, "classes as its names, .*; got .*'bad'"),
         (

@@ -456,7 +456,8 @@ def test_reasons_in_words() -> None:
     assert reason == "records = no: the odds of 'good' are 1.9 times as high"
     [reason] = bn.explain(x, {"records": "no"}, target="bad", sentences=True)
     assert reason == "records = no: the odds of 'bad' are divided by 1.9"
-    assert bn.explain(x, {"records": None, "noise": None}, sentences=True) == []
+    [none] = bn.explain(x, {"records": None, "noise": None}, sentences=True)
+    assert none == "no value alone changes the odds of 'good' by a factor of 1.05 or more"
     several = bn.explain(x, frame.iloc[[0, 99]], target="good", sentences=True)
     assert several.index.tolist() == [0, 99]
     # P(yes | bad) / P(yes | good) = (20 / 32) / (20 / 68) = 2.125

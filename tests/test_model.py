@@ -147,6 +147,8 @@ def test_what_is_no_model(x: object, car: pd.DataFrame) -> None:
     ):
         with pytest.raises(TypeError, match=r"x must be a model \(BNC, AODE or another\); got"):
             call(x)
+    with pytest.raises(TypeError, match=r"got str\. Read the file first, with load\('model\.json'\)"):
+        bn.predict("model.json", car)
 
 
 def test_modelstring_refuses_names_that_would_not_read_back() -> None:

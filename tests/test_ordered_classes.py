@@ -142,7 +142,7 @@ def test_compare_and_summary_know_that_lower_is_better() -> None:
     assert results.shape == (4, 2)
     assert bn.compare(results, metric="rps")["difference"].notna().all()
     facts = bn.summary(models["nb"], DATA, k=3, rng=0).set_index("item")["value"]
-    assert "class proportions" in facts["ranked probability score"]
+    assert ", baseline " in facts["ranked probability score"]
     plain = bn.summary(
         bn.bnc("nb", "stage", staged(ordered=False), smooth=1, discretize="mdlp"),
         staged(ordered=False),

@@ -111,6 +111,8 @@ def test_functions_have_names() -> None:
         ("is_aode", "bnclassify.models"),
         ("AODE", "bnclassify.models"),
         ("plot_roc", r"RocCurveDisplay\.from_estimator"),
+        ("log_loss", r"cv\(x, dataset, metric='log_loss'\)"),
+        ("auc", r"cv\(x, dataset, metric='auc'\)"),
         ("predict_proba", r"predict\(x, newdata, prob=True\)"),
     ],
 )

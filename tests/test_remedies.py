@@ -238,6 +238,10 @@ def test_text_that_is_not_a_number_is_named_before_it_is_lost() -> None:
     ):
         bn.predict(BY_NUMBERS, {"x": "2,5"})
     assert bn.predict(BY_NUMBERS, {"x": 2.5}).tolist() == ["a"]
+    text = pd.DataFrame({"x": ["2.5", "7"]})
+    with pytest.raises(TypeError, match=r"Convert the column of its table first, with pd\.to_numeric\."):
+        bn.predict(BY_NUMBERS, text.iloc[0])
+    assert bn.predict(BY_NUMBERS, text.assign(x=pd.to_numeric(text["x"])).iloc[0]).tolist() == ["a"]
 
 
 Remedied = Callable[[str], Any]

@@ -185,6 +185,10 @@ def test_measurements_go_through_a_discretizer(output: str) -> None:
     pipe = make_pipeline(bins, plain(dag_args={"score": "bic"})).set_output(transform=output)
     assert cross_val_score(pipe, measured, species, error_score="raise").mean() > 0.9
     clf = pipe.fit(measured, species)[-1]
+    with pytest.raises(TypeError, match=r"pipeline\[-1\], and transformed rows, pipeline\[:-1\]\.transform"):
+        bn.explain(pipe, measured.head(2))
+    rows = pd.DataFrame(pipe[:-1].transform(measured.head(2))).set_axis(bn.features(clf.model_), axis=1)
+    assert len(bn.explain(pipe[-1], rows)) == 10
     assert bn.class_var(clf.model_) == "target"
     assert bn.features(clf.model_) == (
         tuple(measured.columns) if output == "pandas" else ("x0", "x1", "x2", "x3")

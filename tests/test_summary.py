@@ -210,10 +210,16 @@ def test_summary_has_the_facts_and_the_performance(car: pd.DataFrame) -> None:
     baselines = scheme_of(direct).baselines
     assert found.attrs["metrics"] == {name: (direct[0, name], baselines[name]) for name in metrics}
     values = found.set_index("item")["value"]
-    assert values["accuracy"] == f"{direct[0, 'accuracy']:.3f}, class proportions 0.700"
+    assert values["accuracy"] == f"{direct[0, 'accuracy']:.3f}, baseline 0.700"
     strengths = bn.explain(x, car.iloc[np.linspace(0, 1727, 1000).astype(int)])["log_odds"].abs()
     means = strengths.groupby(level="variable").mean().drop("class").sort_values(ascending=False)
     assert values["strongest features"] == ", ".join(f"{n} {v:.2f}" for n, v in means[:3].items())
+
+
+def test_a_model_without_features_has_no_missing_values(car: pd.DataFrame) -> None:
+    with pytest.warns(UserWarning, match="no feature remains"):
+        x = bn.bnc("nb", "class", car[["class"]], smooth=1)
+    assert "missing values" not in facts(x)
 
 
 def test_summary_of_other_models(car: pd.DataFrame) -> None:
@@ -224,7 +230,7 @@ def test_summary_of_other_models(car: pd.DataFrame) -> None:
     assert np.mean(accuracies) == pytest.approx(bn.cv(several, car, k=2, rng=0)["hamming"], abs=1e-3)
     assert "; safety: persons 0.23" in values["strongest features"]
     for target, proportion in [("class", 0.700), ("safety", 0.333)]:
-        _, alone = values[f"accuracy({target})"].split(", class proportions ")
+        _, alone = values[f"accuracy({target})"].split(", baseline ")
         assert float(alone) == pytest.approx(proportion, abs=0.04)  # folds are not stratified
     alone = scheme_of(bn.cv([several], car, rng=0, metric=["hamming", "exact_match"])).baselines
     # the most frequent labels are unacc and, with equal frequencies, any level of safety

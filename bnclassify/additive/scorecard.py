@@ -284,9 +284,9 @@ def scorecard(
     largest : int, default 10
         The largest difference of points between two values of a feature. It is not used with `pdo`.
     most_intervals : int, optional
-        Maximum number of intervals of a numeric feature; the neighbors that differ least are
-        merged. By default, all intervals of the model, or 32 of a density. Neighbors with equal
-        points are merged.
+        Maximum number of intervals of a numeric feature, at least 2; the neighbors that differ
+        least are merged. By default, all intervals of the model, or 32 of a density. Neighbors with
+        equal points are merged.
     pdo : float, optional
         Points that double the odds, such as 20, as in credit scoring, at least 0.01.
     score, odds : float, default 600 and 50
@@ -340,7 +340,7 @@ def scorecard(
     model = check_fitted(x)
     names = _check_classes(model)
     Whole(least=1, most=_MOST_POINTS).check("largest", largest)
-    Optional(Whole(least=1)).check("most_intervals", most_intervals)
+    Optional(Whole(least=2)).check("most_intervals", most_intervals)
     _check_scale(pdo, score, odds)
     target = names[1] if target is None else OneOf(names).check("target", target)
     table = tabulate(model, most_intervals or (None if model.densities else _MOST_POINTS))

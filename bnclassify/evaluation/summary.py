@@ -82,7 +82,7 @@ def summary(
     >>> found = summary(model, car, rng=0).set_index("item")["value"]
     >>> print(found[["accuracy", "strongest features"]].to_string())
     item
-    accuracy                     0.943, class proportions 0.700
+    accuracy                     0.943, baseline 0.700
     strongest features    safety 1.43, persons 1.19, maint 0.79
     """
     x = check_model(x)
@@ -105,7 +105,7 @@ def summary(
                 str(name): (value, baselines.get(str(name))) for name, value in means.items()
             }
         for name, (value, baseline) in metrics.items():
-            beside = "" if baseline is None else f", class proportions {baseline:.3f}"
+            beside = "" if baseline is None else f", baseline {baseline:.3f}"
             item = name.replace("log_loss", "log-loss").replace(
                 "calibration_error", "calibration error"
             )

@@ -41,6 +41,8 @@ _ROW_NAMES = (
 _MOST_LEVELS = 50
 """Number of levels from which those of a few rows are reported."""
 
+_COPIES = "alone predicts the class in all rows"
+
 _FEW = 20
 """Of so many rows, one can have a value that does not repeat, if values predict the class."""
 
@@ -58,6 +60,9 @@ def sentences(findings: Iterable[Finding]) -> Iterator[str]:
         groups.setdefault(finding.finding, []).append(finding)
     for text, group in groups.items():
         names = [finding.column for finding in group]
+        if text == _COPIES and len(names) > 1:
+            yield f"{listed(names)}: each {text}. {_how_to_drop_copies(names)}."
+            continue
         remedy = group[0].remedy or f"Drop such columns, with {drop(names)}"
         first = f"For {shown(names[0])}: " if len(names) > 1 and group[0].remedy else ""
         yield f"{listed(names)}: {text}. {first}{remedy}."
@@ -84,7 +89,8 @@ def find(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding
             f"Make it missing, too, with {name} = {name}.mask({name} == {MISSING!r}), or rename it",
             serious=True,
         )
-    if group := find_groups(column):
+    group = find_groups(column)
+    if group is not None:
         yield group
     elif not only_serious:
         yield from _in_counts(column)
@@ -92,7 +98,7 @@ def find(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding
         yield from _in_numbers(column.name, as_floats(column.numbers))
     elif len(column.levels) >= _FEWEST_ROWS // 2 and (column.is_class or _can_be_wide(column)):
         yield from _in_counts(column)
-    if column.can_copy and not column.is_apart:
+    if column.can_copy and not column.is_apart and group is None:
         yield from _copies_class(column)
 
 
@@ -179,11 +185,12 @@ def _in_labels(column: CodedColumn, texts: list[str], only_serious: bool) -> Ite
             f"Remove it, with {as_text}.str.strip()",
         )
     if markers := [text for text in texts if is_marker(text)]:
+        which, them = ("the label", "it") if len(markers) == 1 else ("the labels", "them")
         serious = column.is_class and any(text.strip().casefold() in MARKERS for text in markers)
         yield Finding(
             column.name,
-            f"the label {shown(markers[0])}, which can stand for a missing value",
-            f"If so, make it missing, with {as_text}.mask({name}.isin({markers!r}))",
+            f"{which} {listed(markers)}, which can stand for a missing value",
+            f"If so, make {them} missing, with {as_text}.mask({name}.isin({markers!r}))",
             serious,
         )
 
@@ -394,8 +401,13 @@ def _copies_class(column: CodedColumn) -> Iterator[Finding]:
     if (repeats and _FEW * once <= len(values)) or (
         separates and lgamma(len(counts) + 1) - orders < CHANCE
     ):
-        remedy = f"If it is known only when the class is known, drop it, with {drop([column.name])}"
+        remedy = _how_to_drop_copies([column.name])
         # Measurements can separate classes, unless all but one class have a single value.
         spread = np.bincount(in_order[np.append(True, ~is_same)]) > 1
         serious = bool(repeats) and not (separates and np.count_nonzero(spread) > 1)
-        yield Finding(column.name, "alone predicts the class in all rows", remedy, serious)
+        yield Finding(column.name, _COPIES, remedy, serious)
+
+
+def _how_to_drop_copies(names: Sequence[Hashable]) -> str:
+    they_are, them = ("it is", "it") if len(names) == 1 else ("they are", "them")
+    return f"If {they_are} known only when the class is known, drop {them}, with {drop(names)}"

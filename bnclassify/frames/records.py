@@ -69,9 +69,12 @@ def encode_records(
         values = [record.get(name) for record in records]
         text = next((value for value in values if isinstance(value, str)), None)
         if text is not None and numeric.get(name):
+            advice = "Write numbers without quotes, with a decimal point."
+            if any(isinstance(row, pd.Series) for row in rows):
+                advice = "Convert the column of its table first, with pd.to_numeric."
             raise TypeError(
                 f"{argument}: column {shown(name)} must be numeric; got text such as "
-                f"{shown(text)}. Write numbers without quotes, with a decimal point."
+                f"{shown(text)}. {advice}"
             )
         flags = [value for value in values if isinstance(value, bool | np.bool_)]
         if flags and numeric.get(name):

@@ -9,6 +9,7 @@ import pandas as pd
 from ..base.arrays import first_best, second_best
 from ..base.calls import guided
 from ..base.checks import Names, OneOf, Unseen, Whole
+from ..base.messages import shown, warn
 from ..frames.labels import check_unseen
 from ..frames.opening import InFull
 from ..frames.records import Row
@@ -66,8 +67,8 @@ def counterfactual(
         number of changed features), ``variable``, ``from``, ``to`` and ``probability`` (the
         posterior of the target). Alternatives change as few features as possible, and each changes
         other features. The smallest changes come first and, of equal ones, the most probable
-        target. The table is empty if the target is predicted already, or if no possible change of
-        at most `most` features suffices.
+        target. The table is empty if the target is predicted already, which causes a warning, or if
+        no possible change of at most `most` features suffices.
 
     Raises
     ------
@@ -115,6 +116,11 @@ def counterfactual(
     predicted = first_best(logs)
     if wanted is None:
         wanted = int(second_best(logs, predicted)[0]) if len(labels) > 1 else 0
+    elif wanted == predicted[0]:
+        warn(
+            f"{shown(target)} is predicted for the row already, so the table is empty. Pass "
+            "another class as the target, or none for the second most probable class."
+        )
     rows = []
     if wanted != predicted[0]:
         moves = value_changes(model, placed.codes[:, 0].tolist(), raw, wish)

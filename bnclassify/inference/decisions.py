@@ -13,6 +13,9 @@ from ..base.checks import Instance, Real
 from ..base.messages import listed, shown
 from ..frames.records import is_missing
 
+_FEW = 3
+"""Number of classes in an example."""
+
 ClassPrior: TypeAlias = "Mapping[Any, float] | pd.Series[Any]"
 
 
@@ -47,9 +50,10 @@ def check_costs(
 
 def check_class_prior(prior: ClassPrior, classes: Sequence[Hashable]) -> Array:
     """Return a probability of each class, in the order of classes, or raise."""
-    Instance(Mapping | pd.Series, "a dict or Series with the probability of each class").check(
-        "prior", prior
-    )
+    expected = "a dict or Series with the probability of each class"
+    shares_of = ", ".join(f"{shown(name)}: {1 / len(classes):.3g}" for name in classes[:_FEW])
+    example = f"An example is {{{shares_of}{', ...' * (len(classes) > _FEW)}}}."
+    Instance(Mapping | pd.Series, expected, example).check("prior", prior)
     _check_classes(list(prior.keys()), classes, "prior must have the classes as its names")
     given: dict[Hashable, object] = dict(prior.items())
     shares = np.array(
@@ -93,6 +97,8 @@ def _check_classes(
     names: Sequence[Hashable], classes: Sequence[Hashable], requirement: str
 ) -> None:
     if set(names) != set(classes) or len(names) > len(classes):
+        absent = [name for name in classes if name not in names]
+        advice = f" Add {listed(absent)}." if absent else ""
         raise ValueError(
-            f"{requirement}, {listed(classes, most=20)}; got {listed(names, most=20)}."
+            f"{requirement}, {listed(classes, most=20)}; got {listed(names, most=20)}.{advice}"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import isfinite, nextafter
+from math import isfinite, log, nextafter
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
@@ -21,6 +21,9 @@ from ..model.arguments import check_fitted, read_for
 from ..model.model import Model
 from ..reading.intervals import add_index_level
 from .evidence import REST, Evidence, split_evidence, weigh_evidence
+
+_LEAST_FACTOR = 1.05
+"""Factor of the odds from which a value is a reason in a sentence."""
 
 _MOST_LOG_ODDS = float(np.log(10_000))
 
@@ -90,7 +93,8 @@ def explain(
         If True, divide the contribution of a feature with feature parents into its main effect and
         interactions with them.
     sentences : bool, default False
-        If True, return the three strongest reasons as text in place of the table. For a
+        If True, return the strongest reasons as text in place of the table: up to three values that
+        change the odds by a factor of 1.05 or more, or a sentence that there are none. For a
         `Scorecard`, a reason compares a value with the average value.
 
     Returns
@@ -159,7 +163,7 @@ def explain(
     known, log_odds = _values_and_contributions(evidence, raw, interactions or bool(x.pairs))
     points = {} if interactions else x.points_of(evidence.rows, evidence.order)
     if sentences:
-        base, texts = " with the average" if points else "", list[list[str]]()
+        base, texts = " with an average value" if points else "", list[list[str]]()
         for i in range(len(data)):
             own = [(variable, column[i]) for variable, column in known.items()]
             texts.append(_sentences_of_reasons(evidence, i, own, log_odds[i, :], base))
@@ -229,7 +233,10 @@ def _sentences_of_reasons(
     if n_rivals < n_others:
         odds += f" against {_quoted_class(rival) if n_rivals == 1 else rival}"
     order: list[int] = np.argsort(-np.abs(weights), kind="stable").tolist()
-    strong = [i for i in order if i and abs(weights[i]) >= 0.05 and known[i][0] != REST]
+    reasons = [i for i in order if i and known[i][0] != REST]
+    strong = [i for i in reasons if abs(weights[i]) >= log(_LEAST_FACTOR)]
+    if not strong:
+        return [f"no value alone changes {odds} by a factor of {_LEAST_FACTOR} or more"]
     return [
         f"{describe(*known[i])}: {odds} are {_odds_ratio_in_words(weights[i], base)}"
         for i in strong[:3]
@@ -246,8 +253,8 @@ def _odds_ratio_in_words(log_odds: float, base: str = "") -> str:
 
     >>> [_odds_ratio_in_words(log_odds) for log_odds in (0.34, -9.1, 4.0, float("-inf"))]
     ['1.4 times as high', 'divided by 8,955', '55 times as high', '0']
-    >>> _odds_ratio_in_words(-20.0), _odds_ratio_in_words(0.34, " with the average")
-    ('divided by more than 10,000', '1.4 times as high as with the average')
+    >>> _odds_ratio_in_words(-20.0), _odds_ratio_in_words(0.34, " with an average value")
+    ('divided by more than 10,000', '1.4 times as high as with an average value')
     """
     if np.isinf(log_odds):
         return "infinite" if log_odds > 0 else "0"

@@ -320,18 +320,31 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
     for place, child in enumerate(rank.tolist()):
         earlier = by_contents[np.isin(by_contents, rank[:place])]
         informative = earlier[rounded_descending(information[child, earlier])]
-        most = min(
-            _MOST_CANDIDATES, int(np.count_nonzero(information[child, informative] >= least))
-        )
+        n_informative = int(np.count_nonzero(information[child, informative] >= least))
+        most = min(_MOST_CANDIDATES, n_informative)
         gains = _gains_of_parents(scores, child, informative, most, pairs.get(child, []))
         useful = informative[rounded_descending(gains)][: np.count_nonzero(gains > _LEAST_GAIN)]
         others = informative[:k].tolist() if len(useful) else []
-        in_turns = [i for pair in zip_longest(useful[:k].tolist(), others) for i in pair]
-        kept = [i for i in dict.fromkeys(in_turns) if i is not None][:k]
+        kept = _in_turns(useful[:k].tolist(), others)[:k]
         found.append((round(-gains.max(initial=0.0), 9), child, kept))
     chosen = sorted(found, key=lambda each: each[0])[:_MOST_CHILDREN]
-    above = {child: tuple([names[i] for i in kept]) for _, child, kept in chosen}
-    return {name: above.get(i, ()) for i, name in enumerate(names)}
+    parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
+    for _, child, kept in chosen:
+        parents[names[child]] = tuple([names[i] for i in kept])
+    return parents
+
+
+def _in_turns(first: Sequence[int], second: Sequence[int]) -> list[int]:
+    """Return the numbers of two lists in turns, each once.
+
+    Example: [4, 1] and [1, 2, 3] in turns are 4, 1, 1, 2 and 3, which gives [4, 1, 2, 3].
+    """
+    numbers: dict[int, None] = {}
+    for pair in zip_longest(first, second):
+        for number in pair:
+            if number is not None:
+                numbers[number] = None
+    return list(numbers)
 
 
 def _least_information(information: Array, rank: Positions) -> float:

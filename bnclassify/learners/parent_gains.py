@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import reduce
 from itertools import combinations
-from math import prod
 
 import numpy as np
 
@@ -43,22 +42,16 @@ class LeftOutScores:
         self.own = np.minimum(self.weights, 1.0)
         # ln P(class) of each row without the row, (rows, classes)
         counts = np.bincount(data.codes[-1], weights, n_classes)
-        total = self._without_own(np.tile(counts, (len(self.rows), 1)))
-        total = np.log(total + 1) - np.log(total.sum(axis=1, keepdims=True) + n_classes)
+        of_classes = self._without_own(np.tile(counts, (len(self.rows), 1)))
+        scores = np.log(of_classes + 1)
+        scores -= np.log(of_classes.sum(axis=1, keepdims=True) + n_classes)
         self.terms = [self._probabilities_of_feature(i) for i in range(d)]
+        power = min(1.0, 3 / np.sqrt(max(d, 1)))
         for term in self.terms:
-            total += min(1.0, 3 / np.sqrt(max(d, 1))) * np.log(term)
-        total -= total.max(axis=1, keepdims=True)
-        self.posterior = np.exp(total)
+            scores += power * np.log(term)
+        scores -= scores.max(axis=1, keepdims=True)  # so that no exponential overflows
+        self.posterior = np.exp(scores)
         self.posterior /= self.posterior.sum(axis=1, keepdims=True)
-
-    def _weights_by_cell(self, cells: Positions, known: Mask, shape: tuple[int, ...]) -> Array:
-        """Return the weights of known rows by cell; they are whole numbers if no row is known."""
-        return (
-            np.bincount(cells, self.all_weights[known], prod(shape))
-            .reshape(shape)
-            .astype(np.float64)
-        )
 
     def _without_own(self, counts: Array) -> Array:
         """Subtract each row from counts at rows, (…, rows, classes), in the column of its class."""
@@ -66,18 +59,22 @@ class LeftOutScores:
         return np.maximum(counts, 0.0, out=counts)
 
     def _probabilities_of_feature(self, feature: int) -> Array:
-        """Return P(x | class) of a feature at rows, (rows, classes), 1 if it is missing."""
+        """Return P(x | class) of a feature at rows, (rows, classes), 1 if it is missing.
+
+        Without the row, it is (n(x, class) + 2 · P(x)) / (n(class) + 2); see the class.
+        """
         codes: Codes = self.data.codes[feature]
         card, n_classes = self.data.cards[feature], self.data.cards[-1]
         known = codes >= 0
         cells = codes[known].astype(np.intp) * n_classes + self.data.codes[-1, known]
-        table = self._weights_by_cell(cells, known, (card, n_classes))
+        counted = np.bincount(cells, self.all_weights[known], card * n_classes)
+        # (levels, classes); floats also if no row is known
+        table = counted.reshape(card, n_classes).astype(np.float64)
         base: Array = table.sum(axis=1, keepdims=True) / max(table.sum(), 1e-300)
         own = codes[self.rows]
-        cells = self._without_own(table[own]) + _PSEUDO_COUNTS * base[own]
-        values = cells / (
-            self._without_own(np.tile(table.sum(axis=0), (len(own), 1))) + _PSEUDO_COUNTS
-        )
+        of_value = self._without_own(table[own])
+        of_class = self._without_own(np.tile(table.sum(axis=0), (len(own), 1)))
+        values = (of_value + _PSEUDO_COUNTS * base[own]) / (of_class + _PSEUDO_COUNTS)
         return np.where((own >= 0)[:, None] & (values > 0), values, 1.0)
 
     def gains(self, child: int, parents: Positions) -> Array:
@@ -103,41 +100,52 @@ class LeftOutScores:
         return found
 
     def _gains_of_block(self, child: int, parents: Positions) -> Array:
-        """Return the gains of some parent sets; the tables of all sets are counted in one array."""
-        data, cards, n_classes = self.data, np.array(self.data.cards), self.data.cards[-1]
+        """Return the gains of some parent sets, (sets,)."""
+        terms = self._terms_of_block(child, parents)
+        mean: Array = np.einsum("src,rc->sr", terms, self.posterior)
+        square: Array = np.einsum("src,src,rc->sr", terms, terms, self.posterior)
+        slope = (terms[:, *self.at] - mean) @ self.weights
+        curvature = (square - mean**2) @ self.weights + _CURVATURE
+        return np.asarray(np.maximum(slope, 0.0) ** 2 / 2 / curvature)
+
+    def _terms_of_block(self, child: int, parents: Positions) -> Array:
+        """Return the terms that parent sets would add to the child's, (sets, rows, classes).
+
+        The tables of all sets are counted in one array: with parents of 6 and of 4 configurations,
+        the second set begins at 6, and its configuration 1 is number 7.
+        """
+        data, cards = self.data, np.array(self.data.cards)
         codes, own = data.codes[parents].astype(np.intp), data.codes[[child]][0].astype(np.intp)
-        known: Mask = (codes.min(axis=1) >= 0) & (own >= 0)
+        known: Mask = (codes.min(axis=1) >= 0) & (own >= 0)  # (sets, rows)
         sizes: Positions = cards[parents].prod(axis=1)
-        given = (sizes.cumsum() - sizes)[:, None] + np.where(
-            known,
-            [flat_index(each, cards[of].tolist()) for each, of in zip(codes, parents, strict=True)],
-            0,
-        )
-        # given and cells are (sets, rows): with parents of 6 and of 4 configurations, the second
-        # set begins at 6, and its configuration 1 is number 7
+        given = np.repeat((sizes.cumsum() - sizes)[:, None], len(own), axis=1)
+        for i, of in enumerate(parents):
+            given[i] += np.where(known[i], flat_index(codes[i], cards[of].tolist()), 0)
         cells = given * cards[child] + np.maximum(own, 0)
-        weights = (self.all_weights * known).ravel()
-        rows, alone, found = self.rows, self.terms[child], []
-        for configurations, size in ((cells, sizes.sum() * cards[child]), (given, sizes.sum())):
-            keys = configurations * n_classes + data.codes[-1]
-            table = np.asarray(
-                np.bincount(keys.ravel(), weights, size * n_classes), dtype=np.float64
-            )
-            table = table.reshape(size, n_classes)
-            found.append(self._without_own(table.take(configurations[:, rows], axis=0)))
-        # n(u, x, class) and n(u, class) without the row, (sets, rows, classes)
-        terms, total = found
-        # (n(u, x) + 2 · alone) / (n(u) + 2) / alone, in place because arrays are large
+        # n(u, x, class) and n(u, class) of each set's parents u, (sets, rows, classes)
+        terms = self._counts_without_own(cells, known, int(sizes.sum() * cards[child]))
+        total = self._counts_without_own(given, known, int(sizes.sum()))
+        # ln of (n(u, x) + 2 · alone) / (n(u) + 2) / alone, in place because arrays are large
+        alone = self.terms[child]
         terms += _PSEUDO_COUNTS * alone
         total += _PSEUDO_COUNTS
         total *= alone
         terms /= total
         terms = np.log(np.maximum(terms, 1e-300, out=terms), out=terms)
-        terms[~known[:, rows]] = 0.0
-        mean: Array = np.einsum("src,rc->sr", terms, self.posterior)
-        spread: Array = np.einsum("src,src,rc->sr", terms, terms, self.posterior) - mean**2
-        slope, curvature = (terms[:, *self.at] - mean) @ self.weights, spread @ self.weights
-        return np.asarray(np.maximum(slope, 0.0) ** 2 / 2 / (curvature + _CURVATURE))
+        terms[~known[:, self.rows]] = 0.0
+        return terms
+
+    def _counts_without_own(self, cells: Positions, known: Mask, size: int) -> Array:
+        """Return the weights of known rows by class in the cells of rows, without each row.
+
+        ``cells`` are (sets, rows) numbers below ``size``; the result is (sets, rows, classes).
+        """
+        n_classes = self.data.cards[-1]
+        keys = cells * n_classes + self.data.codes[-1]
+        weights = (self.all_weights * known).ravel()
+        counted = np.bincount(keys.ravel(), weights, size * n_classes).astype(np.float64)
+        table = counted.reshape(size, n_classes)
+        return self._without_own(table.take(cells[:, self.rows], axis=0))
 
 
 def pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list[Positions]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -30,13 +31,24 @@ def check_model(x: object) -> Model:
     """Return ``x`` if it is a model, or a fitted estimator's model; if not, raise a TypeError."""
     model = as_model(x)
     if not isinstance(model, Model):
-        advice = "Learn one first, for example with nb(class_var, dataset)."
+        advice = _how_to_get_model(x)
         if hasattr(x, "columns"):
             advice = "The model is the first argument, the data the second."
         raise TypeError(
             f"x must be a model (BNC, AODE or another); got {type(x).__name__}. {advice}"
         )
     return model
+
+
+def _how_to_get_model(x: object) -> str:
+    if isinstance(x, str | PathLike):
+        return f"Read the file first, with load({shown(str(x))})."
+    if hasattr(x, "steps"):
+        return (
+            "Pass the last step of a pipeline, pipeline[-1], and transformed rows, "
+            "pipeline[:-1].transform(rows)."
+        )
+    return "Learn one first, for example with nb(class_var, dataset)."
 
 
 def as_model(x: Any) -> Any:

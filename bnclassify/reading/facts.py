@@ -132,8 +132,10 @@ def _preparation_in_words(x: Model) -> dict[str, str | None]:
     return facts | {"dropped": "; ".join(texts) or None}
 
 
-def _missing_in_words(x: Model, rows: TrainingRows | None, rule: str) -> str:
+def _missing_in_words(x: Model, rows: TrainingRows | None, rule: str) -> str | None:
     """Describe the missing values, the estimation from them, and their treatment at prediction."""
+    if not x.features:
+        return None
     levels = () if x.preparation is None else x.preparation.missing
     texts = [f"a level of {_first_names(map(str, levels))}"] if levels else []
     if rows is not None:

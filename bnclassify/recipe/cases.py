@@ -195,8 +195,8 @@ def _hashes_before_rounds(data: Dataset, contents: Keys) -> tuple[Keys, Keys, Ar
     else:
         _check_numbers_of_rows(mass)
         _, place = np.unique(contents, return_inverse=True)
-        equal_rows = np.bincount(place, mass)
-        own = _hashes_of(equal_rows.astype(np.uint64), 3)[place]
+        n_equal = np.bincount(place, mass)
+        own = _hashes_of(n_equal.astype(np.uint64), 3)[place]
     if data.cases is not None:  # the rows of a case describe each other
         _, case = np.unique(data.cases, return_inverse=True)
         own = own + _hashes_of(_of_values(case, len(data), own + contents, mass), 29)[case]
