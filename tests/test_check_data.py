@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 
 CAR = bn.load_car()
+DAYS = pd.DatetimeIndex(["2020-01-01", "2021-01-01"] * 10)
 
 
 def findings(dataset: Any, class_var: Any = None) -> dict[str, list[str]]:
@@ -283,8 +284,35 @@ def test_a_class_of_fractions_is_told() -> None:
     assert not findings(dataset, "y")
     bn.bnc(class_var="y", dataset=dataset)
     codes = pd.DataFrame({"f": ["a", "b"] * 5, "y": [0.0, 1.0, 1.0, 0.0, np.nan] * 2})
+    with pytest.raises(TypeError, match=r"If they are codes, use \.astype\('Int64'\)"):
+        bn.bnc(class_var="y", dataset=codes)
+    [remedy] = bn.check_data(codes, "y")["remedy"]
     exec(remedy.partition("use ")[2].partition(";")[0], {"dataset": codes})
     assert not findings(codes, "y")
+    halves = pd.DataFrame({"f": ["a", "b"] * 5, "y": [0.5, 1.5, 1.5, 0.5, np.nan] * 2})
+    with pytest.raises(TypeError, match=r"If they are codes, use \.astype\('string'\)"):
+        bn.bnc(class_var="y", dataset=halves)
+    [remedy] = bn.check_data(halves, "y")["remedy"]
+    exec(remedy.partition("use ")[2].partition(";")[0], {"dataset": halves})
+    assert halves["y"].dropna().unique().tolist() == ["0.5", "1.5"]
+    assert not findings(halves, "y")
+
+
+@pytest.mark.parametrize("labels", [DAYS, DAYS.date, DAYS.to_period("Y")])
+def test_a_class_of_dates_becomes_labels(labels: Any) -> None:
+    dataset = pd.DataFrame({"f": ["a", "b"] * 10, "y": labels}).iloc[1:]
+    dataset.loc[5, "y"] = None
+    with pytest.raises(
+        TypeError, match=r"class_var must be categorical; got 'y', .* Make them labels"
+    ) as told:
+        bn.bnc(class_var="y", dataset=dataset)
+    remedy = bn.check_data(dataset, "y").set_index("column")["remedy"]["y"]
+    assert str(told.value).endswith(f"{remedy}.")
+    exec(remedy.partition(", with ")[2], {"dataset": dataset})
+    assert dataset["y"].nunique() == 2
+    assert dataset["y"].isna().sum() == 1
+    with pytest.warns(UserWarning, match="no class|alone predicts"):
+        assert len(bn.classes(bn.bnc(class_var="y", dataset=dataset))) == 2
 
 
 @pytest.mark.parametrize("marker", [-999, 9999, -99])

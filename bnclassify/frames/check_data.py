@@ -15,7 +15,7 @@ from .columns import column_arrays
 from .dataset import Dataset, Opened
 from .findings import drop, find, float_class
 from .frame import Frame
-from .numeric import EITHER, FLOATS, MAKE_FINITE, advice_on
+from .numeric import EITHER, FLOATS, MAKE_FINITE, TIMES, advice_on, how_to_label
 from .opening import InFull, open_data
 from .row_findings import equal_rows, find_frequencies, missing_together
 
@@ -107,7 +107,7 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     read = {
         name: data
         for name in rows.columns
-        if (data := _read_for_findings(rows, name, found[name])) is not None
+        if (data := _read_for_findings(rows, name, found[name], name == class_var)) is not None
     }
     classes = None
     if class_var in read:
@@ -119,7 +119,9 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     counts = find_frequencies(columns)
     for column in columns:
         is_float = column.is_class and rows.types.get(column.name) in FLOATS and bool(column.levels)
-        own: Iterable[Finding] = [float_class(column.name)] if is_float else find(column)
+        own: Iterable[Finding] = (
+            [float_class(column.name, column.levels)] if is_float else find(column)
+        )
         found[column.name] += (
             [counts] if counts is not None and counts.column == column.name else own
         )
@@ -168,7 +170,7 @@ def _as_column(
 
 
 def _read_for_findings(
-    rows: Opened[Dataset], name: Hashable, found: list[Finding]
+    rows: Opened[Dataset], name: Hashable, found: list[Finding], is_class: bool
 ) -> Dataset | None:
     """Return a column as numbers or categories, or None with a finding if it is of another type."""
     if isinstance(rows, Dataset):
@@ -180,7 +182,9 @@ def _read_for_findings(
         found.append(Finding(name, "infinite numbers", MAKE_FINITE, serious=True))
         part = Frame(part.frame.replace([np.inf, -np.inf], np.nan), rows.argument)
     if kind not in _READABLE:
-        advice = advice_on(kind, EITHER, name, column_arrays(part.frame)[0][0])
+        advice = how_to_label(name)
+        if not (is_class and kind in TIMES):
+            advice = advice_on(kind, EITHER, name, column_arrays(part.frame)[0][0])
         found.append(Finding(name, f"{kind} values", advice.rstrip("."), serious=True))
         return None
     return part.read_raw(None, [name])

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 from math import lgamma, log
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from ..base.messages import listed, shown
 from .coded_columns import BEGINNING, CHANCE, CodedColumn, Finding
 from .dates import IS_DAYS, dates_in
 from .group_findings import FEWEST_GROUPS, IS_ID, find_groups
-from .numeric import MOST_CODES, as_floats, as_label
+from .numeric import MOST_CODES, as_floats, as_label, type_of_labels
 from .schema import MISSING
 from .texts import MARKERS, is_marker, labels_that_are_the_same, numbers_in
 
@@ -241,14 +242,14 @@ def _in_counts(column: CodedColumn) -> Iterator[Finding]:
         yield Finding(name, f"{levels:,} levels in {rows:,g} rows", _how_to_merge_levels(name))
 
 
-def float_class(name: Hashable) -> Finding:
+def float_class(name: Hashable, labels: Sequence[Any]) -> Finding:
     """Return the finding that a class has numbers of type float, which learners refuse."""
     column = f"dataset[{name!r}]"
     return Finding(
         name,
         "the class has numbers of type float, which are not labels",
-        f"If they are codes, use {column} = {column}.astype('Int64'); if they are measurements, "
-        f"divide them into a few classes, with {column} = pd.cut({column}, 3)",
+        f"If they are codes, use {column} = {column}.astype('{type_of_labels(labels)}'); if they "
+        f"are measurements, divide them into a few classes, with {column} = pd.cut({column}, 3)",
         serious=True,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from decimal import Decimal
 from numbers import Real
 from typing import Any, TypeGuard, cast
@@ -276,6 +276,7 @@ _AS_FLOATS = "{0}.map(float, na_action='ignore')"
 _AS_INTEGERS = "{0}.map(int, na_action='ignore').astype('Int64')"
 
 _DATES = ("datetime64", "datetime", "date", "period")
+TIMES = (*_DATES, "time", "timedelta64", "timedelta")
 
 _CODE = {
     "time": (_MINUTES, "{0}.map(lambda t: t.hour, na_action='ignore').astype('Int64')"),
@@ -314,7 +315,7 @@ def advice_on(
     if all(isinstance(value, Real) for value in known):  # such as fractions, or flags and numbers
         others = (_AS_FLOATS if any(value % 1 for value in known) else _AS_INTEGERS,) * 2
     if expected == EITHER:
-        expected = NUMERIC if kind in ("time", "timedelta64", "timedelta") else CATEGORICAL
+        expected = NUMERIC if kind in TIMES else CATEGORICAL
     code = _CODE.get(kind, others)[expected].format(column)
     if not code:
         return "Convert them to numbers."
@@ -324,10 +325,25 @@ def advice_on(
 
 
 def check_class(column: pd.Series[Any]) -> None:
-    """Raise a TypeError if the class consists of numbers of type float: it is never discretized."""
-    if value_type(column) in FLOATS and column.notna().any():
+    """Raise a TypeError if the class consists of dates or times, or of numbers of type float."""
+    got = f"class_var must be categorical; got {shown(column.name)}, which has"
+    kind = value_type(column)
+    if kind in TIMES:
+        raise TypeError(f"{got} {kind} values. {how_to_label(column.name)}.")
+    if kind in FLOATS and column.notna().any():
+        to = type_of_labels(column.dropna())
         raise TypeError(
-            f"class_var must be categorical; got {shown(column.name)}, which has numbers of type "
-            "float. If they are codes, use .astype('Int64'); if they are measurements, "
-            "bin them with pd.cut."
+            f"{got} numbers of type float. If they are codes, use .astype('{to}'); if they are "
+            "measurements, bin them with pd.cut."
         )
+
+
+def how_to_label(name: Hashable) -> str:
+    """Return how to make labels of a class of dates or times."""
+    column = f"dataset[{name!r}]"
+    return f"Make them labels, with {column} = {column}.astype('string')"
+
+
+def type_of_labels(numbers: Iterable[Any]) -> str:
+    """Return the type of pandas for labels that are written as numbers of type float."""
+    return "string" if any(number % 1 > 0 for number in numbers) else "Int64"

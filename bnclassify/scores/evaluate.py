@@ -27,7 +27,7 @@ import numpy as np
 
 from ..base.arrays import BLOCK_ROWS, Array, Codes, Mask, blocks, log, log_sum_exp
 from .elimination import add_missing, beliefs, network_joint
-from .factors import DensityTerm, Factor
+from .factors import DensityTerm, Factor, sum_terms
 from .formulas import (
     Blend,
     Choice,
@@ -184,13 +184,9 @@ def _network_at(x: Sum, rows: Rows) -> Array:
         return network_joint(*terms_at(x, rows), cyclic=x.is_cyclic)
     codes = _codes_at(x, rows)
     # 2**10: number of rows from which tables are looked up as fast one by one
-    terms: Sequence[Any] = x.stacks if len(rows) < 2**10 else x.factors
-    total = np.zeros((len(rows), max(term.n_classes for term in terms)))
-    for term in terms:
-        term.add_to(total, codes)
+    total = sum_terms(x.stacks if len(rows) < 2**10 else x.factors, codes)
     if codes.min(initial=0) < 0:
-        context = np.zeros(len(rows), dtype=np.intp)
-        add_missing(total, x.factors, codes, context, cyclic=x.is_cyclic)
+        add_missing(total, x.factors, codes, np.zeros(len(rows), np.intp), cyclic=x.is_cyclic)
     return total
 
 

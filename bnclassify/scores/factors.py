@@ -158,9 +158,14 @@ def tabulate_numbers(terms: Sequence[Term], codes: Codes) -> tuple[Sequence[Fact
     return factors, codes
 
 
-def sum_terms(terms: Sequence[Term], codes: Codes, context: Codes | None = None) -> Array:
-    """Return the sum of terms at each row, (rows, classes); the last is that of the class."""
-    total = np.zeros((codes.shape[1], terms[-1].n_classes))
+def sum_terms(
+    terms: Sequence[Term] | Sequence[AlikeFactors], codes: Codes, context: Codes | None = None
+) -> Array:
+    """Return the sum of terms at each row, (rows, classes); stacked ones have no context."""
+    total = np.zeros((codes.shape[1], max([term.n_classes for term in terms])))
     for term in terms:
-        term.add_to(total, codes, context)
+        if isinstance(term, AlikeFactors):
+            term.add_to(total, codes)
+        else:
+            term.add_to(total, codes, context)
     return total
