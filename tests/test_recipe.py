@@ -23,7 +23,7 @@ from bnclassify.recipe.leave_one_out import LeaveOneOut
 from bnclassify.recipe.powers import odds
 from bnclassify.recipe.prior import BackOff
 from bnclassify.recipe.row_folds import split_rows
-from bnclassify.recipe.weighted import with_at_most
+from bnclassify.recipe.weighted import without_feature_parents
 from bnclassify.scores.evaluate import scores_at
 from bnclassify.scores.rows import Rows
 
@@ -207,7 +207,7 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
 def held_out(structure: Any, frame: pd.DataFrame) -> HeldOutTerms:
     """The terms of the default at rows that are held out, without feature parents."""
     rows = in_order(rows_to_learn_from(structure, open_data(frame)))
-    return LeaveOneOut(terms=default.TERMS).hold_out(with_at_most(structure, 0), rows, BackOff(2.0))
+    return LeaveOneOut(terms=default.TERMS).hold_out(without_feature_parents(structure), rows, BackOff(2.0))
 
 
 def rows_of(x: Any, frame: pd.DataFrame) -> Any:
