@@ -179,16 +179,14 @@ class EffectTable(BuiltOn):
         )
         form += f", and of {len(self.pairs)} pairs" if self.pairs else ""
         directions: dict[Hashable, tuple[str, Hashable]] = dict(self.learned.get("monotone", {}))
-        targets = list(dict.fromkeys(target for _, target in directions.values()))
-        asked = "; ".join(
-            ", ".join(
-                f"{name} {direction}"
-                for name, (direction, own) in directions.items()
-                if own == target
-            )
-            + f" (log odds of {shown(target)})"
-            for target in targets
-        )
+        by_target: dict[Hashable, list[str]] = {}
+        for name, (direction, target) in directions.items():
+            by_target.setdefault(target, []).append(f"{name} {direction}")
+        of_targets = [
+            f"{', '.join(texts)} (log odds of {shown(target)})"
+            for target, texts in by_target.items()
+        ]
+        asked = "; ".join(of_targets)
         before, after = tuple[float, float](self.learned.get("log_loss", (0.0, 0.0)))
         cost = f"{asked}: log-loss {after:.4f}, before {before:.4f}" if asked else None
         facts = {"num. features": len(self.features), "form": form, "monotone": cost}

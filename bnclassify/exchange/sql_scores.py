@@ -81,17 +81,19 @@ class ScoreColumns:
         return self._number_of_missing_codes(self.codes)
 
     def _mixture(self, formula: Mixture, relative: bool) -> list[str]:
-        weighted = [
-            [
-                f"CASE WHEN {score} IS NULL THEN -2e300 WHEN {score}< {NEARLY} THEN {IMPOSSIBLE} "
-                f"ELSE {score}+{number(weight)} END"
-                for score in self.columns_of(one, relative=False)
-            ]
-            for one, weight in zip(formula.formulas, formula.log_weights.tolist(), strict=True)
-        ]
+        # by formula, then by class: its score plus the log of its weight
+        weighted: list[list[str]] = []
+        for one, weight in zip(formula.formulas, formula.log_weights.tolist(), strict=True):
+            texts = []
+            for score in self.columns_of(one, relative=False):
+                texts.append(
+                    f"CASE WHEN {score} IS NULL THEN -2e300 WHEN {score}< {NEARLY} "
+                    f"THEN {IMPOSSIBLE} ELSE {score}+{number(weight)} END"
+                )
+            weighted.append(texts)
         result = []
-        for texts in zip(*weighted, strict=True):
-            names = [self.query.add(text) for text in texts]
+        for of_class in zip(*weighted, strict=True):
+            names = [self.query.add(text) for text in of_class]
             top = largest(self.query, names)
             total = plus([share(name, top) for name in names])
             result.append(

@@ -375,10 +375,11 @@ def is_semi_naive(x: Model) -> bool:
     if not is_anb(x):
         return False
     parents = check_model(x).feature_parents
-    return all(
-        sum(len(parents[v]) for v in group) == len(group) * (len(group) - 1) // 2
-        for group in graphs.components(parents)
-    )
+    for group in graphs.components(parents):
+        arcs = sum(len(parents[v]) for v in group)
+        if arcs != len(group) * (len(group) - 1) // 2:  # that of all pairs
+            return False
+    return True
 
 
 @_with_sections("bool", "True if the class is a parent of every feature and has no parents.")
