@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -134,3 +134,12 @@ def test_columns_that_are_never_observed_together_have_no_gain() -> None:
         scores = LeftOutScores(bn.encode(frame, weights=weights))
         for child, parents in ((0, [[1]]), (1, [[0]]), (2, [[0, 1]])):
             assert scores.gains(child, np.array(parents)).tolist() == [0]
+
+
+def test_interactions_do_not_depend_on_the_order_of_rows() -> None:
+    frame = pd.DataFrame(product("01", repeat=12), columns=[f"x{i}" for i in range(12)])
+    odd = frame[["x9", "x10", "x11"]].astype(int).sum(axis=1) % 2
+    frame["y"] = (odd ^ (np.random.default_rng(0).random(len(frame)) < 0.1)).astype(str)
+    for rows in (frame, frame.sample(frac=1, random_state=0)):
+        families = map(set, bn.families(bn.kdb_gain("y", rows, kdbk=2)).values())
+        assert {"x9", "x10", "x11", "y"} in families  # both parents of a pair, with kdbk=2

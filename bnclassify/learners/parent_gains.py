@@ -39,7 +39,7 @@ class LeftOutScores:
         self.rows = np.arange(0, len(data), step)
         self.weights, self.classes = weights[self.rows], data.codes[-1, self.rows]
         self.at = np.arange(len(self.rows)), self.classes
-        self.own = np.minimum(self.weights, 1.0)
+        self.own = data.units[self.rows]
         # ln P(class) of each row without the row, (rows, classes)
         counts = np.bincount(data.codes[-1], weights, n_classes)
         of_classes = self._without_own(np.tile(counts, (len(self.rows), 1)))

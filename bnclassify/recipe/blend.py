@@ -3,7 +3,8 @@
 Each has a power by held-out folds of the training rows. Leave-one-out alone is overconfident,
 because weights and arcs are learned from the rows that they are evaluated on. Here, each fold is
 predicted by arcs, tables and weights of the other folds; only the quantiles of numbers are those of
-all rows. Powers leave ln P(y) as it is.
+all rows. Arcs of learners that do not rank parents, such as `tan_cl`, are those of all rows, too.
+Powers leave ln P(y) as it is.
 """
 
 from __future__ import annotations
