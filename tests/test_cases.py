@@ -174,7 +174,6 @@ def test_wrappers_score_by_folds_of_groups() -> None:
         bn.bnc("fssj", "sick", frame, groups="person", dag_args={"k": 5, "folds": divided})
 
 
-@pytest.mark.slow
 def test_lp_accepts_groups() -> None:
     frame = visits(60, 4, seed=0)
     rows, person = frame.drop(columns="person"), frame["person"]
