@@ -10,6 +10,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.learners import k_dependence
+from bnclassify.learners.parent_gains import LeftOutScores
 
 
 def gain_by_hand(frame: pd.DataFrame, child: str, parents: str, w: float) -> float:
@@ -143,3 +144,21 @@ def test_interactions_do_not_depend_on_the_order_of_rows() -> None:
     for rows in (frame, frame.sample(frac=1, random_state=0)):
         families = map(set, bn.families(bn.kdb_gain("y", rows, kdbk=2)).values())
         assert {"x9", "x10", "x11", "y"} in families  # both parents of a pair, with kdbk=2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_feature_has_parents_if_a_gain_exceeds_one_nat(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 2, (150, 7)).astype(str), columns=[*"abcdefy"])
+    data = bn.encode(frame)
+    scores, names = LeftOutScores(data), list("abcdef")
+    families = bn.families(bn.kdb_gain("y", data, kdbk=1))
+    for child, family in families.items():
+        if child != "y" and len(family) > 2:
+            [parent] = set(family[1:]) - {"y"}
+            [gain] = scores.gains(names.index(child), np.array([[names.index(parent)]]))
+            assert gain > 1
+    pairs = [np.array([0, 1])]
+    found = k_dependence._gains_of_parents([scores], 2, np.array([0, 1, 3]), 0, pairs)
+    half = scores.gains(2, np.array(pairs))[0] / 2
+    assert found.tolist() == [half, half, 0]
