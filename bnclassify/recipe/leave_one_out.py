@@ -48,7 +48,8 @@ class LeaveOneOutSummary:
     ``log_likelihood`` the log-likelihood of the classes of held-out rows, ``parents`` the largest
     number of feature parents kept, ``rows`` the number of held-out rows, and ``ridges`` the
     precision of the weights of additional terms. ``fold_power`` is the power by folds of the rows,
-    or None, and ``fold_rows`` the number of rows in these folds.
+    or None, ``fold_rows`` the number of rows in these folds, and ``regression_power`` the power of
+    logistic regression, None without it.
     """
 
     power: float
