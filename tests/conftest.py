@@ -96,6 +96,12 @@ def car() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="session")
+def pima() -> pd.DataFrame:
+    """The Pima data."""
+    return bn.load_pima()
+
+
+@pytest.fixture(scope="session")
 def voting() -> pd.DataFrame:
     """The voting data, missing values included."""
     return bn.load_voting()

@@ -70,3 +70,16 @@ def test_intervals_by_the_rules_of_rubin_cover() -> None:
         within, between = (share * (1 - share) / 200).mean(), share.var()
         hits += abs(share.mean() - 0.3) < 1.96 * np.sqrt(within + (1 + 1 / m) * between)
     assert hits / runs >= 0.89  # of 0.95, less three standard errors; with fixed tables 0.70
+
+
+def test_imputed_and_sampled_numbers_have_fractions_as_documented() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"n": pd.array(rng.integers(0, 20, 200), dtype="Int64")})
+    frame["y"] = np.where(frame["n"] + rng.normal(0, 4, 200) > 10, "a", "b")
+    x = bn.bnc("nb", "y", frame, smooth=1, discretize="mdlp")
+    frame.loc[:9, "n"] = None
+    filled, drawn = bn.impute(x, frame)["n"], bn.sample(x, 50, rng=0)["n"]
+    assert filled.dtype == "Float64"
+    assert (filled.head(10) % 1 > 0).any()
+    assert (drawn % 1 > 0).any()
+    assert filled.round().astype("Int64")[10:].equals(frame["n"][10:])  # as the docstring advises

@@ -443,6 +443,21 @@ def test_text_is_a_number_or_missing_in_postgres(kind: str, postgres: Any) -> No
     check_texts(kind, run)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [{"numbers": "gaussian"}, {"discretize": "quantile"}], ids=str)
+def test_typed_numbers_that_are_not_finite_are_missing(settings: dict[str, Any], postgres: Any) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=200).round(2)})
+    frame["y"] = np.where(frame["x"] + rng.normal(size=200) > 0, "p", "q")
+    x = bn.bnc("nb", "y", frame, smooth=1, **settings)
+    texts = ["NaN", "Infinity", "-Infinity", "0.5", "-1.7976931348623157e+308"]
+    name = in_postgres(postgres, pd.DataFrame({"x": texts}), x="double precision").get_name()
+    with postgres.con.cursor() as cursor:
+        found = cursor.execute(bn.to_sql(x, table=name, numbers="typed")).fetchall()
+    expected = bn.predict(x, pd.DataFrame({"x": [*[np.nan] * 3, *map(float, texts[3:])]}), prob=True)
+    np.testing.assert_allclose([row[1:] for row in found], expected, rtol=0, atol=1e-9)
+
+
 CHANGES = {
     "rows": "INSERT INTO changing SELECT a, b, '0' FROM changing",
     "labels": "UPDATE changing SET y = CASE WHEN y = '0' THEN '1' ELSE '0' END WHERE a = '1'",

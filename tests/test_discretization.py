@@ -518,7 +518,7 @@ def test_a_discretizer_is_a_value() -> None:
         ({}, ValueError, "class_var must be a column for method='mdlp'"),
         ({"class_var": "clas"}, KeyError, "class_var: no column 'clas'.*Did you mean 'class'"),
         ({"class_var": ["class"]}, TypeError, "class_var must be the name of a column; got list"),
-        ({"class_var": "nullable"}, TypeError, "class_var must be categorical; got 'nullable', .*Int64"),
+        ({"class_var": "nullable"}, TypeError, "class_var must be categorical; got 'nullable', .*'string'"),
         ({"class_var": "nullable", "method": "width"}, TypeError, "class_var must be categorical"),
         (
             {"class_var": "class", "method": "mdl"},

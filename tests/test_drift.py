@@ -12,11 +12,6 @@ import bnclassify as bn
 
 
 @pytest.fixture(scope="module")
-def pima() -> pd.DataFrame:
-    return bn.load_pima()
-
-
-@pytest.fixture(scope="module")
 def total(pima: pd.DataFrame) -> Any:
     return bn.bnc(class_var="diabetes", dataset=pima, additive=True)
 

@@ -42,11 +42,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def pima() -> pd.DataFrame:
-    return bn.load_pima()
-
-
-@pytest.fixture(scope="module")
 def curves(pima: pd.DataFrame) -> Any:
     """The default as a sum of curves: tables, densities and slopes."""
     terms = ("densities", "slopes", "shifts", "steps", "codings", "gaps")

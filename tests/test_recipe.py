@@ -23,7 +23,7 @@ from bnclassify.recipe.leave_one_out import LeaveOneOut
 from bnclassify.recipe.powers import odds
 from bnclassify.recipe.prior import BackOff
 from bnclassify.recipe.row_folds import split_rows
-from bnclassify.recipe.weighted import with_at_most
+from bnclassify.recipe.weighted import without_feature_parents
 from bnclassify.scores.evaluate import scores_at
 from bnclassify.scores.rows import Rows
 
@@ -207,7 +207,7 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
 def held_out(structure: Any, frame: pd.DataFrame) -> HeldOutTerms:
     """The terms of the default at rows that are held out, without feature parents."""
     rows = in_order(rows_to_learn_from(structure, open_data(frame)))
-    return LeaveOneOut(terms=default.TERMS).hold_out(with_at_most(structure, 0), rows, BackOff(2.0))
+    return LeaveOneOut(terms=default.TERMS).hold_out(without_feature_parents(structure), rows, BackOff(2.0))
 
 
 def rows_of(x: Any, frame: pd.DataFrame) -> Any:
@@ -220,34 +220,25 @@ def linear() -> Any:
     return pytest.importorskip("sklearn.linear_model", reason="scikit-learn is not installed")
 
 
-def test_logistic_regression_is_that_of_scikit_learn(linear: Any) -> None:
-    frame = patients(200)
+@pytest.mark.parametrize(("classes", "atol"), [(2, 2e-3), (3, 5e-4)])
+def test_logistic_regression_is_that_of_scikit_learn(linear: Any, classes: int, atol: float) -> None:
+    frame = patients(100 * classes)
+    if classes == 3:
+        ill = np.where(frame["fever"] > 38, "b", "a")
+        frame = frame.assign(sick=np.where(frame["sick"] == "no", "no", ill))
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
     regression = Regression.fit(held_out(structure, frame)).model(0)
     numbers = frame[["fever", "pulse"]]
     design = pd.get_dummies(frame[["cough", "town"]]).assign(
         **((numbers - numbers.mean()) / numbers.std(ddof=0))
     )
-    # two weights per column and class, which sum to 0, have half the penalty of their difference
-    expected = linear.LogisticRegression(C=2.0, tol=1e-10, max_iter=10_000).fit(design, frame["sick"])
+    # two weights per column, one per class, sum to 0 and have half the penalty of their difference
+    penalty = 2.0 if classes == 2 else 1.0
+    expected = linear.LogisticRegression(C=penalty, tol=1e-10, max_iter=10_000).fit(design, frame["sick"])
     logs = scores_at(regression.score, rows_of(regression, frame))
-    np.testing.assert_allclose(logs[:, 1] - logs[:, 0], expected.decision_function(design), atol=2e-3)
-
-
-def test_logistic_regression_of_several_classes_is_that_of_scikit_learn(linear: Any) -> None:
-    frame = patients(300)
-    frame = frame.assign(sick=np.where(frame["sick"] == "no", "no", np.where(frame["fever"] > 38, "b", "a")))
-    structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
-    regression = Regression.fit(held_out(structure, frame)).model(0)
-    numbers = frame[["fever", "pulse"]]
-    design = pd.get_dummies(frame[["cough", "town"]]).assign(
-        **((numbers - numbers.mean()) / numbers.std(ddof=0))
-    )
-    expected = linear.LogisticRegression(tol=1e-10, max_iter=10_000).fit(design, frame["sick"])
-    logs = scores_at(regression.score, rows_of(regression, frame))
-    found = logs - logs[:, :1]
     actual = expected.decision_function(design)
-    np.testing.assert_allclose(found, actual - actual[:, :1], atol=5e-4)
+    odds = actual[:, None] if classes == 2 else (actual - actual[:, :1])[:, 1:]
+    np.testing.assert_allclose((logs - logs[:, :1])[:, 1:], odds, atol=atol)
 
 
 @pytest.mark.parametrize("backoff", [True, False])
@@ -515,23 +506,18 @@ def test_the_model_has_the_odds_of_its_members_times_powers(
     np.testing.assert_allclose(odds(model.unadjusted(model.rows_of(codes))), expected, atol=1e-9)
 
 
-def test_a_step_that_harms_has_the_power_0() -> None:
+def test_steps_and_tables_that_harm_have_the_least_power() -> None:
     classes = np.tile([0, 1], 20)
-    evidence = np.where(classes == 1, 1.0, -1.0) + np.sin(np.arange(40))
-    step = np.where(classes == 1, -0.5, 0.5)
-    members = np.array([evidence, step])[:, None]
-    found = blend.FoldOdds(members, np.zeros((1, 40)), classes, np.ones(40))
-    first, last = found.powers([0.75])
+    signs = np.where(classes == 1, 1.0, -1.0)
+    evidence = signs + np.sin(np.arange(40))
+    step, tables = [
+        blend.FoldOdds(np.array([evidence, other])[:, None], np.zeros((1, 40)), classes, np.ones(40))
+        for other in (-signs / 2, -evidence)
+    ]
+    first, last = step.powers([0.75])
     assert last == 0
-    assert first == pytest.approx(found.without_step().powers([0.75])[0], abs=1e-9)
-
-
-def test_tables_that_harm_keep_the_order_of_the_classes() -> None:
-    classes = np.tile([0, 1], 20)
-    evidence = np.where(classes == 1, 1.0, -1.0) + np.sin(np.arange(40))
-    members = np.array([evidence, -evidence])[:, None]
-    found = blend.FoldOdds(members, np.zeros((1, 40)), classes, np.ones(40))
-    assert found.powers([0.25, 0.5])[1] == 0.01
+    assert first == pytest.approx(step.without_step().powers([0.75])[0], abs=1e-9)
+    assert tables.powers([0.25, 0.5])[1] == 0.01  # they keep the order of the classes
 
 
 @pytest.mark.parametrize("seed", range(6))

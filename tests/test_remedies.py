@@ -530,6 +530,8 @@ WARNED: Mapping[str, tuple[Any, str]] = {
         [f"{i % 24}:{i % 60:02d}" for i in range(400)],
         "dates or times written as text, such as",
     ),
+    "spans": ([f"{i % 50}:{i % 60:02d}" for i in range(400)], "dates or times"),
+    "spans with seconds": ([f"{i % 50}:{i % 60:02d}:30" for i in range(400)], "dates or times"),
     "times with seconds": ([f"{i % 12 + 1}:05:{i % 60:02d} PM" for i in range(400)], "dates or times"),
     "white space": (
         np.where(CLASSES == "yes", RNG.choice(["m", "f", "m "], 400), "f"),
@@ -574,6 +576,10 @@ def test_remedies_of_warnings(case: str) -> None:
     elif case == "times with seconds":
         expected = [60 * (12 + (i % 12 + 1) % 12) + 5 + i % 60 / 60 for i in range(400)]
         assert remedied["v"].tolist() == pytest.approx(expected)
+    elif case.startswith("spans"):
+        seconds = 30 * ("seconds" in case)
+        expected = [3600 * (i % 50) + 60 * (i % 60) + seconds for i in range(400)]
+        assert remedied["v"].tolist() == expected
     elif "numbers written" in told or "but for" in told:
         assert pd.api.types.is_numeric_dtype(remedied["v"])
         assert (

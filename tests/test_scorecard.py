@@ -22,11 +22,6 @@ from .zoo import case
 
 
 @pytest.fixture(scope="module")
-def pima() -> pd.DataFrame:
-    return bn.load_pima()
-
-
-@pytest.fixture(scope="module")
 def tree(pima: pd.DataFrame) -> bn.BNC:
     return bn.bnc("tan_cl", "diabetes", pima, smooth=1, discretize="mdlp")
 

@@ -438,6 +438,17 @@ def test_data_that_is_refused(data: Any, error: type[Exception], message: str) -
         plain().fit(data, [0, 1, 0])
 
 
+def test_masked_values_are_missing() -> None:
+    rng = np.random.default_rng(0)
+    numbers, mask = rng.normal(size=(80, 2)), rng.random((80, 2)) < 0.3
+    y = np.where(numbers[:, 0] > 0, "p", "q")
+    found = BNCClassifier().fit(np.ma.masked_array(numbers, mask), y)
+    expected = BNCClassifier().fit(np.where(mask, np.nan, numbers), y)
+    masked = np.ma.masked_array(numbers.round().astype(int), mask)
+    missing = np.where(mask, np.nan, numbers.round())
+    np.testing.assert_array_equal(found.predict_proba(masked), expected.predict_proba(missing))
+
+
 def test_no_rows_are_refused() -> None:
     frame = pd.DataFrame({"a": ["u"], "y": ["v"]}).head(0)
     with pytest.raises(ValueError, match="X must be a table with rows and columns; got "):

@@ -18,7 +18,7 @@ from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns
 from ..frames.training import Numeric, choose_numbers
 from ..learners.local_scores import warn_of_fractions
-from ..network.densities import Numbers, columns_of
+from ..network.densities import Numbers, numeric_columns_of
 
 _MOST_CELLS = 2**24  # of the table of a test
 _UNITS = {"log": 1.0, "log2": log(2), "log10": log(10)}
@@ -75,7 +75,7 @@ def cmi(
     0.031963
     """
     OneOf(_UNITS).check("unit", unit)
-    data, (first, second, *others) = _open_tested(x, y, z, dataset, columns_of(numbers))
+    data, (first, second, *others) = _open_tested(x, y, z, dataset, numeric_columns_of(numbers))
     information, _ = mutual_information(data, first, second, others)
     if not len(data):  # known after partitions were read
         raise ValueError("dataset must have at least one row; got none.")

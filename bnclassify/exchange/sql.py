@@ -28,6 +28,7 @@ from .sql_text import (
     TooLargeError,
     as_literal,
     as_text,
+    case_by_intervals,
     clean,
     is_simple,
     is_text,
@@ -39,7 +40,6 @@ from .sql_text import (
     quoted,
     raw_value,
     share,
-    steps,
     typed_value,
     words_of,
 )
@@ -253,7 +253,7 @@ def _read_column(query: Query, column: ColumnCoding) -> tuple[str, str]:
         return query.source(_unless_missing(raw_value(column), missing, code, other)), ""
     x = clean(query, column)
     if column.cuts is not None:
-        code = steps(x, column.cuts, list(map(str, range(len(column.cuts) + 1))))
+        code = case_by_intervals(x, column.cuts, list(map(str, range(len(column.cuts) + 1))))
         return query.add(_unless_missing(x, missing, code, "")), x
     cases = " ".join(f"WHEN {as_literal(label)} THEN {i}" for i, label in enumerate(column.known))
     return query.add(_unless_missing(x, missing, f"CASE {x} {cases} ELSE {other} END", other)), x

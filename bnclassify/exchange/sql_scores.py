@@ -40,13 +40,13 @@ from .sql_text import (
     ZERO,
     Query,
     TooLargeError,
+    case_by_intervals,
     entry,
     largest,
     lookup,
     number,
     plus,
     share,
-    steps,
 )
 
 Cells: TypeAlias = ArrayOf[np.object_]
@@ -208,9 +208,8 @@ class ScoreColumns:
         if not any(text != "0" for text in (*texts, last, missing)):
             return "0"
         x = self.numbers[feature]
-        return (
-            f"CASE WHEN {x} IS NULL THEN {missing} {steps(x, cuts, [*texts, f'{ZERO}+{last}'])[5:]}"
-        )
+        of_intervals = case_by_intervals(x, cuts, [*texts, f"{ZERO}+{last}"])
+        return f"CASE WHEN {x} IS NULL THEN {missing} {of_intervals.removeprefix('CASE ')}"
 
     def _code_of_feature(self, feature: int, coding: Coding) -> str:
         """Return the column of codes of a feature, in a coding."""
@@ -221,7 +220,7 @@ class ScoreColumns:
         ends = [i for i in range(len(known) - 1) if known[i] != known[i + 1]]
         texts = [str(known[i]) for i in [*ends, len(known) - 1]]
         return self.query.add(
-            f"CASE WHEN {code} IS NULL THEN NULL ELSE {steps(code, ends, texts)} END"
+            f"CASE WHEN {code} IS NULL THEN NULL ELSE {case_by_intervals(code, ends, texts)} END"
         )
 
     def _number_on_scale(self, scale: ScaledNumber) -> str:
@@ -232,7 +231,7 @@ class ScoreColumns:
         scores = list(map(number, list[float](scale.scores.tolist())))
         pieces = zip(knots, scores, slopes, strict=False)
         texts = [f"{score}+({x}+{-knot!r})*{number(slope)}" for knot, score, slope in pieces]
-        text = steps(x, knots, [scores[0], *texts, scores[-1]])
+        text = case_by_intervals(x, knots, [scores[0], *texts, scores[-1]])
         return self.query.add(f"CASE WHEN {x} IS NULL THEN 0e0 ELSE {text} END")
 
     def _student(self, term: Student, c: int, z: Sequence[str]) -> str:

@@ -133,13 +133,15 @@ def limit(point: float) -> str:
     return f"{text}e0" if len(text) > 15 and "e" not in text else text
 
 
-def steps(name: str, points: Sequence[float], texts: Sequence[str]) -> str:
+def case_by_intervals(name: str, points: Sequence[float], texts: Sequence[str]) -> str:
     """Return the text of the interval of a number; there is one more than points between."""
     size = ceil(len(texts) / _BRANCHES)
-    parts = [
-        texts[i] if size == 1 else steps(name, points[i : i + size - 1], texts[i : i + size])
-        for i in range(0, len(texts), size)
-    ]
+    parts = list(texts)
+    if size > 1:
+        parts = []
+        for i in range(0, len(texts), size):
+            inner = points[i : i + size - 1]
+            parts.append(case_by_intervals(name, inner, texts[i : i + size]))
     cases = zip(points[size - 1 :: size], parts, strict=False)
     text = "".join(f"WHEN {name}<={limit(point)} THEN {part} " for point, part in cases)
     return f"CASE {text}ELSE {parts[-1]} END" if text else parts[-1]

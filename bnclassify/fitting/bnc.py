@@ -19,7 +19,7 @@ from ..frames.opening import InFull, InParts, open_data, with_groups
 from ..frames.training import Numeric
 from ..learners import LEARNERS, find_learner
 from ..model.model import Model, renewed
-from ..network.densities import Numbers, columns_of
+from ..network.densities import Numbers, numeric_columns_of
 from ..numbers.preparation import Preparing
 from ..recipe import default
 from ..recipe.prior import PRIORS, find_prior
@@ -191,7 +191,7 @@ def bnc(
         name, own = default.LEARNER_OF_PARTS
         learner, dag_args = LEARNERS[name], {**own, **(dag_args or {})}
     pairs = _check_pairs(pairs, data, class_var, groups, additive=additive, interval=interval)
-    numeric = columns_of(numbers)
+    numeric = numeric_columns_of(numbers)
     if numeric:
         _check_numbers(learner, numbers, discretize)
     if groups is not None:
@@ -248,7 +248,7 @@ def _fit_structure(
     structure: Model, rows: Countable, lp_args: dict[str, Any], *, chosen: bool, **facts: bool
 ) -> Model:
     """Return a structure with parameters, by a prior that was chosen, or by the default recipe."""
-    settings = lp_args if chosen else default.steps(structure, lp_args, **facts)
+    settings = lp_args if chosen else default.lp_arguments(structure, lp_args, **facts)
     _check_settings(settings, len(rows.features), grouped=facts["grouped"])
     fitted = lp(structure, rows, **settings)
     fitted = fitted if chosen else _in_words(fitted, lp_args)

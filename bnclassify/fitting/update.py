@@ -206,7 +206,7 @@ def pooled(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model:
     return counted(x).tabulate(Tally(added(counts), counted(x).tally().prior).narrowed())
 
 
-def _with_larger_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
+def _model_of_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return the model with its counts, but no tables, for levels that contain its own."""
     recodings = {
         name: Recoding.of_labels(labels, levels[name]) for name, labels in x.levels_by_name.items()
@@ -220,7 +220,9 @@ def _with_larger_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]
 
 def with_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return a model with counts for levels that contain its own, or itself if they are equal."""
-    return x if levels == x.levels_by_name else x.each(partial(_with_larger_levels, levels=levels))
+    return (
+        x if levels == x.levels_by_name else x.each(partial(_model_of_more_levels, levels=levels))
+    )
 
 
 def unite(

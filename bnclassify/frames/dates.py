@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from .texts import is_nearly_all, matching_texts, without
+from .texts import Written, is_nearly_all, matching_texts, without
 
 _TIME = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?[AaPp][Mm])?"
 _ZONE = r" ?(?:Z|UTC|[+-][0-9]{2}:?(?:[0-9]{2})?)"
@@ -54,7 +54,7 @@ class WrittenDates(NamedTuple):
         return _how_to_split(name, self.when, code, "dataset", encoders)
 
 
-def dates_in(labels: Iterable[str]) -> WrittenDates | None:
+def dates_in(labels: Iterable[str]) -> WrittenDates | Written | None:
     """Return how dates, or times of day, are written as text, if nearly all labels are either."""
     texts = list(labels)
     for pattern in (_YEAR_FIRST, _YEAR_LAST, _MONTH_BY_NAME, _HOUR):
@@ -65,13 +65,22 @@ def dates_in(labels: Iterable[str]) -> WrittenDates | None:
         when = pd.to_datetime(
             pd.Series(found), format="mixed", dayfirst=is_day_first, errors="coerce", utc=True
         ).dt.tz_localize(None)
-        if when.isna().any():  # such as a 13th month
-            return None
+        if when.isna().any():  # such as a 13th month, or an hour after 23
+            return _spans_in(found, others) if pattern is _HOUR else None
         options = f", dayfirst={is_day_first})" if pattern is _YEAR_LAST else ")"
         if any((match := _YEAR_FIRST.fullmatch(text.strip())) and match["zone"] for text in found):
             options = f", utc=True){_WITHOUT_ZONE}"
         return WrittenDates(tuple(found), tuple(others), when, options, pattern is _HOUR)
     return None
+
+
+def _spans_in(found: Sequence[str], others: Sequence[str]) -> Written | None:
+    """Return how spans of time that can exceed a day, such as 30:15, are written as text."""
+    end = "" if all(text.count(":") == 2 for text in found) else ":00"
+    if pd.to_timedelta(pd.Series(found) + end, errors="coerce").isna().any():
+        return None
+    code = "{0}.astype('string')" + (f" + {end!r}" if end else "")
+    return Written(f"pd.to_timedelta({code}).dt.total_seconds()", tuple(found), tuple(others))
 
 
 def _is_day_first(found: Sequence[str]) -> bool:

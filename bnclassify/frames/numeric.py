@@ -154,8 +154,8 @@ def check_weights(weights: object, index: pd.Index[Any], argument: str = "weight
     numbers = np.asarray(weights)
     if numbers.dtype.kind not in "biuf":
         try:  # nullable types of pandas, decimals
-            numbers = pd.Series(numbers).astype(float).to_numpy()
-        except (TypeError, ValueError):
+            numbers = pd.Series(numbers, dtype=object).astype(float).to_numpy()
+        except (TypeError, ValueError, OverflowError):
             raise TypeError(must_be(argument, "a number for each row", weights)) from None
     if numbers.shape != (len(index),):
         raise ValueError(

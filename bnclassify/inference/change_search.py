@@ -202,7 +202,7 @@ class Gains:
             joint[1 + len(largest) :, changes.moves_of[first]] = largest[-1:]
         return cls(odds(changes.before), alone, list(joint), changes.features)
 
-    def bounds(self, sets: Positions, more: int, odds: Array | None = None) -> Array:
+    def odds_bounds_after(self, sets: Positions, more: int, odds: Array | None = None) -> Array:
         """Return bounds of log odds after ``more`` moves, (sets, classes), from the sets' ``odds``.
 
         A move is corrected with as many later moves as there are more. If the odds are unknown, it
@@ -367,7 +367,9 @@ class SetSearch:
             return np.asarray(1.0 - 2 * sizes)
         odds = None if self.corrections is None else totals[:, [self.changes.target]] - totals
         more = self.size - sets.shape[1]
-        bounds = reduce(np.maximum, [gains.bounds(sets, more, odds) for gains in self.gains])
+        bounds = reduce(
+            np.maximum, [gains.odds_bounds_after(sets, more, odds) for gains in self.gains]
+        )
         bounds[:, self.changes.target] = 0.0
         with np.errstate(over="ignore"):
             posteriors = 1 / np.exp(-bounds).sum(axis=1)

@@ -377,12 +377,12 @@ def _compared_classes(evidence: Evidence, row: int) -> tuple[Hashable, Hashable]
     """Return the explained class of a row, and the class, or text on classes, compared with it."""
     labels, rivals = evidence.model.known_levels[-1], evidence.rivals[row, :]
     is_one = np.count_nonzero(rivals) == 1
-    return labels[evidence.targets[row]], labels[rivals.argmax()] if is_one else write_rivals(
+    return labels[evidence.targets[row]], labels[rivals.argmax()] if is_one else rivals_in_words(
         labels, rivals
     )
 
 
-def write_rivals(labels: Sequence[Hashable], rivals: Mask) -> str:
+def rivals_in_words(labels: Sequence[Hashable], rivals: Mask) -> str:
     """Describe the classes to compare with."""
     against = [str(label) for label, is_rival in zip(labels, rivals, strict=True) if is_rival]
     if 1 < len(labels) - 1 <= len(against):

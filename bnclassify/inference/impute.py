@@ -54,10 +54,11 @@ def impute(
     pandas.DataFrame
         A copy of `frame` without missing values in the columns of the model. A number that the
         model discretizes is replaced by the mean of the training values in the most probable
-        interval, and a number with a density by its mean given the other values. With `draws`, this
-        number of completions of `frame`, concatenated, with a first level of the index ``draw``
-        from 0. The missing values of a row are drawn together from their posterior, numbers
-        uniformly from an interval or from their density.
+        interval, and a number with a density by its mean given the other values. Such columns have
+        type float, and their imputed numbers have fractions even if the others are whole; round
+        them if they must be. With `draws`, this number of completions of `frame`, concatenated,
+        with a first level of the index ``draw`` from 0. The missing values of a row are drawn
+        together from their posterior, numbers uniformly from an interval or from their density.
 
     Raises
     ------

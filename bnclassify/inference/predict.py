@@ -166,8 +166,8 @@ def predict(
     Raises
     ------
     KeyError, TypeError, ValueError
-        If a value did not occur in training and `unseen` is "error", a column of a DataFrame is
-        missing, or the model has no intervals.
+        If a value did not occur in training and `unseen` is "error", a number is infinite, a column
+        of a DataFrame is missing, or the model has no intervals.
 
     Notes
     -----

@@ -45,8 +45,9 @@ def sample(
         One categorical column per feature and, at the end, one for the class, with the levels of
         the model as categories. Columns that the model discretizes contain numbers, drawn uniformly
         from the interval within the range of the training data; features with a density
-        (``numbers`` in `lp`) contain numbers drawn from it. A number in `evidence` is the value of
-        its column.
+        (``numbers`` in `lp`) contain numbers drawn from it. Numbers have fractions even if those of
+        the training data are whole; round them if they must be. A number in `evidence` is the value
+        of its column.
 
     Raises
     ------

@@ -258,7 +258,7 @@ def fixed_network(
     check_families(class_var, families, origin=origin)
     recipe_step = replace(step, settings={"families": families})
     return BNC(
-        class_var, families, recipe=Recipe(class_var, recipe_step, families_columns(families))
+        class_var, families, recipe=Recipe(class_var, recipe_step, features_of_families(families))
     )
 
 
@@ -267,12 +267,12 @@ def fixed_again(
     class_var: Hashable, dataset: InFull | InParts, *, families: tuple[Family, ...]
 ) -> BNC:
     """Build a network from its families again, with the levels of data."""
-    names = families_columns(families)
+    names = features_of_families(families)
     schema, _ = find_schema(dataset, class_var, names)
     levels = None if schema is None else schema.select((*names, class_var)).levels
     return BNC(class_var, families, levels)
 
 
-def families_columns(families: Sequence[Family]) -> tuple[Hashable, ...]:
+def features_of_families(families: Sequence[Family]) -> tuple[Hashable, ...]:
     """Return the features of the families."""
     return tuple([family[0] for family in families[:-1]])

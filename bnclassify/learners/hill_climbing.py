@@ -17,7 +17,7 @@ from ..network.classifiers import BNC
 from .arc_moves import MOVES, Change, Climb, Limits
 from .arc_rules import Arc, ArcRules, check_start
 from .local_scores import LocalScores, check_complete, check_score, warn_of_fractions
-from .networks import general_network
+from .networks import network
 from .structural_em import check_missing, structural_em
 
 ParentNames = Mapping[Hashable, Sequence[Hashable]]
@@ -286,4 +286,4 @@ class _Climber:
         step = replace(
             step, settings={**self.settings(), **step.settings}, draws=self.climb.restarts > 0
         )
-        return general_network(class_var, named, rows.schema, step, trace)
+        return network(class_var, named, rows.schema, step, trace)

@@ -24,7 +24,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.training import averages_views, prepare, prepare_rows
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from ..network.densities import Numbers, as_setting, columns_of
+from ..network.densities import Numbers, as_setting, numeric_columns_of
 from ..recipe.cases import Contents
 from .arc_rules import Arc, ArcRules
 from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
@@ -170,7 +170,7 @@ def kdb_mi(
      [maint|buying:class] [doors|lug_boot:class]'
     """
     k = Whole().check("kdbk", kdbk)
-    data = prepare(dataset, (class_var,), features, numeric=columns_of(numbers))
+    data = prepare(dataset, (class_var,), features, numeric=numeric_columns_of(numbers))
     rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
     rules.check_leaves(data.schema.numeric)
     rules.complete(dict.fromkeys(data.features, ()), "kdbk", k)

@@ -32,8 +32,6 @@ are the names of the features, whose positions come before that of the class. Fu
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from functools import partial
-from operator import eq
 from typing import Any
 
 from ..base.immutable import EMPTY
@@ -50,24 +48,16 @@ def network(
     step: Step,
     trace: Mapping[str, Any] = EMPTY,
 ) -> BNC:
-    """Build an augmented naive Bayes from the feature parents of each feature.
+    """Build a network from the parents of each variable.
 
-    The parents of a feature do not include the class. ``schema`` is that of the data, or None if
-    the network is built without data. ``step`` is the call that the recipe repeats, and ``trace``
-    has results of the search, by name.
+    If ``parents`` has only features, they are the feature parents of an augmented naive Bayes, in
+    which the class is a parent of each feature. ``schema`` is that of the data, or None if the
+    network is built without data. ``step`` is the call that the recipe repeats, and ``trace`` has
+    results of the search, by name.
     """
-    with_class = {feature: (*names, class_var) for feature, names in parents.items()}
-    return general_network(class_var, {**with_class, class_var: ()}, schema, step, trace)
-
-
-def general_network(
-    class_var: Hashable,
-    parents: Mapping[Hashable, Sequence[Hashable]],
-    schema: Schema | None,
-    step: Step,
-    trace: Mapping[str, Any] = EMPTY,
-) -> BNC:
-    """Build a network from the parents of each variable, including the class."""
+    if class_var not in parents:
+        with_class = {feature: (*names, class_var) for feature, names in parents.items()}
+        parents = {**with_class, class_var: ()}
     families = families_with_class(class_var, parents)
     levels = None if schema is None else schema.select([family[0] for family in families]).levels
     return BNC(class_var, families, levels, recipe=Recipe.of(class_var, step, schema), trace=trace)
@@ -79,9 +69,9 @@ def families_with_class(
     """Return families with that of the class at the end, and the class as the last parent."""
     ordered = dict(parents)
     ordered[class_var] = ordered.pop(class_var)
-    return tuple(
-        [
-            (v, *(sorted(own, key=partial(eq, class_var)) if len(own) > 1 else own))
-            for v, own in ordered.items()
-        ]
-    )
+    families = []
+    for variable, own in ordered.items():
+        features = [parent for parent in own if parent != class_var]
+        classes = [parent for parent in own if parent == class_var]
+        families.append((variable, *features, *classes))
+    return tuple(families)

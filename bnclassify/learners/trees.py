@@ -18,10 +18,10 @@ from ..frames.opening import InFull, InParts
 from ..frames.training import TrainingData, averages_views, prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from ..network.densities import Numbers, as_setting, columns_of
+from ..network.densities import Numbers, as_setting, numeric_columns_of
 from .arc_rules import Arc, ArcRules, written
 from .local_scores import LocalScores, check_score, warn_of_fractions
-from .networks import general_network, network
+from .networks import network
 from .structural_em import check_missing, structural_em
 
 
@@ -134,7 +134,11 @@ def tan_cl(
     ess = check_score("bde", ess)
     check_missing(missing, "available", score)
     data = prepare(
-        dataset, (class_var,), features, rows_needed=missing == "em", numeric=columns_of(numbers)
+        dataset,
+        (class_var,),
+        features,
+        rows_needed=missing == "em",
+        numeric=numeric_columns_of(numbers),
     )
     coded = tuple([name for name in data.features if name not in data.schema.numeric])
     rules = ArcRules.check(required, forbidden, data.columns, directed=False, apart=class_var)
@@ -330,4 +334,4 @@ def chow_liu(
         "root": root,
         "features": None if features is None else data.features,
     } | rules.settings()
-    return general_network(class_var, parents, rows.schema, Step("chow_liu", chow_liu, settings))
+    return network(class_var, parents, rows.schema, Step("chow_liu", chow_liu, settings))

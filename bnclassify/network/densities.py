@@ -20,7 +20,7 @@ Numbers: TypeAlias = str | Mapping[Any, str] | None
 """Densities of numeric columns: one type for all, or one type per column."""
 
 
-def columns_of(numbers: Numbers) -> Numeric:
+def numeric_columns_of(numbers: Numbers) -> Numeric:
     """Return the columns to keep as numbers, or True for the default columns, or raise."""
     if numbers is None:
         return ()
@@ -49,7 +49,7 @@ class Densities(Plain):
     argument = "numbers"
 
     def __post_init__(self) -> None:
-        columns_of(self.numbers)
+        numeric_columns_of(self.numbers)
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the structure is a Bayesian network that does not discretize numbers."""
@@ -65,7 +65,9 @@ class Densities(Plain):
         found: tuple[Hashable, ...] = x.numeric
         if x.preparation is None:
             columns = [name for name in x.features if name in dataset.columns]
-            dataset, found = choose_numbers(dataset, columns, x.targets, columns_of(self.numbers))
+            dataset, found = choose_numbers(
+                dataset, columns, x.targets, numeric_columns_of(self.numbers)
+            )
         chosen = [name for name in x.features if name in found or name in x.numeric]
         families = (
             dict.fromkeys(chosen, self.numbers) if isinstance(self.numbers, str) else self.numbers

@@ -98,6 +98,9 @@ def discretize(
     discretized frame is too optimistic. `bnc` with ``discretize=`` chooses cut points in each
     training set.
 
+    Numbers are compared as they are stored, and 0.85 is stored as 0.850000024 in type float32. A
+    cut point of "quantile" is a number of the training data, so use the same type in new data.
+
     References
     ----------
     .. [1] Fayyad, U. M., Irani, K. B. (1993). Multi-interval discretization of continuous-valued

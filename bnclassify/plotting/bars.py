@@ -14,7 +14,7 @@ from ..evaluation.arc_strength import check_strength, threshold_of
 from ..frames.opening import InFull
 from ..frames.records import Row
 from ..inference.evidence import weigh_evidence
-from ..inference.explain import describe, explain_row, write_rivals
+from ..inference.explain import describe, explain_row, rivals_in_words
 from ..model.arguments import check_filled, check_fitted, check_model, encode_for
 from ..model.model import Model
 from ..reading.families import classes
@@ -146,7 +146,7 @@ def plot_importance(
     labels, rivals = classes(x), np.asarray(evidence.rivals.any(axis=0))
     is_one, is_named = (given is not None or len(labels) == 2 for given in (target, against))
     target_name = labels[evidence.targets[0]] if is_one else "the predicted class"
-    rival = write_rivals(labels, rivals) if is_named else "the second most probable class"
+    rival = rivals_in_words(labels, rivals) if is_named else "the second most probable class"
     n_rows = len(data) if data.weight_counts[1] else round(data.size)
     title = f"Importance in {n_rows:,} rows\nfor {target_name} against {rival}"
     legend = {"mean": patch(BLUE), "middle half of the rows": axes.collections[1]}

@@ -29,7 +29,7 @@ from .log_linear import LogLinear
 from .powers import Problem, common_power, log_likelihood, maximize
 from .prior import find_prior
 from .row_folds import split_rows
-from .weighted import Weighted, with_at_most, with_own_cuts
+from .weighted import Weighted, with_own_cuts, without_feature_parents
 
 _LEAST_POWER = 0.01  # of tables, which keeps the order of the classes, and of the step to parents
 _MEANS = (0.25, 0.5)
@@ -202,7 +202,7 @@ class _Members:
         deepens: bool,
     ) -> _Members:
         """Learn the members of a structure."""
-        x = with_at_most(x, 0) if method.parents and not deepens else x
+        x = without_feature_parents(x) if method.parents and not deepens else x
         return cls(method.hold_out(x, data, prior, all_depths=deepens), method, ridges)
 
     @cached_property

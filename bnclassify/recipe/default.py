@@ -85,7 +85,7 @@ def averages(learner: Callable[..., Model]) -> bool:
     return getattr(learner, "averages_views", False) is True
 
 
-def steps(
+def lp_arguments(
     x: Model,
     given: dict[str, Any],
     *,

@@ -360,10 +360,10 @@ def added(first: Sequence[Any], second: Sequence[Any]) -> tuple[Power, ...]:
     return tuple(sums)
 
 
-def with_at_most(x: Model, parents: int) -> Any:
-    """Return a structure without tables, with at most this number of feature parents per family."""
+def without_feature_parents(x: Model) -> Any:
+    """Return a structure without tables, in which the class is the only parent of each feature."""
     network: Any = x.graph
-    short = shortened(network, parents)
+    short = shortened(network, 0)
     averages = isinstance(x, Weighted) and x.coarsenings
     return renewed(x, structure=short) if averages else renewed(short, recipe=x.recipe)
 

@@ -238,7 +238,7 @@ class Kernel(Immutable):
             falls,
         )
 
-    def _points_in_cell(self, cell: int) -> tuple[Array, Array]:
+    def _kernels_in_cell(self, cell: int) -> tuple[Array, Array]:
         """Return the values around which there are kernels in a cell, and their weights."""
         if self.within is not None and not self.falls.ravel()[cell]:
             return self.within.of_cell(cell)
@@ -261,7 +261,7 @@ class Kernel(Immutable):
 
     def _log_density_of_cell(self, values: Array, cell: int) -> Array:
         """Return ln Σ w N(value; center, h²) / Σ w at some values."""
-        centers, weights = self._points_in_cell(cell)
+        centers, weights = self._kernels_in_cell(cell)
         h = float(self.bandwidth.ravel()[cell])
         logs = np.empty(len(values))
         shares = log(weights / (weights.sum() * h * np.sqrt(2 * np.pi)))
@@ -277,7 +277,7 @@ class Kernel(Immutable):
         for cell in range(prod(self.shape)):
             rows = np.nonzero(cells == cell)[0]
             if len(rows):
-                centers, weights = self._points_in_cell(cell)
+                centers, weights = self._kernels_in_cell(cell)
                 drawn[rows] = rng.choice(centers, len(rows), p=weights / weights.sum())
         return drawn + rng.normal(0.0, self.bandwidth.ravel()[cells])
 

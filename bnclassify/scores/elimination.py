@@ -128,7 +128,7 @@ def beliefs(
     """Yield the posteriors of missing members of each family; arguments as in `add_missing`."""
     for component in hidden_components(factors, codes, context, everywhere=True):
         joined, _ = collect(component.order, component.tables)
-        posteriors = distribute(component.order, joined)
+        posteriors = posteriors_of_joined(component.order, joined)
         position = {u: i for i, u in enumerate(component.order)}
         for i in component.factors:
             free = tuple(sorted(position.keys() & factors[i].scope))
@@ -329,7 +329,7 @@ def collect(
     return joined, eliminate(order, tables, combine)
 
 
-def distribute(order: Sequence[int], joined: Sequence[LogTable]) -> list[LogTable]:
+def posteriors_of_joined(order: Sequence[int], joined: Sequence[LogTable]) -> list[LogTable]:
     """Return the posteriors of the joined tables of an elimination, in reverse, which sum to 1."""
     position = {u: i for i, u in enumerate(order)}
     beliefs: list[LogTable] = [*joined]

@@ -33,7 +33,7 @@ from ..inference.predict import predict, weigh_classes
 from ..learners import LEARNERS, find_learner
 from ..model.arguments import check_joint, check_model
 from ..model.model import Model
-from ..network.densities import columns_of
+from ..network.densities import numeric_columns_of
 from ..numbers.preparation import Preparing
 from ..recipe import default
 from ..recipe.prior import PRIORS
@@ -389,7 +389,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     @property
     def _preparing(self) -> Preparing:
         """The preparation of raw data."""
-        numeric = columns_of((self.lp_args or {}).get("numbers"))
+        numeric = numeric_columns_of((self.lp_args or {}).get("numbers"))
         learner, given = self._find_learner(), {"smooth": self.smooth, **(self.lp_args or {})}
         chosen = any(given.get(name) not in (None, False) for name in PRIORS)
         method = self.discretize

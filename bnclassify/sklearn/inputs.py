@@ -92,6 +92,8 @@ class CategoricalInput(BaseEstimator):
         if find_source(X, "X") is not None:
             raise needs_rows("X")
         X = in_pandas(X)
+        if isinstance(X, np.ma.MaskedArray):  # of which scikit-learn ignores the mask
+            X = np.where(np.ma.getmaskarray(X), np.nan, np.asarray(X, dtype=object))
         if isinstance(X, pd.DataFrame):
             check_unique(list(X.columns), "X")
             frame: pd.DataFrame = validate_data(self, X, reset=reset, skip_check_array=True)
