@@ -170,7 +170,7 @@ print(
 # %% [markdown]
 # Store the statement as a view, or with `CREATE TABLE ... AS`, and write it again when the model is updated. Its length
 # grows with the number of entries of the tables, and is limited to one million characters, the limit of SQLite. A
-# larger model raises an error that names its largest table. The default model of these data has 89,000 characters. If you want a
+# larger model raises an error that names its largest table. The default model of these data has 88,000 characters. If you want a
 # short query, fit a sum of effects, which is a table, as in the next section: the query of `additive=True` has 16,000.
 # Most of a short query checks whether text represents a number. If the columns are numbers in the database,
 # `to_sql(..., numbers="typed")` leaves the checks out.

@@ -67,12 +67,12 @@ class Group:
         codes: Codes,
         left_out: LeftOut | None = None,
         rows: Any = slice(None),
-        further: int = 0,
+        apart: int = 0,
         tables: LeftOutTables | None = None,
     ) -> Iterator[Array]:
-        """Yield logs of families by 0, 1, … parents, (1 + further, families, rows, classes or 1).
+        """Yield logs of families by 0, 1, … parents, (1 + apart, families, rows, classes or 1).
 
-        The first are means over codings, without the ``further`` last ones, which follow. Families
+        The first are means over codings, without the ``apart`` last ones, which follow. Families
         that are the same in all codings have the first alone. ``tables`` are those of
         `left_out_tables`.
         """
@@ -82,7 +82,7 @@ class Group:
         for logs in self._logs_of_stack(codes, left_out, rows, tables):
             logs = logs.reshape(len(self.families), self.codings, -1, logs.shape[1])
             logs = logs.swapaxes(0, 1)
-            kept = max(1, self.codings - further)
+            kept = max(1, self.codings - apart)
             mean = logs[:1] if kept == 1 else logs[:kept].sum(axis=0, keepdims=True) / kept
             yield np.concatenate([mean, logs[kept:]]) if len(logs) > kept else mean
 

@@ -230,17 +230,17 @@ class Stacked(LogLinear):
             powers = self._powers_of_group(group)
             if not powers.any():
                 continue
-            logs = group.logs_of_families(coded, left_out, further=self.apart)
+            logs = group.logs_of_families(coded, left_out, apart=self.apart)
             total = np.zeros(())
             for power, of_depth in zip(powers, logs, strict=False):  # only as deep as the powers
                 if power.any():
-                    # (1 + further, families, 1, 1) times (1 + further, families, rows, classes)
+                    # (1 + apart, families, 1, 1) times (1 + apart, families, rows, classes)
                     terms = power[:, :, None, None] * of_depth[: len(power)]
                     total = total + terms.sum(axis=0)
             yield from zip(group.families, total, strict=True)
 
     def _powers_of_group(self, group: Group) -> Array:
-        """Return powers by number of parents, (depths, 1 + further, families).
+        """Return powers by number of parents, (depths, 1 + apart, families).
 
         Example: two features with one parent each, averaged over five discretizations, and one more
         that is apart, have (2, 2, 2) powers.
