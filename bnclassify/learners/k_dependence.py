@@ -270,7 +270,7 @@ def kdb_gain(
     No single parent shows the parity of three columns, so pairs of parents are also tried, for the
     32 triples of features with the largest interaction: the information of the three on the class
     minus the information of any two and of the third. Triples are formed of the features of the
-    highest ranks, 29 of them for 1,000 rows, without features of many levels: their cubes times the
+    highest ranks, 23 of them for 1,000 rows, without features of many levels: their cubes times the
     classes are below 16 times the rows. From larger data, about 1,000 evenly spread rows are used.
     Both parents of a pair count with half of the gain of the pair. If there are more than 128
     features, the 128 with the largest gains have parents. With several discretizations, the first
