@@ -174,7 +174,6 @@ def test_wrappers_score_by_folds_of_groups() -> None:
         bn.bnc("fssj", "sick", frame, groups="person", dag_args={"k": 5, "folds": divided})
 
 
-@pytest.mark.slow
 def test_lp_accepts_groups() -> None:
     frame = visits(60, 4, seed=0)
     rows, person = frame.drop(columns="person"), frame["person"]
@@ -376,3 +375,7 @@ def test_models_of_groups_are_evaluated_with_groups() -> None:
     assert bn.cv(model, frame, k=3, rng=0, groups="person") > 0
     with pytest.warns(UserWarning, match="learned from groups of rows.* Pass groups"):
         bn.cv(model, frame.drop(columns="person"), k=3, rng=0)
+    assert bn.summary(model, frame, k=3, rng=0, groups="person").attrs["metrics"]["accuracy"][0] > 0
+    frame["sex"] = np.where(person % 2, "f", "m")
+    by_sex = [bn.summary(model, frame, by="sex", k=3, rng=0, groups=g) for g in ("person", frame["person"])]
+    assert by_sex[0].equals(by_sex[1])

@@ -232,3 +232,15 @@ def test_rows_of_no_weight_change_nothing() -> None:
     rows = frame.iloc[[0, 0, 1, 2, 3]]
     pd.testing.assert_frame_equal(bn.drift(x, weighted, rows), bn.drift(x, rows, rows), atol=1e-12)
     pd.testing.assert_frame_equal(bn.drift(x, rows, weighted), bn.drift(x, rows, rows), atol=1e-12)
+
+
+def test_a_column_without_known_values_has_drifted() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.choice(["u", "v"], 500), "b": rng.normal(size=500), "y": ["p", "q"] * 250})
+    model = bn.bnc("nb", "y", frame, smooth=1, discretize="quantile")
+    found = []
+    for share in (0.9, 1.0):
+        new = frame.astype({"a": "category"})
+        new.loc[: int(500 * share) - 1, ["a", "b"]] = np.nan
+        found.append(bn.drift(model, new, frame)["psi"])
+    assert (found[1] > found[0])[["a", "b"]].all()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.learners import k_dependence
+from bnclassify.learners.parent_gains import LeftOutScores
 
 
 def gain_by_hand(frame: pd.DataFrame, child: str, parents: str, w: float) -> float:
@@ -70,11 +71,13 @@ def test_gains_are_those_of_a_loop_over_rows() -> None:
             assert scores.gains(child, np.array([parents])) == pytest.approx([expected], abs=1e-9)
 
 
-def test_weighted_rows_equal_repeated_rows_but_for_rows_held_out() -> None:
-    frame = data(40).assign(n=1)
-    plain = bn.families(bn.kdb_gain("y", frame.drop(columns="n"), kdbk=2))
-    weighted = bn.families(bn.kdb_gain("y", bn.encode(frame, weights="n"), kdbk=2))
-    assert plain == weighted
+def test_weighted_rows_equal_repeated_rows() -> None:
+    frame = data(40)
+    times = np.arange(40) % 3 + 1
+    repeated = bn.families(bn.kdb_gain("y", frame.loc[np.repeat(frame.index, times)], kdbk=2))
+    weighted = bn.encode(frame.assign(n=times), weights="n", weights_are="frequencies")
+    assert bn.families(bn.kdb_gain("y", weighted, kdbk=2)) == repeated
+    assert bn.narcs(bn.kdb_gain("y", weighted, kdbk=2)) > 4
 
 
 def test_parents_are_nested_and_ranked() -> None:
@@ -134,3 +137,30 @@ def test_columns_that_are_never_observed_together_have_no_gain() -> None:
         scores = LeftOutScores(bn.encode(frame, weights=weights))
         for child, parents in ((0, [[1]]), (1, [[0]]), (2, [[0, 1]])):
             assert scores.gains(child, np.array(parents)).tolist() == [0]
+
+
+def test_interactions_do_not_depend_on_the_order_of_rows() -> None:
+    frame = pd.DataFrame(product("01", repeat=12), columns=[f"x{i}" for i in range(12)])
+    odd = frame[["x9", "x10", "x11"]].astype(int).sum(axis=1) % 2
+    frame["y"] = (odd ^ (np.random.default_rng(0).random(len(frame)) < 0.1)).astype(str)
+    for rows in (frame, frame.sample(frac=1, random_state=0)):
+        families = map(set, bn.families(bn.kdb_gain("y", rows, kdbk=2)).values())
+        assert {"x9", "x10", "x11", "y"} in families  # both parents of a pair, with kdbk=2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_feature_has_parents_if_a_gain_exceeds_one_nat(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 2, (150, 7)).astype(str), columns=[*"abcdefy"])
+    data = bn.encode(frame)
+    scores, names = LeftOutScores(data), list("abcdef")
+    families = bn.families(bn.kdb_gain("y", data, kdbk=1))
+    for child, family in families.items():
+        if child != "y" and len(family) > 2:
+            [parent] = set(family[1:]) - {"y"}
+            [gain] = scores.gains(names.index(child), np.array([[names.index(parent)]]))
+            assert gain > 1
+    pairs = [np.array([0, 1])]
+    found = k_dependence._gains_of_parents([scores], 2, np.array([0, 1, 3]), 0, pairs)
+    half = scores.gains(2, np.array(pairs))[0] / 2
+    assert found.tolist() == [half, half, 0]

@@ -556,3 +556,20 @@ def test_what_leave_one_out_does_not_take(car: pd.DataFrame) -> None:
         bn.loo_summary(bn.lp(x, car, smooth=1))
     with pytest.raises(ValueError, match="smooth, ess or m"):
         bn.lp(x, car, backoff=True, missing="em")
+
+
+def test_subsets_of_rows_count_all_equal_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pd.DataFrame({"a": ["x"] * 90 + ["y"] * 6 + ["z"] * 4, "y": ["p"] * 90 + ["p", "q"] * 5})
+    data = bn.encode(frame)
+    everything = leave_one_out.rows_to_hold_out(data, 1)[1]
+    monkeypatch.setattr(leave_one_out, "_MOST_CELLS", len(everything) - 1)
+    some = leave_one_out.rows_to_hold_out(data, 1)[1]
+    assert len(some) == len(everything) - 1
+    assert some.max() == everything.max() == 90
+
+
+def test_powers_by_folds_of_models_with_densities() -> None:
+    rows = bn.load_pima()[["age", "glucose", "diabetes"]].dropna()
+    options: dict[str, Any] = {"smooth": 1, "numbers": "gaussian", "held_out": "power"}
+    x = bn.bnc("nb", "diabetes", rows, **options, held_out_args={"folds": 5})
+    assert 0 < bn.loo_summary(x)["fold_power"] < 2

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax, softmax
 
 import bnclassify as bn
@@ -518,3 +518,30 @@ def test_steps_and_tables_that_harm_have_the_least_power() -> None:
     assert last == 0
     assert first == pytest.approx(step.without_step().powers([0.75])[0], abs=1e-9)
     assert tables.powers([0.25, 0.5])[1] == 0.01  # they keep the order of the classes
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_powers_of_members_are_the_best_with_their_bounds(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    classes, mixed = rng.integers(0, 2, 200), rng.normal(size=(3, 3)) @ rng.normal(size=(3, 200))
+    odds = mixed + rng.normal(size=(3, 1)) * (2 * classes - 1) * 0.6
+    folds = blend.FoldOdds(odds[:, None], np.zeros((1, 200)), classes, np.ones(200))
+    means, precisions = np.array([0.25, 0.5, -3.0]), np.array([15.0, 15.0, 2.0])
+
+    def objective(powers: Any) -> float:
+        signed = np.where(classes == 1, -1, 1) * (powers @ odds)
+        return float(np.logaddexp(0, signed).sum() + 0.5 * precisions @ (powers - means) ** 2)
+
+    found = folds.powers((0.25, 0.5))
+    bounds, step = ((0, None), (0.01, None), (0, None)), {"type": "ineq", "fun": lambda w: w[1] - w[2]}
+    best = minimize(objective, (0.3, 0.5, 0.1), method="SLSQP", bounds=bounds, constraints=[step])
+    assert 0 <= found[2] <= found[1]
+    assert objective(found) <= best.fun + 1e-4
+
+
+def test_the_first_guess_of_powers_is_shrunk_with_few_rows() -> None:
+    # 20 rows halve it, and 8 rows have too few for folds: 8 / (8 + 20) of 1/2 and of 1/4
+    rows = pd.DataFrame({"x": list("abab") * 2, "y": list("uvuvuvvu")})
+    found = bn.loo_summary(bn.bnc(class_var="y", dataset=rows))
+    assert found["regression_power"] == pytest.approx(0.25 * 8 / 28)
+    assert found["fold_power"] == pytest.approx(0.5 * 8 / 28)

@@ -11,6 +11,7 @@ import pandas as pd
 from ..base.arrays import Array, Codes, Positions, first_best, log
 from ..base.checks import Names, Seed, check_columns, must_be
 from ..base.messages import listed, plain, repeated, shown
+from ..frames.numeric import names_column
 from ..frames.opening import frame_of
 from ..frames.schema import MISSING
 from ..inference.predict import predict
@@ -31,6 +32,7 @@ def results_by_group(
     by: Hashable | Sequence[Hashable],
     k: int,
     rng: Seed,
+    groups: Any,
     progress: bool | None,
 ) -> pd.DataFrame:
     """Return one row per group, and one of all; with folds, predictions are cross-validated."""
@@ -41,11 +43,14 @@ def results_by_group(
     names = list(Names(filled=True).check("by", by if isinstance(by, list | tuple) else [by]))
     check_columns(names, list(frame.columns), "by")
     check_columns([model.class_var], list(frame.columns), "dataset")
-    frame = frame[frame[model.class_var].notna()].reset_index(drop=True)
+    known = frame[model.class_var].notna()
+    frame = frame[known].reset_index(drop=True)
+    if groups is not None and not names_column(groups) and np.shape(groups) == known.shape:
+        groups = np.asarray(groups)[known]
     labels = list(model.known_levels[-1])
     actual = _classes_of(frame[model.class_var], labels)
+    p = _posteriors_of_rows(model, frame, k, rng, groups, progress)
     group_of_row, groups = _groups_of(frame, names)
-    p = _posteriors_of_rows(model, frame, k, rng, progress)
     shown_labels = labels[1:] if len(labels) == 2 else labels
     rows = [
         *[np.flatnonzero(group_of_row == group) for group in range(len(groups))],
@@ -121,15 +126,16 @@ def _ranks_of(column: pd.Series[Any]) -> tuple[Positions, list[Hashable]]:
 
 
 def _posteriors_of_rows(
-    x: Model, frame: pd.DataFrame, k: int, rng: Seed, progress: bool | None
+    x: Model, frame: pd.DataFrame, k: int, rng: Seed, groups: Any, progress: bool | None
 ) -> Array:
     """Return the posteriors of rows, (rows, classes): out of fold, or of the model as it is."""
     if not k:
         return predict(x, frame, prob=True, unseen="missing").to_numpy()
     recipe = x.recipe
     seen = None if recipe is None else recipe.seen or recipe.columns
-    columns = frame.columns if seen is None else [c for c in frame if c in {*seen, x.class_var}]
-    found = cv_predict(x, frame[list(columns)], k=k, rng=rng, progress=progress)
+    kept = {*(seen or frame.columns), x.class_var, *([groups] if names_column(groups) else [])}
+    rows = frame[[name for name in frame if name in kept]]
+    found = cv_predict(x, rows, k=k, rng=rng, groups=groups, progress=progress)
     return found.reindex(columns=list(x.known_levels[-1]), fill_value=0.0).to_numpy()
 
 

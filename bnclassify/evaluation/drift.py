@@ -275,9 +275,18 @@ def _stability(x: Model, i: int, then: _Sample, now: _Sample, gaps: Array) -> fl
             np.bincount(group, weights, _GROUPS).astype(float) for weights in (before, after)
         )
     shares: Array = np.where(np.isnan(gaps).any(axis=0), 0.0, gaps)  # of missing and unseen values
-    pairs = zip((before, after), shares, strict=True)
-    before, after = (np.append(v, v.sum() * own / max(1 - own.sum(), _TINY)) for v, own in pairs)
-    return _index_of(before, after)
+    parts = zip((before, after), shares, (then, now), strict=True)
+    return _index_of(*[_with_gaps(values, own, rows) for values, own, rows in parts])
+
+
+def _with_gaps(values: Array, gaps: Array, rows: _Sample) -> Array:
+    """Return weights of values, and those of missing and unseen ones, from their shares."""
+    known = 1 - gaps.sum()
+    if known > _TINY:
+        total = values.sum() / known
+    else:  # nothing is known
+        total = 1.0 if rows.weights is None else rows.weights.sum()
+    return np.append(values, total * gaps)
 
 
 def _ends_of_tenths(numbers: Array, weights: Array | None) -> Array:

@@ -32,6 +32,7 @@ def summary(
     by: Hashable | Sequence[Hashable] | None = None,
     k: int = 10,
     rng: Seed = None,
+    groups: Any = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Summarize a model in one table and, if data are given, its performance, overall or by group.
@@ -49,6 +50,8 @@ def summary(
         not seen.
     rng : int or numpy.random.Generator, optional
         Seed of the folds.
+    groups : str or array-like, optional
+        As in `cv`: rows that belong together, such as those of a person, are in the same fold.
     progress : bool, optional
         Whether to show a progress bar of the models that `cv` refits; by default after 3 seconds,
         in an interactive session.
@@ -87,7 +90,8 @@ def summary(
     """
     x = check_model(x)
     if by is not None:
-        return results_by_group(x, dataset, by, Whole(least=0).check("k", k), rng, progress)
+        k = Whole(least=0).check("k", k)
+        return results_by_group(x, dataset, by, k, rng, groups, progress)
     facts, metrics = facts_of(x), dict[str, tuple[float, float | None]]()
     if dataset is not None:
         if observed_in(check_fitted(x)) == x.variables:
@@ -97,6 +101,7 @@ def summary(
                 metric=_METRICS + _metrics_of_order(x),
                 k=k,
                 rng=rng,
+                groups=groups,
                 progress=progress,
             ).droplevel(0)
             scheme = scheme_of(means)

@@ -365,6 +365,7 @@ def _learn_from_rows(
     x: Model, data: Opened[Any], *, method: Method, prior: Prior, rng: Any
 ) -> Model:
     """Return a model of rows, which can be raw."""
+    x, data = method.prepare(x, data)
     return method(x, rows_to_learn_from(x, data, method), prior, rng)
 
 

@@ -15,7 +15,7 @@ _PSEUDO_COUNTS = 2.0  # of the table of a pair, distributed like the table of it
 _CURVATURE = 10.0  # added to the curvature of the likelihood
 _MOST_TERMS = 2**29  # number of rows x pairs x classes; beyond it, a subset of rows is used
 _SCREENED_ROWS = 1000  # number of rows in which interactions of three features are searched
-_SCREENED_CELLS = 2**22  # number of these rows x triples of features of the highest rank
+_SCREENED_CELLS = 2**21  # number of these rows x triples of features of the highest rank
 # with the largest interaction, of which the gain of a pair of parents is computed
 _MOST_TRIPLES = 32
 
@@ -39,7 +39,7 @@ class LeftOutScores:
         self.rows = np.arange(0, len(data), step)
         self.weights, self.classes = weights[self.rows], data.codes[-1, self.rows]
         self.at = np.arange(len(self.rows)), self.classes
-        self.own = np.minimum(self.weights, 1.0)
+        self.own = data.units[self.rows]
         # ln P(class) of each row without the row, (rows, classes)
         counts = np.bincount(data.codes[-1], weights, n_classes)
         of_classes = self._without_own(np.tile(counts, (len(self.rows), 1)))

@@ -3,7 +3,8 @@
 Each has a power by held-out folds of the training rows. Leave-one-out alone is overconfident,
 because weights and arcs are learned from the rows that they are evaluated on. Here, each fold is
 predicted by arcs, tables and weights of the other folds; only the quantiles of numbers are those of
-all rows. Powers leave ln P(y) as it is.
+all rows. Arcs of learners that do not rank parents, such as `tan_cl`, are those of all rows, too.
+Powers leave ln P(y) as it is.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ class FoldOdds:
         """Return the best powers, none below its minimum; that of the tables is above 0.
 
         Example: with powers (0.4, 0.7, −0.1), the step is fixed at its least value 0, and the
-        others are searched again.
+        others are searched again; one at a time, because another can then rise above its minimum.
         """
         least = np.zeros(len(means))
         least[tables] = _LEAST_POWER
@@ -106,11 +107,11 @@ class FoldOdds:
             offset = self.offset + np.tensordot(found[~free], self.odds[~free], 1)
             problem = Problem([self.odds[free]], self.classes, self.counts, offset=offset)
             found[free], *_ = maximize(problem, means[free], ridges[free], found[free])
-            low = free & (found < least)
-            found[low] = least[low]
-            if not low.any():
+            lowest = int(np.argmin(found - least))
+            if found[lowest] >= least[lowest]:
                 break
-            free &= ~low
+            free[lowest] = False
+            found = np.maximum(found, least)
         return found
 
     def requires_step(self, mean: Sequence[float], size: float) -> bool:

@@ -131,7 +131,13 @@ class FineData(TrainingData):
         codes = np.concatenate([coarsen(self.codes[:-1]), self.codes[-1:]])
         schema = Schema(self.columns, (*coarsen.levels, self.levels[-1]), self.schema.ordered)
         return TrainingData(
-            schema, codes, self.index, self.weights, targets=self.targets, order=self.order
+            schema,
+            codes,
+            self.index,
+            self.weights,
+            targets=self.targets,
+            order=self.order,
+            cases=self.cases,
         )
 
 

@@ -14,7 +14,7 @@
 6. The model without feature parents, the model with them and logistic regression are added up, with
    powers by folds of the rows, for which arcs, tables and weights are learned again
    (`recipe/blend.py`): leave-one-out alone is overconfident, because arcs and weights were learned
-   from the same rows.
+   from the same rows. Arcs of learners that do not rank parents, such as `tan_cl`, are kept.
 
 """
 

@@ -48,7 +48,8 @@ class LeaveOneOutSummary:
     ``log_likelihood`` the log-likelihood of the classes of held-out rows, ``parents`` the largest
     number of feature parents kept, ``rows`` the number of held-out rows, and ``ridges`` the
     precision of the weights of additional terms. ``fold_power`` is the power by folds of the rows,
-    or None, and ``fold_rows`` the number of rows in these folds.
+    or None, ``fold_rows`` the number of rows in these folds, and ``regression_power`` the power of
+    logistic regression, None without it.
     """
 
     power: float
@@ -266,13 +267,16 @@ def rows_to_hold_out(
     """Return the rows to hold out (spread, or equal ones together), their weights and total."""
     limit = max(1, _MOST_CELLS // max(1, terms * (data.cards[-1] - 1)))
     n, weights = len(data), np.ones(len(data)) if data.weights is None else data.weights
-    rows, counts = _distinct_rows(data, weights) if distinct else (np.arange(n), weights)
+    rows: Positions = np.arange(n)
+    counts = weights
+    if distinct and data.cases is None:
+        rows, counts = _distinct_rows(data, weights)
     rows, counts = rows[counts > 0], counts[counts > 0]
     represented = n
     if len(rows) > limit:
         represented = min(len(rows), limit)
-        rows = rows[np.linspace(0, len(rows) - 1, represented).astype(np.intp)]
-        counts = weights[rows]
+        spread = np.linspace(0, len(rows) - 1, represented).astype(np.intp)
+        rows, counts = rows[spread], counts[spread]
     return rows, counts, HeldOutRows(data.codes[-1, rows], data.units[rows]), represented
 
 

@@ -11,6 +11,8 @@ from ..base.arrays import Array, ArrayOf, log
 from .counts import Places, owners
 from .tables import LeftOut, Stack, estimated
 
+_MOST_CELLS = 2**24  # of all prefixes, 128 MiB
+
 
 class LeftOutTables:
     """The tables of a feature in codings, for counted rows that are left out with an equal share.
@@ -40,9 +42,9 @@ class LeftOutTables:
 
     @classmethod
     def of(cls, stack: Stack, left_out: LeftOut) -> LeftOutTables | None:
-        """Return the tables for rows, or None if their shares differ, or a table is empty."""
-        shares, cells = left_out.shares, min(len(prefix.cells) for prefix in stack.prefixes)
-        if not (len(shares) and cells) or np.ptp(shares):
+        """Return the tables for rows, or None if shares differ, or tables are empty or large."""
+        shares, sizes = left_out.shares, [prefix.counts.size for prefix in stack.prefixes]
+        if not (len(shares) and min(sizes)) or sum(sizes) > _MOST_CELLS or np.ptp(shares):
             return None
         return cls(stack, float(shares[0]))
 
