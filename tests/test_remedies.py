@@ -318,7 +318,7 @@ CASES: Mapping[str, Case] = {
         ],
     ),
     "a class of floats": (
-        lambda: default(NUMBERS.assign(y=1.5)),
+        lambda: default(NUMBERS.assign(y=(NUMBERS["y"] == "a") + 0.0)),
         r"class_var must be categorical; .* use \.astype\('Int64'\); if they are measurements, .* pd\.cut",
         lambda m: [
             default(NUMBERS.assign(y=(NUMBERS["y"] == "a") + 0.0).astype({"y": "Int64"})),

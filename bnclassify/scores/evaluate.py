@@ -184,7 +184,7 @@ def _network_at(x: Sum, rows: Rows) -> Array:
         return network_joint(*terms_at(x, rows), cyclic=x.is_cyclic)
     codes = _codes_at(x, rows)
     # 2**10: number of rows from which tables are looked up as fast one by one
-    total = sum_terms(x.stacks if len(rows) < 2**10 else x.factors, codes)
+    total = sum_terms(x.stacks if len(rows) < 2**10 else x.factors_by_shape, codes)
     if codes.min(initial=0) < 0:
         add_missing(total, x.factors, codes, np.zeros(len(rows), np.intp), cyclic=x.is_cyclic)
     return total

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -65,14 +65,10 @@ class AlikeFactors:
     padded: Array
 
     @classmethod
-    def stack(cls, terms: Sequence[Any]) -> AlikeFactors:
-        """Stack tables of formulas."""
-        members = np.array([term.scope for term in terms], dtype=np.intp).T
-        tables = np.array([term.logs for term in terms])
-        n, *cards, classes = tables.shape
-        padded = np.zeros((n, *(card + 1 for card in cards), classes))
-        padded[(slice(None), *[slice(-1)] * len(cards))] = tables
-        return cls(members, padded)
+    def stack(cls, factors: Sequence[Factor]) -> AlikeFactors:
+        """Stack factors, whose tables have one context."""
+        members = np.array([factor.scope for factor in factors], dtype=np.intp).T
+        return cls(members, np.array([factor.padded[..., 0, :] for factor in factors]))
 
     @property
     def n_classes(self) -> int:
@@ -80,10 +76,11 @@ class AlikeFactors:
         return self.padded.shape[-1]
 
     def add_to(self, total: Array, codes: Codes) -> None:
-        """Add the terms to (rows, classes) sums; see `Factor`."""
+        """Add the terms to (rows, classes) sums one by one, as `Factor` does, with its rounding."""
         flat = self.padded.reshape(-1, self.n_classes)
         if not len(self.members):
-            total += flat.sum(axis=0)
+            for row in flat:
+                total += row
             return
         n, *shape, _ = self.padded.shape
         starts = np.arange(0, len(flat), len(flat) // n)[:, None]
@@ -91,7 +88,8 @@ class AlikeFactors:
         for block in blocks(n, total.size, 2**14):
             index = flat_index(list(codes[self.members[:, block]]), shape)
             cells = np.add(index, starts[block], dtype=np.intp)
-            total += flat.take(cells, axis=0, mode="wrap").sum(axis=0)
+            for values in flat.take(cells, axis=0, mode="wrap"):
+                total += values
 
 
 class Belief(NamedTuple):

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -197,11 +198,16 @@ class Sum:
     @cached_property
     def stacks(self) -> list[AlikeFactors]:
         """The tables of a sum that marginalizes, stacked by their shape."""
-        alike: dict[tuple[int, ...], list[Table]] = {}
-        for term in self.terms:
-            if isinstance(term, Table):
-                alike.setdefault(term.logs.shape, []).append(term)
-        return list(map(AlikeFactors.stack, alike.values()))
+        by_shape = groupby(self.factors_by_shape, lambda factor: factor.table.shape)
+        return [AlikeFactors.stack(list(alike)) for _, alike in by_shape]
+
+    @cached_property
+    def factors_by_shape(self) -> list[Factor]:
+        """The tables of a sum that marginalizes, those of the same shape together."""
+        alike: dict[tuple[int, ...], list[Factor]] = {}
+        for factor in self.factors:
+            alike.setdefault(factor.table.shape, []).append(factor)
+        return [factor for factors in alike.values() for factor in factors]
 
     @cached_property
     def students(self) -> list[AlikeStudents]:
