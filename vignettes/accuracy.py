@@ -3,7 +3,7 @@
 #
 # If you call `BNCClassifier()`, or `bnc` without a prior, you get a recipe that chooses structure, cut points,
 # smoothing and weights by itself. On this page we build it step by step, measure what each step is worth, and see
-# what held-out rows decide: on 13 of 29 public data sets, they leave no arcs between features. You should know
+# what held-out rows decide: on 12 of 29 public data sets, they leave no arcs between features. You should know
 # [Numeric features](numeric.py). The data are measurements of 569 tumors from scikit-learn, so the page needs the
 # extra `vignettes`. Reading it takes 15 minutes.
 
