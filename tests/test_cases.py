@@ -379,3 +379,11 @@ def test_models_of_groups_are_evaluated_with_groups() -> None:
     frame["sex"] = np.where(person % 2, "f", "m")
     by_sex = [bn.summary(model, frame, by="sex", k=3, rng=0, groups=g) for g in ("person", frame["person"])]
     assert by_sex[0].equals(by_sex[1])
+
+
+def test_groups_do_not_make_the_order_of_columns_matter() -> None:
+    frame = visits(40, 4, seed=3)
+    expected = bn.predict(bn.bnc(class_var="sick", dataset=frame, groups="person"), frame, prob=True)
+    for changed in (frame[frame.columns[::-1]], frame.sample(frac=1, random_state=0)):
+        model = bn.bnc(class_var="sick", dataset=changed, groups="person")
+        np.testing.assert_allclose(bn.predict(model, frame, prob=True), expected, atol=1e-9)

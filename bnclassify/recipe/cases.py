@@ -122,6 +122,10 @@ class Contents:
         numbers = [data.numbers.get(name) for name in data.columns[:-1]]
         self.shapes = np.array([0.0 if of is None else _mean_square_in_range(of) for of in numbers])
         self.rows, self.columns = self._hashes_of_rows_and_columns(own, own)
+        if data.cases is not None:  # the rows of a case describe each other
+            _, case = np.unique(data.cases, return_inverse=True)
+            own = own + _hashes_of(_of_values(case, len(data), self.rows, self._mass), 29)[case]
+            self.rows, self.columns = self._hashes_of_rows_and_columns(own, self.rows)
         self._mark_tied_rows(own, contents)
 
     def _mark_tied_rows(self, own: Keys, contents: Keys) -> None:
@@ -197,9 +201,6 @@ def _hashes_before_rounds(data: Dataset, contents: Keys) -> tuple[Keys, Keys, Ar
         _, place = np.unique(contents, return_inverse=True)
         n_equal = np.bincount(place, mass)
         own = _hashes_of(n_equal.astype(np.uint64), 3)[place]
-    if data.cases is not None:  # the rows of a case describe each other
-        _, case = np.unique(data.cases, return_inverse=True)
-        own = own + _hashes_of(_of_values(case, len(data), own + contents, mass), 29)[case]
     return own, contents, mass
 
 
