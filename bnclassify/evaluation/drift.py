@@ -276,10 +276,10 @@ def _stability(x: Model, i: int, then: _Sample, now: _Sample, gaps: Array) -> fl
         )
     shares: Array = np.where(np.isnan(gaps).any(axis=0), 0.0, gaps)  # of missing and unseen values
     parts = zip((before, after), shares, (then, now), strict=True)
-    return _index_of(*[_with_gaps(values, own, rows) for values, own, rows in parts])
+    return _index_of(*[_weights_with_gaps(values, own, rows) for values, own, rows in parts])
 
 
-def _with_gaps(values: Array, gaps: Array, rows: _Sample) -> Array:
+def _weights_with_gaps(values: Array, gaps: Array, rows: _Sample) -> Array:
     """Return weights of values, and those of missing and unseen ones, from their shares."""
     known = 1 - gaps.sum()
     if known > _TINY:

@@ -128,16 +128,7 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     for finding in missing_together(columns):
         found[finding.column].append(finding)
     listed_findings = [finding for findings in found.values() for finding in findings]
-    codes = [data.codes[0] for data in read.values()]
-    if equal := equal_rows(
-        codes, {n: x for data in read.values() for n, x in data.numbers.items()}
-    ):
-        remedy = (
-            "If they are copies, use dataset.drop_duplicates(), and if rows belong "
-            "to persons, groups="
-        )
-        finding_of_rows = f"{max(equal.values()):,} rows equal an earlier row, but not by chance"
-        listed_findings.append(Finding(_ROWS, finding_of_rows, remedy))
+    listed_findings += _in_rows(read)
     return pd.DataFrame(
         [
             (f.column, f.finding, f.remedy or f"Drop it, with {drop([f.column])}")
@@ -146,6 +137,19 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
         columns=["column", "finding", "remedy"],
         dtype=object,
     )
+
+
+def _in_rows(read: Mapping[Hashable, Dataset]) -> list[Finding]:
+    """Return the finding that rows are equal, if they are so more often than by chance."""
+    numbers = {name: x for data in read.values() for name, x in data.numbers.items()}
+    equal = equal_rows([data.codes[0] for data in read.values()], numbers)
+    if not equal:
+        return []
+    text = f"{max(equal.values()):,} rows equal an earlier row, but not by chance"
+    remedy = (
+        "If they are copies, use dataset.drop_duplicates(), and if rows belong to persons, groups="
+    )
+    return [Finding(_ROWS, text, remedy)]
 
 
 def _as_column(

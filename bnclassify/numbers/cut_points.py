@@ -396,9 +396,7 @@ def table_cuts(
     ends = {name: np.array([spread.low, spread.high]) for name, spread in spreads.items()}
     for name, bounds in ends.items():
         check_finite(bounds, name, "dataset")
-    ranges = {
-        name: (spread.low, spread.high) for name, spread in spreads.items() if name not in kept
-    }
+    ranges = {name: (s.low, s.high) for name, s in spreads.items() if name not in kept}
     large = [n for n in ranges if np.abs(ends[n]).max() >= 2**53 and source.types[n].is_integer()]
     check_exact({name: ends[name].astype(object) for name in large})
     points = {name: _distinct_quantiles(spreads[name]) for name in ranges}
