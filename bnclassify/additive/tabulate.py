@@ -235,8 +235,8 @@ def _check_sum(x: Model) -> None:
         raise ValueError(
             "x must be a model whose log odds are a sum of effects of at most two features, of "
             f"which one is a parent of the other; got {x.type_in_words}, whose log odds are not. "
-            "Fit it with additive=True, as in bnc(class_var=..., dataset=..., additive=True), or use "
-            "nb, tan_cl, or kdb_mi with dag_args={'kdbk': 1}."
+            "Fit it with additive=True, as in bnc(class_var=..., dataset=..., additive=True), or "
+            "use nb, tan_cl, or kdb_mi with dag_args={'kdbk': 1}."
         )
 
 

@@ -218,7 +218,7 @@ def _model_of_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ..
     bare = replace_unchecked(x, **{name: None for name in _TABLES if name in vars(x)})
     grown = replace_unchecked(bare, levels=tuple([levels[name] for name in x.variables]))
     tally = check_counted(x).tally()
-    counts = check_counted(grown).recoded(tally.counts, recodings, x)
+    counts = check_counted(grown).recoded_counts(tally.counts, recodings, x)
     return replace_unchecked(grown, learned={"counts": Tally(counts, tally.prior)})
 
 

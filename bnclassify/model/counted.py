@@ -49,7 +49,7 @@ class CountedModel(Model):
             return tally
         raise no_counts_error(self)
 
-    def recoded(
+    def recoded_counts(
         self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Model
     ) -> Any:
         """Return counts of the model ``before`` its levels changed, for its present levels."""

@@ -194,7 +194,7 @@ class ANDE(Average):
     def tabulate(self, tally: Tally) -> ANDE:
         return replace(self, counts=tally.counts[0], prior=tally.prior, learned={})
 
-    def recoded(
+    def recoded_counts(
         self, counts: tuple[Cooccurrence], recodings: Mapping[Hashable, Recoding], before: Model
     ) -> tuple[Cooccurrence]:
         return (counts[0].recoded([recodings[name] for name in self.variables]),)

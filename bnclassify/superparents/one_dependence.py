@@ -159,7 +159,7 @@ class AODE(Average):
             learned=learned,
         )
 
-    def recoded(
+    def recoded_counts(
         self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any
     ) -> Any:
         n, by_member = len(self.features), counts
@@ -171,7 +171,9 @@ class AODE(Average):
             ]
             by_member = tuple([(*own, classes) for own in tables])
         members = zip(self.members, by_member, strict=True)
-        by_member = tuple([member.recoded(tables, recodings, before) for member, tables in members])
+        by_member = tuple(
+            [member.recoded_counts(tables, recodings, before) for member, tables in members]
+        )
         if not (self._has_square and isinstance(by_member[0][-1], np.ndarray)):
             return by_member
         (*_, classes), total = by_member[0], self.spans[-1].stop
