@@ -91,8 +91,8 @@ def posterior_tally(x: Model) -> Tally:
         raise ValueError(f"interval must be None, because the tables of x were {how}.")
     raise ValueError(
         f"interval must be None for {x.type_in_words}, because it has no refits. Fit with "
-        "interval=True, as in bnc(class_var=..., dataset=..., interval=True), or fit a network with "
-        f"a prior above 0: {A_NETWORK}."
+        "interval=True, as in bnc(class_var=..., dataset=..., interval=True), or fit a network "
+        f"with a prior above 0: {A_NETWORK}."
     )
 
 
