@@ -226,8 +226,8 @@ def _sample_of_model(x: Model) -> _Sample:
     tally = x.learned.get("counts")
     if not isinstance(tally, Tally) or x.network is not x or x.densities:
         raise ValueError(
-            f"dataset must be the training data, because a model such as {x.type_in_words} does not "
-            "contain the shares of values. Call drift(x, newdata, dataset)."
+            f"dataset must be the training data, because a model such as {x.type_in_words} does "
+            "not contain the shares of values. Call drift(x, newdata, dataset)."
         )
     families = dict(
         zip(
