@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..base.arrays import Array
 from ..base.messages import sharing
-from ..model.arguments import check_model, check_tables
+from ..model.arguments import check_fitted_graph, check_model
 from ..model.model import Model
 from .families import position_of
 from .intervals import check_interval, posterior_tally, table_bounds, with_bounds
@@ -55,7 +55,7 @@ def params(x: Model) -> dict[Hashable, Array]:
            [0.295, 0.468, 0.556, 0.015],
            [0.229, 0.53 , 0.431, 0.971]])
     """
-    network = check_tables(x, "params")
+    network = check_fitted_graph(x, "params")
     tables = dict(zip(network.variables, network.cpts or (), strict=True))
     return tables | {
         name: np.stack([*x.columns().values()]) for name, x in network.densities.items()
@@ -119,7 +119,7 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     """
     if (probability := check_interval(interval)) is not None:
         return _bounded_cpt(check_model(x), variable, probability)
-    network = check_tables(x := check_model(x), "cpt")
+    network = check_fitted_graph(x := check_model(x), "cpt")
     table = params(network)
     family = network.families[position_of(network, variable)]
     labels = x.levels_by_name
@@ -138,7 +138,7 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
 
 def _bounded_cpt(x: Model, variable: Hashable, interval: float) -> pd.DataFrame:
     """Return a table with credible intervals of its entries."""
-    network, frame = check_tables(x, "cpt"), cpt(x, variable)
+    network, frame = check_fitted_graph(x, "cpt"), cpt(x, variable)
     tally = posterior_tally(network)
     bounds = table_bounds(tally.counts[network.variables.index(variable)], tally.prior, interval)
     return with_bounds(frame, bounds.reshape(2, *frame.shape))
