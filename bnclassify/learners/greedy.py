@@ -21,7 +21,7 @@ from ..model.arguments import check_size
 from ..model.recipes import Step, is_repeated
 from ..network.classifiers import BNC
 from ..reading.families import is_semi_naive
-from ..recipe.prior import find_prior
+from ..recipe.backoff_prior import find_prior
 from .arc_rules import Arc, ArcRules, check_start, written
 from .neighbors import Arcs, Edit, Parents, Structure, apply, name_edit
 from .networks import network
