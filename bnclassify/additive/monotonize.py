@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Positions, log_normalize
+from ..base.arrays import Positions, log_normalize, weights_at
 from ..base.checks import Instance, OneOf
 from ..base.immutable import record
 from ..base.messages import listed, shown, warn
@@ -283,5 +283,5 @@ def _log_loss(x: EffectTable, data: Dataset) -> float:
     classes = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
     known = np.flatnonzero(classes >= 0)
     logs = log_normalize(scores_at(x.score, x.place(data, "missing").take(known)))
-    weights = None if data.weights is None else data.weights[known]
+    weights = weights_at(data.weights, known)
     return float(-np.average(logs[np.arange(len(known)), classes[known]], weights=weights))
