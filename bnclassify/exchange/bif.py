@@ -19,7 +19,7 @@ from ..base.immutable import record
 from ..base.messages import cut, listed, repeated, shown
 from ..fitting.lp import lp
 from ..frames.dataset import Dataset
-from ..learners.fixed import fixed_again, fixed_network
+from ..learners.fixed import fixed_again, network_with_families
 from ..model.arguments import check_coded
 from ..model.model import Model
 from ..model.recipes import Step
@@ -461,7 +461,9 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
             f"{source} must have probabilities of every variable; got none of {listed(absent)}."
         )
     parents = {name: family_tables[name][0][1:] for name in variables}
-    structure = fixed_network(class_var, parents, Step("read_bif", fixed_again), origin=source)
+    structure = network_with_families(
+        class_var, parents, Step("read_bif", fixed_again), origin=source
+    )
     cpts = []
     for family in structure.families:
         file_family, table = family_tables[family[0]]

@@ -18,7 +18,7 @@ from ..base.immutable import record
 from ..base.messages import listed, plain, shown
 from ..frames.dataset import Countable
 from ..frames.schema import Known
-from ..learners.fixed import fixed_again, fixed_network
+from ..learners.fixed import fixed_again, network_with_families
 from ..model.arguments import check_model, check_tables
 from ..model.model import Model, renewed
 from ..model.recipes import A_NETWORK, Step, Tally
@@ -192,7 +192,9 @@ def from_tables(
         for parent in parents[name]:
             OneOf(tables, "a variable with a table").check(f"a parent of {shown(name)}", parent)
     levels = {name: tuple(map(plain, frame.index)) for name, frame in tables.items()}
-    structure = fixed_network(class_var, parents, Step("from_tables", fixed_again), origin="tables")
+    structure = network_with_families(
+        class_var, parents, Step("from_tables", fixed_again), origin="tables"
+    )
     cpts = [_read_table(tables[family[0]], family, levels) for family in structure.families]
     x = replace(structure, levels=tuple([levels[v] for v in structure.variables]), cpts=tuple(cpts))
     if rows is None:

@@ -23,7 +23,7 @@ from ..network.families import Family
 from ..network.priors import Prior, PseudoCounts
 from ..scores.formulas import Computed, Formula
 from ..scores.rows import Rows
-from .look_up import LookUp, by_blocks, number_levels, spans_of
+from .look_up import LookUp, log_joint_by_blocks, number_levels, spans_of
 
 _SMALL = 2**20  # cells
 
@@ -214,7 +214,7 @@ class AODE(Average):
         )
 
     @cached_property
-    def _look_up(self) -> LookUp:
+    def _log_tables(self) -> LookUp:
         """Ln P(level | superparent's level, class); at its own level, ln P(level, class)."""
         if self.priors is None or self.superparents is None or self.children is None:
             raise TypeError("the ensemble has no tables")
@@ -233,10 +233,10 @@ class AODE(Average):
         return Computed(self._scores_by_look_up, self.called, self.mean_of_members, averages=True)
 
     def _scores_by_look_up(self, rows: Rows) -> Array:
-        return by_blocks(self._joint_by_look_up, rows.codes, len(self.known_levels[-1]))
+        return log_joint_by_blocks(self._joint_by_look_up, rows.codes, len(self.known_levels[-1]))
 
     def _joint_by_look_up(self, codes: Codes) -> Array:
         levels = number_levels(codes, self.spans)
         equal = np.zeros(len(levels))
-        total = self._look_up.total(levels, levels, equal, marginalizes=True)
+        total = self._log_tables.log_joint_of_rows(levels, levels, equal, marginalizes=True)
         return total - float(np.log(len(levels)))
