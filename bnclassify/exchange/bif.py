@@ -20,7 +20,7 @@ from ..base.messages import cut, listed, repeated, shown
 from ..fitting.lp import lp
 from ..frames.dataset import Dataset
 from ..learners.fixed import fixed_again, network_with_families
-from ..model.arguments import check_coded
+from ..model.arguments import check_categorical_network
 from ..model.model import Model
 from ..model.recipes import Step
 from ..network.classifiers import BNC
@@ -337,7 +337,7 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     variable safety {
       type discrete [ 3 ] { low, med, high };
     """
-    model, file = check_coded(x, "write_bif"), as_path(path)
+    model, file = check_categorical_network(x, "write_bif"), as_path(path)
     tables, labels = params(model), values(model)
     names = dict(zip(model.variables, _as_words(model.variables, _NAME), strict=True))
     words = {name: _as_words(v, _LABEL) for name, v in labels.items()}

@@ -17,8 +17,8 @@ from ..frames.opening import InFull
 from ..frames.training import TrainingData, prepare_rows
 from ..metrics import METRICS
 from ..metrics.folds import Folds, folds_of
-from ..model.arguments import check_size
-from ..model.recipes import Step, is_repeated
+from ..model.arguments import check_size_of_scores
+from ..model.recipes import Step, is_recipe_running
 from ..network.classifiers import BNC
 from ..reading.families import is_semi_naive
 from ..recipe.backoff_prior import find_prior
@@ -170,7 +170,7 @@ class GreedySearch:
         Optional(Flag()).check("progress", self.progress)
         prior, generator = find_prior(**self.prior_setting), check_rng(self.rng)
         data = prepare_rows(dataset, class_var)
-        check_size(len(data), data.cards[-1])
+        check_size_of_scores(len(data), data.cards[-1])
         rules = ArcRules.check(
             self.required, self.forbidden, data.columns, directed=not moves.joins, apart=class_var
         )
@@ -242,7 +242,7 @@ class GreedySearch:
 
     def _warn_of_result(self, found: SearchResult, n_features: int) -> None:
         """Warn if no step improved the score by epsilon, or no feature was selected."""
-        if is_repeated():
+        if is_recipe_running():
             return
         if found.missed and not found.steps:
             warn(

@@ -24,7 +24,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.training import averages_views, prepare, prepare_rows
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from ..network.densities import Numbers, as_setting, numeric_columns_of
+from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
 from ..recipe.content_order import Contents
 from .arc_rules import Arc, ArcRules
 from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
@@ -177,7 +177,7 @@ def kdb_mi(
     rules.check_numbers_are_leaves(data.schema.numeric)
     rules.add_required_parents(dict.fromkeys(data.features, ()), "kdbk", k)
     settings = {"kdbk": k, "features": None if features is None else data.features}
-    step = Step("kdb_mi", kdb_mi, settings | rules.settings() | as_setting(numbers))
+    step = Step("kdb_mi", kdb_mi, settings | rules.settings() | numbers_as_setting(numbers))
     return network(class_var, _most_informative_parents(data, k, rules), data.schema, step)
 
 

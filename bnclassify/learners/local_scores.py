@@ -20,7 +20,7 @@ from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns, Schema
 from ..model.arguments import check_bnc
-from ..model.recipes import is_repeated
+from ..model.recipes import is_recipe_running
 from ..network.classifiers import BNC
 from ..network.families import Scope
 from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize
@@ -105,7 +105,7 @@ def warn_of_fractions(data: Countable, score: str) -> None:
     if (
         score == "loglik"
         or not data.is_weighted
-        or is_repeated()
+        or is_recipe_running()
         or getattr(data, "cases", None) is not None
     ):
         return

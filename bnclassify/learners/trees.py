@@ -18,7 +18,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.training import TrainingData, averages_views, prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from ..network.densities import Numbers, as_setting, numeric_columns_of
+from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
 from .arc_rules import Arc, ArcRules, arcs_in_words
 from .local_scores import LocalScores, check_score, warn_of_fractions
 from .networks import network
@@ -146,7 +146,7 @@ def tan_cl(
     first = 0 if root is None else coded.index(OneOf(coded, "a feature").check("root", root))
     warn_of_fractions(data, score)
     trace: dict[str, Any] = {}
-    settings = {"score": score, "root": root} | rules.settings() | as_setting(numbers)
+    settings = {"score": score, "root": root} | rules.settings() | numbers_as_setting(numbers)
     settings |= {
         "ess": None if ess == 1 else ess,
         "features": None if features is None else data.features,

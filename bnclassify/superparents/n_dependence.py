@@ -19,7 +19,7 @@ from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, frame_of
 from ..frames.schema import Levels
 from ..frames.training import find_schema
-from ..model.counted import estimated
+from ..model.counted import estimate_from_counts
 from ..model.model import MISSING_RULE, Model, PictureNotes
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
@@ -187,7 +187,7 @@ class ANDE(Average):
                 "averaged n-dependence estimators need smooth or m, which also define the joint "
                 f"probability of superparents and class; got {shown(prior)}."
             )
-        return estimated(self, data, prior)
+        return estimate_from_counts(self, data, prior)
 
     def count_all(self, data: Countable, prior: Prior) -> tuple[Cooccurrence]:
         return (count_cooccurrence(data, max(self.n + 1, 1 if self.subsumption is None else 2)),)
@@ -198,20 +198,20 @@ class ANDE(Average):
     def tabulate(self, tally: Tally) -> ANDE:
         return replace(self, counts=tally.counts[0], prior=tally.prior, learned={})
 
-    def recoded(
+    def recoded_counts(
         self, counts: tuple[Cooccurrence], recodings: Mapping[Hashable, Recoding], before: Model
     ) -> tuple[Cooccurrence]:
         return (counts[0].recoded([recodings[name] for name in self.variables]),)
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def properties_to_agree(self) -> dict[str, Any]:
         names = ("n", "min_count", "subsumption", "weighting", "prior")
-        return {**super().settings, **{name: getattr(self, name) for name in names}}
+        return {**super().properties_to_agree, **{name: getattr(self, name) for name in names}}
 
     @cached_property
     def score(self) -> Formula:
         """The log of the mean joint of the estimators that each row uses, from their counts."""
-        return Computed(self._scores_by_counts, self.called, self._formula_of_members)
+        return Computed(self._scores_by_counts, self.type_in_words, self._formula_of_members)
 
     def _scores_by_counts(self, rows: Rows) -> Array:
         return log_joint_by_blocks(
@@ -238,7 +238,7 @@ class ANDE(Average):
         return {(self.class_var, feature): 1.0 for feature in self.features}
 
     @property
-    def picture(self) -> PictureNotes:
+    def picture_notes(self) -> PictureNotes:
         if not self.n:
             return PictureNotes()
         phrase = "a feature is the parent" if self.n == 1 else "two features are the parents"
