@@ -416,7 +416,7 @@ def training_rows(x: Model, dataset: InFull) -> Dataset:
     """Return the training rows as a model reads them: with a class, and a weight above 0."""
     data = read_for(x, dataset, argument="dataset").select(x.variables)
     used = data.codes[data.positions[x.class_var]] >= 0
-    return data.taken(used if data.weights is None else used & (data.weights > 0))
+    return data.taken(used & (data.row_weights > 0))
 
 
 def with_value_shares(x: EffectTable, dataset: InFull) -> EffectTable:
@@ -437,7 +437,7 @@ def with_effect_moments(
     data = encode_for(x, training_rows(x, dataset), argument="dataset")
     codes = x.place(data, "missing").codes
     of_class = data.codes[data.positions[x.class_var]]
-    weights = np.ones(len(data)) if data.weights is None else data.weights
+    weights = data.row_weights
     entries = [
         *x.table_entries_at(codes, x.tables),
         *[pair.score_term.at(codes) for pair in x.pairs],

@@ -158,7 +158,7 @@ def _share_columns(x: EffectTable, rows: Opened[Dataset], c: int | None) -> dict
     if has_class:
         labels = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
         known, chosen = (weights_in_cells_and_pairs(at) for at in (labels >= 0, labels == c))
-        weights = np.ones(len(labels)) if data.weights is None else data.weights
+        weights = data.row_weights
         below = np.concatenate([[weights[labels >= 0].sum()], *map(np.ravel, known)])
         above = np.concatenate([[weights[labels == c].sum()], *map(np.ravel, chosen)])
         with np.errstate(invalid="ignore"):

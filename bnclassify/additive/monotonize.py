@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Positions, log_normalize
+from ..base.arrays import Positions, log_normalize, weights_at
 from ..base.checks import Instance, OneOf
 from ..base.immutable import record
 from ..base.messages import listed, shown, warn
@@ -278,8 +278,8 @@ def _warn_of_wrong_directions(
     texts = [f"{shown(name)}: {shown(turned[name])}" for name in wrong]
     rest = next(label for label in before.known_levels[-1] if label != constraints.target)
     warn(
-        f"directions: the effect of {listed(wrong)} on the log odds of {shown(constraints.target)} "
-        f"goes the other way. {rises}. Did you mean {{{', '.join(texts)}}}, or target={shown(rest)}?"
+        f"directions: the effect of {listed(wrong)} on the log odds of "
+        f"{shown(constraints.target)} goes the other way. {rises}. Did you mean {{{', '.join(texts)}}}, or target={shown(rest)}?"
     )
 
 
@@ -305,5 +305,5 @@ def _mean_log_loss(x: EffectTable, data: Dataset) -> float:
     classes = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
     known = np.flatnonzero(classes >= 0)
     logs = log_normalize(scores_at(x.score, x.place(data, "missing").take(known)))
-    weights = None if data.weights is None else data.weights[known]
+    weights = weights_at(data.weights, known)
     return float(-np.average(logs[np.arange(len(known)), classes[known]], weights=weights))

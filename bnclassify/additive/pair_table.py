@@ -54,8 +54,7 @@ def row_weights_of_pair(
 ) -> Array:
     """Return the weight of the rows, or of some of them, in each row of the table of a pair."""
     codes = x.place(data, "missing").codes
-    weights = np.ones(len(data)) if data.weights is None else data.weights
-    weights = weights if rows is None else weights * rows
+    weights = data.row_weights if rows is None else data.row_weights * rows
     first, second = _pair_axes(x, pair)
     at = [side.places[codes[i]] for side, i in zip((first, second), pair.features, strict=True)]
     known = (at[0] >= 0) & (at[1] >= 0)

@@ -158,7 +158,7 @@ def _grouped_training_rows(
     raw = in_order(as_cases(training_rows(learned_from, dataset)))
     data = encode_for(x, raw, argument="dataset")
     placed = x.place(data, "missing")
-    weights = np.ones(len(data)) if data.weights is None else data.weights
+    weights = data.row_weights
     groups = [_groups_of_values(x, i, placed.codes[i], weights) for i in range(len(x.features))]
     coded = np.array([of[own] for of, own in zip(groups, placed.codes, strict=True)], dtype=np.int8)
     classes = match(data, (x.class_var,), x.known_levels[-1:])[0].astype(np.intp)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..additive.effect_table import UNSEEN, EffectTable
-from ..base.arrays import Array, Codes, Mask
+from ..base.arrays import Array, Codes, Mask, weights_at
 from ..base.graphs import descending
 from ..base.messages import listed, needs_rows, shown
 from ..frames.dataset import Dataset
@@ -160,9 +160,8 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
     """Return the description of rows, or raise if there are none."""
     if is_partitioned(rows):
         raise needs_rows(argument, in_turn=False)
-    data = check_filled(encode_for(x, rows, x.features, argument), argument)
-    data = data if data.weights is None else data.taken(data.weights > 0)
-    weights = np.ones(len(data)) if data.weights is None else np.asarray(data.weights, dtype=float)
+    data = check_filled(encode_for(x, rows, x.features, argument), argument).counting()
+    weights = data.row_weights
     placed, total = x.place(data, "missing").codes, float(weights.sum())
     values, missing, unseen = list[Array](), list[float](), list[float]()
     for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
@@ -304,8 +303,8 @@ def _ends_of_tenths(numbers: Array, weights: Array | None) -> Array:
 def _weights_between(ends: Array, numbers: Array, weights: Array | None) -> Array:
     """Return the weight of numbers in each interval; NaN are left out."""
     known = ~np.isnan(numbers)
-    weights = None if weights is None else weights[known]
-    return np.bincount(np.searchsorted(ends, numbers[known]), weights, len(ends) + 1).astype(float)
+    places = np.searchsorted(ends, numbers[known])
+    return np.bincount(places, weights_at(weights, known), len(ends) + 1).astype(float)
 
 
 def _index_of(before: Array, after: Array) -> float:

@@ -163,7 +163,7 @@ def measure_strengths(x: Model, dataset: Any, most: int) -> dict[Hashable, float
     """
     data = check_filled(encode_for(check_fitted(x), dataset, x.features, "dataset"), "dataset")
     if max(len(data), data.size) > most:
-        ends = np.cumsum(np.ones(len(data)) if data.weights is None else data.weights)
+        ends = np.cumsum(data.row_weights)
         units = np.linspace(0, ends[-1] - min(1.0, ends[-1] / most), most)
         data = replace(data.taken(np.searchsorted(ends, units, side="right")), weights=None)
     return weigh_evidence(x, data, unseen="missing", argument="dataset").strengths

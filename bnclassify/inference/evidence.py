@@ -97,7 +97,7 @@ def weigh_evidence(
     weighed = [_weigh_evidence(x.score, rows.take(block), order, *compared) for block in some]
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)
-    weights = np.ones(len(data)) if data.weights is None else data.weights
+    weights = data.row_weights
     return Evidence(x, tuple(order), rows, log_odds, targets, rivals, posteriors, weights)
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, Positions, xlogx
+from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, Positions, weights_at, xlogx
 from ..counts.contingency import flat_index
 from ..frames.dataset import Dataset
 
@@ -33,7 +33,7 @@ class LeftOutScores:
 
     def __init__(self, data: Dataset) -> None:
         d, n_classes = len(data.columns) - 1, data.cards[-1]
-        weights = np.ones(len(data)) if data.weights is None else data.weights
+        weights = data.row_weights
         step = max(1, len(data) * d * d * n_classes // _MOST_TERMS)
         self.data, self.all_weights = data, weights
         self.rows = np.arange(0, len(data), step)
@@ -153,7 +153,7 @@ def pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list[Positions]]
     step = max(1, len(data) // _SCREENED_ROWS)
     codes = data.codes[:-1, ::step].astype(np.intp) + 1
     classes = data.codes[-1, ::step].astype(np.intp)
-    weights = None if data.weights is None else data.weights[::step]
+    weights = weights_at(data.weights, slice(None, None, step))
     cards = np.array(data.cards[:-1]) + 1  # a missing value is a level
     some = rank[: int((6 * _SCREENED_CELLS / max(1, len(classes))) ** (1 / 3))]
     some = some[(cards[some] > 2) & (cards[some] ** 3 * data.cards[-1] < 16 * len(classes))]

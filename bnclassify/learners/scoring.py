@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Mask, Positions, code_type, first_best, log
+from ..base.arrays import Array, ArrayOf, Mask, Positions, code_type, first_best, log, weights_at
 from ..base.messages import shown
 from ..counts.contingency import check_cells, flat_index
 from ..counts.family_counts import number_states
@@ -57,10 +57,10 @@ class FoldedData:
         codes = data.codes.take(rows, axis=1).astype(code_type(max(columns.cards)), copy=False)
         self.truth = codes[-1, : self.n_tested].copy()
         codes[-1] += (self.fold * self.n_classes).astype(codes.dtype)
-        weights = None if data.weights is None else data.weights[rows]
+        weights = weights_at(data.weights, rows)
         self.grouped = Dataset(columns, codes, pd.RangeIndex(len(rows)), weights)
         self.group, self.tested = codes[-1], codes[:-1, : self.n_tested]
-        self.weights = None if weights is None else weights[: self.n_tested]
+        self.weights = weights_at(weights, slice(self.n_tested))
         self.folds = [
             slice(start, end) for start, end in pairwise(np.cumsum([0, *self.sizes]).tolist())
         ]
@@ -104,7 +104,7 @@ class CrossValidatedScore:
         self._added = lru_cache(kept)(self._contribution_of_family)
         counts = np.bincount(data.group, data.grouped.weights, data.n_groups)
         self._starts = [fold.start for fold in data.folds]
-        self._weights = np.ones(data.n_tested) if data.weights is None else data.weights
+        self._weights = data.grouped.row_weights[: data.n_tested]
         self._sizes = np.add.reduceat(self._weights, self._starts)
         of_fold = self._bounded_logs(log(prior(data.training_counts(counts), axis=1)))
         self._of_class = of_fold.T.take(data.fold[: data.n_tested], axis=1)
@@ -137,7 +137,7 @@ class CrossValidatedScore:
             right = np.where(first_best(logs.T) == data.truth, self._weights, 0.0)
             return float((np.add.reduceat(right, self._starts) / self._sizes).sum() / data.n_folds)
         of_rows = self.metric.of_rows
-        given = [None if weights is None else weights[fold] for fold in data.folds]
+        given = [weights_at(weights, fold) for fold in data.folds]
         values = [
             of_rows(logs.T[f], data.truth[f], w) for f, w in zip(data.folds, given, strict=True)
         ]
@@ -162,7 +162,7 @@ class CrossValidatedScore:
         cells = flat_index([index, data.group], [prod(shape), data.n_groups])
         if (observed := data.rows_observed_in(family)) is not None:
             check_cells(data.grouped, (*family, -1))
-            cells, weights = cells[observed], None if weights is None else weights[observed]
+            cells, weights = cells[observed], weights_at(weights, observed)
         counts = np.bincount(cells, weights, prod(shape) * data.n_groups).reshape(*shape, -1)
         trained = data.training_counts(counts)
         card, configurations = shape[0], prod(data.cards[p] for p in family[1:])

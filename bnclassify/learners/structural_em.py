@@ -57,7 +57,7 @@ class Completions(Generic[D]):
                 at = self.starts[alike][:, None] + np.arange(grid.shape[1])
                 codes[np.array(hidden)[:, None], at.ravel()] = np.tile(grid, len(alike))
         self.rows_given = data
-        self.weights = np.ones(len(data)) if data.weights is None else data.weights
+        self.weights = data.row_weights
         self.data = replace(
             data, codes=codes, index=pd.RangeIndex(len(self.rows)), weights=self.weights[self.rows]
         )
@@ -98,7 +98,7 @@ def structural_em(
 
     The first structure is the best one of those of the complete rows and ``others``.
     """
-    data = data if data.weights is None else data.taken(data.weights > 0)
+    data = data.counting()
     complete: Mask = data.codes.min(axis=0) >= 0
     first = [list(parents) for parents in start]
     if complete.any():

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, log_normalize
+from ..base.arrays import Array, Codes, log_normalize, weights_at
 from ..base.immutable import cached_property
 from ..frames.dataset import Dataset, match
 from ..frames.schema import Levels
@@ -101,7 +101,7 @@ class Outcomes:
         actual = self.actual[position, :]
         known = slice(None) if (actual >= 0).all() else np.flatnonzero(actual >= 0)
         labelling = Labelling(self.levels[position], self.targets[position], self.index[known])
-        weights = None if self.weights is None else self.weights[known]
+        weights = weights_at(self.weights, known)
         return Outcome(self.logs[position][known], actual[known], labelling, weights)
 
 

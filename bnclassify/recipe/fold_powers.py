@@ -64,7 +64,7 @@ def _odds_of(x: Model, test: Dataset) -> FoldOdds:
     encoded = code_rows(x, test, x.variables)
     rows = x.place(encoded, unseen="missing")
     own: Codes = encoded.codes[encoded.positions[x.class_var]]
-    weights = np.ones(len(test)) if test.weights is None else test.weights
+    weights = test.row_weights
     total = odds(scores_at(x.score, rows))
     if isinstance(x, LogLinear):  # whose power leaves the trees of incomplete rows alone
         half = odds(scores_at(x.raised(0.5).score, rows))
