@@ -14,7 +14,7 @@ from ..base.messages import listed, repeated, shown
 from ..frames.dataset import Dataset, Opened, match
 from ..frames.opening import InFull, open_rows
 from ..inference.evidence import target_position
-from ..model.arguments import check_fitted, encode_for
+from ..model.arguments import check_fitted, encode_for_model
 from ..model.model import Model
 from .effect_table import RESERVED, EffectTable, row_weights_in_cells
 from .pair_table import row_weights_of_pair, table_rows_of_pair
@@ -145,7 +145,7 @@ def effects(
 def _share_columns(x: EffectTable, rows: Opened[Dataset], c: int | None) -> dict[str, Array]:
     """Return the share of rows with each value and, of two classes, the share of one in these."""
     has_class = c is not None and x.class_var in rows.columns
-    data = encode_for(x, rows, x.variables if has_class else x.features, "dataset")
+    data = encode_for_model(x, rows, x.variables if has_class else x.features, "dataset")
 
     def weights_in_cells_and_pairs(at: Mask | None = None) -> list[Array]:
         return [

@@ -16,7 +16,7 @@ from ..base.messages import listed, shown, warn
 from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull, open_rows
 from ..frames.schema import Columns
-from ..model.arguments import check_filled, check_fitted, check_not_dropped, encode_for
+from ..model.arguments import check_fitted, check_has_rows, check_not_dropped, encode_for_model
 from ..model.model import Model
 from ..model.recipes import Step
 from ..scores.evaluate import scores_at
@@ -113,7 +113,7 @@ def monotonize(
         )
     target = names[1] if target is None else OneOf(names).check("target", target)
     _check_directions(model, table, directions)
-    data = check_filled(encode_for(table, dataset, argument="dataset"), "dataset")
+    data = check_has_rows(encode_for_model(table, dataset, argument="dataset"), "dataset")
     if not data.label_counts(table.class_var).any():
         raise ValueError(
             f"dataset must have rows with a label of {shown(table.class_var)}; got none."
@@ -189,7 +189,7 @@ def _make_monotone(
 ) -> EffectTable:
     """Return a table in which effects have directions, with a recipe that repeats it."""
     dataset, recipe = training_rows(table, dataset), model.recipe
-    data = encode_for(table, dataset, argument="dataset")
+    data = encode_for_model(table, dataset, argument="dataset")
     result, learned = _closest_monotone_table(table, data, constraints), dict(table.learned)
     asked = {
         name: (direction, constraints.target) for name, direction in constraints.directions.items()
@@ -198,7 +198,7 @@ def _make_monotone(
     learned["log_loss"] = (_mean_log_loss(table, data), _mean_log_loss(result, data))
     if "refits" in learned:
         refits: tuple[EffectTable, ...] = learned["refits"]
-        coded = [encode_for(refit, dataset, argument="dataset") for refit in refits]
+        coded = [encode_for_model(refit, dataset, argument="dataset") for refit in refits]
         learned["refits"] = tuple(
             [
                 _closest_monotone_table(*pair, constraints)
@@ -279,7 +279,8 @@ def _warn_of_wrong_directions(
     rest = next(label for label in before.known_levels[-1] if label != constraints.target)
     warn(
         f"directions: the effect of {listed(wrong)} on the log odds of "
-        f"{shown(constraints.target)} goes the other way. {rises}. Did you mean {{{', '.join(texts)}}}, or target={shown(rest)}?"
+        f"{shown(constraints.target)} goes the other way. {rises}. Did you mean "
+        f"{{{', '.join(texts)}}}, or target={shown(rest)}?"
     )
 
 
@@ -304,6 +305,6 @@ def _mean_log_loss(x: EffectTable, data: Dataset) -> float:
     """Return the mean of -ln P(class | features), weighted, in the rows with a class."""
     classes = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
     known = np.flatnonzero(classes >= 0)
-    logs = log_normalize(scores_at(x.score, x.place(data, "missing").take(known)))
+    logs = log_normalize(scores_at(x.score, x.rows_to_score(data, "missing").take(known)))
     weights = weights_at(data.weights, known)
     return float(-np.average(logs[np.arange(len(known)), classes[known]], weights=weights))
