@@ -12,7 +12,7 @@ from ..model.model import Model
 from ..model.recipes import Tally
 from ..network.priors import PseudoCounts
 from ..reading.intervals import draw_tables, has_posterior
-from ..recipe.prior import PRIORS, find_prior
+from ..recipe.backoff_prior import PRIORS, find_prior
 
 
 def draw_completions(
