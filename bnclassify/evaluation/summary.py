@@ -15,7 +15,7 @@ from ..frames.opening import InFull, InParts, is_partitioned
 from ..inference.evidence import weigh_evidence
 from ..model.arguments import check_filled, check_fitted, check_model, encode_for, observed_in
 from ..model.model import Model
-from ..reading.facts import aligned, facts_of
+from ..reading.facts import aligned_lines, facts_of
 from .by_group import results_by_group
 from .cv import cv
 from .fold_scores import scheme_of
@@ -141,7 +141,7 @@ class _Summary(pd.DataFrame):
 
     def __repr__(self) -> str:
         facts = dict(self.itertuples(index=False, name=None)) if self.shape[1] == 2 else {}
-        return "\n".join(aligned(facts)) if facts else super().__repr__()
+        return "\n".join(aligned_lines(facts)) if facts else super().__repr__()
 
     def _repr_html_(self) -> str:
         with pd.option_context("display.max_colwidth", None):

@@ -30,7 +30,7 @@ _MOST_BYTES = 2**30
 """Maximum size of the content of a packed file."""
 
 
-def unpacked(content: bytes, source: str) -> bytes:
+def unpack_gzip(content: bytes, source: str) -> bytes:
     """Return the content of a file, unpacked if it was packed with gzip."""
     if not content.startswith(b"\x1f\x8b"):
         return content
@@ -58,7 +58,7 @@ def add_cells(cells: int, family: Sequence[Hashable], variables: Variables, fail
     return cells + own
 
 
-def normalize_rows(
+def normalize_distributions(
     rows: Array, family: Sequence[Hashable], labels: Sequence[tuple[str, ...]], fail: Fail
 ) -> None:
     """Normalize distributions, (configurations, labels), with sums that are 1 but for rounding."""

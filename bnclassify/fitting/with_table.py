@@ -26,7 +26,7 @@ from ..network.classifiers import BNC, Graph
 from ..network.em import expect, lay_out
 from ..network.families import Family
 from ..network.priors import MOST_ESS, Given
-from ..reading.families import position_of
+from ..reading.families import position_of_variable
 
 X = TypeVar("X", bound=Model)
 
@@ -72,7 +72,7 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     if network is not x:
         expected = "a single network, whose tables are used unchanged"
         raise TypeError(must_be("x", expected, x, f"Fit one: {A_NETWORK}."))
-    family = network.families[position_of(network, variable)]
+    family = network.families[position_of_variable(network, variable)]
     if variable in network.densities:
         raise TypeError(
             must_be("variable", "a variable with a table", variable, "Numbers have densities.")
@@ -115,7 +115,7 @@ def table_again(
     """Estimate the parameters of a structure, and replace a table again."""
     fitted: Graph = parameters(x, dataset, rng=rng)
     array = np.array(table, dtype=np.float64)
-    if (fitted.cpts or ())[position_of(fitted, variable)].shape != array.shape:
+    if (fitted.cpts or ())[position_of_variable(fitted, variable)].shape != array.shape:
         raise ValueError(f"{shown(variable)} must have the parents of the given table")
     return _with_replaced_table(fitted, variable, array)
 

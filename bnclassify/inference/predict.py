@@ -38,7 +38,13 @@ from ..frames.sources import in_pandas
 from ..metrics.outcomes import Labelling, class_type
 from ..model.arguments import check_fitted, check_ordered, encode_for, log_joint
 from ..model.model import Model
-from ..reading.intervals import MOST_DRAWN, check_draws, check_interval, drawn_bounds, with_bounds
+from ..reading.intervals import (
+    MOST_DRAWN,
+    bounds_of_drawn_models,
+    check_draws,
+    check_interval,
+    with_interval_columns,
+)
 from ..scores.evaluate import scores_at
 from ..scores.rows import Rows
 from ..several.multidimensional import MultiModel
@@ -382,8 +388,8 @@ def _predict_intervals(
     bounds = np.empty((2, *frame.shape))
     for block in blocks(len(frame), draws * frame.shape[1], MOST_DRAWN):
         posteriors = partial(_posteriors_of_targets, rows=rows.take(block), prior=prior)
-        bounds[:, block] = drawn_bounds(x, posteriors, interval, draws, seed)
-    return with_bounds(frame, bounds)
+        bounds[:, block] = bounds_of_drawn_models(x, posteriors, interval, draws, seed)
+    return with_interval_columns(frame, bounds)
 
 
 def _refit_intervals(
@@ -397,7 +403,9 @@ def _refit_intervals(
     """Predict posteriors with intervals, from those of models without a group of rows each."""
     frame = estimate(newdata)
     others = np.stack([refit(newdata).to_numpy() for refit in refits])
-    return with_bounds(frame, jackknife_bounds(frame.to_numpy(), others, interval, finest))
+    return with_interval_columns(
+        frame, jackknife_bounds(frame.to_numpy(), others, interval, finest)
+    )
 
 
 def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: float = 0.0) -> Array:

@@ -279,14 +279,14 @@ def markov_blanket(x: Model, variable: Hashable) -> tuple[Hashable, ...]:
     ('buying', 'maint', 'persons', 'lug_boot', 'safety')
     """
     model = check_single(x, "markov_blanket")
-    position = position_of(model, variable)
+    position = position_of_variable(model, variable)
     blanket = set(model.scopes[position])
     if not model.no_joint or variable == model.class_var:
         blanket.update(*(scope for scope in model.scopes if position in scope))
     return tuple([name for i, name in enumerate(model.variables) if i in blanket - {position}])
 
 
-def position_of(x: Model, variable: Hashable) -> int:
+def position_of_variable(x: Model, variable: Hashable) -> int:
     """Return the position of a variable of a model, or raise a KeyError."""
     check_not_dropped(x, "variable", [variable])
     OneOf(x.variables, "a variable of the model").check("variable", variable)
