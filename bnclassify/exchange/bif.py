@@ -343,7 +343,7 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     variable safety {
       type discrete [ 3 ] { low, med, high };
     """
-    model, file = check_categorical_network(x, "write_bif"), as_path(path)
+    model, file = check_categorical_network(x, "write_bif"), check_path(path)
     tables, labels = params(model), values(model)
     names = dict(zip(model.variables, _distinct_bif_words(model.variables, _NAME), strict=True))
     words = {name: _distinct_bif_words(v, _LABEL) for name, v in labels.items()}

@@ -202,8 +202,8 @@ def _data_of_page(
 ) -> dict[str, Any]:
     """Return the data of the page."""
     position = {variable: i for i, variable in enumerate(x.variables)}
-    names, cards = check_texts(x.variables, "variables"), cards_of_features(x)
-    lacking = _missing_in_training(x)
+    names, cards = distinct_texts(x.variables, "variables"), cards_of_features(x)
+    lacking = _features_missing_in_training(x)
     return {
         "classVar": names[-1],
         "labels": distinct_texts(scorer.labels, "labels of the class"),

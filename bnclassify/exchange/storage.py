@@ -206,7 +206,10 @@ def _check_consistency(x: Model) -> None:
     _check_shapes_of_tables(x)
     tally = x.learned.get("counts")
     if isinstance(tally, Tally) and tally.prior is not None:
-        _try_tables(replace(check_counted(x).tabulate(tally)))  # which checks the tables
+        # replace checks the tables
+        _check_shapes_of_tables(
+            replace(check_counted(x).tabulate(tally))
+        )
     with suppress(
         ValueError, OverflowError
     ):  # if it requires every feature, or pandas refuses its labels

@@ -285,7 +285,7 @@ def markov_blanket(x: Model, variable: Hashable) -> tuple[Hashable, ...]:
     ('buying', 'maint', 'persons', 'lug_boot', 'safety')
     """
     model = check_single_network(x, "markov_blanket")
-    position = position_of(model, variable)
+    position = position_of_variable(model, variable)
     blanket = set(model.scopes[position])
     if not model.no_joint or variable == model.class_var:
         blanket.update(*(scope for scope in model.scopes if position in scope))

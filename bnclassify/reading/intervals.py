@@ -98,7 +98,7 @@ def check_posterior_tally(x: Model) -> Tally:
 
 def draw_tables(x: Model, rng: np.random.Generator) -> Model:
     """Return a model with tables that are drawn from their posterior distribution."""
-    tally = posterior_tally(x)
+    tally = check_posterior_tally(x)
     return check_counted(x).tabulate(Tally(tally.counts, tally.prior.with_drawn_tables(rng)))
 
 
