@@ -20,8 +20,8 @@ from bnclassify.base.arrays import log_sum_exp, normalize
 from bnclassify.frames.training import prepare
 from bnclassify.model.arguments import log_joint
 from bnclassify.models import AODE
-from bnclassify.recipe.prior import find_prior
-from bnclassify.recipe.tables import LeftOut
+from bnclassify.recipe.backoff_prior import find_prior
+from bnclassify.recipe.prefix_tables import LeftOut
 from bnclassify.superparents import cooccurrence, look_up
 
 from .conftest import REFERENCE, informative_gaps

@@ -29,7 +29,7 @@ from ..frames.opening import InFull
 from ..model.arguments import encode_for_model
 from ..model.model import Model
 from ..recipe.blend import number_of_cases, scores_by_folds
-from ..recipe.cases import as_cases, in_order
+from ..recipe.content_order import as_cases, in_order
 from ..recipe.row_folds import split_rows
 from ..scores.evaluate import scores_at
 from .effect_table import EffectTable, PairEffects, training_rows

@@ -22,7 +22,7 @@ from ..model.model import Model, replace_unchecked
 from ..network.densities import Numbers, numeric_columns_of
 from ..numbers.preparation import Preparing
 from ..recipe import default
-from ..recipe.prior import PRIORS, find_prior
+from ..recipe.backoff_prior import PRIORS, find_prior
 from .lp import check_holds_out, find_held_out, lp, warn_of_rows
 from .refits import with_refits
 from .structure import check_able, keeps_numbers, learn_structure, ranks_parents

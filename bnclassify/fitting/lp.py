@@ -28,11 +28,11 @@ from ..network.em import EM
 from ..network.methods import PLAIN, Method
 from ..network.priors import Prior, is_nested
 from ..network.weighting import MANB, WANBIA, Subsumption
+from ..recipe.backoff_prior import find_prior
 from ..recipe.blend import fit_blend
 from ..recipe.fold_powers import fit_by_folds
 from ..recipe.leave_one_out import LeaveOneOut
-from ..recipe.powered import LeaveOneOutPower
-from ..recipe.prior import find_prior
+from ..recipe.posterior_power import LeaveOneOutPower
 from ..several.multidimensional import MultiModel
 from .rounds import raw_rows
 from .structure import learn_from_codes

@@ -28,8 +28,8 @@ from ..numbers.cut_points import table_of
 from ..numbers.discretizer import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..recipe import default
-from ..recipe.cases import as_cases, warn_of_copies
 from ..recipe.codings import FineData, further_codings
+from ..recipe.content_order import as_cases, warn_of_copies
 from ..recipe.weighted import Weighted
 
 _MANY_CODES = 50

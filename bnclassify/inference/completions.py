@@ -11,8 +11,8 @@ from ..model.counted import check_counted
 from ..model.model import Model
 from ..model.recipes import Tally
 from ..network.priors import PseudoCounts
-from ..reading.intervals import draw_tables, has_posterior_of_tables
-from ..recipe.prior import PRIORS, find_prior
+from ..reading.intervals import draw_tables, has_posterior
+from ..recipe.backoff_prior import PRIORS, find_prior
 
 
 def draw_completions(

@@ -21,7 +21,7 @@ from ..model.arguments import check_size_of_scores
 from ..model.recipes import Step, is_recipe_running
 from ..network.classifiers import BNC
 from ..reading.families import is_semi_naive
-from ..recipe.prior import find_prior
+from ..recipe.backoff_prior import find_prior
 from .arc_rules import Arc, ArcRules, arcs_in_words, parents_in_start
 from .neighbors import Arcs, Edit, Parents, Structure, apply_edit, name_edit
 from .networks import network

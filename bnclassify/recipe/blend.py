@@ -22,12 +22,12 @@ from ..base.messages import silently
 from ..base.parallel import number_of_jobs, run_tasks
 from ..frames.dataset import Dataset
 from ..model.model import Model
-from .cases import as_cases, in_order
-from .held_out import RIDGE, HeldOutTerms, Regression, WeightedFit
+from .backoff_prior import find_prior
+from .conditional_likelihood import Problem, common_power, log_likelihood, maximize
+from .content_order import as_cases, in_order
+from .held_out_terms import RIDGE, HeldOutTerms, Regression, WeightedFit
 from .leave_one_out import LeaveOneOut, distinct_rows, summary_of
 from .log_linear import LogLinear
-from .powers import Problem, common_power, log_likelihood, maximize
-from .prior import find_prior
 from .row_folds import split_rows
 from .weighted import Weighted, with_own_cuts, without_feature_parents
 

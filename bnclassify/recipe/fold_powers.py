@@ -21,10 +21,10 @@ from ..model.arguments import encode_opened_rows
 from ..model.model import Model, replace_unchecked
 from ..scores.evaluate import scores_at
 from .blend import FoldOdds
+from .conditional_likelihood import COMMON_PRECISION, odds
 from .leave_one_out import LeaveOneOutSummary
 from .log_linear import LogLinear
-from .powered import Powered
-from .powers import COMMON_PRECISION, odds
+from .posterior_power import Powered
 from .row_folds import split_rows
 
 Learn = Callable[[Model, Dataset], Model]

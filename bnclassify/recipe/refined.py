@@ -20,8 +20,8 @@ from ..scores.formulas import ScaledNumber, Sum, Table, Term
 from ..scores.rows import Rows
 from .codings import Coarsening, further_codings
 from .log_linear import LogLinear
-from .tables import PrefixTable
-from .terms import NumberTerms
+from .number_terms import NumberTerms
+from .prefix_tables import PrefixTable
 from .weighted import Stacked
 
 KNOWN_TERMS = (

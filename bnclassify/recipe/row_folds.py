@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.arrays import Array, Codes, Positions
 from ..frames.dataset import Dataset
-from .cases import class_ranks
+from .content_order import class_ranks
 
 D = TypeVar("D", bound=Dataset)
 

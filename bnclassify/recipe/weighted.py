@@ -18,13 +18,13 @@ from ..network.classifiers import BNC
 from ..numbers.discretizer import MovedCuts
 from ..scores.fading import Fading
 from ..scores.rows import Rows
+from .backoff_prior import concentrations_of
 from .codings import Coarsening, cut_by_class, recode
-from .counts import without_class
-from .groups import Group, learn_groups
+from .family_terms import Power, by_depth
 from .log_linear import LogLinear, shortened
-from .prior import concentrations_of
-from .tables import LeftOut, PrefixTable, class_shares
-from .terms import Power, by_depth
+from .prefix_counts import without_class
+from .prefix_tables import LeftOut, PrefixTable, class_shares
+from .stacked_families import Group, learn_groups
 
 
 @record

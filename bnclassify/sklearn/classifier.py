@@ -36,7 +36,7 @@ from ..model.model import Model
 from ..network.densities import numeric_columns_of
 from ..numbers.preparation import Preparing
 from ..recipe import default
-from ..recipe.prior import PRIORS
+from ..recipe.backoff_prior import PRIORS
 from .arguments import PREPARATION, arguments_of
 from .inputs import CategoricalInput, as_categories, as_labels, class_name, draw_seed
 

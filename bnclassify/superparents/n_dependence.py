@@ -26,7 +26,7 @@ from ..network.classifiers import BNC
 from ..network.ensemble import Average
 from ..network.families import Family
 from ..network.priors import Dirichlet, MEstimate, Prior
-from ..recipe.tables import LeftOut
+from ..recipe.prefix_tables import LeftOut
 from ..scores.formulas import Computed, Formula
 from ..scores.rows import Rows
 from .cooccurrence import Cooccurrence, count_cooccurrence

@@ -17,9 +17,9 @@ from ..model.recipes import NO_JOINT, Recipe
 from ..network.methods import Method
 from ..network.priors import Prior, check_positive
 from ..scores.formulas import Formula, Raised
+from .backoff_prior import check_prefix_prior
+from .conditional_likelihood import COMMON_PRECISION, common_power, log_likelihood, odds
 from .leave_one_out import LeaveOneOutSummary, rows_to_hold_out
-from .powers import COMMON_PRECISION, common_power, log_likelihood, odds
-from .prior import check_prefix_prior
 
 
 @record

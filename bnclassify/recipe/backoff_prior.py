@@ -26,8 +26,8 @@ from ..network.priors import (
     PseudoCounts,
     is_nested,
 )
-from .counts import PrefixCounts, count_nested, owners
-from .tables import PrefixTable, Stack, shrunk
+from .prefix_counts import PrefixCounts, count_nested, owners
+from .prefix_tables import PrefixTable, Stack, shrunk
 
 LEAST, MOST = 0.5, 5000.0
 """The range of concentrations."""

@@ -15,7 +15,7 @@ from ..base.calls import advance
 from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import how_to_merge, listed
 from ..counts.contingency import MAX_CELLS
-from .counts import Places, PrefixCounts, split_codings, walk
+from .prefix_counts import Places, PrefixCounts, split_codings, walk
 
 Read: TypeAlias = Callable[[int, "Array | None"], tuple[Array, Array, Array]]
 Deduct: TypeAlias = Callable[[int], tuple[Array, Array]]
