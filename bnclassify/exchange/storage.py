@@ -207,9 +207,7 @@ def _check_consistency(x: Model) -> None:
     tally = x.learned.get("counts")
     if isinstance(tally, Tally) and tally.prior is not None:
         # replace checks the tables
-        _check_shapes_of_tables(
-            replace(check_counted(x).tabulate(tally))
-        )
+        _check_shapes_of_tables(replace(check_counted(x).tabulate(tally)))
     with suppress(
         ValueError, OverflowError
     ):  # if it requires every feature, or pandas refuses its labels
