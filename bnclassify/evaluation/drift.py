@@ -218,7 +218,7 @@ def _sample_of_model(x: Model) -> _Sample:
     odds = np.full((1 if many == 2 else many, 1 + n), np.nan)
     if isinstance(x, EffectTable) and x.shares:
         counts = [_counts_of_shares(x, share) for share in x.shares]
-        if many == 2 and set(x.givens) <= {None} and not x.pairs:
+        if many == 2 and set(x.parent_positions) <= {None} and not x.pairs:
             pairs = zip(counts, x.tables, strict=True)
             logs = np.stack([x.constant, *[own @ table / own.sum() for own, table in pairs]])
             odds = (logs[:, 1] - logs[:, 0])[None]

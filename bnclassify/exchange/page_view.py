@@ -59,7 +59,7 @@ def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str
     """Return the points of a card: as tables by codes, and as lines to read."""
     table, totals = card.points, card.probabilities
     nothing = np.full((len(card.features), 1), -1)
-    neutral = card.points_at(Rows(nothing, unknown=nothing < 0)).ravel().tolist()
+    neutral = card.points_at_rows(Rows(nothing, unknown=nothing < 0)).ravel().tolist()
     rows = [
         [str(name), str(value), "", int(n)] for name, value, _, n in table.itertuples(index=False)
     ]
@@ -67,7 +67,7 @@ def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str
         rows, table[["variable", "given"]].itertuples(index=False), strict=True
     ):
         at = card.features.index(name) if name in card.features else -1
-        above = card.givens[at] if at >= 0 else None
+        above = card.parent_positions[at] if at >= 0 else None
         line[2] = "" if above is None else f"{titles[card.features[above]]} = {given}"
     # 25: number of totals
     some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, 25).round().astype(int))]

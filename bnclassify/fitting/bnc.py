@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Literal
 
 from ..additive.pairs import Pairs, check_pairs
-from ..additive.tabulate import as_sum
+from ..additive.tabulate import as_sum_of_effects
 from ..base.calls import check_arguments, guided, parameters_of, showing_progress
 from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_name, check_names
 from ..base.messages import did_you_mean, listed, shown, warn
@@ -218,7 +218,7 @@ def bnc(
         structure, rows = learn_structure(learner, class_var, data, options, preparing)
         fitted = _fit_structure(structure, rows, lp_args, chosen=chosen, **facts)
         fitted = with_refits(fitted, data, draws=draws) if interval else fitted
-        return as_sum(fitted, data, pairs) if additive else fitted
+        return as_sum_of_effects(fitted, data, pairs) if additive else fitted
 
 
 def _in_order(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any]:

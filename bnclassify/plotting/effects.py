@@ -302,7 +302,7 @@ def plot_nomogram(
 def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_NomogramScale], str]:
     """Return all scales, and the title."""
     codes = None if shown_row is None else shown_row.codes
-    points = None if shown_row is None else x.points_at(shown_row)
+    points = None if shown_row is None else x.points_at_rows(shown_row)
     most = int(max([points.max() for points in x.feature_points], default=0)) or 1
     table = x.written_points
     hidden = table["value"].eq(MISSING) | table["given"].astype(str).str.endswith(f" = {MISSING}")
@@ -312,7 +312,9 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Nomogr
         pairs = zip(x.features, codes[:, 0], strict=True)
         written = [(*x.written_levels(name), MISSING)[code] for name, code in pairs]
         known = {
-            i: f"{x.features[j]} = {written[j]}" for i, j in enumerate(x.givens) if j is not None
+            i: f"{x.features[j]} = {written[j]}"
+            for i, j in enumerate(x.parent_positions)
+            if j is not None
         }
     for (name, given), rows in table[~hidden].groupby(["variable", "given"], sort=False):
         i = x.features.index(name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..additive.effect_table import EffectTable
-from ..additive.pair_table import rows_of_pair
+from ..additive.pair_table import table_rows_of_pair
 from ..base.messages import listed, shown
 from ..inference.evidence import target_position
 from ..model.model import Model
@@ -44,7 +44,7 @@ def draw_effects_of_pair(
     c = target_position(labels, target)
     if c is None:
         raise ValueError(f"target must be one of {listed(labels)} to draw a pair; got None.")
-    rows, logs = rows_of_pair(x, pairs[chosen])
+    rows, logs = table_rows_of_pair(x, pairs[chosen])
     values = (
         list(dict.fromkeys(row[1] for row in rows)),
         list(dict.fromkeys(row[3] for row in rows)),
