@@ -82,7 +82,7 @@ def test_a_bar_appears_after_three_seconds(
 def test_a_long_search_for_changes_shows_a_bar(
     car: pd.DataFrame, clock: Clock, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    x, compute = bn.bnc("ande", "class", car, smooth=1), Changes.logs_after
+    x, compute = bn.bnc("ande", "class", car, smooth=1), Changes.log_joint_after
 
     def logs(changes: Any, sets: Any) -> Any:
         clock.now += 1.6
@@ -90,7 +90,7 @@ def test_a_long_search_for_changes_shows_a_bar(
 
     bn.counterfactual(x, car.iloc[0], "vgood")
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(Changes, "logs_after", logs)
+    monkeypatch.setattr(Changes, "log_joint_after", logs)
     bn.counterfactual(x, car.iloc[0], "vgood")
     assert "counterfactual: " in capsys.readouterr().err
 

@@ -356,7 +356,7 @@ def _fit_alone(
         )
     if fitted.recipe is not None:
         fitted = replace_unchecked(
-            fitted, recipe=replace(fitted.recipe, rows=TrainingRows.of(rows, x.targets))
+            fitted, recipe=replace(fitted.recipe, rows=TrainingRows.of_data(rows, x.targets))
         )
     if not (isinstance(dataset, Countable) and dataset.targets):  # the caller has issued warnings
         warn_of_rows(fitted, len(rows))

@@ -87,9 +87,9 @@ def _add_rows(x: Model, dataset: Opened[Any]) -> Model:
     def add_to(part: Model) -> Model:
         tally = check_counted(part).tally()
         grown = pooled(part, [tally.counts, check_counted(part).count_all(rows, tally.prior)])
-        return of_rows(grown, part, TrainingRows.of(rows, part.targets))
+        return of_rows(grown, part, TrainingRows.of_data(rows, part.targets))
 
-    return of_rows(x.map_parts(add_to), x, TrainingRows.of(rows, x.targets))
+    return of_rows(x.map_parts(add_to), x, TrainingRows.of_data(rows, x.targets))
 
 
 def _levels_of(x: Model, dataset: Opened[Any]) -> dict[Hashable, tuple[Hashable, ...]]:

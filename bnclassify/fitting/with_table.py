@@ -19,11 +19,11 @@ from ..base.messages import listed, plain, shown
 from ..frames.dataset import Countable
 from ..frames.schema import Known
 from ..learners.fixed import fixed_again, network_with_families
-from ..model.arguments import check_model, check_tables
+from ..model.arguments import check_fitted_graph, check_model
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import A_NETWORK, Step, Tally
 from ..network.classifiers import BNC, Graph
-from ..network.em import complete_classes, expect
+from ..network.em import complete_classes, expected_counts
 from ..network.families import Family
 from ..network.priors import MOST_ESS, Given
 from ..reading.families import position_of_variable
@@ -68,7 +68,7 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     >>> predict(with_table(model, "safety", table), car.head(1), prob=True).round(6)["acc"].item()
     0.0
     """
-    network = check_tables(x := cast("X", check_model(x)), "with_table")
+    network = check_fitted_graph(x := cast("X", check_model(x)), "with_table")
     if network is not x:
         expected = "a single network, whose tables are used unchanged"
         raise TypeError(must_be("x", expected, x, f"Fit one: {A_NETWORK}."))
@@ -205,7 +205,7 @@ def from_tables(
 def _as_counts(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...]:
     """Return the counts of rows in the proportions of a network: P(parents) · table · rows."""
     unknown = complete_classes(np.full((len(x.variables), 1), -1), x.cards)
-    joint, _ = expect(x.scopes, tables, unknown)
+    joint, _ = expected_counts(x.scopes, tables, unknown)
     # 1e-9: share of rows with a parent configuration of probability 0, whose column stays as it is
     shares = [np.maximum(table.sum(axis=0), 1e-9) for table in joint]
     return tuple([rows * share * table for share, table in zip(shares, tables, strict=True)])

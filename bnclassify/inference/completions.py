@@ -11,7 +11,7 @@ from ..model.counted import check_counted
 from ..model.model import Model
 from ..model.recipes import Tally
 from ..network.priors import PseudoCounts
-from ..reading.intervals import draw_tables
+from ..reading.intervals import draw_tables, has_posterior_of_tables
 from ..recipe.backoff_prior import PRIORS, find_prior
 
 

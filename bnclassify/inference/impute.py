@@ -19,7 +19,7 @@ from ..model.arguments import check_joint, encode_for_model
 from ..model.model import Model
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from .completions import draw_completions
-from .sample import numbers_at
+from .sample import numbers_in_rows
 
 
 @guided("Pass options by name: impute(x, frame, draws=n, rng=seed).")
@@ -123,7 +123,7 @@ def impute(
         completed = draw_completions(model, data, labels, draws, generator, burn_in=burn_in)
         codes = np.tile(codes, draws)
         table = pd.concat([table] * draws, keys=range(draws), names=["draw", *table.index.names])
-    numbers = numbers_at(model, completed, generator)
+    numbers = numbers_in_rows(model, completed, generator)
     result = table.copy()
     for i, name in enumerate(names):
         gaps: Mask = codes[i, :] < 0

@@ -227,7 +227,7 @@ def predict(
             )
         if points or interval is not None:
             raise ValueError(must_be("at_least", "None with points or interval", at_least))
-        predict_rows = _at_least(model, at_least, predict_rows)
+        predict_rows = _predictor_of_at_least(model, at_least, predict_rows)
     if check_interval(interval) is not None:
         if not prob or joint:
             raise ValueError("interval must be None unless prob is True and joint is False.")
@@ -323,7 +323,7 @@ def _predict_class(
     return labelling(data.index).labels(best)
 
 
-def _at_least(
+def _predictor_of_at_least(
     x: Model, label: Hashable, predict_rows: Callable[[NewData], Any]
 ) -> Callable[[NewData], Any]:
     """Return a function that predicts the probability of a label or a higher one."""

@@ -91,7 +91,7 @@ def sample(
     else:
         known, likelihoods = encode_evidence(model, evidence)
         codes = draw_given(model, known, likelihoods, n, generator, burn_in)
-    numbers, discretizer = numbers_at(model, codes, generator), model.discretizer
+    numbers, discretizer = numbers_in_rows(model, codes, generator), model.discretizer
     given: dict[Hashable, object] = {} if evidence is None else dict(evidence.items())
     for name, value in given.items():
         is_number = name in model.densities or name in model.cuts
@@ -110,7 +110,7 @@ def sample(
     return pd.DataFrame(columns)
 
 
-def numbers_at(
+def numbers_in_rows(
     x: Model, codes: Codes, rng: np.random.Generator | None = None
 ) -> dict[Hashable, Array]:
     """Return numeric features in complete rows, (rows,): conditional means, or drawn by rng."""

@@ -60,7 +60,9 @@ def network(
         parents = {**with_class, class_var: ()}
     families = families_with_class(class_var, parents)
     levels = None if schema is None else schema.select([family[0] for family in families]).levels
-    return BNC(class_var, families, levels, recipe=Recipe.of(class_var, step, schema), trace=trace)
+    return BNC(
+        class_var, families, levels, recipe=Recipe.of_step(class_var, step, schema), trace=trace
+    )
 
 
 def families_with_class(

@@ -120,7 +120,7 @@ def check_graph(x: object, question: str, *, sized: bool = False) -> Graph:
     """Return the single graph of ``x``, not an average if ``sized``, or raise."""
     model = check_model(x)
     if model.graph is None or (sized and len(model.members) > 1):
-        raise _of_members(model, question)
+        raise _not_single_error(model, question)
     graph: Graph = model.graph
     return graph
 
@@ -155,11 +155,11 @@ def check_categorical_network(x: object, question: str) -> BNC:
     return network
 
 
-def check_tables(x: object, question: str) -> Graph:
+def check_fitted_graph(x: object, question: str) -> Graph:
     """Return the single graph with tables of ``x``, or raise."""
     model = check_fitted(x)
     if model.network is None:
-        raise _of_members(model, question)
+        raise _not_single_error(model, question)
     network: Graph = model.network
     return network
 
@@ -174,7 +174,7 @@ def check_not_dropped(x: Model, argument: str, names: Iterable[Hashable]) -> Non
             raise KeyError(must_be(argument, "a feature of the model", name, remedy))
 
 
-def _of_members(x: Model, question: str) -> TypeError:
+def _not_single_error(x: Model, question: str) -> TypeError:
     got, remedy = x.type_in_words, "Fit one"
     if len(x.members) > 1:
         got = f"a model of {len(x.members)} networks ({x.type_in_words})"

@@ -83,7 +83,7 @@ class TrainingRows(Immutable):
             raise ValueError("classes must be pairs of a label and a weight of at least 0.")
 
     @classmethod
-    def of(cls, data: Countable, targets: tuple[Hashable, ...]) -> TrainingRows:
+    def of_data(cls, data: Countable, targets: tuple[Hashable, ...]) -> TrainingRows:
         """Return the facts of data with these class variables."""
         numbers = getattr(data, "numbers", {})
         lacking = [
@@ -141,7 +141,7 @@ class Recipe:
     rows: TrainingRows | None = field(default=None, compare=False)
 
     @classmethod
-    def of(cls, class_var: Hashable, step: Step, schema: Schema | None) -> Recipe:
+    def of_step(cls, class_var: Hashable, step: Step, schema: Schema | None) -> Recipe:
         """Return the recipe of a step whose setting ``features`` has the columns it selects."""
         settings = {name: value for name, value in step.settings.items() if value is not None}
         columns = settings.get("features")
@@ -162,7 +162,7 @@ class Recipe:
         return self.parameters(x, data, rng=rng) if self.parameters is not None else x
 
 
-def renew_parameters(recipe: Recipe | None, step: Step | None) -> Recipe | None:
+def with_parameter_step(recipe: Recipe | None, step: Step | None) -> Recipe | None:
     """Return a recipe with another step of parameters, if there is one."""
     return recipe if recipe is None or step is None else replace(recipe, parameters=step)
 

@@ -70,7 +70,9 @@ class PseudoCounts(Immutable):
     def __call__(self, counts: Array, axis: int = 0) -> Array:
         """Return the posterior mean of the table; see `Prior`."""
         levels, *parent_cards = counts.shape[axis:]
-        return self.shares(counts, counts.sum(axis=axis, keepdims=True), levels, prod(parent_cards))
+        return self.probabilities(
+            counts, counts.sum(axis=axis, keepdims=True), levels, prod(parent_cards)
+        )
 
     def tables_side_by_side(
         self,
@@ -87,16 +89,18 @@ class PseudoCounts(Immutable):
         sizes = sizes[sizes > 0]
         totals = np.add.reduceat(counts, sizes.cumsum() - sizes, axis=-1, dtype=np.float64)
         totals = np.repeat(totals, sizes, axis=-1)
-        return self.shares(counts, totals, cards[variable].astype(np.float64), configurations)
+        return self.probabilities(
+            counts, totals, cards[variable].astype(np.float64), configurations
+        )
 
-    def masses(
+    def counts_plus_prior(
         self, counts: ArrayOf[Any], levels: Amount, configurations: float | Positions
     ) -> Array:
         """Return N + a, as floats: the type of counts may be too narrow for the sum."""
         result: Array = np.add(counts, self.per_cell(levels, configurations), dtype=np.float64)
         return result
 
-    def shares(
+    def probabilities(
         self,
         counts: ArrayOf[Any],
         totals: ArrayOf[Any],
@@ -181,7 +185,9 @@ class Drawn(PseudoCounts):
     def __call__(self, counts: Array, axis: int = 0) -> Array:
         """Draw a table; see `Prior`."""
         levels, *parent_cards = counts.shape[axis:]
-        logs = self._log_masses(self.prior.masses(counts, levels, prod(parent_cards)))
+        logs = self._draw_log_gammas(
+            self.prior.counts_plus_prior(counts, levels, prod(parent_cards))
+        )
         return normalize(np.exp(logs - logs.max(axis=axis, keepdims=True)), axis)
 
     def tables_side_by_side(
@@ -194,14 +200,14 @@ class Drawn(PseudoCounts):
         """Draw the tables of several variables whose levels all occur."""
         starts = np.flatnonzero(np.diff(variable, prepend=-1))
         levels = cards[variable].astype(np.float64)
-        logs = self._log_masses(self.prior.masses(counts, levels, configurations))
+        logs = self._draw_log_gammas(self.prior.counts_plus_prior(counts, levels, configurations))
         masses: Array = np.exp(
             logs - np.repeat(np.maximum.reduceat(logs, starts, axis=-1), cards, axis=-1)
         )
         masses /= np.repeat(np.add.reduceat(masses, starts, axis=-1), cards, axis=-1)
         return masses
 
-    def _log_masses(self, shape: Array) -> Array:
+    def _draw_log_gammas(self, shape: Array) -> Array:
         """Return the logs of gamma variables, which do not underflow if the shape is small.
 
         If N is gamma(shape + 1) and E is exponential, ln N - E / shape is the log of a gamma(shape)
@@ -218,6 +224,6 @@ def check_positive(prior: Prior, argument: str) -> None:
         raise ValueError(f"{argument} requires smooth above 0, so that no probability is 0.")
 
 
-def tabulate(counts: Sequence[Array], prior: Prior) -> StackedArrays:
+def tables_from_counts(counts: Sequence[Array], prior: Prior) -> StackedArrays:
     """Return the tables of families from their counts; those of one shape are made together."""
     return by_shape(counts, lambda stack: prior(stack.astype(np.float64), axis=1))

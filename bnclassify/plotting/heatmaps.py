@@ -17,7 +17,7 @@ from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull
 from ..frames.schema import Levels, Schema
 from ..inference.explain import describe
-from ..model.arguments import check_tables, encode_for_model
+from ..model.arguments import check_fitted_graph, encode_for_model
 from ..model.model import Model
 from ..network.families import Family
 from ..reading.cpt import cpt
@@ -79,7 +79,7 @@ def plot_cpt(
     >>> model = lp(tan_cl("class", car), car, smooth=1)
     >>> ax = plot_cpt(model, "safety", dataset=car)
     """
-    x = check_tables(x, "cpt")
+    x = check_fitted_graph(x, "cpt")
     frame = cpt(x, variable)
     if not values(x)[variable]:
         raise TypeError(

@@ -44,7 +44,7 @@ def tail_probabilities(interval: float) -> list[float]:
 def bounds_of_table_entries(counts: Array, prior: PseudoCounts, interval: float) -> Array:
     """Return quantiles of a table's entries, (2, levels, parents' levels…), each a Beta."""
     levels, *parent_cards = counts.shape
-    mass = prior.masses(counts, levels, prod(parent_cards))
+    mass = prior.counts_plus_prior(counts, levels, prod(parent_cards))
     rest: Array = mass.sum(axis=0) - mass
     tails = np.reshape(tail_probabilities(interval), (2, *[1] * mass.ndim))
     is_beta = (mass > 0) & (rest > 0)

@@ -24,7 +24,7 @@ from ..model.recipes import Recipe, Tally
 from ..network.classifiers import Graph
 from ..network.ensemble import ArcShares, mean_arc_shares
 from ..network.families import Family, check_families
-from ..network.priors import Prior, tabulate
+from ..network.priors import Prior, tables_from_counts
 from ..scores.elimination import (
     Component,
     LogTable,
@@ -359,7 +359,7 @@ class MAODE(Bridged):
         return count_families(data, families)
 
     def tabulate(self, tally: Tally) -> MAODE:
-        tables = tabulate(tally.counts, tally.prior)
+        tables = tables_from_counts(tally.counts, tally.prior)
         by_family = dict(zip(self._counted_families, tables, strict=True))
         return replace(
             self,

@@ -24,7 +24,7 @@ from ..model.arguments import read_for_model
 from ..model.counted import CountedModel
 from ..model.derived import forward_to_basis
 from ..model.model import Fit, Model
-from ..model.recipes import Recipe, Step, TrainingRows, renew_parameters
+from ..model.recipes import Recipe, Step, TrainingRows, with_parameter_step
 from ..scores.elimination import score_all
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Computed, Formula
@@ -346,7 +346,7 @@ class Chain(Chained):
 
     def fit_each_link(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Chain:
         members = tuple(map(function, self.members, self._rows_of_members(dataset)))
-        return replace(self, members=members, recipe=renew_parameters(self.recipe, step))
+        return replace(self, members=members, recipe=with_parameter_step(self.recipe, step))
 
     @property
     def properties_to_agree(self) -> dict[str, Any]:
