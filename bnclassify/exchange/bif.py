@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..base.arrays import Array
-from ..base.checks import OneOf, available, check_name
+from ..base.checks import OneOf, check_name, options_sentence
 from ..base.immutable import record
-from ..base.messages import cut, listed, repeated, shown
+from ..base.messages import listed, repeated_items, shorten_text, shown
 from ..fitting.lp import lp
 from ..frames.dataset import Dataset
 from ..learners.fixed import fixed_again, network_with_families
@@ -172,7 +172,7 @@ class BIFReader:
             )
         self._skip_properties()
         self._read_pattern(r"\}", "property or }")
-        if twice := repeated(labels):
+        if twice := repeated_items(labels):
             self._raise_at_line(
                 f"{shown(name)} must have labels that differ; got {shown(twice[0])} twice. "
                 "Write another label in one of the places.",
@@ -193,7 +193,7 @@ class BIFReader:
                 name for name in next(_readings_of_list(header)) if name not in self.variables
             ]
             strange = (unknown or [header.strip()])[0]
-            advice = available(strange, self.variables)
+            advice = options_sentence(strange, self.variables)
             self._raise_at_line(f"must be declared variables; got {shown(strange)}. {advice}", at)
         if len(set(family)) < len(family):
             self._raise_at_line(f"must be different variables; got {listed(family)}.", at)
@@ -228,7 +228,9 @@ class BIFReader:
                 )
                 if not np.isnan(rows[place]).all():
                     given = (
-                        f"of {shown(family[0])}" if whole else f"for ({cut(configuration.strip())})"
+                        f"of {shown(family[0])}"
+                        if whole
+                        else f"for ({shorten_text(configuration.strip())})"
                     )
                     self._raise_at_line(f"the probabilities {given} are given twice.", at)
                 rows[place] = np.reshape(numbers, (shape[0], -1)).T
@@ -264,7 +266,7 @@ class BIFReader:
                 if labels
                 else "no labels without parents"
             )
-            self._raise_at_line(f"must be {expected}; got ({cut(text.strip())}).", at)
+            self._raise_at_line(f"must be {expected}; got ({shorten_text(text.strip())}).", at)
         position = 0
         for state, levels in zip(states, labels, strict=True):
             position = position * len(levels) + levels.index(state)
