@@ -147,7 +147,7 @@ def order_features(x: Model) -> list[int]:
     if graphs.find_cycle(parents):
         return list(range(len(x.features)))
     position = {name: i for i, name in enumerate(x.features)}
-    return [position[name] for layer in graphs.layers(parents) for name in layer]
+    return [position[name] for layer in graphs.topological_layers(parents) for name in layer]
 
 
 def _compared_positions(
@@ -314,7 +314,7 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
     rows = model.rows_of_codes(codes.reshape(len(codes), -1), numbers)
     alone = replace(rows, unknown=rows.codes < 0)
     logs = scores_at(model.score, alone, adjusted=False).reshape(*codes.shape[1:], -1)
-    frequent = graphs.descending(model.class_prior())[:_MOST_LINES]
+    frequent = graphs.descending_order(model.class_prior())[:_MOST_LINES]
     drawn_classes: list[int] = sorted(frequent.tolist()) if c is None else [c]
     odds = [logs[..., k] - log_sum_exp(np.delete(logs, k, axis=-1)) for k in drawn_classes]
     by_line = np.concatenate(odds)

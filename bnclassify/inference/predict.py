@@ -11,19 +11,25 @@ import pandas as pd
 
 from ..base import special
 from ..base.arrays import Array, blocks, code_type, first_best, log_normalize
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Flag, Names, OneOf, Seed, Unseen, check_columns, check_rng, must_be
 from ..base.messages import listed, shown
 from ..frames.dataset import Dataset
-from ..frames.foreign import AnyFrame, in_kind_of
+from ..frames.foreign import AnyFrame, in_library_of
 from ..frames.labels import check_unseen
 from ..frames.partitions import dask_frame_of
 from ..frames.records import Row
-from ..frames.sources import in_pandas
+from ..frames.sources import as_pandas
 from ..metrics.outcomes import Labelling, class_type
 from ..model.arguments import check_fitted, check_ordered, encode_for_model, log_joint
 from ..model.model import Model
-from ..reading.intervals import MOST_DRAWN, check_draws, check_interval, drawn_bounds, with_bounds
+from ..reading.intervals import (
+    MOST_DRAWN,
+    bounds_of_drawn_models,
+    check_draws,
+    check_interval,
+    with_interval_columns,
+)
 from ..scores.evaluate import scores_at
 from ..scores.rows import Rows
 from ..several.multidimensional import MultiModel
@@ -70,7 +76,7 @@ def predict(
 def predict(
     x: Model, newdata: AnyFrame, *, prob: bool = False, **options: Unpack[_PredictOptions]
 ) -> Any: ...
-@guided("Pass options by name: predict(x, newdata, prob=True).")
+@call_advice("Pass options by name: predict(x, newdata, prob=True).")
 def predict(
     x: Model,
     newdata: NewData | AnyFrame,
@@ -216,8 +222,8 @@ def predict(
         predict_rows = _with_intervals(model, reading, prior, settings, drawn)
     frame = dask_frame_of(newdata)
     if frame is None:
-        rows = newdata if isinstance(newdata, Dataset) else in_pandas(newdata)
-        answer: pd.Series[Any] | pd.DataFrame = in_kind_of(newdata, predict_rows(rows))
+        rows = newdata if isinstance(newdata, Dataset) else as_pandas(newdata)
+        answer: pd.Series[Any] | pd.DataFrame = in_library_of(newdata, predict_rows(rows))
     else:
         columns = list(frame.columns)
         check_columns([name for name in model.features if name not in unknown], columns, "newdata")
@@ -368,8 +374,8 @@ def _predict_intervals(
     bounds = np.empty((2, *frame.shape))
     for block in blocks(len(frame), draws * frame.shape[1], MOST_DRAWN):
         posteriors = partial(_posteriors_of_targets, rows=rows.take(block), prior=prior)
-        bounds[:, block] = drawn_bounds(x, posteriors, interval, draws, seed)
-    return with_bounds(frame, bounds)
+        bounds[:, block] = bounds_of_drawn_models(x, posteriors, interval, draws, seed)
+    return with_interval_columns(frame, bounds)
 
 
 def _refit_intervals(
@@ -383,7 +389,9 @@ def _refit_intervals(
     """Predict posteriors with intervals, from those of models without a group of rows each."""
     frame = estimate(newdata)
     others = np.stack([refit(newdata).to_numpy() for refit in refits])
-    return with_bounds(frame, jackknife_bounds(frame.to_numpy(), others, interval, finest))
+    return with_interval_columns(
+        frame, jackknife_bounds(frame.to_numpy(), others, interval, finest)
+    )
 
 
 def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: float = 0.0) -> Array:

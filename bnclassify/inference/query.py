@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes, blocks, code_type, log, log_normalize, log_sum_exp
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Instance, Names, Real, Seed, Whole, check_rng, is_among
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
-from ..frames.dataset import match
+from ..frames.dataset import codes_by_levels
 from ..model.arguments import check_joint, check_not_dropped, encode_for_model
 from ..model.counted import CountedModel
 from ..model.model import Model
-from ..reading.intervals import BOUNDS, check_draws, check_interval, drawn_bounds
+from ..reading.intervals import BOUNDS, bounds_of_drawn_models, check_draws, check_interval
 from ..scores.evaluate import scores_at
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from ..scores.rows import Rows
@@ -51,7 +51,7 @@ def query(
     draws: int = 1000,
     rng: Seed = None,
 ) -> pd.DataFrame: ...
-@guided("Pass options by name: query(x, variables, evidence).")
+@call_advice("Pass options by name: query(x, variables, evidence).")
 def query(
     x: Model,
     variables: Variables,
@@ -166,7 +166,7 @@ def query(
     def distribution(drawn: Model) -> Array:
         return np.exp(log_normalize(log_joint_table(drawn, requested, known, likelihoods).ravel()))
 
-    bounds = drawn_bounds(model, distribution, float(interval or 0), draws, seed)
+    bounds = bounds_of_drawn_models(model, distribution, float(interval or 0), draws, seed)
     frame = pd.DataFrame(dict(zip(BOUNDS, [bounds[0], found, bounds[1]], strict=True)), index=index)
     frame.attrs["log_evidence"] = log_evidence
     return frame
@@ -245,7 +245,7 @@ def _code_of(x: Model, name: Hashable, label: object) -> int:
     if is_among(label, levels):
         return list[object](levels).index(label)
     row = encode_for_model(x, {name: label}, [name], "evidence")
-    return int(match(row, [name], (levels,))[0, 0])
+    return int(codes_by_levels(row, [name], (levels,))[0, 0])
 
 
 def _log_likelihoods(x: Model, name: Hashable, weights: Mapping[Hashable, object]) -> Array:

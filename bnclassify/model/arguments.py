@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..base.arrays import Array, Mask
-from ..base.checks import OneOf, available, is_among, must_be
+from ..base.checks import OneOf, is_among, must_be, options_sentence
 from ..base.messages import listed, shown
 from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.numeric import as_floats
@@ -261,7 +261,7 @@ def _check_columns_exist(
     absent = [name for name in names if name not in columns]
     if not absent:
         return
-    advice = f" {available(absent[0], columns)}" if columns else ""
+    advice = f" {options_sentence(absent[0], columns)}" if columns else ""
     named = f"unknown={absent!r}" if len(absent) <= _FEW_NAMES else "their names as unknown"
     or_dict = " to explain, or a dict without them" if argument == "row" else ""
     raise KeyError(

@@ -13,10 +13,10 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks, log, log_sum_exp, share_out
-from ..base.calls import advance
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks, log, log_sum_exp, softmax
+from ..base.calls import advance_bar
 from ..base.checks import Real, Whole
-from ..base.immutable import ANY_NUMBER, Immutable, bounded, record
+from ..base.immutable import ANY_NUMBER, Immutable, field_bounds, record
 from ..base.messages import warn
 from ..counts.contingency import contingency_tables
 from ..frames.dataset import Dataset
@@ -40,7 +40,7 @@ class Run(Immutable):
     It has converged if the last iteration gained no more than the tolerance.
     """
 
-    bounds = bounded(objectives=ANY_NUMBER)
+    bounds = field_bounds(objectives=ANY_NUMBER)
 
     converged: bool
     objectives: tuple[float, ...]
@@ -111,7 +111,7 @@ def maximize_tables(
         [start(counts) for counts in observed],
         iterations=0 if complete else em.iterations,
         tolerance=em.tolerance * data.size,
-        report=lambda objective: advance(f"{objective:.6g} nats"),
+        report=lambda objective: advance_bar(f"{objective:.6g} nats"),
     )
     run = replace(run, converged=run.converged or complete)
     warn_if_not_converged(
@@ -181,7 +181,7 @@ class CompletedRows(NamedTuple):
 
 
 def complete_classes(codes: Codes, cards: Sequence[int]) -> list[CompletedRows]:
-    """Arrange (variables, rows) codes, the class last, for `expected_counts`, in bounded blocks."""
+    """Return blocks of rows of (variables, rows) codes, the class last, a copy per class."""
     n_classes = cards[-1]
     is_labeled = codes[-1] >= 0
     completed = []
@@ -213,7 +213,7 @@ def expected_counts(
         times = np.ones(len(logs_by_row)) if weights is None else weights[block.rows]
         evidence += float(times[times > 0] @ log_sum_exp(logs_by_row)[times > 0])
         # The weight of each copy of a row: that of the row times P(class of the copy | row).
-        shares = (share_out(logs_by_row, axis=1) * times[:, None]).ravel()
+        shares = (softmax(logs_by_row, axis=1) * times[:, None]).ravel()
         if not block.labeled:
             beliefs = chain(beliefs, _beliefs_given_features(scopes, factors, block))
         for belief in beliefs:
