@@ -11,15 +11,15 @@ import numpy as np
 from ..base.arrays import TOLERANCE, Array, Mask, first_best
 from ..base.checks import OneOf
 from ..base.graphs import maximum_forest, spanning_tree_posterior
-from ..counts.information import informations
+from ..counts.information import pair_informations
 from ..counts.pairs import PairStatistics, pair_statistics
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts
-from ..frames.training import TrainingData, averages_views, prepare
+from ..frames.training import TrainingData, averages_views, prepare_training_data
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from ..network.densities import Numbers, as_setting, numeric_columns_of
-from .arc_rules import Arc, ArcRules, written
+from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
+from .arc_rules import Arc, ArcRules, arcs_in_words
 from .local_scores import LocalScores, check_score, warn_of_fractions
 from .networks import network
 from .structural_em import check_missing, structural_em
@@ -27,7 +27,7 @@ from .structural_em import check_missing, structural_em
 
 def _bde_gains(data: Countable, ess: float) -> Array:
     """Return the contribution of an arc between two features to the log marginal likelihood."""
-    gains = LocalScores(data, "bde", ess).gains_given_class(len(data.features))
+    gains = LocalScores(data, "bde", ess).gains_of_arcs_given_class(len(data.features))
     return (gains + gains.T) / 2
 
 
@@ -133,7 +133,7 @@ def tan_cl(
     OneOf(_SCORES).check("score", score)
     ess = check_score("bde", ess)
     check_missing(missing, "available", score)
-    data = prepare(
+    data = prepare_training_data(
         dataset,
         (class_var,),
         features,
@@ -142,11 +142,11 @@ def tan_cl(
     )
     coded = tuple([name for name in data.features if name not in data.schema.numeric])
     rules = ArcRules.check(required, forbidden, data.columns, directed=False, apart=class_var)
-    rules.check_leaves(data.schema.numeric)
+    rules.check_numbers_are_leaves(data.schema.numeric)
     first = 0 if root is None else coded.index(OneOf(coded, "a feature").check("root", root))
     warn_of_fractions(data, score)
     trace: dict[str, Any] = {}
-    settings = {"score": score, "root": root} | rules.settings() | as_setting(numbers)
+    settings = {"score": score, "root": root} | rules.settings() | numbers_as_setting(numbers)
     settings |= {
         "ess": None if ess == 1 else ess,
         "features": None if features is None else data.features,
@@ -157,10 +157,10 @@ def tan_cl(
                 "missing must be 'available' with numbers; got 'em'. Discretize the numbers."
             )
         settings["missing"] = missing
-        parents, scores = _expected_forest(cast("TrainingData", data), score, first, rules)
+        parents, scores = _best_forest_by_em(cast("TrainingData", data), score, first, rules)
         trace |= {"scores": scores, "steps": ()}
     else:
-        among = rules.among(coded)
+        among = rules.rules_among(coded)
         of_coded = _best_forest(data.select((*coded, class_var)), score, ess, first, among)
         of_numbers = _parents_of_numbers(data, rules)
         parents = {name: {**of_coded, **of_numbers}[name] for name in data.features}
@@ -187,7 +187,7 @@ def _best_forest(
     return _directed_forest(features, weights, keep, root, rules, is_tree=score == "loglik")
 
 
-def _expected_forest(
+def _best_forest_by_em(
     data: TrainingData, score: str, root: int, rules: ArcRules
 ) -> tuple[dict[Hashable, tuple[Hashable, ...]], tuple[float, ...]]:
     """Return the result of `_best_forest` for incomplete data by structural EM, and its scores."""
@@ -198,7 +198,7 @@ def _expected_forest(
         )
     features, class_column, position = data.features, len(data.features), data.positions
 
-    def as_positions(parents: Mapping[Hashable, Sequence[Hashable]]) -> list[list[int]]:
+    def positions_of_parents(parents: Mapping[Hashable, Sequence[Hashable]]) -> list[list[int]]:
         return [
             [*[position[p] for p in parents[feature]], class_column] for feature in features
         ] + [[]]
@@ -206,10 +206,12 @@ def _expected_forest(
     none = np.zeros((class_column, class_column))
     start = _directed_forest(features, none, none > 0, root, rules, is_tree=False)
 
-    def learn(rows: TrainingData, _: object = None) -> list[list[int]]:
-        return as_positions(_best_forest(rows, score, 1, root, rules))
+    def learn_forest(rows: TrainingData, _: object = None) -> list[list[int]]:
+        return positions_of_parents(_best_forest(rows, score, 1, root, rules))
 
-    found, scores = structural_em(data, as_positions(start), learn, score, others=[learn(data)])
+    found, scores = structural_em(
+        data, positions_of_parents(start), learn_forest, score, others=[learn_forest(data)]
+    )
     named = {
         name: tuple([features[p] for p in ps[:-1]])
         for name, ps in zip(features, found, strict=False)
@@ -222,7 +224,7 @@ def _parents_of_numbers(data: Countable, rules: ArcRules) -> dict[Hashable, tupl
     required, forbidden = rules.required_and_forbidden(data.features)
     coded = [i for i, card in enumerate(data.cards[:-1]) if card]
     numbers = [i for i, card in enumerate(data.cards[:-1]) if not card]
-    found = informations(data, [(n, i) for n in numbers for i in coded], (len(data.features),))
+    found = pair_informations(data, [(n, i) for n in numbers for i in coded], (len(data.features),))
     parents: dict[Hashable, tuple[Hashable, ...]] = {}
     for number in numbers:
         values = np.array([value if rows else -np.inf for value, rows in islice(found, len(coded))])
@@ -250,7 +252,7 @@ def _directed_forest(
     ):
         raise ValueError(
             "required must not contain pairs that form a cycle; got "
-            f"{written(rules.required)}. Drop one of them."
+            f"{arcs_in_words(rules.required)}. Drop one of them."
         )
     first = np.where(required, 1 + 2 * np.abs(weights).max(initial=0.0), weights)
     parent = maximum_forest(first, (keep & ~forbidden) | required, roots)
@@ -260,8 +262,8 @@ def _directed_forest(
         and parent.count(-1) > maximum_forest(weights, keep, roots).count(-1)
     ):
         raise ValueError(
-            f"forbidden must leave a tree over all variables; got {written(rules.forbidden)}. "
-            "Drop some of them."
+            "forbidden must leave a tree over all variables; got "
+            f"{arcs_in_words(rules.forbidden)}. Drop some of them."
         )
     return {name: (names[p],) if p >= 0 else () for name, p in zip(names, parent, strict=True)}
 
@@ -321,8 +323,8 @@ def chow_liu(
     '[class] [buying|class] [maint|class] [doors|class] [persons|class] [lug_boot|class]
      [safety|class]'
     """
-    data = prepare(dataset, (class_var,), features)
-    rows = data.as_given
+    data = prepare_training_data(dataset, (class_var,), features)
+    rows = data.in_given_order
     names = rows.columns
     rules = ArcRules.check(required, forbidden, names, directed=False)
     first = names.index(

@@ -11,8 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from ..base.arrays import Array, Mask, Positions, added, code_type
-from ..base.immutable import COUNT, Immutable, bounded, cached_property, record
+from ..base.arrays import Array, Mask, Positions, code_type, sum_nested
+from ..base.immutable import COUNT, Immutable, cached_property, field_bounds, record
 from ..base.messages import how_to_merge
 from ..counts.contingency import (
     MAX_CELLS,
@@ -20,8 +20,8 @@ from ..counts.contingency import (
     Recoding,
     contingency_tables,
     count_families,
-    narrow,
-    recoded,
+    recode_counts,
+    to_narrowest_type,
 )
 from ..counts.pairs import count_pairs
 from ..frames.dataset import Countable, Dataset
@@ -46,7 +46,7 @@ class Cooccurrence(Immutable):
     see `Beside`.
     """
 
-    bounds = bounded(cards=COUNT, classes=COUNT, single=COUNT, pairs=COUNT, triples=COUNT)
+    bounds = field_bounds(cards=COUNT, classes=COUNT, single=COUNT, pairs=COUNT, triples=COUNT)
 
     cards: tuple[int, ...]
     classes: Array
@@ -55,7 +55,7 @@ class Cooccurrence(Immutable):
     triples: tuple[Counts, ...] = ()
 
     @cached_property
-    def feature(self) -> Positions:
+    def feature_of_level(self) -> Positions:
         """The feature of each level."""
         return np.repeat(np.arange(len(self.cards)), self.cards)
 
@@ -73,11 +73,11 @@ class Cooccurrence(Immutable):
         return rows
 
     def __add__(self, other: Cooccurrence) -> Cooccurrence:
-        pairs = narrow(added([self.pairs, other.pairs]))
+        pairs = to_narrowest_type(sum_nested([self.pairs, other.pairs]))
         both = Cooccurrence(
             self.cards, self.classes + other.classes, self.single + other.single, pairs
         )
-        every = np.arange(len(self.feature)), np.arange(len(self.classes))
+        every = np.arange(len(self.feature_of_level)), np.arange(len(self.classes))
         return _add_triples(both, [(self, *every), (other, *every)])
 
     def recoded(self, recodings: Sequence[Recoding]) -> Cooccurrence:
@@ -88,10 +88,14 @@ class Cooccurrence(Immutable):
             span.start + codes for span, (codes, _) in zip(spans_of(cards), features, strict=True)
         ]
         of_level = Recoding(np.concatenate([np.empty(0, dtype=np.intp), *levels]), sum(cards))
-        classes = recoded(self.classes, [of_class])
-        single = recoded(self.single, [of_level, of_class])
+        classes = recode_counts(self.classes, [of_class])
+        single = recode_counts(self.single, [of_level, of_class])
         no_pairs = np.empty((0, of_class.card, 0))
-        pairs = recoded(self.pairs, [of_level, of_class, of_level]) if len(self.pairs) else no_pairs
+        pairs = (
+            recode_counts(self.pairs, [of_level, of_class, of_level])
+            if len(self.pairs)
+            else no_pairs
+        )
         both = Cooccurrence(cards, classes, single, pairs)
         return _add_triples(both, [(self, of_level.codes, of_class.codes)])
 
@@ -100,17 +104,17 @@ class Cooccurrence(Immutable):
         # Of features a (levels 0, 1), b (2, 3) and c (4, 5, 6, 7), let level 0 occur with 2, 4 and
         # 5. Of each feature, one column stands for all absent levels: kept = [2, 3, 4, 5, 6], and 7
         # has the column of 6.
-        own: Mask = self.feature == self.feature[level]
+        own: Mask = self.feature_of_level == self.feature_of_level[level]
         occurs: Mask = self.occurs_with(level) & ~own
         absent = np.flatnonzero(~occurs & ~own)
-        features, first = np.unique(self.feature[absent], return_index=True)
+        features, first = np.unique(self.feature_of_level[absent], return_index=True)
         kept = occurs.copy()
         kept[absent[first]] = True
         columns = np.where(kept, np.cumsum(kept) - 1, -1)
         stand_in = np.full(len(self.cards), -1)
         stand_in[features] = columns[absent[first]]
-        columns[absent] = stand_in[self.feature[absent]]
-        later: Mask = self.feature > self.feature[level]
+        columns[absent] = stand_in[self.feature_of_level[absent]]
+        later: Mask = self.feature_of_level > self.feature_of_level[level]
         return Beside(level, np.flatnonzero(kept), columns, np.flatnonzero(occurs & later))
 
     def occurs_with(self, level: int) -> Mask:
@@ -120,11 +124,11 @@ class Cooccurrence(Immutable):
     @property
     def has_triples(self) -> bool:
         """Whether there are counts of triples for each level."""
-        beside = map(self.levels_with, range(len(self.feature)))
+        beside = map(self.levels_with, range(len(self.feature_of_level)))
         shapes = [(len(b.owners), len(self.classes), len(b.kept)) for b in beside]
         return [cells.shape for cells in self.triples] == shapes
 
-    def table(self, *features: int) -> Array:
+    def counts_of_features(self, *features: int) -> Array:
         """Return counts of joint levels of features counted together, (levels…, classes)."""
         if not features:
             return self.classes
@@ -177,8 +181,8 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
     both = Cooccurrence(tuple(cards), classes, single, pairs)
     if most < 3:
         return both
-    triples = data.add_up(partial(_count_within, both, _plan_triples(data, both)))
-    return replace(both, triples=tuple(map(narrow, triples)))
+    triples = data.sum_over_parts(partial(_count_triples, both, _plan_triples(data, both)))
+    return replace(both, triples=tuple(map(to_narrowest_type, triples)))
 
 
 def _check_size(data: Countable, what: str, cells: int, bytes_per_cell: int) -> None:
@@ -194,28 +198,28 @@ def _check_size(data: Countable, what: str, cells: int, bytes_per_cell: int) -> 
 
 
 def _plan_triples(data: Countable, both: Cooccurrence) -> list[Beside]:
-    plan = [both.levels_with(level) for level in range(len(both.feature))]
+    plan = [both.levels_with(level) for level in range(len(both.feature_of_level))]
     cells = len(both.classes) * sum(len(beside.owners) * len(beside.kept) for beside in plan)
-    _check_size(data, "triples", cells, narrow(both.single).itemsize)
+    _check_size(data, "triples", cells, to_narrowest_type(both.single).itemsize)
     return plan
 
 
-def _count_within(both: Cooccurrence, plan: Sequence[Beside], data: Dataset) -> list[Counts]:
+def _count_triples(both: Cooccurrence, plan: Sequence[Beside], data: Dataset) -> list[Counts]:
     """Count pairs of a level and an owner within the rows of each level."""
     return [
-        count_pairs(_rows_within(data, both, beside), beside.columns[beside.owners])
+        count_pairs(_rows_with_level(data, both, beside), beside.columns[beside.owners])
         if len(beside.owners)
         else np.empty((0, len(both.classes), len(beside.kept)))
         for beside in plan
     ]
 
 
-def _rows_within(data: Dataset, both: Cooccurrence, beside: Beside) -> Dataset:
+def _rows_with_level(data: Dataset, both: Cooccurrence, beside: Beside) -> Dataset:
     """Return the rows with a level, other features coded by the levels counted there."""
-    feature = int(both.feature[beside.level])
+    feature = int(both.feature_of_level[beside.level])
     others = [f for f in range(len(both.cards)) if f != feature]
-    cards = np.bincount(both.feature[beside.kept], minlength=len(both.cards))[others]
-    rows = data.taken(data.codes[feature] == beside.level - both.spans[feature].start)
+    cards = np.bincount(both.feature_of_level[beside.kept], minlength=len(both.cards))[others]
+    rows = data.take_rows(data.codes[feature] == beside.level - both.spans[feature].start)
     starts = np.array([[both.spans[f].start] for f in others])
     columns: Positions = beside.columns[rows.codes[others] + starts]
     codes = np.where(rows.codes[others] < 0, -1, columns - (np.cumsum(cards) - cards)[:, None])
@@ -230,7 +234,7 @@ def _add_triples(both: Cooccurrence, sources: Sequence[_Source]) -> Cooccurrence
     if not any(counts.triples for counts, *_ in sources):
         return both
     triples = []
-    for beside in map(both.levels_with, range(len(both.feature))):
+    for beside in map(both.levels_with, range(len(both.feature_of_level))):
         total = np.zeros((len(beside.owners), len(both.classes), len(beside.kept)))
         for counts, levels, classes in sources:
             for level in np.flatnonzero(levels == beside.level).tolist():
@@ -239,5 +243,5 @@ def _add_triples(both: Cooccurrence, sources: Sequence[_Source]) -> Cooccurrence
                 occurs = counts.occurs_with(level)[own.kept]
                 columns: Positions = beside.columns[levels[own.kept[occurs]]]
                 total[np.ix_(rows, classes, columns)] += counts.triples[level][..., occurs]
-        triples.append(narrow(total))
+        triples.append(to_narrowest_type(total))
     return replace(both, triples=tuple(triples))

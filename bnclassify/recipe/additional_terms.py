@@ -15,11 +15,11 @@ from ..frames.numeric import as_floats
 from ..frames.schema import MISSING
 from ..model.model import Model
 from ..scores.fading import Fading
-from .cases import column_order
-from .design import Design
+from .content_order import column_order
+from .design_matrix import Design
+from .number_terms import SCALES, NumberTerms, fit_terms, normal_scores
+from .prefix_tables import LeftOut
 from .refined import Refined
-from .tables import LeftOut
-from .terms import SCALES, NumberTerms, fit_terms, normal_scores
 from .weighted import Stacked
 
 _MOST_SHIFTS = 2**10  # levels with a shift; shifts of rarer levels would be shrunk to almost 0
@@ -58,7 +58,7 @@ class Refinement:
         if len(values) and names and names != ["densities"]:
             order, parents = _gaussian_parents(values, data, numbers)
             numbers, values = [numbers[i] for i in order], values[order]
-        weights = np.ones(len(data)) if data.weights is None else data.weights
+        weights = data.row_weights
         none, terms = np.empty((0, data.cards[-1])), []
         for name in (names or ["slopes"]) if numbers else []:
             scales = tuple(
@@ -113,7 +113,7 @@ class Refinement:
         data, numeric = self.data, self.numeric
         if "shifts" not in self.asked:
             return []
-        weights = np.ones(len(data)) if data.weights is None else data.weights
+        weights = data.row_weights
         counts = []
         for i, labels in enumerate(data.levels[:-1]):
             count = np.bincount(data.codes[i].astype(np.intp) + 1, weights, data.cards[i] + 1)[1:]
@@ -192,7 +192,7 @@ def _gaussian_parents(
     Numbers are in descending order of I(X;C), and parents are the earlier ones with the largest
     I(X;Y|C), both for normal distributions of the normal scores. Ties are broken by the contents.
     """
-    weights = np.ones(len(data)) if data.weights is None else data.weights
+    weights = data.row_weights
     scores = np.array([normal_scores(numbers, weights)(numbers) for numbers in values])
     ranks = np.argsort(column_order(data))[numbers]
     by_contents = np.argsort(ranks)
