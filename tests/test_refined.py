@@ -25,7 +25,7 @@ from bnclassify.recipe.refined import KNOWN_TERMS, Refined
 from bnclassify.recipe.refinement import _gaussian_parents
 from bnclassify.recipe.tables import LeftOut, class_probabilities, feature_probabilities
 from bnclassify.recipe.terms import GaussianTerm, fit_terms, normal_scores, z_scores
-from bnclassify.scores.evaluate import values_at
+from bnclassify.scores.evaluate import term_values_at
 from bnclassify.scores.formulas import Slope, Student
 
 from .conftest import read_reference
@@ -453,7 +453,7 @@ def test_missing_numbers_have_no_gaussian_term_nor_slope() -> None:
     rows = model.place(_encoded(model, frame.dropna().iloc[[0]].assign(distance=np.nan)))
     parts = dict.fromkeys(range(len(model.features)), 0.0)
     others = [term for term in model.total.terms if isinstance(term, Slope | Student)]
-    for owner, logs in values_at(replace(model.total, terms=tuple(others)), rows):
+    for owner, logs in term_values_at(replace(model.total, terms=tuple(others)), rows):
         parts[owner] += np.abs(logs).sum()
     assert parts[0] == 0
     assert parts[2] > 0

@@ -427,7 +427,10 @@ def with_unknown(x: EffectTable, dataset: InFull, ignored: Mask | None = None) -
     codes = x.place(data, "missing").codes
     of_class = data.codes[data.positions[x.class_var]]
     weights = np.ones(len(data)) if data.weights is None else data.weights
-    entries = [*x.entries_at(codes, x.tables), *[pair.term.at(codes) for pair in x.pairs]]
+    entries = [
+        *x.entries_at(codes, x.tables),
+        *[pair.term.entries_of_rows(codes) for pair in x.pairs],
+    ]
     effects = np.array(entries).reshape(len(entries), len(data), len(x.constant))
     counts = np.maximum(np.bincount(of_class, weights, len(x.constant)), _HALF)
     ignored = x.unknown.always if ignored is None and x.unknown is not None else ignored

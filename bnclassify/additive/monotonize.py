@@ -282,6 +282,6 @@ def _log_loss(x: EffectTable, data: Dataset) -> float:
     """Return the mean of -ln P(class | features), weighted, in the rows with a class."""
     classes = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
     known = np.flatnonzero(classes >= 0)
-    logs = log_normalize(scores_at(x.score, x.place(data, "missing").take(known)))
+    logs = log_normalize(scores_at(x.score, x.place(data, "missing").subset(known)))
     weights = None if data.weights is None else data.weights[known]
     return float(-np.average(logs[np.arange(len(known)), classes[known]], weights=weights))

@@ -24,14 +24,13 @@ from ..model.model import Model, renewed
 from ..model.recipes import Step
 from ..numbers.cut_points import describe_intervals, readable, shortest_cuts
 from ..scores.evaluate import (
-    alone_at,
+    effect_of_feature_alone,
     effects_at,
     main_effects,
-    scales_of,
-    scopes_in,
     scores_in_sequence,
     shifts_of_missing,
 )
+from ..scores.formulas import scales_of_feature, scopes_of_terms
 from ..scores.rows import Rows
 from .effect_table import (
     LEAST_MASS,
@@ -218,7 +217,7 @@ def _learned_of_table(x: Model) -> dict[str, Any]:
 
 def _is_sum_of_effects(x: Model) -> bool:
     """Whether the log odds are a sum of terms of a feature and at most one parent."""
-    scopes = scopes_in(x.score) if x.one_class and not x.is_sampled else None
+    scopes = scopes_of_terms(x.score) if x.one_class and not x.is_sampled else None
     parents = list(x.feature_parents.values()) if scopes is not None else []
     if scopes is None or any(len(above) > 1 for above in parents) or x.parents.get(x.class_var, ()):
         return False
@@ -307,7 +306,7 @@ def _feature_distributions(
     if any(x.feature_parents.values()):
         rows, tables = x.rows_of(codes, numbers), main_effects(x.score, cards_of(x))
         logs = [
-            alone_at(x.score, i, rows)[:card] if grids[i] else tables[i][:-1]
+            effect_of_feature_alone(x.score, i, rows)[:card] if grids[i] else tables[i][:-1]
             for i, card in enumerate(cards)
         ]
     else:
@@ -348,7 +347,7 @@ def _in_order(x: Model, rows: Rows, order: Sequence[int]) -> Array:
 
 def _training_points(x: Model, feature: int) -> tuple[Array, Array] | None:
     """Return training values of a feature, and their shares, if its effect is a curve; or None."""
-    scales = scales_of(x.score, feature)
+    scales = scales_of_feature(x.score, feature)
     if not scales:
         return None
     scale = max(scales, key=lambda each: len(each.knots))

@@ -27,8 +27,8 @@ from ..model.model import Model
 from ..plotting.canvas import ORANGE
 from ..plotting.networks import plot, sketch
 from ..plotting.nodes import visible
-from ..scores.evaluate import is_sum_of_tables, main_effects, shifts_of_missing
-from ..scores.formulas import Blend, Completed, Raised, Table
+from ..scores.evaluate import main_effects, shifts_of_missing
+from ..scores.formulas import Blend, Completed, Raised, Table, is_sum_of_tables
 from .libraries import check_texts
 from .page_view import check_titles, data_range, view_of
 from .scorer import Scorer, largest_table, scorer_of, tables_of

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base.arrays import Array, ArrayOf, log_sum_exp
 from ..base.immutable import cached_property
-from ..scores.elimination import eliminate, plan_scopes
+from ..scores.elimination import eliminate_variables, plan_elimination
 from ..scores.formulas import (
     Blend,
     Choice,
@@ -297,8 +297,8 @@ class ScoreColumns:
                 codes[v], [_aligned_factor(factor, (v, *scope)) for factor in touching]
             )
 
-        order, _ = plan_scopes(list(cards), [scope for scope, _ in factors], cards)
-        factors = eliminate(order, factors, combine)
+        order, _ = plan_elimination(list(cards), [scope for scope, _ in factors], cards)
+        factors = eliminate_variables(order, factors, combine)
         columns = [
             [cells.ravel()[c % cells.size] for _, cells in factors] for c in range(self.n_classes)
         ]

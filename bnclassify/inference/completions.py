@@ -27,7 +27,7 @@ def draw_completions(
     prior = _prior_of_em(x, len(data))
     if prior is None or x.class_var not in data.columns:
         again = np.tile(np.arange(len(data)), draws)
-        return x.complete(rows.take(again), labels[again], rng, burn_in=burn_in)
+        return x.complete(rows.subset(again), labels[again], rng, burn_in=burn_in)
     return _draws_by_augmentation(x, data, labels, draws, prior, rng, burn_in)
 
 

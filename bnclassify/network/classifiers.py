@@ -19,8 +19,8 @@ from ..model.counted import CountedModel, estimated
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Tally
 from ..scores.densities import Density
-from ..scores.elimination import complete, draw_columns
-from ..scores.evaluate import scores_at, terms_with
+from ..scores.elimination import complete, draw_column_per_row
+from ..scores.evaluate import network_terms_with_labels, scores_at
 from ..scores.factors import Factor
 from ..scores.formulas import Numeric, Sum, Table
 from ..scores.gibbs import BURN_IN, GibbsSampler
@@ -314,7 +314,7 @@ class BNC(Network):
         # in blocks, because terms of numbers become tables
         some = blocks(max(1, len(rows)), most=BLOCK_ROWS if self.densities else max(1, len(rows)))
         completed = [
-            complete(*terms_with(self.score, rows.take(block), labels[block]), rng)
+            complete(*network_terms_with_labels(self.score, rows.subset(block), labels[block]), rng)
             for block in some
         ]
         return np.concatenate(completed, axis=1)
@@ -384,10 +384,10 @@ class DN(Network):
         burn_in: int = BURN_IN,
     ) -> Codes:
         if rng is None:
-            return complete(*terms_with(self.score, rows, labels))
-        drawn = np.where(labels < 0, draw_columns(scores_at(self.score, rows), rng), labels)
-        sampler = GibbsSampler.of_factors(self.factors[:-1])
-        return np.vstack([sampler.run(rows.codes, drawn, burn_in, rng), drawn])
+            return complete(*network_terms_with_labels(self.score, rows, labels))
+        drawn = np.where(labels < 0, draw_column_per_row(scores_at(self.score, rows), rng), labels)
+        sampler = GibbsSampler.from_factors(self.factors[:-1])
+        return np.vstack([sampler.draw_missing(rows.codes, drawn, burn_in, rng), drawn])
 
 
 def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:

@@ -17,7 +17,7 @@ from ..model.counted import CountedModel, counted
 from ..model.derived import forwarding
 from ..model.model import MISSING_RULE, Model, renewed
 from ..model.recipes import Recipe, Step, TrainingRows
-from ..scores.elimination import draw_columns, try_all
+from ..scores.elimination import complete_by_enumeration, draw_column_per_row
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Formula, Mixture
 from ..scores.rows import Rows
@@ -63,7 +63,7 @@ class Average(CountedModel):
     ) -> Codes:
         if rng is None:
             cards = [len(known) for known in self.levels or ()]
-            return try_all(
+            return complete_by_enumeration(
                 lambda codes: scores_at(self.score, Rows(codes)),
                 cards,
                 np.vstack([rows.codes, labels]),
@@ -71,9 +71,9 @@ class Average(CountedModel):
         logs = np.stack([scores_at(member.score, rows) for member in self.members], axis=1)
         possible = (labels[:, None] == np.arange(logs.shape[-1])) | (labels[:, None] < 0)
         logs = log_sum_exp(np.where(possible[:, None], logs, -np.inf)) + self.log_weights
-        picks = draw_columns(logs, rng)
+        picks = draw_column_per_row(logs, rng)
         return self._by_member(
-            picks, lambda member, at: member.complete(rows.take(at), labels[at], rng)
+            picks, lambda member, at: member.complete(rows.subset(at), labels[at], rng)
         )
 
     def arc_shares(self) -> ArcShares:

@@ -209,7 +209,9 @@ def with_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fading:
     classes, counts = data.codes[-1, copies], weights[copies]
 
     def loss(exponent: float) -> float:
-        kept, added = replace(fading, exponent=float(exponent)).at(codes, *rest)
+        kept, added = replace(fading, exponent=float(exponent)).kept_share_and_added_scores(
+            codes, *rest
+        )
         return -log_likelihood(odds(kept[:, None] * terms + added + gaps), classes, counts)
 
     best = minimize_scalar(loss, bounds=(1.0, MOST_EXPONENT), method="bounded").x

@@ -93,7 +93,7 @@ class ChainEnsemble(Chained):
             return np.stack(tried)[best, :, np.arange(len(rows))].T
         labels = np.empty((len(self.class_vars), len(rows)), dtype=np.intp)
         for block in blocks(len(rows), prod(self.class_cards)):
-            joint = _log_mean([member.joint(rows.take(block)) for member in self.members])
+            joint = _log_mean([member.joint(rows.subset(block)) for member in self.members])
             labels[:, block] = np.unravel_index(first_best(joint), self.class_cards)
         return labels
 

@@ -25,7 +25,7 @@ from ..model.counted import CountedModel
 from ..model.derived import forwarding
 from ..model.model import Fit, Model
 from ..model.recipes import Recipe, Step, TrainingRows, renew_parameters
-from ..scores.elimination import score_all
+from ..scores.elimination import score_combinations
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Computed, Formula
 from ..scores.rows import Rows
@@ -422,5 +422,7 @@ def _given_before(x: Chain, i: int, codes: Codes) -> Array:
     shape = [cards[name] if name in member.features else 1 for name in x.order[:i]]
     hidden = [x.variables.index(name) for name in x.order[:i]]
     variables = _with_labels(x, codes)
-    logs = score_all(lambda tried: _log_posterior(x, member, tried), variables, hidden, shape)
+    logs = score_combinations(
+        lambda tried: _log_posterior(x, member, tried), variables, hidden, shape
+    )
     return logs.reshape(codes.shape[1], *shape, -1)
