@@ -68,7 +68,9 @@ def test_gains_are_those_of_a_loop_over_rows() -> None:
         others = [i for i in range(4) if i != child]
         for parents in [*combinations(others, 1), *combinations(others, 2)]:
             expected = gain_by_hand(frame, name, "".join("abcd"[i] for i in parents), min(1, 3 / np.sqrt(4)))
-            assert scores.gains(child, np.array([parents])) == pytest.approx([expected], abs=1e-9)
+            assert scores.gains_of_parent_sets(child, np.array([parents])) == pytest.approx(
+                [expected], abs=1e-9
+            )
 
 
 def test_weighted_rows_equal_repeated_rows() -> None:
@@ -136,7 +138,7 @@ def test_columns_that_are_never_observed_together_have_no_gain() -> None:
     for weights in (None, np.ones(40), np.linspace(0.5, 2, 40)):
         scores = LeftOutScores(bn.encode(frame, weights=weights))
         for child, parents in ((0, [[1]]), (1, [[0]]), (2, [[0, 1]])):
-            assert scores.gains(child, np.array(parents)).tolist() == [0]
+            assert scores.gains_of_parent_sets(child, np.array(parents)).tolist() == [0]
 
 
 def test_interactions_do_not_depend_on_the_order_of_rows() -> None:
@@ -158,9 +160,9 @@ def test_a_feature_has_parents_if_a_gain_exceeds_one_nat(seed: int) -> None:
     for child, family in families.items():
         if child != "y" and len(family) > 2:
             [parent] = set(family[1:]) - {"y"}
-            [gain] = scores.gains(names.index(child), np.array([[names.index(parent)]]))
+            [gain] = scores.gains_of_parent_sets(names.index(child), np.array([[names.index(parent)]]))
             assert gain > 1
     pairs = [np.array([0, 1])]
     found = k_dependence._gains_of_parents([scores], 2, np.array([0, 1, 3]), 0, pairs)
-    half = scores.gains(2, np.array(pairs))[0] / 2
+    half = scores.gains_of_parent_sets(2, np.array(pairs))[0] / 2
     assert found.tolist() == [half, half, 0]

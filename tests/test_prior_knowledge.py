@@ -18,7 +18,7 @@ from scipy.stats import chi2
 import bnclassify as bn
 from bnclassify.base.graphs import components
 from bnclassify.counts.contingency import contingency_tables
-from bnclassify.learners.neighbors import ancestors, superparents, tree_arcs
+from bnclassify.learners.neighbors import ancestors, superparent_additions, tree_arc_additions
 from bnclassify.learners.structural_em import Completions
 
 from .conftest import REFERENCE, scores_of
@@ -373,7 +373,7 @@ def test_completions_are_weighted_by_their_posteriors() -> None:
     voting = bn.load_voting().iloc[:25]
     x = bn.lp(bn.tan_cl("Class", voting), voting, smooth=1)
     rows = bn.encode(voting[list(x.variables)])
-    expected, evidence = Completions(rows).expect(x.scopes, x.cpts)
+    expected, evidence = Completions(rows).weighted_completions(x.scopes, x.cpts)
     assert evidence == pytest.approx(bn.loglik(x, voting), rel=1e-12)
     assert expected.size == pytest.approx(len(voting))
     pair = ["water_project_cost_sharing", "export_administration_act_south_africa"]
@@ -445,7 +445,7 @@ def test_moves_to_trees_leave_no_allowed_arc_out(data: st.DataObject) -> None:
         v: (data.draw(st.integers(0, v - 1)),) if v and data.draw(st.booleans()) else () for v in range(n)
     }
     forbidden = {arc for arc in permutations(range(n), 2) if data.draw(st.booleans())}
-    edits = tree_arcs(structure, forbidden)
+    edits = tree_arc_additions(structure, forbidden)
     offered = {(parents[-1], v) for edit in edits for v, parents in edit.items()}
     assert len(offered) == len(edits)
     assert not offered & forbidden
@@ -458,7 +458,7 @@ def test_moves_to_trees_leave_no_allowed_arc_out(data: st.DataObject) -> None:
             is_turned = (child, parent) in offered and not structure[parent]
             assert (parent, child) in offered or is_turned
     for superparent, edit in (
-        (next(iter(edit.values()))[0], edit) for edit in superparents(structure, forbidden)
+        (next(iter(edit.values()))[0], edit) for edit in superparent_additions(structure, forbidden)
     ):
         assert not {(superparent, child) for child in edit} & forbidden
 

@@ -16,8 +16,8 @@ from scipy.stats import t as student
 import bnclassify as bn
 from bnclassify.base.arrays import Array
 from bnclassify.inference.evidence import measure_effect
-from bnclassify.model.arguments import encode_for
-from bnclassify.model.model import renewed
+from bnclassify.model.arguments import encode_for_model
+from bnclassify.model.model import replace_unchecked
 from bnclassify.network.classifiers import BNC
 from bnclassify.recipe import powers, prior, refinement
 from bnclassify.recipe.design import Design
@@ -316,7 +316,7 @@ def test_terms_of_a_feature() -> None:
     assert numeric[numeric].index.tolist() == ["distance", "hills", "cost"]
     assert weights["shifts"].dropna().index.tolist() == ["weather", "flag"]
     row = frame.iloc[[0]]
-    rows = model.place(_encoded(model, row))
+    rows = model.rows_to_score(_encoded(model, row))
     [total] = model.unadjusted(rows)
     assert rows.codes.shape == (len(model.features), 1)
     assert {i: len(values) for i, values in rows.numbers.items()} == dict.fromkeys(model.numbers, 1)
@@ -326,14 +326,14 @@ def test_terms_of_a_feature() -> None:
 
 
 def _encoded(model: Any, frame: pd.DataFrame) -> bn.Dataset:
-    return encode_for(model, frame, model.features)
+    return encode_for_model(model, frame, model.features)
 
 
 def test_left_out_rows_of_a_fitted_model() -> None:
     """The contributions of excluded rows give the log-likelihood that was maximized."""
     frame = trips()
     model = learn(frame)
-    rows = model.place(_encoded(model, frame))
+    rows = model.rows_to_score(_encoded(model, frame))
     numbers = np.array([rows.numbers[i] for i in model.numbers])
     classes = np.searchsorted(["bus", "car", "walk"], frame["class"])
     left_out = LeftOut(classes, np.ones(len(frame)))
@@ -450,7 +450,7 @@ def test_missing_numbers_have_no_gaussian_term_nor_slope() -> None:
     model = learn(frame)
     nothing = bn.predict(model, {"distance": None}, prob=True)
     assert nothing.notna().all(axis=None)
-    rows = model.place(_encoded(model, frame.dropna().iloc[[0]].assign(distance=np.nan)))
+    rows = model.rows_to_score(_encoded(model, frame.dropna().iloc[[0]].assign(distance=np.nan)))
     parts = dict.fromkeys(range(len(model.features)), 0.0)
     others = [term for term in model.total.terms if isinstance(term, Slope | Student)]
     for owner, logs in term_values_at(replace(model.total, terms=tuple(others)), rows):
@@ -517,7 +517,7 @@ def test_effects_are_curves_of_all_terms() -> None:
     assert effect.points is not None
     for i in (0, 100, len(effect.points) - 1):
         row = {"distance": effect.points[i]}
-        told = bn.explain(renewed(alone, fading=None), row, target="car", against=["bus", "walk"])
+        told = bn.explain(replace_unchecked(alone, fading=None), row, target="car", against=["bus", "walk"])
         added = told.loc["distance", "log_odds"]
         assert effect.log_odds[0, i] == pytest.approx(added)
     model = learn(frame)

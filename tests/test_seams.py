@@ -202,7 +202,9 @@ class Reweighed(Derived):
 
     @property
     def score(self) -> Formula:
-        return Computed(lambda rows: scores_at(self.base.score, rows) + np.log(self.factors), self.called)
+        return Computed(
+            lambda rows: scores_at(self.base.score, rows) + np.log(self.factors), self.type_in_words
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -23,10 +23,10 @@ from bnclassify.frames.schema import Schema
 from bnclassify.learners import greedy, scoring
 from bnclassify.learners.neighbors import (
     additions_and_joins,
-    apply,
-    dependence_arcs,
+    apply_edit,
+    k_dependence_additions,
     removals_and_joins,
-    superparents,
+    superparent_additions,
 )
 from bnclassify.learners.scoring import CrossValidatedScore, FoldedData
 from bnclassify.metrics import METRICS
@@ -95,7 +95,7 @@ def test_every_candidate_of_every_step(name: str, learner: str, monkeypatch: pyt
             {number[v]: tuple(number[p] for p in f[1:-1]) for v, f in c["families"].items() if v != class_var}
             for c in step["candidates"]
         ]
-        assert [apply(structure, edit) for edit in edits] == expected
+        assert [apply_edit(structure, edit) for edit in edits] == expected
         np.testing.assert_allclose(scores, [c["score"] for c in step["candidates"]], rtol=0, atol=1e-12)
 
 
@@ -133,15 +133,15 @@ def plain_score(
 
 def candidates(structure: Mapping[int, tuple[int, ...]], n: int) -> list[Any]:
     """All sorts of edits, such as the learners make and others."""
-    arcs = dependence_arcs(structure, 3)
+    arcs = k_dependence_additions(structure, 3)
     pairs = [{**one, **other} for one, other in pairwise(arcs) if one.keys() != other.keys()]
     return [
         {},
         *arcs,
         *removals_and_joins(structure)[: len(structure)],
         *additions_and_joins(structure, range(n)),
-        *superparents(structure),
-        *[pair for pair in pairs if not find_cycle(apply(structure, pair))],
+        *superparent_additions(structure),
+        *[pair for pair in pairs if not find_cycle(apply_edit(structure, pair))],
     ]
 
 
@@ -180,7 +180,7 @@ def test_scores_are_those_of_fitting_and_predicting(way: str, data: st.DataObjec
         scores = score(structure, edits)
         again = score(structure, [edits[i] for i in some])  # what was kept is what it was
     for i, second in zip(some, again, strict=True):
-        candidate = apply(structure, edits[i])
+        candidate = apply_edit(structure, edits[i])
         names = {frame.columns[v]: [frame.columns[p] for p in ps] for v, ps in candidate.items()}
         x = bn.anb("class", names, rows, features=list(names))
         expected = plain_score(x, rows, tests, prior, metric)
@@ -194,7 +194,7 @@ def test_without_smoothing_any_class_may_be_impossible() -> None:
         frame["class"] = pd.Categorical(rng.integers(0, 3, 30))
         rows, tests = bn.encode(frame), fold_rows(np.arange(30) % 3, 30)
         structure: dict[int, tuple[int, ...]] = dict.fromkeys(range(8), ())
-        edits = dependence_arcs(structure, 1)
+        edits = k_dependence_additions(structure, 1)
         scores = CrossValidatedScore(FoldedData(rows, tests), find_prior(smooth=0))(structure, edits)
         for edit, score in zip(edits, scores, strict=True):
             [(child, [parent])] = edit.items()

@@ -20,7 +20,7 @@ from bnclassify.frames.training import prepare, prepare_rows
 from bnclassify.network import awnb as trees
 from bnclassify.network import weighting as wanbia
 from bnclassify.network.awnb import depth_weights
-from bnclassify.network.awnb import testing_depths as depths_of_trees
+from bnclassify.network.awnb import smallest_testing_depths as depths_of_trees
 from bnclassify.network.weighting import Objective, with_weights
 
 from .conftest import read_reference, reference_frame

@@ -29,9 +29,9 @@ from ..counts.contingency import flat_index
 from ..frames.dataset import Dataset
 from ..frames.opening import InFull
 from ..frames.schema import MISSING
-from ..model.arguments import encode_for, read_for
+from ..model.arguments import encode_for_model, read_for_model
 from ..model.derived import BuiltOn
-from ..model.model import MISSING_RULE, Model, lacks
+from ..model.model import MISSING_RULE, Model, unsupported_error
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
 from ..numbers.cut_points import interval_labels, written_point
@@ -244,7 +244,7 @@ class EffectTable(BuiltOn):
         return tuple(logs)
 
     @property
-    def outcomes(self) -> tuple[Formula, ...]:
+    def value_formulas(self) -> tuple[Formula, ...]:
         """The logs of P(value | class) of each feature alone."""
         return (
             Sum(
@@ -253,7 +253,7 @@ class EffectTable(BuiltOn):
         )
 
     def estimate(self, data: object, prior: object) -> Model:
-        raise lacks(self, "estimate its parameters from data")
+        raise unsupported_error(self, "estimate its parameters from data")
 
     def shown_values(self, name: Hashable) -> list[Hashable]:
         """Return the values of a feature: intervals or labels, and the last for missing values."""
@@ -393,7 +393,7 @@ def _mean_of_groups(table: Array, group: Positions, shares: Array) -> Array:
 
 def counts_in(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[Array]:
     """Return the weight of the rows, or of some of them, in each cell of the tables of features."""
-    codes, counts, weights = x.place(data, "missing").codes, list[Array](), data.weights
+    codes, counts, weights = x.rows_to_score(data, "missing").codes, list[Array](), data.weights
     if rows is not None:
         weights = rows.astype(float) if weights is None else rows * weights
     for scope, table in zip(x.term_scopes, x.tables, strict=True):
@@ -405,14 +405,14 @@ def counts_in(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[A
 
 def training_rows(x: Model, dataset: InFull) -> Dataset:
     """Return the training rows as a model reads them: with a class, and a weight above 0."""
-    data = read_for(x, dataset, argument="dataset").select(x.variables)
+    data = read_for_model(x, dataset, argument="dataset").select(x.variables)
     used = data.codes[data.positions[x.class_var]] >= 0
-    return data.taken(used if data.weights is None else used & (data.weights > 0))
+    return data.taken(used & (data.row_weights > 0))
 
 
 def with_shares(x: EffectTable, dataset: InFull) -> EffectTable:
     """Return a table with the shares of values in rows, and in half a row more per value."""
-    counts = counts_in(x, encode_for(x, dataset, x.features, "dataset"))
+    counts = counts_in(x, encode_for_model(x, dataset, x.features, "dataset"))
     masses: list[Array] = [count.reshape(len(count), -1).sum(axis=1) + _HALF for count in counts]
     return replace(x, shares=tuple([mass / float(mass.sum()) for mass in masses]))
 
@@ -423,10 +423,10 @@ def with_unknown(x: EffectTable, dataset: InFull, ignored: Mask | None = None) -
     Missing values of ``ignored`` features are unknown, as those of features are that no row lacks
     and whose missing values have no effect.
     """
-    data = encode_for(x, training_rows(x, dataset), argument="dataset")
-    codes = x.place(data, "missing").codes
+    data = encode_for_model(x, training_rows(x, dataset), argument="dataset")
+    codes = x.rows_to_score(data, "missing").codes
     of_class = data.codes[data.positions[x.class_var]]
-    weights = np.ones(len(data)) if data.weights is None else data.weights
+    weights = data.row_weights
     entries = [
         *x.entries_at(codes, x.tables),
         *[pair.term.entries_of_rows(codes) for pair in x.pairs],
@@ -448,7 +448,7 @@ def with_shrunk_gaps(x: EffectTable, dataset: InFull, ignored: Mask) -> EffectTa
 
     Missing values of ``ignored`` features have this mean.
     """
-    counts = counts_in(x, encode_for(x, dataset, x.features, "dataset"))
+    counts = counts_in(x, encode_for_model(x, dataset, x.features, "dataset"))
     tables = list(x.tables)
     for i, (table, [*known, lacking]) in enumerate(zip(tables, counts, strict=True)):
         if lacking > 0:

@@ -14,7 +14,7 @@ from ..base.messages import listed, repeated, shown
 from ..frames.dataset import Dataset, Opened, match
 from ..frames.opening import InFull, open_rows
 from ..inference.evidence import target_position
-from ..model.arguments import check_fitted, encode_for
+from ..model.arguments import check_fitted, encode_for_model
 from ..model.model import Model
 from .effect_table import RESERVED, EffectTable, counts_in
 from .pair_table import counts_of_pair, rows_of_pair
@@ -145,7 +145,7 @@ def effects(
 def _shares_in(x: EffectTable, rows: Opened[Dataset], c: int | None) -> dict[str, Array]:
     """Return the share of rows with each value and, of two classes, the share of one in these."""
     has_class = c is not None and x.class_var in rows.columns
-    data = encode_for(x, rows, x.variables if has_class else x.features, "dataset")
+    data = encode_for_model(x, rows, x.variables if has_class else x.features, "dataset")
 
     def counted(at: Mask | None = None) -> list[Array]:
         return [*counts_in(x, data, at), *[counts_of_pair(x, pair, data, at) for pair in x.pairs]]
@@ -155,7 +155,7 @@ def _shares_in(x: EffectTable, rows: Opened[Dataset], c: int | None) -> dict[str
     if has_class:
         labels = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
         known, chosen = (counted(at) for at in (labels >= 0, labels == c))
-        weights = np.ones(len(labels)) if data.weights is None else data.weights
+        weights = data.row_weights
         below = np.concatenate([[weights[labels >= 0].sum()], *map(np.ravel, known)])
         above = np.concatenate([[weights[labels == c].sum()], *map(np.ravel, chosen)])
         with np.errstate(invalid="ignore"):

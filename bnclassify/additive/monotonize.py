@@ -9,14 +9,14 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Positions, log_normalize
+from ..base.arrays import Positions, log_normalize, weights_at
 from ..base.checks import Instance, OneOf
 from ..base.immutable import record
 from ..base.messages import listed, shown, warn
 from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull, open_rows
 from ..frames.schema import Columns
-from ..model.arguments import check_filled, check_fitted, check_not_dropped, encode_for
+from ..model.arguments import check_fitted, check_has_rows, check_not_dropped, encode_for_model
 from ..model.model import Model
 from ..model.recipes import Step
 from ..scores.evaluate import scores_at
@@ -107,7 +107,7 @@ def monotonize(
         )
     target = names[1] if target is None else OneOf(names).check("target", target)
     _check_directions(model, table, directions)
-    data = check_filled(encode_for(table, dataset, argument="dataset"), "dataset")
+    data = check_has_rows(encode_for_model(table, dataset, argument="dataset"), "dataset")
     if not data.label_counts(table.class_var).any():
         raise ValueError(
             f"dataset must have rows with a label of {shown(table.class_var)}; got none."
@@ -177,14 +177,14 @@ def _order_of(table: EffectTable, name: Hashable, dataset: InFull) -> tuple[Hash
 def _made_monotone(model: Model, table: EffectTable, dataset: InFull, wish: _Wish) -> EffectTable:
     """Return a table in which effects have directions, with a recipe that repeats it."""
     dataset, recipe = training_rows(table, dataset), model.recipe
-    data = encode_for(table, dataset, argument="dataset")
+    data = encode_for_model(table, dataset, argument="dataset")
     result, learned = _closest_ordered_table(table, data, wish), dict(table.learned)
     asked = {name: (direction, wish.target) for name, direction in wish.directions.items()}
     learned["monotone"] = {**learned.get("monotone", {}), **asked}
     learned["log_loss"] = (_log_loss(table, data), _log_loss(result, data))
     if "refits" in learned:
         refits: tuple[EffectTable, ...] = learned["refits"]
-        coded = [encode_for(refit, dataset, argument="dataset") for refit in refits]
+        coded = [encode_for_model(refit, dataset, argument="dataset") for refit in refits]
         learned["refits"] = tuple(
             [_closest_ordered_table(*pair, wish) for pair in zip(refits, coded, strict=True)]
         )
@@ -282,6 +282,6 @@ def _log_loss(x: EffectTable, data: Dataset) -> float:
     """Return the mean of -ln P(class | features), weighted, in the rows with a class."""
     classes = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
     known = np.flatnonzero(classes >= 0)
-    logs = log_normalize(scores_at(x.score, x.place(data, "missing").subset(known)))
-    weights = None if data.weights is None else data.weights[known]
+    logs = log_normalize(scores_at(x.score, x.rows_to_score(data, "missing").subset(known)))
+    weights = weights_at(data.weights, known)
     return float(-np.average(logs[np.arange(len(known)), classes[known]], weights=weights))

@@ -51,9 +51,8 @@ def counts_of_pair(
     x: EffectTable, pair: PairEffects, data: Dataset, rows: Mask | None = None
 ) -> Array:
     """Return the weight of the rows, or of some of them, in each row of the table of a pair."""
-    codes = x.place(data, "missing").codes
-    weights = np.ones(len(data)) if data.weights is None else data.weights
-    weights = weights if rows is None else weights * rows
+    codes = x.rows_to_score(data, "missing").codes
+    weights = data.row_weights if rows is None else data.row_weights * rows
     first, second = _sides(x, pair)
     at = [side.places[codes[i]] for side, i in zip((first, second), pair.features, strict=True)]
     known = (at[0] >= 0) & (at[1] >= 0)

@@ -26,7 +26,7 @@ from ..base.immutable import cached_property
 from ..base.messages import listed, shown, warn
 from ..frames.dataset import match
 from ..frames.opening import InFull
-from ..model.arguments import encode_for
+from ..model.arguments import encode_for_model
 from ..model.model import Model
 from ..recipe.blend import number_of_cases, scores_by_folds
 from ..recipe.cases import as_cases, in_order
@@ -154,9 +154,9 @@ def _rows_of(
 ) -> tuple[_Rows, list[Positions], Positions]:
     """Return training rows, the group of each value of each feature, and the fold of each row."""
     raw = in_order(as_cases(training_rows(learned_from, dataset)))
-    data = encode_for(x, raw, argument="dataset")
-    placed = x.place(data, "missing")
-    weights = np.ones(len(data)) if data.weights is None else data.weights
+    data = encode_for_model(x, raw, argument="dataset")
+    placed = x.rows_to_score(data, "missing")
+    weights = data.row_weights
     groups = [_groups_of(x, i, placed.codes[i], weights) for i in range(len(x.features))]
     coded = np.array([of[own] for of, own in zip(groups, placed.codes, strict=True)], dtype=np.int8)
     classes = match(data, (x.class_var,), x.known_levels[-1:])[0].astype(np.intp)
@@ -167,7 +167,7 @@ def _rows_of(
     units = [weights[fold.rows] if fold.units is None else fold.units for fold in split]
     scores = scores_at(x.score, placed)[at]
     if n >= 2 * number and "leave_one_out" in learned_from.learned:
-        own = encode_for(learned_from, raw, argument="dataset").select(learned_from.variables)
+        own = encode_for_model(learned_from, raw, argument="dataset").select(learned_from.variables)
         scores = scores_by_folds(learned_from, own, number)
     scores = scores - scores.mean(axis=1, keepdims=True)
     waves = _waves_of(x, groups)

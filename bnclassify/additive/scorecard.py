@@ -180,7 +180,7 @@ class Scorecard(EffectTable):
         whole = (neutral / self.unit).round().astype(np.int64)
         return np.where(values_without_effect(self.score, rows), whole[:, None], points)
 
-    def points_of(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
+    def points_of_rows(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
         own, n = self.points_at(rows)[list(order)], len(rows)
         best = np.array(list(self.entries_at(rows.codes, self._best_points)), dtype=np.int64)
         lost = np.maximum(best.reshape(len(self.features), n)[list(order)] - own, 0)

@@ -17,10 +17,10 @@ from ..frames.dataset import Dataset
 from ..frames.numeric import as_floats
 from ..frames.opening import InFull
 from ..frames.schema import MISSING
-from ..inference.evidence import cards_of, order_features
-from ..inference.value_of_information import grid_of
-from ..model.arguments import check_fitted, read_for
-from ..model.model import Model, renewed
+from ..inference.evidence import cards_of_features, order_features
+from ..inference.value_of_information import density_grid
+from ..model.arguments import check_fitted, read_for_model
+from ..model.model import Model, replace_unchecked
 from ..model.recipes import Step
 from ..numbers.cut_points import describe_intervals, readable, shortest_cuts
 from ..scores.evaluate import (
@@ -115,17 +115,17 @@ def as_sum(x: Model, data: InFull, pairs: Any = None) -> EffectTable:
     if "refits" in table.learned:
         both = zip(table.learned["refits"], x.learned["refits"], strict=True)
         refits = tuple([_with_gaps(refit, data, model) for refit, model in both])
-        table = renewed(table, learned={**table.learned, "refits": refits})
+        table = replace_unchecked(table, learned={**table.learned, "refits": refits})
     if recipe is not None and recipe.parameters is not None:
         name, settings = f"{recipe.parameters} as a table", {"parameters": recipe.parameters}
         settings |= {} if pairs is None else {"pairs": pairs}
         recipe = replace(recipe, parameters=Step(name, fit_sum, settings, draws=True))
-    return renewed(table, recipe=recipe)
+    return replace_unchecked(table, recipe=recipe)
 
 
 def _with_shortest_cuts(x: EffectTable, data: InFull) -> EffectTable:
     """Return a table with the shortest cut points between the same values of its training data."""
-    numbers, values = read_for(x, data, x.cuts, "dataset").numbers, dict(x.axes)
+    numbers, values = read_for_model(x, data, x.cuts, "dataset").numbers, dict(x.axes)
     for name, cuts in x.cuts.items():
         if name in numbers:
             values[name] = Values.between(shortest_cuts(cuts, numbers[name]))
@@ -233,16 +233,16 @@ def _check_sum(x: Model) -> None:
     if not _is_sum_of_effects(x):
         raise ValueError(
             "x must be a model whose log odds are a sum of effects of at most two features, of "
-            f"which one is a parent of the other; got {x.called}, whose log odds are not. Fit it "
-            "with additive=True, as in bnc(class_var=..., dataset=..., additive=True), or use nb, "
-            "tan_cl, or kdb_mi with dag_args={'kdbk': 1}."
+            f"which one is a parent of the other; got {x.type_in_words}, whose log odds are not. "
+            "Fit it with additive=True, as in bnc(class_var=..., dataset=..., additive=True), or "
+            "use nb, tan_cl, or kdb_mi with dag_args={'kdbk': 1}."
         )
 
 
 def _points_of_feature(x: Model, name: Hashable) -> tuple[Hashable, ...]:
     """Return the levels of a feature, or the points of a grid if it has a density."""
     if name in x.densities:
-        return tuple(grid_of(x.densities[name])[0].tolist())
+        return tuple(density_grid(x.densities[name])[0].tolist())
     return x.levels_by_name[name]
 
 
@@ -304,17 +304,17 @@ def _feature_distributions(
     }
     codes[grids] = 0
     if any(x.feature_parents.values()):
-        rows, tables = x.rows_of(codes, numbers), main_effects(x.score, cards_of(x))
+        rows, tables = x.rows_of_codes(codes, numbers), main_effects(x.score, cards_of_features(x))
         logs = [
             effect_of_feature_alone(x.score, i, rows)[:card] if grids[i] else tables[i][:-1]
             for i, card in enumerate(cards)
         ]
     else:
-        found = _in_order(x, x.rows_of(codes, numbers), order)
+        found = _in_order(x, x.rows_of_codes(codes, numbers), order)
         logs = [found[i + 1, :card] for i, card in enumerate(cards)]
     prior, masses = x.class_prior(), []
     for name, of_levels in zip(x.features, logs, strict=True):
-        widths = grid_of(x.densities[name])[1] if name in x.densities else np.ones(1)
+        widths = density_grid(x.densities[name])[1] if name in x.densities else np.ones(1)
         mass = share_out(of_levels + log(widths)[:, None], axis=0) @ prior
         masses.append(np.maximum(np.nan_to_num(mass), LEAST_MASS))
     return masses
@@ -332,7 +332,7 @@ def _rows_on(x: Model, grids: Sequence[_Grid], rows: Sequence[Positions]) -> Row
     codes = np.array([grid.codes[at] for grid, at in zip(grids, rows, strict=True)], dtype=np.intp)
     codes = codes.reshape(len(grids), -1 if grids else 1)
     named = zip(x.features, grids, rows, strict=True)
-    return x.rows_of(
+    return x.rows_of_codes(
         codes, {name: grid.numbers[at] for name, grid, at in named if grid.axis.cuts is not None}
     )
 
@@ -364,7 +364,7 @@ def _effects_without_parent(
     """Return the effects of features with a parent given the class alone, (rows, classes) each."""
     found: dict[int, Array] = {}
     for owner, scope, effect in (
-        effects_at(x.score, rows, cards_of(x)) if any(parents.values()) else ()
+        effects_at(x.score, rows, cards_of_features(x)) if any(parents.values()) else ()
     ):
         if scope == (owner,):
             found[owner] = found.get(owner, 0.0) + effect

@@ -71,6 +71,11 @@ def _sum_of_two(first: Any, second: Any) -> Any:
     return first + second
 
 
+def weights_at(weights: Array | None, rows: Positions | Mask | slice) -> Array | None:
+    """Return the weights of some rows; None if rows have no weights."""
+    return None if weights is None else weights[rows]
+
+
 def by_shape(
     arrays: Sequence[Any], function: Callable[[ArrayOf[Any]], ArrayOf[Any]]
 ) -> StackedArrays:

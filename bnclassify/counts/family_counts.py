@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..base.arrays import ArrayOf, Codes, Mask, Positions, blocks
+from ..base.arrays import ArrayOf, Codes, Mask, Positions, blocks, weights_at
 from ..base.immutable import cached_property
 from ..frames.dataset import Countable, Dataset
 from .contingency import (
@@ -131,7 +131,7 @@ class FamilyCounts:
         weights = self._rows.weights
         if not self.is_complete:
             observed = self._rows_observed_in(family)
-            state, weights = state[observed], None if weights is None else weights[observed]
+            state, weights = state[observed], weights_at(weights, observed)
         return np.bincount(state, weights, minlength=prod(shape)).reshape(shape)
 
     def _rows_observed_in(self, family: Sequence[int]) -> Mask:
@@ -173,7 +173,7 @@ class FamilyCounts:
             )
             if not self.is_complete:
                 known: Mask = ((codes >= 0) & self._rows_observed_in(family)).ravel()
-                index, weights = index[known], None if weights is None else weights[known]
+                index, weights = index[known], weights_at(weights, known)
             counts = np.bincount(index, weights, cells * n_levels)
             yield columns, counts.reshape(*shape, -1)
 

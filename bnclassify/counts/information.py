@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base import special
-from ..base.arrays import Array, ArrayOf, xlogx
+from ..base.arrays import Array, ArrayOf, Mask, weights_at, xlogx
 from ..frames.dataset import Countable, Dataset
 from .contingency import count_alike, flat_index
 from .moments import Moments, Observed, known_values, moments_of, number_moments, numbers_of
@@ -116,8 +116,8 @@ def _information_of_rows(data: Countable, columns: Sequence[int]) -> tuple[float
     The joint values that occur are at most as many as rows.
     """
     [(codes, weights)] = data.cells([columns])
-    observed = (codes >= 0).all(axis=0)
-    rows, weights = codes[:, observed], None if weights is None else weights[observed]
+    observed: Mask = codes.min(axis=0) >= 0
+    rows, weights = codes[:, observed], weights_at(weights, observed)
     if prod([data.cards[column] for column in columns]) > np.iinfo(np.int64).max:
         raise ValueError("x, y, z: too many joint values; condition on fewer variables")
     n = rows.shape[1] if weights is None else float(weights.sum())

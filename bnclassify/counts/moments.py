@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Mask, Positions
+from ..base.arrays import Array, Mask, Positions, weights_at
 from ..base.immutable import ANY_NUMBER, COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..frames.dataset import Dataset
@@ -96,7 +96,7 @@ def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Observ
         if codes
         else np.zeros(known.sum(), dtype=np.intp)
     )
-    return Observed(values[known], cells, None if data.weights is None else data.weights[known])
+    return Observed(values[known], cells, weights_at(data.weights, known))
 
 
 def numbers_of(data: Dataset, column: int) -> Array:

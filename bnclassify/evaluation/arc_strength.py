@@ -16,7 +16,7 @@ from ..base.graphs import ChangingDag
 from ..base.messages import listed
 from ..fitting.rounds import check_recipe, check_same_columns, training_data
 from ..frames.opening import InFull, InParts, open_data
-from ..learners.fixed import fixed_again, fixed_network
+from ..learners.fixed import fixed_again, network_with_families
 from ..learners.trees import edge_posterior
 from ..model.arguments import as_model, check_graph
 from ..model.model import Model
@@ -279,7 +279,7 @@ def averaged_network(
             graph.add(u, v)
             parents[head].append(tail)
     step = Step("averaged_network", fixed_again)
-    return fixed_network(class_var, parents, step, origin="strength")
+    return network_with_families(class_var, parents, step, origin="strength")
 
 
 def _by_strength(

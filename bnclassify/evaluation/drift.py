@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..additive.effect_table import UNSEEN, EffectTable
-from ..base.arrays import Array, Codes, Mask
+from ..base.arrays import Array, Codes, Mask, weights_at
 from ..base.graphs import descending
 from ..base.messages import listed, needs_rows, shown
 from ..frames.dataset import Dataset
@@ -17,8 +17,8 @@ from ..frames.numeric import as_floats
 from ..frames.opening import InFull, is_partitioned
 from ..frames.schema import MISSING
 from ..inference.evidence import weigh_evidence
-from ..model.arguments import check_filled, check_fitted, encode_for
-from ..model.counted import counted
+from ..model.arguments import check_fitted, check_has_rows, encode_for_model
+from ..model.counted import check_counted
 from ..model.model import Model
 from ..model.recipes import Tally
 
@@ -160,10 +160,9 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
     """Return the description of rows, or raise if there are none."""
     if is_partitioned(rows):
         raise needs_rows(argument, in_turn=False)
-    data = check_filled(encode_for(x, rows, x.features, argument), argument)
-    data = data if data.weights is None else data.taken(data.weights > 0)
-    weights = np.ones(len(data)) if data.weights is None else np.asarray(data.weights, dtype=float)
-    placed, total = x.place(data, "missing").codes, float(weights.sum())
+    data = check_has_rows(encode_for_model(x, rows, x.features, argument), argument).counting()
+    weights = data.row_weights
+    placed, total = x.rows_to_score(data, "missing").codes, float(weights.sum())
     values, missing, unseen = list[Array](), list[float](), list[float]()
     for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
         gap, strange = _missing_and_unseen(data, name, placed[i], labels)
@@ -227,11 +226,15 @@ def _sample_of_model(x: Model) -> _Sample:
     tally = x.learned.get("counts")
     if not isinstance(tally, Tally) or x.network is not x or x.densities:
         raise ValueError(
-            f"dataset must be the training data, because a model such as {x.called} does not "
-            "contain the shares of values. Call drift(x, newdata, dataset)."
+            f"dataset must be the training data, because a model such as {x.type_in_words} does "
+            "not contain the shares of values. Call drift(x, newdata, dataset)."
         )
     families = dict(
-        zip([family[0] for family in counted(x).settings["families"]], tally.counts, strict=True)
+        zip(
+            [family[0] for family in check_counted(x).properties_to_agree["families"]],
+            tally.counts,
+            strict=True,
+        )
     )
     values = [
         np.asarray(families[v], float).reshape(len(families[v]), -1).sum(axis=1) for v in x.features
@@ -304,8 +307,8 @@ def _ends_of_tenths(numbers: Array, weights: Array | None) -> Array:
 def _weights_between(ends: Array, numbers: Array, weights: Array | None) -> Array:
     """Return the weight of numbers in each interval; NaN are left out."""
     known = ~np.isnan(numbers)
-    weights = None if weights is None else weights[known]
-    return np.bincount(np.searchsorted(ends, numbers[known]), weights, len(ends) + 1).astype(float)
+    places = np.searchsorted(ends, numbers[known])
+    return np.bincount(places, weights_at(weights, known), len(ends) + 1).astype(float)
 
 
 def _index_of(before: Array, after: Array) -> float:

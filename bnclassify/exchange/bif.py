@@ -19,8 +19,8 @@ from ..base.immutable import record
 from ..base.messages import cut, listed, repeated, shown
 from ..fitting.lp import lp
 from ..frames.dataset import Dataset
-from ..learners.fixed import fixed_again, fixed_network
-from ..model.arguments import check_coded
+from ..learners.fixed import fixed_again, network_with_families
+from ..model.arguments import check_categorical_network
 from ..model.model import Model
 from ..model.recipes import Step
 from ..network.classifiers import BNC
@@ -337,7 +337,7 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     variable safety {
       type discrete [ 3 ] { low, med, high };
     """
-    model, file = check_coded(x, "write_bif"), as_path(path)
+    model, file = check_categorical_network(x, "write_bif"), as_path(path)
     tables, labels = params(model), values(model)
     names = dict(zip(model.variables, _as_words(model.variables, _NAME), strict=True))
     words = {name: _as_words(v, _LABEL) for name, v in labels.items()}
@@ -461,7 +461,9 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
             f"{source} must have probabilities of every variable; got none of {listed(absent)}."
         )
     parents = {name: family_tables[name][0][1:] for name in variables}
-    structure = fixed_network(class_var, parents, Step("read_bif", fixed_again), origin=source)
+    structure = network_with_families(
+        class_var, parents, Step("read_bif", fixed_again), origin=source
+    )
     cpts = []
     for family in structure.families:
         file_family, table = family_tables[family[0]]

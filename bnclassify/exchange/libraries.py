@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..base.messages import listed, repeated, shown
-from ..model.arguments import check_coded, check_single
+from ..model.arguments import check_categorical_network, check_single_network
 from ..network.classifiers import BNC
 from ..reading.cpt import cpt, params
 from ..reading.families import values
@@ -49,7 +49,7 @@ def to_networkx(x: BNC) -> networkx.DiGraph:
     >>> graph.nodes["safety"]
     {'kind': 'feature', 'levels': ('low', 'med', 'high')}
     """
-    model = check_single(x, "to_networkx")
+    model = check_single_network(x, "to_networkx")
     if None in model.variables:
         raise ValueError(
             "x must not have a variable called None, which networkx refuses. Rename it."
@@ -96,7 +96,7 @@ def to_pgmpy(x: BNC) -> pgmpy.models.DiscreteBayesianNetwork:
     >>> network.get_cpds("safety").state_names["safety"]
     ['low', 'med', 'high']
     """
-    model = check_coded(x, "to_pgmpy")
+    model = check_categorical_network(x, "to_pgmpy")
     tables, labels = params(model), values(model)
     network = _load_library("pgmpy.models", "DiscreteBayesianNetwork")()
     table_of = _load_library("pgmpy.factors.discrete", "TabularCPD")
@@ -139,7 +139,7 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
     >>> network.size(), network.variable("safety").labels()
     (7, ('low', 'med', 'high'))
     """
-    model = check_coded(x, "to_pyagrum")
+    model = check_categorical_network(x, "to_pyagrum")
     tables, labels = params(model), values(model)
     for noun, items in [
         ("names", model.variables),

@@ -19,9 +19,9 @@ import numpy as np
 from ..base.arrays import Array, ArrayOf, log
 from ..base.checks import Instance
 from ..base.messages import plain
-from ..inference.evidence import cards_of, middles_of_intervals, order_features
+from ..inference.evidence import cards_of_features, middles_of_intervals, order_features
 from ..inference.value_changes import decimals
-from ..inference.value_of_information import grid_of
+from ..inference.value_of_information import density_grid
 from ..model.arguments import check_model
 from ..model.model import Model
 from ..plotting.canvas import ORANGE
@@ -200,7 +200,7 @@ def _data_of_page(
 ) -> dict[str, Any]:
     """Return the data of the page."""
     position = {variable: i for i, variable in enumerate(x.variables)}
-    names, cards = check_texts(x.variables, "variables"), cards_of(x)
+    names, cards = check_texts(x.variables, "variables"), cards_of_features(x)
     lacking = _missing_in_training(x)
     return {
         "classVar": names[-1],
@@ -243,7 +243,7 @@ def _outcomes_as_json(x: Model) -> object:
     """Return the formulas of values of features, None if the formula of scores contains them."""
     score = x.score.formula if isinstance(x.score, Raised) else x.score
     parts = score.trees if isinstance(score, Blend) else (score,)
-    return None if x.outcomes == parts else _formula_as_json(x.outcomes)
+    return None if x.value_formulas == parts else _formula_as_json(x.value_formulas)
 
 
 def _missing_in_training(x: Model) -> set[int]:
@@ -257,7 +257,7 @@ def _missing_in_training(x: Model) -> set[int]:
 
 def _points_of(x: Model, name: Hashable) -> Array | tuple[Array, Array] | None:
     """Return a number of each level of a numeric feature, or the points and widths of a grid."""
-    return grid_of(x.densities[name]) if name in x.densities else middles_of_intervals(x, name)
+    return density_grid(x.densities[name]) if name in x.densities else middles_of_intervals(x, name)
 
 
 def _label_as_json(label: Hashable) -> str | float:

@@ -51,7 +51,7 @@ def scorer_of(x: object) -> Scorer:
     """Return the scorer of `predict` with ``unseen="missing"``, or raise a TypeError."""
     model = check_fitted(x)
     if not model.one_class:
-        raise no_formula_error(model.called)
+        raise no_formula_error(model.type_in_words)
     formula, preparation = plain_formula(model.score), model.preparation
     kept = {} if preparation is None or preparation.merger is None else preparation.merger.kept
     scaled = {scale.feature for one in sums_in(formula) for scale in one.scales}

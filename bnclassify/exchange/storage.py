@@ -18,7 +18,7 @@ from ..base.checks import Instance, must_be
 from ..base.messages import listed, shown, warn
 from ..inference.predict import predict
 from ..model.arguments import check_model
-from ..model.counted import CountedModel, counted
+from ..model.counted import CountedModel, check_counted
 from ..model.model import Model
 from ..model.recipes import Tally
 from ..reading.families import members
@@ -200,7 +200,7 @@ def _try_out(x: Model) -> None:
     _try_tables(x)
     tally = x.learned.get("counts")
     if isinstance(tally, Tally) and tally.prior is not None:
-        _try_tables(replace(counted(x).tabulate(tally)))  # which checks the tables
+        _try_tables(replace(check_counted(x).tabulate(tally)))  # which checks the tables
     with suppress(
         ValueError, OverflowError
     ):  # if it requires every feature, or pandas refuses its labels
@@ -237,7 +237,7 @@ def _try_tables(x: Model) -> None:
     """
     if x.one_class:
         codes = np.tile(np.array([0, -1], dtype=np.int8), (len(x.features), 1))
-        rows = x.rows_of(codes, {name: np.array([0.0, np.nan]) for name in x.features})
+        rows = x.rows_of_codes(codes, {name: np.array([0.0, np.nan]) for name in x.features})
         if scores_at(x.score, rows).shape != (2, len((x.levels or ((),))[-1])):
             raise ValueError("tables do not fit the classes")
 

@@ -18,7 +18,7 @@ from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.opening import InFull, InParts, open_data, with_groups
 from ..frames.training import Numeric
 from ..learners import LEARNERS, find_learner
-from ..model.model import Model, renewed
+from ..model.model import Model, replace_unchecked
 from ..network.densities import Numbers, numeric_columns_of
 from ..numbers.preparation import Preparing
 from ..recipe import default
@@ -263,7 +263,7 @@ def _in_words(x: Model, given: Mapping[str, Any]) -> Model:
         return x
     texts = [f"{name}={v!r}" for name, v in given.items() if v is not None and name in by.settings]
     name = f"default recipe with {', '.join(texts)}" if texts else "default recipe"
-    return renewed(x, recipe=replace(x.recipe, parameters=replace(by, name=name)))
+    return replace_unchecked(x, recipe=replace(x.recipe, parameters=replace(by, name=name)))
 
 
 def _check_additive(

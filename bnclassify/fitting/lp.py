@@ -19,7 +19,7 @@ from ..frames.opening import InFull, InParts, open_data, with_groups
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, read_training
 from ..model.arguments import check_model
-from ..model.model import Model, renewed
+from ..model.model import Model, replace_unchecked
 from ..model.recipes import Step, Tally, TrainingRows
 from ..network.awnb import AWNB
 from ..network.classifiers import warn_of_wide_tables
@@ -312,7 +312,7 @@ def fit(
     generator = check_rng(rng) if method.draws or rng is not None else None
     step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
     alone = partial(_fit_alone, prior=prior, method=method, folds=folds, rng=generator, step=step)
-    return model.fit_parts_by(alone, open_data(dataset), step)
+    return model.fit_each_link(alone, open_data(dataset), step)
 
 
 def _fit_alone(
@@ -336,7 +336,7 @@ def _fit_alone(
     x, dataset = method.prepare(x, dataset)
     rows = rows_to_learn_from(x, dataset, method)
     recipe = x.recipe and replace(x.recipe, parameters=step)
-    structure = renewed(x, recipe=recipe, learned={})
+    structure = replace_unchecked(x, recipe=recipe, learned={})
     if folds is None:
         fitted = method(structure, rows, prior, rng)
     else:
@@ -351,9 +351,11 @@ def _fit_alone(
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):
         # tables that do not follow from the prior alone cannot be updated
-        fitted = renewed(fitted, learned={**fitted.learned, "counts": replace(tally, prior=None)})
+        fitted = replace_unchecked(
+            fitted, learned={**fitted.learned, "counts": replace(tally, prior=None)}
+        )
     if fitted.recipe is not None:
-        fitted = renewed(
+        fitted = replace_unchecked(
             fitted, recipe=replace(fitted.recipe, rows=TrainingRows.of(rows, x.targets))
         )
     if not (isinstance(dataset, Countable) and dataset.targets):  # the caller has issued warnings
@@ -384,7 +386,7 @@ def warn_of_rows(x: Model, rows: int) -> None:
 
 def rows_to_learn_from(model: Model, dataset: Opened[Any], method: Method = PLAIN) -> Any:
     """Return the model's columns of data, coded by its levels if it has them, as `Countable`."""
-    undefined = [name for name in model.numeric if name not in model.densities]
+    undefined = [name for name in model.numeric_features if name not in model.densities]
     if undefined:
         raise ValueError(
             f"numbers must be given, because {listed(undefined)} are numbers; got None. Use "

@@ -10,7 +10,7 @@ from ..base.messages import silently
 from ..frames.dataset import Dataset
 from ..frames.frame import Frame
 from ..frames.opening import open_data
-from ..model.model import Model, renewed
+from ..model.model import Model, replace_unchecked
 from .rounds import Round, plan_rounds
 
 M = TypeVar("M", bound=Model)
@@ -48,7 +48,7 @@ def with_refits(
     with progress_bar(progress, total=draws, desc="refits", unit=" models") as bar:
         found = list(plan.evaluate(models, _refits_of, dag=True, bar=bar))
     refits = [refit for fitted in found for refit in fitted]
-    return renewed(x, learned={**x.learned, "refits": tuple(refits)})
+    return replace_unchecked(x, learned={**x.learned, "refits": tuple(refits)})
 
 
 def _refits_of(rnd: Round, train: Any, test: Any, refits: list[Model]) -> list[Model]:

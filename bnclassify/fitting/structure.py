@@ -22,7 +22,7 @@ from ..frames.training import TrainingData, read_training
 from ..learners import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
 from ..model.arguments import check_bnc
-from ..model.model import Model, renewed
+from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe, Step
 from ..numbers.cut_points import table_of
 from ..numbers.discretizer import MovedCuts
@@ -63,7 +63,7 @@ def learn_structure(
     structure = _checked_structure(learner(class_var, dataset=data, **options))
     if learner not in LEARNERS.values():
         # a user's function is repeated with the present settings
-        structure = renewed(
+        structure = replace_unchecked(
             structure, recipe=Recipe(class_var, _learner_step(learner, options), seen=data.columns)
         )
     return structure, data
@@ -107,7 +107,7 @@ def _learn_raw(
     recipe = Recipe(class_var, again, names, preparation=preparation, seen=seen)
     cuts = preparation.discretizer
     if not (isinstance(cuts, MovedCuts) and any(cuts.cuts.values())):
-        return renewed(
+        return replace_unchecked(
             _checked_structure(learner(class_var, dataset=data, **options)), recipe=recipe
         ), data
     expected = "discretize must be 'mdlp', 'mixed' or another single discretization"
@@ -121,7 +121,10 @@ def _learn_raw(
     fine = FineData.cut_finely(data, cuts)
     network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
     return Weighted(
-        renewed(network, recipe=recipe), fine.cuttings, recipe=recipe, apart=len(fine.further)
+        replace_unchecked(network, recipe=recipe),
+        fine.cuttings,
+        recipe=recipe,
+        apart=len(fine.further),
     ), fine
 
 
@@ -222,9 +225,9 @@ def learn_from_codes(x: Model, rows: Dataset) -> Model:
     content |= {"targets": (x.class_var,), "order": rows.columns}
     if not (isinstance(x, Weighted) and x.coarsenings):
         found = _checked_structure(learner(x.class_var, dataset=TrainingData(**content), **options))
-        return renewed(found, recipe=x.recipe)
+        return replace_unchecked(found, recipe=x.recipe)
     data = FineData(**content, cuttings=x.coarsenings, further=further_codings(x))
-    return renewed(
+    return replace_unchecked(
         x, structure=check_bnc(learner(x.class_var, dataset=data, **options), "dag_learner")
     )
 

@@ -18,12 +18,12 @@ from ..base.immutable import record
 from ..base.messages import listed, plain, shown
 from ..frames.dataset import Countable
 from ..frames.schema import Known
-from ..learners.fixed import fixed_again, fixed_network
+from ..learners.fixed import fixed_again, network_with_families
 from ..model.arguments import check_model, check_tables
-from ..model.model import Model, renewed
+from ..model.model import Model, replace_unchecked
 from ..model.recipes import A_NETWORK, Step, Tally
 from ..network.classifiers import BNC, Graph
-from ..network.em import expect, lay_out
+from ..network.em import complete_classes, expect
 from ..network.families import Family
 from ..network.priors import MOST_ESS, Given
 from ..reading.families import position_of
@@ -95,7 +95,7 @@ def _with_replaced_table(x: Graph, variable: Hashable, table: Array) -> Graph:
             "table": _as_tuples(table.tolist()),
         }
         recipe = replace(recipe, parameters=Step(name, table_again, settings, draws=True))
-    return renewed(x, cpts=tuple(tables.values()), learned={}, recipe=recipe)
+    return replace_unchecked(x, cpts=tuple(tables.values()), learned={}, recipe=recipe)
 
 
 def _as_tuples(values: object) -> object:
@@ -192,17 +192,19 @@ def from_tables(
         for parent in parents[name]:
             OneOf(tables, "a variable with a table").check(f"a parent of {shown(name)}", parent)
     levels = {name: tuple(map(plain, frame.index)) for name, frame in tables.items()}
-    structure = fixed_network(class_var, parents, Step("from_tables", fixed_again), origin="tables")
+    structure = network_with_families(
+        class_var, parents, Step("from_tables", fixed_again), origin="tables"
+    )
     cpts = [_read_table(tables[family[0]], family, levels) for family in structure.families]
     x = replace(structure, levels=tuple([levels[v] for v in structure.variables]), cpts=tuple(cpts))
     if rows is None:
         return x
-    return renewed(x, learned={"counts": Tally(_as_counts(x, cpts, rows), Given())})
+    return replace_unchecked(x, learned={"counts": Tally(_as_counts(x, cpts, rows), Given())})
 
 
 def _as_counts(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...]:
     """Return the counts of rows in the proportions of a network: P(parents) · table · rows."""
-    unknown = lay_out(np.full((len(x.variables), 1), -1), x.cards)
+    unknown = complete_classes(np.full((len(x.variables), 1), -1), x.cards)
     joint, _ = expect(x.scopes, tables, unknown)
     # 1e-9: share of rows with a parent configuration of probability 0, whose column stays as it is
     shares = [np.maximum(table.sum(axis=0), 1e-9) for table in joint]

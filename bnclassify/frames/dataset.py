@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVa
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, added, blocks, code_type
+from ..base.arrays import (
+    Array,
+    ArrayOf,
+    Codes,
+    Mask,
+    Positions,
+    added,
+    blocks,
+    code_type,
+    weights_at,
+)
 from ..base.immutable import EMPTY, Immutable, cached_property, lock
 from ..base.messages import listed, needs_rows, shown, warn
 from .labels import REFIT, TREAT_AS_MISSING, recode
@@ -268,9 +278,14 @@ class Dataset(Countable, Opened["Dataset"]):
         return self.weights is not None
 
     @property
+    def row_weights(self) -> Array:
+        """The weight of each row, 1 without weights."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    @property
     def weight_counts(self) -> tuple[int, int]:
         """Number of positive weights, and of weights that are not whole numbers."""
-        weights = np.ones(len(self)) if self.weights is None else self.weights
+        weights = self.row_weights
         return int(np.count_nonzero(weights)), int(np.count_nonzero(weights % 1))
 
     @cached_property
@@ -288,7 +303,7 @@ class Dataset(Countable, Opened["Dataset"]):
     @property
     def units(self) -> Array:
         """The weight of each row that is held out with it: all if rows have cases, or at most 1."""
-        weights = np.ones(len(self)) if self.weights is None else self.weights
+        weights = self.row_weights
         return weights if self.cases is not None else np.minimum(weights, 1.0)
 
     def add_up(self, count: Callable[[Dataset], T]) -> T:
@@ -322,7 +337,7 @@ class Dataset(Countable, Opened["Dataset"]):
         else:
             rows = np.nonzero(rows)[0] if rows.dtype == bool else rows
             codes = self.codes.take(rows, axis=1)
-        weights = None if self.weights is None else self.weights[rows]
+        weights = weights_at(self.weights, rows)
         numbers = {name: values[rows] for name, values in self.numbers.items()}
         cases, index = None if self.cases is None else self.cases[rows], self.index[rows]
         unknown = None if self.unsaid is None else self.unsaid[:, rows]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions
+from ..base.arrays import Array, Codes, Mask, Positions, weights_at
 from ..base.messages import listed, shown
 from .coded_columns import BEGINNING, CHANCE, CodedColumn, Finding
 from .dates import IS_DAYS, dates_in
@@ -268,9 +268,7 @@ def _rows_and_levels(column: CodedColumn) -> tuple[float, int]:
         known = values[~np.isnan(values)]
         return len(known), len(np.unique(known))
     is_known = column.codes >= 0
-    counts = np.bincount(
-        column.codes[is_known], None if column.weights is None else column.weights[is_known]
-    )
+    counts = np.bincount(column.codes[is_known], weights_at(column.weights, is_known))
     return float(counts.sum()), int(np.count_nonzero(counts))
 
 

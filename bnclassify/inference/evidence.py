@@ -91,13 +91,13 @@ def weigh_evidence(
     names = check_fitted(x).known_levels[-1]
     compared = _positions_of(names, target, against)
     check_unseen(unseen)
-    rows, order = x.place(data, unseen), order_features(x)
+    rows, order = x.rows_to_score(data, unseen), order_features(x)
     cells = (len(order) + 1) * max(len(order), len(names))
     some = blocks(max(1, len(data)), cells, 16 * BLOCK_CELLS)
     weighed = [_weigh_evidence(x.score, rows.subset(block), order, *compared) for block in some]
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)
-    weights = np.ones(len(data)) if data.weights is None else data.weights
+    weights = data.row_weights
     return Evidence(x, tuple(order), rows, log_odds, targets, rivals, posteriors, weights)
 
 
@@ -243,7 +243,7 @@ def split_evidence(evidence: Evidence) -> tuple[list[Scope], Array]:
     return list(split), np.column_stack([joint, *split.values()])
 
 
-def cards_of(x: Model) -> list[int]:
+def cards_of_features(x: Model) -> list[int]:
     """Return the numbers of levels of the features."""
     return [len(labels) for labels in x.known_levels[: len(x.features)]]
 
@@ -255,7 +255,7 @@ def _weighed_effects(evidence: Evidence) -> list[tuple[int, Scope, Array]]:
     before = log_sum_exp(np.where(rivals, prior, -np.inf))
     found = []
     with np.errstate(invalid="ignore"):
-        for owner, scope, logs in effects_at(x.score, evidence.rows, cards_of(x)):
+        for owner, scope, logs in effects_at(x.score, evidence.rows, cards_of_features(x)):
             after = log_sum_exp(np.where(rivals, prior + logs, -np.inf))
             found.append((owner, scope, logs[at, evidence.targets] - (after - before)))
     return found
@@ -307,7 +307,7 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
         of_parent = middles_of_intervals(model, parent)
         if of_parent is not None:
             numbers[parent] = np.repeat(of_parent[lines], len(at) + 1)
-    rows = model.rows_of(codes.reshape(len(codes), -1), numbers)
+    rows = model.rows_of_codes(codes.reshape(len(codes), -1), numbers)
     alone = replace(rows, unknown=rows.codes < 0)
     logs = scores_at(model.score, alone, adjusted=False).reshape(*codes.shape[1:], -1)
     shown = (

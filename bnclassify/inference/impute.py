@@ -15,7 +15,7 @@ from ..base.checks import Optional, Seed, Whole, check_rng
 from ..frames.dataset import match
 from ..frames.foreign import AnyFrame
 from ..frames.opening import frame_of
-from ..model.arguments import check_joint, encode_for
+from ..model.arguments import check_joint, encode_for_model
 from ..model.model import Model
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from .completions import draw_completions
@@ -111,8 +111,8 @@ def impute(
         generator = check_rng(rng)
     levels, discretizer = model.levels_by_name, model.discretizer
     names = model.variables if model.class_var in table.columns else model.features
-    data = encode_for(model, table, names, "frame")
-    rows = model.place(data)
+    data = encode_for_model(model, table, names, "frame")
+    rows = model.rows_to_score(data)
     labels = np.full(len(table), -1, dtype=code_type(len(levels[model.class_var])))
     if len(names) > len(model.features):
         labels = match(data, names[-1:], (levels[names[-1]],))[0]

@@ -36,7 +36,7 @@ from ..frames.partitions import dask_frame_of
 from ..frames.records import Row
 from ..frames.sources import in_pandas
 from ..metrics.outcomes import Labelling, class_type
-from ..model.arguments import check_fitted, check_ordered, encode_for, log_joint
+from ..model.arguments import check_fitted, check_ordered, encode_for_model, log_joint
 from ..model.model import Model
 from ..reading.intervals import MOST_DRAWN, check_draws, check_interval, drawn_bounds, with_bounds
 from ..scores.evaluate import scores_at
@@ -298,14 +298,16 @@ def _predict_class(
         Labelling, names, x.class_var, made=class_type(names, tuple(map(type, names)))
     )
     if prob:
-        logs, index = weigh_classes(x, newdata, unseen=unseen, unknown=unknown, prior=prior)
+        logs, index = unnormalized_log_posteriors(
+            x, newdata, unseen=unseen, unknown=unknown, prior=prior
+        )
         return labelling(index).posteriors(logs)
     table, decisions = (None, names) if costs is None else check_costs(costs, names)
     if not set(decisions) <= set(names):
         labelling, names = partial(Labelling, decisions, x.class_var), decisions
     reweigh = _class_prior_correction(x, prior)
-    data = encode_for(x, newdata, x.features, unknown=unknown)
-    rows = x.place(data, unseen)
+    data = encode_for_model(x, newdata, x.features, unknown=unknown)
+    rows = x.rows_to_score(data, unseen)
     best = np.empty(len(data), dtype=code_type(len(names)))
     for block in blocks(len(data), most=_BLOCK_ROWS):
         logs = reweigh(scores_at(x.score, rows.subset(block)))
@@ -340,9 +342,9 @@ def _sum_of_posteriors(
 
 def _check_points(x: Model, **others: object) -> None:
     """Raise an error unless a model has points, and nothing else is asked for."""
-    if not x.points_of(Rows(np.zeros((len(x.features), 0), dtype=np.int8)), ()):
+    if not x.points_of_rows(Rows(np.zeros((len(x.features), 0), dtype=np.int8)), ()):
         raise TypeError(
-            f"points must be False unless x is a scorecard; got {x.called}. Make one "
+            f"points must be False unless x is a scorecard; got {x.type_in_words}. Make one "
             "with scorecard(x)."
         )
     if given := [
@@ -357,9 +359,9 @@ def _total_points(
     x: Model, newdata: NewData, *, unseen: str, unknown: Sequence[Hashable]
 ) -> pd.Series[Any]:
     """Return the total points of rows."""
-    data = encode_for(x, newdata, x.features, unknown=unknown)
-    rows = x.place(data, unseen)
-    points = x.points_of(rows, range(len(x.features)))["points"]
+    data = encode_for_model(x, newdata, x.features, unknown=unknown)
+    rows = x.rows_to_score(data, unseen)
+    points = x.points_of_rows(rows, range(len(x.features)))["points"]
     return pd.Series(points.sum(axis=1), data.index, name="points")
 
 
@@ -377,8 +379,8 @@ def _predict_intervals(
 ) -> pd.DataFrame:
     """Predict posteriors with intervals, by the same draws of tables in all blocks of rows."""
     frame = estimate(newdata)
-    data = encode_for(x, newdata, x.features, unknown=unknown)
-    rows = x.place(data, unseen)
+    data = encode_for_model(x, newdata, x.features, unknown=unknown)
+    rows = x.rows_to_score(data, unseen)
     bounds = np.empty((2, *frame.shape))
     for block in blocks(len(frame), draws * frame.shape[1], MOST_DRAWN):
         posteriors = partial(_posteriors_of_targets, rows=rows.subset(block), prior=prior)
@@ -425,7 +427,7 @@ def _posteriors_of_targets(x: Model, rows: Rows, prior: ClassPrior | None) -> Ar
     return np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
 
 
-def weigh_classes(
+def unnormalized_log_posteriors(
     x: Model,
     newdata: NewData,
     *,
@@ -435,7 +437,7 @@ def weigh_classes(
 ) -> tuple[Array, pd.Index[Any]]:
     """Return logs that, normalized, are posteriors, (rows, classes), and the index of the rows."""
     reweigh = _class_prior_correction(x, prior)
-    data = encode_for(x, newdata, x.features, unknown=unknown)
+    data = encode_for_model(x, newdata, x.features, unknown=unknown)
     return reweigh(log_joint(x, data, unseen=unseen)), data.index
 
 

@@ -15,7 +15,7 @@ from ..base.checks import Instance, Names, Real, Seed, Whole, check_rng, is_amon
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
 from ..frames.dataset import match
-from ..model.arguments import check_joint, check_not_dropped, encode_for
+from ..model.arguments import check_joint, check_not_dropped, encode_for_model
 from ..model.counted import CountedModel
 from ..model.model import Model
 from ..reading.intervals import BOUNDS, check_draws, check_interval, drawn_bounds
@@ -248,7 +248,9 @@ def _code_of(x: Model, name: Hashable, label: object) -> int:
     levels = x.levels_by_name[name]
     if is_among(label, levels):
         return list[object](levels).index(label)
-    return int(match(encode_for(x, {name: label}, [name], "evidence"), [name], (levels,))[0, 0])
+    return int(
+        match(encode_for_model(x, {name: label}, [name], "evidence"), [name], (levels,))[0, 0]
+    )
 
 
 def _log_likelihoods(x: Model, name: Hashable, weights: Mapping[Hashable, object]) -> Array:

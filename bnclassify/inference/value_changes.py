@@ -15,7 +15,7 @@ from ..frames.dataset import Dataset
 from ..frames.schema import MISSING
 from ..model.arguments import check_not_dropped
 from ..model.model import Model
-from .explain import own_values
+from .explain import original_values
 
 Range: TypeAlias = "tuple[float, float] | Sequence[Hashable]"
 Direction: TypeAlias = Literal["increasing", "decreasing"]
@@ -126,7 +126,7 @@ def value_changes(x: Model, codes: Sequence[int], raw: Dataset, wish: Wish) -> l
         is_fixed = name in wish.fixed or name in x.densities
         if is_fixed or codes[i] < 0 or labels[codes[i]] == MISSING:
             continue
-        before = own_values(raw, name)[0]
+        before = original_values(raw, name)[0]
         if name in raw.numbers and name in x.cuts:
             ends = wish.ends.get(name, (-np.inf, np.inf))
             found = _numbers_in_intervals(i, codes[i], x.cuts[name], float(before), ends)

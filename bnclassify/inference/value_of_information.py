@@ -34,7 +34,7 @@ from ..scores.formulas import sums_in
 from ..scores.rows import Rows
 from .decisions import check_costs
 from .evidence import middles_of_intervals
-from .explain import own_values, read_one
+from .explain import original_values, read_one_row
 
 _DEVIATIONS, _POINTS = 6.0, 121  # of the grid of a density
 
@@ -105,10 +105,10 @@ def value_of_information(
     """
     model = check_fitted(x)
     check_unseen(unseen)
-    raw, data = read_one(model, row)
+    raw, data = read_one_row(model, row)
     table = None if costs is None else check_costs(costs, model.known_levels[-1])[0]
-    absent = [is_missing(own_values(raw, name)[0]) for name in model.features]
-    known = model.place(data, unseen).with_unknown(np.array(absent, dtype=bool)[:, None])
+    absent = [is_missing(original_values(raw, name)[0]) for name in model.features]
+    known = model.rows_to_score(data, unseen).with_unknown(np.array(absent, dtype=bool)[:, None])
     logs = scores_at(model.score, known)
     if logs.max() == -np.inf:
         raise ValueError(
@@ -177,7 +177,7 @@ def _values_of(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
     """Return the codes and numbers of a feature's values, and the width that each represents."""
     name = x.features[feature]
     if name in x.densities:
-        points, widths = grid_of(x.densities[name])
+        points, widths = density_grid(x.densities[name])
         return np.zeros(len(points), dtype=np.intp), points, widths
     levels = x.known_levels[feature]
     codes = np.arange(len(levels) - (levels[-1:] == (MISSING,)))
@@ -192,7 +192,7 @@ def _log_outcomes(x: Model, rows: Rows, owners: Positions) -> Array:
     coding joins have equal probabilities.
     """
     logs, every = [], np.arange(len(owners))
-    for formula in x.outcomes:
+    for formula in x.value_formulas:
         found = scores_at(formula, rows)
         if codings := {v: c for one in sums_in(formula) for v, c in one.codings_by_feature.items()}:
             coded = rows.codes.copy()
@@ -205,7 +205,7 @@ def _log_outcomes(x: Model, rows: Rows, owners: Positions) -> Array:
     return logs[0] if len(logs) == 1 else log_sum_exp(np.stack(logs), axis=0)
 
 
-def grid_of(density: Density) -> tuple[Array, Array]:
+def density_grid(density: Density) -> tuple[Array, Array]:
     """Return points at which a density is evaluated, and the width that each represents."""
     columns = density.columns()
     mean, sd = columns["mean"].reshape(-1, 1), columns["sd"].reshape(-1, 1)

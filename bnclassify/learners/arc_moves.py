@@ -63,26 +63,26 @@ class HillClimber:
         self._update_open_additions(range(n))
 
     @property
-    def score(self) -> float:
+    def score_of_network(self) -> float:
         """The score of the network."""
         return float(self._local.sum())
 
     @property
-    def arcs(self) -> Mask:
+    def arc_matrix(self) -> Mask:
         """Whether there is an arc, (from, to)."""
         return self._graph.arcs.copy()
 
     def gains_of_moves(self) -> Array:
         """Return the gains of operations on arcs, (operations, from, to); impossible is -inf."""
         gains = np.full((len(MOVES), *self._added.shape), -np.inf)
-        sources, targets, deletions, reversals = self._gains_on_arcs()
+        sources, targets, deletions, reversals = self._arcs_and_gains_of_changes()
         turns = self._graph.reversible(sources, targets)
         gains[0] = self._open.T
         gains[1, sources, targets] = deletions
         gains[2, sources[turns], targets[turns]] = reversals[turns]
         return gains
 
-    def _gains_on_arcs(self) -> tuple[Positions, Positions, Array, Array]:
+    def _arcs_and_gains_of_changes(self) -> tuple[Positions, Positions, Array, Array]:
         """Return the ends of the arcs, in order, and the gains of their deletions and reversals."""
         sources, targets = self._graph.present()
         deletions: Array = self._deleted[targets, sources]
@@ -96,10 +96,10 @@ class HillClimber:
         self, tolerance: float, tabu: Collection[Mask] = ()
     ) -> tuple[ArcMove, float] | None:
         """Return the best move to a network that is not `tabu` and its gain, the first if tied."""
-        on_arcs, refused = self._gains_on_arcs(), list[int]()
-        while (found := self._first_best_move(tolerance, *on_arcs)) is not None:
+        on_arcs, refused = self._arcs_and_gains_of_changes(), list[int]()
+        while (found := self._first_of_tied_moves(tolerance, *on_arcs)) is not None:
             operation, source, target = found[0]
-            if not tabu or not self._leads_to(found[0], tabu):
+            if not tabu or not self._leads_to_one_of(found[0], tabu):
                 break
             if operation == "add":
                 self._open[target, source] = -np.inf
@@ -111,14 +111,14 @@ class HillClimber:
         self._update_open_additions(refused)
         return found
 
-    def _leads_to(self, move: ArcMove, networks: Collection[Mask]) -> bool:
+    def _leads_to_one_of(self, move: ArcMove, networks: Collection[Mask]) -> bool:
         """Whether the network after a move is one of some networks."""
-        after = self.arcs
+        after = self.arc_matrix
         after[move.source, move.target] = move.operation == "add"
         after[move.target, move.source] |= move.operation == "reverse"
         return any(np.array_equal(after, network) for network in networks)
 
-    def _first_best_move(
+    def _first_of_tied_moves(
         self,
         tolerance: float,
         sources: Positions,
@@ -155,7 +155,7 @@ class HillClimber:
             )
             self._largest[targets] = self._open[targets].max(axis=1)
 
-    def draw(self, rng: np.random.Generator) -> tuple[ArcMove, float] | None:
+    def draw_move(self, rng: np.random.Generator) -> tuple[ArcMove, float] | None:
         """Draw one of the possible moves, and return it with its gain."""
         gains = self.gains_of_moves()
         possible = np.flatnonzero(gains > -np.inf)
@@ -187,15 +187,15 @@ class HillClimber:
     def _score_families(self, *variables: int) -> None:
         """Score families, and their gains by one more or one fewer parent."""
         families = [(v, *self.parents[v]) for v in variables]
-        shorter = ((v, *p) for v in variables for _, p in self._parents_without_each(v))
-        self.scores.prefetch(
+        shorter = ((v, *p) for v in variables for _, p in self._deletable_parents_and_others(v))
+        self.scores.count_ahead(
             [family for family in families if len(family) <= self.limits.max_parents],
             chain(families, shorter),
         )
         for variable in variables:
             self._score_family(variable)
 
-    def _parents_without_each(self, variable: int) -> Iterator[tuple[int, list[int]]]:
+    def _deletable_parents_and_others(self, variable: int) -> Iterator[tuple[int, list[int]]]:
         """Yield the parents that may be deleted, each with the other parents."""
         if self.limits.moves != ("add",):
             for parent in self.parents[variable]:
@@ -208,11 +208,15 @@ class HillClimber:
         if len(parents) < self.limits.max_parents:
             option = ~self.limits.forbidden[:, variable]
             option[[variable, *parents]] = False
-            np.copyto(self._added[variable], scores.gains(variable, parents), where=option)
-        score = self._local[variable] = scores.family(variable, parents)
+            np.copyto(
+                self._added[variable],
+                scores.gains_of_another_parent(variable, parents),
+                where=option,
+            )
+        score = self._local[variable] = scores.score_of_family(variable, parents)
         self._deleted[variable] = -np.inf
-        for parent, others in self._parents_without_each(variable):
-            self._deleted[variable, parent] = scores.family(variable, others) - score
+        for parent, others in self._deletable_parents_and_others(variable):
+            self._deleted[variable, parent] = scores.score_of_family(variable, others) - score
 
 
 def _move_at(gains: Array, place: int) -> tuple[ArcMove, float]:
@@ -236,47 +240,49 @@ class Climb:
         changes: list[Change] = []
         with progress_bar(self.progress, desc="search", unit=" steps") as bar:
             climber = HillClimber(scores, start, limits)
-            best, best_score = self._climb_once(climber, changes, 0, bar)
+            best, best_score = self._climb_to_maximum(climber, changes, 0, bar)
             for run in range(1, self.restarts + 1):
                 climber = HillClimber(scores, best, limits)
                 for _ in range(5):  # random moves before each restart
-                    drawn = climber.draw(rng)
+                    drawn = climber.draw_move(rng)
                     if drawn is not None:
                         _make_and_record(climber, *drawn, changes, run, bar)
-                found, score = self._climb_once(climber, changes, run, bar)
+                found, score = self._climb_to_maximum(climber, changes, run, bar)
                 if score > best_score + TOLERANCE:
                     best, best_score = found, score
         return best, changes
 
-    def _climb_once(
+    def _climb_to_maximum(
         self, climber: HillClimber, changes: list[Change], run: int, bar: Bar
     ) -> tuple[list[list[int]], float]:
         """Make moves until `tabu` steps did not improve the best score; return the best network."""
-        recent = deque([climber.arcs], maxlen=self.tabu)
-        best, best_score = [list(ps) for ps in climber.parents], climber.score
+        recent = deque([climber.arc_matrix], maxlen=self.tabu)
+        best, best_score = [list(ps) for ps in climber.parents], climber.score_of_network
         above, losses, changed = 0.0, 0, set[int]()
         while True:
             # 1.490116e-8: the square root of the machine epsilon, as in bnlearn
-            tolerance = 1.490116e-8 if self.tabu else max(TOLERANCE, 1e-12 * abs(climber.score))
+            tolerance = (
+                1.490116e-8 if self.tabu else max(TOLERANCE, 1e-12 * abs(climber.score_of_network))
+            )
             found = climber.best_move(tolerance, recent)
             if found is None or (found[1] <= tolerance and losses == self.tabu):
                 return best, best_score
             _make_and_record(climber, *found, changes, run, bar)
             changed |= {found[0].source, found[0].target}
             if self.tabu:
-                recent.append(climber.arcs)
+                recent.append(climber.arc_matrix)
             above += found[1]
             losses += found[1] <= tolerance
             if above >= tolerance:
                 for variable in changed:
                     best[variable] = list(climber.parents[variable])
-                best_score, above, losses, changed = climber.score, 0.0, 0, set()
+                best_score, above, losses, changed = climber.score_of_network, 0.0, 0, set()
 
 
 def _make_and_record(
     climber: HillClimber, move: ArcMove, gain: float, changes: list[Change], run: int, bar: Bar
 ) -> None:
     climber.make_move(move)
-    changes.append(Change(move, gain, climber.score, run))
-    bar.set_postfix_str(f"score={climber.score:.4f}", refresh=False)
+    changes.append(Change(move, gain, climber.score_of_network, run))
+    bar.set_postfix_str(f"score={climber.score_of_network:.4f}", refresh=False)
     bar.update()

@@ -37,7 +37,9 @@ class ArcRules:
         apart: Hashable | None = None,
     ) -> ArcRules:
         """Return checked rules for `columns`; arcs must not have `apart`, the class, as an end."""
-        rules = cls(_as_arcs("required", required), _as_arcs("forbidden", forbidden), directed)
+        rules = cls(
+            _check_arcs("required", required), _check_arcs("forbidden", forbidden), directed
+        )
         for argument, arcs in (("required", rules.required), ("forbidden", rules.forbidden)):
             for name in (name for arc in arcs for name in arc):
                 OneOf(columns, "pairs of columns that are not numbers without a cut point").check(
@@ -47,16 +49,16 @@ class ArcRules:
             if lost:
                 raise ValueError(
                     f"{argument} must be arcs between features, as the class is a parent of every "
-                    f"feature; got {written(lost)}. Use hc or chow_liu for other networks."
+                    f"feature; got {arcs_in_words(lost)}. Use hc or chow_liu for other networks."
                 )
-        both = [arc for arc in rules.required if rules.forbids(arc)]
+        both = [arc for arc in rules.required if rules.forbids_arc(arc)]
         if both:
             raise ValueError(
-                f"required and forbidden must not share arcs; got {written(both)} in both."
+                f"required and forbidden must not share arcs; got {arcs_in_words(both)} in both."
             )
         return rules
 
-    def forbids(self, arc: Arc) -> bool:
+    def forbids_arc(self, arc: Arc) -> bool:
         """Whether an arc is forbidden."""
         return arc in self.forbidden or (not self.directed and arc[::-1] in self.forbidden)
 
@@ -65,7 +67,7 @@ class ArcRules:
         arcs = {"required": self.required, "forbidden": self.forbidden}
         return {name: value for name, value in arcs.items() if value}
 
-    def among(self, names: Collection[Hashable]) -> ArcRules:
+    def rules_among(self, names: Collection[Hashable]) -> ArcRules:
         """Return the rules for arcs between some columns."""
         kept = [
             [arc for arc in arcs if set(names).issuperset(arc)]
@@ -73,7 +75,7 @@ class ArcRules:
         ]
         return ArcRules(tuple(kept[0]), tuple(kept[1]), self.directed)
 
-    def check_leaves(self, numbers: Collection[Hashable]) -> None:
+    def check_numbers_are_leaves(self, numbers: Collection[Hashable]) -> None:
         """Raise if required arcs make a number a parent or, as pairs, give it several parents."""
         ends = [arc for arc in self.required if arc[0] in numbers]
         if not self.directed:
@@ -83,7 +85,7 @@ class ArcRules:
         if ends:
             limit = "without children" if self.directed else "without children and with one parent"
             raise ValueError(
-                f"required must leave numbers {limit}; got {written(ends)}. Discretize them."
+                f"required must leave numbers {limit}; got {arcs_in_words(ends)}. Discretize them."
             )
 
     def required_and_forbidden(self, columns: Sequence[Hashable]) -> tuple[Mask, Mask]:
@@ -96,7 +98,7 @@ class ArcRules:
                 matrix[position[target], position[source]] |= not self.directed
         return matrices[0], matrices[1]
 
-    def complete(
+    def add_required_parents(
         self,
         parents: Mapping[Hashable, Sequence[Hashable]],
         argument: str = "",
@@ -108,12 +110,12 @@ class ArcRules:
             if source not in start[target] and (self.directed or target not in start[source]):
                 start[target].append(source)
         lost = [
-            (p, name) for name, names in start.items() for p in names if self.forbids((p, name))
+            (p, name) for name, names in start.items() for p in names if self.forbids_arc((p, name))
         ]
         if lost:
             raise ValueError(
-                f"forbidden must not contain arcs of the initial structure; got {written(lost)}. "
-                "Start from a structure without them."
+                "forbidden must not contain arcs of the initial structure; got "
+                f"{arcs_in_words(lost)}. Start from a structure without them."
             )
         cycle = find_cycle(start)
         if cycle:
@@ -125,12 +127,12 @@ class ArcRules:
             if most is not None and len(sources) > most:
                 raise ValueError(
                     f"{argument} must be at least {len(sources)} for the initial structure; got "
-                    f"{most}. Drop some of {written((source, target) for source in sources)}."
+                    f"{most}. Drop some of {arcs_in_words((source, target) for source in sources)}."
                 )
         return start
 
 
-def _as_arcs(argument: str, arcs: object) -> tuple[Arc, ...]:
+def _check_arcs(argument: str, arcs: object) -> tuple[Arc, ...]:
     """Return pairs of names as tuples, or raise."""
     expected = "pairs of names such as [('a', 'b')]"
     pairs = ListOf(expected).check(argument, arcs)
@@ -140,19 +142,19 @@ def _as_arcs(argument: str, arcs: object) -> tuple[Arc, ...]:
         if pair[0] == pair[1]:
             raise ValueError(
                 f"{argument} must not contain an arc from a variable to itself; got "
-                f"{written([pair])}."
+                f"{arcs_in_words([pair])}."
             )
     return tuple((source, target) for source, target in pairs)
 
 
-def written(arcs: Iterable[Sequence[Hashable]]) -> str:
+def arcs_in_words(arcs: Iterable[Sequence[Hashable]]) -> str:
     """Write arcs for a message."""
     pairs = list(arcs)
     rest = f" and {len(pairs) - 8} more" if len(pairs) > 8 else ""
     return ", ".join(f"{shown(source)} -> {shown(target)}" for source, target in pairs[:8]) + rest
 
 
-def check_start(
+def parents_in_start(
     start: BNC | None,
     class_var: Hashable,
     columns: Collection[Hashable],
@@ -169,9 +171,10 @@ def check_start(
     if not augmented:
         return parents
     if start.class_var != class_var or not is_anb(start):
+        arcs = arcs_in_words((p, v) for v, ps in parents.items() for p in ps)
         raise ValueError(
             "start must be a structure with the class as a parent of every feature and without "
-            f"class parents; got arcs {written((p, v) for v, ps in parents.items() for p in ps)}. "
+            f"class parents; got arcs {arcs}. "
             "Use hc for other structures."
         )
     return {

@@ -131,11 +131,13 @@ def _choose_parents(data: Countable, alpha: float, df: str, rules: ArcRules) -> 
     """Return the feature parents of each feature in the order of selection."""
     required, forbidden = rules.required_and_forbidden(data.features)
     of_class, scores = len(data.features), LocalScores(data, "loglik")
-    threshold = (
-        _of_tables(scores.counts, alpha) if df == "deterministic" else _of_levels(data, alpha, df)
+    thresholds_of_candidates = (
+        _thresholds_by_tables(scores.counts, alpha)
+        if df == "deterministic"
+        else _thresholds_by_levels(data, alpha, df)
     )
 
-    def choose(features: Sequence[int]) -> list[list[int]]:
+    def choose_parents_of(features: Sequence[int]) -> list[list[int]]:
         parents = {v: np.flatnonzero(required[:, v]).tolist() for v in features}
         remains = {v: ~(forbidden[:, v] | required[:, v]) for v in features}
         for v in features:
@@ -144,9 +146,12 @@ def _choose_parents(data: Countable, alpha: float, df: str, rules: ArcRules) -> 
         while choosing := [v for v in choosing if remains[v].any()]:
             families = [(v, *parents[v], of_class) for v in choosing]
             by_class = [(of_class, *parents[v]) for v in choosing] if df == "deterministic" else []
-            scores.prefetch(families, by_class)
+            scores.count_ahead(families, by_class)
             for v, family in zip(choosing, families, strict=True):
-                excess: Array = (2 * scores.gains(v, family[1:]) - threshold(family))[:of_class]
+                excess: Array = (
+                    2 * scores.gains_of_another_parent(v, family[1:])
+                    - thresholds_of_candidates(family)
+                )[:of_class]
                 remains[v] &= excess > _LEAST
                 if remains[v].any():
                     most = float(excess.max(where=remains[v], initial=-np.inf))
@@ -157,14 +162,14 @@ def _choose_parents(data: Countable, alpha: float, df: str, rules: ArcRules) -> 
 
     every = range(of_class)  # partitioned data are counted for all features in one pass
     tasks = [every] if data.in_parts else [[v] for v in every]
-    return [parents for found in run_tasks(choose, tasks) for parents in found]
+    return [parents for found in run_tasks(choose_parents_of, tasks) for parents in found]
 
 
 Threshold = Callable[[Sequence[int]], Array]
 """Returns thresholds of all columns as further parents of a family, whose class is last."""
 
 
-def _of_levels(data: Countable, alpha: float, df: str) -> Threshold:
+def _thresholds_by_levels(data: Countable, alpha: float, df: str) -> Threshold:
     """Return thresholds by the numbers of levels that occur."""
     tables = count_families(data, [[column] for column in range(len(data.columns))])
     levels = np.array([np.count_nonzero(counts) for counts in tables])
@@ -172,20 +177,20 @@ def _of_levels(data: Countable, alpha: float, df: str) -> Threshold:
     # the tests, and their degrees of freedom as multiples of one class
     tests, classes = (n_classes, 1) if df == "class" else (1, n_classes)
 
-    def threshold(family: Sequence[int]) -> Array:
+    def thresholds_of_candidates(family: Sequence[int]) -> Array:
         variable, *parents, _ = family
         freedom: Array = (levels[variable] - 1.0) * (levels - 1.0) * levels[parents].prod()
         return np.where(
             freedom > 0, tests * _chi_square_quantiles(classes * freedom, alpha), np.inf
         )
 
-    return threshold
+    return thresholds_of_candidates
 
 
-def _of_tables(counts: FamilyCounts, alpha: float) -> Threshold:
+def _thresholds_by_tables(counts: FamilyCounts, alpha: float) -> Threshold:
     """Return thresholds by the rows and columns that are not 0 in each parent configuration."""
 
-    def threshold(family: Sequence[int]) -> Array:
+    def thresholds_of_candidates(family: Sequence[int]) -> Array:
         # (classes, configurations of the others).
         occurs = counts.table((family[-1], *family[1:-1])) > 0
         is_of_class = (np.eye(len(occurs))[:, None] * occurs[..., None]).reshape(len(occurs), -1)
@@ -201,7 +206,7 @@ def _of_tables(counts: FamilyCounts, alpha: float) -> Threshold:
             )
         return np.asarray(_chi_square_quantiles(freedom, alpha).sum(axis=0))
 
-    return threshold
+    return thresholds_of_candidates
 
 
 def _chi_square_quantiles(freedom: Array, alpha: float) -> Array:

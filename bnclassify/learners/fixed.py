@@ -19,7 +19,7 @@ from ..superparents.one_dependence import AODE
 from .networks import families_with_class, network
 
 
-def _selected_features(
+def _features_for_recipe(
     dataset: object, features: object, chosen: tuple[Hashable, ...]
 ) -> tuple[Hashable, ...] | None:
     """Return the features that the recipe selects from other data; None for all columns."""
@@ -70,7 +70,7 @@ def nb(
       learning algorithm: nb
     """
     schema, chosen = find_schema(dataset, class_var, features, numeric=True)
-    step = Step("nb", nb, {"features": _selected_features(dataset, features, chosen)})
+    step = Step("nb", nb, {"features": _features_for_recipe(dataset, features, chosen)})
     return network(class_var, dict.fromkeys(chosen, ()), schema, step)
 
 
@@ -118,7 +118,7 @@ def aode(
     ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
     """
     schema, chosen = find_schema(dataset, class_var, features)
-    step = Step("aode", aode, {"features": _selected_features(dataset, features, chosen)})
+    step = Step("aode", aode, {"features": _features_for_recipe(dataset, features, chosen)})
     if len(chosen) < 2:
         return network(class_var, dict.fromkeys(chosen, ()), schema, step)
     levels = None if schema is None else schema.select((*chosen, class_var)).levels
@@ -160,7 +160,9 @@ def anb(
     '[class] [buying|class] [maint|buying:class]'
     """
     Instance(Mapping, "a dict of features and the lists of their parents").check("parents", parents)
-    written = {feature: _as_parents(feature, names) for feature, names in parents.items()}
+    written = {
+        feature: _check_parents_of_feature(feature, names) for feature, names in parents.items()
+    }
     mentioned = tuple(dict.fromkeys(name for f, ps in written.items() for name in (f, *ps)))
     if class_var in mentioned:
         raise ValueError(
@@ -177,7 +179,7 @@ def anb(
     inner = {f: written.get(f, ()) for f in chosen}
     families = (*[(feature, *names, class_var) for feature, names in inner.items()], (class_var,))
     check_families(class_var, families, origin="parents")
-    kept = _selected_features(dataset, features, chosen)
+    kept = _features_for_recipe(dataset, features, chosen)
     step = Step("anb", anb_again, {"parents": tuple(written.items()), "features": kept})
     return network(class_var, inner, schema, step)
 
@@ -194,7 +196,7 @@ def anb_again(
     return anb(class_var, dict(parents), dataset, features=features)
 
 
-def _as_parents(feature: Hashable, names: object) -> Family:
+def _check_parents_of_feature(feature: Hashable, names: object) -> Family:
     if isinstance(names, str):
         return (names,)
     parents = ListOf(f"the parents of {shown(feature)}").check("parents", names)
@@ -247,10 +249,12 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
         )
     OneOf(names).check("class_var", class_var)
     parents = {name: tuple(above.split(":")) if above else () for name, above in brackets}
-    return fixed_network(class_var, parents, Step("from_modelstring", fixed_again), origin="text")
+    return network_with_families(
+        class_var, parents, Step("from_modelstring", fixed_again), origin="text"
+    )
 
 
-def fixed_network(
+def network_with_families(
     class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]], step: Step, *, origin: str
 ) -> BNC:
     """Build any network from the parents of each variable, for its recipe; errors name `origin`."""

@@ -17,13 +17,13 @@ from ..frames.opening import InFull
 from ..frames.training import TrainingData, prepare_rows
 from ..metrics import METRICS
 from ..metrics.folds import Folds, folds_of
-from ..model.arguments import check_size
-from ..model.recipes import Step, is_repeated
+from ..model.arguments import check_size_of_scores
+from ..model.recipes import Step, is_recipe_running
 from ..network.classifiers import BNC
 from ..reading.families import is_semi_naive
 from ..recipe.prior import find_prior
-from .arc_rules import Arc, ArcRules, check_start, written
-from .neighbors import Arcs, Edit, Parents, Structure, apply, name_edit
+from .arc_rules import Arc, ArcRules, arcs_in_words, parents_in_start
+from .neighbors import Arcs, Edit, Parents, Structure, apply_edit, name_edit
 from .networks import network
 from .scoring import CrossValidatedScore, FoldedData
 
@@ -66,17 +66,17 @@ class Moves:
     most: int | None = None
 
 
-def picker(rng: np.random.Generator | None) -> Callable[[Array], int]:
+def best_score_picker(rng: np.random.Generator | None) -> Callable[[Array], int]:
     """Return a function that picks the best score: the first tied one, or a random one by `rng`."""
 
-    def pick(scores: Array) -> int:
+    def position_of_best(scores: Array) -> int:
         tied = np.nonzero(scores >= scores.max() - TOLERANCE)[0]
         return int(tied[0] if rng is None else rng.choice(tied))
 
-    return pick
+    return position_of_best
 
 
-def climb(
+def make_improving_edits(
     moves: Moves,
     current: Structure,
     at: Candidates,
@@ -102,7 +102,7 @@ def climb(
                 break
             made = name_edit(current, edits[best], joins=moves.joins)
             steps.append((*made, best_score - score, best_score))
-            current, score = apply(current, edits[best]), best_score
+            current, score = apply_edit(current, edits[best]), best_score
             bar.set_postfix(candidates=len(edits), best=f"{score:.4f}", refresh=False)
             bar.update()
     return SearchResult(current, start, steps, missed)
@@ -142,14 +142,14 @@ class GreedySearch:
     progress: bool | None = None
 
     @property
-    def priors(self) -> dict[str, float]:
+    def prior_setting(self) -> dict[str, float]:
         """The argument that selects the prior, as in `lp`; ``smooth=0`` by default."""
         amounts = {"smooth": self.smooth, "ess": self.ess, "m": self.m}
         return {name: amount for name, amount in amounts.items() if amount is not None} or {
             "smooth": 0
         }
 
-    def run(
+    def search_network(
         self,
         learner: Callable[..., BNC],
         moves: Moves,
@@ -168,9 +168,9 @@ class GreedySearch:
             ]
         ).check("metric", self.metric)
         Optional(Flag()).check("progress", self.progress)
-        prior, generator = find_prior(**self.priors), check_rng(self.rng)
+        prior, generator = find_prior(**self.prior_setting), check_rng(self.rng)
         data = prepare_rows(dataset, class_var)
-        check_size(len(data), data.cards[-1])
+        check_size_of_scores(len(data), data.cards[-1])
         rules = ArcRules.check(
             self.required, self.forbidden, data.columns, directed=not moves.joins, apart=class_var
         )
@@ -182,10 +182,10 @@ class GreedySearch:
         required, forbidden = (
             {(i, j) for i, j in np.argwhere(m)} for m in rules.required_and_forbidden(data.features)
         )
-        pick = picker(None if self.rng is None else generator)
+        pick = best_score_picker(None if self.rng is None else generator)
         candidates = Candidates(range(len(data.features)), required, forbidden, score, pick)
         most = 0.0 if metric.is_loss else 1.0
-        found = climb(
+        found = make_improving_edits(
             moves, start, candidates, epsilon=self.epsilon, most=most, progress=self.progress
         )
         self._warn_of_result(found, len(data.features))
@@ -204,7 +204,7 @@ class GreedySearch:
 
     def _initial_structure(self, moves: Moves, data: TrainingData, rules: ArcRules) -> Structure:
         """Return the initial structure, or raise if the moves cannot lead to it."""
-        given = check_start(self.start, data.class_var, data.columns, augmented=True)
+        given = parents_in_start(self.start, data.class_var, data.columns, augmented=True)
         ends = [name for arc in rules.required for name in arc] if moves.joins else []
         names = data.features
         if moves.joins and (self.start is not None or not moves.naive):
@@ -214,13 +214,15 @@ class GreedySearch:
         }
         if moves.joins:
             if self.start is not None and not is_semi_naive(self.start):
-                arcs = written((p, v) for v, ps in parents.items() for p in ps)
+                arcs = arcs_in_words((p, v) for v, ps in parents.items() for p in ps)
                 raise ValueError(
                     "start must be a semi-naive structure, in which all features of a group are "
                     f"joined; got arcs {arcs}. Use tan_hc or kdb for others."
                 )
-            parents = joined_groups(parents, rules.required)
-        start = rules.complete(parents, "the number of feature parents per feature", moves.most)
+            parents = parents_with_joined_groups(parents, rules.required)
+        start = rules.add_required_parents(
+            parents, "the number of feature parents per feature", moves.most
+        )
         position = data.positions
         return {position[v]: tuple([position[p] for p in ps]) for v, ps in start.items()}
 
@@ -230,7 +232,7 @@ class GreedySearch:
             "k": self.k,
             **further,
             "epsilon": self.epsilon,
-            **self.priors,
+            **self.prior_setting,
             "metric": self.metric,
         }
         settings |= {"start": self.start}
@@ -240,7 +242,7 @@ class GreedySearch:
 
     def _warn_of_result(self, found: SearchResult, n_features: int) -> None:
         """Warn if no step improved the score by epsilon, or no feature was selected."""
-        if is_repeated():
+        if is_recipe_running():
             return
         if found.missed and not found.steps:
             warn(
@@ -267,12 +269,12 @@ class GreedySearch:
         return {"scores": scores, "steps": tuple(steps)} | settings
 
 
-def joined_groups(
+def parents_with_joined_groups(
     parents: Mapping[Hashable, Sequence[Hashable]], pairs: Iterable[Arc]
 ) -> dict[Hashable, Sequence[Hashable]]:
     """Join the groups of features of a pair; later features are parents of the earlier ones.
 
-    >>> joined_groups({"a": ["b"], "b": [], "c": []}, [("c", "a")])
+    >>> parents_with_joined_groups({"a": ["b"], "b": [], "c": []}, [("c", "a")])
     {'a': ['b', 'c'], 'b': ['c'], 'c': []}
     """
     links = {

@@ -15,7 +15,7 @@ from ..frames.training import prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from .arc_moves import MOVES, Change, Climb, Limits
-from .arc_rules import Arc, ArcRules, check_start
+from .arc_rules import Arc, ArcRules, parents_in_start
 from .local_scores import LocalScores, check_complete, check_score, warn_of_fractions
 from .networks import network
 from .structural_em import check_missing, structural_em
@@ -116,19 +116,21 @@ def hc(
     '[doors] [persons] [safety] [class|safety:persons] [buying|class] [maint|class]
      [lug_boot|class]'
     """
-    search = _Climber(score, ess, max_parents, moves, missing, Climb(tabu, restarts, progress), rng)
+    search = _ClimbingOptions(
+        score, ess, max_parents, moves, missing, Climb(tabu, restarts, progress), rng
+    )
     data = prepare(dataset, (class_var,), features, rows_needed=missing == "em")
     rows = data.as_given
     rules = ArcRules.check(required, forbidden, rows.columns)
-    given = check_start(start, class_var, rows.columns)
-    parents = rules.complete(
+    given = parents_in_start(start, class_var, rows.columns)
+    parents = rules.add_required_parents(
         {name: given.get(name, ()) for name in rows.columns}, "max_parents", max_parents
     )
     settings = rules.settings() | {
         "start": start,
         "features": None if features is None else data.features,
     }
-    return search.run(Step("hc", hc, settings), class_var, rows, parents, rules)
+    return search.climb_from(Step("hc", hc, settings), class_var, rows, parents, rules)
 
 
 def ban(
@@ -194,27 +196,31 @@ def ban(
     '[class] [buying|class] [doors|class] [persons|class] [maint|buying:class]
      [safety|persons:class] [lug_boot|safety:class]'
     """
-    search = _Climber(score, ess, max_parents, moves, missing, Climb(progress=progress), None)
+    search = _ClimbingOptions(
+        score, ess, max_parents, moves, missing, Climb(progress=progress), None
+    )
     data = prepare(dataset, (class_var,), features, rows_needed=missing == "em")
     rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
     inner = ArcRules(
         (*[(class_var, feature) for feature in data.features], *rules.required),
         (*[(feature, class_var) for feature in data.features], *rules.forbidden),
     )
-    given = check_start(start, class_var, data.columns, augmented=True)
+    given = parents_in_start(start, class_var, data.columns, augmented=True)
     naive = {feature: (class_var, *given.get(feature, ())) for feature in data.features} | {
         class_var: ()
     }
-    parents = inner.complete({name: naive[name] for name in data.order}, "max_parents", max_parents)
+    parents = inner.add_required_parents(
+        {name: naive[name] for name in data.order}, "max_parents", max_parents
+    )
     settings = rules.settings() | {
         "start": start,
         "features": None if features is None else data.features,
     }
-    return search.run(Step("ban", ban, settings), class_var, data.as_given, parents, inner)
+    return search.climb_from(Step("ban", ban, settings), class_var, data.as_given, parents, inner)
 
 
 @dataclass(frozen=True)
-class _Climber:
+class _ClimbingOptions:
     """The checked arguments of a search that do not name columns."""
 
     score: str
@@ -247,7 +253,7 @@ class _Climber:
         names = ("score", "ess", "max_parents", "moves", "tabu", "restarts", "missing", "rng")
         return {name: given[name] for name in names if given[name] != usual.get(name)}
 
-    def run(
+    def climb_from(
         self,
         step: Step,
         class_var: Hashable,
@@ -264,7 +270,7 @@ class _Climber:
         limits = Limits(*rules.required_and_forbidden(names), most, self.moves)
         rng, position, changes = check_rng(self.rng), rows.positions, list[Change]()
 
-        def learn(data: Countable, start: Sequence[Sequence[int]]) -> list[list[int]]:
+        def improve_structure(data: Countable, start: Sequence[Sequence[int]]) -> list[list[int]]:
             found, made = self.climb(LocalScores(data, self.score, self.ess), start, limits, rng)
             runs = changes[-1].run + 1 if changes else 0
             changes.extend(change._replace(run=change.run + runs) for change in made)
@@ -273,10 +279,12 @@ class _Climber:
         start = [[position[parent] for parent in parents[name]] for name in names]
         trace: dict[str, tuple[Any, ...]] = {}
         if rows.incomplete.any():
-            found, scores = structural_em(cast("Dataset", rows), start, learn, self.score)
+            found, scores = structural_em(
+                cast("Dataset", rows), start, improve_structure, self.score
+            )
             trace["scores"] = tuple(scores)
         else:
-            found = learn(rows, start)
+            found = improve_structure(rows, start)
         named = {names[v]: [names[p] for p in parents] for v, parents in enumerate(found)}
         has_runs = self.climb.restarts > 0 or self.missing == "em"
         steps = [

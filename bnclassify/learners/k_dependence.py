@@ -24,12 +24,12 @@ from ..frames.opening import InFull, InParts
 from ..frames.training import averages_views, prepare, prepare_rows
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from ..network.densities import Numbers, as_setting, numeric_columns_of
+from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
 from ..recipe.cases import Contents
 from .arc_rules import Arc, ArcRules
 from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
 from .networks import network
-from .parent_gains import LeftOutScores, pairs_by_child, rounded_descending
+from .parent_gains import LeftOutScores, interacting_pairs_by_child, order_by_rounded_value
 
 _LEAST_GAIN = 1.0  # in nats, of a parent: what AIC charges for its weight
 _MOST_CANDIDATES = 8  # with the largest information, whose gains are computed
@@ -100,7 +100,9 @@ def spode(
     names = data.features
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
     if len(names) > 1:
-        scores = [LocalScores(view, score).gains_given_class(len(names)) for view in data.views]
+        scores = [
+            LocalScores(view, score).gains_of_arcs_given_class(len(names)) for view in data.views
+        ]
         gains = np.where(np.eye(len(names), dtype=bool), 0.0, np.mean(scores, axis=0))
         best = names[int(first_best(gains.sum(axis=0)))]  # for the scores of all other features
         parents = {name: () if name == best else (best,) for name in names}
@@ -172,14 +174,16 @@ def kdb_mi(
     k = Whole().check("kdbk", kdbk)
     data = prepare(dataset, (class_var,), features, numeric=numeric_columns_of(numbers))
     rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
-    rules.check_leaves(data.schema.numeric)
-    rules.complete(dict.fromkeys(data.features, ()), "kdbk", k)
+    rules.check_numbers_are_leaves(data.schema.numeric)
+    rules.add_required_parents(dict.fromkeys(data.features, ()), "kdbk", k)
     settings = {"kdbk": k, "features": None if features is None else data.features}
-    step = Step("kdb_mi", kdb_mi, settings | rules.settings() | as_setting(numbers))
-    return network(class_var, _best_parents(data, k, rules), data.schema, step)
+    step = Step("kdb_mi", kdb_mi, settings | rules.settings() | numbers_as_setting(numbers))
+    return network(class_var, _most_informative_parents(data, k, rules), data.schema, step)
 
 
-def _best_parents(data: Countable, k: int, rules: ArcRules) -> dict[Hashable, tuple[Hashable, ...]]:
+def _most_informative_parents(
+    data: Countable, k: int, rules: ArcRules
+) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each feature to its feature parents: required parents, then the best ones."""
     names, class_column = data.features, len(data.features)
     if k == 0:
@@ -298,11 +302,13 @@ def kdb_gain(
     if k:
         by_value = getattr(data, "by_value", None)
         views = [next(iter(data.views)), *([] if by_value is None else [by_value])]
-        parents = _parents_in_turns(cast("list[Dataset]", views), k)
+        parents = _parents_by_gain_and_information(cast("list[Dataset]", views), k)
     return network(class_var, parents, data.schema, step)
 
 
-def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[Hashable, ...]]:
+def _parents_by_gain_and_information(
+    views: Sequence[Dataset], k: int
+) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each feature to its parents, by gain and by information in turns.
 
     The gain is the largest of the views; information and ranks are those of the first one.
@@ -312,24 +318,24 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
     data, by_contents = views[0], contents.column_order
     names, d = data.columns[:-1], len(data.columns) - 1
     relevance = np.array([value for value, _ in informations(data, [(i, d) for i in range(d)])])
-    rank = by_contents[rounded_descending(relevance[by_contents])]
+    rank = by_contents[order_by_rounded_value(relevance[by_contents])]
     information = pair_statistics(data, range(d), d).information
     scores = [LeftOutScores(view) for view in views]
-    pairs = pairs_by_child(data, rank)
-    least = _least_information(information, rank)
+    pairs = interacting_pairs_by_child(data, rank)
+    least = _information_of_last_candidate(information, rank)
     found: list[tuple[float, int, list[int]]] = []
     for place, child in enumerate(rank.tolist()):
         earlier = by_contents[np.isin(by_contents, rank[:place])]
-        informative = earlier[rounded_descending(information[child, earlier])]
+        informative = earlier[order_by_rounded_value(information[child, earlier])]
         n_informative = int(np.count_nonzero(information[child, informative] >= least))
         most = min(_MOST_CANDIDATES, n_informative)
         gains = _gains_of_parents(scores, child, informative, most, pairs.get(child, []))
-        order = rounded_descending(gains)
+        order = order_by_rounded_value(gains)
         useful = informative[order][: np.count_nonzero(gains > _LEAST_GAIN)].tolist()
         # both parents of a pair have half of its gain, and neither of them is useful alone
         first = 2 if len(useful) > 1 and gains[order[0]] == gains[order[1]] else 1
         others = informative[:k].tolist() if useful else []
-        kept = list(dict.fromkeys([*useful[:first], *_in_turns(others, useful[first:k])]))[:k]
+        kept = list(dict.fromkeys([*useful[:first], *_merge_in_turns(others, useful[first:k])]))[:k]
         found.append((round(-gains.max(initial=0.0), 9), child, kept))
     chosen = sorted(found, key=lambda each: each[0])[:_MOST_CHILDREN]
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
@@ -338,7 +344,7 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
     return parents
 
 
-def _in_turns(first: Sequence[int], second: Sequence[int]) -> list[int]:
+def _merge_in_turns(first: Sequence[int], second: Sequence[int]) -> list[int]:
     """Return the numbers of two lists in turns, each once.
 
     Example: [4, 1] and [1, 2, 3] in turns are 4, 1, 1, 2 and 3, which gives [4, 1, 2, 3].
@@ -351,7 +357,7 @@ def _in_turns(first: Sequence[int], second: Sequence[int]) -> list[int]:
     return list(numbers)
 
 
-def _least_information(information: Array, rank: Positions) -> float:
+def _information_of_last_candidate(information: Array, rank: Positions) -> float:
     """Return the information from which pairs of child and candidate are the most informative."""
     earlier = information[np.ix_(rank, rank)][np.tril_indices(len(rank), -1)]
     if len(earlier) > _MOST_PAIRS:
@@ -375,9 +381,9 @@ def _gains_of_parents(
     for number, view in enumerate(scores):
         cards, cells = np.array(view.data.cards), max(len(view.data), _CELLS_OF_VALUES)
         some = np.flatnonzero((number == 0) | (cards[best] * cards[child] <= cells))
-        found[some] = np.maximum(found[some], view.gains(child, best[some, None]))
+        found[some] = np.maximum(found[some], view.gains_of_parent_sets(child, best[some, None]))
     if len(pairs):
         of_pairs = np.array(pairs)
         places = np.argsort(candidates)[np.searchsorted(np.sort(candidates), of_pairs)]
-        np.maximum.at(found, places, scores[0].gains(child, of_pairs)[:, None] / 2)
+        np.maximum.at(found, places, scores[0].gains_of_parent_sets(child, of_pairs)[:, None] / 2)
     return found

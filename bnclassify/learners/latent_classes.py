@@ -17,10 +17,10 @@ from ..base.messages import warn
 from ..frames.dataset import Dataset
 from ..frames.frame import check_levels
 from ..frames.opening import InFull, open_data
-from ..model.model import renewed
+from ..model.model import replace_unchecked
 from ..model.recipes import Step, TrainingRows
 from ..network.classifiers import BNC
-from ..network.em import Run, run_em, warn_of_end
+from ..network.em import Run, run_em, warn_if_not_converged
 from .networks import network
 
 
@@ -120,14 +120,16 @@ def lca(
     trace = {"classes": steps, "latent": True}
     structure = network(class_var, dict.fromkeys(data.columns, ()), None, step, trace)
     levels = (*data.levels, tuple(range(1, sizes[best] + 1)))
-    _warn_of_choice(data.cards, sizes, best, free[best])
-    warn_of_end(fits[best].run, "The result may depend on the start.")
+    _warn_of_n_classes(data.cards, sizes, best, free[best])
+    warn_if_not_converged(fits[best].run, "The result may depend on the start.")
     recipe = structure.recipe and replace(structure.recipe, rows=TrainingRows.of(data, ()))
     learned = {"em": fits[best].run}
-    return renewed(structure, recipe=recipe, levels=levels, cpts=fits[best].tables, learned=learned)
+    return replace_unchecked(
+        structure, recipe=recipe, levels=levels, cpts=fits[best].tables, learned=learned
+    )
 
 
-def _warn_of_choice(cards: Sequence[int], sizes: Sequence[int], best: int, free: int) -> None:
+def _warn_of_n_classes(cards: Sequence[int], sizes: Sequence[int], best: int, free: int) -> None:
     """Warn if tables are not identified, or the best number of classes is the largest given."""
     cells = prod(cards) - 1
     if free > cells:
@@ -165,11 +167,13 @@ def _fit_classes(
         _normalized_by_feature(rng.standard_exponential((k, len(level))), cards)
         for _ in range(restarts)
     )
-    fits = [_fit_from(hot, times, cards, tables, smooth) for tables in starts]
+    fits = [_fit_from_start(hot, times, cards, tables, smooth) for tables in starts]
     return max(fits, key=lambda fit: fit.run.objectives[-1])
 
 
-def _fit_from(hot: Array, times: Array, cards: Positions, tables: Array, smooth: float) -> _Fit:
+def _fit_from_start(
+    hot: Array, times: Array, cards: Positions, tables: Array, smooth: float
+) -> _Fit:
     """Run EM from a start to convergence; ``hot`` is (levels, patterns), ``times`` (patterns,)."""
 
     def expect(parameters: tuple[Array, Array]) -> tuple[tuple[Array, float], float]:
@@ -192,7 +196,7 @@ def _fit_from(hot: Array, times: Array, cards: Positions, tables: Array, smooth:
     start = tables, shares
     last = run_em(expect, maximize, start, iterations=5000, tolerance=1e-12)
     (found, found_shares), (_, loglik), run = last
-    return _Fit(_as_cpts(found, found_shares, cards), loglik, run)
+    return _Fit(_cpts_by_descending_share(found, found_shares, cards), loglik, run)
 
 
 def _normalized_by_feature(mass: Array, cards: Positions) -> Array:
@@ -201,7 +205,7 @@ def _normalized_by_feature(mass: Array, cards: Positions) -> Array:
     return np.where(totals > 0, mass, 1.0) / np.where(totals > 0, totals, np.repeat(cards, cards))
 
 
-def _as_cpts(tables: Array, shares: Array, cards: Positions) -> tuple[Array, ...]:
+def _cpts_by_descending_share(tables: Array, shares: Array, cards: Positions) -> tuple[Array, ...]:
     """Return the tables of features and class, with classes in descending order of their shares."""
     order = np.argsort(-shares, kind="stable")
     of_features = np.split(tables[order].T, np.cumsum(cards)[:-1])

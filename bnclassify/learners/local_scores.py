@@ -20,7 +20,7 @@ from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns, Schema
 from ..model.arguments import check_bnc
-from ..model.recipes import is_repeated
+from ..model.recipes import is_recipe_running
 from ..network.classifiers import BNC
 from ..network.families import Scope
 from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize
@@ -43,7 +43,7 @@ class DecomposableScore:
     penalty: float
 
 
-def log_rising(n: Counts, amount: Amount) -> Array:
+def log_rising_factorial(n: Counts, amount: Amount) -> Array:
     """Return ln Γ(a + n) − ln Γ(a) for an amount a, by a difference of Stirling series if large."""
     a: Array = np.asarray(amount, dtype=np.float64)
     is_large: Mask = np.asarray(a >= _STIRLING)
@@ -74,7 +74,7 @@ def _decomposable_score(score: str, data: Countable, ess: float) -> Decomposable
     """Return a score: a log marginal likelihood, or Σ N_jk ln(N_jk / N_j) minus a penalty."""
     if score in ("bde", "k2"):
         prior = EquivalentSize(ess) if score == "bde" else Dirichlet(1)
-        return DecomposableScore(log_rising, prior.per_cell, 0.0)
+        return DecomposableScore(log_rising_factorial, prior.per_cell, 0.0)
     penalties = {"loglik": 0.0, "aic": 1.0, "bic": 0.5 * ln(data.size or 1)}
     n_log_n = xlogx if data.is_weighted else looking_up(data.size)
     return DecomposableScore(lambda n, _: n_log_n(n), lambda r, q: 0, penalties[score])
@@ -105,7 +105,7 @@ def warn_of_fractions(data: Countable, score: str) -> None:
     if (
         score == "loglik"
         or not data.is_weighted
-        or is_repeated()
+        or is_recipe_running()
         or getattr(data, "cases", None) is not None
     ):
         return
@@ -127,7 +127,7 @@ class LocalScores:
         self._families: dict[tuple[int, frozenset[int]], float] = {}
         self._gains: dict[tuple[int, frozenset[int]], Array] = {}
 
-    def prefetch(self, families: Iterable[Scope], others: Iterable[Scope] = ()) -> None:
+    def count_ahead(self, families: Iterable[Scope], others: Iterable[Scope] = ()) -> None:
         """Count families to be scored, with or without gains, in one pass over partitioned data."""
         wanted = [
             family for family in families if (family[0], frozenset(family[1:])) not in self._gains
@@ -137,7 +137,7 @@ class LocalScores:
         )
         self.counts.prefetch(wanted, alone)
 
-    def family(self, variable: int, parents: Sequence[int]) -> float:
+    def score_of_family(self, variable: int, parents: Sequence[int]) -> float:
         """Return the score of a family."""
         key = variable, frozenset(parents)
         if key not in self._families:
@@ -146,7 +146,7 @@ class LocalScores:
             self._families[key] = float(fit) - self.score.penalty * (r - 1) * q
         return self._families[key]
 
-    def gains(self, variable: int, parents: Sequence[int]) -> Array:
+    def gains_of_another_parent(self, variable: int, parents: Sequence[int]) -> Array:
         """Return the gain of each column as a further parent, (columns,), over complete rows."""
         key = variable, frozenset(parents)
         if key not in self._gains:
@@ -154,19 +154,19 @@ class LocalScores:
             penalty = self.score.penalty * (r - 1) * q
             result = np.asarray(penalty * (1.0 - self.counts.cards), dtype=np.float64)
             for columns, table in self.counts.extended((variable, *parents)):
-                gains, fit = self._added_fit(table, columns, r, q)
+                gains, fit = self._fit_added_by_columns(table, columns, r, q)
                 result[columns] += gains
             self._gains[key] = result
             if self.counts.is_complete:  # spares counting the family alone
                 self._families[key] = float(fit) - penalty
         return self._gains[key]
 
-    def gains_given_class(self, n: int) -> Array:
+    def gains_of_arcs_given_class(self, n: int) -> Array:
         """Return gains of n features as parents of each other, given the class, (child, parent)."""
-        self.prefetch([(feature, n) for feature in range(n)])
-        return np.array([self.gains(feature, (n,))[:n] for feature in range(n)])
+        self.count_ahead([(feature, n) for feature in range(n)])
+        return np.array([self.gains_of_another_parent(feature, (n,))[:n] for feature in range(n)])
 
-    def gain_over_none(self, variable: int, parents: Sequence[int]) -> float:
+    def gain_over_no_parents(self, variable: int, parents: Sequence[int]) -> float:
         """Return the gain of a variable by these parents instead of none, over complete rows."""
         r, q = self._levels_and_configurations(variable, parents)
         table = self.counts.table((variable, *parents))
@@ -175,10 +175,10 @@ class LocalScores:
             q - 1
         )
 
-    def network(self, parents: Sequence[Sequence[int]]) -> float:
+    def score_of_network(self, parents: Sequence[Sequence[int]]) -> float:
         """Return the score of a network from the parents of each column."""
-        self.prefetch([], [(variable, *ps) for variable, ps in enumerate(parents)])
-        return sum(self.family(variable, ps) for variable, ps in enumerate(parents))
+        self.count_ahead([], [(variable, *ps) for variable, ps in enumerate(parents)])
+        return sum(self.score_of_family(variable, ps) for variable, ps in enumerate(parents))
 
     def _levels_and_configurations(
         self, variable: int, parents: Sequence[int]
@@ -194,7 +194,9 @@ class LocalScores:
             term(table, a).sum(axis=(0, 1)) - term(table.sum(axis=0), r * a).sum(axis=0)
         )
 
-    def _added_fit(self, table: Counts, columns: slice, r: int, q: float) -> tuple[Array, Array]:
+    def _fit_added_by_columns(
+        self, table: Counts, columns: slice, r: int, q: float
+    ) -> tuple[Array, Array]:
         """Return what each of some columns adds to the fit as a further parent, and the fit."""
         cards = self.counts.cards[columns]
         starts = np.cumsum(cards) - cards
@@ -273,4 +275,4 @@ def network_score(
         raise ValueError("dataset must have rows; got none.")
     check_complete(rows)
     warn_of_fractions(rows, score)
-    return LocalScores(rows, score, ess).network([ps for _, *ps in model.scopes])
+    return LocalScores(rows, score, ess).score_of_network([ps for _, *ps in model.scopes])

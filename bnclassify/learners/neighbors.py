@@ -18,10 +18,10 @@ Edit = Mapping[int, Parents | None]
 Arcs = Collection[tuple[int, int]]
 
 
-def apply(structure: Structure, edit: Edit) -> dict[int, Parents]:
+def apply_edit(structure: Structure, edit: Edit) -> dict[int, Parents]:
     """Return the structure after an edit; new features are last.
 
-    >>> apply({0: (), 1: ()}, {0: (1,), 2: ()})
+    >>> apply_edit({0: (), 1: ()}, {0: (1,), 2: ()})
     {0: (1,), 1: (), 2: ()}
     """
     changed = {**structure, **edit}
@@ -63,7 +63,7 @@ def ancestors(structure: Structure, feature: int) -> set[int]:
     return reached
 
 
-def _may_join(first: Sequence[int], second: Sequence[int], forbidden: Arcs) -> bool:
+def _may_join_groups(first: Sequence[int], second: Sequence[int], forbidden: Arcs) -> bool:
     return not any(pair in forbidden for pair in product(first, second))
 
 
@@ -82,7 +82,7 @@ def additions_and_joins(
         {feature: tuple(group)}
         for feature in absent
         for group in groups
-        if _may_join([feature], group, forbidden)
+        if _may_join_groups([feature], group, forbidden)
     ]
     return additions + joins
 
@@ -106,12 +106,12 @@ def removals_and_joins(
             }
             edits.append({gone: None, **orphaned})
     for earlier, later in combinations(components(structure), 2):
-        if _may_join(earlier, later, forbidden):
+        if _may_join_groups(earlier, later, forbidden):
             edits.append({feature: (*structure[feature], *later) for feature in earlier})
     return edits
 
 
-def arcs_to(
+def acyclic_arcs(
     structure: Structure,
     parents: Sequence[int],
     children: Sequence[int],
@@ -119,7 +119,7 @@ def arcs_to(
 ) -> list[tuple[int, int]]:
     """Return the new arcs (parent, child), parent by parent, without cycles and forbidden ones.
 
-    >>> arcs_to({0: (1,), 1: (), 2: ()}, [0], [1, 2])
+    >>> acyclic_arcs({0: (1,), 1: (), 2: ()}, [0], [1, 2])
     [(0, 2)]
     """
     ancestors_of = {parent: ancestors(structure, parent) for parent in parents}
@@ -133,56 +133,60 @@ def arcs_to(
     ]
 
 
-def _add_arcs(structure: Structure, arcs: Sequence[tuple[int, int]]) -> list[Edit]:
+def _additions_of_arcs(structure: Structure, arcs: Sequence[tuple[int, int]]) -> list[Edit]:
     return [{child: (*structure[child], parent)} for parent, child in arcs]
 
 
-def orphans(structure: Structure) -> list[int]:
+def features_without_parents(structure: Structure) -> list[int]:
     """Return the features that have no feature parent."""
     return [feature for feature, parents in structure.items() if not parents]
 
 
-def tree_arcs(structure: Structure, forbidden: Arcs = frozenset()) -> list[Edit]:
+def tree_arc_additions(structure: Structure, forbidden: Arcs = frozenset()) -> list[Edit]:
     """Add an arc to a feature without a feature parent (TAN hill climbing).
 
     Between two such features, either direction gives an equivalent structure. The arc from the
     later to the earlier one is the candidate, unless it is forbidden.
 
-    >>> tree_arcs({0: (), 1: ()})
+    >>> tree_arc_additions({0: (), 1: ()})
     [{0: (1,)}]
     """
-    free = orphans(structure)
+    free = features_without_parents(structure)
     rank = {feature: i for i, feature in enumerate(free)}
     others = [feature for feature in structure if feature not in rank]
     from_free = [
         (parent, child)
-        for parent, child in arcs_to(structure, free, free, forbidden)
+        for parent, child in acyclic_arcs(structure, free, free, forbidden)
         if rank[child] < rank[parent] or (child, parent) in forbidden
     ]
-    return _add_arcs(structure, arcs_to(structure, others, free, forbidden) + from_free)
+    return _additions_of_arcs(
+        structure, acyclic_arcs(structure, others, free, forbidden) + from_free
+    )
 
 
-def superparents(structure: Structure, forbidden: Arcs = frozenset()) -> list[Edit]:
+def superparent_additions(structure: Structure, forbidden: Arcs = frozenset()) -> list[Edit]:
     """Make a feature the parent of all that can have it as their only feature parent (TAN-HCSP).
 
-    >>> superparents({0: (), 1: (), 2: (0,)})
+    >>> superparent_additions({0: (), 1: (), 2: (0,)})
     [{1: (0,)}, {0: (1,)}, {1: (2,)}]
     """
-    free = orphans(structure)
+    free = features_without_parents(structure)
     candidates = [
-        {child: (parent,) for _, child in arcs_to(structure, [parent], free, forbidden)}
+        {child: (parent,) for _, child in acyclic_arcs(structure, [parent], free, forbidden)}
         for parent in structure
     ]
     return [edit for edit in candidates if edit]
 
 
-def dependence_arcs(structure: Structure, k: int, forbidden: Arcs = frozenset()) -> list[Edit]:
+def k_dependence_additions(
+    structure: Structure, k: int, forbidden: Arcs = frozenset()
+) -> list[Edit]:
     """Add an arc to a feature with fewer than ``k`` feature parents (k-dependence).
 
     Arcs from features without room for parents come first; for other features, targets are in
     cyclic order, starting after the feature.
 
-    >>> dependence_arcs({0: (), 1: ()}, 1)
+    >>> k_dependence_additions({0: (), 1: ()}, 1)
     [{1: (0,)}, {0: (1,)}]
     """
     free = [feature for feature, parents in structure.items() if len(parents) < k]
@@ -190,6 +194,6 @@ def dependence_arcs(structure: Structure, k: int, forbidden: Arcs = frozenset())
     around = [
         arc
         for i, parent in enumerate(free)
-        for arc in arcs_to(structure, [parent], free[i + 1 :] + free[:i], forbidden)
+        for arc in acyclic_arcs(structure, [parent], free[i + 1 :] + free[:i], forbidden)
     ]
-    return _add_arcs(structure, arcs_to(structure, full, free, forbidden) + around)
+    return _additions_of_arcs(structure, acyclic_arcs(structure, full, free, forbidden) + around)

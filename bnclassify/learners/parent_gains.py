@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, Positions, xlogx
+from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, Positions, weights_at, xlogx
 from ..counts.contingency import flat_index
 from ..frames.dataset import Dataset
 
@@ -33,7 +33,7 @@ class LeftOutScores:
 
     def __init__(self, data: Dataset) -> None:
         d, n_classes = len(data.columns) - 1, data.cards[-1]
-        weights = np.ones(len(data)) if data.weights is None else data.weights
+        weights = data.row_weights
         step = max(1, len(data) * d * d * n_classes // _MOST_TERMS)
         self.data, self.all_weights = data, weights
         self.rows = np.arange(0, len(data), step)
@@ -42,7 +42,7 @@ class LeftOutScores:
         self.own = data.units[self.rows]
         # ln P(class) of each row without the row, (rows, classes)
         counts = np.bincount(data.codes[-1], weights, n_classes)
-        of_classes = self._without_own(np.tile(counts, (len(self.rows), 1)))
+        of_classes = self._subtract_own_rows(np.tile(counts, (len(self.rows), 1)))
         scores = np.log(of_classes + 1)
         scores -= np.log(of_classes.sum(axis=1, keepdims=True) + n_classes)
         self.terms = [self._probabilities_of_feature(i) for i in range(d)]
@@ -53,7 +53,7 @@ class LeftOutScores:
         self.posterior = np.exp(scores)
         self.posterior /= self.posterior.sum(axis=1, keepdims=True)
 
-    def _without_own(self, counts: Array) -> Array:
+    def _subtract_own_rows(self, counts: Array) -> Array:
         """Subtract each row from counts at rows, (…, rows, classes), in the column of its class."""
         counts[..., *self.at] -= self.own
         return np.maximum(counts, 0.0, out=counts)
@@ -72,12 +72,12 @@ class LeftOutScores:
         table = counted.reshape(card, n_classes).astype(np.float64)
         base: Array = table.sum(axis=1, keepdims=True) / max(table.sum(), 1e-300)
         own = codes[self.rows]
-        of_value = self._without_own(table[own])
-        of_class = self._without_own(np.tile(table.sum(axis=0), (len(own), 1)))
+        of_value = self._subtract_own_rows(table[own])
+        of_class = self._subtract_own_rows(np.tile(table.sum(axis=0), (len(own), 1)))
         values = (of_value + _PSEUDO_COUNTS * base[own]) / (of_class + _PSEUDO_COUNTS)
         return np.where((own >= 0)[:, None] & (values > 0), values, 1.0)
 
-    def gains(self, child: int, parents: Positions) -> Array:
+    def gains_of_parent_sets(self, child: int, parents: Positions) -> Array:
         """Return the increase of the class's log-likelihood by a child's term with each parent set.
 
         ``parents`` are (sets, size). The term t is the log of the child's table given the parents
@@ -145,20 +145,20 @@ class LeftOutScores:
         weights = (self.all_weights * known).ravel()
         counted = np.bincount(keys.ravel(), weights, size * n_classes).astype(np.float64)
         table = counted.reshape(size, n_classes)
-        return self._without_own(table.take(cells[:, self.rows], axis=0))
+        return self._subtract_own_rows(table.take(cells[:, self.rows], axis=0))
 
 
-def pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list[Positions]]:
+def interacting_pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list[Positions]]:
     """Map features of low rank to pairs with which they interact: the best ones of all triples."""
     step = max(1, len(data) // _SCREENED_ROWS)
     codes = data.codes[:-1, ::step].astype(np.intp) + 1
     classes = data.codes[-1, ::step].astype(np.intp)
-    weights = None if data.weights is None else data.weights[::step]
+    weights = weights_at(data.weights, slice(None, None, step))
     cards = np.array(data.cards[:-1]) + 1  # a missing value is a level
     some = rank[: int((6 * _SCREENED_CELLS / max(1, len(classes))) ** (1 / 3))]
     some = some[(cards[some] > 2) & (cards[some] ** 3 * data.cards[-1] < 16 * len(classes))]
 
-    def information(sets: Positions) -> Array:
+    def information_of_sets(sets: Positions) -> Array:
         """Return the information of sets of features on the class, times the number of rows."""
         blocks = np.array_split(sets, 1 + len(sets) * len(classes) // BLOCK_CELLS)
         return np.concatenate(
@@ -168,15 +168,15 @@ def pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list[Positions]]
     n = len(some)
     if n < 3:
         return {}
-    alone, of_pairs = information(some[:, None]), np.zeros((n, n))
+    alone, of_pairs = information_of_sets(some[:, None]), np.zeros((n, n))
     first, second = np.triu_indices(n, 1)
-    of_pairs[first, second] = information(some[np.column_stack([first, second])])
+    of_pairs[first, second] = information_of_sets(some[np.column_stack([first, second])])
     triples = np.array([*combinations(range(n), 3)])
     a, b, c = triples.T
     parts = [of_pairs[a, b] + alone[c], of_pairs[a, c] + alone[b], of_pairs[b, c] + alone[a]]
     free = (cards[some] - 2)[triples].prod(axis=1) * (data.cards[-1] - 1)
-    gains = information(some[triples]) - np.max(parts, axis=0) - free
-    best = triples[rounded_descending(gains)][: np.count_nonzero(gains > 0)][:_MOST_TRIPLES]
+    gains = information_of_sets(some[triples]) - np.max(parts, axis=0) - free
+    best = triples[order_by_rounded_value(gains)][: np.count_nonzero(gains > 0)][:_MOST_TRIPLES]
     result: dict[int, list[Positions]] = {}
     for *parents, child in some[best].tolist():
         result.setdefault(child, []).append(parents)
@@ -203,6 +203,6 @@ def _joint_information(
     return np.asarray(np.add.reduceat(inner, starts) - of_class)
 
 
-def rounded_descending(values: Array) -> Positions:
+def order_by_rounded_value(values: Array) -> Positions:
     """Order positions by value, the largest first, where rounding errors do not matter."""
     return np.argsort(-values.round(9), kind="stable")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Mask, Positions, code_type, first_best, log
+from ..base.arrays import Array, ArrayOf, Mask, Positions, code_type, first_best, log, weights_at
 from ..base.messages import shown
 from ..counts.contingency import check_cells, flat_index
 from ..counts.family_counts import number_states
@@ -25,7 +25,7 @@ from ..metrics import ACCURACY, Metric
 from ..network.priors import Prior, PseudoCounts
 from ..scores.elimination import add_marginalized_terms
 from ..scores.factors import Factor
-from .neighbors import Edit, Parents, Structure, apply
+from .neighbors import Edit, Parents, Structure, apply_edit
 
 _KEPT_BYTES = 2**28
 
@@ -57,10 +57,10 @@ class FoldedData:
         codes = data.codes.take(rows, axis=1).astype(code_type(max(columns.cards)), copy=False)
         self.truth = codes[-1, : self.n_tested].copy()
         codes[-1] += (self.fold * self.n_classes).astype(codes.dtype)
-        weights = None if data.weights is None else data.weights[rows]
+        weights = weights_at(data.weights, rows)
         self.grouped = Dataset(columns, codes, pd.RangeIndex(len(rows)), weights)
         self.group, self.tested = codes[-1], codes[:-1, : self.n_tested]
-        self.weights = None if weights is None else weights[: self.n_tested]
+        self.weights = weights_at(weights, slice(self.n_tested))
         self.folds = [
             slice(start, end) for start, end in pairwise(np.cumsum([0, *self.sizes]).tolist())
         ]
@@ -68,7 +68,7 @@ class FoldedData:
         self.partial = frozenset(np.nonzero(self.grouped.incomplete)[0].tolist())
 
     @property
-    def lowest(self) -> float:
+    def lowest_log_probability(self) -> float:
         """A lower bound of the log of an estimated probability that is positive."""
         weights = self.grouped.weights
         least = 1.0 if weights is None else float(weights.min(where=weights > 0, initial=np.inf))
@@ -99,14 +99,14 @@ class CrossValidatedScore:
         self.data, self.prior, self.metric = data, prior, metric
         # Stands for log 0, so that contributions can be subtracted; lower than any possible log
         # joint.
-        self._floor = 8 * (len(data.cards) + 1) * data.lowest
+        self._floor = 8 * (len(data.cards) + 1) * data.lowest_log_probability
         kept = max(2, _KEPT_BYTES // max(1, 8 * data.n_tested * data.n_classes))
         self._added = lru_cache(kept)(self._contribution_of_family)
         counts = np.bincount(data.group, data.grouped.weights, data.n_groups)
         self._starts = [fold.start for fold in data.folds]
-        self._weights = np.ones(data.n_tested) if data.weights is None else data.weights
+        self._weights = data.grouped.row_weights[: data.n_tested]
         self._sizes = np.add.reduceat(self._weights, self._starts)
-        of_fold = self._bounded_logs(log(prior(data.training_counts(counts), axis=1)))
+        of_fold = self._replace_log_zeros(log(prior(data.training_counts(counts), axis=1)))
         self._of_class = of_fold.T.take(data.fold[: data.n_tested], axis=1)
 
     def __call__(self, structure: Structure, edits: Sequence[Edit]) -> Array:
@@ -128,7 +128,7 @@ class CrossValidatedScore:
         added = [self._added((v, *parents)) for v, parents in edit.items() if parents is not None]
         total = sum(added, start=rest)
         if self.data.partial:
-            total = total + self._logs_of_missing_values(apply(structure, edit))
+            total = total + self._logs_of_missing_values(apply_edit(structure, edit))
         logs = (
             total if self.prior.is_positive else np.where(total < self._floor / 2, -np.inf, total)
         )
@@ -137,19 +137,19 @@ class CrossValidatedScore:
             right = np.where(first_best(logs.T) == data.truth, self._weights, 0.0)
             return float((np.add.reduceat(right, self._starts) / self._sizes).sum() / data.n_folds)
         of_rows = self.metric.of_rows
-        given = [None if weights is None else weights[fold] for fold in data.folds]
+        given = [weights_at(weights, fold) for fold in data.folds]
         values = [
             of_rows(logs.T[f], data.truth[f], w) for f, w in zip(data.folds, given, strict=True)
         ]
         return float(np.mean(values)) * (-1 if self.metric.is_loss else 1)
 
-    def _bounded_logs(self, logs: Array) -> Array:
+    def _replace_log_zeros(self, logs: Array) -> Array:
         return np.maximum(logs, self._floor)
 
     def _contribution_of_family(self, family: Parents) -> Array:
         """Return the contribution of a family, (classes, tested rows); 0 if a member is missing."""
         logs, index = self._log_table_of_family(family)
-        by_class = self._bounded_logs(logs).reshape(-1, logs.shape[-1]).T.copy()
+        by_class = self._replace_log_zeros(logs).reshape(-1, logs.shape[-1]).T.copy()
         tested = slice(self.data.n_tested)
         added = by_class.take(index[tested] * self.data.n_folds + self.data.fold[tested], axis=1)
         observed = self.data.rows_observed_in(family)
@@ -162,7 +162,7 @@ class CrossValidatedScore:
         cells = flat_index([index, data.group], [prod(shape), data.n_groups])
         if (observed := data.rows_observed_in(family)) is not None:
             check_cells(data.grouped, (*family, -1))
-            cells, weights = cells[observed], None if weights is None else weights[observed]
+            cells, weights = cells[observed], weights_at(weights, observed)
         counts = np.bincount(cells, weights, prod(shape) * data.n_groups).reshape(*shape, -1)
         trained = data.training_counts(counts)
         card, configurations = shape[0], prod(data.cards[p] for p in family[1:])
@@ -186,5 +186,5 @@ class CrossValidatedScore:
         factors.append(Factor((), np.zeros((data.n_folds, data.n_classes))))
         logs = np.zeros((len(rows), data.n_classes))
         add_marginalized_terms(logs, factors, data.tested[features][:, rows], data.fold[rows])
-        added[:, rows] = self._bounded_logs(logs).T
+        added[:, rows] = self._replace_log_zeros(logs).T
         return added

@@ -57,12 +57,14 @@ class Completions(Generic[D]):
                 at = self.starts[alike][:, None] + np.arange(grid.shape[1])
                 codes[np.array(hidden)[:, None], at.ravel()] = np.tile(grid, len(alike))
         self.rows_given = data
-        self.weights = np.ones(len(data)) if data.weights is None else data.weights
+        self.weights = data.row_weights
         self.data = replace(
             data, codes=codes, index=pd.RangeIndex(len(self.rows)), weights=self.weights[self.rows]
         )
 
-    def expect(self, scopes: Sequence[Scope], tables: Sequence[Array]) -> tuple[D, float]:
+    def weighted_completions(
+        self, scopes: Sequence[Scope], tables: Sequence[Array]
+    ) -> tuple[D, float]:
         """Return completions, weighted by their probability given their row, and Σ ln P(row)."""
         logs = np.zeros(len(self.rows))
         for scope, table in zip(scopes, tables, strict=True):
@@ -74,10 +76,12 @@ class Completions(Generic[D]):
         shares *= (self.weights / totals)[self.rows]
         return replace(self.data, weights=shares), float(self.weights @ (highest + np.log(totals)))
 
-    def maximize(self, scopes: Sequence[Scope], counts: Sequence[Array]) -> tuple[D, float]:
-        """Return the result of `expect` at maximum-likelihood tables, by EM from some counts."""
+    def completions_at_maximum(
+        self, scopes: Sequence[Scope], counts: Sequence[Array]
+    ) -> tuple[D, float]:
+        """Return `weighted_completions` at maximum-likelihood tables, by EM from some counts."""
         _, expected, run = run_em(
-            lambda tables: self.expect(scopes, tables),
+            lambda tables: self.weighted_completions(scopes, tables),
             lambda expected: list(map(_LIKELIHOOD, count_families(expected, scopes))),
             list(map(_LIKELIHOOD, counts)),
             iterations=np.inf,
@@ -98,7 +102,7 @@ def structural_em(
 
     The first structure is the best one of those of the complete rows and ``others``.
     """
-    data = data if data.weights is None else data.taken(data.weights > 0)
+    data = data.counting()
     complete: Mask = data.codes.min(axis=0) >= 0
     first = [list(parents) for parents in start]
     if complete.any():
@@ -114,7 +118,7 @@ def structural_em(
     while True:
         observed.append(value)
         further, scores = learn(expected, found), LocalScores(expected, score)
-        if scores.network(further) <= scores.network(found) + TOLERANCE:
+        if scores.score_of_network(further) <= scores.score_of_network(found) + TOLERANCE:
             return found, observed
         found = further
         expected, value = _fit_completions(completions, found, expected, score)
@@ -128,6 +132,6 @@ def _fit_completions(
     counts: Sequence[Array] = count_families(data if expected is None else expected, scopes)
     if expected is None:
         counts = [table + 1 for table in counts]  # EM would keep zeros
-    expected, evidence = completions.maximize(scopes, counts)
+    expected, evidence = completions.completions_at_maximum(scopes, counts)
     sizes = [(data.cards[v] - 1) * prod([data.cards[p] for p in parents]) for v, *parents in scopes]
     return expected, evidence - LocalScores(expected, score).score.penalty * sum(sizes)

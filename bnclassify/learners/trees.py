@@ -18,8 +18,8 @@ from ..frames.opening import InFull, InParts
 from ..frames.training import TrainingData, averages_views, prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from ..network.densities import Numbers, as_setting, numeric_columns_of
-from .arc_rules import Arc, ArcRules, written
+from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
+from .arc_rules import Arc, ArcRules, arcs_in_words
 from .local_scores import LocalScores, check_score, warn_of_fractions
 from .networks import network
 from .structural_em import check_missing, structural_em
@@ -27,7 +27,7 @@ from .structural_em import check_missing, structural_em
 
 def _bde_gains(data: Countable, ess: float) -> Array:
     """Return the contribution of an arc between two features to the log marginal likelihood."""
-    gains = LocalScores(data, "bde", ess).gains_given_class(len(data.features))
+    gains = LocalScores(data, "bde", ess).gains_of_arcs_given_class(len(data.features))
     return (gains + gains.T) / 2
 
 
@@ -142,11 +142,11 @@ def tan_cl(
     )
     coded = tuple([name for name in data.features if name not in data.schema.numeric])
     rules = ArcRules.check(required, forbidden, data.columns, directed=False, apart=class_var)
-    rules.check_leaves(data.schema.numeric)
+    rules.check_numbers_are_leaves(data.schema.numeric)
     first = 0 if root is None else coded.index(OneOf(coded, "a feature").check("root", root))
     warn_of_fractions(data, score)
     trace: dict[str, Any] = {}
-    settings = {"score": score, "root": root} | rules.settings() | as_setting(numbers)
+    settings = {"score": score, "root": root} | rules.settings() | numbers_as_setting(numbers)
     settings |= {
         "ess": None if ess == 1 else ess,
         "features": None if features is None else data.features,
@@ -157,10 +157,10 @@ def tan_cl(
                 "missing must be 'available' with numbers; got 'em'. Discretize the numbers."
             )
         settings["missing"] = missing
-        parents, scores = _expected_forest(cast("TrainingData", data), score, first, rules)
+        parents, scores = _best_forest_by_em(cast("TrainingData", data), score, first, rules)
         trace |= {"scores": scores, "steps": ()}
     else:
-        among = rules.among(coded)
+        among = rules.rules_among(coded)
         of_coded = _best_forest(data.select((*coded, class_var)), score, ess, first, among)
         of_numbers = _parents_of_numbers(data, rules)
         parents = {name: {**of_coded, **of_numbers}[name] for name in data.features}
@@ -187,7 +187,7 @@ def _best_forest(
     return _directed_forest(features, weights, keep, root, rules, is_tree=score == "loglik")
 
 
-def _expected_forest(
+def _best_forest_by_em(
     data: TrainingData, score: str, root: int, rules: ArcRules
 ) -> tuple[dict[Hashable, tuple[Hashable, ...]], tuple[float, ...]]:
     """Return the result of `_best_forest` for incomplete data by structural EM, and its scores."""
@@ -198,7 +198,7 @@ def _expected_forest(
         )
     features, class_column, position = data.features, len(data.features), data.positions
 
-    def as_positions(parents: Mapping[Hashable, Sequence[Hashable]]) -> list[list[int]]:
+    def positions_of_parents(parents: Mapping[Hashable, Sequence[Hashable]]) -> list[list[int]]:
         return [
             [*[position[p] for p in parents[feature]], class_column] for feature in features
         ] + [[]]
@@ -206,10 +206,12 @@ def _expected_forest(
     none = np.zeros((class_column, class_column))
     start = _directed_forest(features, none, none > 0, root, rules, is_tree=False)
 
-    def learn(rows: TrainingData, _: object = None) -> list[list[int]]:
-        return as_positions(_best_forest(rows, score, 1, root, rules))
+    def learn_forest(rows: TrainingData, _: object = None) -> list[list[int]]:
+        return positions_of_parents(_best_forest(rows, score, 1, root, rules))
 
-    found, scores = structural_em(data, as_positions(start), learn, score, others=[learn(data)])
+    found, scores = structural_em(
+        data, positions_of_parents(start), learn_forest, score, others=[learn_forest(data)]
+    )
     named = {
         name: tuple([features[p] for p in ps[:-1]])
         for name, ps in zip(features, found, strict=False)
@@ -250,7 +252,7 @@ def _directed_forest(
     ):
         raise ValueError(
             "required must not contain pairs that form a cycle; got "
-            f"{written(rules.required)}. Drop one of them."
+            f"{arcs_in_words(rules.required)}. Drop one of them."
         )
     first = np.where(required, 1 + 2 * np.abs(weights).max(initial=0.0), weights)
     parent = maximum_forest(first, (keep & ~forbidden) | required, roots)
@@ -260,8 +262,8 @@ def _directed_forest(
         and parent.count(-1) > maximum_forest(weights, keep, roots).count(-1)
     ):
         raise ValueError(
-            f"forbidden must leave a tree over all variables; got {written(rules.forbidden)}. "
-            "Drop some of them."
+            "forbidden must leave a tree over all variables; got "
+            f"{arcs_in_words(rules.forbidden)}. Drop some of them."
         )
     return {name: (names[p],) if p >= 0 else () for name, p in zip(names, parent, strict=True)}
 

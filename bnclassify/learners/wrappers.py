@@ -16,10 +16,10 @@ from .neighbors import (
     Edit,
     Structure,
     additions_and_joins,
-    dependence_arcs,
+    k_dependence_additions,
     removals_and_joins,
-    superparents,
-    tree_arcs,
+    superparent_additions,
+    tree_arc_additions,
 )
 
 _SHARED = """\
@@ -85,7 +85,7 @@ required, forbidden : pairs of str
 Decorated = TypeVar("Decorated", bound=Callable[..., BNC])
 
 
-def _greedy_learner(arcs: str, own: str = "") -> Callable[[Decorated], Decorated]:
+def _with_search_options(arcs: str, own: str = "") -> Callable[[Decorated], Decorated]:
     """Return a decorator that adds the shared arguments to a learner's docstring and signature."""
     described = sharing({"{search}": _SHARED.replace("{arcs}", arcs).replace("{own}", own)})
     shared = [
@@ -94,24 +94,24 @@ def _greedy_learner(arcs: str, own: str = "") -> Callable[[Decorated], Decorated
         if p.name != "k"
     ]
 
-    def decorate(learner: Decorated) -> Decorated:
+    def add_search_options(learner: Decorated) -> Decorated:
         *own, _ = signature(learner).parameters.values()
         vars(learner)["__signature__"] = signature(learner).replace(parameters=[*own, *shared])
         return guided("Pass options by name, such as k=5.")(described(learner))
 
-    return decorate
+    return add_search_options
 
 
-def _children_of_best(structure: Structure, at: Candidates) -> Sequence[Edit]:
+def _arcs_from_best_superparent(structure: Structure, at: Candidates) -> Sequence[Edit]:
     """Select the best superparent; the neighbors add an arc from it to one of its children."""
-    candidates = superparents(structure, at.forbidden)
+    candidates = superparent_additions(structure, at.forbidden)
     if not candidates:
         return []
     best = candidates[at.pick(at.score(structure, candidates))]
     return [{child: parents} for child, parents in best.items()]
 
 
-def _removals_and_joins(structure: Structure, at: Candidates) -> Sequence[Edit]:
+def _removals_and_joins_by_rules(structure: Structure, at: Candidates) -> Sequence[Edit]:
     return removals_and_joins(structure, at.forbidden, {end for arc in at.required for end in arc})
 
 
@@ -120,12 +120,12 @@ FORWARD = Moves(
     joins=True,
     naive=False,
 )
-BACKWARD = Moves(_removals_and_joins, joins=True)
-TREE = Moves(lambda structure, at: tree_arcs(structure, at.forbidden), most=1)
-SUPERPARENT = Moves(_children_of_best, most=1)
+BACKWARD = Moves(_removals_and_joins_by_rules, joins=True)
+TREE = Moves(lambda structure, at: tree_arc_additions(structure, at.forbidden), most=1)
+SUPERPARENT = Moves(_arcs_from_best_superparent, most=1)
 
 
-@_greedy_learner(_PAIRS)
+@_with_search_options(_PAIRS)
 def fssj(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
     """Learn a semi-naive Bayes by forward sequential selection and joining.
 
@@ -149,10 +149,10 @@ def fssj(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Sear
     >>> [round(score, 3) for score in search_steps(model).attrs["scores"]]
     [0.7, 0.7, 0.768, 0.811, 0.861, 0.943, 0.948]
     """
-    return GreedySearch(k, **options).run(fssj, FORWARD, class_var, dataset)
+    return GreedySearch(k, **options).search_network(fssj, FORWARD, class_var, dataset)
 
 
-@_greedy_learner(_PAIRS)
+@_with_search_options(_PAIRS)
 def bsej(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
     """Learn a semi-naive Bayes by backward sequential elimination and joining.
 
@@ -177,10 +177,10 @@ def bsej(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Sear
     0      join   (maint,)    (buying,)  0.050  0.900
     1      join  (safety,)  (lug_boot,)  0.036  0.936
     """
-    return GreedySearch(k, **options).run(bsej, BACKWARD, class_var, dataset)
+    return GreedySearch(k, **options).search_network(bsej, BACKWARD, class_var, dataset)
 
 
-@_greedy_learner(_ARCS)
+@_with_search_options(_ARCS)
 def tan_hc(
     class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]
 ) -> BNC:
@@ -206,10 +206,10 @@ def tan_hc(
     >>> [round(score, 3) for score in search_steps(model).attrs["scores"]]
     [0.85, 0.9, 0.936]
     """
-    return GreedySearch(k, **options).run(tan_hc, TREE, class_var, dataset)
+    return GreedySearch(k, **options).search_network(tan_hc, TREE, class_var, dataset)
 
 
-@_greedy_learner(_ARCS)
+@_with_search_options(_ARCS)
 def tan_hcsp(
     class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]
 ) -> BNC:
@@ -236,10 +236,10 @@ def tan_hcsp(
     >>> [round(score, 3) for score in search_steps(model).attrs["scores"]]
     [0.85, 0.901, 0.939]
     """
-    return GreedySearch(k, **options).run(tan_hcsp, SUPERPARENT, class_var, dataset)
+    return GreedySearch(k, **options).search_network(tan_hcsp, SUPERPARENT, class_var, dataset)
 
 
-@_greedy_learner(
+@_with_search_options(
     _ARCS, "kdbk : int, default 2\n    Maximum number of feature parents per feature.\n"
 )
 def kdb(
@@ -268,5 +268,7 @@ def kdb(
     [0.85, 0.901, 0.939]
     """
     most = Whole(least=1).check("kdbk", kdbk)
-    arcs = Moves(lambda structure, at: dependence_arcs(structure, most, at.forbidden), most=most)
-    return GreedySearch(k, **options).run(kdb, arcs, class_var, dataset, kdbk=most)
+    arcs = Moves(
+        lambda structure, at: k_dependence_additions(structure, most, at.forbidden), most=most
+    )
+    return GreedySearch(k, **options).search_network(kdb, arcs, class_var, dataset, kdbk=most)

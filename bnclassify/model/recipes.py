@@ -28,7 +28,7 @@ NO_JOINT = (
 _REPEATED = ContextVar("_REPEATED", default=False)
 
 
-def is_repeated() -> bool:
+def is_recipe_running() -> bool:
     """Whether a recipe runs a learner, whose warnings were issued before."""
     return _REPEATED.get()
 

@@ -15,8 +15,8 @@ from ..base.messages import WIDE, how_to_merge, shown, warn
 from ..counts.contingency import count_families, flat_index
 from ..frames.dataset import Countable, Dataset
 from ..frames.schema import Levels
-from ..model.counted import CountedModel, estimated
-from ..model.model import Model, renewed
+from ..model.counted import CountedModel, estimate_from_counts
+from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe, Tally
 from ..scores.densities import Density
 from ..scores.elimination import complete, draw_column_per_row
@@ -26,7 +26,14 @@ from ..scores.formulas import Numeric, Sum, Table
 from ..scores.gibbs import BURN_IN, GibbsSampler
 from ..scores.rows import Rows
 from .em import maximize
-from .families import Family, Scope, check_families, check_shapes, count_parameters, scopes_of
+from .families import (
+    Family,
+    Scope,
+    check_families,
+    check_table_shapes,
+    count_parameters,
+    positions_of_families,
+)
 from .priors import Prior, is_nested, tabulate
 
 
@@ -42,7 +49,7 @@ class Graph(CountedModel):
 
     def __post_init__(self) -> None:
         self._check_graph()
-        check_shapes(self.families, self.levels, self.cpts)
+        check_table_shapes(self.families, self.levels, self.cpts)
         super().__post_init__()
 
     def _check_graph(self) -> None:
@@ -71,7 +78,7 @@ class Graph(CountedModel):
     @cached_property
     def scopes(self) -> tuple[Scope, ...]:
         """The families as positions: variables 0, 1, 2 … in the order of ``families``."""
-        return scopes_of(self.families)
+        return positions_of_families(self.families)
 
     @property
     def parents(self) -> dict[Hashable, Family]:
@@ -137,14 +144,14 @@ class Graph(CountedModel):
             raise TypeError(
                 f"backoff: {self.no_joint or 'is defined for networks with one class variable'}"
             )
-        return estimated(self, data, prior)
+        return estimate_from_counts(self, data, prior)
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         return count_families(data, self.scopes)
 
     def tabulate(self, tally: Tally) -> Self:
         tables = tabulate(tally.counts, tally.prior)
-        return renewed(self, cpts=tables, learned={"counts": tally})
+        return replace_unchecked(self, cpts=tables, learned={"counts": tally})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,7 +188,7 @@ class Network(Graph):
         order[variable], order[-1] = order[-1], variable
         fields = {"families": self.families, "levels": self.known_levels, "cpts": self.cpts or ()}
         changed = {name: tuple([values[i] for i in order]) for name, values in fields.items()}
-        return renewed(self, class_var=self.variables[variable], **changed)
+        return replace_unchecked(self, class_var=self.variables[variable], **changed)
 
     def class_prior(self) -> Array:
         if self.cpts is not None and len(self.families[-1]) == 1:  # all other tables sum to 1
@@ -249,8 +256,8 @@ class BNC(Network):
     """
 
     def estimate(self, data: Countable, prior: Prior) -> Self:
-        check_numbers(renewed(self, levels=data.levels))
-        return estimated(self, data, prior)
+        check_numbers(replace_unchecked(self, levels=data.levels))
+        return estimate_from_counts(self, data, prior)
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         scopes = [self.scopes[i] for i in self._coded]
@@ -292,11 +299,11 @@ class BNC(Network):
                 for i, scope in enumerate(self.scopes)
             ]
         cpts = made if isinstance(made, tuple) else tuple(made)
-        return renewed(self, cpts=cpts, densities=densities, learned=learned)
+        return replace_unchecked(self, cpts=cpts, densities=densities, learned=learned)
 
     def maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
         tables, run = maximize(data, self.scopes, prior, em)
-        return renewed(self, levels=data.levels, cpts=tuple(tables), learned={"em": run})
+        return replace_unchecked(self, levels=data.levels, cpts=tuple(tables), learned={"em": run})
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         codes = np.full((len(self.scopes), n), -1, dtype=code_type(max(self.cards)))

@@ -19,7 +19,7 @@ from ..base.immutable import ANY_NUMBER, Immutable, bounded, record
 from ..base.messages import warn
 from ..counts.contingency import contingency_tables
 from ..frames.dataset import Dataset
-from ..model.counted import CountedModel, counted
+from ..model.counted import CountedModel, check_counted
 from ..model.model import Model
 from ..scores import elimination, forests
 from ..scores.factors import Belief, Factor, sum_terms
@@ -53,7 +53,7 @@ class Run(Immutable):
 def _check_maximizes(x: Model) -> None:
     """Raise a TypeError unless `maximize` is defined for a model and for what it averages."""
     if not isinstance(x, CountedModel) or type(x).maximize is CountedModel.maximize:
-        reason = x.no_joint or f"it is not defined for {x.called}; omit it"
+        reason = x.no_joint or f"it is not defined for {x.type_in_words}; omit it"
         raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
     for member in x.members if x.is_average else ():
         _check_maximizes(member)
@@ -82,7 +82,7 @@ class EM(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the structure with the tables that EM finds."""
-        return counted(x).maximize(data, prior, self)
+        return check_counted(x).maximize(data, prior, self)
 
 
 def maximize(
@@ -94,7 +94,7 @@ def maximize(
     Its maximum on complete data is the usual estimate (N + a) / (N· + r a) (Lauritzen, 1995).
     """
     observed = [contingency_tables(data, [scope])[0] for scope in scopes]
-    completed = lay_out(data.codes, data.cards)
+    completed = complete_classes(data.codes, data.cards)
 
     def expected(tables: Sequence[Array]) -> tuple[list[Array], float]:
         """Return expected counts of all families under tables, and the objective at the tables."""
@@ -113,7 +113,7 @@ def maximize(
         report=lambda objective: advance(f"{objective:.6g} nats"),
     )
     run = replace(run, converged=run.converged or complete)
-    warn_of_end(
+    warn_if_not_converged(
         run, "Raise iterations or tolerance in missing={'iterations': ..., 'tolerance': ...}."
     )
     return tables, run
@@ -144,7 +144,7 @@ def run_em(
     return parameters, expected, Run(converged, tuple(objectives))
 
 
-def warn_of_end(run: Run, remedy: str) -> None:
+def warn_if_not_converged(run: Run, remedy: str) -> None:
     """Warn if EM has not converged."""
     if not run.converged:
         gain = run.objectives[-1] - run.objectives[-2]
@@ -175,7 +175,7 @@ class CompletedRows(NamedTuple):
     classes: Positions
 
 
-def lay_out(codes: Codes, cards: Sequence[int]) -> list[CompletedRows]:
+def complete_classes(codes: Codes, cards: Sequence[int]) -> list[CompletedRows]:
     """Arrange (variables, rows) codes, the class last, for `expect`, in bounded blocks."""
     n_classes = cards[-1]
     is_labeled = codes[-1] >= 0

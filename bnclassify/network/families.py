@@ -60,13 +60,13 @@ def check_families(
 
 
 @lru_cache(maxsize=64)
-def scopes_of(families: tuple[Family, ...]) -> tuple[Scope, ...]:
+def positions_of_families(families: tuple[Family, ...]) -> tuple[Scope, ...]:
     """Return families as the positions of their variables."""
     position = {family[0]: i for i, family in enumerate(families)}
     return tuple([tuple([position[v] for v in family]) for family in families])
 
 
-def check_shapes(
+def check_table_shapes(
     families: Sequence[Family], levels: Levels | None, cpts: tuple[Array, ...] | None
 ) -> None:
     """Raise a ValueError unless levels and tables, if given, have the shapes of the families."""

@@ -72,7 +72,7 @@ class PseudoCounts(Immutable):
         levels, *parent_cards = counts.shape[axis:]
         return self.shares(counts, counts.sum(axis=axis, keepdims=True), levels, prod(parent_cards))
 
-    def side_by_side(
+    def tables_side_by_side(
         self,
         counts: ArrayOf[Any],
         variable: Positions,
@@ -184,7 +184,7 @@ class Drawn(PseudoCounts):
         logs = self._log_masses(self.prior.masses(counts, levels, prod(parent_cards)))
         return normalize(np.exp(logs - logs.max(axis=axis, keepdims=True)), axis)
 
-    def side_by_side(
+    def tables_side_by_side(
         self,
         counts: ArrayOf[Any],
         variable: Positions,

@@ -28,8 +28,8 @@ from ..base.messages import warn
 from ..counts.contingency import check_number, count_families, flat_index
 from ..counts.pairs import count_pairs
 from ..frames.dataset import Countable, Dataset
-from ..model.arguments import check_augmented, check_size
-from ..model.derived import Derived, forwarding
+from ..model.arguments import check_augmented, check_size_of_scores
+from ..model.derived import Derived, forward_to_basis
 from ..model.model import Model
 from ..model.recipes import Recipe
 from ..scores.formulas import Formula, Recoded
@@ -116,7 +116,7 @@ class Objective:
         *cpts, prior = x.cpts or ()
         distinct, row = np.unique(data.codes[:-1].T, axis=0, return_inverse=True)
         n_classes = len(prior)
-        check_size(len(distinct), n_classes)
+        check_size_of_scores(len(distinct), n_classes)
         cells = row.ravel() * n_classes + data.codes[-1]
         counts = np.bincount(cells, data.weights, minlength=len(distinct) * n_classes)
         self.counts = counts.reshape(len(distinct), n_classes).astype(np.float64)
@@ -240,7 +240,7 @@ def powered(cpt: Array, weight: float) -> Array:
 
 
 @record
-@forwarding("members", "network")
+@forward_to_basis("members", "network")
 @dataclass(frozen=True, eq=False, repr=False)
 class Lazy(Derived):
     """A network that ignores a row's first value if the second of a pair implies it."""
@@ -250,7 +250,7 @@ class Lazy(Derived):
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
 
-    called = "a model with subsumption"
+    type_in_words = "a model with subsumption"
 
     estimate = Derived.estimate_base
 
@@ -274,12 +274,12 @@ class Lazy(Derived):
         return [len(labels) for labels in self.known_levels[:-1]]
 
     def _hide_implied_values(self, codes: Codes) -> Codes:
-        return hide_implied(codes, self._cards, self.implications)
+        return codes_without_implied(codes, self._cards, self.implications)
 
     @cached_property
     def score(self) -> Formula:
         """The score of the network at rows without implied values."""
-        return Recoded(self.base.score, self._hide_implied_values, self.called)
+        return Recoded(self.base.score, self._hide_implied_values, self.type_in_words)
 
 
 @record
@@ -328,7 +328,7 @@ def implied_values(both: Array, feature: Positions, is_frequent: Mask) -> Positi
     return np.argwhere(implies)
 
 
-def hide_implied(codes: Codes, cards: Sequence[int], implications: Positions) -> Codes:
+def codes_without_implied(codes: Codes, cards: Sequence[int], implications: Positions) -> Codes:
     """Return the codes of rows, (features, rows), with -1 for implied values."""
     feature, level = _features_and_levels(cards)
     hidden = codes.copy()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes, Positions, blocks, xlogx
+from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes, Positions, blocks, weights_at, xlogx
 from ..base.checks import Whole, check_columns
 from ..base.messages import listed, shown, without_labels
 from ..counts.contingency import MAX_CELLS, flat_index
@@ -56,7 +56,7 @@ def _in_order(
     known = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
     rows = np.nonzero(known)[0]
     order = rows[np.argsort(values[rows])]
-    return values[order], None if weights is None else weights[order], order
+    return values[order], weights_at(weights, order), order
 
 
 def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
@@ -67,7 +67,7 @@ def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int
         return np.empty(0)
     values = values[known]
     classes = classes[known]
-    weights = None if weights is None else weights[known]
+    weights = weights_at(weights, known)
     last = np.append(np.nonzero(values[1:] > values[:-1])[0], len(values) - 1)
     distinct: Array = values[last]
     n_classes = int(classes.max()) + 1

@@ -15,7 +15,7 @@ from ..frames.opening import InFull
 from ..frames.records import Row
 from ..inference.evidence import weigh_evidence
 from ..inference.explain import describe, explain_row, rivals_in_words
-from ..model.arguments import check_filled, check_fitted, check_model, encode_for
+from ..model.arguments import check_fitted, check_has_rows, check_model, encode_for_model
 from ..model.model import Model
 from ..reading.families import classes
 from ..reading.learned import feature_weights, manb_arc_posterior
@@ -137,8 +137,8 @@ def plot_importance(
     >>> ax = plot_importance(model, car)
     """
     _TOP.check("top", top)
-    data = encode_for(x := check_fitted(x), dataset, x.features, "dataset")
-    check_filled(data, "dataset", " to explain")
+    data = encode_for_model(x := check_fitted(x), dataset, x.features, "dataset")
+    check_has_rows(data, "dataset", " to explain")
     evidence = weigh_evidence(x, data, target, against, unseen, argument="dataset")
     sizes, means = np.abs(evidence.log_odds[:, 1:]), evidence.strengths
     spread = np.stack([_nearest_quantile(sizes, evidence.weights, share) for share in (0.25, 0.75)])

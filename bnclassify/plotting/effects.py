@@ -20,8 +20,8 @@ from ..frames.opening import InFull
 from ..frames.records import Row
 from ..frames.schema import MISSING
 from ..inference.evidence import Effect, measure_effect
-from ..inference.explain import describe, read_one
-from ..model.arguments import check_model, encode_for, read_for
+from ..inference.explain import describe, read_one_row
+from ..model.arguments import check_model, encode_for_model, read_for_model
 from ..model.model import Model
 from ..scores.formulas import scales_of_feature
 from ..scores.rows import Rows
@@ -97,7 +97,7 @@ def plot_effect(
         expected = f"a feature with at most {_MOST_LEVELS} levels"
         got = f"{len(effect.levels):,} levels. Merge rare levels with merge_rare"
         raise ValueError(f"feature must be {expected}; got {shown(feature)} with {got}.")
-    data = None if dataset is None else read_for(x, dataset, [feature], "dataset")
+    data = None if dataset is None else read_for_model(x, dataset, [feature], "dataset")
     lines = effect.log_odds
     is_alike = effect.parent is not None and np.allclose(lines, lines[:1], rtol=0, atol=1e-9)
     if is_alike and effect.target is not None:
@@ -210,7 +210,7 @@ def _draw_levels(
     labels = list(map(str, effect.levels))
     if data is not None:
         codes = match(
-            encode_for(x, data, [effect.feature]), (effect.feature,), (effect.levels,)
+            encode_for_model(x, data, [effect.feature]), (effect.feature,), (effect.levels,)
         ).ravel()
         counts = np.bincount(codes + 1, minlength=len(labels) + 1)[1:]
         labels = [f"{label} ({count:,} rows)" for label, count in zip(labels, counts, strict=True)]
@@ -289,7 +289,7 @@ def plot_nomogram(
     Instance(Scorecard, "a Scorecard", "Make one of a model with scorecard(model).").check(
         "card", card
     )
-    shown_row = None if row is None else card.place(read_one(card, row)[1])
+    shown_row = None if row is None else card.rows_to_score(read_one_row(card, row)[1])
     scales, title = _nomogram_scales(card, shown_row)
     axes = prepare_axes(ax, 0.4 + 0.62 * len(scales), 6.2)
     axes.set_axis_off()

@@ -17,7 +17,7 @@ from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull
 from ..frames.schema import Levels, Schema
 from ..inference.explain import describe
-from ..model.arguments import check_tables, encode_for
+from ..model.arguments import check_tables, encode_for_model
 from ..model.model import Model
 from ..network.families import Family
 from ..reading.cpt import cpt
@@ -188,7 +188,7 @@ def _lay_out(family: Family, levels: Levels, bounded: bool = False) -> _Layout:
 
 def _unseen_cells(x: Model, layout: _Layout, dataset: InFull) -> Mask:
     """Return for each cell of the picture whether its configuration of parents is unobserved."""
-    data = encode_for(x, dataset, layout.family, "dataset")
+    data = encode_for_model(x, dataset, layout.family, "dataset")
     levels = tuple([values(x)[member] for member in layout.family])
     family_data = Dataset(
         Schema(layout.family, levels), match(data, layout.family, levels), data.index

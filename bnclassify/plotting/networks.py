@@ -18,7 +18,7 @@ from ..frames.dataset import match
 from ..frames.labels import check_unseen
 from ..frames.opening import InFull
 from ..frames.records import Row
-from ..inference.explain import explain_row, read_one
+from ..inference.explain import explain_row, read_one_row
 from ..inference.query import query
 from ..model.arguments import check_joint, check_model
 from ..model.model import WRITERS, Model
@@ -231,7 +231,7 @@ def _arcs_with_strength(drawn: Sketch, strength: pd.DataFrame) -> Sketch:
 
 def _note_members(x: Model, arcs: _Arcs, omitted: int) -> list[str]:
     """Return notes on the members of an average, and on the arcs that its picture omits."""
-    notes = list(filter(None, [x.picture.members]))
+    notes = list(filter(None, [x.picture_notes.members]))
     if omitted:
         notes.append(f"{omitted:,} arcs of half of the networks or fewer are omitted")
     if len(set(arcs.values())) > 1:
@@ -304,15 +304,16 @@ def _nodes_with_distributions(
 ) -> tuple[dict[Hashable, Node], list[str]]:
     """Return the nodes of a picture of distributions, and its caption."""
     labels = values(check_joint(x, "distributions"))
-    if x.numeric:
+    if x.numeric_features:
         raise TypeError(
-            f"distributions requires a model of categories; got the numbers {listed(x.numeric)}."
+            "distributions requires a model of categories; got the numbers "
+            f"{listed(x.numeric_features)}."
         )
     check_unseen(unseen)
     known: dict[Hashable, int] = {}
     if row is not None:
         levels = tuple([labels[v] for v in x.features])
-        codes = match(read_one(x, row)[1], x.features, levels, unseen=unseen)
+        codes = match(read_one_row(x, row)[1], x.features, levels, unseen=unseen)
         known = {
             v: code for v, code in zip(x.features, codes.ravel().tolist(), strict=True) if code >= 0
         }

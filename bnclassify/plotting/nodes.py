@@ -30,7 +30,7 @@ def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
         v: {"label": escaped_for_graphviz(str(v))} | (_DARK if v in x.targets else {})
         for v in x.variables
     }
-    _, shares, note = x.picture
+    _, shares, note = x.picture_notes
     is_sum = not shares and x.fitted and x.one_class and bool(x.no_joint)
     if is_sum and set(x.arc_shares()) == {(x.class_var, name) for name in x.features}:
         shares = dict(zip(x.features, effect_ranges(x).tolist(), strict=True))

@@ -8,7 +8,13 @@ from typing import Any
 from ..base import graphs
 from ..base.checks import OneOf
 from ..base.messages import Function, listed, sharing, shown
-from ..model.arguments import check_bnc, check_graph, check_model, check_not_dropped, check_single
+from ..model.arguments import (
+    check_bnc,
+    check_graph,
+    check_model,
+    check_not_dropped,
+    check_single_network,
+)
 from ..model.model import Model
 from ..numbers.preparation import Preparation
 
@@ -278,7 +284,7 @@ def markov_blanket(x: Model, variable: Hashable) -> tuple[Hashable, ...]:
     >>> markov_blanket(hc("class", load_car()), "class")
     ('buying', 'maint', 'persons', 'lug_boot', 'safety')
     """
-    model = check_single(x, "markov_blanket")
+    model = check_single_network(x, "markov_blanket")
     position = position_of(model, variable)
     blanket = set(model.scopes[position])
     if not model.no_joint or variable == model.class_var:

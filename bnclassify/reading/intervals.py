@@ -12,7 +12,7 @@ import pandas as pd
 from ..base import special
 from ..base.arrays import Array
 from ..base.checks import Optional, Real, Whole
-from ..model.counted import counted, given_by_hand
+from ..model.counted import check_counted, how_tables_were_given
 from ..model.recipes import A_NETWORK, Tally
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def drawn_bounds(
 ) -> Array:
     """Return the quantiles, (2, …), of a function of models with drawn tables."""
     rng = np.random.default_rng(seed)
-    tables = (x.each(lambda part: draw_tables(part, rng)) for _ in range(draws))
+    tables = (x.map_parts(lambda part: draw_tables(part, rng)) for _ in range(draws))
     drawn = np.stack([probabilities(one) for one in tables], axis=-1)
     return np.asarray(np.quantile(drawn, ends(interval), axis=-1))
 
@@ -78,7 +78,7 @@ def has_posterior(x: Model) -> bool:
         found.append(_tally_of_posterior(part) is not None)
         return part
 
-    x.each(look)
+    x.map_parts(look)
     return all(found)
 
 
@@ -87,19 +87,19 @@ def posterior_tally(x: Model) -> Tally:
     tally = _tally_of_posterior(x)
     if tally is not None:
         return tally
-    if how := given_by_hand(x):
+    if how := how_tables_were_given(x):
         raise ValueError(f"interval must be None, because the tables of x were {how}.")
     raise ValueError(
-        f"interval must be None for {x.called}, because it has no refits. Fit with interval=True, "
-        "as in bnc(class_var=..., dataset=..., interval=True), or fit a network with a prior "
-        f"above 0: {A_NETWORK}."
+        f"interval must be None for {x.type_in_words}, because it has no refits. Fit with "
+        "interval=True, as in bnc(class_var=..., dataset=..., interval=True), or fit a network "
+        f"with a prior above 0: {A_NETWORK}."
     )
 
 
 def draw_tables(x: Model, rng: np.random.Generator) -> Model:
     """Return a model with tables that are drawn from their posterior distribution."""
     tally = posterior_tally(x)
-    return counted(x).tabulate(Tally(tally.counts, tally.prior.with_drawn_tables(rng)))
+    return check_counted(x).tabulate(Tally(tally.counts, tally.prior.with_drawn_tables(rng)))
 
 
 def with_bounds(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import pandas as pd
 
 from ..base.messages import sharing
-from ..model.arguments import check_fitted, check_model, check_single, check_tables
+from ..model.arguments import check_fitted, check_model, check_single_network, check_tables
 from ..model.model import Model
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def em_objectives(x: Model) -> tuple[float, ...]:
     [-3108.3, -3107.0, -3107.0, -3107.0]
     """
     advice = 'was not fitted by EM; lp(x, dataset, smooth=..., missing="em") does that'
-    run: Run = _learned_result(check_single(x, "em_objectives"), "em", advice)
+    run: Run = _learned_result(check_single_network(x, "em_objectives"), "em", advice)
     return run.objectives
 
 
@@ -132,7 +132,7 @@ def manb_arc_posterior(x: Model) -> pd.Series[float]:
     >>> manb_arc_posterior(model).round(3).to_dict()
     {'buying': 1.0, 'maint': 1.0, 'doors': 0.0, 'persons': 1.0, 'lug_boot': 1.0, 'safety': 1.0}
     """
-    model = check_single(x, "manb_arc_posterior")
+    model = check_single_network(x, "manb_arc_posterior")
     advice = "has no posteriors of arcs; lp(x, dataset, smooth=..., manb_prior=...) computes them"
     posteriors: tuple[float, ...] = _learned_result(model, "arc_posteriors", advice)
     return _series_by_feature(dict(zip(model.features, posteriors, strict=True)), "arc_posterior")

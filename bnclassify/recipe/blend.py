@@ -261,7 +261,7 @@ def scores_by_folds(x: Any, data: Dataset, number: int) -> Array:
 def _folds(data: Dataset, number: int, rng: np.random.Generator | None) -> list[Array]:
     """Return the weights of the rows in each fold."""
     order = np.arange(len(data)) if rng is None else rng.permutation(len(data))
-    weights = np.ones(len(data)) if data.weights is None else data.weights
+    weights = data.row_weights
     result: list[Array] = []
     for fold in split_rows(data.taken(order), number):
         taken, rows = np.zeros(len(data)), order[fold.rows]
@@ -281,7 +281,7 @@ def _odds_of_fold(
     most: int = _MOST_ROWS,
 ) -> FoldOdds:
     """Return the odds of the rows of a fold by members that were learned from the other rows."""
-    weights = np.ones(len(data)) if data.weights is None else data.weights
+    weights = data.row_weights
     others = replace(data, weights=weights - taken)
     x = with_own_cuts(x, others)
     structure = learn_structure(x, others.counting()) if deepens else x

@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Positions, blocks
+from ..base.arrays import Array, ArrayOf, Positions, blocks, weights_at
 from ..base.messages import listed, warn
 from ..frames.dataset import Dataset
 from ..frames.encode import each_a_case
@@ -269,7 +269,7 @@ def column_order(data: Dataset) -> Positions:
 def class_ranks(data: Dataset, order: Positions) -> Positions:
     """Return each class's place among classes by weight, then by first row in an order."""
     classes, n_classes = data.codes[-1][order], data.cards[-1]
-    weights = None if data.weights is None else data.weights[order]
+    weights = weights_at(data.weights, order)
     counts = np.bincount(classes, weights, n_classes).round(6)
     first = np.full(n_classes, len(classes))
     np.minimum.at(first, classes, np.arange(len(classes)))

@@ -76,7 +76,7 @@ def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
 
 def cut_by_class(coarsen: Coarsening, data: Dataset) -> Coarsening:
     """Return a discretization at the cut points that MDLP finds among the fine intervals'."""
-    weights = np.ones(len(data)) if data.weights is None else data.weights
+    weights = data.row_weights
     maps, levels = list(coarsen.maps), list(coarsen.levels)
     for i, places in enumerate(coarsen.maps):
         if places is None:

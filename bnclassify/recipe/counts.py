@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Mask, Positions
+from ..base.arrays import Array, ArrayOf, Mask, Positions, weights_at
 from ..base.immutable import COUNT, Immutable, bounded, cached_property, record
 from ..counts.contingency import Recoding
 from ..frames.dataset import Countable
@@ -163,7 +163,7 @@ def _sums_by_cell(
         index = _joined_codes(index, classes, n_classes)
     if index.min(initial=0) < 0:
         seen = index >= 0
-        index, weights = index[seen], None if weights is None else weights[seen]
+        index, weights = index[seen], weights_at(weights, seen)
     return np.bincount(index, weights, cells * n_classes).astype(np.float64).reshape(-1, n_classes)
 
 

@@ -17,8 +17,8 @@ from ..base.arrays import Codes
 from ..base.messages import silently
 from ..base.parallel import run_tasks
 from ..frames.dataset import Dataset
-from ..model.arguments import code_rows
-from ..model.model import Model, renewed
+from ..model.arguments import encode_opened_rows
+from ..model.model import Model, replace_unchecked
 from ..scores.evaluate import scores_at
 from .blend import FoldOdds
 from .leave_one_out import LeaveOneOutSummary
@@ -61,10 +61,10 @@ def fit_by_folds(
 
 def _odds_of(x: Model, test: Dataset) -> FoldOdds:
     """Return the odds of rows by a model."""
-    encoded = code_rows(x, test, x.variables)
-    rows = x.place(encoded, unseen="missing")
+    encoded = encode_opened_rows(x, test, x.variables)
+    rows = x.rows_to_score(encoded, unseen="missing")
     own: Codes = encoded.codes[encoded.positions[x.class_var]]
-    weights = np.ones(len(test)) if test.weights is None else test.weights
+    weights = test.row_weights
     total = odds(scores_at(x.score, rows))
     if isinstance(x, LogLinear):  # whose power leaves the trees of incomplete rows alone
         half = odds(scores_at(x.raised(0.5).score, rows))
@@ -77,11 +77,11 @@ def _with_power(x: Model, found: FoldOdds | None) -> Model:
     power, size = (1.0, 0) if found is None else (found.power(), found.size)
     if isinstance(x, LogLinear):
         summary = replace(x.learned["leave_one_out"], fold_power=power, fold_rows=size)
-        return renewed(x.raised(power), learned={**x.learned, "leave_one_out": summary})
+        return replace_unchecked(x.raised(power), learned={**x.learned, "leave_one_out": summary})
     value = 0.0 if found is None else found.log_likelihood(power)
     depth = max(0 if member.graph is None else member.graph.depth for member in x.members)
     penalty = COMMON_PRECISION / 2 * (power - 1) ** 2
     summary = LeaveOneOutSummary(power, value - penalty, value, depth, size, {}, power, size)
     if power == 1:
-        return renewed(x, learned={**x.learned, "leave_one_out": summary})
+        return replace_unchecked(x, learned={**x.learned, "leave_one_out": summary})
     return Powered(x, power, x.recipe, {"leave_one_out": summary})

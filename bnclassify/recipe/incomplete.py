@@ -31,7 +31,7 @@ def learn_fading(
     """
     if additive:
         return Fading(np.zeros(len(data.codes) - 1), 1.0, gaps=max(1.0, len(data.codes) - 1))
-    weights = np.ones(len(data)) if data.weights is None else data.weights
+    weights = data.row_weights
     known = data.codes[:-1] >= 0
     shares = known @ weights / max(weights.sum(), 1e-300)
     # 1 - 1e-9: largest share of rows in which a feature is known that some rows lack

@@ -17,7 +17,7 @@ from ..base.arrays import TOLERANCE, Array, Mask, Positions, log, one_thread
 from ..base.checks import Flag, OneOf
 from ..base.immutable import EMPTY, record
 from ..frames.dataset import Dataset
-from ..model.model import Model, renewed
+from ..model.model import Model, replace_unchecked
 from ..network.classifiers import BNC
 from ..network.methods import Method
 from ..network.priors import Prior, check_positive
@@ -97,7 +97,7 @@ class LeaveOneOut(Method):
         name = f"held_out={'weights' if self.weights else 'parents'!r}"
         if not isinstance(x.graph, BNC):
             raise TypeError(
-                f"{name} is defined for a single Bayesian network; got {x.called}. For an "
+                f"{name} is defined for a single Bayesian network; got {x.type_in_words}. For an "
                 "ensemble, use held_out='power'."
             )
         check_positive(prior, name)
@@ -114,11 +114,11 @@ class LeaveOneOut(Method):
         """Return a model for long use, with a suitable rule for incomplete rows, and a summary."""
         if self.weights:
             assert x.fading is not None
-            x = renewed(x, fading=with_exponent(x.fading, x, data))
+            x = replace_unchecked(x, fading=with_exponent(x.fading, x, data))
         x = x.split()
         if self.weights:
-            return renewed(x, learned={**x.learned, "leave_one_out": summary})
-        return renewed(x.unweighted(), learned={"leave_one_out": summary})
+            return replace_unchecked(x, learned={**x.learned, "leave_one_out": summary})
+        return replace_unchecked(x.unweighted(), learned={"leave_one_out": summary})
 
     @property
     def regresses(self) -> bool:
@@ -136,7 +136,7 @@ class LeaveOneOut(Method):
         depths = range(0 if all_depths else depth, depth + 1)
         terms = Refinement.learn(stacked, data, asked)
         if data.cases is not None and len(np.unique(data.cases)) < len(data):
-            weights = np.ones(len(data)) if data.weights is None else data.weights
+            weights = data.row_weights
             by_folds = _odds_by_folds(model, terms, depths, prior)
             return HeldOutTerms.of_incomplete_rows(
                 terms, depths, np.arange(len(data)), weights, len(data), by_folds
@@ -204,8 +204,8 @@ def with_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fading:
     known = {name: v[copies] for name, v in data.numbers.items() if name in x.features}
     numbers = {name: np.where(hidden[places[name]], np.nan, v) for name, v in known.items()}
     rest = log(x.class_prior()), x.alone_tables.unadjusted(Rows(codes))
-    terms, gaps = x.unadjusted(x.rows_of(codes, numbers)), x.shifts_of_gaps(codes)
-    weights = np.ones(len(data)) if data.weights is None else data.weights
+    terms, gaps = x.unadjusted(x.rows_of_codes(codes, numbers)), x.shifts_of_gaps(codes)
+    weights = data.row_weights
     classes, counts = data.codes[-1, copies], weights[copies]
 
     def loss(exponent: float) -> float:
@@ -222,7 +222,7 @@ def _odds_by_folds(x: LogLinear, terms: Refinement, depths: range, prior: Prior)
     """Return odds at all rows by tables and terms of other cases, in ten folds of cases."""
     data = terms.data
     assert data.cases is not None
-    weights = np.ones(len(data)) if data.weights is None else data.weights
+    weights = data.row_weights
     case, cases = pd.factorize(data.cases)
     if len(cases) < _LEAST_CASES:
         raise ValueError(
@@ -268,7 +268,7 @@ def rows_to_hold_out(
 ) -> tuple[Positions, Array, HeldOutRows, int]:
     """Return the rows to hold out (spread, or equal ones together), their weights and total."""
     limit = max(1, _MOST_CELLS // max(1, terms * (data.cards[-1] - 1)))
-    n, weights = len(data), np.ones(len(data)) if data.weights is None else data.weights
+    n, weights = len(data), data.row_weights
     rows: Positions = np.arange(n)
     counts = weights
     if distinct and data.cases is None:
@@ -284,7 +284,7 @@ def rows_to_hold_out(
 
 def distinct_rows(data: Dataset) -> Dataset:
     """Return the first of equal rows, with the sum of weights, unless a weight is below 1."""
-    weights = np.ones(len(data)) if data.weights is None else data.weights
+    weights = data.row_weights
     rows, counts = _distinct_rows(data, weights)
     return data if len(rows) == len(data) else replace(data.taken(rows), weights=counts)
 

@@ -58,7 +58,7 @@ class Refinement:
         if len(values) and names and names != ["densities"]:
             order, parents = _gaussian_parents(values, data, numbers)
             numbers, values = [numbers[i] for i in order], values[order]
-        weights = np.ones(len(data)) if data.weights is None else data.weights
+        weights = data.row_weights
         none, terms = np.empty((0, data.cards[-1])), []
         for name in (names or ["slopes"]) if numbers else []:
             scales = tuple(
@@ -113,7 +113,7 @@ class Refinement:
         data, numeric = self.data, self.numeric
         if "shifts" not in self.asked:
             return []
-        weights = np.ones(len(data)) if data.weights is None else data.weights
+        weights = data.row_weights
         counts = []
         for i, labels in enumerate(data.levels[:-1]):
             count = np.bincount(data.codes[i].astype(np.intp) + 1, weights, data.cards[i] + 1)[1:]
@@ -192,7 +192,7 @@ def _gaussian_parents(
     Numbers are in descending order of I(X;C), and parents are the earlier ones with the largest
     I(X;Y|C), both for normal distributions of the normal scores. Ties are broken by the contents.
     """
-    weights = np.ones(len(data)) if data.weights is None else data.weights
+    weights = data.row_weights
     scores = np.array([normal_scores(numbers, weights)(numbers) for numbers in values])
     ranks = np.argsort(column_order(data))[numbers]
     by_contents = np.argsort(ranks)

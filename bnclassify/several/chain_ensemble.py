@@ -13,7 +13,7 @@ from ..base.arrays import Array, Codes, blocks, first_best, log_normalize, log_s
 from ..base.immutable import record
 from ..base.messages import listed
 from ..frames.dataset import Opened
-from ..model.derived import forwarding
+from ..model.derived import forward_to_basis
 from ..model.model import Fit
 from ..model.recipes import Recipe, Step, renew_parameters
 from ..scores.rows import Rows
@@ -21,7 +21,7 @@ from .multidimensional import Chain, Chained
 
 
 @record
-@forwarding("features", "levels", "fitted", "trained_on")
+@forward_to_basis("features", "levels", "fitted", "trained_on")
 @dataclass(frozen=True, eq=False, repr=False)
 class ChainEnsemble(Chained):
     """An average of classifier chains, each with another order of the class variables.
@@ -100,16 +100,19 @@ class ChainEnsemble(Chained):
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
         return _log_mean([member.log_posterior_at(rows, labels) for member in self.members])
 
-    def fit_parts_by(
+    def fit_each_link(
         self, function: Fit, dataset: Opened[Any], step: Step | None = None
     ) -> ChainEnsemble:
         data, recipe = self.prepared(dataset), renew_parameters(self.recipe, step)
-        members = tuple([member.fit_parts_by(function, data, step) for member in self.members])
+        members = tuple([member.fit_each_link(function, data, step) for member in self.members])
         return replace(self, members=members, recipe=recipe)
 
     @property
-    def settings(self) -> dict[str, Any]:
-        return {**super().settings, "orders": tuple([member.order for member in self.members])}
+    def properties_to_agree(self) -> dict[str, Any]:
+        return {
+            **super().properties_to_agree,
+            "orders": tuple([member.order for member in self.members]),
+        }
 
 
 def _log_mean(logs: list[Array]) -> Array:

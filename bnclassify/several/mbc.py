@@ -22,7 +22,7 @@ from ..frames.dataset import Dataset
 from ..frames.schema import Levels
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import Graph
-from ..network.ensemble import ArcShares, mean_arcs
+from ..network.ensemble import ArcShares, mean_arc_shares
 from ..network.families import Family, check_families
 from ..network.priors import Prior, tabulate
 from ..scores.elimination import (
@@ -343,7 +343,7 @@ class MAODE(Bridged):
         return tuple([(c,) if c == parent else (c, parent) for parent in names for c in names])
 
     def arc_shares(self) -> ArcShares:
-        return mean_arcs(self.members, [1 / len(self.members)] * len(self.members))
+        return mean_arc_shares(self.members, [1 / len(self.members)] * len(self.members))
 
     @property
     def _counted_families(self) -> tuple[Family, ...]:

@@ -240,7 +240,7 @@ def _choose_class_parents(
             scores.counts.prefetch([], [(v, *classes) for classes in sets for v in range(n)])
             for classes in sets:
                 for v in range(n):
-                    if (gain := scores.gain_over_none(v, classes)) > best[v] + TOLERANCE:
+                    if (gain := scores.gain_over_no_parents(v, classes)) > best[v] + TOLERANCE:
                         best[v], chosen[v] = gain, classes
                 bar.update()
     return chosen
@@ -257,8 +257,11 @@ def _class_tree(data: Countable) -> list[Parents]:
 def _feature_tree(data: Countable, class_parents: Sequence[Parents]) -> list[Parents]:
     """Return the parent of each feature in the tree with the largest gain in log-likelihood."""
     scores, bridge = LocalScores(data, "loglik"), list(enumerate(class_parents))
-    scores.prefetch([(v, *classes) for v, classes in bridge])
-    gains = [np.maximum(scores.gains(v, classes)[: len(bridge)], 0.0) for v, classes in bridge]
+    scores.count_ahead([(v, *classes) for v, classes in bridge])
+    gains = [
+        np.maximum(scores.gains_of_another_parent(v, classes)[: len(bridge)], 0.0)
+        for v, classes in bridge
+    ]
     parent = maximum_arborescence(np.array(gains).T)
     return [(p,) if p >= 0 else () for p in parent]
 

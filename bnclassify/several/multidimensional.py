@@ -20,9 +20,9 @@ from ..frames.partitions import Partitions
 from ..frames.schema import Levels
 from ..frames.training import TrainingData, read_training
 from ..metrics.outcomes import Labelling
-from ..model.arguments import read_for
+from ..model.arguments import read_for_model
 from ..model.counted import CountedModel
-from ..model.derived import forwarding
+from ..model.derived import forward_to_basis
 from ..model.model import Fit, Model
 from ..model.recipes import Recipe, Step, TrainingRows, renew_parameters
 from ..scores.elimination import score_combinations
@@ -115,7 +115,10 @@ class MultiModel(CountedModel):
             raise ValueError(
                 f"x must not have a class variable called {shown(_PROBABILITY)}. Rename it."
             )
-        data, levels = read_for(self, newdata, self.features, unknown=unknown), self.known_levels
+        data, levels = (
+            read_for_model(self, newdata, self.features, unknown=unknown),
+            self.known_levels,
+        )
         rows = Rows(match(data, self.features, levels[: len(self.features)], unseen=unseen))
         if joint:
             best = self.most_probable(rows, greedy=greedy)
@@ -155,7 +158,7 @@ class MultiModel(CountedModel):
         return ClassView(self, OneOf(self.class_vars).check("class_var", class_var))
 
 
-@forwarding("features", "fitted", "is_average")
+@forward_to_basis("features", "fitted", "is_average")
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassView(Model):
     """One class variable's model in a model of several, marginalized over the others."""
@@ -189,7 +192,7 @@ class ClassView(Model):
     @cached_property
     def score(self) -> Formula:
         """The log posterior of the class, marginalized over the other class variables."""
-        return Computed(self._scores, self.called)
+        return Computed(self._scores, self.type_in_words)
 
     def _scores(self, rows: Rows) -> Array:
         return self.basis.log_marginals(rows)[self.basis.class_vars.index(self.class_var)]
@@ -212,10 +215,10 @@ class Chained(MultiModel):
         """Whether labels are chosen one by one, if requested or if combinations are too many."""
         return greedy or prod(self.class_cards) > MOST_COMBINATIONS
 
-    def each(self, function: Callable[..., Model], *others: Any) -> Self:
+    def map_parts(self, function: Callable[..., Model], *others: Any) -> Self:
         alike = zip(self.members, *[other.members for other in others], strict=True)
         return replace(
-            self, members=tuple([member.each(function, *rest) for member, *rest in alike])
+            self, members=tuple([member.map_parts(function, *rest) for member, *rest in alike])
         )
 
     def prepared(self, dataset: Opened[Any]) -> TrainingData | Partitions:
@@ -334,13 +337,13 @@ class Chain(Chained):
             sum(np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given)
         )
 
-    def fit_parts_by(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Chain:
+    def fit_each_link(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Chain:
         members = tuple(map(function, self.members, self._rows_of_members(dataset)))
         return replace(self, members=members, recipe=renew_parameters(self.recipe, step))
 
     @property
-    def settings(self) -> dict[str, Any]:
-        return {**super().settings, "order": self.order}
+    def properties_to_agree(self) -> dict[str, Any]:
+        return {**super().properties_to_agree, "order": self.order}
 
     def _rows_of_members(self, dataset: Opened[Any]) -> Iterator[Countable]:
         """Yield the training rows of each member, which have its class."""

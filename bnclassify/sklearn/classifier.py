@@ -29,7 +29,7 @@ from ..frames.numeric import check_index, check_weights
 from ..frames.opening import Meaning, group_labels, open_data
 from ..frames.sources import in_pandas
 from ..inference.decisions import check_class_prior, check_costs, log_prior_ratio
-from ..inference.predict import predict, weigh_classes
+from ..inference.predict import predict, unnormalized_log_posteriors
 from ..learners import LEARNERS, find_learner
 from ..model.arguments import check_joint, check_model
 from ..model.model import Model
@@ -358,7 +358,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     def predict_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict the logs of posterior probabilities, even if these are too small for a float."""
         frame, unseen = self._rows(X), self.handle_unknown
-        logs = weigh_classes(self.model_, frame, unseen=unseen, prior=self.prior)[0]
+        logs = unnormalized_log_posteriors(self.model_, frame, unseen=unseen, prior=self.prior)[0]
         return log_normalize(logs)[:, self._places]
 
     def predict_joint_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
@@ -370,7 +370,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         """
         frame = self._rows(X)
         model = check_joint(self.model_, "predict_joint_log_proba")
-        logs = weigh_classes(model, frame, unseen=self.handle_unknown)[0]
+        logs = unnormalized_log_posteriors(model, frame, unseen=self.handle_unknown)[0]
         if self.prior is not None:
             labels = model.known_levels[-1]
             logs = logs + log_prior_ratio(

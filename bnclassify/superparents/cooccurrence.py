@@ -55,7 +55,7 @@ class Cooccurrence(Immutable):
     triples: tuple[Counts, ...] = ()
 
     @cached_property
-    def feature(self) -> Positions:
+    def feature_of_level(self) -> Positions:
         """The feature of each level."""
         return np.repeat(np.arange(len(self.cards)), self.cards)
 
@@ -77,7 +77,7 @@ class Cooccurrence(Immutable):
         both = Cooccurrence(
             self.cards, self.classes + other.classes, self.single + other.single, pairs
         )
-        every = np.arange(len(self.feature)), np.arange(len(self.classes))
+        every = np.arange(len(self.feature_of_level)), np.arange(len(self.classes))
         return _add_triples(both, [(self, *every), (other, *every)])
 
     def recoded(self, recodings: Sequence[Recoding]) -> Cooccurrence:
@@ -100,17 +100,17 @@ class Cooccurrence(Immutable):
         # Of features a (levels 0, 1), b (2, 3) and c (4, 5, 6, 7), let level 0 occur with 2, 4 and
         # 5. Of each feature, one column stands for all absent levels: kept = [2, 3, 4, 5, 6], and 7
         # has the column of 6.
-        own: Mask = self.feature == self.feature[level]
+        own: Mask = self.feature_of_level == self.feature_of_level[level]
         occurs: Mask = self.occurs_with(level) & ~own
         absent = np.flatnonzero(~occurs & ~own)
-        features, first = np.unique(self.feature[absent], return_index=True)
+        features, first = np.unique(self.feature_of_level[absent], return_index=True)
         kept = occurs.copy()
         kept[absent[first]] = True
         columns = np.where(kept, np.cumsum(kept) - 1, -1)
         stand_in = np.full(len(self.cards), -1)
         stand_in[features] = columns[absent[first]]
-        columns[absent] = stand_in[self.feature[absent]]
-        later: Mask = self.feature > self.feature[level]
+        columns[absent] = stand_in[self.feature_of_level[absent]]
+        later: Mask = self.feature_of_level > self.feature_of_level[level]
         return Beside(level, np.flatnonzero(kept), columns, np.flatnonzero(occurs & later))
 
     def occurs_with(self, level: int) -> Mask:
@@ -120,11 +120,11 @@ class Cooccurrence(Immutable):
     @property
     def has_triples(self) -> bool:
         """Whether there are counts of triples for each level."""
-        beside = map(self.levels_with, range(len(self.feature)))
+        beside = map(self.levels_with, range(len(self.feature_of_level)))
         shapes = [(len(b.owners), len(self.classes), len(b.kept)) for b in beside]
         return [cells.shape for cells in self.triples] == shapes
 
-    def table(self, *features: int) -> Array:
+    def counts_of_features(self, *features: int) -> Array:
         """Return counts of joint levels of features counted together, (levels…, classes)."""
         if not features:
             return self.classes
@@ -177,7 +177,7 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
     both = Cooccurrence(tuple(cards), classes, single, pairs)
     if most < 3:
         return both
-    triples = data.add_up(partial(_count_within, both, _plan_triples(data, both)))
+    triples = data.add_up(partial(_count_triples, both, _plan_triples(data, both)))
     return replace(both, triples=tuple(map(narrow, triples)))
 
 
@@ -194,27 +194,27 @@ def _check_size(data: Countable, what: str, cells: int, bytes_per_cell: int) -> 
 
 
 def _plan_triples(data: Countable, both: Cooccurrence) -> list[Beside]:
-    plan = [both.levels_with(level) for level in range(len(both.feature))]
+    plan = [both.levels_with(level) for level in range(len(both.feature_of_level))]
     cells = len(both.classes) * sum(len(beside.owners) * len(beside.kept) for beside in plan)
     _check_size(data, "triples", cells, narrow(both.single).itemsize)
     return plan
 
 
-def _count_within(both: Cooccurrence, plan: Sequence[Beside], data: Dataset) -> list[Counts]:
+def _count_triples(both: Cooccurrence, plan: Sequence[Beside], data: Dataset) -> list[Counts]:
     """Count pairs of a level and an owner within the rows of each level."""
     return [
-        count_pairs(_rows_within(data, both, beside), beside.columns[beside.owners])
+        count_pairs(_rows_with_level(data, both, beside), beside.columns[beside.owners])
         if len(beside.owners)
         else np.empty((0, len(both.classes), len(beside.kept)))
         for beside in plan
     ]
 
 
-def _rows_within(data: Dataset, both: Cooccurrence, beside: Beside) -> Dataset:
+def _rows_with_level(data: Dataset, both: Cooccurrence, beside: Beside) -> Dataset:
     """Return the rows with a level, other features coded by the levels counted there."""
-    feature = int(both.feature[beside.level])
+    feature = int(both.feature_of_level[beside.level])
     others = [f for f in range(len(both.cards)) if f != feature]
-    cards = np.bincount(both.feature[beside.kept], minlength=len(both.cards))[others]
+    cards = np.bincount(both.feature_of_level[beside.kept], minlength=len(both.cards))[others]
     rows = data.taken(data.codes[feature] == beside.level - both.spans[feature].start)
     starts = np.array([[both.spans[f].start] for f in others])
     columns: Positions = beside.columns[rows.codes[others] + starts]
@@ -230,7 +230,7 @@ def _add_triples(both: Cooccurrence, sources: Sequence[_Source]) -> Cooccurrence
     if not any(counts.triples for counts, *_ in sources):
         return both
     triples = []
-    for beside in map(both.levels_with, range(len(both.feature))):
+    for beside in map(both.levels_with, range(len(both.feature_of_level))):
         total = np.zeros((len(beside.owners), len(both.classes), len(beside.kept)))
         for counts, levels, classes in sources:
             for level in np.flatnonzero(levels == beside.level).tolist():

@@ -36,7 +36,7 @@ def number_levels(codes: Codes, spans: Sequence[slice]) -> Codes:
     return np.where(codes < 0, -1, codes + starts)
 
 
-def by_blocks(joint: Callable[[Codes], Array], codes: Codes, n_classes: int) -> Array:
+def log_joint_by_blocks(joint: Callable[[Codes], Array], codes: Codes, n_classes: int) -> Array:
     """Compute a log joint, (rows, classes), a block of rows at a time, which bounds memory."""
     result = np.empty((codes.shape[1], n_classes))
     for rows in blocks(len(result), most=2**14):
@@ -56,7 +56,7 @@ class LookUp:
     logs: Array
     spans: tuple[slice, ...]
 
-    def total(
+    def log_joint_of_rows(
         self, levels: Codes, superparents: Codes, log_weights: Array, *, marginalizes: bool = False
     ) -> Array:
         """Return the log of the weighted sum over members of the joints of rows, (rows, classes).
@@ -67,18 +67,18 @@ class LookUp:
         levels of the feature.
         """
         if self._is_product_faster(len(superparents)):
-            return self._total_by_product(levels, superparents, log_weights, marginalizes)
+            return self._log_joint_by_product(levels, superparents, log_weights, marginalizes)
         places = self._places_in_tables(levels)
-        total = self._total_by_look_up(places, superparents, log_weights)
+        total = self._log_joint_by_look_up(places, superparents, log_weights)
         for i, span in enumerate(self.spans if marginalizes else ()):
             if len(rows := np.flatnonzero(levels[i] < 0)):
-                over_levels = self._total_over(places[:, rows], span) + log_weights[i]
+                over_levels = self._log_joint_over_levels(places[:, rows], span) + log_weights[i]
                 total[rows] = np.logaddexp(total[rows], over_levels)
         return total
 
     def _is_product_faster(self, members: int) -> bool:
         """Whether a product is faster than look-ups of members, and all entries are finite."""
-        look_ups = members * len(self._groups[0])
+        look_ups = members * len(self._groups_and_strides[0])
         # 2**22: number of cells of tables up to which a product for a single row is fast
         fast = self.logs.size <= min(_PRODUCTS_PER_LOOK_UP * look_ups, 2**22)
         return fast and self._is_finite
@@ -89,7 +89,7 @@ class LookUp:
         return bool(np.isfinite(self.logs).all())
 
     @cached_property
-    def _groups(self) -> tuple[list[int], list[int]]:
+    def _groups_and_strides(self) -> tuple[list[int], list[int]]:
         """The first feature of each group looked up in one table, and strides of features."""
         # Two features with 3 levels have 4 · 4 joint levels, counting the missing ones: one table
         # with 16 entries per superparent is looked up, at first + 4 · second, in place of two
@@ -108,10 +108,10 @@ class LookUp:
         return firsts, strides
 
     @cached_property
-    def _tables(self) -> list[Array]:
+    def _joint_tables(self) -> list[Array]:
         """The joint table of each group of features, (joint levels, superparents, classes)."""
         tables = list[Array]()
-        firsts = set(self._groups[0])
+        firsts = set(self._groups_and_strides[0])
         for feature, span in enumerate(self.spans):
             table = self.logs.transpose(1, 0, 2)[[*range(span.start, span.stop), -1]]
             if feature in firsts:
@@ -126,41 +126,41 @@ class LookUp:
         starts = np.array([[span.start] for span in self.spans])
         ends = np.array([[span.stop] for span in self.spans])
         codes: Positions = np.where(levels < 0, ends, levels) - starts
-        firsts, strides = self._groups
+        firsts, strides = self._groups_and_strides
         return np.asarray(np.add.reduceat(codes * np.array(strides)[:, None], firsts, axis=0))
 
-    def _total_by_look_up(
+    def _log_joint_by_look_up(
         self, places: Positions, superparents: Codes, log_weights: Array
     ) -> Array:
-        _, n_superparents, n_classes = self._tables[0].shape
+        _, n_superparents, n_classes = self._joint_tables[0].shape
         result = np.empty((places.shape[1], n_classes))
         for rows in blocks(len(result), len(superparents) * n_classes):
             index = superparents[:, rows].astype(np.intp)
             logs = np.zeros((*index.shape, n_classes)) + log_weights[:, None, None]
             buffer = np.empty_like(logs)
-            for table, of_rows in zip(self._tables, places[:, rows], strict=True):
+            for table, of_rows in zip(self._joint_tables, places[:, rows], strict=True):
                 entries, at = table.reshape(-1, n_classes), index + of_rows * n_superparents
                 logs += entries.take(at, axis=0, mode="clip", out=buffer)
             np.copyto(logs, -np.inf, where=(index < 0)[..., None])
-            result[rows] = _log_total(logs)
+            result[rows] = _log_sum_exp_in_place(logs)
         return result
 
-    def _total_over(self, places: Positions, span: slice) -> Array:
+    def _log_joint_over_levels(self, places: Positions, span: slice) -> Array:
         """Return the log of the sum over superparents with some levels, of which rows lack some."""
         own = np.arange(span.start, span.stop)
         joint: Array = self.logs[own, own]
         result = np.empty((places.shape[1], joint.shape[1]))
         for rows in blocks(len(result), joint.size):
             logs = np.tile(joint.ravel(), (rows.stop - rows.start, 1))
-            for table, of_rows in zip(self._tables, places[:, rows], strict=True):
+            for table, of_rows in zip(self._joint_tables, places[:, rows], strict=True):
                 logs += table[:, span].reshape(len(table), -1).take(of_rows, axis=0)
             result[rows] = log_sum_exp(logs.reshape(-1, *joint.shape), axis=1)
         return result
 
-    def _total_by_product(
+    def _log_joint_by_product(
         self, levels: Codes, superparents: Codes, log_weights: Array, marginalizes: bool
     ) -> Array:
-        """Return `total` by products of full registers, so that rows do not affect each other."""
+        """Return the log joint by products of full registers, so that rows affect no other row."""
         cells = self.logs.shape[0] * self.logs.shape[2]
         size = _BLOCK_ROWS * max(1, BLOCK_CELLS // (_BLOCK_ROWS * cells))
         result = np.empty((levels.shape[1], self.logs.shape[2]))
@@ -175,10 +175,10 @@ class LookUp:
                     # 16: BLAS adds up each row of a multiple in the same order
                     rows = np.resize(own, -(-len(own) // 16) * 16)
                     if marginalizes and not has_all:
-                        total = self._marginal_products(levels[:, rows], log_weights)
+                        total = self._log_joint_of_incomplete_rows(levels[:, rows], log_weights)
                     else:
                         sums = self._sums_of_superparents(levels[:, rows], has_all)
-                        total = _total_of_members(sums, superparents[:, rows], log_weights)
+                        total = _log_joint_of_members(sums, superparents[:, rows], log_weights)
                     result[own] = total[: len(own)]
         return result
 
@@ -190,25 +190,25 @@ class LookUp:
         if complete:
             numbers, matrix = self._differences_to_first_levels
             ones: Array = np.ones((1 + len(numbers), levels.shape[1]))
-            np.equal(levels[self._feature[numbers]], numbers[:, None], out=ones[1:])
+            np.equal(levels[self._feature_of_level[numbers]], numbers[:, None], out=ones[1:])
         else:
             ones, matrix = self._indicators_of_levels(levels), self._logs_by_level
         return np.asarray(ones.T @ matrix).reshape(levels.shape[1], *self.logs.shape[::2])
 
     def _indicators_of_levels(self, levels: Codes) -> Array:
         """Return 1 for the levels that rows have, and 0 for others, (levels, rows)."""
-        ones = np.empty((len(self._feature), levels.shape[1]))
-        np.equal(levels[self._feature], np.arange(len(ones))[:, None], out=ones)
+        ones = np.empty((len(self._feature_of_level), levels.shape[1]))
+        np.equal(levels[self._feature_of_level], np.arange(len(ones))[:, None], out=ones)
         return ones
 
-    def _marginal_products(self, levels: Codes, log_weights: Array) -> Array:
+    def _log_joint_of_incomplete_rows(self, levels: Codes, log_weights: Array) -> Array:
         """Return the log of the sum over the superparents that are levels of rows, or may be."""
         n, _, n_classes = self.logs.shape
         own, matrix = self._matrix_of_own_levels
         sums = (self._indicators_of_levels(levels).T @ matrix).reshape(-1, n_classes, n)
-        missing: Array = (levels[self._feature] < 0).T.astype(np.float64)
+        missing: Array = (levels[self._feature_of_level] < 0).T.astype(np.float64)
         sums += missing[:, None] * own
-        sums += log_weights[self._feature]
+        sums += log_weights[self._feature_of_level]
         top: Array = sums.max(axis=2)
         sums -= top[..., None]
         np.exp(sums, out=sums)
@@ -222,16 +222,20 @@ class LookUp:
         has another level of the feature of a superparent, its sum is so small that its exponential
         is 0.
         """
-        every = np.arange(len(self._feature))
+        every = np.arange(len(self._feature_of_level))
         matrix = self.logs[:, :-1].transpose(1, 2, 0).copy()
         own = matrix[every, :, every]
         # -1e200: log of 0 in a product, where -inf · 0 is not a number
-        np.copyto(matrix, -1e200, where=(self._feature[:, None] == self._feature)[:, None])
+        np.copyto(
+            matrix,
+            -1e200,
+            where=(self._feature_of_level[:, None] == self._feature_of_level)[:, None],
+        )
         matrix[every, :, every] = own
         return own.T.copy(), matrix.reshape(len(every), -1)
 
     @cached_property
-    def _feature(self) -> Positions:
+    def _feature_of_level(self) -> Positions:
         """The feature of each level."""
         return np.repeat(
             np.arange(len(self.spans)), [span.stop - span.start for span in self.spans]
@@ -249,23 +253,23 @@ class LookUp:
         Its first row is the sum of the entries at all first levels; each other row is the
         difference between the entries at a level and at the first level of its feature.
         """
-        firsts = np.unique(self._feature, return_index=True)[1]
-        others = np.delete(np.arange(len(self._feature)), firsts)
-        table, first = self._logs_by_level, firsts[self._feature[others]]
+        firsts = np.unique(self._feature_of_level, return_index=True)[1]
+        others = np.delete(np.arange(len(self._feature_of_level)), firsts)
+        table, first = self._logs_by_level, firsts[self._feature_of_level[others]]
         return others, np.vstack([table[firsts].sum(axis=0), table[others] - table[first]])
 
 
-def _total_of_members(sums: Array, superparents: Codes, log_weights: Array) -> Array:
+def _log_joint_of_members(sums: Array, superparents: Codes, log_weights: Array) -> Array:
     """Return the log of the members' weighted sum in rows, from all superparents' sums."""
     rows, n, n_classes = sums.shape
     at: Positions = np.arange(rows) * n + superparents
     logs = sums.reshape(-1, n_classes).take(at, axis=0, mode="clip")
     logs += log_weights[:, None, None]
     np.copyto(logs, -np.inf, where=(superparents < 0)[..., None])
-    return _log_total(logs)
+    return _log_sum_exp_in_place(logs)
 
 
-def _log_total(logs: Array) -> Array:
+def _log_sum_exp_in_place(logs: Array) -> Array:
     """Return the log of the sum of exponentials over the first axis; it overwrites logs."""
     top: Array = logs.max(axis=0)
     logs -= np.where(top == -np.inf, 0.0, top)

@@ -22,7 +22,7 @@ from ..base.arrays import (
 from ..base.immutable import cached_property
 from ..counts.contingency import Counts
 from ..network.priors import PseudoCounts
-from ..network.weighting import hide_implied, implied_values
+from ..network.weighting import codes_without_implied, implied_values
 from ..recipe.tables import LeftOut
 from ..scores.formulas import Choice, Mixture, Sum, Table, pad_for_missing
 from .cooccurrence import Cooccurrence
@@ -41,7 +41,7 @@ class Estimators:
     is_weighted: bool
 
     @cached_property
-    def information(self) -> Array:
+    def information_of_features(self) -> Array:
         """The mutual information of each feature and the class, in nats."""
         return np.array(
             [
@@ -51,18 +51,20 @@ class Estimators:
         )
 
     @cached_property
-    def naive(self) -> MemberTables:
+    def naive_tables(self) -> MemberTables:
         """The tables of naive Bayes, with a constant superparent, the last level."""
-        counts, n = self.counts, len(self.counts.feature)
+        counts, n = self.counts, len(self.counts.feature_of_level)
         cells = np.concatenate([counts.single, counts.classes[None]]).T[None]
-        feature = np.append(counts.feature, len(counts.cards))
+        feature = np.append(counts.feature_of_level, len(counts.cards))
         return MemberTables(self, cells, feature, np.array([n]), np.empty((1, 0), dtype=np.intp))
 
     @cached_property
-    def singles(self) -> MemberTables:
+    def tables_by_superparent(self) -> MemberTables:
         """The tables of members with one superparent."""
-        counts, every = self.counts, np.arange(len(self.counts.feature))
-        return MemberTables(self, counts.pairs, counts.feature, every, counts.feature[:, None])
+        counts, every = self.counts, np.arange(len(self.counts.feature_of_level))
+        return MemberTables(
+            self, counts.pairs, counts.feature_of_level, every, counts.feature_of_level[:, None]
+        )
 
     @cached_property
     def implications(self) -> Positions:
@@ -71,7 +73,7 @@ class Estimators:
             return np.empty((0, 2), dtype=np.intp)
         both: Array = self.counts.pairs.sum(axis=1, dtype=np.float64)
         return implied_values(
-            both, self.counts.feature, np.diagonal(both) > self.subsumption + TOLERANCE
+            both, self.counts.feature_of_level, np.diagonal(both) > self.subsumption + TOLERANCE
         )
 
 
@@ -114,7 +116,7 @@ class MemberTables:
         return pseudo, rows + cells * pseudo
 
     @cached_property
-    def logs(self) -> Array:
+    def log_tables(self) -> Array:
         """Ln P(level | superparents, class), (combinations, levels + 1, classes), 0 if missing.
 
         At the superparents' own level, this is ln P(superparents, class).
@@ -122,7 +124,7 @@ class MemberTables:
         every = np.arange(len(self.counts))
         pseudo, total = self.pseudo_counts_and_totals(self.superparents)
         cards = np.array([*self.x.counts.cards, 1])  # of a constant superparent
-        tables = self.x.prior.side_by_side(self.counts, self.feature, cards)
+        tables = self.x.prior.tables_side_by_side(self.counts, self.feature, cards)
         own_counts = self.counts[every, :, self.own_level]
         joint = (own_counts + pseudo[:, None]) / np.where(total > 0, total, 1.0)[:, None]
         tables[every, :, self.own_level] = joint
@@ -136,7 +138,8 @@ class MemberTables:
     def look_up(self) -> LookUp:
         """The logs, to be added up over the features of rows."""
         return LookUp(
-            self.logs, spans_of(np.bincount(self.feature, minlength=len(self.x.counts.cards)))
+            self.log_tables,
+            spans_of(np.bincount(self.feature, minlength=len(self.x.counts.cards))),
         )
 
 
@@ -157,7 +160,7 @@ class MemberBlock:
     tables: MemberTables
 
     @property
-    def takes_part(self) -> Mask:
+    def is_used(self) -> Mask:
         """Whether each member is used in each row, (members, rows)."""
         return self.superparent_index >= 0
 
@@ -170,7 +173,9 @@ class MemberBlock:
 
     def log_joint(self, log_weights: Array) -> Array:
         """Return the log of the weighted sum of the joints of the members, (rows, classes)."""
-        return self.tables.look_up.total(self.levels, self.superparent_index, log_weights)
+        return self.tables.look_up.log_joint_of_rows(
+            self.levels, self.superparent_index, log_weights
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +195,7 @@ class RowGroup:
     total_weight: Array
 
 
-def mean_joint(
+def log_mean_joint(
     x: Estimators,
     codes: Codes,
     joint_of: Callable[[RowGroup, MemberBlock, Array], Array] | None = None,
@@ -213,12 +218,16 @@ def mean_joint(
 def row_groups(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
     """Group rows by the number of superparents: n, or fewer if no member can be used, down to 0."""
     levels = number_levels(codes, x.counts.spans)
-    remaining = number_levels(hide_implied(codes, x.counts.cards, x.implications), x.counts.spans)
+    remaining = number_levels(
+        codes_without_implied(codes, x.counts.cards, x.implications), x.counts.spans
+    )
     equal_weights = np.ones(len(levels))
     rows = np.arange(levels.shape[1])
     for n in range(x.n, 0, -1):
-        for weights in [equal_weights] if not x.is_weighted else [x.information, equal_weights]:
-            total = _total_weight(x, n, remaining[:, rows], weights)
+        for weights in (
+            [equal_weights] if not x.is_weighted else [x.information_of_features, equal_weights]
+        ):
+            total = _weights_of_rows(x, n, remaining[:, rows], weights)
             if total.any():
                 found = rows[total > 0]
                 yield RowGroup(found, n, remaining[:, found], weights, total[total > 0])
@@ -230,13 +239,13 @@ def row_groups(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
     )
 
 
-def _total_weight(x: Estimators, n: int, levels: Codes, weights: Array) -> Array:
+def _weights_of_rows(x: Estimators, n: int, levels: Codes, weights: Array) -> Array:
     """Sum the weights of the members with n superparents that are used in each row."""
     total = np.zeros(levels.shape[1])
     for block in member_blocks(x, n, levels):
         # one by one, so that the sum of a row does not depend on the other rows
         total[block.rows] += reduce(
-            np.add, block.weights_of_members(weights)[:, None] * block.takes_part
+            np.add, block.weights_of_members(weights)[:, None] * block.is_used
         )
     return total
 
@@ -245,62 +254,71 @@ def member_blocks(x: Estimators, n: int, levels: Codes) -> Iterator[MemberBlock]
     """Yield the members with n superparents for rows, given their levels as in `RowGroup`."""
     counts, every = x.counts, np.arange(levels.shape[1])
     if n == 0:
-        always = np.full((1, len(every)), len(counts.feature), dtype=levels.dtype)
+        always = np.full((1, len(every)), len(counts.feature_of_level), dtype=levels.dtype)
         index: Codes = np.zeros((1, len(every)), dtype=np.intp)
         yield MemberBlock(
-            every, np.concatenate([levels, always]), x.naive.superparents, index, x.naive
+            every,
+            np.concatenate([levels, always]),
+            x.naive_tables.superparents,
+            index,
+            x.naive_tables,
         )
     elif n == 1 and len(levels):
         is_rare = np.append(counts.single.sum(axis=1) < x.min_count - TOLERANCE, False)
         index = np.where(is_rare[levels], -1, levels) if is_rare.any() else levels
-        yield MemberBlock(every, levels, np.arange(len(levels))[:, None], index, x.singles)
+        yield MemberBlock(
+            every, levels, np.arange(len(levels))[:, None], index, x.tables_by_superparent
+        )
     elif n == 2:
         for level in range(len(counts.triples)):
-            rows = np.flatnonzero(levels[counts.feature[level]] == level)
+            rows = np.flatnonzero(levels[counts.feature_of_level[level]] == level)
             if len(rows) and len(counts.triples[level]):
-                yield _pair_members(x, level, rows, levels[:, rows])
+                yield _members_with_pairs(x, level, rows, levels[:, rows])
 
 
-def _pair_members(x: Estimators, level: int, rows: Positions, levels: Codes) -> MemberBlock:
+def _members_with_pairs(x: Estimators, level: int, rows: Positions, levels: Codes) -> MemberBlock:
     """Return the members with a superparent of this level and a later one."""
     counts = x.counts
     beside = counts.levels_with(level)
-    own, partner = int(counts.feature[level]), counts.feature[beside.owners]
+    own, partner = int(counts.feature_of_level[level]), counts.feature_of_level[beside.owners]
     partners = np.unique(partner)
     pairs = np.stack([np.full(len(partner), own), partner], axis=1)
     own_level = beside.columns[beside.owners]
-    tables = MemberTables(x, counts.triples[level], counts.feature[beside.kept], own_level, pairs)
+    tables = MemberTables(
+        x, counts.triples[level], counts.feature_of_level[beside.kept], own_level, pairs
+    )
     frequent: Mask = counts.pairs[level, :, beside.owners].sum(axis=1) >= x.min_count - TOLERANCE
-    position = np.full(len(counts.feature) + 1, -1)
+    position = np.full(len(counts.feature_of_level) + 1, -1)
     position[beside.owners[frequent]] = np.flatnonzero(frequent)
     columns = np.append(beside.columns, -1)[levels]
     superparents = np.stack([np.full(len(partners), own), partners], axis=1)
     return MemberBlock(rows, columns, superparents, position[levels[partners]], tables)
 
 
-def choice_of_members(x: Estimators) -> Choice:
+def formula_of_members(x: Estimators) -> Choice:
     """Return the formula of estimators with up to one superparent, by weight, then equally."""
-    spans, logs = x.counts.spans, x.naive.logs[0, :, :]
+    spans, logs = x.counts.spans, x.naive_tables.log_tables[0, :, :]
     naive = [Table(j, (j,), pad_for_missing(logs[span])) for j, span in enumerate(spans)]
-    of_class = Table(-1, (), logs[len(x.counts.feature), :])
+    of_class = Table(-1, (), logs[len(x.counts.feature_of_level), :])
     options: list[Sum | Mixture] = [Sum((*naive, of_class), marginalizes=False)]
     if x.n and spans:
         members = [_member_formula(x, i) for i in range(len(spans))]
         options.insert(0, Mixture(tuple(members), np.zeros(len(members))))
-        some = np.flatnonzero(x.information)
+        some = np.flatnonzero(x.information_of_features)
         if x.is_weighted and len(some):
             options.insert(
-                0, Mixture(tuple([members[i] for i in some]), np.log(x.information[some]))
+                0,
+                Mixture(tuple([members[i] for i in some]), np.log(x.information_of_features[some])),
             )
     return Choice(tuple(options))
 
 
 def _member_formula(x: Estimators, i: int) -> Sum:
     """Return the formula of the estimator with superparent i, used for levels that are not rare."""
-    spans, own = x.counts.spans, np.arange(len(x.counts.feature))[x.counts.spans[i]]
-    logs = x.singles.logs[own]
+    spans, own = x.counts.spans, np.arange(len(x.counts.feature_of_level))[x.counts.spans[i]]
+    logs = x.tables_by_superparent.log_tables[own]
     rare: Mask = x.counts.single[own].sum(axis=1) < x.min_count - TOLERANCE
-    joint = np.where(rare[:, None], np.nan, x.singles.logs[own, own])
+    joint = np.where(rare[:, None], np.nan, x.tables_by_superparent.log_tables[own, own])
     children = [
         Table(j, (j, i), pad_for_missing(logs[:, span].swapaxes(0, 1)))
         for j, span in enumerate(spans)
@@ -309,7 +327,7 @@ def _member_formula(x: Estimators, i: int) -> Sum:
     return Sum((*children, Table(i, (i,), pad_for_missing(joint, np.nan))), marginalizes=False)
 
 
-def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
+def left_out_log_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
     """Return training rows' log joint, (rows, classes), each by all other rows."""
     result = np.empty((codes.shape[1], len(x.counts.classes)))
     for share in map(float, np.unique(left_out.shares)):
@@ -320,12 +338,12 @@ def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
         rows = np.flatnonzero(left_out.shares == share)
         for block in (rows[some] for some in blocks(len(rows), most=BLOCK_ROWS)):
             classes = left_out.classes[block].astype(np.intp)
-            without = partial(_joint_without_rows, classes, share)
-            result[block] = mean_joint(stricter, codes[:, block], without)
+            without = partial(_log_joint_without_rows, classes, share)
+            result[block] = log_mean_joint(stricter, codes[:, block], without)
     return result
 
 
-def _joint_without_rows(
+def _log_joint_without_rows(
     classes: Positions, share: float, group: RowGroup, block: MemberBlock, weights: Array
 ) -> Array:
     """Return the log joint of a block's members, (rows, classes), each row out of its counts."""
@@ -334,20 +352,20 @@ def _joint_without_rows(
     # The denominator of an unused member is arbitrary.
     after = np.where(before > share, before - share, 1.0)
     logs = block.log_joint(weights + np.log(np.maximum(before, after) / after))
-    own_logs = _own_class(block, labels, share, pseudo, after) + weights[:, None]
-    own_logs[~block.takes_part] = -np.inf
+    own_logs = _log_joint_of_own_class(block, labels, share, pseudo, after) + weights[:, None]
+    own_logs[~block.is_used] = -np.inf
     logs[np.arange(len(labels)), labels] = log_sum_exp(own_logs, axis=0)
     return logs
 
 
-def _own_class(
+def _log_joint_of_own_class(
     block: MemberBlock, classes: Positions, share: float, pseudo: Array, denominators: Array
 ) -> Array:
     """Return the log joint of each row and its own class by each member, (members, rows)."""
     tables, cards = block.tables, np.array(block.tables.x.counts.cards)
     index: Positions = np.maximum(block.superparent_index, 0).astype(np.intp)
     own_counts = tables.counts[index, classes, tables.own_level[index]] - share + pseudo[:, None]
-    result = np.log(np.where(block.takes_part, own_counts, 1.0) / denominators[:, None])
+    result = np.log(np.where(block.is_used, own_counts, 1.0) / denominators[:, None])
     features, starts = np.unique(tables.feature, return_index=True)
     totals: Array = np.add.reduceat(tables.counts, starts, axis=-1, dtype=np.float64)
     pseudo = np.zeros(cards.shape) + tables.x.prior.per_cell(cards, 1)
@@ -355,7 +373,7 @@ def _own_class(
         if f < len(cards):
             levels: Positions = block.levels[f, :].astype(np.intp)
             is_superparent: Mask = np.any(block.superparents == f, axis=1, keepdims=True)
-            is_child: Mask = block.takes_part & (levels >= 0) & ~is_superparent
+            is_child: Mask = block.is_used & (levels >= 0) & ~is_superparent
             cell: Array = tables.counts[index, classes, np.maximum(levels, 0)] - share + pseudo[f]
             total: Array = totals[index, classes, column] - share + cards[f] * pseudo[f]
             result += np.log(np.where(is_child, cell, 1.0) / np.where(is_child, total, 1.0))

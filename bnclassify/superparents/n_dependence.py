@@ -19,7 +19,7 @@ from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, frame_of
 from ..frames.schema import Levels
 from ..frames.training import find_schema
-from ..model.counted import estimated
+from ..model.counted import estimate_from_counts
 from ..model.model import MISSING_RULE, Model, PictureNotes
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
@@ -30,8 +30,8 @@ from ..recipe.tables import LeftOut
 from ..scores.formulas import Computed, Formula
 from ..scores.rows import Rows
 from .cooccurrence import Cooccurrence, count_cooccurrence
-from .look_up import by_blocks
-from .members import Estimators, choice_of_members, left_out_joint, mean_joint
+from .look_up import log_joint_by_blocks
+from .members import Estimators, formula_of_members, left_out_log_joint, log_mean_joint
 
 
 @record
@@ -138,9 +138,9 @@ class ANDE(Average):
     @cached_property
     def members(self) -> tuple[BNC, ...]:
         """The estimators as networks, in the order of `superparents`."""
-        return tuple([self.network_of(s) for s in self.superparents])
+        return tuple([self.network_of_member(s) for s in self.superparents])
 
-    def network_of(self, superparents: tuple[int, ...]) -> BNC:
+    def network_of_member(self, superparents: tuple[int, ...]) -> BNC:
         """Return an estimator of up to two superparents, the first a parent of the second."""
         earlier = {s: superparents[:i] for i, s in enumerate(superparents)}
         scopes = [(f, *earlier.get(f, superparents)) for f in range(len(self.features))]
@@ -151,13 +151,15 @@ class ANDE(Average):
         if not self.fitted:
             return BNC(self.class_var, families, self.levels, recipe=self.recipe)
         counts, prior = self._estimators.counts, self._estimators.prior
-        cells = counts.table(*superparents)
+        cells = counts.counts_of_features(*superparents)
         joint = prior(cells.reshape(-1)).reshape(cells.shape)
-        tables = {s: _next_factor(joint, i) for i, s in enumerate(superparents)}
+        tables = {s: _factor_of_joint(joint, i) for i, s in enumerate(superparents)}
         tables |= {
-            scope[0]: prior(counts.table(*scope)) for scope in scopes if scope[0] not in tables
+            scope[0]: prior(counts.counts_of_features(*scope))
+            for scope in scopes
+            if scope[0] not in tables
         }
-        cpts = (*[tables[f] for f in range(len(self.features))], _next_factor(joint, None))
+        cpts = (*[tables[f] for f in range(len(self.features))], _factor_of_joint(joint, None))
         return BNC(self.class_var, families, self.levels, cpts, self.recipe)
 
     @property
@@ -166,7 +168,9 @@ class ANDE(Average):
         if self.weighting is None or self.n == 0 or not self.fitted:
             return normalize(np.ones(len(self.superparents)))
         return normalize(
-            np.array([self._estimators.information[list(s)].sum() for s in self.superparents])
+            np.array(
+                [self._estimators.information_of_features[list(s)].sum() for s in self.superparents]
+            )
         )
 
     @property
@@ -183,7 +187,7 @@ class ANDE(Average):
                 "averaged n-dependence estimators need smooth or m, which also define the joint "
                 f"probability of superparents and class; got {shown(prior)}."
             )
-        return estimated(self, data, prior)
+        return estimate_from_counts(self, data, prior)
 
     def count_all(self, data: Countable, prior: Prior) -> tuple[Cooccurrence]:
         return (count_cooccurrence(data, max(self.n + 1, 1 if self.subsumption is None else 2)),)
@@ -194,24 +198,24 @@ class ANDE(Average):
     def tabulate(self, tally: Tally) -> ANDE:
         return replace(self, counts=tally.counts[0], prior=tally.prior, learned={})
 
-    def recoded(
+    def recoded_counts(
         self, counts: tuple[Cooccurrence], recodings: Mapping[Hashable, Recoding], before: Model
     ) -> tuple[Cooccurrence]:
         return (counts[0].recoded([recodings[name] for name in self.variables]),)
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def properties_to_agree(self) -> dict[str, Any]:
         names = ("n", "min_count", "subsumption", "weighting", "prior")
-        return {**super().settings, **{name: getattr(self, name) for name in names}}
+        return {**super().properties_to_agree, **{name: getattr(self, name) for name in names}}
 
     @cached_property
     def score(self) -> Formula:
         """The log of the mean joint of the estimators that each row uses, from their counts."""
-        return Computed(self._scores_by_counts, self.called, self._formula_of_members)
+        return Computed(self._scores_by_counts, self.type_in_words, self._formula_of_members)
 
     def _scores_by_counts(self, rows: Rows) -> Array:
-        return by_blocks(
-            partial(mean_joint, self._estimators), rows.codes, len(self.known_levels[-1])
+        return log_joint_by_blocks(
+            partial(log_mean_joint, self._estimators), rows.codes, len(self.known_levels[-1])
         )
 
     def _formula_of_members(self) -> Formula:
@@ -221,12 +225,12 @@ class ANDE(Average):
                 "x must be averaged estimators with up to one superparent and without subsumption; "
                 f"got n={self.n}, subsumption={self.subsumption}. Use ande(..., n=1) or aode."
             )
-        return choice_of_members(self._estimators)
+        return formula_of_members(self._estimators)
 
     def log_joint_left_out(
         self, data: Dataset, prior: Any, rows: Positions, left_out: LeftOut
     ) -> Array:
-        return left_out_joint(
+        return left_out_log_joint(
             self.estimate(data, prior)._estimators, data.codes[:-1, rows], left_out
         )
 
@@ -234,7 +238,7 @@ class ANDE(Average):
         return {(self.class_var, feature): 1.0 for feature in self.features}
 
     @property
-    def picture(self) -> PictureNotes:
+    def picture_notes(self) -> PictureNotes:
         if not self.n:
             return PictureNotes()
         phrase = "a feature is the parent" if self.n == 1 else "two features are the parents"
@@ -266,7 +270,7 @@ def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:
         raise ValueError(f"counts must contain all levels that occur together, {n + 1} at a time.")
 
 
-def _next_factor(joint: Array, i: int | None) -> Array:
+def _factor_of_joint(joint: Array, i: int | None) -> Array:
     """Return P(superparent i | previous ones, class) from their joint; P(class) for None."""
     n_kept = 0 if i is None else i + 1
     margin: Array = joint.sum(axis=tuple(range(n_kept, joint.ndim - 1)))

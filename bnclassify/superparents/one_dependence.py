@@ -23,7 +23,7 @@ from ..network.families import Family
 from ..network.priors import Prior, PseudoCounts
 from ..scores.formulas import Computed, Formula
 from ..scores.rows import Rows
-from .look_up import LookUp, by_blocks, number_levels, spans_of
+from .look_up import LookUp, log_joint_by_blocks, number_levels, spans_of
 
 _SMALL = 2**20  # cells
 
@@ -144,7 +144,7 @@ class AODE(Average):
         for block in blocks(len(cards), int(cards.max(initial=1)) * len(classes) * len(feature)):
             start = ends[block.start]
             rows = slice(start, ends[block.stop])
-            cpts = prior.side_by_side(square[rows], feature, cards, configurations[rows])
+            cpts = prior.tables_side_by_side(square[rows], feature, cards, configurations[rows])
             for first, last in pairwise(ends[block.start : block.stop + 1]):
                 others = cpts[first - start : last - start].transpose(2, 0, 1)
                 own = np.empty((len(feature) - (last - first), *others.shape[1:]))
@@ -154,12 +154,12 @@ class AODE(Average):
         return replace(
             self,
             priors=prior(np.tile(classes, (len(cards), 1)), axis=1),
-            superparents=prior.side_by_side(singles, feature, cards, len(classes)).T.copy(),
+            superparents=prior.tables_side_by_side(singles, feature, cards, len(classes)).T.copy(),
             children=tuple(children),
             learned=learned,
         )
 
-    def recoded(
+    def recoded_counts(
         self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any
     ) -> Any:
         n, by_member = len(self.features), counts
@@ -171,7 +171,9 @@ class AODE(Average):
             ]
             by_member = tuple([(*own, classes) for own in tables])
         members = zip(self.members, by_member, strict=True)
-        by_member = tuple([member.recoded(tables, recodings, before) for member, tables in members])
+        by_member = tuple(
+            [member.recoded_counts(tables, recodings, before) for member, tables in members]
+        )
         if not (self._has_square and isinstance(by_member[0][-1], np.ndarray)):
             return by_member
         (*_, classes), total = by_member[0], self.spans[-1].stop
@@ -214,7 +216,7 @@ class AODE(Average):
         )
 
     @cached_property
-    def _look_up(self) -> LookUp:
+    def _log_tables(self) -> LookUp:
         """Ln P(level | superparent's level, class); at its own level, ln P(level, class)."""
         if self.priors is None or self.superparents is None or self.children is None:
             raise TypeError("the ensemble has no tables")
@@ -229,14 +231,16 @@ class AODE(Average):
     def score(self) -> Formula:
         """The mean of estimators, by look-up unless the array of all level pairs is large."""
         if not self._has_square:
-            return self.mean_of_members()
-        return Computed(self._scores_by_look_up, self.called, self.mean_of_members, averages=True)
+            return self.mean_formula()
+        return Computed(
+            self._scores_by_look_up, self.type_in_words, self.mean_formula, averages=True
+        )
 
     def _scores_by_look_up(self, rows: Rows) -> Array:
-        return by_blocks(self._joint_by_look_up, rows.codes, len(self.known_levels[-1]))
+        return log_joint_by_blocks(self._joint_by_look_up, rows.codes, len(self.known_levels[-1]))
 
     def _joint_by_look_up(self, codes: Codes) -> Array:
         levels = number_levels(codes, self.spans)
         equal = np.zeros(len(levels))
-        total = self._look_up.total(levels, levels, equal, marginalizes=True)
+        total = self._log_tables.log_joint_of_rows(levels, levels, equal, marginalizes=True)
         return total - float(np.log(len(levels)))
