@@ -16,9 +16,9 @@ import bnclassify as bn
 from bnclassify.base.arrays import Array
 from bnclassify.model.model import replace_unchecked
 from bnclassify.recipe import family_terms, leave_one_out
-from bnclassify.recipe.counts import count_prefixes
-from bnclassify.recipe.powers import best_powers, common_power
-from bnclassify.recipe.prior import LEAST, MOST, best_concentrations
+from bnclassify.recipe.backoff_prior import LEAST, MOST, best_concentrations
+from bnclassify.recipe.conditional_likelihood import best_powers, common_power
+from bnclassify.recipe.prefix_counts import count_prefixes
 
 from .conftest import REFERENCE, read_reference
 from .strategies import frames, networks

@@ -17,11 +17,11 @@ from bnclassify.fitting.lp import rows_to_learn_from
 from bnclassify.frames.opening import open_data
 from bnclassify.model.arguments import encode_for_model
 from bnclassify.recipe import blend, default
-from bnclassify.recipe.cases import in_order
-from bnclassify.recipe.held_out import HeldOutTerms, Regression
+from bnclassify.recipe.backoff_prior import BackOff
+from bnclassify.recipe.conditional_likelihood import odds
+from bnclassify.recipe.content_order import in_order
+from bnclassify.recipe.held_out_terms import HeldOutTerms, Regression
 from bnclassify.recipe.leave_one_out import LeaveOneOut
-from bnclassify.recipe.powers import odds
-from bnclassify.recipe.prior import BackOff
 from bnclassify.recipe.row_folds import split_rows
 from bnclassify.recipe.weighted import without_feature_parents
 from bnclassify.scores.evaluate import scores_at

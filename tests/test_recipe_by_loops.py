@@ -13,8 +13,8 @@ from scipy.special import log_softmax, softmax
 import bnclassify as bn
 from bnclassify.model.arguments import encode_for_model
 from bnclassify.recipe import default
-from bnclassify.recipe.tables import LeftOut
-from bnclassify.recipe.terms import fit_terms
+from bnclassify.recipe.number_terms import fit_terms
+from bnclassify.recipe.prefix_tables import LeftOut
 
 Array = NDArray[Any]
 

@@ -23,15 +23,15 @@ from ..network.methods import Method
 from ..network.priors import Prior, check_positive
 from ..scores.fading import MOST_EXPONENT, Fading
 from ..scores.rows import Rows
-from .cases import column_order, in_order, row_keys
-from .held_out import HeldOutOdds, HeldOutTerms, WeightedFit
-from .incomplete import marginalize
+from .additional_terms import Refinement
+from .backoff_prior import check_prefix_prior
+from .conditional_likelihood import Powers, best_powers, log_likelihood, odds
+from .content_order import column_order, in_order, row_keys
+from .held_out_terms import HeldOutOdds, HeldOutTerms, WeightedFit
+from .incomplete_rows import marginalize
 from .log_linear import LogLinear
-from .powers import Powers, best_powers, log_likelihood, odds
-from .prior import check_prefix_prior
+from .prefix_tables import LeftOut
 from .refined import KNOWN_TERMS
-from .refinement import Refinement
-from .tables import LeftOut
 from .weighted import Weighted
 
 _MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
@@ -286,7 +286,7 @@ def distinct_rows(data: Dataset) -> Dataset:
     """Return the first of equal rows, with the sum of weights, unless a weight is below 1."""
     weights = data.row_weights
     rows, counts = _distinct_rows(data, weights)
-    return data if len(rows) == len(data) else replace(data.taken(rows), weights=counts)
+    return data if len(rows) == len(data) else replace(data.take_rows(rows), weights=counts)
 
 
 def _distinct_rows(data: Dataset, weights: Array) -> tuple[Positions, Array]:

@@ -26,10 +26,9 @@ from ..scores.fading import Fading
 from ..scores.formulas import Blend, Formula, Sum, Table, scopes_of_terms
 from ..scores.rows import Rows
 from .codings import Coarsening
-from .family_terms import FamilyTerm, family_terms
-from .incomplete import make_tree, some_positions
-from .tables import PrefixTable, class_shares
-from .terms import Power
+from .family_terms import FamilyTerm, Power, family_terms
+from .incomplete_rows import make_tree, some_positions
+from .prefix_tables import PrefixTable, class_shares
 
 
 class LogLinear(BuiltOn):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes
-from ..base.immutable import EMPTY, POWER, bounded, cached_property, record
+from ..base.immutable import EMPTY, POWER, cached_property, field_bounds, record
 from ..model.model import Model, replace_unchecked, rows_with_numbers
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
@@ -20,8 +20,8 @@ from ..scores.formulas import ScaledNumber, Sum, Table, Term
 from ..scores.rows import Rows
 from .codings import Coarsening, further_codings
 from .log_linear import LogLinear
-from .tables import PrefixTable
-from .terms import NumberTerms
+from .number_terms import NumberTerms
+from .prefix_tables import PrefixTable
 from .weighted import Stacked
 
 KNOWN_TERMS = (
@@ -77,7 +77,7 @@ class Refined(LogLinear):
     True
     """
 
-    bounds = bounded(shifts=POWER, intercept=POWER, gaps=POWER)
+    bounds = field_bounds(shifts=POWER, intercept=POWER, gaps=POWER)
 
     base: LogLinear
     numbers: tuple[int, ...] = ()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks
-from ..base.immutable import POWER, bounded, cached_property, record
+from ..base.immutable import POWER, cached_property, field_bounds, record
 from ..frames.dataset import Dataset
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe
@@ -18,13 +18,13 @@ from ..network.classifiers import BNC
 from ..numbers.discretizer import MovedCuts
 from ..scores.fading import Fading
 from ..scores.rows import Rows
+from .backoff_prior import concentrations_of
 from .codings import Coarsening, cut_by_class, recode
-from .counts import without_class
-from .groups import Group, learn_groups
+from .family_terms import Power, by_depth
 from .log_linear import LogLinear, shortened
-from .prior import concentrations_of
-from .tables import LeftOut, PrefixTable, class_shares
-from .terms import Power, by_depth
+from .prefix_counts import without_class
+from .prefix_tables import LeftOut, PrefixTable, class_shares
+from .stacked_families import Group, learn_groups
 
 
 @record
@@ -40,7 +40,7 @@ class Weighted(LogLinear):
     powers of their own, ``further``.
     """
 
-    bounds = bounded(powers=POWER, further=POWER)
+    bounds = field_bounds(powers=POWER, further=POWER)
 
     structure: BNC
     coarsenings: tuple[Coarsening, ...] = ()
@@ -107,7 +107,7 @@ class Weighted(LogLinear):
         recipe, preparation = self.recipe, self.preparation
         moved = None if preparation is None else preparation.discretizer
         if recipe is not None and preparation is not None and isinstance(moved, MovedCuts):
-            coarse = replace(preparation, discretizer=moved.at_times[number])
+            coarse = replace(preparation, discretizer=moved.discretizers[number])
             recipe = replace(recipe, preparation=coarse)
         structure = replace(self.in_coding(number), recipe=recipe)
         if not self.tables:

@@ -23,7 +23,7 @@ from ..base.immutable import cached_property
 from ..counts.contingency import Counts
 from ..network.priors import PseudoCounts
 from ..network.weighting import codes_without_implied, implied_values
-from ..recipe.tables import LeftOut
+from ..recipe.prefix_tables import LeftOut
 from ..scores.formulas import Choice, Mixture, Sum, Table, pad_for_missing
 from .cooccurrence import Cooccurrence
 from .look_up import LookUp, number_levels, spans_of

@@ -12,15 +12,15 @@ from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import EMPTY, cached_property
 from ..model.model import replace_unchecked
 from ..scores.fading import Fading
-from .counts import without_class
-from .design import Design
-from .incomplete import learn_fading
+from .additional_terms import Refinement
+from .conditional_likelihood import PRECISION, Powers, Problem, maximize, odds, weigh_blocks
+from .design_matrix import Design
+from .family_terms import Power
+from .incomplete_rows import learn_fading
 from .log_linear import LogLinear
-from .powers import PRECISION, Powers, Problem, maximize, odds, weigh_blocks
+from .prefix_counts import without_class
+from .prefix_tables import LeftOut
 from .refined import ADDITIVE
-from .refinement import Refinement
-from .tables import LeftOut
-from .terms import Power
 
 RIDGE = 1.0
 """The precision of the weights of logistic regression."""
