@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.base.calls import advance, progress_bar, showing_progress
+from bnclassify.base.calls import advance_bar, progress_bar, showing_progress
 from bnclassify.inference.change_search import Changes
 
 from .estimators import BNCClassifier, BNCMultiClassifier
@@ -115,7 +115,7 @@ def test_steps_within_advance_the_bar(clock: Clock, capsys: Any) -> None:
         with progress_bar(None, by_steps=True, desc="outer", **settings):
             for _ in range(4):
                 clock.now += 1
-                advance("a note")
+                advance_bar("a note")
         return str(capsys.readouterr().err)
 
     shown = work()
@@ -126,7 +126,7 @@ def test_steps_within_advance_the_bar(clock: Clock, capsys: Any) -> None:
         assert work() == ""
     with progress_bar(True, desc="around"):
         assert "outer" not in work()
-    advance()  # without a bar
+    advance_bar()  # without a bar
 
 
 def test_a_choice_applies_to_all_that_is_called(car: pd.DataFrame, capsys: Any) -> None:

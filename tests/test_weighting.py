@@ -16,7 +16,7 @@ from scipy.special import gammaln
 import bnclassify as bn
 from bnclassify.base.arrays import xlogx
 from bnclassify.frames.encode import encode
-from bnclassify.frames.training import prepare, prepare_rows
+from bnclassify.frames.training import prepare_rows, prepare_training_data
 from bnclassify.network import awnb as trees
 from bnclassify.network import weighting as wanbia
 from bnclassify.network.awnb import depth_weights
@@ -303,7 +303,7 @@ def redundant_features(seed: int) -> pd.DataFrame:
 def optimum_from(start: float, x: bn.BNC, frame: pd.DataFrame) -> float:
     """The conditional log-likelihood at the optimum of weights that is found from one start."""
     n = len(bn.features(x))
-    objective = ConditionalLikelihood(x, prepare(frame, ("class",)))
+    objective = ConditionalLikelihood(x, prepare_training_data(frame, ("class",)))
     options = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}
     run = minimize(objective, np.full(n, start), jac=True, bounds=[(0, 1)] * n, options=options)
     return -float(run.fun)

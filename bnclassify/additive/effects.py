@@ -10,8 +10,8 @@ import pandas as pd
 
 from ..base.arrays import Array, Mask
 from ..base.checks import Optional, Whole
-from ..base.messages import listed, repeated, shown
-from ..frames.dataset import Dataset, Opened, match
+from ..base.messages import listed, repeated_items, shown
+from ..frames.dataset import Dataset, Opened, codes_by_levels
 from ..frames.opening import InFull, open_rows
 from ..inference.evidence import target_position
 from ..model.arguments import check_fitted, encode_for_model
@@ -111,7 +111,7 @@ def effects(
         )
     c = target_position(names, target)
     columns = list(names) if c is None else [names[c]]
-    if twice := repeated([*RESERVED, *columns]):
+    if twice := repeated_items([*RESERVED, *columns]):
         raise ValueError(f"x must have classes of other names than {listed(twice)}. Rename them.")
     check_no_missing_label(table)
     rows: list[tuple[Hashable, ...]] = [
@@ -156,7 +156,9 @@ def _share_columns(x: EffectTable, rows: Opened[Dataset], c: int | None) -> dict
     counts = weights_in_cells_and_pairs()
     shares = {"share": np.concatenate([[1.0], *[n.ravel() / (n.sum() or 1.0) for n in counts]])}
     if has_class:
-        labels = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
+        labels = codes_by_levels(
+            data, (x.class_var,), x.known_levels[-1:], unseen="missing"
+        ).ravel()
         known, chosen = (weights_in_cells_and_pairs(at) for at in (labels >= 0, labels == c))
         weights = data.row_weights
         below = np.concatenate([[weights[labels >= 0].sum()], *map(np.ravel, known)])

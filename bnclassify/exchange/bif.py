@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..base.arrays import Array
-from ..base.checks import OneOf, available, check_name
+from ..base.checks import OneOf, check_name, options_sentence
 from ..base.immutable import record
-from ..base.messages import cut, listed, repeated, shown
+from ..base.messages import listed, repeated_items, shorten_text, shown
 from ..fitting.lp import lp
 from ..frames.dataset import Dataset
 from ..learners.fixed import fixed_again, network_with_families
@@ -167,7 +167,7 @@ class BIFReader:
             )
         self._skip_properties()
         self._read_pattern(r"\}", "property or }")
-        if twice := repeated(labels):
+        if twice := repeated_items(labels):
             self._raise_at_line(
                 f"{shown(name)} must have labels that differ; got {shown(twice[0])} twice. "
                 "Write another label in one of the places.",
@@ -187,7 +187,7 @@ class BIFReader:
             names = next(_readings_of_list(header))
             unknown = [name for name in names if name not in self.variables]
             strange = (unknown or [header.strip()])[0]
-            advice = available(strange, self.variables)
+            advice = options_sentence(strange, self.variables)
             self._raise_at_line(f"must be declared variables; got {shown(strange)}. {advice}", at)
         if len(set(family)) < len(family):
             self._raise_at_line(f"must be different variables; got {listed(family)}.", at)
@@ -216,7 +216,8 @@ class BIFReader:
                 self._fill_once(rows, slice(None), numbers, f"of {shown(family[0])}", at)
             else:
                 row = self._row_of_configuration(configuration, family, labels[1:], at)
-                self._fill_once(rows, row, numbers, f"for ({cut(configuration.strip())})", at)
+                which = f"for ({shorten_text(configuration.strip())})"
+                self._fill_once(rows, row, numbers, which, at)
             self._skip_properties()
         if default is not None:
             rows[np.isnan(rows[:, 0])] = default
@@ -254,7 +255,7 @@ class BIFReader:
         if states is None:
             one_each = f"a label of each of {listed(family[1:])}"
             expected = one_each if labels else "no labels without parents"
-            self._raise_at_line(f"must be {expected}; got ({cut(text.strip())}).", at)
+            self._raise_at_line(f"must be {expected}; got ({shorten_text(text.strip())}).", at)
         position = 0
         for state, levels in zip(states, labels, strict=True):
             position = position * len(levels) + levels.index(state)

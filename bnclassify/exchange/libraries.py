@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..base.messages import listed, repeated, shown
+from ..base.messages import listed, repeated_items, shown
 from ..model.arguments import check_categorical_network, check_single_network
 from ..network.classifiers import BNC
 from ..reading.cpt import cpt, params
@@ -159,7 +159,7 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
 def distinct_texts(items: Iterable[Any], noun: str) -> list[str]:
     """Return names or labels as text, or raise a ValueError if two are the same."""
     texts = list(map(str, items))
-    if twice := repeated(texts):
+    if twice := repeated_items(texts):
         raise ValueError(
             f"x must have {noun} that differ as text; got {listed(twice)} twice. Rename one."
         )

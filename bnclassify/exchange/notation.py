@@ -17,7 +17,7 @@ import pandas as pd
 
 from ..base.arrays import ArrayOf
 from ..base.immutable import RECORDS, Immutable, StackedArrays, is_record
-from ..base.messages import listed, plain, shown
+from ..base.messages import listed, shown, to_python_scalar
 from ..model.model import Model
 from ..model.recipes import Step, Tally
 
@@ -80,7 +80,7 @@ class Writer:
 
     def write(self, value: object, where: str) -> object:
         """Return a value as JSON, or raise an UnknownValueError for an unsupported value."""
-        value = plain(value)
+        value = to_python_scalar(value)
         if type(value) in _PLAIN and not (isinstance(value, float) and not isfinite(value)):
             return value
         if id(value) in self._written:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..base.arrays import Array, ArrayOf, log
 from ..base.checks import Instance
-from ..base.messages import plain
+from ..base.messages import to_python_scalar
 from ..inference.evidence import cards_of_features, middles_of_intervals, order_features
 from ..inference.value_changes import decimals
 from ..inference.value_of_information import density_grid
@@ -261,7 +261,7 @@ def _numbers_of_feature(x: Model, name: Hashable) -> Array | tuple[Array, Array]
 
 def _label_as_json(label: Hashable) -> str | float:
     """Return a label as JSON has it: text, a bool, or a number that a browser reads exactly."""
-    value: object = plain(label)
+    value: object = to_python_scalar(label)
     # 2**53: a browser rounds larger numbers
     return value if isinstance(value, int | float) and abs(value) <= 2**53 else str(value)
 

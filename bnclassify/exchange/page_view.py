@@ -9,7 +9,7 @@ import numpy as np
 
 from ..additive.scorecard import Scorecard
 from ..base.checks import Instance, Names, Optional, check_columns
-from ..base.graphs import descending
+from ..base.graphs import descending_order
 from ..inference.evidence import effect_ranges
 from ..inference.value_changes import decimals
 from ..model.model import Model
@@ -32,7 +32,7 @@ def fields_and_points_of_page(
     first = list(Optional(Names(x.features, "features of the model")).check("order", order) or ())
     strengths = effect_ranges(x)
     chosen = [x.features.index(name) for name in first]
-    rest = [i for i in descending(strengths).tolist() if i not in chosen]
+    rest = [i for i in descending_order(strengths).tolist() if i not in chosen]
     # 0.01: range of the log odds of a feature without effect
     idle = [i for i in rest if strengths[i] < 0.01]
     idle = idle if len(idle) < len(x.features) else []

@@ -14,7 +14,7 @@ import numpy as np
 from ..additive.scorecard import Scorecard
 from ..base.arrays import ArrayOf, first_best
 from ..base.checks import Names, OneOf, Optional, must_be
-from ..base.messages import listed, repeated, shown
+from ..base.messages import listed, repeated_items, shown
 from ..model.model import Model
 from ..scores.formulas import Mixture, Sum, sums_in
 from .scorer import ColumnCoding, Scorer, features_of_largest_table, scorer_of
@@ -141,7 +141,9 @@ def to_sql(
     )
     _check_distinct_names("x", [str(column.name) for column in scorer.columns], "of features")
     for column in filter(is_compared_as_text, scorer.columns):
-        if twice := repeated(word for label in column.known for word in texts_of_label(label)):
+        if twice := repeated_items(
+            word for label in column.known for word in texts_of_label(label)
+        ):
             raise ValueError(
                 f"x must have levels that differ as text; got {listed(twice)} twice in "
                 f"{shown(column.name)}. Rename these levels."
@@ -188,7 +190,7 @@ def _key_columns(key: str | Sequence[str] | None) -> tuple[str, ...]:
 
 def _check_distinct_names(argument: str, names: Sequence[str], what: str) -> None:
     """Raise a ValueError if names differ in case only, or not at all."""
-    if twice := repeated(map(str.casefold, names)):
+    if twice := repeated_items(map(str.casefold, names)):
         raise ValueError(
             f"{argument} must have distinct names {what}; got {listed(twice)} twice. Rename them."
         )

@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from ..base.arrays import Array
-from ..base.checks import available
-from ..base.messages import listed, repeated, shown
+from ..base.checks import options_sentence
+from ..base.messages import listed, repeated_items, shown
 from .file_tables import Families, Variables, add_cells, normalize_distributions
 
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:[\s\S]{0,1000}?<)?smile\b")
@@ -52,7 +52,7 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
     for node in nodes:
         fail = partial(_raise_about_node, source, node)
         labels = tuple(state.get("id", "") for state in node.findall("state"))
-        if not labels or repeated(labels):
+        if not labels or repeated_items(labels):
             fail(f"must have labels that all differ; got {listed(labels)}.")
         if node.get("id") in variables:
             fail("is declared twice.")
@@ -71,9 +71,9 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
         family = families[node.get("id", "")]
         for name in family[1:]:
             if name not in variables:
-                advice = available(name, variables)
+                advice = options_sentence(name, variables)
                 fail(f"must have chance nodes as parents; got {shown(name)}. {advice}")
-        if twice := repeated(family):
+        if twice := repeated_items(family):
             fail(f"must have different parents, and not itself; got {shown(twice[0])} twice.")
         cells = add_cells(cells, family, variables, fail)
         family_tables[family[0]] = family, _table_of_node(node, family, variables, source)

@@ -12,10 +12,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from ..base.arrays import Array, Mask
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Instance, OneOf, Optional, Real, must_be
 from ..base.immutable import record
-from ..base.messages import listed, plain, shown
+from ..base.messages import listed, shown, to_python_scalar
 from ..frames.dataset import Countable
 from ..frames.schema import Known
 from ..learners.fixed import fixed_again, network_with_families
@@ -120,7 +120,7 @@ def table_again(
     return _with_replaced_table(fitted, variable, array)
 
 
-@guided("Pass options by name: from_tables(class_var, tables, rows=100).")
+@call_advice("Pass options by name: from_tables(class_var, tables, rows=100).")
 def from_tables(
     class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame], *, rows: float | None = None
 ) -> BNC:
@@ -191,7 +191,7 @@ def from_tables(
         parents[name] = () if names == (None,) else names
         for parent in parents[name]:
             OneOf(tables, "a variable with a table").check(f"a parent of {shown(name)}", parent)
-    levels = {name: tuple(map(plain, frame.index)) for name, frame in tables.items()}
+    levels = {name: tuple(map(to_python_scalar, frame.index)) for name, frame in tables.items()}
     structure = network_with_families(
         class_var, parents, Step("from_tables", fixed_again), origin="tables"
     )

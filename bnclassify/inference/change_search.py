@@ -28,8 +28,8 @@ from ..base.arrays import (
     log_normalize,
     one_thread,
 )
-from ..base.calls import advance, progress_bar
-from ..base.graphs import descending
+from ..base.calls import advance_bar, progress_bar
+from ..base.graphs import descending_order
 from ..base.immutable import cached_property
 from ..scores.evaluate import averaged_in, scopes_in, scores_at
 from ..scores.formulas import Formula
@@ -313,7 +313,7 @@ class SetSearch:
         )
         order = np.lexsort(self.best.T[::-1])
         sizes = self.sizes[self.best].sum(axis=1)
-        order = order[descending((self.values + 2 * sizes)[order])]  # by posteriors
+        order = order[descending_order((self.values + 2 * sizes)[order])]  # by posteriors
         best = self.best[order[np.argsort(sizes[order], kind="stable")]]
         _, first = np.unique(self.changes.features[best], axis=0, return_index=True)
         return best[np.sort(first)][: self.number]
@@ -329,7 +329,7 @@ class SetSearch:
             rows = rows[(bounds[rows] >= self.least) & (bounds[rows] > -np.inf)]
             if not len(rows):
                 return
-            advance()
+            advance_bar()
             longer, logs = _extended_sets(self.changes, self.corrections, sets[rows], totals[rows])
             if longer.shape[1] < self.size:
                 self._extend_sets(longer, logs, self._bounds_of_longer_sets(longer, logs))

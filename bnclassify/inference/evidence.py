@@ -145,7 +145,7 @@ def order_features(x: Model) -> list[int]:
     if graphs.find_cycle(parents):
         return list(range(len(x.features)))
     position = {name: i for i, name in enumerate(x.features)}
-    return [position[name] for layer in graphs.layers(parents) for name in layer]
+    return [position[name] for layer in graphs.topological_layers(parents) for name in layer]
 
 
 def _compared_positions(
@@ -313,7 +313,7 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
     shown = (
         [c]
         if c is not None
-        else sorted(graphs.descending(model.class_prior())[:_MOST_LINES].tolist())
+        else sorted(graphs.descending_order(model.class_prior())[:_MOST_LINES].tolist())
     )
     odds = np.concatenate([logs[..., k] - log_sum_exp(np.delete(logs, k, axis=-1)) for k in shown])
     effect = odds[:, 1:] - odds[:, :1]

@@ -17,7 +17,7 @@ from ..base.arrays import (
     first_best,
     log_normalize,
 )
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import (
     Flag,
     Names,
@@ -30,11 +30,11 @@ from ..base.checks import (
 )
 from ..base.messages import listed, shown
 from ..frames.dataset import Dataset
-from ..frames.foreign import AnyFrame, in_kind_of
+from ..frames.foreign import AnyFrame, in_library_of
 from ..frames.labels import check_unseen
 from ..frames.partitions import dask_frame_of
 from ..frames.records import Row
-from ..frames.sources import in_pandas
+from ..frames.sources import as_pandas
 from ..metrics.outcomes import Labelling, class_type
 from ..model.arguments import check_fitted, check_ordered, encode_for_model, log_joint
 from ..model.model import Model
@@ -91,7 +91,7 @@ def predict(
 def predict(
     x: Model, newdata: AnyFrame, *, prob: bool = False, **options: Unpack[_PredictOptions]
 ) -> Any: ...
-@guided("Pass options by name: predict(x, newdata, prob=True).")
+@call_advice("Pass options by name: predict(x, newdata, prob=True).")
 def predict(
     x: Model,
     newdata: NewData | AnyFrame,
@@ -237,8 +237,8 @@ def predict(
         predict_rows = _with_intervals(model, reading, prior, settings, drawn)
     frame = dask_frame_of(newdata)
     if frame is None:
-        rows = newdata if isinstance(newdata, Dataset) else in_pandas(newdata)
-        answer: pd.Series[Any] | pd.DataFrame = in_kind_of(newdata, predict_rows(rows))
+        rows = newdata if isinstance(newdata, Dataset) else as_pandas(newdata)
+        answer: pd.Series[Any] | pd.DataFrame = in_library_of(newdata, predict_rows(rows))
     else:
         columns = list(frame.columns)
         check_columns([name for name in model.features if name not in unknown], columns, "newdata")

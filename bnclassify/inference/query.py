@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes, blocks, code_type, log, log_normalize, log_sum_exp
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Instance, Names, Real, Seed, Whole, check_rng, is_among
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
-from ..frames.dataset import match
+from ..frames.dataset import codes_by_levels
 from ..model.arguments import check_joint, check_not_dropped, encode_for_model
 from ..model.counted import CountedModel
 from ..model.model import Model
@@ -51,7 +51,7 @@ def query(
     draws: int = 1000,
     rng: Seed = None,
 ) -> pd.DataFrame: ...
-@guided("Pass options by name: query(x, variables, evidence).")
+@call_advice("Pass options by name: query(x, variables, evidence).")
 def query(
     x: Model,
     variables: Variables,
@@ -249,7 +249,9 @@ def _code_of(x: Model, name: Hashable, label: object) -> int:
     if is_among(label, levels):
         return list[object](levels).index(label)
     return int(
-        match(encode_for_model(x, {name: label}, [name], "evidence"), [name], (levels,))[0, 0]
+        codes_by_levels(encode_for_model(x, {name: label}, [name], "evidence"), [name], (levels,))[
+            0, 0
+        ]
     )
 
 

@@ -16,12 +16,12 @@ from ..base.arrays import (
     log,
     log_normalize,
     log_sum_exp,
-    share_out,
+    softmax,
     xlogx,
 )
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Unseen
-from ..base.graphs import descending
+from ..base.graphs import descending_order
 from ..frames.labels import check_unseen
 from ..frames.opening import InFull
 from ..frames.records import Row, is_missing
@@ -39,7 +39,7 @@ from .explain import original_values, read_one_row
 _DEVIATIONS, _POINTS = 6.0, 121  # of the grid of a density
 
 
-@guided("Pass costs by name: value_of_information(x, row, costs=costs).")
+@call_advice("Pass costs by name: value_of_information(x, row, costs=costs).")
 def value_of_information(
     x: Model, row: InFull | Row, *, costs: pd.DataFrame | None = None, unseen: Unseen = "error"
 ) -> pd.DataFrame:
@@ -129,7 +129,7 @@ def value_of_information(
         average = chances[None] @ posteriors
         values[i] = [(of(average) - chances @ of(posteriors)).item() for of in measures.values()]
     values = np.maximum(values, 0.0)  # apart from rounding errors
-    order = descending(values[:, -1])
+    order = descending_order(values[:, -1])
     ranked = [model.features[missing[i]] for i in order]
     names = pd.Index(ranked, name="feature", tupleize_cols=False)
     return pd.DataFrame(values[order], names, list(measures))
@@ -160,7 +160,7 @@ def _outcomes_of_features(
         posteriors = np.exp(log_normalize(scores_at(x.score, filled)))
         for feature, (_, _, widths) in zip(features[block], values[block], strict=True):
             at = owners == feature
-            found[feature] = share_out(logs[at] + log(widths)[:, None], 0), posteriors[at]
+            found[feature] = softmax(logs[at] + log(widths)[:, None], 0), posteriors[at]
     return found
 
 

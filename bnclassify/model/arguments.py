@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..base.arrays import Array, Mask
-from ..base.checks import OneOf, available, is_among, must_be
+from ..base.checks import OneOf, is_among, must_be, options_sentence
 from ..base.messages import listed, shown
 from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.numeric import as_floats
@@ -246,7 +246,9 @@ def read_for_model(
     )
     if absent and argument in ("newdata", "row"):
         found = (
-            f"in the data. {available(absent[0], rows.columns)}" if rows.columns else "in the data."
+            f"in the data. {options_sentence(absent[0], rows.columns)}"
+            if rows.columns
+            else "in the data."
         )
         named = f"unknown={absent!r}" if len(absent) <= _FEW_NAMES else "their names as unknown"
         rows_of = " to explain, or a dict without them" if argument == "row" else ""

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import by_shape
-from ..base.immutable import COUNT, Immutable, bounded, is_within, record
-from ..counts.contingency import narrow
+from ..base.arrays import map_by_shape
+from ..base.immutable import COUNT, Immutable, field_bounds, is_within_bounds, record
+from ..counts.contingency import to_narrowest_type
 from ..frames.dataset import Countable
 from ..frames.schema import Schema
 from ..numbers.preparation import Preparation
@@ -68,7 +68,7 @@ class TrainingRows(Immutable):
     labels of the ``ordered`` class variables were declared to have an order.
     """
 
-    bounds = bounded(size=COUNT, given=COUNT, cases=COUNT)
+    bounds = field_bounds(size=COUNT, given=COUNT, cases=COUNT)
 
     size: float
     classes: tuple[tuple[tuple[Hashable, float], ...], ...] = ()
@@ -79,7 +79,9 @@ class TrainingRows(Immutable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not all(is_within(weight, *COUNT) for pairs in self.classes for _, weight in pairs):
+        if not all(
+            is_within_bounds(weight, *COUNT) for pairs in self.classes for _, weight in pairs
+        ):
             raise ValueError("classes must be pairs of a label and a weight of at least 0.")
 
     @classmethod
@@ -171,11 +173,11 @@ def with_parameter_step(recipe: Recipe | None, step: Step | None) -> Recipe | No
 class Tally(Immutable):
     """The counts of the tables of a model, and their prior; None if the tables depend on more."""
 
-    bounds = bounded(counts=COUNT)
+    bounds = field_bounds(counts=COUNT)
 
     counts: tuple[Any, ...]
     prior: Any
 
     def narrowed(self) -> Tally:
         """Return the same with arrays of the smallest suitable type."""
-        return Tally(by_shape(self.counts, narrow), self.prior)
+        return Tally(map_by_shape(self.counts, to_narrowest_type), self.prior)

@@ -19,10 +19,10 @@ from ..base.arrays import (
     Positions,
     blocks,
     first_best,
-    last_first,
+    last_axis_first,
     xlogx,
 )
-from ..base.calls import advance
+from ..base.calls import advance_bar
 from ..base.checks import Real, Whole
 from ..base.immutable import record
 from ..frames.dataset import Dataset
@@ -133,7 +133,7 @@ class _Trees:
         self.node = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])
         self.layers = [self._open_nodes(np.full(len(samples), -1))]
         while self._split_deepest_layer():
-            advance()
+            advance_bar()
 
     def _open_nodes(self, parent: Positions) -> _Layer:
         """Open nodes, to which rows are assigned."""
@@ -218,7 +218,7 @@ class _Trees:
 
 def _negative_entropy_of_splits(counts: ArrayOf[Any]) -> Array:
     """Return minus the entropy of class counts over the last axis times their sum, in nats."""
-    by_class = last_first(counts)
+    by_class = last_axis_first(counts)
     information: Array = reduce(np.add, xlogx(by_class)) - xlogx(reduce(np.add, by_class))
     return information
 

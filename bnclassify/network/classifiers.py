@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks, by_shape, code_type, log
-from ..base.graphs import layers
-from ..base.immutable import PROBABILITY, bounded, cached_property, record
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks, code_type, log, map_by_shape
+from ..base.graphs import topological_layers
+from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..base.messages import WIDE, how_to_merge, shown, warn
 from ..counts.contingency import count_families, flat_index
 from ..frames.dataset import Countable, Dataset
@@ -40,7 +40,7 @@ from .priors import Prior, is_nested, tables_from_counts
 class Graph(CountedModel):
     """Base of models that are one graph: a family per variable and, fitted, a table for each."""
 
-    bounds = bounded(cpts=PROBABILITY)
+    bounds = field_bounds(cpts=PROBABILITY)
 
     families: tuple[Family, ...]
     levels: Levels | None
@@ -199,7 +199,7 @@ class Network(Graph):
     def score(self) -> Sum:
         """The log joint as a sum of one term per feature in order, then one of the class."""
         of_class, names, terms = len(self.features), self.variables, list[Table | Numeric]()
-        for scope, logs in zip(self.scopes, by_shape(self.cpts or (), log), strict=True):
+        for scope, logs in zip(self.scopes, map_by_shape(self.cpts or (), log), strict=True):
             v, name = scope[0], names[scope[0]]
             if name in self.densities:
                 terms.append(Numeric(v, scope[1:-1], self.densities[name]))
@@ -309,7 +309,7 @@ class BNC(Network):
         codes = np.full((len(self.scopes), n), -1, dtype=code_type(max(self.cards)))
         parents = {scope[0]: scope[1:] for scope in self.scopes}
         coded = set(self._positions_of_tables)
-        for v in (v for layer in layers(parents) for v in layer if v in coded):
+        for v in (v for layer in topological_layers(parents) for v in layer if v in coded):
             codes[v] = _draw_variable(
                 (self.cpts or ())[v], [codes[p] for p in parents[v]], rng.random(n)
             )

@@ -12,10 +12,10 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks, log, log_sum_exp, share_out
-from ..base.calls import advance
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks, log, log_sum_exp, softmax
+from ..base.calls import advance_bar
 from ..base.checks import Real, Whole
-from ..base.immutable import ANY_NUMBER, Immutable, bounded, record
+from ..base.immutable import ANY_NUMBER, Immutable, field_bounds, record
 from ..base.messages import warn
 from ..counts.contingency import contingency_tables
 from ..frames.dataset import Dataset
@@ -39,7 +39,7 @@ class Run(Immutable):
     It has converged if the last iteration gained no more than the tolerance.
     """
 
-    bounds = bounded(objectives=ANY_NUMBER)
+    bounds = field_bounds(objectives=ANY_NUMBER)
 
     converged: bool
     objectives: tuple[float, ...]
@@ -110,7 +110,7 @@ def maximize_tables(
         [start(counts) for counts in observed],
         iterations=0 if complete else em.iterations,
         tolerance=em.tolerance * data.size,
-        report=lambda objective: advance(f"{objective:.6g} nats"),
+        report=lambda objective: advance_bar(f"{objective:.6g} nats"),
     )
     run = replace(run, converged=run.converged or complete)
     warn_if_not_converged(
@@ -209,7 +209,7 @@ def expected_counts(
         logs_by_row = log_joints.reshape(-1, block.copies)
         times = np.ones(len(logs_by_row)) if weights is None else weights[block.rows]
         evidence += float(times[times > 0] @ log_sum_exp(logs_by_row)[times > 0])
-        shares = (share_out(logs_by_row, axis=1) * times[:, None]).ravel()
+        shares = (softmax(logs_by_row, axis=1) * times[:, None]).ravel()
         for belief in beliefs:
             _add_expected_counts(
                 counts[belief.factor], factors[belief.factor].scope, belief, block, shares

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar, cast
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Positions, by_shape, normalize
-from ..base.immutable import COUNT, Immutable, StackedArrays, bounded, record
+from ..base.arrays import Array, ArrayOf, Positions, map_by_shape, normalize
+from ..base.immutable import COUNT, Immutable, StackedArrays, field_bounds, record
 
 if TYPE_CHECKING:
     from ..frames.dataset import Countable
@@ -126,7 +126,7 @@ class PseudoCounts(Immutable):
 class Dirichlet(PseudoCounts):
     """``smooth`` in every cell: 0 gives maximum-likelihood estimates, 1 the Laplace correction."""
 
-    bounds = bounded(smooth=COUNT)
+    bounds = field_bounds(smooth=COUNT)
 
     smooth: float
 
@@ -140,7 +140,7 @@ class Dirichlet(PseudoCounts):
 class EquivalentSize(PseudoCounts):
     """An equivalent sample size ``ess`` per table, spread evenly over its cells (BDeu)."""
 
-    bounds = bounded(ess=COUNT)
+    bounds = field_bounds(ess=COUNT)
 
     ess: float
 
@@ -154,7 +154,7 @@ class EquivalentSize(PseudoCounts):
 class MEstimate(PseudoCounts):
     """An equivalent sample size ``m`` per distribution of a table, spread over the levels."""
 
-    bounds = bounded(m=COUNT)
+    bounds = field_bounds(m=COUNT)
 
     m: float
 
@@ -226,4 +226,4 @@ def check_positive(prior: Prior, argument: str) -> None:
 
 def tables_from_counts(counts: Sequence[Array], prior: Prior) -> StackedArrays:
     """Return the tables of families from their counts; those of one shape are made together."""
-    return by_shape(counts, lambda stack: prior(stack.astype(np.float64), axis=1))
+    return map_by_shape(counts, lambda stack: prior(stack.astype(np.float64), axis=1))

@@ -21,11 +21,11 @@ import numpy as np
 
 from ..base import special
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, log, log_normalize
-from ..base.calls import advance
+from ..base.calls import advance_bar
 from ..base.checks import Real, Whole
 from ..base.immutable import cached_property, record
 from ..base.messages import warn
-from ..counts.contingency import check_number, count_families, flat_index
+from ..counts.contingency import check_number_of_cells, count_families, flat_index
 from ..counts.pairs import count_pairs
 from ..frames.dataset import Countable, Dataset
 from ..model.arguments import check_augmented, check_size_of_scores
@@ -155,7 +155,7 @@ class ConditionalLikelihood:
 
         d/dw [w ln θ_k − ln Σ_l θ_l^w] = ln θ_k − Σ_l θ_l^w ln θ_l / Σ_l θ_l^w.
         """
-        advance()
+        advance_bar()
         weighted = self.logs * np.repeat(weights, self.sizes)[:, None]
         weighted -= np.log(self._sum_over_levels(np.exp(weighted)))
         slopes = self.logs - self._sum_over_levels(np.exp(weighted) * self.logs)
@@ -308,7 +308,7 @@ class Subsumption(Method):
 def _implied_values(data: Countable, rows: int) -> Positions:
     """Return pairs of values, (pairs, 2), the second of which implies the first."""
     *cards, n_classes = data.cards
-    check_number(data, range(len(cards)), sum(cards) ** 2 * n_classes, "omit subsumption")
+    check_number_of_cells(data, range(len(cards)), sum(cards) ** 2 * n_classes, "omit subsumption")
     both: Array = count_pairs(data).sum(axis=1, dtype=np.float64)
     return implied_values(
         both, _features_and_codes_of_values(cards)[0], np.diagonal(both) >= rows - TOLERANCE

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..base.arrays import Array, Mask
 from ..base.checks import Instance, Optional
-from ..base.messages import sharing
+from ..base.messages import with_shared_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
@@ -95,7 +95,9 @@ _RETURNS = """Returns
 matplotlib.axes.Axes
     ``ax.figure.savefig("name.png")`` writes a file."""
 
-_share = sharing({"{ax, returns, raises}": f"{_AX}\n\n{_RETURNS}\n\nRaises\n------", "{ax}": _AX})
+_share = with_shared_text(
+    {"{ax, returns, raises}": f"{_AX}\n\n{_RETURNS}\n\nRaises\n------", "{ax}": _AX}
+)
 
 
 def in_chart_style(function: Function) -> Function:

@@ -14,7 +14,7 @@ from ..base import special
 from ..base.arrays import Array
 from ..base.checks import Instance
 from ..base.messages import shown
-from ..frames.dataset import Dataset, match
+from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.numeric import as_floats
 from ..frames.opening import InFull
 from ..frames.records import Row
@@ -205,7 +205,7 @@ def _draw_bars_of_levels(
     """Draw bars of levels, one per parent level, and count rows; return the names of bars."""
     labels = list(map(str, effect.levels))
     if data is not None:
-        codes = match(
+        codes = codes_by_levels(
             encode_for_model(x, data, [effect.feature]), (effect.feature,), (effect.levels,)
         ).ravel()
         counts = np.bincount(codes + 1, minlength=len(labels) + 1)[1:]

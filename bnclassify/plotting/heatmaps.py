@@ -13,7 +13,7 @@ import numpy as np
 from ..base.arrays import Array, ArrayOf, Mask, T
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
-from ..frames.dataset import Dataset, match
+from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.opening import InFull
 from ..frames.schema import Levels, Schema
 from ..inference.explain import describe
@@ -198,7 +198,7 @@ def _unseen_cells(x: Model, layout: _HeatMapLayout, dataset: InFull) -> Mask:
     data = encode_for_model(x, dataset, layout.family, "dataset")
     levels = tuple([values(x)[member] for member in layout.family])
     family_data = Dataset(
-        Schema(layout.family, levels), match(data, layout.family, levels), data.index
+        Schema(layout.family, levels), codes_by_levels(data, layout.family, levels), data.index
     )
     counts: Array = contingency_tables(family_data, [range(len(layout.family))])[0]
     absent: Mask = counts.sum(axis=0) == 0

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Flag, OneOf, Optional, Real, Unseen
-from ..base.graphs import find_cycle, layers
+from ..base.graphs import find_cycle, topological_layers
 from ..base.messages import listed, shown
 from ..evaluation.arc_strength import check_strength
-from ..frames.dataset import match
+from ..frames.dataset import codes_by_levels
 from ..frames.labels import check_unseen
 from ..frames.opening import InFull
 from ..frames.records import Row
@@ -48,7 +48,7 @@ _FONT = 12
 _Arcs = dict[tuple[Hashable, Hashable], float]
 
 
-@guided("Pass the row by name: plot(x, row=row).")
+@call_advice("Pass the row by name: plot(x, row=row).")
 def plot(
     x: Model,
     *,
@@ -187,7 +187,7 @@ def _direction_of_layers(arcs: _Arcs, features: tuple[Hashable, ...]) -> str:
     parents = {head: [tail for tail in features if (tail, head) in arcs] for head in features}
     if find_cycle(parents):  # without arcs from later to earlier features, cycles are impossible
         parents = {v: [p for p in features[:i] if (p, v) in arcs] for i, v in enumerate(features)}
-    return "LR" if max(map(len, layers(parents)), default=0) > 8 else "TB"
+    return "LR" if max(map(len, topological_layers(parents)), default=0) > 8 else "TB"
 
 
 def choose_arcs_to_draw(x: Model, class_arcs: bool, *, note_colors: bool = True) -> DrawnArcs:
@@ -313,7 +313,7 @@ def _nodes_with_distributions(
     known: dict[Hashable, int] = {}
     if row is not None:
         levels = tuple([labels[v] for v in x.features])
-        codes = match(read_one_row(x, row)[1], x.features, levels, unseen=unseen)
+        codes = codes_by_levels(read_one_row(x, row)[1], x.features, levels, unseen=unseen)
         known = {
             v: code for v, code in zip(x.features, codes.ravel().tolist(), strict=True) if code >= 0
         }

@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable, Sequence
 from html import escape
 from math import isfinite
 
-from ..base.messages import cut
+from ..base.messages import shorten_text
 from ..frames.records import is_missing
 from ..inference.evidence import effect_ranges
 from ..inference.explain import Explanation, describe
@@ -59,7 +59,9 @@ def escaped_for_graphviz(text: str) -> str:
     """Escape text for Graphviz, line by line, and shorten lines that some versions cannot read."""
     import graphviz  # slow to import
 
-    lines = (replace_control_characters(cut(line, _LONGEST_LINE)) for line in text.split("\n"))
+    lines = (
+        replace_control_characters(shorten_text(line, _LONGEST_LINE)) for line in text.split("\n")
+    )
     escaped: str = graphviz.nohtml("\\n".join(map(graphviz.escape, lines)))  # no plain text
     return escaped
 
@@ -135,10 +137,10 @@ def node_of_distribution(
     variable: Hashable, labels: Sequence[Hashable], shares: Sequence[float], *, is_class: bool
 ) -> Node:
     """Draw a variable with one bar per value, in proportion to its probability."""
-    name = f"<B>{_text_in_html_table(cut(str(variable), _LONGEST_LINE))}</B>"
+    name = f"<B>{_text_in_html_table(shorten_text(str(variable), _LONGEST_LINE))}</B>"
     heading = f'BGCOLOR="{BLUE}"><FONT COLOR="white">{name}</FONT>' if is_class else f">{name}"
     rows = "".join(
-        f'<TR><TD ALIGN="RIGHT">{_text_in_html_table(cut(str(label), _LONGEST))}</TD>'
+        f'<TR><TD ALIGN="RIGHT">{_text_in_html_table(shorten_text(str(label), _LONGEST))}</TD>'
         f"<TD>{_bar_of_share(share)}</TD>"
         f'<TD ALIGN="RIGHT">{_text_in_html_table(probability_text(share))}</TD></TR>'
         for label, share in _most_probable_values(labels, shares)

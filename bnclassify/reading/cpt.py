@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
-from ..base.messages import sharing
+from ..base.messages import with_shared_text
 from ..model.arguments import check_fitted_graph, check_model
 from ..model.model import Model
 from .families import position_of_variable
@@ -19,7 +19,7 @@ from .intervals import (
     with_interval_columns,
 )
 
-_raising = sharing(
+_raising = with_shared_text(
     {
         "{fitted}": """\
 Raises

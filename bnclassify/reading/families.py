@@ -7,7 +7,7 @@ from typing import Any
 
 from ..base import graphs
 from ..base.checks import OneOf
-from ..base.messages import Function, listed, sharing, shown
+from ..base.messages import Function, listed, shown, with_shared_text
 from ..model.arguments import (
     check_bnc,
     check_graph,
@@ -44,7 +44,7 @@ def _with_sections(kind: str, returned: str) -> Callable[[Function], Function]:
             "a single network; call the function on each of ``members(x)``.",
         ),
     }
-    return sharing(
+    return with_shared_text(
         {mark: _SECTIONS.format(*texts, kind, returned) for mark, texts in marks.items()}
     )
 
@@ -250,7 +250,7 @@ def modelstring(x: Model) -> str:
                 ":). Rename the column, or call families(x)."
             )
     parents = model.parents
-    order = [variable for layer in graphs.layers(parents) for variable in layer]
+    order = [variable for layer in graphs.topological_layers(parents) for variable in layer]
     texts = {v: f"{v}|{':'.join(map(str, parents[v]))}" if parents[v] else str(v) for v in order}
     return " ".join(f"[{texts[variable]}]" for variable in order)
 
@@ -381,7 +381,7 @@ def is_semi_naive(x: Model) -> bool:
     if not is_anb(x):
         return False
     parents = check_model(x).feature_parents
-    for group in graphs.components(parents):
+    for group in graphs.connected_components(parents):
         arcs = sum(len(parents[v]) for v in group)
         if arcs != len(group) * (len(group) - 1) // 2:  # that of all pairs
             return False

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import pandas as pd
 
-from ..base.messages import sharing
+from ..base.messages import with_shared_text
 from ..model.arguments import check_fitted, check_fitted_graph, check_model, check_single_network
 from ..model.model import Model
 
 if TYPE_CHECKING:
     from ..network.em import Run
 
-_raising = sharing(
+_raising = with_shared_text(
     {
         "{single}": """\
 Raises

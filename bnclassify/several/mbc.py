@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.arrays import BLOCK_ROWS, Array, Codes, Mask, Positions, blocks, first_best, log
-from ..base.immutable import PROBABILITY, bounded, cached_property, record
+from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..base.messages import listed, shown
 from ..counts.contingency import count_families
 from ..frames.dataset import Dataset
@@ -298,7 +298,7 @@ class MAODE(Bridged):
     1          n     y
     """
 
-    bounds = bounded(cpts=PROBABILITY, class_cpts=PROBABILITY)
+    bounds = field_bounds(cpts=PROBABILITY, class_cpts=PROBABILITY)
     is_average = True
 
     class_vars: tuple[Hashable, ...]

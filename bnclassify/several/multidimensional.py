@@ -15,7 +15,7 @@ from ..base.arrays import Array, Codes, blocks, first_best, log, log_normalize
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
-from ..frames.dataset import Countable, Opened, match
+from ..frames.dataset import Countable, Opened, codes_by_levels
 from ..frames.partitions import Partitions
 from ..frames.schema import Levels
 from ..frames.training import TrainingData, read_training
@@ -119,7 +119,9 @@ class MultiModel(CountedModel):
             read_for_model(self, newdata, self.features, unknown=unknown),
             self.known_levels,
         )
-        rows = Rows(match(data, self.features, levels[: len(self.features)], unseen=unseen))
+        rows = Rows(
+            codes_by_levels(data, self.features, levels[: len(self.features)], unseen=unseen)
+        )
         if joint:
             best = self.most_probable(rows, greedy=greedy)
             labels = self._label_frame(best, data.index)
