@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.frames.opening import group_labels
 from bnclassify.recipe.blend import number_of_cases
-from bnclassify.recipe.cases import Contents
+from bnclassify.recipe.content_order import Contents
 
 from .estimators import BNCClassifier
 from .test_recipe import patients

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.base.arrays import Array, log_sum_exp
-from bnclassify.model.arguments import encode_for, log_joint
+from bnclassify.model.arguments import encode_for_model, log_joint
 
 from .conftest import read_reference
 from .oracles import close
@@ -43,7 +43,7 @@ def reference(kind: str, name: str) -> tuple[dict[str, Any], Frame]:
 
 def log_evidence(x: bn.BNC, frame: Frame) -> Array:
     """Return ln of the joint density of the known values of each row."""
-    return log_sum_exp(log_joint(x, encode_for(x, frame, bn.features(x))))
+    return log_sum_exp(log_joint(x, encode_for_model(x, frame, bn.features(x))))
 
 
 def hidden_rows(figures: dict[str, Any], frame: Frame) -> Frame:
@@ -271,9 +271,9 @@ def test_missing_categories_are_summed_over_with_the_densities(seed: int, method
             for b in ([row["b"]] if pd.notna(row["b"]) else choices["b"])
         ]
     )
-    terms = log_joint(x, encode_for(x, filled.astype({"n": float, "o": float}), bn.features(x)))
+    terms = log_joint(x, encode_for_model(x, filled.astype({"n": float, "o": float}), bn.features(x)))
     expected = [log_sum_exp(terms[filled["row"] == i], axis=0) for i in rows.index]
-    found = log_joint(x, encode_for(x, rows, bn.features(x)))
+    found = log_joint(x, encode_for_model(x, rows, bn.features(x)))
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.model.arguments import encode_for
+from bnclassify.model.arguments import encode_for_model
 from bnclassify.scores.evaluate import (
     averaged_in,
     effects_at,
@@ -47,7 +47,7 @@ def rows_of(x: Any, car: pd.DataFrame, share: float) -> Rows:
     """Some rows, in which a share of the values is missing."""
     frame = car[list(x.features)].sample(60, random_state=0)
     holes = np.random.default_rng(2).random(frame.shape) < share
-    return x.place(encode_for(x, frame.mask(holes), x.features))
+    return x.rows_to_score(encode_for_model(x, frame.mask(holes), x.features))
 
 
 def odds_of(logs: np.ndarray) -> np.ndarray:

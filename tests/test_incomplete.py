@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.model.model import renewed
+from bnclassify.model.model import replace_unchecked
 from bnclassify.scores import elimination, forests
 from bnclassify.scores.fading import Fading
 
@@ -120,7 +120,7 @@ def test_how_fast_terms_fade_is_learned_from_rows_with_hidden_features(car: pd.D
     codes = np.tile(car["class"].cat.codes.to_numpy(), 4)
 
     def losses(exponent: float) -> Any:
-        y = renewed(x, fading=replace(x.fading, exponent=exponent))
+        y = replace_unchecked(x, fading=replace(x.fading, exponent=exponent))
         return -np.log(bn.predict(y, new, prob=True).to_numpy()[np.arange(len(new)), codes])
 
     learned = x.fading.exponent

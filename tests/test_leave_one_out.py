@@ -14,11 +14,11 @@ from scipy.special import gammaln, log_softmax
 
 import bnclassify as bn
 from bnclassify.base.arrays import Array
-from bnclassify.model.model import renewed
+from bnclassify.model.model import replace_unchecked
 from bnclassify.recipe import family_terms, leave_one_out
-from bnclassify.recipe.counts import count_prefixes
-from bnclassify.recipe.powers import best_powers, common_power
-from bnclassify.recipe.prior import LEAST, MOST, best_concentrations
+from bnclassify.recipe.backoff_prior import LEAST, MOST, best_concentrations
+from bnclassify.recipe.conditional_likelihood import best_powers, common_power
+from bnclassify.recipe.prefix_counts import count_prefixes
 
 from .conftest import REFERENCE, read_reference
 from .strategies import frames, networks
@@ -453,7 +453,7 @@ def test_terms_ignore_missing_features(data: st.DataObject) -> None:
             known = next((i for i, p in enumerate(above) if codes[p] < 0), len(above))
             table = bn.params(shorter[known])[v]
             logs = logs + power * np.log(table[tuple(codes[p] for p in (v, *above[:known]))])
-    alone = renewed(model, fading=None)
+    alone = replace_unchecked(model, fading=None)
     np.testing.assert_allclose(
         bn.predict(alone, row, prob=True).to_numpy()[0], np.exp(log_softmax(logs)), atol=1e-9
     )

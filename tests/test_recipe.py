@@ -15,13 +15,13 @@ from scipy.special import log_softmax, softmax
 import bnclassify as bn
 from bnclassify.fitting.lp import rows_to_learn_from
 from bnclassify.frames.opening import open_data
-from bnclassify.model.arguments import encode_for
+from bnclassify.model.arguments import encode_for_model
 from bnclassify.recipe import blend, default
-from bnclassify.recipe.cases import in_order
-from bnclassify.recipe.held_out import HeldOutTerms, Regression
+from bnclassify.recipe.backoff_prior import BackOff
+from bnclassify.recipe.conditional_likelihood import odds
+from bnclassify.recipe.content_order import in_order
+from bnclassify.recipe.held_out_terms import HeldOutTerms, Regression
 from bnclassify.recipe.leave_one_out import LeaveOneOut
-from bnclassify.recipe.powers import odds
-from bnclassify.recipe.prior import BackOff
 from bnclassify.recipe.row_folds import split_rows
 from bnclassify.recipe.weighted import without_feature_parents
 from bnclassify.scores.evaluate import scores_at
@@ -211,7 +211,7 @@ def held_out(structure: Any, frame: pd.DataFrame) -> HeldOutTerms:
 
 
 def rows_of(x: Any, frame: pd.DataFrame) -> Any:
-    return x.place(encode_for(x, frame, x.variables))
+    return x.rows_to_score(encode_for_model(x, frame, x.variables))
 
 
 @pytest.fixture(scope="module")
@@ -503,7 +503,7 @@ def test_the_model_has_the_odds_of_its_members_times_powers(
     of_members = members.odds_at(rows, np.ones(50), deepens=True)
     expected = of_members.offset + np.tensordot(powers, of_members.odds, 1)
     codes = members.held.terms.data.codes[:-1, rows]
-    np.testing.assert_allclose(odds(model.unadjusted(model.rows_of(codes))), expected, atol=1e-9)
+    np.testing.assert_allclose(odds(model.unadjusted(model.rows_of_codes(codes))), expected, atol=1e-9)
 
 
 def test_steps_and_tables_that_harm_have_the_least_power() -> None:

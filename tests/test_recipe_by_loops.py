@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
 import bnclassify as bn
-from bnclassify.model.arguments import encode_for
+from bnclassify.model.arguments import encode_for_model
 from bnclassify.recipe import default
-from bnclassify.recipe.tables import LeftOut
-from bnclassify.recipe.terms import fit_terms
+from bnclassify.recipe.number_terms import fit_terms
+from bnclassify.recipe.prefix_tables import LeftOut
 
 Array = NDArray[Any]
 
@@ -110,7 +110,7 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
     )  # fmt: skip
     base, [z] = model.base, model.of_numbers
     n, names = len(frame), list(model.features)
-    rows = model.place(encode_for(model, frame, model.features))
+    rows = model.rows_to_score(encode_for_model(model, frame, model.features))
     own = frame["class"].map({"bus": 0, "car": 1, "walk": 2}).to_numpy()
     coded = [coarsen(rows.codes) for coarsen in base.coarsenings]
     families = [

@@ -16,15 +16,16 @@ from scipy.stats import t as student
 import bnclassify as bn
 from bnclassify.base.arrays import Array
 from bnclassify.inference.evidence import measure_effect
-from bnclassify.model.arguments import encode_for
-from bnclassify.model.model import renewed
+from bnclassify.model.arguments import encode_for_model
+from bnclassify.model.model import replace_unchecked
 from bnclassify.network.classifiers import BNC
-from bnclassify.recipe import powers, prior, refinement
-from bnclassify.recipe.design import Design
+from bnclassify.recipe import additional_terms, backoff_prior
+from bnclassify.recipe import conditional_likelihood as cll
+from bnclassify.recipe.additional_terms import _gaussian_parents
+from bnclassify.recipe.design_matrix import Design
+from bnclassify.recipe.number_terms import GaussianTerm, fit_terms, normal_scores, z_scores
+from bnclassify.recipe.prefix_tables import LeftOut, class_probabilities, feature_probabilities
 from bnclassify.recipe.refined import KNOWN_TERMS, Refined
-from bnclassify.recipe.refinement import _gaussian_parents
-from bnclassify.recipe.tables import LeftOut, class_probabilities, feature_probabilities
-from bnclassify.recipe.terms import GaussianTerm, fit_terms, normal_scores, z_scores
 from bnclassify.scores.evaluate import values_at
 from bnclassify.scores.formulas import Slope, Student
 
@@ -93,7 +94,7 @@ def reference_data(name: str) -> pd.DataFrame:
 @pytest.mark.parametrize("name", ["iris", "wine"])
 def test_the_recipe_is_that_of_plain_loops(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reference searches concentrations on a grid."""
-    monkeypatch.setattr(prior, "best_concentrations", grid_concentrations)
+    monkeypatch.setattr(backoff_prior, "best_concentrations", grid_concentrations)
     monkeypatch.setattr(BNC, "depth", 4)  # the tables of level 4 are those of level 3 if there are 4 features
     frame, reference = reference_data(name), read_reference("recipe")[name]
     train, test = frame[::2], frame[1::2]
@@ -220,14 +221,14 @@ def test_weights_are_at_their_optimum(case: str, monkeypatch: pytest.MonkeyPatch
     rng = np.random.default_rng(2)
     n = 12 if case == "wide" else 400
     if case == "sampled":
-        monkeypatch.setattr(powers, "_PRODUCTS", 1.0)
+        monkeypatch.setattr(cll, "_PRODUCTS", 1.0)
     if case == "large":
-        monkeypatch.setattr(powers, "_MOST_CELLS", 1)
-        monkeypatch.setattr(powers.Problem, "curvature", None)  # never computed
+        monkeypatch.setattr(cll, "_MOST_CELLS", 1)
+        monkeypatch.setattr(cll.Problem, "curvature", None)  # never computed
     shared, columns = [rng.normal(size=(k, 2, n)) for k in (5, 3)], rng.normal(size=(n, 6))
     kept = sparse.csr_array(columns) if case == "sparse" else columns
     counts, classes = rng.integers(0, 3, n).astype(float), rng.integers(3, size=n)
-    problem = powers.Problem(shared, classes, counts, Design(kept))
+    problem = cll.Problem(shared, classes, counts, Design(kept))
     ridges, mean = rng.uniform(0.5, 3, problem.size), rng.normal(size=problem.size)
 
     def objective(of_shared: Array, of_columns: Array) -> float:
@@ -241,11 +242,11 @@ def test_weights_are_at_their_optimum(case: str, monkeypatch: pytest.MonkeyPatch
 
     column_ridges = np.full(6, 2.0)
     ridges[8:] = 2.0
-    weights, total, _ = powers.maximize(problem, mean, ridges, mean)
+    weights, total, _ = cll.maximize(problem, mean, ridges, mean)
     by_class = problem.by_class(weights)
     np.testing.assert_allclose(by_class.sum(axis=1), 0, atol=1e-12)
     best = objective(weights[:8], by_class)
-    likelihood = powers.log_likelihood(total, classes, counts)
+    likelihood = cll.log_likelihood(total, classes, counts)
     penalty = 0.5 * ridges @ (weights - mean) ** 2
     assert best == pytest.approx(likelihood - penalty, rel=1e-10)
     for step in rng.normal(scale=1e-3, size=(20, 8 + 18)):
@@ -261,13 +262,13 @@ def test_precisions_of_many_weights_are_found_without_their_curvature(
     shared = rng.normal(size=(4, 3, n)) * 0.3 + (np.arange(1, 4)[:, None] == classes) * 0.5
     columns = rng.normal(size=(n, 8))
     columns[:, 0] += classes == 2
-    problem = powers.Problem([shared], classes, np.ones(n), Design(columns))
+    problem = cll.Problem([shared], classes, np.ones(n), Design(columns))
     blocks = np.repeat([0, 1, 2], [2, 2, problem.size - 4])
-    weights, _, exact = powers.weigh_blocks(problem, np.zeros(problem.size), blocks, [3.0, 10.0, 10.0])
-    monkeypatch.setattr(powers, "_MOST_CELLS", 60)
-    again = powers.Problem([shared], classes, np.ones(n), Design(columns))
+    weights, _, exact = cll.weigh_blocks(problem, np.zeros(problem.size), blocks, [3.0, 10.0, 10.0])
+    monkeypatch.setattr(cll, "_MOST_CELLS", 60)
+    again = cll.Problem([shared], classes, np.ones(n), Design(columns))
     assert not again.has_curvature
-    close, _, found = powers.weigh_blocks(again, np.zeros(problem.size), blocks, [3.0, 10.0, 10.0])
+    close, _, found = cll.weigh_blocks(again, np.zeros(problem.size), blocks, [3.0, 10.0, 10.0])
     np.testing.assert_allclose(found, exact, rtol=0.1)
     np.testing.assert_allclose(close, weights, atol=0.02)
 
@@ -277,7 +278,7 @@ def test_variances_of_a_wide_problem() -> None:
     root, ridges = rng.normal(size=(9, 4)), rng.uniform(1, 3, 9)
     whole = np.linalg.inv(root @ root.T + np.diag(ridges))
     for curvature in (root, root @ root.T):
-        solve, variances = powers.factor(curvature, ridges)
+        solve, variances = cll.factor(curvature, ridges)
         np.testing.assert_allclose(solve(np.arange(9.0)), whole @ np.arange(9.0), rtol=1e-9)
         np.testing.assert_allclose(variances(), np.diagonal(whole), rtol=1e-9)
 
@@ -316,7 +317,7 @@ def test_terms_of_a_feature() -> None:
     assert numeric[numeric].index.tolist() == ["distance", "hills", "cost"]
     assert weights["shifts"].dropna().index.tolist() == ["weather", "flag"]
     row = frame.iloc[[0]]
-    rows = model.place(_encoded(model, row))
+    rows = model.rows_to_score(_encoded(model, row))
     [total] = model.unadjusted(rows)
     assert rows.codes.shape == (len(model.features), 1)
     assert {i: len(values) for i, values in rows.numbers.items()} == dict.fromkeys(model.numbers, 1)
@@ -326,14 +327,14 @@ def test_terms_of_a_feature() -> None:
 
 
 def _encoded(model: Any, frame: pd.DataFrame) -> bn.Dataset:
-    return encode_for(model, frame, model.features)
+    return encode_for_model(model, frame, model.features)
 
 
 def test_left_out_rows_of_a_fitted_model() -> None:
     """The contributions of excluded rows give the log-likelihood that was maximized."""
     frame = trips()
     model = learn(frame)
-    rows = model.place(_encoded(model, frame))
+    rows = model.rows_to_score(_encoded(model, frame))
     numbers = np.array([rows.numbers[i] for i in model.numbers])
     classes = np.searchsorted(["bus", "car", "walk"], frame["class"])
     left_out = LeftOut(classes, np.ones(len(frame)))
@@ -371,7 +372,7 @@ def test_some_terms(terms: tuple[str, ...]) -> None:
 
 
 def test_only_frequent_levels_have_shifts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refinement, "_MOST_SHIFTS", 4)
+    monkeypatch.setattr(additional_terms, "_MOST_SHIFTS", 4)
     codes = [*"aaabbbccddefghij", *"aabbcd"]
     frame = pd.DataFrame({"x": codes, "y": list("pq") * 11, "class": list("uuv") * 7 + ["v"]})
     model = bn.lp(
@@ -450,7 +451,7 @@ def test_missing_numbers_have_no_gaussian_term_nor_slope() -> None:
     model = learn(frame)
     nothing = bn.predict(model, {"distance": None}, prob=True)
     assert nothing.notna().all(axis=None)
-    rows = model.place(_encoded(model, frame.dropna().iloc[[0]].assign(distance=np.nan)))
+    rows = model.rows_to_score(_encoded(model, frame.dropna().iloc[[0]].assign(distance=np.nan)))
     parts = dict.fromkeys(range(len(model.features)), 0.0)
     others = [term for term in model.total.terms if isinstance(term, Slope | Student)]
     for owner, logs in values_at(replace(model.total, terms=tuple(others)), rows):
@@ -517,7 +518,7 @@ def test_effects_are_curves_of_all_terms() -> None:
     assert effect.points is not None
     for i in (0, 100, len(effect.points) - 1):
         row = {"distance": effect.points[i]}
-        told = bn.explain(renewed(alone, fading=None), row, target="car", against=["bus", "walk"])
+        told = bn.explain(replace_unchecked(alone, fading=None), row, target="car", against=["bus", "walk"])
         added = told.loc["distance", "log_odds"]
         assert effect.log_odds[0, i] == pytest.approx(added)
     model = learn(frame)
@@ -543,7 +544,7 @@ def test_arguments() -> None:
 def test_tables_that_are_written_later_give_the_same_to_the_last_bit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bnclassify.recipe.terms._CALL", 0)
+    monkeypatch.setattr("bnclassify.recipe.family_terms._CALL", 0)
     frame = trips(400)
     model = learn(frame)
     first = bn.predict(model, frame.head(3), prob=True)

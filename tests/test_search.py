@@ -32,7 +32,7 @@ from bnclassify.learners.scoring import CrossValidatedScore, FoldedData
 from bnclassify.metrics import METRICS
 from bnclassify.metrics.folds import fold_rows
 from bnclassify.model.arguments import log_joint
-from bnclassify.recipe.prior import BackOff, find_prior
+from bnclassify.recipe.backoff_prior import BackOff, find_prior
 
 from .conftest import read_reference, reference_frame, scores_of
 from .strategies import examples, frames, networks
@@ -123,8 +123,8 @@ def plain_score(
     """Fit on each training part and judge its test part, as `cv` does."""
     figures = []
     for test in tests:
-        trained = data.taken(np.setdiff1d(np.arange(len(data)), test))
-        tested = data.taken(test)
+        trained = data.take_rows(np.setdiff1d(np.arange(len(data)), test))
+        tested = data.take_rows(test)
         logs = log_joint(bn.lp(x, trained, **prior), tested)
         actual = tested.codes[tested.positions["class"]]
         figures.append(METRICS[metric].of_rows(logs, actual, tested.weights))

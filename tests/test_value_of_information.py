@@ -80,7 +80,7 @@ def test_models_without_a_joint_distribution_use_their_own_posteriors(car: pd.Da
     x = bn.lp(bn.kdb_mi("class", car), car, backoff=True, held_out="weights")
     row = {"safety": "high", "buying": "low", "doors": "4"}
     found = bn.value_of_information(x, row)
-    [tree] = x.outcomes
+    [tree] = x.value_formulas
     names, codes = bn.features(x), np.full((6, 3), -1)
     for name, value in row.items():
         codes[names.index(name)] = bn.values(x)[name].index(value)

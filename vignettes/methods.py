@@ -50,7 +50,7 @@ from bnclassify import (
     tan_cl,
     values,
 )
-from bnclassify.network.awnb import testing_depths
+from bnclassify.network.awnb import smallest_testing_depths
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, gammaln, logit, logsumexp
 from scipy.stats import chi2
@@ -721,7 +721,9 @@ print(
 awnb = lp(nb("class", car), car, smooth=1, awnb_trees=5, awnb_bootstrap=0.5, rng=0)
 rng = np.random.default_rng(0)
 samples = [rng.integers(len(car), size=len(car) // 2) for _ in range(5)]
-depths = pd.DataFrame(testing_depths(encode(car), samples), columns=features(awnb))
+depths = pd.DataFrame(
+    smallest_testing_depths(encode(car), samples), columns=features(awnb)
+)
 print(depths)
 by_depth = (1 / np.sqrt(depths.where(depths > 0))).fillna(0).mean()
 check("weights", by_depth, feature_weights(awnb))

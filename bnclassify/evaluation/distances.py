@@ -10,8 +10,8 @@ import numpy as np
 from ..base import special
 from ..base.graphs import find_cycle
 from ..base.messages import listed
-from ..inference.query import log_table
-from ..model.arguments import check_coded, check_fitted, check_graph
+from ..inference.query import log_joint_table
+from ..model.arguments import check_categorical_network, check_fitted, check_graph
 from ..model.model import Model
 from ..network.classifiers import BNC
 from ..scores.rows import Rows
@@ -114,7 +114,9 @@ def kl_divergence(x: Model, y: Model) -> float:
     >>> round(kl_divergence(tan, naive), 3), kl_divergence(tan, tan)
     (0.143, 0.0)
     """
-    first, second = [check_coded(check_fitted(each), "kl_divergence") for each in (x, y)]
+    first, second = [
+        check_categorical_network(check_fitted(each), "kl_divergence") for each in (x, y)
+    ]
     levels, labels = first.levels_by_name, second.levels_by_name
     _check_same_variables(set(levels), set(labels))
     different = [name for name in levels if levels[name] != labels[name]]
@@ -129,7 +131,7 @@ def kl_divergence(x: Model, y: Model) -> float:
         """Return the mean of the log of the tables of a network over the distribution of x."""
         total = 0.0
         for family, table in zip(network.families, network.cpts or (), strict=True):
-            shares = np.exp(log_table(first, [position[name] for name in family], nothing))
+            shares = np.exp(log_joint_table(first, [position[name] for name in family], nothing))
             total += float(special.xlogy(shares, table).sum())
         return total
 

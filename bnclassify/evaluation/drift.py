@@ -10,15 +10,15 @@ import pandas as pd
 
 from ..additive.effect_table import UNSEEN, EffectTable
 from ..base.arrays import Array, Codes, Mask, weights_at
-from ..base.graphs import descending
-from ..base.messages import listed, needs_rows, shown
+from ..base.graphs import descending_order
+from ..base.messages import listed, needs_rows_error, shown
 from ..frames.dataset import Dataset
 from ..frames.numeric import as_floats
 from ..frames.opening import InFull, is_partitioned
 from ..frames.schema import MISSING
 from ..inference.evidence import weigh_evidence
-from ..model.arguments import check_filled, check_fitted, encode_for
-from ..model.counted import counted
+from ..model.arguments import check_fitted, check_has_rows, encode_for_model
+from ..model.counted import check_counted
 from ..model.model import Model
 from ..model.recipes import Tally
 
@@ -143,7 +143,7 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     columns = ["log_odds"] if len(labels) == 2 else [f"log_odds {label}" for label in labels]
     change = now.odds - then.odds
     table = table.assign(**dict(zip(columns, change[:, 1:], strict=True)))
-    table = table.iloc[descending(table["psi"].fillna(-1.0).to_numpy())]
+    table = table.iloc[descending_order(table["psi"].fillna(-1.0).to_numpy())]
     score = {
         "psi": _stability_of_scores(then, now),
         **dict(zip(columns, change.sum(axis=1), strict=True)),
@@ -159,10 +159,12 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
 def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
     """Return the description of rows, or raise if there are none."""
     if is_partitioned(rows):
-        raise needs_rows(argument, in_turn=False)
-    data = check_filled(encode_for(x, rows, x.features, argument), argument).counting()
+        raise needs_rows_error(argument, in_turn=False)
+    data = check_has_rows(
+        encode_for_model(x, rows, x.features, argument), argument
+    ).with_positive_weights()
     weights = data.row_weights
-    placed, total = x.place(data, "missing").codes, float(weights.sum())
+    placed, total = x.rows_to_score(data, "missing").codes, float(weights.sum())
     values, missing, unseen = list[Array](), list[float](), list[float]()
     for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
         gap, strange = _missing_and_unseen(data, name, placed[i], labels)
@@ -218,7 +220,7 @@ def _sample_of_model(x: Model) -> _Sample:
     odds = np.full((1 if many == 2 else many, 1 + n), np.nan)
     if isinstance(x, EffectTable) and x.shares:
         counts = [_counts_of_shares(x, share) for share in x.shares]
-        if many == 2 and set(x.givens) <= {None} and not x.pairs:
+        if many == 2 and set(x.parent_positions) <= {None} and not x.pairs:
             pairs = zip(counts, x.tables, strict=True)
             logs = np.stack([x.constant, *[own @ table / own.sum() for own, table in pairs]])
             odds = (logs[:, 1] - logs[:, 0])[None]
@@ -226,11 +228,15 @@ def _sample_of_model(x: Model) -> _Sample:
     tally = x.learned.get("counts")
     if not isinstance(tally, Tally) or x.network is not x or x.densities:
         raise ValueError(
-            f"dataset must be the training data, because a model such as {x.called} does not "
-            "contain the shares of values. Call drift(x, newdata, dataset)."
+            f"dataset must be the training data, because a model such as {x.type_in_words} does "
+            "not contain the shares of values. Call drift(x, newdata, dataset)."
         )
     families = dict(
-        zip([family[0] for family in counted(x).settings["families"]], tally.counts, strict=True)
+        zip(
+            [family[0] for family in check_counted(x).properties_to_agree["families"]],
+            tally.counts,
+            strict=True,
+        )
     )
     values = [
         np.asarray(families[v], float).reshape(len(families[v]), -1).sum(axis=1) for v in x.features

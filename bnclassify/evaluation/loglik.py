@@ -12,17 +12,17 @@ import pandas as pd
 from ..base import special
 from ..base.arrays import Array, log_normalize, log_sum_exp
 from ..base.checks import Flag
-from ..frames.dataset import Countable, Dataset, scoring_classes
+from ..frames.dataset import Countable, Dataset, classes_to_score
 from ..frames.opening import InFull, InParts
 from ..learners.local_scores import warn_of_fractions
 from ..model.arguments import (
     check_fitted,
     check_graph,
     check_joint,
-    check_size,
-    encode_for,
-    observed_in,
-    rows_for,
+    check_size_of_scores,
+    encode_any_source,
+    encode_for_model,
+    variables_in_data,
 )
 from ..model.model import Model
 from ..network.classifiers import BNC, Graph
@@ -32,9 +32,9 @@ from ..scores.evaluate import scores_at
 
 def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
     """Return Σ over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
-    rows: Countable = rows_for(x, dataset, observed_in(x) if joint else None)
+    rows: Countable = encode_any_source(x, dataset, variables_in_data(x) if joint else None)
     sums = partial(_sum_at_labels, x, joint)
-    total = rows.count_all(sums) if joint else rows.add_up(sums)
+    total = rows.count_all(sums) if joint else rows.sum_over_parts(sums)
     if not rows.size:  # known after partitions were read
         raise ValueError("dataset must have at least one row with a weight above 0; got none.")
     return total
@@ -70,12 +70,12 @@ def _sum_of_counts(x: Model, data: Countable) -> float | None:
 def _logs_at_labels(x: Model, joint: bool, data: Dataset) -> Array:
     """Return ln P(row), if ``joint``, or ln P(class variables | features), (rows,)."""
     levels, n = x.known_levels, len(x.features)
-    check_size(len(data), len(levels[-1]))
-    rows = x.place(data)
-    if joint and observed_in(x) == x.features:
+    check_size_of_scores(len(data), len(levels[-1]))
+    rows = x.rows_to_score(data)
+    if joint and variables_in_data(x) == x.features:
         return log_sum_exp(scores_at(x.score, rows))
     named = zip(x.targets, levels[n:], strict=True)
-    labels = np.array([scoring_classes(data, name, known) for name, known in named], dtype=np.intp)
+    labels = np.array([classes_to_score(data, name, known) for name, known in named], dtype=np.intp)
     if not x.one_class:
         several: Any = x
         logs: Array = (
@@ -124,7 +124,7 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
     model = check_joint(x, "loglik")
     if not Flag().check("by_row", by_row):
         return _add_up(model, dataset, joint=True)
-    data = encode_for(model, dataset, observed_in(model), "dataset")
+    data = encode_for_model(model, dataset, variables_in_data(model), "dataset")
     return pd.Series(_logs_at_labels(model, True, data), index=data.index, name="loglik")
 
 
@@ -197,7 +197,7 @@ def _of_network(x: Model, dataset: InFull | InParts, score: str) -> tuple[Graph,
     """Return a single network with parameters, its log-likelihood and the rows, or raise."""
     model = check_graph(check_joint(x, score), score)
     nparams(model)  # which raises if there are densities without a number of parameters
-    data: Countable = rows_for(model, dataset, observed_in(model))
+    data: Countable = encode_any_source(model, dataset, variables_in_data(model))
     warn_of_fractions(data, score)
     return model, _add_up(model, data, joint=True), data.size
 

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, Literal
 
 from ..additive.pairs import Pairs, check_pairs
-from ..additive.tabulate import as_sum
-from ..base.calls import check_arguments, guided, parameters_of, showing_progress
+from ..additive.tabulate import as_sum_of_effects
+from ..base.calls import call_advice, check_arguments, parameters_of, showing_progress
 from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_name, check_names
 from ..base.messages import did_you_mean, listed, shown, warn
 from ..base.parallel import check_jobs, using_jobs
@@ -18,11 +18,11 @@ from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.opening import InFull, InParts, open_data, with_groups
 from ..frames.training import Numeric
 from ..learners import LEARNERS, find_learner
-from ..model.model import Model, renewed
+from ..model.model import Model, replace_unchecked
 from ..network.densities import Numbers, numeric_columns_of
 from ..numbers.preparation import Preparing
 from ..recipe import default
-from ..recipe.prior import PRIORS, find_prior
+from ..recipe.backoff_prior import PRIORS, find_prior
 from .lp import check_holds_out, find_held_out, lp, warn_of_rows
 from .refits import with_refits
 from .structure import check_able, keeps_numbers, learn_structure, ranks_parents
@@ -34,7 +34,7 @@ _MOST_FEATURES = 1000
 """Number of features from which the default recipe takes long."""
 
 
-@guided("Pass the prior by name: bnc(dag_learner, class_var, dataset, smooth=1).")
+@call_advice("Pass the prior by name: bnc(dag_learner, class_var, dataset, smooth=1).")
 def bnc(
     dag_learner: Learner | Callable[..., Model] | None = None,
     class_var: Hashable = REQUIRED,
@@ -218,7 +218,7 @@ def bnc(
         structure, rows = learn_structure(learner, class_var, data, options, preparing)
         fitted = _fit_structure(structure, rows, lp_args, chosen=chosen, **facts)
         fitted = with_refits(fitted, data, draws=draws) if interval else fitted
-        return as_sum(fitted, data, pairs) if additive else fitted
+        return as_sum_of_effects(fitted, data, pairs) if additive else fitted
 
 
 def _in_order(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any]:
@@ -263,7 +263,7 @@ def _in_words(x: Model, given: Mapping[str, Any]) -> Model:
         return x
     texts = [f"{name}={v!r}" for name, v in given.items() if v is not None and name in by.settings]
     name = f"default recipe with {', '.join(texts)}" if texts else "default recipe"
-    return renewed(x, recipe=replace(x.recipe, parameters=replace(by, name=name)))
+    return replace_unchecked(x, recipe=replace(x.recipe, parameters=replace(by, name=name)))
 
 
 def _check_additive(

@@ -9,17 +9,17 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from ..base.calls import guided, progress_bar
+from ..base.calls import call_advice, progress_bar
 from ..base.checks import Flag, Instance, Names, OneOf, Optional, Seed, Whole, check_rng
 from ..base.immutable import record
-from ..base.messages import listed, plain, shown, warn
+from ..base.messages import listed, shown, to_python_scalar, warn
 from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.frame import check_levels
 from ..frames.opening import InFull, InParts, open_data, with_groups
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, read_training
 from ..model.arguments import check_model
-from ..model.model import Model, renewed
+from ..model.model import Model, replace_unchecked
 from ..model.recipes import Step, Tally, TrainingRows
 from ..network.awnb import AWNB
 from ..network.classifiers import warn_of_wide_tables
@@ -28,11 +28,11 @@ from ..network.em import EM
 from ..network.methods import PLAIN, Method
 from ..network.priors import Prior, is_nested
 from ..network.weighting import MANB, WANBIA, Subsumption
+from ..recipe.backoff_prior import find_prior
 from ..recipe.blend import fit_blend
 from ..recipe.fold_powers import fit_by_folds
 from ..recipe.leave_one_out import LeaveOneOut
-from ..recipe.powered import LeaveOneOutPower
-from ..recipe.prior import find_prior
+from ..recipe.posterior_power import LeaveOneOutPower
 from ..several.multidimensional import MultiModel
 from .rounds import raw_rows
 from .structure import learn_from_codes
@@ -51,7 +51,7 @@ OneOrSeveral = TypeVar(
 
 
 @record
-@guided("Pass the prior by name: lp(x, dataset, smooth=1).")
+@call_advice("Pass the prior by name: lp(x, dataset, smooth=1).")
 def lp(
     x: OneOrSeveral,
     dataset: InFull | InParts,
@@ -216,7 +216,10 @@ def lp(
     given |= {"numbers": numbers, "subsumption": subsumption}
     given |= {"missing": None if missing == "available" else missing}
     given = {name: value for name, value in given.items() if value is not None}
-    settings = {name: dict(v) if isinstance(v, Mapping) else plain(v) for name, v in given.items()}
+    settings = {
+        name: dict(v) if isinstance(v, Mapping) else to_python_scalar(v)
+        for name, v in given.items()
+    }
     if (method.draws or folds) and not isinstance(rng, np.random.Generator | None):
         settings["rng"] = rng
     step = Step("lp", lp, settings, draws=True)
@@ -312,7 +315,7 @@ def fit(
     generator = check_rng(rng) if method.draws or rng is not None else None
     step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
     alone = partial(_fit_alone, prior=prior, method=method, folds=folds, rng=generator, step=step)
-    return model.fit_parts_by(alone, open_data(dataset), step)
+    return model.fit_each_link(alone, open_data(dataset), step)
 
 
 def _fit_alone(
@@ -336,7 +339,7 @@ def _fit_alone(
     x, dataset = method.prepare(x, dataset)
     rows = rows_to_learn_from(x, dataset, method)
     recipe = x.recipe and replace(x.recipe, parameters=step)
-    structure = renewed(x, recipe=recipe, learned={})
+    structure = replace_unchecked(x, recipe=recipe, learned={})
     if folds is None:
         fitted = method(structure, rows, prior, rng)
     else:
@@ -351,10 +354,12 @@ def _fit_alone(
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):
         # tables that do not follow from the prior alone cannot be updated
-        fitted = renewed(fitted, learned={**fitted.learned, "counts": replace(tally, prior=None)})
+        fitted = replace_unchecked(
+            fitted, learned={**fitted.learned, "counts": replace(tally, prior=None)}
+        )
     if fitted.recipe is not None:
-        fitted = renewed(
-            fitted, recipe=replace(fitted.recipe, rows=TrainingRows.of(rows, x.targets))
+        fitted = replace_unchecked(
+            fitted, recipe=replace(fitted.recipe, rows=TrainingRows.of_data(rows, x.targets))
         )
     if not (isinstance(dataset, Countable) and dataset.targets):  # the caller has issued warnings
         warn_of_rows(fitted, len(rows))
@@ -384,7 +389,7 @@ def warn_of_rows(x: Model, rows: int) -> None:
 
 def rows_to_learn_from(model: Model, dataset: Opened[Any], method: Method = PLAIN) -> Any:
     """Return the model's columns of data, coded by its levels if it has them, as `Countable`."""
-    undefined = [name for name in model.numeric if name not in model.densities]
+    undefined = [name for name in model.numeric_features if name not in model.densities]
     if undefined:
         raise ValueError(
             f"numbers must be given, because {listed(undefined)} are numbers; got None. Use "
@@ -402,4 +407,4 @@ def rows_to_learn_from(model: Model, dataset: Opened[Any], method: Method = PLAI
     check_levels(schema, (name for name in schema.columns if name not in model.densities))
     # methods that use rows can skip rows of weight 0
     rows = data.all_rows if takes_all and isinstance(data, TrainingData) else data
-    return rows.coded(schema).counting()
+    return rows.coded_by(schema).with_positive_weights()

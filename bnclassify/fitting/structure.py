@@ -22,14 +22,14 @@ from ..frames.training import TrainingData, read_training
 from ..learners import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
 from ..model.arguments import check_bnc
-from ..model.model import Model, renewed
+from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe, Step
-from ..numbers.cut_points import table_of
+from ..numbers.cut_points import database_table_of
 from ..numbers.discretizer import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..recipe import default
-from ..recipe.cases import as_cases, warn_of_copies
 from ..recipe.codings import FineData, further_codings
+from ..recipe.content_order import as_cases, warn_of_copies
 from ..recipe.weighted import Weighted
 
 _MANY_CODES = 50
@@ -63,7 +63,7 @@ def learn_structure(
     structure = _checked_structure(learner(class_var, dataset=data, **options))
     if learner not in LEARNERS.values():
         # a user's function is repeated with the present settings
-        structure = renewed(
+        structure = replace_unchecked(
             structure, recipe=Recipe(class_var, _learner_step(learner, options), seen=data.columns)
         )
     return structure, data
@@ -86,13 +86,13 @@ def _learn_raw(
     names = _named_features(options)
     keep = "parents" in options
     data: Any
-    if (table := table_of(dataset)) is not None:
+    if (table := database_table_of(dataset)) is not None:
         preparation, data, seen = prepare_table(table, class_var, names, preparing, keep=keep)
     else:
         raw, seen = _read_raw(class_var, dataset, names, preparing)
         if preparing.is_default:
             raw = as_cases(raw)
-        labeled = raw.requiring(class_var) if preparing.is_default else raw
+        labeled = raw.rows_with_known(class_var) if preparing.is_default else raw
         preparation = preparing.learn(labeled if len(labeled) else raw, class_var)
         data = _prepare_for_learner(
             raw,
@@ -107,7 +107,7 @@ def _learn_raw(
     recipe = Recipe(class_var, again, names, preparation=preparation, seen=seen)
     cuts = preparation.discretizer
     if not (isinstance(cuts, MovedCuts) and any(cuts.cuts.values())):
-        return renewed(
+        return replace_unchecked(
             _checked_structure(learner(class_var, dataset=data, **options)), recipe=recipe
         ), data
     expected = "discretize must be 'mdlp', 'mixed' or another single discretization"
@@ -121,7 +121,10 @@ def _learn_raw(
     fine = FineData.cut_finely(data, cuts)
     network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
     return Weighted(
-        renewed(network, recipe=recipe), fine.cuttings, recipe=recipe, apart=len(fine.further)
+        replace_unchecked(network, recipe=recipe),
+        fine.cuttings,
+        recipe=recipe,
+        apart=len(fine.further),
     ), fine
 
 
@@ -180,7 +183,7 @@ def _prepare_for_learner(
         # With intentionally narrow intervals.
         fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()
         others = prepared.select([name for name in prepared.columns if name not in fine])
-        warn_of_columns(others, class_var, raw.requiring(class_var))
+        warn_of_columns(others, class_var, raw.rows_with_known(class_var))
         if not features:
             warn_of_no_features(class_var)
     return prepared
@@ -222,9 +225,9 @@ def learn_from_codes(x: Model, rows: Dataset) -> Model:
     content |= {"targets": (x.class_var,), "order": rows.columns}
     if not (isinstance(x, Weighted) and x.coarsenings):
         found = _checked_structure(learner(x.class_var, dataset=TrainingData(**content), **options))
-        return renewed(found, recipe=x.recipe)
+        return replace_unchecked(found, recipe=x.recipe)
     data = FineData(**content, cuttings=x.coarsenings, further=further_codings(x))
-    return renewed(
+    return replace_unchecked(
         x, structure=check_bnc(learner(x.class_var, dataset=data, **options), "dag_learner")
     )
 

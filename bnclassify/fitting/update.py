@@ -8,18 +8,18 @@ from functools import partial, reduce
 from operator import add
 from typing import Any, Literal, TypeVar, cast
 
-from ..base.arrays import added
-from ..base.calls import guided
+from ..base.arrays import sum_nested
+from ..base.calls import call_advice
 from ..base.checks import Instance, ListOf, OneOf
 from ..base.messages import shown
 from ..counts.contingency import Recoding
 from ..frames.dataset import Countable, Opened
-from ..frames.labels import united
+from ..frames.labels import united_levels
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns
 from ..model.arguments import as_model, check_fitted
-from ..model.counted import counted
-from ..model.model import Model, renewed
+from ..model.counted import check_counted
+from ..model.model import Model, replace_unchecked
 from ..model.recipes import Tally, TrainingRows
 from ..network.priors import Given
 from .lp import rows_to_learn_from
@@ -30,7 +30,7 @@ _TABLES = ("cpts", "class_cpts", "priors", "superparents", "children")
 """The fields that hold the tables of models."""
 
 
-@guided("The class is a column of the data: update(x, dataset).")
+@call_advice("The class is a column of the data: update(x, dataset).")
 def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] = "same") -> M:
     """Add rows to the training data of the parameters of a model.
 
@@ -78,23 +78,23 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     model, rows = check_fitted(x), open_data(dataset)
     if levels == "grow":
         model = with_levels(model, unite([model.levels_by_name, _levels_of(model, rows)]))
-    return cast("M", model.fit_parts_by(_add_rows, rows))
+    return cast("M", model.fit_each_link(_add_rows, rows))
 
 
 def _add_rows(x: Model, dataset: Opened[Any]) -> Model:
     rows: Countable = rows_to_learn_from(x, dataset)
 
     def add_to(part: Model) -> Model:
-        tally = counted(part).tally()
-        grown = pooled(part, [tally.counts, counted(part).count_all(rows, tally.prior)])
-        return of_rows(grown, part, TrainingRows.of(rows, part.targets))
+        tally = check_counted(part).tally()
+        grown = pooled(part, [tally.counts, check_counted(part).count_all(rows, tally.prior)])
+        return of_rows(grown, part, TrainingRows.of_data(rows, part.targets))
 
-    return of_rows(x.each(add_to), x, TrainingRows.of(rows, x.targets))
+    return of_rows(x.map_parts(add_to), x, TrainingRows.of_data(rows, x.targets))
 
 
 def _levels_of(x: Model, dataset: Opened[Any]) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the levels of variables in data, or of a model that cuts or merges the column."""
-    fixed = set() if x.preparation is None else x.preparation.fixed
+    fixed = set() if x.preparation is None else x.preparation.fixed_columns
     names = [name for name in x.variables if name not in fixed]
     known = None if dataset.in_parts else x.levels_by_name
     numeric = [name for name in names if name in x.densities]
@@ -154,10 +154,10 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     found: list[Model] = list(map(as_model, ListOf("models", filled=True).check("models", models)))
     for i, x in enumerate(found):
         Instance(Model, "a model").check(f"models[{i}]", x)
-    first, *others = _with_one_prior([check_fitted(x).each(_check_counts) for x in found])
+    first, *others = _with_one_prior([check_fitted(x).map_parts(_check_counts) for x in found])
     for i, other in enumerate(others, start=1):
         _check_alike(first, other, number=i)
-        first.each(partial(_check_alike, number=i), other)
+        first.map_parts(partial(_check_alike, number=i), other)
         for name, labels in first.levels_by_name.items():
             theirs = other.levels_by_name[name]
             if levels == "same" and labels != theirs:
@@ -165,7 +165,7 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
                 raise _error_of_difference(f"levels of {shown(name)}", labels, theirs, i, remedy)
     known = unite([x.levels_by_name for x in (first, *others)])
     first, *others = [with_levels(x, known) for x in (first, *others)]
-    return cast("M", of_rows(first.each(_pool_counts, *others), first, *others))
+    return cast("M", of_rows(first.map_parts(_pool_counts, *others), first, *others))
 
 
 def _with_one_prior(models: Sequence[Model]) -> list[Model]:
@@ -177,7 +177,7 @@ def _with_one_prior(models: Sequence[Model]) -> list[Model]:
     if not priors or len(priors) == len(models):
         return list(models)
     return [
-        renewed(x, learned={"counts": replace(tally, prior=priors[0])})
+        replace_unchecked(x, learned={"counts": replace(tally, prior=priors[0])})
         if tally is not None and isinstance(tally.prior, Given)
         else x
         for x, tally in zip(models, tallies, strict=True)
@@ -185,12 +185,12 @@ def _with_one_prior(models: Sequence[Model]) -> list[Model]:
 
 
 def _check_counts(part: Model) -> Model:
-    counted(part).tally()
+    check_counted(part).tally()
     return part
 
 
 def _pool_counts(*models: Model) -> Model:
-    return of_rows(pooled(models[0], [counted(x).tally().counts for x in models]), *models)
+    return of_rows(pooled(models[0], [check_counted(x).tally().counts for x in models]), *models)
 
 
 def of_rows(x: Model, *sources: Model | TrainingRows) -> Model:
@@ -198,12 +198,16 @@ def of_rows(x: Model, *sources: Model | TrainingRows) -> Model:
     rows = [source if isinstance(source, TrainingRows) else source.trained_on for source in sources]
     if x.recipe is None or x.recipe.rows is None:
         return x
-    return renewed(x, recipe=replace(x.recipe, rows=None if None in rows else reduce(add, rows)))
+    return replace_unchecked(
+        x, recipe=replace(x.recipe, rows=None if None in rows else reduce(add, rows))
+    )
 
 
 def pooled(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model:
     """Return the model of rows that were counted apart."""
-    return counted(x).tabulate(Tally(added(counts), counted(x).tally().prior).narrowed())
+    return check_counted(x).tabulate(
+        Tally(sum_nested(counts), check_counted(x).tally().prior).narrowed()
+    )
 
 
 def _model_of_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
@@ -211,17 +215,19 @@ def _model_of_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ..
     recodings = {
         name: Recoding.of_labels(labels, levels[name]) for name, labels in x.levels_by_name.items()
     }
-    bare = renewed(x, **{name: None for name in _TABLES if name in vars(x)})
-    grown = renewed(bare, levels=tuple([levels[name] for name in x.variables]))
-    tally = counted(x).tally()
-    counts = counted(grown).recoded(tally.counts, recodings, x)
-    return renewed(grown, learned={"counts": Tally(counts, tally.prior)})
+    bare = replace_unchecked(x, **{name: None for name in _TABLES if name in vars(x)})
+    grown = replace_unchecked(bare, levels=tuple([levels[name] for name in x.variables]))
+    tally = check_counted(x).tally()
+    counts = check_counted(grown).recoded_counts(tally.counts, recodings, x)
+    return replace_unchecked(grown, learned={"counts": Tally(counts, tally.prior)})
 
 
 def with_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return a model with counts for levels that contain its own, or itself if they are equal."""
     return (
-        x if levels == x.levels_by_name else x.each(partial(_model_of_more_levels, levels=levels))
+        x
+        if levels == x.levels_by_name
+        else x.map_parts(partial(_model_of_more_levels, levels=levels))
     )
 
 
@@ -231,14 +237,14 @@ def unite(
     """Unite the levels of the same variables, in order."""
     known, *others = map(dict, levels)
     for more in others:
-        known = {name: united(name, labels, more[name]) for name, labels in known.items()}
+        known = {name: united_levels(name, labels, more[name]) for name, labels in known.items()}
     return known
 
 
 def _check_alike(first: Model, other: Model, *, number: int) -> Model:
     """Return the first model, or raise a ValueError that names a property that differs."""
-    theirs_by_name: Mapping[str, object] = counted(other).settings
-    for name, own in counted(first).settings.items():
+    theirs_by_name: Mapping[str, object] = check_counted(other).properties_to_agree
+    for name, own in check_counted(first).properties_to_agree.items():
         theirs = theirs_by_name.get(name)
         if own != theirs:
             if isinstance(own, tuple) and isinstance(theirs, tuple):  # show the first that differ

@@ -7,21 +7,21 @@ import numpy as np
 from ..base.arrays import Codes
 from ..frames.dataset import Dataset
 from ..frames.schema import Schema
-from ..model.counted import counted
+from ..model.counted import check_counted
 from ..model.model import Model
 from ..model.recipes import Tally
 from ..network.priors import PseudoCounts
-from ..reading.intervals import draw_tables, has_posterior
-from ..recipe.prior import PRIORS, find_prior
+from ..reading.intervals import draw_tables, has_posterior_of_tables
+from ..recipe.backoff_prior import PRIORS, find_prior
 
 
 def draw_completions(
     x: Model, data: Dataset, labels: Codes, draws: int, rng: np.random.Generator, *, burn_in: int
 ) -> Codes:
     """Return completions, (variables, rows), of data whose classes are ``labels``, side by side."""
-    rows = x.place(data)
-    if has_posterior(x):
-        models = (x.each(lambda part: draw_tables(part, rng)) for _ in range(draws))
+    rows = x.rows_to_score(data)
+    if has_posterior_of_tables(x):
+        models = (x.map_parts(lambda part: draw_tables(part, rng)) for _ in range(draws))
         found = [drawn.complete(rows, labels, rng, burn_in=burn_in) for drawn in models]
         return np.concatenate(found, axis=1)
     prior = _prior_of_em(x, len(data))
@@ -51,7 +51,7 @@ def _draws_by_augmentation(
     burn_in: int,
 ) -> Codes:
     """Draw completions given tables, and tables given a completion, in turn; return some."""
-    rows = x.place(data)
+    rows = x.rows_to_score(data)
     schema = Schema(x.variables, tuple([x.levels_by_name[name] for name in x.variables]))
     # 0.2: sweeps between two draws of data augmentation, as a share of those before the first
     spacing = max(1, int(burn_in * 0.2))
@@ -60,6 +60,6 @@ def _draws_by_augmentation(
         completed = x.complete(rows, labels, rng)
         if sweep > burn_in and (sweep - burn_in) % spacing == 0:
             found.append(completed)
-        counts = counted(x).count_all(Dataset(schema, completed, data.index), prior)
-        x = counted(x).tabulate(Tally(counts, prior.with_drawn_tables(rng)))
+        counts = check_counted(x).count_all(Dataset(schema, completed, data.index), prior)
+        x = check_counted(x).tabulate(Tally(counts, prior.with_drawn_tables(rng)))
     return np.concatenate(found, axis=1)

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import pandas as pd
 
 from ..base.arrays import first_best, second_best
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Names, OneOf, Unseen, Whole
 from ..base.messages import shown, warn
 from ..frames.labels import check_unseen
@@ -17,11 +17,11 @@ from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..scores.evaluate import scores_at
 from .change_search import Changes, smallest_changes
-from .explain import own_values, read_one
+from .explain import original_values, read_one_row
 from .value_changes import Direction, Range, check_wish, value_changes
 
 
-@guided("Pass options by name: counterfactual(x, row, target, fixed=names).")
+@call_advice("Pass options by name: counterfactual(x, row, target, fixed=names).")
 def counterfactual(
     x: Model,
     row: InFull | Row,
@@ -110,8 +110,8 @@ def counterfactual(
     Whole(least=1).check("alternatives", alternatives)
     labels = model.known_levels[-1]
     wanted = None if target is None else labels.index(OneOf(labels).check("target", target))
-    raw, data = read_one(model, row)
-    placed = model.place(data, unseen)
+    raw, data = read_one_row(model, row)
+    placed = model.rows_to_score(data, unseen)
     logs = scores_at(model.score, placed)
     predicted = first_best(logs)
     if wanted is None:
@@ -127,7 +127,7 @@ def counterfactual(
         found = smallest_changes(Changes(model.score, placed, moves, wanted), most, alternatives)
         for i, (changes, probability) in enumerate(found):
             for name, change in [(model.features[change.feature], change) for change in changes]:
-                before = own_values(raw, name)[0]
+                before = original_values(raw, name)[0]
                 rows.append((i, len(changes), name, before, change.value, probability))
     columns = ["alternative", "changes", "variable", "from", "to", "probability"]
     table = pd.DataFrame(rows, columns=columns, dtype=object)

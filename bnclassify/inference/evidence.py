@@ -89,9 +89,9 @@ def weigh_evidence(
 ) -> Evidence:
     """Compute the contributions of prior and features to the log odds of a class in each row."""
     names = check_fitted(x).known_levels[-1]
-    compared = _positions_of(names, target, against)
+    compared = _compared_positions(names, target, against)
     check_unseen(unseen)
-    rows, order = x.place(data, unseen), order_features(x)
+    rows, order = x.rows_to_score(data, unseen), order_features(x)
     cells = (len(order) + 1) * max(len(order), len(names))
     some = blocks(max(1, len(data)), cells, 16 * BLOCK_CELLS)
     weighed = [_weigh_evidence(x.score, rows.take(block), order, *compared) for block in some]
@@ -145,10 +145,10 @@ def order_features(x: Model) -> list[int]:
     if graphs.find_cycle(parents):
         return list(range(len(x.features)))
     position = {name: i for i, name in enumerate(x.features)}
-    return [position[name] for layer in graphs.layers(parents) for name in layer]
+    return [position[name] for layer in graphs.topological_layers(parents) for name in layer]
 
 
-def _positions_of(
+def _compared_positions(
     labels: tuple[Hashable, ...], target: Hashable | None, against: Any
 ) -> tuple[int | None, list[int] | None]:
     """Return the positions of the classes to compare, or raise."""
@@ -243,7 +243,7 @@ def split_evidence(evidence: Evidence) -> tuple[list[Scope], Array]:
     return list(split), np.column_stack([joint, *split.values()])
 
 
-def cards_of(x: Model) -> list[int]:
+def cards_of_features(x: Model) -> list[int]:
     """Return the numbers of levels of the features."""
     return [len(labels) for labels in x.known_levels[: len(x.features)]]
 
@@ -255,7 +255,7 @@ def _weighed_effects(evidence: Evidence) -> list[tuple[int, Scope, Array]]:
     before = log_sum_exp(np.where(rivals, prior, -np.inf))
     found = []
     with np.errstate(invalid="ignore"):
-        for owner, scope, logs in effects_at(x.score, evidence.rows, cards_of(x)):
+        for owner, scope, logs in effects_at(x.score, evidence.rows, cards_of_features(x)):
             after = log_sum_exp(np.where(rivals, prior + logs, -np.inf))
             found.append((owner, scope, logs[at, evidence.targets] - (after - before)))
     return found
@@ -288,7 +288,7 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
     OneOf(model.features, "a feature of the model").check("feature", feature)
     labels = model.known_levels[-1]
     c = target_position(labels, target)
-    points = curve_of(model, feature)
+    points = points_of_curve(model, feature)
     levels, parents = model.levels_by_name, model.feature_parents[feature]
     parent = parents[0] if parents and c is not None else None
     lines, parent_levels = np.array([-1]), tuple[Hashable, ...]([None])
@@ -307,13 +307,13 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
         of_parent = middles_of_intervals(model, parent)
         if of_parent is not None:
             numbers[parent] = np.repeat(of_parent[lines], len(at) + 1)
-    rows = model.rows_of(codes.reshape(len(codes), -1), numbers)
+    rows = model.rows_of_codes(codes.reshape(len(codes), -1), numbers)
     alone = replace(rows, unknown=rows.codes < 0)
     logs = scores_at(model.score, alone, adjusted=False).reshape(*codes.shape[1:], -1)
     shown = (
         [c]
         if c is not None
-        else sorted(graphs.descending(model.class_prior())[:_MOST_LINES].tolist())
+        else sorted(graphs.descending_order(model.class_prior())[:_MOST_LINES].tolist())
     )
     odds = np.concatenate([logs[..., k] - log_sum_exp(np.delete(logs, k, axis=-1)) for k in shown])
     effect = odds[:, 1:] - odds[:, :1]
@@ -335,7 +335,7 @@ def effect_ranges(x: Model) -> Array:
     return ranges
 
 
-def curve_of(x: Model, feature: Hashable) -> Array | None:
+def points_of_curve(x: Model, feature: Hashable) -> Array | None:
     """Return the numbers at which an effect is drawn; None if it depends on codes alone."""
     if feature in x.densities:
         cells = x.densities[feature].columns()
@@ -353,7 +353,7 @@ def curve_of(x: Model, feature: Hashable) -> Array | None:
 
 def middles_of_intervals(x: Model, feature: Hashable) -> Array | None:
     """Return a number in each interval of a feature whose numbers are needed, NaN if none is."""
-    points = curve_of(x, feature)
+    points = points_of_curve(x, feature)
     if points is None:
         return None
     codes, n = np.searchsorted(x.cuts[feature], points, side="left"), len(x.levels_by_name[feature])

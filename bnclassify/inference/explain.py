@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes, Mask
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Flag, Names, Unseen
 from ..base.messages import shown
 from ..frames.dataset import Dataset
 from ..frames.opening import InFull
 from ..frames.records import Row, is_missing
-from ..model.arguments import check_fitted, read_for
+from ..model.arguments import check_fitted, read_for_model
 from ..model.model import Model
 from ..reading.intervals import add_index_level
 from .evidence import REST, Evidence, split_evidence, weigh_evidence
@@ -52,7 +52,7 @@ def explain(
 def explain(
     x: Model, row: Explained, *, sentences: Literal[True], **options: Unpack[_ExplainOptions]
 ) -> list[str] | pd.Series[Any]: ...
-@guided("Pass the class by name: explain(x, row, target=label).")
+@call_advice("Pass the class by name: explain(x, row, target=label).")
 def explain(
     x: Model,
     row: Explained,
@@ -161,7 +161,7 @@ def explain(
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
     known, log_odds = _values_and_contributions(evidence, raw, interactions or bool(x.pairs))
-    points = {} if interactions else x.points_of(evidence.rows, evidence.order)
+    points = {} if interactions else x.points_of_rows(evidence.rows, evidence.order)
     if sentences:
         base, texts = " with an average value" if points else "", list[list[str]]()
         for i in range(len(data)):
@@ -178,7 +178,7 @@ def explain(
     with np.errstate(over="ignore"):
         ratios = np.exp(log_odds)
     columns |= {"log_odds": log_odds.ravel(), "odds_ratio": ratios.ravel()}
-    variables = list(known) if interactions else list(map(written_pair, known))
+    variables = list(known) if interactions else list(map(pair_in_words, known))
     index = pd.Index(variables, name="variable", tupleize_cols=False)
     if several:
         rows = data.index.rename("row") if list(data.index.names) == [None] else data.index
@@ -212,10 +212,10 @@ def _values_and_contributions(
     return dict(zip(names, values, strict=True)), log_odds
 
 
-def written_pair(variable: Hashable) -> Hashable:
+def pair_in_words(variable: Hashable) -> Hashable:
     """Return the name of a variable, or of a pair of features as text.
 
-    >>> written_pair("age"), written_pair(("age", "sex"))
+    >>> pair_in_words("age"), pair_in_words(("age", "sex"))
     ('age', 'age × sex')
     """
     if isinstance(variable, tuple):
@@ -295,7 +295,7 @@ def explain_row(
 ) -> Explanation:
     """Explain one row, for pictures."""
     Flag().check("interactions", interactions)
-    raw, data = read_one(x, row)
+    raw, data = read_one_row(x, row)
     evidence = weigh_evidence(x, data, target, against, unseen)
     values, log_odds = _values_and_contributions(evidence, raw, interactions or bool(x.pairs))
     known = {variable: column[0] for variable, column in values.items()}
@@ -309,7 +309,7 @@ def explain_row(
     return Explanation(known, names, weights, joint, chosen, rival, probability)
 
 
-def read_one(x: Model, row: InFull | Row) -> tuple[Dataset, Dataset]:
+def read_one_row(x: Model, row: InFull | Row) -> tuple[Dataset, Dataset]:
     """Return exactly one row with its numbers, and encoded for the model, or raise."""
     raw, data = _read_rows(x, row)
     if len(raw) != 1:
@@ -323,7 +323,7 @@ def _read_rows(
     x: Model, rows: Explained, unknown: Sequence[Hashable] = ()
 ) -> tuple[Dataset, Dataset]:
     """Return rows to explain with their numbers, and encoded for the model."""
-    raw = read_for(check_fitted(x), rows, x.features, "row", unknown)
+    raw = read_for_model(check_fitted(x), rows, x.features, "row", unknown)
     return raw, raw if x.preparation is None else x.preparation.code(raw)
 
 
@@ -333,12 +333,16 @@ def _explained_values(evidence: Evidence, raw: Dataset) -> list[ArrayOf[Any]]:
     values = [_labels_of_codes(x.known_levels[-1], evidence.targets)]
     for i in evidence.order:
         labels, name = _labels_of_codes(x.known_levels[i], evidence.codes[i, :]), x.features[i]
-        own = own_values(raw, name) if x.preparation is not None or name in raw.numbers else labels
+        own = (
+            original_values(raw, name)
+            if x.preparation is not None or name in raw.numbers
+            else labels
+        )
         values.append(np.where(np.less(evidence.codes[i, :], 0) | pd.isna(own), labels, own))
     return values
 
 
-def own_values(raw: Dataset, name: Hashable) -> ArrayOf[Any]:
+def original_values(raw: Dataset, name: Hashable) -> ArrayOf[Any]:
     """Return the original values of a column; whole numbers as integers."""
     if name not in raw.numbers:
         return _labels_of_codes(raw.levels[raw.positions[name]], raw.codes[raw.positions[name], :])

@@ -17,7 +17,7 @@ from ..base.arrays import (
     first_best,
     log_normalize,
 )
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import (
     Flag,
     Names,
@@ -30,15 +30,21 @@ from ..base.checks import (
 )
 from ..base.messages import listed, shown
 from ..frames.dataset import Dataset
-from ..frames.foreign import AnyFrame, in_kind_of
+from ..frames.foreign import AnyFrame, in_library_of
 from ..frames.labels import check_unseen
 from ..frames.partitions import dask_frame_of
 from ..frames.records import Row
-from ..frames.sources import in_pandas
+from ..frames.sources import as_pandas
 from ..metrics.outcomes import Labelling, class_type
-from ..model.arguments import check_fitted, check_ordered, encode_for, log_joint
+from ..model.arguments import check_fitted, check_ordered, encode_for_model, log_joint
 from ..model.model import Model
-from ..reading.intervals import MOST_DRAWN, check_draws, check_interval, drawn_bounds, with_bounds
+from ..reading.intervals import (
+    MOST_DRAWN,
+    bounds_of_drawn_models,
+    check_draws,
+    check_interval,
+    with_interval_columns,
+)
 from ..scores.evaluate import scores_at
 from ..scores.rows import Rows
 from ..several.multidimensional import MultiModel
@@ -85,7 +91,7 @@ def predict(
 def predict(
     x: Model, newdata: AnyFrame, *, prob: bool = False, **options: Unpack[_PredictOptions]
 ) -> Any: ...
-@guided("Pass options by name: predict(x, newdata, prob=True).")
+@call_advice("Pass options by name: predict(x, newdata, prob=True).")
 def predict(
     x: Model,
     newdata: NewData | AnyFrame,
@@ -221,7 +227,7 @@ def predict(
             )
         if points or interval is not None:
             raise ValueError(must_be("at_least", "None with points or interval", at_least))
-        predict_rows = _at_least(model, at_least, predict_rows)
+        predict_rows = _predictor_of_at_least(model, at_least, predict_rows)
     if check_interval(interval) is not None:
         if not prob or joint:
             raise ValueError("interval must be None unless prob is True and joint is False.")
@@ -231,8 +237,8 @@ def predict(
         predict_rows = _with_intervals(model, reading, prior, settings, drawn)
     frame = dask_frame_of(newdata)
     if frame is None:
-        rows = newdata if isinstance(newdata, Dataset) else in_pandas(newdata)
-        answer: pd.Series[Any] | pd.DataFrame = in_kind_of(newdata, predict_rows(rows))
+        rows = newdata if isinstance(newdata, Dataset) else as_pandas(newdata)
+        answer: pd.Series[Any] | pd.DataFrame = in_library_of(newdata, predict_rows(rows))
     else:
         columns = list(frame.columns)
         check_columns([name for name in model.features if name not in unknown], columns, "newdata")
@@ -298,14 +304,16 @@ def _predict_class(
         Labelling, names, x.class_var, made=class_type(names, tuple(map(type, names)))
     )
     if prob:
-        logs, index = weigh_classes(x, newdata, unseen=unseen, unknown=unknown, prior=prior)
+        logs, index = unnormalized_log_posteriors(
+            x, newdata, unseen=unseen, unknown=unknown, prior=prior
+        )
         return labelling(index).posteriors(logs)
     table, decisions = (None, names) if costs is None else check_costs(costs, names)
     if not set(decisions) <= set(names):
         labelling, names = partial(Labelling, decisions, x.class_var), decisions
     reweigh = _class_prior_correction(x, prior)
-    data = encode_for(x, newdata, x.features, unknown=unknown)
-    rows = x.place(data, unseen)
+    data = encode_for_model(x, newdata, x.features, unknown=unknown)
+    rows = x.rows_to_score(data, unseen)
     best = np.empty(len(data), dtype=code_type(len(names)))
     for block in blocks(len(data), most=_BLOCK_ROWS):
         logs = reweigh(scores_at(x.score, rows.take(block)))
@@ -315,7 +323,7 @@ def _predict_class(
     return labelling(data.index).labels(best)
 
 
-def _at_least(
+def _predictor_of_at_least(
     x: Model, label: Hashable, predict_rows: Callable[[NewData], Any]
 ) -> Callable[[NewData], Any]:
     """Return a function that predicts the probability of a label or a higher one."""
@@ -340,9 +348,9 @@ def _sum_of_posteriors(
 
 def _check_points(x: Model, **others: object) -> None:
     """Raise an error unless a model has points, and nothing else is asked for."""
-    if not x.points_of(Rows(np.zeros((len(x.features), 0), dtype=np.int8)), ()):
+    if not x.points_of_rows(Rows(np.zeros((len(x.features), 0), dtype=np.int8)), ()):
         raise TypeError(
-            f"points must be False unless x is a scorecard; got {x.called}. Make one "
+            f"points must be False unless x is a scorecard; got {x.type_in_words}. Make one "
             "with scorecard(x)."
         )
     if given := [
@@ -357,9 +365,9 @@ def _total_points(
     x: Model, newdata: NewData, *, unseen: str, unknown: Sequence[Hashable]
 ) -> pd.Series[Any]:
     """Return the total points of rows."""
-    data = encode_for(x, newdata, x.features, unknown=unknown)
-    rows = x.place(data, unseen)
-    points = x.points_of(rows, range(len(x.features)))["points"]
+    data = encode_for_model(x, newdata, x.features, unknown=unknown)
+    rows = x.rows_to_score(data, unseen)
+    points = x.points_of_rows(rows, range(len(x.features)))["points"]
     return pd.Series(points.sum(axis=1), data.index, name="points")
 
 
@@ -377,13 +385,13 @@ def _predict_intervals(
 ) -> pd.DataFrame:
     """Predict posteriors with intervals, by the same draws of tables in all blocks of rows."""
     frame = estimate(newdata)
-    data = encode_for(x, newdata, x.features, unknown=unknown)
-    rows = x.place(data, unseen)
+    data = encode_for_model(x, newdata, x.features, unknown=unknown)
+    rows = x.rows_to_score(data, unseen)
     bounds = np.empty((2, *frame.shape))
     for block in blocks(len(frame), draws * frame.shape[1], MOST_DRAWN):
         posteriors = partial(_posteriors_of_targets, rows=rows.take(block), prior=prior)
-        bounds[:, block] = drawn_bounds(x, posteriors, interval, draws, seed)
-    return with_bounds(frame, bounds)
+        bounds[:, block] = bounds_of_drawn_models(x, posteriors, interval, draws, seed)
+    return with_interval_columns(frame, bounds)
 
 
 def _refit_intervals(
@@ -397,7 +405,9 @@ def _refit_intervals(
     """Predict posteriors with intervals, from those of models without a group of rows each."""
     frame = estimate(newdata)
     others = np.stack([refit(newdata).to_numpy() for refit in refits])
-    return with_bounds(frame, jackknife_bounds(frame.to_numpy(), others, interval, finest))
+    return with_interval_columns(
+        frame, jackknife_bounds(frame.to_numpy(), others, interval, finest)
+    )
 
 
 def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: float = 0.0) -> Array:
@@ -425,7 +435,7 @@ def _posteriors_of_targets(x: Model, rows: Rows, prior: ClassPrior | None) -> Ar
     return np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
 
 
-def weigh_classes(
+def unnormalized_log_posteriors(
     x: Model,
     newdata: NewData,
     *,
@@ -435,7 +445,7 @@ def weigh_classes(
 ) -> tuple[Array, pd.Index[Any]]:
     """Return logs that, normalized, are posteriors, (rows, classes), and the index of the rows."""
     reweigh = _class_prior_correction(x, prior)
-    data = encode_for(x, newdata, x.features, unknown=unknown)
+    data = encode_for_model(x, newdata, x.features, unknown=unknown)
     return reweigh(log_joint(x, data, unseen=unseen)), data.index
 
 

@@ -16,12 +16,12 @@ from ..base.arrays import (
     log,
     log_normalize,
     log_sum_exp,
-    share_out,
+    softmax,
     xlogx,
 )
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Unseen
-from ..base.graphs import descending
+from ..base.graphs import descending_order
 from ..frames.labels import check_unseen
 from ..frames.opening import InFull
 from ..frames.records import Row, is_missing
@@ -34,12 +34,12 @@ from ..scores.formulas import sums_in
 from ..scores.rows import Rows
 from .decisions import check_costs
 from .evidence import middles_of_intervals
-from .explain import own_values, read_one
+from .explain import original_values, read_one_row
 
 _DEVIATIONS, _POINTS = 6.0, 121  # of the grid of a density
 
 
-@guided("Pass costs by name: value_of_information(x, row, costs=costs).")
+@call_advice("Pass costs by name: value_of_information(x, row, costs=costs).")
 def value_of_information(
     x: Model, row: InFull | Row, *, costs: pd.DataFrame | None = None, unseen: Unseen = "error"
 ) -> pd.DataFrame:
@@ -105,10 +105,10 @@ def value_of_information(
     """
     model = check_fitted(x)
     check_unseen(unseen)
-    raw, data = read_one(model, row)
+    raw, data = read_one_row(model, row)
     table = None if costs is None else check_costs(costs, model.known_levels[-1])[0]
-    absent = [is_missing(own_values(raw, name)[0]) for name in model.features]
-    known = model.place(data, unseen).with_unknown(np.array(absent, dtype=bool)[:, None])
+    absent = [is_missing(original_values(raw, name)[0]) for name in model.features]
+    known = model.rows_to_score(data, unseen).with_unknown(np.array(absent, dtype=bool)[:, None])
     logs = scores_at(model.score, known)
     if logs.max() == -np.inf:
         raise ValueError(
@@ -129,7 +129,7 @@ def value_of_information(
         average = chances[None] @ posteriors
         values[i] = [(of(average) - chances @ of(posteriors)).item() for of in measures.values()]
     values = np.maximum(values, 0.0)  # apart from rounding errors
-    order = descending(values[:, -1])
+    order = descending_order(values[:, -1])
     ranked = [model.features[missing[i]] for i in order]
     names = pd.Index(ranked, name="feature", tupleize_cols=False)
     return pd.DataFrame(values[order], names, list(measures))
@@ -142,7 +142,7 @@ def _outcomes_of_features(
 
     A feature with a density has values on a grid. Many features are computed at once.
     """
-    values = [_values_of(x, feature) for feature in features]
+    values = [_values_to_try(x, feature) for feature in features]
     found = dict[int, tuple[Array, Array]]()
     widest = max([len(codes) for codes, _, _ in values], default=1)
     for block in blocks(len(features), widest * len(row.codes)):
@@ -156,11 +156,11 @@ def _outcomes_of_features(
                 numbers[feature][owners == feature] = points
         unknown = _still_unknown(rows, owners)
         filled = Rows(codes, numbers, unknown)
-        logs = _log_outcomes(x, filled, owners)
+        logs = _log_joint_of_values(x, filled, owners)
         posteriors = np.exp(log_normalize(scores_at(x.score, filled)))
         for feature, (_, _, widths) in zip(features[block], values[block], strict=True):
             at = owners == feature
-            found[feature] = share_out(logs[at] + log(widths)[:, None], 0), posteriors[at]
+            found[feature] = softmax(logs[at] + log(widths)[:, None], 0), posteriors[at]
     return found
 
 
@@ -173,11 +173,11 @@ def _still_unknown(rows: Rows, owners: Positions) -> Mask | None:
     return unknown
 
 
-def _values_of(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
+def _values_to_try(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
     """Return the codes and numbers of a feature's values, and the width that each represents."""
     name = x.features[feature]
     if name in x.densities:
-        points, widths = grid_of(x.densities[name])
+        points, widths = density_grid(x.densities[name])
         return np.zeros(len(points), dtype=np.intp), points, widths
     levels = x.known_levels[feature]
     codes = np.arange(len(levels) - (levels[-1:] == (MISSING,)))
@@ -185,14 +185,14 @@ def _values_of(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
     return codes, None if middle is None else middle[: len(codes)], np.ones(len(codes))
 
 
-def _log_outcomes(x: Model, rows: Rows, owners: Positions) -> Array:
+def _log_joint_of_values(x: Model, rows: Rows, owners: Positions) -> Array:
     """Return ln P(value, observed | class) plus a constant of class and owner of each row.
 
     The rows of an owner differ in this feature only. In formulas with codings, the values that a
     coding joins have equal probabilities.
     """
     logs, every = [], np.arange(len(owners))
-    for formula in x.outcomes:
+    for formula in x.value_formulas:
         found = scores_at(formula, rows)
         if codings := {v: c for one in sums_in(formula) for v, c in one.codings.items()}:
             coded = rows.codes.copy()
@@ -205,7 +205,7 @@ def _log_outcomes(x: Model, rows: Rows, owners: Positions) -> Array:
     return logs[0] if len(logs) == 1 else log_sum_exp(np.stack(logs), axis=0)
 
 
-def grid_of(density: Density) -> tuple[Array, Array]:
+def density_grid(density: Density) -> tuple[Array, Array]:
     """Return points at which a density is evaluated, and the width that each represents."""
     columns = density.columns()
     mean, sd = columns["mean"].reshape(-1, 1), columns["sd"].reshape(-1, 1)

@@ -11,17 +11,17 @@ import numpy as np
 from ..base.arrays import TOLERANCE, Array
 from ..base.calls import progress_bar
 from ..base.checks import Flag, OneOf, Optional, Real, SearchMetric, Seed, Whole, check_rng
-from ..base.graphs import components
+from ..base.graphs import connected_components
 from ..base.messages import warn
 from ..frames.opening import InFull
 from ..frames.training import TrainingData, prepare_rows
 from ..metrics import METRICS
 from ..metrics.folds import Folds, folds_of
-from ..model.arguments import check_size
-from ..model.recipes import Step, is_repeated
+from ..model.arguments import check_size_of_scores
+from ..model.recipes import Step, is_recipe_running
 from ..network.classifiers import BNC
 from ..reading.families import is_semi_naive
-from ..recipe.prior import find_prior
+from ..recipe.backoff_prior import find_prior
 from .arc_rules import Arc, ArcRules, arcs_in_words, parents_in_start
 from .neighbors import Arcs, Edit, Parents, Structure, apply_edit, name_edit
 from .networks import network
@@ -170,7 +170,7 @@ class GreedySearch:
         Optional(Flag()).check("progress", self.progress)
         prior, generator = find_prior(**self.prior_setting), check_rng(self.rng)
         data = prepare_rows(dataset, class_var)
-        check_size(len(data), data.cards[-1])
+        check_size_of_scores(len(data), data.cards[-1])
         rules = ArcRules.check(
             self.required, self.forbidden, data.columns, directed=not moves.joins, apart=class_var
         )
@@ -242,7 +242,7 @@ class GreedySearch:
 
     def _warn_of_result(self, found: SearchResult, n_features: int) -> None:
         """Warn if no step improved the score by epsilon, or no feature was selected."""
-        if is_repeated():
+        if is_recipe_running():
             return
         if found.missed and not found.steps:
             warn(
@@ -281,7 +281,7 @@ def parents_with_joined_groups(
         v: [*ps, *[source for source, target in pairs if target == v]] for v, ps in parents.items()
     }
     result = dict(parents)
-    for group in components(links):
+    for group in connected_components(links):
         if sum(len(parents[v]) for v in group) < len(group) * (len(group) - 1) // 2:
             result |= {v: group[i + 1 :] for i, v in enumerate(group)}
     return result
@@ -296,7 +296,7 @@ def _assign_to_folds(
     units = [fold.units for fold in split if fold.units is not None]
     if units:  # A row in several folds becomes several rows that share its weight.
         ends = np.cumsum([len(test) for test in tests])[:-1]
-        data = replace(data.taken(np.concatenate(tests)), weights=np.concatenate(units))
+        data = replace(data.take_rows(np.concatenate(tests)), weights=np.concatenate(units))
         tests = np.split(np.arange(len(data)), ends)
     for fold, test in enumerate(tests):
         counted = len(test) if data.weights is None else np.count_nonzero(data.weights[test])

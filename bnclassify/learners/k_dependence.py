@@ -10,16 +10,16 @@ import numpy as np
 
 from ..base.arrays import Array, Mask, Positions, first_best
 from ..base.checks import OneOf, ScoreName, Whole
-from ..base.graphs import descending
-from ..counts.information import informations
+from ..base.graphs import descending_order
+from ..counts.information import pair_informations
 from ..counts.pairs import pair_statistics
 from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts
-from ..frames.training import averages_views, prepare, prepare_rows
+from ..frames.training import averages_views, prepare_rows, prepare_training_data
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from ..network.densities import Numbers, as_setting, numeric_columns_of
-from ..recipe.cases import Contents
+from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
+from ..recipe.content_order import Contents
 from .arc_rules import Arc, ArcRules
 from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
 from .networks import network
@@ -89,7 +89,7 @@ def spode(
      [persons|safety:class] [lug_boot|safety:class]'
     """
     OneOf(SCORE_NAMES).check("score", score)
-    data = prepare(dataset, (class_var,), features)
+    data = prepare_training_data(dataset, (class_var,), features)
     warn_of_fractions(data, score)
     names = data.features
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
@@ -166,12 +166,14 @@ def kdb_mi(
      [maint|buying:class] [doors|lug_boot:class]'
     """
     k = Whole().check("kdbk", kdbk)
-    data = prepare(dataset, (class_var,), features, numeric=numeric_columns_of(numbers))
+    data = prepare_training_data(
+        dataset, (class_var,), features, numeric=numeric_columns_of(numbers)
+    )
     rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
     rules.check_numbers_are_leaves(data.schema.numeric)
     rules.add_required_parents(dict.fromkeys(data.features, ()), "kdbk", k)
     settings = {"kdbk": k, "features": None if features is None else data.features}
-    step = Step("kdb_mi", kdb_mi, settings | rules.settings() | as_setting(numbers))
+    step = Step("kdb_mi", kdb_mi, settings | rules.settings() | numbers_as_setting(numbers))
     return network(class_var, _most_informative_parents(data, k, rules), data.schema, step)
 
 
@@ -185,8 +187,10 @@ def _most_informative_parents(
     required, forbidden = rules.required_and_forbidden(names)
     pairs = [pair_statistics(view, range(class_column), class_column) for view in data.views]
     with_class = [(feature, class_column) for feature in range(class_column)]
-    of_views = [[value for value, _ in informations(view, with_class)] for view in data.views]
-    rank = _ranks_by_relevance(descending(np.mean(of_views, axis=0)), required)
+    of_views = []
+    for view in data.views:
+        of_views.append([value for value, _ in pair_informations(view, with_class)])
+    rank = _ranks_by_relevance(descending_order(np.mean(of_views, axis=0)), required)
     coded = np.array(data.cards[:class_column]) > 0  # the others are numbers
     # (children, candidates); -inf if a feature cannot be a parent, or no longer
     is_candidate = (rank < rank[:, None]) & (pairs[0].rows > 0) & ~forbidden.T & coded
@@ -310,10 +314,11 @@ def _parents_by_gain_and_information(
     The gain is the largest of the views; information and ranks are those of the first one.
     """
     contents = Contents(views[0])
-    views = [view.taken(contents.order) for view in views]  # some of which are screened
+    views = [view.take_rows(contents.order) for view in views]  # some of which are screened
     data, by_contents = views[0], contents.column_order
     names, d = data.columns[:-1], len(data.columns) - 1
-    relevance = np.array([value for value, _ in informations(data, [(i, d) for i in range(d)])])
+    of_class = pair_informations(data, [(i, d) for i in range(d)])
+    relevance = np.array([value for value, _ in of_class])
     rank = by_contents[order_by_rounded_value(relevance[by_contents])]
     information = pair_statistics(data, range(d), d).information
     least = _information_of_last_pair(information, rank)

@@ -17,10 +17,10 @@ from ..base.messages import warn
 from ..frames.dataset import Dataset
 from ..frames.frame import check_levels
 from ..frames.opening import InFull, open_data
-from ..model.model import renewed
+from ..model.model import replace_unchecked
 from ..model.recipes import Step, TrainingRows
 from ..network.classifiers import BNC
-from ..network.em import Run, run_em, warn_of_end
+from ..network.em import Run, run_em, warn_if_not_converged
 from .networks import network
 
 
@@ -121,10 +121,12 @@ def lca(
     structure = network(class_var, dict.fromkeys(data.columns, ()), None, step, trace)
     levels = (*data.levels, tuple(range(1, sizes[best] + 1)))
     _warn_of_n_classes(data.cards, sizes, best, free[best])
-    warn_of_end(fits[best].run, "The result may depend on the start.")
-    recipe = structure.recipe and replace(structure.recipe, rows=TrainingRows.of(data, ()))
+    warn_if_not_converged(fits[best].run, "The result may depend on the start.")
+    recipe = structure.recipe and replace(structure.recipe, rows=TrainingRows.of_data(data, ()))
     learned = {"em": fits[best].run}
-    return renewed(structure, recipe=recipe, levels=levels, cpts=fits[best].tables, learned=learned)
+    return replace_unchecked(
+        structure, recipe=recipe, levels=levels, cpts=fits[best].tables, learned=learned
+    )
 
 
 def _warn_of_n_classes(cards: Sequence[int], sizes: Sequence[int], best: int, free: int) -> None:

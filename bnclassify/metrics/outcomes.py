@@ -12,9 +12,9 @@ import pandas as pd
 
 from ..base.arrays import Array, Codes, log_normalize, weights_at
 from ..base.immutable import cached_property
-from ..frames.dataset import Dataset, match
+from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.schema import Levels
-from ..model.arguments import check_size, code_rows
+from ..model.arguments import check_size_of_scores, encode_opened_rows
 from ..model.model import Model
 
 
@@ -108,9 +108,15 @@ class Outcomes:
 def outcomes_of(x: Model, rows: Dataset) -> Outcomes:
     """Return the predictions of a model for rows, and the labels of the rows."""
     n, levels = len(x.features), x.levels or ()
-    check_size(len(rows), max(map(len, levels[n:])))
-    data = code_rows(x, rows, x.features)
-    placed = x.place(data)
+    check_size_of_scores(len(rows), max(map(len, levels[n:])))
+    data = encode_opened_rows(x, rows, x.features)
+    placed = x.rows_to_score(data)
     several: Any = x  # only models of several class variables are asked for combinations
-    given = match(rows, x.targets, levels[n:]), x.targets, levels[n:], rows.index, rows.weights
+    given = (
+        codes_by_levels(rows, x.targets, levels[n:]),
+        x.targets,
+        levels[n:],
+        rows.index,
+        rows.weights,
+    )
     return Outcomes(x.log_marginals(placed), *given, lambda: several.most_probable(placed))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..base.arrays import Array, Mask
-from ..base.checks import OneOf, available, is_among, must_be
+from ..base.checks import OneOf, is_among, must_be, options_sentence
 from ..base.messages import listed, shown
 from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.numeric import as_floats
@@ -77,7 +77,7 @@ def _is_estimator_of_package(x: object) -> bool:
     return any(kind.__module__.partition(".")[0] == package for kind in type(x).__mro__)
 
 
-def observed_in(x: Model) -> tuple[Hashable, ...]:
+def variables_in_data(x: Model) -> tuple[Hashable, ...]:
     """Return the variables that data contain: all, or the features if the class is latent."""
     return x.features if "latent" in x.trace else x.variables
 
@@ -120,12 +120,12 @@ def check_graph(x: object, question: str, *, sized: bool = False) -> Graph:
     """Return the single graph of ``x``, not an average if ``sized``, or raise."""
     model = check_model(x)
     if model.graph is None or (sized and len(model.members) > 1):
-        raise _of_members(model, question)
+        raise _not_single_error(model, question)
     graph: Graph = model.graph
     return graph
 
 
-def check_single(x: object, question: str) -> Network:
+def check_single_network(x: object, question: str) -> Network:
     """Return the single network with one class of ``x``, or raise."""
     graph = check_graph(x, question)
     if len(graph.targets) > 1:
@@ -140,26 +140,26 @@ def check_bnc(x: object, question: str) -> BNC:
     model = check_model(x)
     if model.no_joint:
         raise TypeError(f"{question}: {model.no_joint}")
-    return cast("BNC", check_single(model, question))
+    return cast("BNC", check_single_network(model, question))
 
 
-def check_coded(x: object, question: str) -> BNC:
+def check_categorical_network(x: object, question: str) -> BNC:
     """Return ``x`` if it is one Bayesian network of categories with one class; or raise."""
     network = check_bnc(x, question)
-    if network.numeric:
+    if network.numeric_features:
         raise TypeError(
             f"{question} requires a network of categories; got the numbers "
-            f"{listed(network.numeric)}. Discretize them, for example with bnc(..., "
+            f"{listed(network.numeric_features)}. Discretize them, for example with bnc(..., "
             "discretize='mdlp')."
         )
     return network
 
 
-def check_tables(x: object, question: str) -> Graph:
+def check_fitted_graph(x: object, question: str) -> Graph:
     """Return the single graph with tables of ``x``, or raise."""
     model = check_fitted(x)
     if model.network is None:
-        raise _of_members(model, question)
+        raise _not_single_error(model, question)
     network: Graph = model.network
     return network
 
@@ -174,28 +174,28 @@ def check_not_dropped(x: Model, argument: str, names: Iterable[Hashable]) -> Non
             raise KeyError(must_be(argument, "a feature of the model", name, remedy))
 
 
-def _of_members(x: Model, question: str) -> TypeError:
-    got, remedy = x.called, "Fit one"
+def _not_single_error(x: Model, question: str) -> TypeError:
+    got, remedy = x.type_in_words, "Fit one"
     if len(x.members) > 1:
-        got = f"a model of {len(x.members)} networks ({x.called})"
+        got = f"a model of {len(x.members)} networks ({x.type_in_words})"
         remedy = "Call it on each of members(x), or fit a single network"
     return TypeError(
         f"{question} requires a single network (BNC); got {got}. {remedy}: {A_NETWORK}."
     )
 
 
-def rows_for(x: Model, dataset: Any, names: Sequence[Hashable] | None = None) -> Countable:
+def encode_any_source(x: Model, dataset: Any, names: Sequence[Hashable] | None = None) -> Countable:
     """Return encoded variables of a model from data of any source."""
     names = x.variables if names is None else names
     data = open_data(dataset, or_rows=True)
     if not data.in_parts:
-        return encode_for(x, data, names, argument="dataset")
+        return encode_for_model(x, data, names, argument="dataset")
     data = data if x.preparation is None else data.prepared(x.preparation, x.levels_by_name)
     rows: Countable = data.read(Columns(names, x.levels_by_name, x.densities))
     return rows
 
 
-def encode_for(
+def encode_for_model(
     x: Model,
     newdata: Any,
     names: Iterable[Hashable] | None = None,
@@ -206,17 +206,17 @@ def encode_for(
 
     The features ``unknown`` have no values in the data.
     """
-    data = read_for(x, newdata, names, argument, unknown)
+    data = read_for_model(x, newdata, names, argument, unknown)
     return data if x.preparation is None else x.preparation.code(data)
 
 
-def code_rows(x: Model, rows: Opened[Dataset], names: Sequence[Hashable]) -> Dataset:
+def encode_opened_rows(x: Model, rows: Opened[Dataset], names: Sequence[Hashable]) -> Dataset:
     """Return some variables of a model in opened rows, prepared as it reads them."""
     data = _encode_columns(x, rows, names, "dataset")
     return data if x.preparation is None else x.preparation.code(data)
 
 
-def check_filled(data: Dataset, argument: str, purpose: str = "") -> Dataset:
+def check_has_rows(data: Dataset, argument: str, purpose: str = "") -> Dataset:
     """Return rows, of which at least one has a positive weight, or raise."""
     if not len(data):
         raise ValueError(f"{argument} must be a table with rows{purpose}; got 0 rows.")
@@ -227,7 +227,7 @@ def check_filled(data: Dataset, argument: str, purpose: str = "") -> Dataset:
     return data
 
 
-def read_for(
+def read_for_model(
     x: Model,
     newdata: Any,
     names: Iterable[Hashable] | None = None,
@@ -246,7 +246,9 @@ def read_for(
     )
     if absent and argument in ("newdata", "row"):
         found = (
-            f"in the data. {available(absent[0], rows.columns)}" if rows.columns else "in the data."
+            f"in the data. {options_sentence(absent[0], rows.columns)}"
+            if rows.columns
+            else "in the data."
         )
         named = f"unknown={absent!r}" if len(absent) <= _FEW_NAMES else "their names as unknown"
         rows_of = " to explain, or a dict without them" if argument == "row" else ""
@@ -308,11 +310,11 @@ def check_unknown(
 
 def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
     """Return ln P(observed features, class), (rows, classes), of rows with a column per feature."""
-    check_size(len(data), len(x.known_levels[-1]))
-    return scores_at(x.score, x.place(data, unseen))
+    check_size_of_scores(len(data), len(x.known_levels[-1]))
+    return scores_at(x.score, x.rows_to_score(data, unseen))
 
 
-def check_size(rows: int, n_classes: int) -> None:
+def check_size_of_scores(rows: int, n_classes: int) -> None:
     """Raise a ValueError if an array of rows and classes would need too much memory."""
     if rows * n_classes > _MOST_CELLS:
         raise ValueError(
@@ -325,7 +327,7 @@ def check_augmented(x: Model, argument: str) -> BNC:
     """Return a network in which the class is a parent of all features and has none, or raise."""
     graph: Graph | None = x.graph
     if graph is None or graph is not x or x.no_joint:
-        kind = "a dependency network" if x.graph is x else x.called
+        kind = "a dependency network" if x.graph is x else x.type_in_words
         raise TypeError(f"{argument} is defined for a single Bayesian network (BNC); got {kind}.")
     if not graph.is_augmented:
         raise ValueError(

@@ -8,9 +8,9 @@ from typing import Any, Self, TypeVar
 
 from ..base.arrays import Array, Positions
 from ..base.messages import listed
-from ..counts.contingency import Recoding, recoded
+from ..counts.contingency import Recoding, recode_counts
 from ..frames.dataset import Countable, Dataset
-from .model import Model, lacks, renewed
+from .model import Model, replace_unchecked, unsupported_error
 from .recipes import A_NETWORK, Tally
 
 C = TypeVar("C", bound="CountedModel")
@@ -24,11 +24,11 @@ class CountedModel(Model):
 
     def estimate(self, data: Countable, prior: Any) -> Model:
         """Return the structure with tables from data of its variables, coded by its levels."""
-        return estimated(self, data, prior)
+        return estimate_from_counts(self, data, prior)
 
     def count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
         """Return the counts behind the tables; counts of different rows add up."""
-        raise lacks(self, "count")
+        raise unsupported_error(self, "count")
 
     def count_all(self, data: Countable, prior: Any) -> tuple[Any, ...]:
         """Return the counts behind the tables in all rows."""
@@ -36,7 +36,7 @@ class CountedModel(Model):
 
     def tabulate(self, tally: Tally) -> Self:
         """Return the structure, whose levels are known, with tables and their counts."""
-        raise lacks(self, "make tables")
+        raise unsupported_error(self, "make tables")
 
     def distributions(self) -> Iterable[tuple[Hashable, Array]]:
         """Return variables and their tables, which sum to 1 along the first axis."""
@@ -47,14 +47,16 @@ class CountedModel(Model):
         tally = self.learned.get("counts")
         if isinstance(tally, Tally) and tally.prior is not None:
             return tally
-        raise no_counts(self)
+        raise no_counts_error(self)
 
-    def recoded(
+    def recoded_counts(
         self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Model
     ) -> Any:
         """Return counts of the model ``before`` its levels changed, for its present levels."""
         families = zip(counts, self._counted_families, strict=True)
-        return tuple([recoded(table, [recodings[v] for v in family]) for table, family in families])
+        return tuple(
+            [recode_counts(table, [recodings[v] for v in family]) for table, family in families]
+        )
 
     @property
     def _counted_families(self) -> tuple[tuple[Hashable, ...], ...]:
@@ -62,7 +64,7 @@ class CountedModel(Model):
         return ()
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def properties_to_agree(self) -> dict[str, Any]:
         """The properties in which models must agree so that their counts can be added."""
         kinds = [getattr(kind, "__name__", type(kind).__name__) for kind in self.densities.values()]
         return {
@@ -78,14 +80,14 @@ class CountedModel(Model):
 
     def maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
         """Return the structure with the tables that EM finds."""
-        raise lacks(self, "run EM")
+        raise unsupported_error(self, "run EM")
 
     def log_joint_left_out(
         self, data: Dataset, prior: Any, rows: Positions, left_out: Any
     ) -> Array:
         """Return ln P(features, class) of rows, each by the other rows' model, (rows, classes)."""
         raise TypeError(
-            f"held_out must be None for {self.called}, for which 'power' is not defined."
+            f"held_out must be None for {self.type_in_words}, for which 'power' is not defined."
         )
 
     def with_class(self, variable: int) -> Model | None:
@@ -93,16 +95,16 @@ class CountedModel(Model):
         return None
 
 
-def counted(x: Model) -> CountedModel:
+def check_counted(x: Model) -> CountedModel:
     """Return a model whose tables follow from counts, or raise a ValueError."""
     if not isinstance(x, CountedModel):
-        raise no_counts(x)
+        raise no_counts_error(x)
     return x
 
 
-def no_counts(x: Model) -> ValueError:
+def no_counts_error(x: Model) -> ValueError:
     """Return the error about a model whose tables do not follow from counts."""
-    if how := given_by_hand(x):
+    if how := how_tables_were_given(x):
         return ValueError(f"x must have tables that follow from counts; its tables were {how}.")
     adjusted = [name for name in x.learned if name != "counts"]
     reason = "does not contain the counts behind its parameters"
@@ -114,7 +116,7 @@ def no_counts(x: Model) -> ValueError:
     )
 
 
-def given_by_hand(x: Model) -> str:
+def how_tables_were_given(x: Model) -> str:
     """Return how tables without counts were given, and what to do; empty if they were estimated."""
     steps = () if x.recipe is None or x.learned else (x.recipe.parameters, x.recipe.structure)
     names = [step.name for step in steps if step is not None]
@@ -128,7 +130,7 @@ def given_by_hand(x: Model) -> str:
     return ""
 
 
-def estimated(x: C, data: Countable, prior: Any) -> C:
+def estimate_from_counts(x: C, data: Countable, prior: Any) -> C:
     """Return a structure with tables from data, as its method `estimate` does by default."""
-    structure = renewed(x, levels=data.levels)
+    structure = replace_unchecked(x, levels=data.levels)
     return structure.tabulate(Tally(structure.count_all(data, prior), prior).narrowed())

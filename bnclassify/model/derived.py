@@ -22,7 +22,7 @@ A learner returns the family without parameters. Its recipe is that of the basis
 >>> from bnclassify import bnc, cv, load_car, predict
 >>> from bnclassify.base.immutable import record
 >>> from bnclassify.counts.contingency import count_families
->>> from bnclassify.frames.training import prepare
+>>> from bnclassify.frames.training import prepare_training_data
 >>> from bnclassify.learners.networks import network
 >>> from bnclassify.model.recipes import Step
 >>> from bnclassify.scores.formulas import Sum, Table, padded
@@ -47,7 +47,7 @@ A learner returns the family without parameters. Its recipe is that of the basis
 ...         logs = padded(np.log(self.table.T))  # (values and missing, classes)
 ...         return Sum((Table(-1, (self.position,), logs),), marginalizes=False)
 >>> def one_table(class_var, dataset, *, name):
-...     data = prepare(dataset, (class_var,))
+...     data = prepare_training_data(dataset, (class_var,))
 ...     none = dict.fromkeys(data.features, ())
 ...     step = Step("one_table", one_table, {"name": name})
 ...     basis = network(class_var, none, data.schema, step)
@@ -66,12 +66,12 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .model import Model, renewed
+from .model import Model, replace_unchecked
 
 M = TypeVar("M", bound=Model)
 
 
-def forwarding(*names: str) -> Callable[[type[M]], type[M]]:
+def forward_to_basis(*names: str) -> Callable[[type[M]], type[M]]:
     """Decorate a model type whose attributes with these names are those of its `basis`."""
 
     def decorate(kind: type[M]) -> type[M]:
@@ -82,7 +82,7 @@ def forwarding(*names: str) -> Callable[[type[M]], type[M]]:
     return decorate
 
 
-@forwarding("class_var", "features", "parents", "graph", "trace", "levels", "facts")
+@forward_to_basis("class_var", "features", "parents", "graph", "trace", "levels", "facts")
 class BuiltOn(Model):
     """A model that shares class, features, parents and levels with another one."""
 
@@ -98,7 +98,7 @@ class BuiltOn(Model):
         return (self,)
 
 
-@forwarding("fitted", "class_prior", "arc_shares", "outcomes", "rows_of")
+@forward_to_basis("fitted", "class_prior", "arc_shares", "value_formulas", "rows_of_codes")
 class Derived(BuiltOn):
     """A model that changes the posterior of a fitted one, its attribute ``base``."""
 
@@ -113,21 +113,21 @@ class Derived(BuiltOn):
     def no_joint(self) -> str:
         """The error message of functions that need a joint distribution, which is not defined."""
         return (
-            f"{self.called} changes the posterior of another model, so it does not define a joint "
-            "distribution. Use predict, explain, cloglik or cv."
+            f"{self.type_in_words} changes the posterior of another model, so it does not define "
+            "a joint distribution. Use predict, explain, cloglik or cv."
         )
 
     def estimate(self, data: Any, prior: Any) -> Model:
         """Raise an error: tables alone would be those of the other model; see `estimate_base`."""
         raise TypeError(
-            f"x must be a model that can be refitted; got {self.called}, a Derived without "
+            f"x must be a model that can be refitted; got {self.type_in_words}, a Derived without "
             "estimate. Make it in a method of lp, which its recipe then repeats, "
             "and define estimate."
         )
 
     def estimate_base(self, data: Any, prior: Any) -> Model:
         """Return the other model with tables estimated from data; methods derive this from it."""
-        return renewed(self.base, recipe=self.recipe).estimate(data, prior)
+        return replace_unchecked(self.base, recipe=self.recipe).estimate(data, prior)
 
     def check_refitted(self, fitted: Model) -> None:
         if type(fitted) is type(self):
@@ -135,6 +135,6 @@ class Derived(BuiltOn):
         if type(self).estimate is Derived.estimate:
             self.estimate(None, None)  # which raises an error
         raise TypeError(
-            f"x must be made in a method of lp to be refitted; got {self.called}, whose recipe "
-            f"makes {fitted.called}."
+            f"x must be made in a method of lp to be refitted; got {self.type_in_words}, whose "
+            f"recipe makes {fitted.type_in_words}."
         )

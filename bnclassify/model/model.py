@@ -11,7 +11,7 @@ from ..base.arrays import Array, ArrayOf, Codes, log_normalize
 from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY, Immutable
 from ..base.messages import listed
-from ..frames.dataset import Countable, Dataset, Opened, match
+from ..frames.dataset import Countable, Dataset, Opened, codes_by_levels
 from ..frames.numeric import as_floats
 from ..frames.schema import Levels
 from ..numbers.discretizer import Discretizer
@@ -37,7 +37,10 @@ class PictureNotes(NamedTuple):
 MISSING_RULE = "missing values in new rows"
 """How predictions treat missing values; without this fact, they are marginalized over."""
 
-WRITERS: dict[str, Callable[[Any], str]] = {"text": lambda x: str(x.called), "html": lambda x: ""}
+WRITERS: dict[str, Callable[[Any], str]] = {
+    "text": lambda x: str(x.type_in_words),
+    "html": lambda x: "",
+}
 """How models are written as text and, in notebooks, HTML; set with the facts and pictures."""
 
 
@@ -135,7 +138,7 @@ class Model(Immutable):
         return {f: tuple([p for p in parents[f] if p not in targets]) for f in self.features}
 
     @property
-    def numeric(self) -> tuple[Hashable, ...]:
+    def numeric_features(self) -> tuple[Hashable, ...]:
         """The features that are numbers, which have no levels."""
         named = zip(self.variables, self.levels or (), strict=False)
         return tuple(
@@ -163,7 +166,7 @@ class Model(Immutable):
         return self.levels
 
     @property
-    def called(self) -> str:
+    def type_in_words(self) -> str:
         """The model type in messages, with an article."""
         name = type(self).__name__
         return f"{'an' if name[0] in 'AEM' else 'a'} {name}"
@@ -223,17 +226,19 @@ class Model(Immutable):
             "newdata), or explain(x, row, class_var=...) for one of them."
         )
 
-    def place(self, data: Dataset, unseen: str | None = None) -> Rows:
+    def rows_to_score(self, data: Dataset, unseen: str | None = None) -> Rows:
         """Return rows as `score` reads them."""
-        codes = match(data, self.features, self.known_levels[: len(self.features)], unseen=unseen)
-        rows = self.rows_of(codes, data.numbers)
+        codes = codes_by_levels(
+            data, self.features, self.known_levels[: len(self.features)], unseen=unseen
+        )
+        rows = self.rows_of_codes(codes, data.numbers)
         if data.unsaid is None:
             return rows
         return rows.with_unknown(data.unsaid[[data.positions[name] for name in self.features]])
 
-    def rows_of(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
+    def rows_of_codes(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
         """Return rows with codes, and with the numbers, by name, that `score` reads."""
-        return rows_with(
+        return rows_with_numbers(
             self, [self.features.index(name) for name in self.densities], codes, numbers
         )
 
@@ -248,7 +253,7 @@ class Model(Immutable):
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw n rows, (variables, n) codes with the class last."""
-        raise lacks(self, "draw rows")
+        raise unsupported_error(self, "draw rows")
 
     def complete(
         self, rows: Rows, labels: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0
@@ -258,7 +263,7 @@ class Model(Immutable):
         ``labels`` are the codes of the class, (rows,), -1 if unknown. If the model is sampled,
         values are drawn after ``burn_in`` sweeps.
         """
-        raise lacks(self, "fill in values")
+        raise unsupported_error(self, "fill in values")
 
     def of_class(self, class_var: Hashable | None) -> Model:
         """Return the model of one of the class variables; with one class, the model itself."""
@@ -267,13 +272,13 @@ class Model(Immutable):
 
     def estimate(self, data: Countable, prior: Any) -> Model:
         """Return the structure with parameters from data of its variables, coded by its levels."""
-        raise lacks(self, "estimate its parameters from data")
+        raise unsupported_error(self, "estimate its parameters from data")
 
-    def each(self, function: Callable[..., Model], *others: Model) -> Model:
+    def map_parts(self, function: Callable[..., Model], *others: Model) -> Model:
         """Apply a function to each part of the model with counts, and the same of ``others``."""
         return function(self, *others)
 
-    def fit_parts_by(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Model:
+    def fit_each_link(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Model:
         """Return a function of a model and rows; of each link of a chain. ``step`` is a call."""
         return function(self, dataset)
 
@@ -288,7 +293,7 @@ class Model(Immutable):
         }
 
     @property
-    def picture(self) -> PictureNotes:
+    def picture_notes(self) -> PictureNotes:
         """What pictures of the model say besides its arcs."""
         n = self.facts().get("num. members")
         return PictureNotes() if n is None else PictureNotes(f"average of {n:,} networks")
@@ -296,21 +301,21 @@ class Model(Immutable):
     # The scores as formulas and points.
 
     @property
-    def outcomes(self) -> tuple[Formula, ...]:
+    def value_formulas(self) -> tuple[Formula, ...]:
         """Formulas of P(value of a feature, observed values | class), which are averaged."""
         return (self.score,)
 
-    def points_of(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
+    def points_of_rows(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
         """Return a scorecard's points by name: its start, and of features, (rows, 1 + features)."""
         return {}
 
 
-def lacks(x: Model, action: str) -> TypeError:
+def unsupported_error(x: Model, action: str) -> TypeError:
     """Return the error about a model that cannot do something."""
-    return TypeError(f"x must be a model that can {action}; got {x.called}.")
+    return TypeError(f"x must be a model that can {action}; got {x.type_in_words}.")
 
 
-def rows_with(
+def rows_with_numbers(
     x: Model, features: Iterable[int], codes: Codes, numbers: Mapping[Hashable, Any]
 ) -> Rows:
     """Return rows of a model with codes, and with the numbers of some of its features."""
@@ -331,7 +336,7 @@ def rows_with(
     return Rows(codes, found)
 
 
-def renewed(x: M, **changes: Any) -> M:
+def replace_unchecked(x: M, **changes: Any) -> M:
     """Return a model with some of its fields changed, without repeating its checks."""
     copy = object.__new__(type(x))
     copy.__dict__.update({name: x.__dict__[name] for name in x.__dataclass_fields__} | changes)

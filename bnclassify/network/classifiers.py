@@ -8,15 +8,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks, by_shape, code_type, log
-from ..base.graphs import layers
-from ..base.immutable import PROBABILITY, bounded, cached_property, record
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks, code_type, log, map_by_shape
+from ..base.graphs import topological_layers
+from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..base.messages import WIDE, how_to_merge, shown, warn
 from ..counts.contingency import count_families, flat_index
 from ..frames.dataset import Countable, Dataset
 from ..frames.schema import Levels
-from ..model.counted import CountedModel, estimated
-from ..model.model import Model, renewed
+from ..model.counted import CountedModel, estimate_from_counts
+from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe, Tally
 from ..scores.densities import Density
 from ..scores.elimination import complete, draw_columns
@@ -25,15 +25,22 @@ from ..scores.factors import Factor
 from ..scores.formulas import Numeric, Sum, Table
 from ..scores.gibbs import BURN_IN, GibbsSampler
 from ..scores.rows import Rows
-from .em import maximize
-from .families import Family, Scope, check_families, check_shapes, count_parameters, scopes_of
-from .priors import Prior, is_nested, tabulate
+from .em import maximize_tables
+from .families import (
+    Family,
+    Scope,
+    check_families,
+    check_table_shapes,
+    count_parameters,
+    positions_of_families,
+)
+from .priors import Prior, is_nested, tables_from_counts
 
 
 class Graph(CountedModel):
     """Base of models that are one graph: a family per variable and, fitted, a table for each."""
 
-    bounds = bounded(cpts=PROBABILITY)
+    bounds = field_bounds(cpts=PROBABILITY)
 
     families: tuple[Family, ...]
     levels: Levels | None
@@ -42,7 +49,7 @@ class Graph(CountedModel):
 
     def __post_init__(self) -> None:
         self._check_graph()
-        check_shapes(self.families, self.levels, self.cpts)
+        check_table_shapes(self.families, self.levels, self.cpts)
         super().__post_init__()
 
     def _check_graph(self) -> None:
@@ -71,7 +78,7 @@ class Graph(CountedModel):
     @cached_property
     def scopes(self) -> tuple[Scope, ...]:
         """The families as positions: variables 0, 1, 2 … in the order of ``families``."""
-        return scopes_of(self.families)
+        return positions_of_families(self.families)
 
     @property
     def parents(self) -> dict[Hashable, Family]:
@@ -137,14 +144,14 @@ class Graph(CountedModel):
             raise TypeError(
                 f"backoff: {self.no_joint or 'is defined for networks with one class variable'}"
             )
-        return estimated(self, data, prior)
+        return estimate_from_counts(self, data, prior)
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         return count_families(data, self.scopes)
 
     def tabulate(self, tally: Tally) -> Self:
-        tables = tabulate(tally.counts, tally.prior)
-        return renewed(self, cpts=tables, learned={"counts": tally})
+        tables = tables_from_counts(tally.counts, tally.prior)
+        return replace_unchecked(self, cpts=tables, learned={"counts": tally})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,7 +188,7 @@ class Network(Graph):
         order[variable], order[-1] = order[-1], variable
         fields = {"families": self.families, "levels": self.known_levels, "cpts": self.cpts or ()}
         changed = {name: tuple([values[i] for i in order]) for name, values in fields.items()}
-        return renewed(self, class_var=self.variables[variable], **changed)
+        return replace_unchecked(self, class_var=self.variables[variable], **changed)
 
     def class_prior(self) -> Array:
         if self.cpts is not None and len(self.families[-1]) == 1:  # all other tables sum to 1
@@ -192,7 +199,7 @@ class Network(Graph):
     def score(self) -> Sum:
         """The log joint as a sum of one term per feature in order, then one of the class."""
         of_class, names, terms = len(self.features), self.variables, list[Table | Numeric]()
-        for scope, logs in zip(self.scopes, by_shape(self.cpts or (), log), strict=True):
+        for scope, logs in zip(self.scopes, map_by_shape(self.cpts or (), log), strict=True):
             v, name = scope[0], names[scope[0]]
             if name in self.densities:
                 terms.append(Numeric(v, scope[1:-1], self.densities[name]))
@@ -249,22 +256,22 @@ class BNC(Network):
     """
 
     def estimate(self, data: Countable, prior: Prior) -> Self:
-        check_numbers(renewed(self, levels=data.levels))
-        return estimated(self, data, prior)
+        check_numbers(replace_unchecked(self, levels=data.levels))
+        return estimate_from_counts(self, data, prior)
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
-        scopes = [self.scopes[i] for i in self._coded]
+        scopes = [self.scopes[i] for i in self._positions_of_tables]
         tables = prior.count(data, scopes) if is_nested(prior) else count_families(data, scopes)
         if not self.densities:
             return tuple(tables) if isinstance(tables, list) else tables
-        counts = dict(zip(self._coded, tables, strict=True))
+        counts = dict(zip(self._positions_of_tables, tables, strict=True))
         for name, density in self.densities.items():
             scope = self.scopes[self.variables.index(name)]
             counts[scope[0]] = density.count(data, scope)
         return tuple([counts[i] for i in range(len(self.scopes))])
 
     @property
-    def _coded(self) -> list[int]:
+    def _positions_of_tables(self) -> list[int]:
         """The positions of the variables that have tables."""
         if not self.densities:
             return list(range(len(self.families)))
@@ -272,14 +279,14 @@ class BNC(Network):
 
     def tabulate(self, tally: Tally) -> Self:
         prior: Prior = tally.prior
-        coded, learned = self._coded, dict[str, Any]()
+        coded, learned = self._positions_of_tables, dict[str, Any]()
         counts = [tally.counts[i] for i in coded] if self.densities else tally.counts
         made: Sequence[Array]
         if is_nested(prior):
             scopes, families = [self.scopes[i] for i in coded], [self.families[i] for i in coded]
             made, learned = prior.tabulate(counts, scopes, families)
         else:
-            made = tabulate(counts, prior)
+            made = tables_from_counts(counts, prior)
         named = dict(zip(self.variables, tally.counts, strict=True))
         densities = {
             name: density.estimate(named[name], name) for name, density in self.densities.items()
@@ -292,18 +299,18 @@ class BNC(Network):
                 for i, scope in enumerate(self.scopes)
             ]
         cpts = made if isinstance(made, tuple) else tuple(made)
-        return renewed(self, cpts=cpts, densities=densities, learned=learned)
+        return replace_unchecked(self, cpts=cpts, densities=densities, learned=learned)
 
     def maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
-        tables, run = maximize(data, self.scopes, prior, em)
-        return renewed(self, levels=data.levels, cpts=tuple(tables), learned={"em": run})
+        tables, run = maximize_tables(data, self.scopes, prior, em)
+        return replace_unchecked(self, levels=data.levels, cpts=tuple(tables), learned={"em": run})
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         codes = np.full((len(self.scopes), n), -1, dtype=code_type(max(self.cards)))
         parents = {scope[0]: scope[1:] for scope in self.scopes}
-        coded = set(self._coded)
-        for v in (v for layer in layers(parents) for v in layer if v in coded):
-            codes[v] = _draw_column(
+        coded = set(self._positions_of_tables)
+        for v in (v for layer in topological_layers(parents) for v in layer if v in coded):
+            codes[v] = _draw_variable(
                 (self.cpts or ())[v], [codes[p] for p in parents[v]], rng.random(n)
             )
         return codes
@@ -390,7 +397,7 @@ class DN(Network):
         return np.vstack([sampler.run(rows.codes, drawn, burn_in, rng), drawn])
 
 
-def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:
+def _draw_variable(table: Array, parents: list[Codes], uniform: Array) -> Codes:
     """Evaluate a variable's inverse distribution function, given parents, at uniform numbers."""
     levels = table.cumsum(axis=0).reshape(len(table), -1)[:-1]
     thresholds = levels if not parents else levels[:, flat_index(parents, table.shape[1:])]

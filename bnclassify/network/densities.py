@@ -11,7 +11,7 @@ from ..base.immutable import record
 from ..base.messages import listed, shown
 from ..frames.dataset import Opened
 from ..frames.training import Numeric, choose_numbers
-from ..model.model import Model, renewed
+from ..model.model import Model, replace_unchecked
 from ..scores.densities import FAMILIES
 from .methods import Plain
 from .priors import Prior
@@ -32,7 +32,7 @@ def numeric_columns_of(numbers: Numbers) -> Numeric:
     return True
 
 
-def as_setting(numbers: Numbers) -> dict[str, Any]:
+def numbers_as_setting(numbers: Numbers) -> dict[str, Any]:
     """Return the argument as a setting of a step, without it if it is None."""
     if numbers is None:
         return {}
@@ -54,7 +54,9 @@ class Densities(Plain):
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the structure is a Bayesian network that does not discretize numbers."""
         if x.graph is not x or x.no_joint:
-            raise TypeError(f"numbers is defined for a Bayesian network (BNC); got {x.called}.")
+            raise TypeError(
+                f"numbers is defined for a Bayesian network (BNC); got {x.type_in_words}."
+            )
         if x.discretizer is not None:
             raise ValueError(
                 "numbers must be None for a model that discretizes. Use only one of the two."
@@ -62,13 +64,13 @@ class Densities(Plain):
 
     def prepare(self, x: Model, dataset: Opened[Any]) -> tuple[Model, Opened[Any]]:
         """Return the structure with densities to estimate, and the data."""
-        found: tuple[Hashable, ...] = x.numeric
+        found: tuple[Hashable, ...] = x.numeric_features
         if x.preparation is None:
             columns = [name for name in x.features if name in dataset.columns]
             dataset, found = choose_numbers(
                 dataset, columns, x.targets, numeric_columns_of(self.numbers)
             )
-        chosen = [name for name in x.features if name in found or name in x.numeric]
+        chosen = [name for name in x.features if name in found or name in x.numeric_features]
         families = (
             dict.fromkeys(chosen, self.numbers) if isinstance(self.numbers, str) else self.numbers
         )
@@ -79,9 +81,9 @@ class Densities(Plain):
             )
         if x.levels is not None:
             named = zip(x.variables, x.levels, strict=True)
-            x = renewed(
+            x = replace_unchecked(
                 x, levels=tuple([() if name in chosen else labels for name, labels in named])
             )
-        return renewed(
+        return replace_unchecked(
             x, cpts=None, densities={name: FAMILIES[families[name]] for name in chosen}
         ), dataset

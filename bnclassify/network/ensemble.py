@@ -13,9 +13,9 @@ from ..base.arrays import Array, Codes, Positions, log, log_sum_exp
 from ..base.immutable import cached_property, record
 from ..base.messages import listed
 from ..frames.dataset import Countable, Dataset
-from ..model.counted import CountedModel, counted
-from ..model.derived import forwarding
-from ..model.model import MISSING_RULE, Model, renewed
+from ..model.counted import CountedModel, check_counted
+from ..model.derived import forward_to_basis
+from ..model.model import MISSING_RULE, Model, replace_unchecked
 from ..model.recipes import Recipe, Step, TrainingRows
 from ..scores.elimination import draw_columns, try_all
 from ..scores.evaluate import scores_at
@@ -39,17 +39,19 @@ class Average(CountedModel):
     @cached_property
     def score(self) -> Formula:
         """The mean of the joint distributions."""
-        return self.mean_of_members()
+        return self.mean_formula()
 
-    def mean_of_members(self) -> Mixture:
+    def mean_formula(self) -> Mixture:
         """Return the mean of the joint distributions of the members."""
         return Mixture(tuple([member.score for member in self.members]), self.log_weights)
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         picks = rng.choice(len(self.members), size=n, p=np.exp(self.log_weights))
-        return self._by_member(picks, lambda member, rows: member.draw(len(rows), rng))
+        return self._codes_by_member(picks, lambda member, rows: member.draw(len(rows), rng))
 
-    def _by_member(self, picks: Positions, draw: Callable[[Model, Positions], Codes]) -> Codes:
+    def _codes_by_member(
+        self, picks: Positions, draw: Callable[[Model, Positions], Codes]
+    ) -> Codes:
         """Return (variables, rows) codes, each row drawn by the member that is picked for it."""
         codes = np.empty((len(self.variables), len(picks)), dtype=np.intp)
         for i, member in enumerate(self.members):
@@ -72,18 +74,18 @@ class Average(CountedModel):
         possible = (labels[:, None] == np.arange(logs.shape[-1])) | (labels[:, None] < 0)
         logs = log_sum_exp(np.where(possible[:, None], logs, -np.inf)) + self.log_weights
         picks = draw_columns(logs, rng)
-        return self._by_member(
+        return self._codes_by_member(
             picks, lambda member, at: member.complete(rows.take(at), labels[at], rng)
         )
 
     def arc_shares(self) -> ArcShares:
-        return mean_arcs(self.members, np.exp(self.log_weights).tolist())
+        return mean_arc_shares(self.members, np.exp(self.log_weights).tolist())
 
     def log_joint_left_out(
         self, data: Dataset, prior: Any, rows: Positions, left_out: Any
     ) -> Array:
         return self._log_mean_of_joints(
-            [counted(m).log_joint_left_out(data, prior, rows, left_out) for m in self.members]
+            [check_counted(m).log_joint_left_out(data, prior, rows, left_out) for m in self.members]
         )
 
     def _log_mean_of_joints(self, logs: list[Array]) -> Array:
@@ -91,7 +93,7 @@ class Average(CountedModel):
         return log_sum_exp(np.stack(logs) + self.log_weights[:, None, None], axis=0)
 
 
-def mean_arcs(members: Sequence[Model], weights: Sequence[float]) -> ArcShares:
+def mean_arc_shares(members: Sequence[Model], weights: Sequence[float]) -> ArcShares:
     """Average the shares of arcs over members exactly."""
     mean: ArcShares = {}
     for member, weight in zip(members, weights, strict=True):
@@ -101,7 +103,7 @@ def mean_arcs(members: Sequence[Model], weights: Sequence[float]) -> ArcShares:
 
 
 @record
-@forwarding("class_var", "features", "levels", "fitted")
+@forward_to_basis("class_var", "features", "levels", "fitted")
 @dataclass(frozen=True, eq=False, repr=False)
 class Ensemble(Average):
     """An average of models: P(row, class) is the weighted mean over the members.
@@ -178,25 +180,31 @@ class Ensemble(Average):
             self, members=tuple([member.estimate(data, prior) for member in self.members])
         )
 
-    def each(self, function: Callable[..., Model], *others: Model) -> Ensemble:
+    def map_parts(self, function: Callable[..., Model], *others: Model) -> Ensemble:
         alike: Iterable[tuple[Model, ...]] = zip(*[x.members for x in (self, *others)], strict=True)
         return replace(
-            self, members=tuple([member.each(function, *rest) for member, *rest in alike])
+            self, members=tuple([member.map_parts(function, *rest) for member, *rest in alike])
         )
 
     @property
-    def settings(self) -> dict[str, Any]:
-        return {**super().settings, "number of members": len(self.members), "weights": self.weights}
+    def properties_to_agree(self) -> dict[str, Any]:
+        return {
+            **super().properties_to_agree,
+            "number of members": len(self.members),
+            "weights": self.weights,
+        }
 
     def maximize(self, data: Dataset, prior: Any, em: Any) -> Ensemble:
         return replace(
             self,
-            members=tuple([counted(member).maximize(data, prior, em) for member in self.members]),
+            members=tuple(
+                [check_counted(member).maximize(data, prior, em) for member in self.members]
+            ),
         )
 
     def with_class(self, variable: int) -> Ensemble | None:
-        members = [counted(member).with_class(variable) for member in self.members]
-        return None if None in members else renewed(self, members=tuple(members))
+        members = [check_counted(member).with_class(variable) for member in self.members]
+        return None if None in members else replace_unchecked(self, members=tuple(members))
 
 
 def _recipe_of_ensemble(x: Ensemble) -> Recipe:
@@ -250,7 +258,9 @@ def _check_members(members: tuple[Model, ...]) -> None:
         raise ValueError("members must contain at least one model; got none.")
     first = members[0]
     raw = [
-        i for i, member in enumerate(members) if member.preparation is not None or member.numeric
+        i
+        for i, member in enumerate(members)
+        if member.preparation is not None or member.numeric_features
     ]
     if raw:
         raise ValueError(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base.immutable import record
-from ..model.model import Model, renewed
+from ..model.model import Model, replace_unchecked
 from .priors import Prior
 
 
@@ -33,7 +33,7 @@ class Method:
 
     def prepare(self, x: Model, dataset: Any) -> tuple[Model, Any]:
         """Return the structure and the data; only `Densities` accepts numbers."""
-        return (renewed(x, densities={}) if x.densities else x), dataset
+        return (replace_unchecked(x, densities={}) if x.densities else x), dataset
 
     def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the structure with parameters, from data with its variables in its order."""

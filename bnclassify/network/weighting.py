@@ -21,15 +21,15 @@ import numpy as np
 
 from ..base import special
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, log, log_normalize
-from ..base.calls import advance
+from ..base.calls import advance_bar
 from ..base.checks import Real, Whole
 from ..base.immutable import cached_property, record
 from ..base.messages import warn
-from ..counts.contingency import check_number, count_families, flat_index
+from ..counts.contingency import check_number_of_cells, count_families, flat_index
 from ..counts.pairs import count_pairs
 from ..frames.dataset import Countable, Dataset
-from ..model.arguments import check_augmented, check_size
-from ..model.derived import Derived, forwarding
+from ..model.arguments import check_augmented, check_size_of_scores
+from ..model.derived import Derived, forward_to_basis
 from ..model.model import Model
 from ..model.recipes import Recipe
 from ..scores.formulas import Formula, Recoded
@@ -93,18 +93,18 @@ def _log_evidence(counts: Array, prior: PseudoCounts) -> float:
     """Return Σ_j [ln Γ(rα) − ln Γ(N_j + rα) + Σ_k (ln Γ(N_jk + α) − ln Γ(α))], k on axis 0."""
     levels, configurations = counts.shape
     pseudo = prior.per_cell(float(levels), configurations)
-    of_cells = _log_rising(pseudo, counts)
-    of_columns = _log_rising(pseudo * levels, counts.sum(axis=0))
+    of_cells = _log_gamma_ratio(pseudo, counts)
+    of_columns = _log_gamma_ratio(pseudo * levels, counts.sum(axis=0))
     return float(of_cells.sum() - of_columns.sum())
 
 
-def _log_rising(start: float, steps: Array) -> Array:
+def _log_gamma_ratio(start: float, steps: Array) -> Array:
     """Return ln Γ(start + steps) − ln Γ(start); for large starts, ln Γ(n) − ln B(start, n)."""
     n = np.where(steps > 0, steps, 1.0)
     return np.where(steps > 0, special.gammaln(n) - special.betaln(start, n), 0.0)
 
 
-class Objective:
+class ConditionalLikelihood:
     """Minus the conditional log-likelihood as a function of weights, with its gradient.
 
     Rows with the same features are counted together. The distinct values of a feature and its
@@ -116,7 +116,7 @@ class Objective:
         *cpts, prior = x.cpts or ()
         distinct, row = np.unique(data.codes[:-1].T, axis=0, return_inverse=True)
         n_classes = len(prior)
-        check_size(len(distinct), n_classes)
+        check_size_of_scores(len(distinct), n_classes)
         cells = row.ravel() * n_classes + data.codes[-1]
         counts = np.bincount(cells, data.weights, minlength=len(distinct) * n_classes)
         self.counts = counts.reshape(len(distinct), n_classes).astype(np.float64)
@@ -155,7 +155,7 @@ class Objective:
 
         d/dw [w ln θ_k − ln Σ_l θ_l^w] = ln θ_k − Σ_l θ_l^w ln θ_l / Σ_l θ_l^w.
         """
-        advance()
+        advance_bar()
         weighted = self.logs * np.repeat(weights, self.sizes)[:, None]
         weighted -= np.log(self._sum_over_levels(np.exp(weighted)))
         slopes = self.logs - self._sum_over_levels(np.exp(weighted) * self.logs)
@@ -197,7 +197,7 @@ class WANBIA(Method):
         fitted, n = check_augmented(x, self.argument).estimate(data, prior), len(x.features)
         if not n:
             return with_weights(fitted, np.empty(0))
-        objective = Objective(fitted, data)
+        objective = ConditionalLikelihood(fitted, data)
         options: dict[str, Any] = {"method": "L-BFGS-B", "jac": True, "options": _OPTIONS}
         runs = [
             minimize(objective, np.full(n, start), bounds=[(0, 1)] * n, **options)
@@ -218,19 +218,19 @@ class WANBIA(Method):
 def with_weights(x: BNC, weights: Array) -> BNC:
     """Return a fitted network with the table of each feature raised to its weight."""
     *tables, prior = x.cpts or ()
-    changed = tuple(powered(table, float(w)) for table, w in zip(tables, weights, strict=True))
+    changed = tuple(raised_table(table, float(w)) for table, w in zip(tables, weights, strict=True))
     return replace(
         x, cpts=(*changed, prior), learned={**x.learned, "weights": tuple(map(float, weights))}
     )
 
 
-def powered(cpt: Array, weight: float) -> Array:
+def raised_table(cpt: Array, weight: float) -> Array:
     """Return θ^weight, normalized over the values of the variable; 0⁰ is 1.
 
     >>> import numpy as np
-    >>> powered(np.array([[0.8], [0.2]]), 0.5).round(3).tolist()
+    >>> raised_table(np.array([[0.8], [0.2]]), 0.5).round(3).tolist()
     [[0.667], [0.333]]
-    >>> powered(np.array([[1.0], [0.0]]), 0).tolist()
+    >>> raised_table(np.array([[1.0], [0.0]]), 0).tolist()
     [[0.5], [0.5]]
     """
     if weight == 1:
@@ -240,7 +240,7 @@ def powered(cpt: Array, weight: float) -> Array:
 
 
 @record
-@forwarding("members", "network")
+@forward_to_basis("members", "network")
 @dataclass(frozen=True, eq=False, repr=False)
 class Lazy(Derived):
     """A network that ignores a row's first value if the second of a pair implies it."""
@@ -250,7 +250,7 @@ class Lazy(Derived):
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
 
-    called = "a model with subsumption"
+    type_in_words = "a model with subsumption"
 
     estimate = Derived.estimate_base
 
@@ -274,12 +274,12 @@ class Lazy(Derived):
         return [len(labels) for labels in self.known_levels[:-1]]
 
     def _hide_implied_values(self, codes: Codes) -> Codes:
-        return hide_implied(codes, self._cards, self.implications)
+        return codes_without_implied(codes, self._cards, self.implications)
 
     @cached_property
     def score(self) -> Formula:
         """The score of the network at rows without implied values."""
-        return Recoded(self.base.score, self._hide_implied_values, self.called)
+        return Recoded(self.base.score, self._hide_implied_values, self.type_in_words)
 
 
 @record
@@ -308,10 +308,10 @@ class Subsumption(Method):
 def _implied_values(data: Countable, rows: int) -> Positions:
     """Return pairs of values, (pairs, 2), the second of which implies the first."""
     *cards, n_classes = data.cards
-    check_number(data, range(len(cards)), sum(cards) ** 2 * n_classes, "omit subsumption")
+    check_number_of_cells(data, range(len(cards)), sum(cards) ** 2 * n_classes, "omit subsumption")
     both: Array = count_pairs(data).sum(axis=1, dtype=np.float64)
     return implied_values(
-        both, _features_and_levels(cards)[0], np.diagonal(both) >= rows - TOLERANCE
+        both, _features_and_codes_of_values(cards)[0], np.diagonal(both) >= rows - TOLERANCE
     )
 
 
@@ -328,9 +328,9 @@ def implied_values(both: Array, feature: Positions, is_frequent: Mask) -> Positi
     return np.argwhere(implies)
 
 
-def hide_implied(codes: Codes, cards: Sequence[int], implications: Positions) -> Codes:
+def codes_without_implied(codes: Codes, cards: Sequence[int], implications: Positions) -> Codes:
     """Return the codes of rows, (features, rows), with -1 for implied values."""
-    feature, level = _features_and_levels(cards)
+    feature, level = _features_and_codes_of_values(cards)
     hidden = codes.copy()
     for value in map(int, np.unique(implications[:, 0])):
         others: Positions = implications[implications[:, 0] == value, 1]
@@ -340,7 +340,7 @@ def hide_implied(codes: Codes, cards: Sequence[int], implications: Positions) ->
     return hidden
 
 
-def _features_and_levels(cards: Sequence[int]) -> tuple[Positions, Positions]:
+def _features_and_codes_of_values(cards: Sequence[int]) -> tuple[Positions, Positions]:
     """Return the feature and code of each value of all features, numbered consecutively."""
     feature = np.repeat(np.arange(len(cards)), cards)
     return feature, np.arange(len(feature)) - np.repeat(np.cumsum(cards) - cards, cards)

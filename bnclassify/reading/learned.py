@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import pandas as pd
 
-from ..base.messages import sharing
-from ..model.arguments import check_fitted, check_model, check_single, check_tables
+from ..base.messages import with_shared_text
+from ..model.arguments import check_fitted, check_fitted_graph, check_model, check_single_network
 from ..model.model import Model
 
 if TYPE_CHECKING:
     from ..network.em import Run
 
-_raising = sharing(
+_raising = with_shared_text(
     {
         "{single}": """\
 Raises
@@ -104,7 +104,7 @@ def em_objectives(x: Model) -> tuple[float, ...]:
     [-3108.3, -3107.0, -3107.0, -3107.0]
     """
     advice = 'was not fitted by EM; lp(x, dataset, smooth=..., missing="em") does that'
-    run: Run = _learned_result(check_single(x, "em_objectives"), "em", advice)
+    run: Run = _learned_result(check_single_network(x, "em_objectives"), "em", advice)
     return run.objectives
 
 
@@ -132,7 +132,7 @@ def manb_arc_posterior(x: Model) -> pd.Series[float]:
     >>> manb_arc_posterior(model).round(3).to_dict()
     {'buying': 1.0, 'maint': 1.0, 'doors': 0.0, 'persons': 1.0, 'lug_boot': 1.0, 'safety': 1.0}
     """
-    model = check_single(x, "manb_arc_posterior")
+    model = check_single_network(x, "manb_arc_posterior")
     advice = "has no posteriors of arcs; lp(x, dataset, smooth=..., manb_prior=...) computes them"
     posteriors: tuple[float, ...] = _learned_result(model, "arc_posteriors", advice)
     return _series_by_feature(dict(zip(model.features, posteriors, strict=True)), "arc_posterior")
@@ -146,7 +146,7 @@ class _Weighted(Protocol):
         """Return the weights of features, the class first, as a dict, a frame by term, or None."""
 
 
-def _learned_weights(x: Model) -> dict[Hashable, float] | None:
+def _weights_by_lp(x: Model) -> dict[Hashable, float] | None:
     """Return the weights of features that a method of `lp` found, or None."""
     weights: Sequence[float] | None = x.learned.get("weights")
     return None if weights is None else dict(zip(x.features, weights, strict=True))
@@ -184,7 +184,7 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     Name: weight, dtype: float64
     """
     model = check_model(x)
-    weights = model.feature_weights() if isinstance(model, _Weighted) else _learned_weights(model)
+    weights = model.feature_weights() if isinstance(model, _Weighted) else _weights_by_lp(model)
     if weights is None:
         raise ValueError(
             "x: has no weights; lp estimates them with held_out='weights', "
@@ -225,7 +225,7 @@ def concentrations(x: Model) -> pd.Series[float]:
               2           6.10
     Name: concentration, dtype: float64
     """
-    network = check_tables(x := check_model(x), "concentrations")
+    network = check_fitted_graph(x := check_model(x), "concentrations")
     advice = (
         "has tables without back-off; lp(x, dataset, backoff=True) estimates tables with back-off"
     )

@@ -6,7 +6,7 @@
 2. A missing value has a shift per class, and counts towards the evidence that a row lacks
    (`scores/fading.py`).
 3. Each row is a case, and whole weights are numbers of rows, unless groups say otherwise
-   (`recipe/cases.py`).
+   (`recipe/content_order.py`).
 4. A structure is learned, with the parents of each feature in descending order of use (`kdb_gain`).
 5. Tables are smoothed hierarchically. Their weights, slopes of numbers and shifts of levels
    maximize the likelihood of held-out rows by leave-one-out, which is fast

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Codes
-from ..base.messages import silently
+from ..base.messages import silencing_warnings
 from ..base.parallel import run_tasks
 from ..frames.dataset import Dataset
-from ..model.arguments import code_rows
-from ..model.model import Model, renewed
+from ..model.arguments import encode_opened_rows
+from ..model.model import Model, replace_unchecked
 from ..scores.evaluate import scores_at
 from .blend import FoldOdds
+from .conditional_likelihood import COMMON_PRECISION, odds
 from .leave_one_out import LeaveOneOutSummary
 from .log_linear import LogLinear
-from .powered import Powered
-from .powers import COMMON_PRECISION, odds
+from .posterior_power import Powered
 from .row_folds import split_rows
 
 Learn = Callable[[Model, Dataset], Model]
@@ -45,24 +45,24 @@ def fit_by_folds(
     fitted = learn(x, rows)
     if min(cases / 2, len(rows)) < number or not several_classes:
         return _with_power(fitted, None)
-    data = rows if x.recipe is None else raw_rows().counting()
+    data = rows if x.recipe is None else raw_rows().with_positive_weights()
     if rng is not None:
-        data = data.taken(rng.permutation(len(data)))
+        data = data.take_rows(rng.permutation(len(data)))
 
     def of_fold(fold: Any) -> FoldOdds:
         train, test = fold.split(data)
         recipe = x.recipe and replace(x.recipe, parameters=None)
         return _odds_of(learn(x if recipe is None else recipe.fit(train), train), test)
 
-    with silently():  # settings for all rows
+    with silencing_warnings():  # settings for all rows
         folds = list(run_tasks(of_fold, split_rows(data, number, by_content=False)))
     return _with_power(fitted, FoldOdds.of_folds(folds))
 
 
 def _odds_of(x: Model, test: Dataset) -> FoldOdds:
     """Return the odds of rows by a model."""
-    encoded = code_rows(x, test, x.variables)
-    rows = x.place(encoded, unseen="missing")
+    encoded = encode_opened_rows(x, test, x.variables)
+    rows = x.rows_to_score(encoded, unseen="missing")
     own: Codes = encoded.codes[encoded.positions[x.class_var]]
     weights = test.row_weights
     total = odds(scores_at(x.score, rows))
@@ -77,11 +77,11 @@ def _with_power(x: Model, found: FoldOdds | None) -> Model:
     power, size = (1.0, 0) if found is None else (found.power(), found.size)
     if isinstance(x, LogLinear):
         summary = replace(x.learned["leave_one_out"], fold_power=power, fold_rows=size)
-        return renewed(x.raised(power), learned={**x.learned, "leave_one_out": summary})
+        return replace_unchecked(x.raised(power), learned={**x.learned, "leave_one_out": summary})
     value = 0.0 if found is None else found.log_likelihood(power)
     depth = max(0 if member.graph is None else member.graph.depth for member in x.members)
     penalty = COMMON_PRECISION / 2 * (power - 1) ** 2
     summary = LeaveOneOutSummary(power, value - penalty, value, depth, size, {}, power, size)
     if power == 1:
-        return renewed(x, learned={**x.learned, "leave_one_out": summary})
+        return replace_unchecked(x, learned={**x.learned, "leave_one_out": summary})
     return Powered(x, power, x.recipe, {"leave_one_out": summary})

@@ -17,21 +17,21 @@ from ..base.arrays import TOLERANCE, Array, Mask, Positions, log, one_thread
 from ..base.checks import Flag, OneOf
 from ..base.immutable import EMPTY, record
 from ..frames.dataset import Dataset
-from ..model.model import Model, renewed
+from ..model.model import Model, replace_unchecked
 from ..network.classifiers import BNC
 from ..network.methods import Method
 from ..network.priors import Prior, check_positive
 from ..scores.fading import MOST_EXPONENT, Fading
 from ..scores.rows import Rows
-from .cases import column_order, in_order, row_keys
-from .held_out import HeldOutOdds, HeldOutTerms, WeightedFit
-from .incomplete import marginalize
+from .additional_terms import Refinement
+from .backoff_prior import check_prefix_prior
+from .conditional_likelihood import Powers, best_powers, log_likelihood, odds
+from .content_order import column_order, in_order, row_keys
+from .held_out_terms import HeldOutOdds, HeldOutTerms, WeightedFit
+from .incomplete_rows import marginalize
 from .log_linear import LogLinear
-from .powers import Powers, best_powers, log_likelihood, odds
-from .prior import check_prefix_prior
+from .prefix_tables import LeftOut
 from .refined import KNOWN_TERMS
-from .refinement import Refinement
-from .tables import LeftOut
 from .weighted import Weighted
 
 _MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
@@ -97,7 +97,7 @@ class LeaveOneOut(Method):
         name = f"held_out={'weights' if self.weights else 'parents'!r}"
         if not isinstance(x.graph, BNC):
             raise TypeError(
-                f"{name} is defined for a single Bayesian network; got {x.called}. For an "
+                f"{name} is defined for a single Bayesian network; got {x.type_in_words}. For an "
                 "ensemble, use held_out='power'."
             )
         check_positive(prior, name)
@@ -114,11 +114,11 @@ class LeaveOneOut(Method):
         """Return a model for long use, with a suitable rule for incomplete rows, and a summary."""
         if self.weights:
             assert x.fading is not None
-            x = renewed(x, fading=with_exponent(x.fading, x, data))
+            x = replace_unchecked(x, fading=with_exponent(x.fading, x, data))
         x = x.split()
         if self.weights:
-            return renewed(x, learned={**x.learned, "leave_one_out": summary})
-        return renewed(x.unweighted(), learned={"leave_one_out": summary})
+            return replace_unchecked(x, learned={**x.learned, "leave_one_out": summary})
+        return replace_unchecked(x.unweighted(), learned={"leave_one_out": summary})
 
     @property
     def regresses(self) -> bool:
@@ -204,7 +204,7 @@ def with_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fading:
     known = {name: v[copies] for name, v in data.numbers.items() if name in x.features}
     numbers = {name: np.where(hidden[places[name]], np.nan, v) for name, v in known.items()}
     rest = log(x.class_prior()), x.alone_tables.unadjusted(Rows(codes))
-    terms, gaps = x.unadjusted(x.rows_of(codes, numbers)), x.shifts_of_gaps(codes)
+    terms, gaps = x.unadjusted(x.rows_of_codes(codes, numbers)), x.shifts_of_gaps(codes)
     weights = data.row_weights
     classes, counts = data.codes[-1, copies], weights[copies]
 
@@ -284,7 +284,7 @@ def distinct_rows(data: Dataset) -> Dataset:
     """Return the first of equal rows, with the sum of weights, unless a weight is below 1."""
     weights = data.row_weights
     rows, counts = _distinct_rows(data, weights)
-    return data if len(rows) == len(data) else replace(data.taken(rows), weights=counts)
+    return data if len(rows) == len(data) else replace(data.take_rows(rows), weights=counts)
 
 
 def _distinct_rows(data: Dataset, weights: Array) -> tuple[Positions, Array]:

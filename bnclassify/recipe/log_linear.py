@@ -17,7 +17,7 @@ from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
 from ..frames.dataset import Dataset
 from ..model.derived import BuiltOn
-from ..model.model import MISSING_RULE, Model, renewed
+from ..model.model import MISSING_RULE, Model, replace_unchecked
 from ..model.recipes import NO_JOINT
 from ..network.classifiers import BNC
 from ..scores.elimination import network_joint
@@ -26,10 +26,9 @@ from ..scores.fading import Fading
 from ..scores.formulas import Blend, Formula, Sum, Table
 from ..scores.rows import Rows
 from .codings import Coarsening
-from .family_terms import FamilyTerm, family_terms
-from .incomplete import make_tree, some_positions
-from .tables import PrefixTable, class_shares
-from .terms import Power
+from .family_terms import FamilyTerm, Power, family_terms
+from .incomplete_rows import make_tree, some_positions
+from .prefix_tables import PrefixTable, class_shares
 
 
 class LogLinear(BuiltOn):
@@ -39,7 +38,7 @@ class LogLinear(BuiltOn):
     """
 
     @property
-    def called(self) -> str:
+    def type_in_words(self) -> str:
         """What messages call the model."""
         return "a model with weights"
 
@@ -102,7 +101,7 @@ class LogLinear(BuiltOn):
     @property
     def no_joint(self) -> str:
         """The reason why it has no joint distribution, and the remedy."""
-        return f"{self.called} {NO_JOINT}"
+        return f"{self.type_in_words} {NO_JOINT}"
 
     @property
     def _missing_rule(self) -> str:
@@ -149,7 +148,7 @@ class LogLinear(BuiltOn):
         ]
         if not fading.usual.any():  # a sum, also of incomplete rows
             return replace(total, terms=(*total.terms, *gaps))
-        trees = self.outcomes if self.depth else (self.alone_tables.total,)
+        trees = self.value_formulas if self.depth else (self.alone_tables.total,)
         return Blend(total, log(self.class_prior()), trees, tuple(gaps), fading)
 
     def values_at(self, rows: Rows) -> Iterator[tuple[int, Array]]:
@@ -167,7 +166,7 @@ class LogLinear(BuiltOn):
     @cached_property
     def alone_tables(self) -> LogLinear:
         """The tables of the features without feature parents, averaged, with powers of 1."""
-        return renewed(
+        return replace_unchecked(
             self.of_tables, powers=((1.0,),) * len(self.features) + ((0.0,),), further=()
         )
 
@@ -185,7 +184,7 @@ class LogLinear(BuiltOn):
         return (None,) * len(self.features)
 
     @cached_property
-    def outcomes(self) -> tuple[Formula, ...]:
+    def value_formulas(self) -> tuple[Formula, ...]:
         """The trees of some of the networks as sums of tables."""
         trees, nothing = [], np.full((len(self.features), 1), -1)
         averaged = self.tables[: len(self.tables) - self.apart]
@@ -228,7 +227,7 @@ class LogLinear(BuiltOn):
     def raised(self, power: float) -> Self:
         """Return the model with the power multiplied into its weights."""
         further = tuple([raised(powers, power) for powers in self.further])
-        return renewed(self, powers=raised(self.powers, power), further=further)
+        return replace_unchecked(self, powers=raised(self.powers, power), further=further)
 
     def feature_weights(self) -> Any:
         *of_features, of_class = map(np.sum, self.powers)

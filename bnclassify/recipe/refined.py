@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes
-from ..base.immutable import EMPTY, POWER, bounded, cached_property, record
-from ..model.model import Model, renewed, rows_with
+from ..base.immutable import EMPTY, POWER, cached_property, field_bounds, record
+from ..model.model import Model, replace_unchecked, rows_with_numbers
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..scores.evaluate import values_at
@@ -20,8 +20,8 @@ from ..scores.formulas import ScaledNumber, Sum, Table, Term
 from ..scores.rows import Rows
 from .codings import Coarsening, further_codings
 from .log_linear import LogLinear
-from .tables import PrefixTable
-from .terms import NumberTerms
+from .number_terms import NumberTerms
+from .prefix_tables import PrefixTable
 from .weighted import Stacked
 
 KNOWN_TERMS = (
@@ -77,7 +77,7 @@ class Refined(LogLinear):
     True
     """
 
-    bounds = bounded(shifts=POWER, intercept=POWER, gaps=POWER)
+    bounds = field_bounds(shifts=POWER, intercept=POWER, gaps=POWER)
 
     base: LogLinear
     numbers: tuple[int, ...] = ()
@@ -143,7 +143,7 @@ class Refined(LogLinear):
             [None if a is None else power * a for a in arrays]
             for arrays in (self.shifts, self.gaps)
         )
-        return renewed(
+        return replace_unchecked(
             self,
             base=self.base.raised(power),
             of_numbers=tuple(terms),
@@ -161,14 +161,14 @@ class Refined(LogLinear):
         )
         intercept = _sum_or_none(self.intercept, other.intercept)
         base = self.base.plus(other.base)
-        return renewed(
+        return replace_unchecked(
             other, base=base, of_numbers=tuple(terms), shifts=shifts, gaps=gaps, intercept=intercept
         )
 
     def split(self) -> Refined:
         """Return the same model for long use, with the tables of each coding apart."""
         base = self.base.split()
-        return renewed(self, base=base, learned=base.learned)
+        return replace_unchecked(self, base=base, learned=base.learned)
 
     def class_prior(self) -> Array:
         """Return the shares of the classes in training."""
@@ -189,8 +189,8 @@ class Refined(LogLinear):
         """True, because it always has tables."""
         return True
 
-    def rows_of(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
-        return rows_with(self, self.numbers, codes, numbers)
+    def rows_of_codes(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
+        return rows_with_numbers(self, self.numbers, codes, numbers)
 
     def values_at(self, rows: Rows) -> Iterator[tuple[int, Array]]:
         yield from self.base.values_at(rows)
@@ -255,11 +255,13 @@ class Refined(LogLinear):
 
     def estimate(self, data: Any, prior: Any) -> Any:
         """Return the structure with tables, without powers and additional terms."""
-        return renewed(self.base, recipe=self.recipe).estimate(data, prior)
+        return replace_unchecked(self.base, recipe=self.recipe).estimate(data, prior)
 
     def learn_tables(self, data: Any, prior: Any) -> Stacked:
         """Return the structure with tables of all prefixes of families in each discretization."""
-        stacked: Stacked = renewed(self.base, recipe=self.recipe).learn_tables(data, prior)
+        stacked: Stacked = replace_unchecked(self.base, recipe=self.recipe).learn_tables(
+            data, prior
+        )
         return stacked
 
 

@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks
-from ..base.immutable import POWER, bounded, cached_property, record
+from ..base.immutable import POWER, cached_property, field_bounds, record
 from ..frames.dataset import Dataset
-from ..model.model import Model, renewed
+from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..numbers.discretizer import MovedCuts
 from ..scores.fading import Fading
 from ..scores.rows import Rows
+from .backoff_prior import concentrations_of
 from .codings import Coarsening, cut_by_class, recode
-from .counts import without_class
-from .groups import Group, learn_groups
+from .family_terms import Power, by_depth
 from .log_linear import LogLinear, shortened
-from .prior import concentrations_of
-from .tables import LeftOut, PrefixTable, class_shares
-from .terms import Power, by_depth
+from .prefix_counts import without_class
+from .prefix_tables import LeftOut, PrefixTable, class_shares
+from .stacked_families import Group, learn_groups
 
 
 @record
@@ -40,7 +40,7 @@ class Weighted(LogLinear):
     powers of their own, ``further``.
     """
 
-    bounds = bounded(powers=POWER, further=POWER)
+    bounds = field_bounds(powers=POWER, further=POWER)
 
     structure: BNC
     coarsenings: tuple[Coarsening, ...] = ()
@@ -85,10 +85,10 @@ class Weighted(LogLinear):
         return True
 
     @property
-    def called(self) -> str:
+    def type_in_words(self) -> str:
         """What messages call the model."""
         averages = "a model that averages over discretizations"
-        return averages if self.coarsenings else super().called
+        return averages if self.coarsenings else super().type_in_words
 
     @property
     def fitted(self) -> bool:
@@ -107,7 +107,7 @@ class Weighted(LogLinear):
         recipe, preparation = self.recipe, self.preparation
         moved = None if preparation is None else preparation.discretizer
         if recipe is not None and preparation is not None and isinstance(moved, MovedCuts):
-            coarse = replace(preparation, discretizer=moved.at_times[number])
+            coarse = replace(preparation, discretizer=moved.discretizers[number])
             recipe = replace(recipe, preparation=coarse)
         structure = replace(self.in_coding(number), recipe=recipe)
         if not self.tables:
@@ -164,7 +164,9 @@ class Stacked(LogLinear):
     def learn(cls, x: Weighted, data: Dataset, prior: Any) -> Stacked:
         """Count families in codings of the same rows, and learn tables; all powers are 1."""
         structure = replace(x.structure, levels=data.levels, cpts=None, learned={})
-        origin = renewed(x, structure=structure, tables=(), powers=(), learned={}, fading=None)
+        origin = replace_unchecked(
+            x, structure=structure, tables=(), powers=(), learned={}, fading=None
+        )
         coded = recode(data.codes[:-1], x.coarsenings)  # (codings, features, rows)
         classes = np.broadcast_to(data.codes[-1], (len(coded), 1, len(data)))
         codes = np.concatenate([coded, classes], axis=1)
@@ -262,7 +264,7 @@ class Stacked(LogLinear):
         further = own or others
         if own and others:
             further = [added(a, b) for a, b in zip(own, others, strict=True)]
-        return renewed(other, powers=powers, further=tuple(further))
+        return replace_unchecked(other, powers=powers, further=tuple(further))
 
     def _by_depth(self, powers: Sequence[Power]) -> tuple[Power, ...]:
         """Return powers with one number for each number of feature parents.
@@ -365,7 +367,11 @@ def without_feature_parents(x: Model) -> Any:
     network: Any = x.graph
     short = shortened(network, 0)
     averages = isinstance(x, Weighted) and x.coarsenings
-    return renewed(x, structure=short) if averages else renewed(short, recipe=x.recipe)
+    return (
+        replace_unchecked(x, structure=short)
+        if averages
+        else replace_unchecked(short, recipe=x.recipe)
+    )
 
 
 def with_own_cuts(x: Model, data: Dataset) -> Any:
@@ -374,4 +380,4 @@ def with_own_cuts(x: Model, data: Dataset) -> Any:
         return x
     codings = list(x.coarsenings)
     codings[-x.apart] = cut_by_class(codings[-x.apart], data)
-    return renewed(x, coarsenings=tuple(codings))
+    return replace_unchecked(x, coarsenings=tuple(codings))

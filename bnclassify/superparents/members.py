@@ -22,8 +22,8 @@ from ..base.arrays import (
 from ..base.immutable import cached_property
 from ..counts.contingency import Counts
 from ..network.priors import PseudoCounts
-from ..network.weighting import hide_implied, implied_values
-from ..recipe.tables import LeftOut
+from ..network.weighting import codes_without_implied, implied_values
+from ..recipe.prefix_tables import LeftOut
 from ..scores.formulas import Choice, Mixture, Sum, Table, padded
 from .cooccurrence import Cooccurrence
 from .look_up import LookUp, number_levels, spans_of
@@ -124,7 +124,7 @@ class MemberTables:
         every = np.arange(len(self.counts))
         pseudo, total = self.pseudo_counts_and_totals(self.superparents)
         cards = np.array([*self.x.counts.cards, 1])  # of a constant superparent
-        tables = self.x.prior.side_by_side(self.counts, self.feature, cards)
+        tables = self.x.prior.tables_side_by_side(self.counts, self.feature, cards)
         own_counts = self.counts[every, :, self.own_level]
         joint = (own_counts + pseudo[:, None]) / np.where(total > 0, total, 1.0)[:, None]
         tables[every, :, self.own_level] = joint
@@ -218,7 +218,9 @@ def log_mean_joint(
 def row_groups(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
     """Group rows by the number of superparents: n, or fewer if no member can be used, down to 0."""
     levels = number_levels(codes, x.counts.spans)
-    remaining = number_levels(hide_implied(codes, x.counts.cards, x.implications), x.counts.spans)
+    remaining = number_levels(
+        codes_without_implied(codes, x.counts.cards, x.implications), x.counts.spans
+    )
     equal_weights = np.ones(len(levels))
     rows = np.arange(levels.shape[1])
     for n in range(x.n, 0, -1):

@@ -12,21 +12,21 @@ import numpy as np
 
 from ..base.arrays import Array, Positions, normalize
 from ..base.checks import OneOf, Optional, Whole
-from ..base.immutable import COUNT, bounded, cached_property, record
+from ..base.immutable import COUNT, cached_property, field_bounds, record
 from ..base.messages import listed, shown
 from ..counts.contingency import Recoding
 from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, frame_of
 from ..frames.schema import Levels
 from ..frames.training import find_schema
-from ..model.counted import estimated
+from ..model.counted import estimate_from_counts
 from ..model.model import MISSING_RULE, Model, PictureNotes
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
 from ..network.ensemble import Average
 from ..network.families import Family
 from ..network.priors import Dirichlet, MEstimate, Prior
-from ..recipe.tables import LeftOut
+from ..recipe.prefix_tables import LeftOut
 from ..scores.formulas import Computed, Formula
 from ..scores.rows import Rows
 from .cooccurrence import Cooccurrence, count_cooccurrence
@@ -80,7 +80,7 @@ class ANDE(Average):
     1727    0.09  0.11  0.11    0.7
     """
 
-    bounds = bounded(min_count=COUNT, subsumption=COUNT)
+    bounds = field_bounds(min_count=COUNT, subsumption=COUNT)
 
     class_var: Hashable
     features: tuple[Hashable, ...]
@@ -187,7 +187,7 @@ class ANDE(Average):
                 "averaged n-dependence estimators need smooth or m, which also define the joint "
                 f"probability of superparents and class; got {shown(prior)}."
             )
-        return estimated(self, data, prior)
+        return estimate_from_counts(self, data, prior)
 
     def count_all(self, data: Countable, prior: Prior) -> tuple[Cooccurrence]:
         return (count_cooccurrence(data, max(self.n + 1, 1 if self.subsumption is None else 2)),)
@@ -198,20 +198,20 @@ class ANDE(Average):
     def tabulate(self, tally: Tally) -> ANDE:
         return replace(self, counts=tally.counts[0], prior=tally.prior, learned={})
 
-    def recoded(
+    def recoded_counts(
         self, counts: tuple[Cooccurrence], recodings: Mapping[Hashable, Recoding], before: Model
     ) -> tuple[Cooccurrence]:
         return (counts[0].recoded([recodings[name] for name in self.variables]),)
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def properties_to_agree(self) -> dict[str, Any]:
         names = ("n", "min_count", "subsumption", "weighting", "prior")
-        return {**super().settings, **{name: getattr(self, name) for name in names}}
+        return {**super().properties_to_agree, **{name: getattr(self, name) for name in names}}
 
     @cached_property
     def score(self) -> Formula:
         """The log of the mean joint of the estimators that each row uses, from their counts."""
-        return Computed(self._scores_by_counts, self.called, self._formula_of_members)
+        return Computed(self._scores_by_counts, self.type_in_words, self._formula_of_members)
 
     def _scores_by_counts(self, rows: Rows) -> Array:
         return log_joint_by_blocks(
@@ -238,7 +238,7 @@ class ANDE(Average):
         return {(self.class_var, feature): 1.0 for feature in self.features}
 
     @property
-    def picture(self) -> PictureNotes:
+    def picture_notes(self) -> PictureNotes:
         if not self.n:
             return PictureNotes()
         phrase = "a feature is the parent" if self.n == 1 else "two features are the parents"
@@ -357,5 +357,5 @@ def ande(
     levels = None if schema is None else schema.select((*chosen, class_var)).levels
     settings = {"n": n, "features": None if features is None else chosen, "min_count": min_count}
     step = Step("ande", ande, settings | {"subsumption": subsumption, "weights": weights})
-    recipe = Recipe.of(class_var, step, schema)
+    recipe = Recipe.of_step(class_var, step, schema)
     return ANDE(class_var, chosen, levels, n, min_count, subsumption, weights, recipe=recipe)

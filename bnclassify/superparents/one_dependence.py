@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Array, Codes, Positions, blocks, log
-from ..base.immutable import PROBABILITY, bounded, cached_property, record
+from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..counts.contingency import Recoding, contingency_tables
 from ..counts.pairs import check_all_pairs, count_pairs
 from ..frames.dataset import Dataset
@@ -65,7 +65,7 @@ class AODE(Average):
     ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
     """
 
-    bounds = bounded(priors=PROBABILITY, superparents=PROBABILITY, children=PROBABILITY)
+    bounds = field_bounds(priors=PROBABILITY, superparents=PROBABILITY, children=PROBABILITY)
 
     class_var: Hashable
     features: tuple[Hashable, ...]
@@ -144,7 +144,7 @@ class AODE(Average):
         for block in blocks(len(cards), int(cards.max(initial=1)) * len(classes) * len(feature)):
             start = ends[block.start]
             rows = slice(start, ends[block.stop])
-            cpts = prior.side_by_side(square[rows], feature, cards, configurations[rows])
+            cpts = prior.tables_side_by_side(square[rows], feature, cards, configurations[rows])
             for first, last in pairwise(ends[block.start : block.stop + 1]):
                 others = cpts[first - start : last - start].transpose(2, 0, 1)
                 own = np.empty((len(feature) - (last - first), *others.shape[1:]))
@@ -154,12 +154,12 @@ class AODE(Average):
         return replace(
             self,
             priors=prior(np.tile(classes, (len(cards), 1)), axis=1),
-            superparents=prior.side_by_side(singles, feature, cards, len(classes)).T.copy(),
+            superparents=prior.tables_side_by_side(singles, feature, cards, len(classes)).T.copy(),
             children=tuple(children),
             learned=learned,
         )
 
-    def recoded(
+    def recoded_counts(
         self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any
     ) -> Any:
         n, by_member = len(self.features), counts
@@ -171,7 +171,9 @@ class AODE(Average):
             ]
             by_member = tuple([(*own, classes) for own in tables])
         members = zip(self.members, by_member, strict=True)
-        by_member = tuple([member.recoded(tables, recodings, before) for member, tables in members])
+        by_member = tuple(
+            [member.recoded_counts(tables, recodings, before) for member, tables in members]
+        )
         if not (self._has_square and isinstance(by_member[0][-1], np.ndarray)):
             return by_member
         (*_, classes), total = by_member[0], self.spans[-1].stop
@@ -229,8 +231,10 @@ class AODE(Average):
     def score(self) -> Formula:
         """The mean of estimators, by look-up unless the array of all level pairs is large."""
         if not self._has_square:
-            return self.mean_of_members()
-        return Computed(self._scores_by_look_up, self.called, self.mean_of_members, averages=True)
+            return self.mean_formula()
+        return Computed(
+            self._scores_by_look_up, self.type_in_words, self.mean_formula, averages=True
+        )
 
     def _scores_by_look_up(self, rows: Rows) -> Array:
         return log_joint_by_blocks(self._joint_by_look_up, rows.codes, len(self.known_levels[-1]))

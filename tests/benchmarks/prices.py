@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import bnclassify as bn
-from bnclassify.recipe import held_out, powers
+from bnclassify.recipe import conditional_likelihood, held_out_terms
 from bnclassify.recipe.default import TERMS
 from bnclassify.recipe.leave_one_out import LeaveOneOut
 from bnclassify.sklearn import BNCClassifier
@@ -40,7 +40,7 @@ def without_term(name: str) -> dict[str, Any]:
 
 def fixed(*arguments: Any, **options: Any) -> Any:
     """Weigh blocks with their initial precisions."""
-    return powers.weigh_blocks(*arguments, **{**options, "search": False})
+    return conditional_likelihood.weigh_blocks(*arguments, **{**options, "search": False})
 
 
 PARTS: dict[str, tuple[dict[str, Any], list[Any]]] = {
@@ -52,7 +52,7 @@ PARTS: dict[str, tuple[dict[str, Any], list[Any]]] = {
     "depths": (without_term("depths"), []),
     "shifts of missing values": (without_term("gaps"), []),
     "regression": ({}, [patch.object(LeaveOneOut, "regresses", property(lambda method: False))]),
-    "searched precisions": ({}, [patch.object(held_out, "weigh_blocks", fixed)]),
+    "searched precisions": ({}, [patch.object(held_out_terms, "weigh_blocks", fixed)]),
     "feature parents": ({"dag_args": {"kdbk": 0}}, []),
     "folds": ({"lp_args": {"held_out_args": {"folds": 10**9}}}, []),
 }

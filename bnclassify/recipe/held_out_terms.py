@@ -10,17 +10,17 @@ import numpy as np
 
 from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import EMPTY, cached_property
-from ..model.model import renewed
+from ..model.model import replace_unchecked
 from ..scores.fading import Fading
-from .counts import without_class
-from .design import Design
-from .incomplete import learn_fading
+from .additional_terms import Refinement
+from .conditional_likelihood import PRECISION, Powers, Problem, maximize, odds, weigh_blocks
+from .design_matrix import Design
+from .family_terms import Power
+from .incomplete_rows import learn_fading
 from .log_linear import LogLinear
-from .powers import PRECISION, Powers, Problem, maximize, odds, weigh_blocks
+from .prefix_counts import without_class
+from .prefix_tables import LeftOut
 from .refined import ADDITIVE
-from .refinement import Refinement
-from .tables import LeftOut
-from .terms import Power
 
 RIDGE = 1.0
 """The precision of the weights of logistic regression."""
@@ -233,9 +233,9 @@ class HeldOutTerms:
         """Return the model of the class alone, with tables with at most this number of parents."""
         stacked = self.terms.stacked
         nothing = (0.0,) * len(stacked.structure.features)
-        base = renewed(stacked, powers=(*nothing, 1.0), most_parents=parents)
+        base = replace_unchecked(stacked, powers=(*nothing, 1.0), most_parents=parents)
         if not self.terms.asked:
-            return renewed(base, fading=self.fading)
+            return replace_unchecked(base, fading=self.fading)
         return self.terms.assemble(base, {}, {}, self.fading)
 
 
@@ -267,9 +267,9 @@ class Regression:
         """Return the model, whose tables, with powers of 0, have at most this number of parents."""
         by_class = self.problem.by_class(self.weights)
         of_columns = _weights_by_block(by_class, self.held.regression_blocks())
-        stacked = renewed(self.held.terms.stacked.raised(0.0), most_parents=parents)
+        stacked = replace_unchecked(self.held.terms.stacked.raised(0.0), most_parents=parents)
         found = self.held.terms.assemble(stacked, {}, of_columns, self.held.fading)
-        return renewed(found, intercept=of_columns["intercept"][0])
+        return replace_unchecked(found, intercept=of_columns["intercept"][0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,9 +337,9 @@ class WeightedFit:
             powers[:-1] = self._powers_by_feature(by_number)
             depth = held.depths[-1]
         further = tuple(map(self._powers_of_all_families, stacked.apart_families, found["codings"]))
-        base = renewed(stacked, powers=tuple(powers), most_parents=depth, further=further)
+        base = replace_unchecked(stacked, powers=tuple(powers), most_parents=depth, further=further)
         if not held.terms.asked:
-            return renewed(base, fading=held.fading)
+            return replace_unchecked(base, fading=held.fading)
         of_scales = {
             terms.name: found[terms.name][0] for terms in held.terms.of_numbers if terms.gaussians
         }

@@ -15,8 +15,8 @@ from ..network.families import Scope
 from ..scores.elimination import network_joint
 from ..scores.factors import Factor
 from ..scores.fading import Fading
-from .powers import common_power
-from .tables import LeftOut, PrefixTable
+from .conditional_likelihood import common_power
+from .prefix_tables import LeftOut, PrefixTable
 
 _MOST_CELLS = 2**20  # maximum number of cells of a table in a tree
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, Positions, blocks, log_sum_exp
 from ..base.immutable import cached_property
-from .design import Design
+from .design_matrix import Design
 
 COMMON_PRECISION = 1.0
 """Precision of the normal prior of the common power, whose mean is 1."""

@@ -15,11 +15,11 @@ from ..frames.numeric import as_floats
 from ..frames.schema import MISSING
 from ..model.model import Model
 from ..scores.fading import Fading
-from .cases import column_order
-from .design import Design
+from .content_order import column_order
+from .design_matrix import Design
+from .number_terms import SCALES, NumberTerms, fit_terms, normal_scores
+from .prefix_tables import LeftOut
 from .refined import Refined
-from .tables import LeftOut
-from .terms import SCALES, NumberTerms, fit_terms, normal_scores
 from .weighted import Stacked
 
 _MOST_SHIFTS = 2**10  # levels with a shift; shifts of rarer levels would be shrunk to almost 0

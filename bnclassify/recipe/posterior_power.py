@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from ..base.immutable import POWER, bounded, cached_property, record
+from ..base.immutable import POWER, cached_property, field_bounds, record
 from ..frames.dataset import Dataset
 from ..model.counted import CountedModel
-from ..model.derived import Derived, forwarding
+from ..model.derived import Derived, forward_to_basis
 from ..model.model import Model
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.methods import Method
 from ..network.priors import Prior, check_positive
 from ..scores.formulas import Formula, Raised
+from .backoff_prior import check_prefix_prior
+from .conditional_likelihood import COMMON_PRECISION, common_power, log_likelihood, odds
 from .leave_one_out import LeaveOneOutSummary, rows_to_hold_out
-from .powers import COMMON_PRECISION, common_power, log_likelihood, odds
-from .prior import check_prefix_prior
 
 
 @record
-@forwarding("members", "picture", "feature_weights", "is_average")
+@forward_to_basis("members", "picture_notes", "feature_weights", "is_average")
 @dataclass(frozen=True, eq=False, repr=False)
 class Powered(Derived):
     """A model whose posterior has a power and is normalized: P(c | x) ∝ P₀(c | x)^τ of ``base``.
@@ -31,18 +31,18 @@ class Powered(Derived):
     If a share h of the features is missing, the power is τ + (1 − τ) h.
     """
 
-    bounds = bounded(power=POWER)
+    bounds = field_bounds(power=POWER)
 
     base: Model
     power: float
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
 
-    called = "a model with a power"
+    type_in_words = "a model with a power"
 
     estimate = Derived.estimate_base
 
-    no_joint = f"{called} {NO_JOINT}"
+    no_joint = f"{type_in_words} {NO_JOINT}"
 
     def __post_init__(self) -> None:
         """Raise a ValueError unless the power is the learned one."""
@@ -76,7 +76,7 @@ class LeaveOneOutPower(Method):
         fitted = x.estimate(data, prior)
         if not isinstance(fitted, CountedModel):
             raise TypeError(
-                f"held_out must be None for {x.called}, for which 'power' is not defined."
+                f"held_out must be None for {x.type_in_words}, for which 'power' is not defined."
             )
         rows, weights, left_out, n = rows_to_hold_out(data, 1)
         logs = fitted.log_joint_left_out(data, prior, rows, left_out)

@@ -1,126 +1,28 @@
-"""Terms of log-linear models: log tables times powers, scores and Gaussians of numbers."""
+"""Terms of numeric features in log-linear models: scores on scales, Gaussians and slopes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..base import special
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, blocks, log
+from ..base.arrays import Array, ArrayOf, Mask, Positions, blocks
 from ..base.immutable import (
     ANY_NUMBER,
     COUNT,
     POSITIVE,
     POWER,
     Immutable,
-    bounded,
     cached_property,
+    field_bounds,
     record,
 )
-from ..counts.contingency import flat_index
-from ..network.families import Scope
 from ..scores.formulas import Slope, Student
 from ..scores.students import residual_and_leverage
-from .tables import LeftOut, PrefixTable, class_probabilities, feature_probabilities
-
-_CALL = 2**12  # number of values that are looked up in the time that a call takes
-
-Power: TypeAlias = float | tuple[float, ...]
-"""The power of the table of a family, or one power per number 0, 1, … of its feature parents."""
-
-
-class RaisedTable:
-    """The log tables of a family times their powers by number of parents.
-
-    Their sum is written out as a table, if it is not too large, once rows have been asked for as
-    many values as it has; the values of fewer rows are worked out from the counts.
-    """
-
-    def __init__(
-        self, table: PrefixTable, features: Scope, powers: Array, most_cells: float
-    ) -> None:
-        self.table = table
-        self.features = features
-        self.powers = powers
-        self.most_cells = most_cells
-        self.of_class = len(features) < len(table.cards)
-        self._asked = 0
-
-    @cached_property
-    def written(self) -> Array:
-        """The logs of all configurations, (values of the features, classes)."""
-        levels, *cards = self.table.cards
-        logs = self._sum_of_powers(self.table.grids_by_depth())
-        columns = levels if self.of_class else logs.shape[-1]
-        return np.broadcast_to(logs, (*cards, *logs.shape[-2:])).reshape(-1, columns)
-
-    @cached_property
-    def direct(self) -> Array | None:
-        """The logs of the levels of a feature without feature parents, and 0 for missing values."""
-        if self.of_class or len(self.features) > 1:
-            return None
-        logs = float(self.powers[-1]) * log(self.table.alone())
-        return np.concatenate([logs, np.zeros((1, logs.shape[1]))])
-
-    def _sum_of_powers(self, values: Iterator[Array]) -> Array:
-        pairs = zip(values, self.powers.tolist(), strict=True)
-        return np.asarray(sum(power * log(value) for value, power in pairs if power))
-
-    def logs(self, codes: Codes | Mapping[int, Codes]) -> Array:
-        """Return the logs of rows, (rows or 1, classes or 1)."""
-        if self.direct is not None:
-            return self.direct.take(codes[self.features[0]], axis=0, mode="wrap")
-        members = [codes[i] for i in self.features]
-        if not self._is_worth_writing(members):
-            return self._work_out(members)
-        if not members:
-            return self.written
-        if min(code.min(initial=0) for code in members) >= 0:
-            return self._look_up(self.written, members)
-        complete: Mask = np.logical_and.reduce([code >= 0 for code in members])
-        logs = np.empty((len(complete), self.written.shape[1]))
-        logs[complete] = self._look_up(self.written, [code[complete] for code in members])
-        logs[~complete] = self._work_out([code[~complete] for code in members])
-        return logs
-
-    def _is_worth_writing(self, members: list[Codes]) -> bool:
-        """Whether looking up the values of rows is worth writing the table."""
-        rows = len(members[0]) if members else 1
-        self._asked += rows * self.table.prefixes[-1].counts.shape[1] + _CALL
-        return self.table.cells <= min(self.most_cells, self._asked)
-
-    def alone(self, codes: Codes) -> Array:
-        """Return the log table without feature parents at rows, times the sum of the powers."""
-        table, n = self.table, self.table.root + 1
-        short = PrefixTable(table.cards[:1], table.prefixes[:n], table.masses[:n], table.nested)
-        *_, values = feature_probabilities(short, [codes])
-        return np.asarray(self.powers.sum() * log(values))
-
-    def _look_up(self, logs: Array, members: list[Codes]) -> Array:
-        """Return the logs of rows in which all of the family is observed."""
-        levels, *parent_cards = self.table.cards
-        cards = parent_cards if self.of_class else [*parent_cards, levels]
-        ordered = members if self.of_class else [*members[1:], members[0]]
-        return logs.take(flat_index(ordered, cards), axis=0, mode="clip")
-
-    def _work_out(self, members: list[Codes]) -> Array:
-        """Return the logs of rows from the counts."""
-        if self.of_class:
-            return self._sum_of_powers(
-                class_probabilities(self.table, members, len(members[0]) if members else 1)
-            )
-        return self._sum_of_powers(feature_probabilities(self.table, members))
-
-
-def by_depth(power: Power, n: int) -> Array:
-    """Return the powers of the n tables of a family; one number is that of the last."""
-    if isinstance(power, tuple):
-        return np.array(power)
-    return np.array([0.0] * (n - 1) + [power])
-
+from .prefix_tables import LeftOut
 
 SHAPE, RATE = 2.0, 0.5
 """Parameters of the inverse gamma prior of a variance."""
@@ -137,7 +39,7 @@ _LEAST_STEP = 1e-305  # difference of knots below which slopes overflow
 class Scale(Immutable):
     """A function from numbers to scores: linear between ``knots``, and constant beyond them."""
 
-    bounds = bounded(knots=ANY_NUMBER, scores=ANY_NUMBER)
+    bounds = field_bounds(knots=ANY_NUMBER, scores=ANY_NUMBER)
 
     knots: Array
     scores: Array
@@ -204,7 +106,7 @@ class GaussianTerm(Immutable):
     positions among the numbers.
     """
 
-    bounds = bounded(
+    bounds = field_bounds(
         parents=COUNT, means=ANY_NUMBER, roots=ANY_NUMBER, shapes=(SHAPE, COUNT[1]), rates=POSITIVE
     )
 
@@ -356,7 +258,7 @@ def _log_student(shapes: Array, rates: Array, residual: Array, leverage: Array) 
 class NumberTerms(Immutable):
     """Terms of all numeric features on one scale: a Gaussian or none, times powers; slopes."""
 
-    bounds = bounded(powers=POWER, slopes=POWER)
+    bounds = field_bounds(powers=POWER, slopes=POWER)
 
     name: str
     scales: tuple[Scale, ...]

@@ -13,7 +13,7 @@ import numpy as np
 from ..base import special
 from ..base.arrays import BLOCK_CELLS, TOLERANCE, Array, Positions
 from ..base.checks import Real, must_be
-from ..base.immutable import POSITIVE, Immutable, bounded, cached_property, record
+from ..base.immutable import POSITIVE, Immutable, cached_property, field_bounds, record
 from ..frames.dataset import Dataset
 from ..network.priors import (
     LEAST_AMOUNT,
@@ -26,8 +26,8 @@ from ..network.priors import (
     PseudoCounts,
     is_nested,
 )
-from .counts import PrefixCounts, count_nested, owners
-from .tables import PrefixTable, Stack, shrunk
+from .prefix_counts import PrefixCounts, count_nested, owners
+from .prefix_tables import PrefixTable, Stack, shrunk
 
 LEAST, MOST = 0.5, 5000.0
 """The range of concentrations."""
@@ -283,7 +283,7 @@ class BackOff(Immutable):
     Witten and Bell (1991) add one per level and configuration.
     """
 
-    bounds = bounded(per_level=POSITIVE)
+    bounds = field_bounds(per_level=POSITIVE)
 
     nested = True
 
