@@ -212,7 +212,7 @@ def interacting_pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list
 
     less the free parameters (r_a − 1)(r_b − 1)(r_c − 1)(C − 1) of a term of three features and C
     classes, with r the numbers of levels that are not missing. Example: the class is the parity of
-    three binary columns in 100 rows. Two of them do not predict it: this is 100 ln 2 − 0 − 1 = 68.3.
+    three binary columns in 100 rows. Two of them do not predict it: 100 ln 2 − 0 − 1 = 68.3.
     """
     step = max(1, len(data) // _SCREENED_ROWS)
     n_classes, every = data.cards[-1], np.array(data.cards[:-1])
