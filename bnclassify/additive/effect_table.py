@@ -20,9 +20,16 @@ from ..base.arrays import (
     T,
     log,
     log_normalize,
-    share_out,
+    softmax,
 )
-from ..base.immutable import ANY_NUMBER, PROBABILITY, Immutable, bounded, cached_property, record
+from ..base.immutable import (
+    ANY_NUMBER,
+    PROBABILITY,
+    Immutable,
+    cached_property,
+    field_bounds,
+    record,
+)
 from ..base.messages import shown
 from ..counts.contingency import flat_index
 from ..frames.dataset import Dataset
@@ -33,7 +40,7 @@ from ..model.derived import BuiltOn
 from ..model.model import MISSING_RULE, Model, unsupported_error
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
-from ..numbers.cut_points import interval_labels, written_point
+from ..numbers.cut_points import interval_labels, point_as_text
 from ..numbers.discretizer import Discretizer
 from ..numbers.preparation import Preparation
 from ..numbers.rare_levels import Merger
@@ -68,7 +75,7 @@ class PairEffects(Immutable):
     groups: tuple[Positions, Positions]
     table: Array
 
-    bounds = bounded(table=ANY_NUMBER)
+    bounds = field_bounds(table=ANY_NUMBER)
 
     @property
     def score_term(self) -> Table:
@@ -123,7 +130,7 @@ class EffectTable(BuiltOn):
     unknown: UnknownEffects | None = None
     pairs: tuple[PairEffects, ...] = ()
 
-    bounds = bounded(tables=ANY_NUMBER, constant=ANY_NUMBER, shares=PROBABILITY)
+    bounds = field_bounds(tables=ANY_NUMBER, constant=ANY_NUMBER, shares=PROBABILITY)
 
     fitted = True
     no_joint = f"a table of effects {NO_JOINT}"
@@ -232,7 +239,7 @@ class EffectTable(BuiltOn):
     def class_prior(self) -> Array:
         """Return the posteriors if nothing is known: the class shares, if these are known."""
         nothing = np.full((len(self.features), 1), -1)
-        return share_out(scores_at(self.score, Rows(nothing, unknown=nothing < 0))[0], axis=0)
+        return softmax(scores_at(self.score, Rows(nothing, unknown=nothing < 0))[0], axis=0)
 
     @cached_property
     def _log_likelihoods_of_values(self) -> tuple[Array, ...]:
@@ -275,7 +282,7 @@ class Values(NamedTuple):
     @classmethod
     def from_cuts(cls, cuts: Sequence[float]) -> Values:
         """Return the intervals between cut points."""
-        return cls(interval_labels(map(written_point, cuts)), tuple(cuts))
+        return cls(interval_labels(map(point_as_text, cuts)), tuple(cuts))
 
 
 def build_effect_table(
@@ -426,7 +433,7 @@ def training_rows(x: Model, dataset: InFull) -> Dataset:
     """Return the training rows as a model reads them: with a class, and a weight above 0."""
     data = read_for_model(x, dataset, argument="dataset").select(x.variables)
     used = data.codes[data.positions[x.class_var]] >= 0
-    return data.taken(used & (data.row_weights > 0))
+    return data.take_rows(used & (data.row_weights > 0))
 
 
 def with_value_shares(x: EffectTable, dataset: InFull) -> EffectTable:

@@ -11,8 +11,8 @@ import pandas as pd
 
 from ..base.arrays import Array, Mask, Positions
 from ..base.checks import Optional, Whole
-from ..base.messages import listed, repeated, shown
-from ..frames.dataset import Dataset, Opened, match
+from ..base.messages import listed, repeated_items, shown
+from ..frames.dataset import Dataset, Opened, codes_by_levels
 from ..frames.opening import InFull, open_rows
 from ..inference.evidence import target_position
 from ..model.arguments import check_fitted, encode_for_model
@@ -119,7 +119,7 @@ def effects(
         )
     c = target_position(names, target)
     columns = list(names) if c is None else [names[c]]
-    if twice := repeated([*RESERVED, *columns]):
+    if twice := repeated_items([*RESERVED, *columns]):
         raise ValueError(f"x must have classes of other names than {listed(twice)}. Rename them.")
     check_no_missing_label(table)
     rows: list[_Row] = [(table.class_var, BASE if c is None else names[1 - c], "", "")]
@@ -152,7 +152,9 @@ def _share_columns(x: EffectTable, rows: Opened[Dataset], c: int | None) -> dict
     counts = _row_weights_in_tables(x, data)
     shares = {"share": np.concatenate([[1.0], *[n.ravel() / (n.sum() or 1.0) for n in counts]])}
     if has_class:
-        labels = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
+        labels = codes_by_levels(
+            data, (x.class_var,), x.known_levels[-1:], unseen="missing"
+        ).ravel()
         weights = list[Array]()
         for used in (labels == c, labels >= 0):
             tables = [data.row_weights[used].sum(), *_row_weights_in_tables(x, data, used)]

@@ -16,7 +16,7 @@ from ..base import graphs
 from ..base.arrays import Array, Positions
 from ..base.checks import Instance, check_name, must_be
 from ..base.immutable import record
-from ..base.messages import listed, plain, repeated, shown
+from ..base.messages import listed, repeated_items, shown, to_python_scalar
 from ..frames.dataset import Dataset, Opened
 from ..frames.opening import InFull, open_rows
 from ..frames.records import is_missing
@@ -293,7 +293,7 @@ def _check_columns_of_effects(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table that has the columns that it needs, each once, or raise an error."""
     columns = list(table.columns)
     needed = ["feature", "value", *["given_value"] * ("given" in columns)]
-    if twice := repeated(columns):
+    if twice := repeated_items(columns):
         raise ValueError(f"table must have distinct columns; got {listed(twice)} twice.")
     if absent := [name for name in needed if name not in columns]:
         raise KeyError(f"table must have a column {listed(absent)}; got {listed(columns)}.")
@@ -330,8 +330,11 @@ def _read_classes_and_base(
         )
     base = numbers.ravel() if len(values) else np.zeros(len(names))
     if len(names) > 1:
-        return tuple(map(plain, names)), base
-    classes: tuple[Hashable, Hashable] = plain(values.iloc[0]), plain(names[0])
+        return tuple(map(to_python_scalar, names)), base
+    classes: tuple[Hashable, Hashable] = (
+        to_python_scalar(values.iloc[0]),
+        to_python_scalar(names[0]),
+    )
     if classes[0] == classes[1] or is_missing(classes[0]):
         raise ValueError(must_be("table", "a table of two different classes", classes))
     return classes, np.append(0.0, base)
@@ -348,7 +351,7 @@ class _Axis:
 
     def position_of(self, value: Hashable) -> int | None:
         """Return the position of a value, None if it has none."""
-        label: Hashable = plain(value)
+        label: Hashable = to_python_scalar(value)
         is_label = self.feature_values.cuts is None or label == MISSING
         return self.positions.get(label if is_label else _parse_interval(label))
 
@@ -363,7 +366,7 @@ def _parse_interval(value: object) -> pd.Interval[float] | None:
 
 def _read_values_of_feature(name: Hashable, column: pd.Series[Any]) -> Values:
     """Return the values of a feature without missing ones, or raise."""
-    values = list(dict.fromkeys(list[Hashable](map(plain, column))))
+    values = list(dict.fromkeys(list[Hashable](map(to_python_scalar, column))))
     if any(map(is_missing, values)):
         raise ValueError(
             f"value must be a label, an interval or '(missing)'; got nothing for {shown(name)}."

@@ -13,7 +13,7 @@ from ..base.arrays import Positions, log_normalize, weights_at
 from ..base.checks import Instance, OneOf
 from ..base.immutable import record
 from ..base.messages import listed, shown, warn
-from ..frames.dataset import Dataset, match
+from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.opening import InFull, open_rows
 from ..frames.schema import Columns
 from ..model.arguments import check_fitted, check_has_rows, check_not_dropped, encode_for_model
@@ -301,7 +301,7 @@ def fit_monotone(
 
 def _mean_log_loss(x: EffectTable, data: Dataset) -> float:
     """Return the mean of -ln P(class | features), weighted, in the rows with a class."""
-    classes = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
+    classes = codes_by_levels(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
     known = np.flatnonzero(classes >= 0)
     logs = log_normalize(scores_at(x.score, x.rows_to_score(data, "missing").take(known)))
     weights = weights_at(data.weights, known)

@@ -24,7 +24,7 @@ from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, blocks, log_no
 from ..base.checks import OneOf, Whole, must_be
 from ..base.immutable import cached_property
 from ..base.messages import listed, shown, warn
-from ..frames.dataset import match
+from ..frames.dataset import codes_by_levels
 from ..frames.opening import InFull
 from ..model.arguments import encode_for_model
 from ..model.model import Model
@@ -161,7 +161,7 @@ def _grouped_training_rows(
     weights = data.row_weights
     groups = [_groups_of_values(x, i, placed.codes[i], weights) for i in range(len(x.features))]
     coded = np.array([of[own] for of, own in zip(groups, placed.codes, strict=True)], dtype=np.int8)
-    classes = match(data, (x.class_var,), x.known_levels[-1:])[0].astype(np.intp)
+    classes = codes_by_levels(data, (x.class_var,), x.known_levels[-1:])[0].astype(np.intp)
     n = number_of_cases(raw)
     number = int(min(_FOLDS if n <= _MANY else _FOLDS_OF_MANY, n))
     split = split_rows(raw, number)

@@ -15,7 +15,7 @@ import pandas as pd
 from ..base import special
 from ..base.arrays import TOLERANCE, Array, ArrayOf
 from ..base.checks import OneOf, Optional, Real, Whole, must_be
-from ..base.immutable import ANY_NUMBER, POSITIVE, bounded, cached_property, record
+from ..base.immutable import ANY_NUMBER, POSITIVE, cached_property, field_bounds, record
 from ..base.messages import listed
 from ..frames.dataset import Dataset
 from ..frames.schema import MISSING
@@ -67,7 +67,7 @@ class Scorecard(EffectTable):
     unit: float = 1.0
     start: int = 0
 
-    bounds = bounded(unit=POSITIVE, tables=ANY_NUMBER, constant=ANY_NUMBER)
+    bounds = field_bounds(unit=POSITIVE, tables=ANY_NUMBER, constant=ANY_NUMBER)
 
     no_joint = f"a scorecard {NO_JOINT}"
 

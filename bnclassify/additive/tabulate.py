@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base import special
-from ..base.arrays import Array, Positions, log, share_out
+from ..base.arrays import Array, Positions, log, softmax
 from ..base.immutable import record
 from ..base.messages import listed
 from ..frames.dataset import Dataset
@@ -21,7 +21,7 @@ from ..inference.value_of_information import density_grid
 from ..model.arguments import check_fitted, read_for_model
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Step
-from ..numbers.cut_points import describe_intervals, readable, shortest_cuts
+from ..numbers.cut_points import describe_intervals, readable_points, shortest_cuts
 from ..scores.evaluate import (
     alone_at,
     effects_at,
@@ -265,7 +265,7 @@ def _make_grid(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array) -> _
         return _Grid(values, codes, mass, mass, position)
     if cuts is None:  # a density, on a grid
         numbers, codes = np.array(labels[:card], dtype=np.float64), np.zeros(card, dtype=np.intp)
-        chosen = np.unique(np.array(readable(numbers[:-1].tolist()), dtype=np.float64))
+        chosen = np.unique(np.array(readable_points(numbers[:-1].tolist()), dtype=np.float64))
         not_empty = np.unique(np.searchsorted(chosen, numbers, side="left"))[:-1]
         chosen = chosen[not_empty]
     else:
@@ -321,7 +321,7 @@ def _feature_distributions(
     prior, masses = x.class_prior(), []
     for name, of_levels in zip(x.features, logs, strict=True):
         widths = density_grid(x.densities[name])[1] if name in x.densities else np.ones(1)
-        mass = share_out(of_levels + log(widths)[:, None], axis=0) @ prior
+        mass = softmax(of_levels + log(widths)[:, None], axis=0) @ prior
         masses.append(np.maximum(np.nan_to_num(mass), LEAST_MASS))
     return masses
 

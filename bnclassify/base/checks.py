@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from .messages import did_you_mean, listed, plain, shown
+from .messages import did_you_mean, listed, shown, to_python_scalar
 
 Unseen: TypeAlias = Literal["error", "missing"]
 
@@ -106,7 +106,7 @@ class Real:
 
     def check(self, argument: str, value: object) -> float:
         """Return the value as a number of Python's own, or raise an error."""
-        number: float = plain(value)
+        number: float = to_python_scalar(value)
         is_real = isinstance(number, RealNumber) and not isinstance(number, bool)
         try:
             size = float(number) if is_real else inf
@@ -167,7 +167,7 @@ class OneOf(Generic[T]):
         if not self.noun:
             expected = f"one of {listed(self.options, most=20)}"
             raise ValueError(must_be(argument, expected, value, did_you_mean(value, self.options)))
-        raise KeyError(must_be(argument, self.noun, value, available(value, self.options)))
+        raise KeyError(must_be(argument, self.noun, value, options_sentence(value, self.options)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +235,7 @@ class Optional(Generic[R]):
         return None if value is None else self.other.check(argument, value)
 
 
-def available(name: object, options: Collection[Hashable]) -> str:
+def options_sentence(name: object, options: Collection[Hashable]) -> str:
     """Return a sentence with the options similar to a name or, if none is, with all options."""
     return did_you_mean(name, options) or f"Available: {listed(options)}."
 
@@ -255,7 +255,7 @@ def check_columns(
     if not chosen.issubset(existing):
         absent = [name for name in names if name not in existing]
         found = (
-            f" in the data. {available(absent[0], options)}"
+            f" in the data. {options_sentence(absent[0], options)}"
             if existing
             else "; the data have no columns."
         )

@@ -24,7 +24,7 @@ def find_cycle(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[Vertex]:
     return []
 
 
-def layers(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]:
+def topological_layers(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]:
     """Sort the vertices of an acyclic graph into layers, each with parents in earlier ones only.
 
     Within a layer vertices keep the order of ``parents``.
@@ -38,7 +38,7 @@ def layers(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]:
     return result
 
 
-def components(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]:
+def connected_components(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]:
     """Sort the vertices into connected components, regardless of the directions of arcs.
 
     Components and the vertices in them keep the order of ``parents``.
@@ -71,7 +71,7 @@ def maximum_forest(weights: Array, keep: Mask, roots: Iterable[int]) -> list[int
     """Return the parents in the forest of maximum weight, -1 for roots; first tied edges win."""
     n = len(weights)
     i, j = np.nonzero(np.triu(keep & _forest_candidates(np.where(keep, weights, _ABSENT)), 1))
-    order = descending(weights[i, j])
+    order = descending_order(weights[i, j])
     neighbors: list[list[int]] = [[] for _ in range(n)]
     for first, second in _join_components(
         n, zip(i[order].tolist(), j[order].tolist(), strict=True)
@@ -207,7 +207,7 @@ def _expand_contracted_group(
     return parent
 
 
-def descending(weights: Array) -> Positions:
+def descending_order(weights: Array) -> Positions:
     """Order positions by descending weight, ties by position.
 
     Weights within ``TOLERANCE`` of each other, relative to large weights, are tied.
@@ -257,12 +257,12 @@ class ChangingDag:
             self.reach[vertex] = self.reach[self.arcs[vertex]].any(axis=0)
             self.reach[vertex, vertex] = True
 
-    def present(self) -> tuple[Positions, Positions]:
+    def arc_ends(self) -> tuple[Positions, Positions]:
         """Return the sources and targets of the arcs, in order."""
         # Faster than np.nonzero of a matrix.
         return np.divmod(np.flatnonzero(self.arcs), len(self.arcs))
 
-    def reversible(self, sources: Positions, targets: Positions) -> Mask:
+    def reversible_arcs(self, sources: Positions, targets: Positions) -> Mask:
         """Return which arcs are the only path between their ends."""
         paths: Mask = self.arcs[sources] & self.reach[:, targets].T
         return np.asarray(np.count_nonzero(paths, axis=1) == 1)  # the target itself

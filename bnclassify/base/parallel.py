@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 from .arrays import one_thread
 from .checks import must_be
-from .messages import keeping_warnings, plain, warn
+from .messages import collecting_warnings, to_python_scalar, warn
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -33,7 +33,7 @@ _N_JOBS: ContextVar[int | None] = ContextVar("n_jobs", default=None)
 
 def check_jobs(n_jobs: object) -> int | None:
     """Return a number of jobs, or raise."""
-    number = plain(n_jobs)
+    number = to_python_scalar(n_jobs)
     if number is not None and (type(number) is not int or number == 0):
         raise ValueError(
             must_be("n_jobs", "None, a number of processes from 1, or -1 for all cores", n_jobs)
@@ -102,11 +102,11 @@ def _start_pool(
         ]
     context = multiprocessing.get_context("fork")
     pool = ProcessPoolExecutor(n, context, initializer=_keep_in_fork, initargs=(function, todo))
-    return pool, [pool.submit(_run_inherited, i) for i in range(len(todo))]
+    return pool, [pool.submit(_run_inherited_task, i) for i in range(len(todo))]
 
 
 def _run_in_worker(function: Callable[[Any], R], task: Any) -> tuple[R, list[str]]:
-    with using_jobs(1), keeping_warnings() as messages:
+    with using_jobs(1), collecting_warnings() as messages:
         return function(task), messages
 
 
@@ -118,6 +118,6 @@ def _keep_in_fork(function: Callable[[Any], Any], todo: Sequence[Any]) -> None:
     _inherited[:] = [function, todo]
 
 
-def _run_inherited(position: int) -> tuple[Any, list[str]]:
+def _run_inherited_task(position: int) -> tuple[Any, list[str]]:
     function, todo = _inherited
     return _run_in_worker(function, todo[position])

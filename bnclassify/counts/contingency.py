@@ -46,15 +46,15 @@ def flat_index(codes: Sequence[ArrayOf[Any]], cards: Sequence[int]) -> Codes:
 
 def contingency_tables(data: Countable, families: Sequence[Sequence[int]]) -> Array:
     """Count families with equal numbers of levels, (families, levels of each member…)."""
-    return next(count_alike(data, families))[1]
+    return next(count_families_by_shape(data, families))[1]
 
 
 def count_families(data: Countable, families: Sequence[Sequence[int]]) -> StackedArrays:
     """Count families in one pass; tables of families with equal levels are views of one array."""
-    return StackedArrays.of(list(count_alike(data, families)))
+    return StackedArrays.of(list(count_families_by_shape(data, families)))
 
 
-def count_alike(
+def count_families_by_shape(
     data: Countable, families: Sequence[Sequence[int]]
 ) -> Iterator[tuple[list[int], Array]]:
     """Count families, and yield groups with equal positions of levels, with their positions."""
@@ -65,32 +65,36 @@ def count_alike(
     groups = [[families[position] for position in group] for group in alike.values()]
     if alike:
         largest = max(alike, key=prod)
-        check_number(data, families[alike[largest][0]], prod(largest), "use fewer parents")
+        check_number_of_cells(data, families[alike[largest][0]], prod(largest), "use fewer parents")
     counted = data.counts_of_source(families)
     if counted is not None:
         yield from (
             (positions, np.stack([counted[n] for n in positions])) for positions in alike.values()
         )
         return
-    yield from zip(alike.values(), data.add_up(partial(_count_groups, groups)), strict=True)
+    yield from zip(
+        alike.values(), data.sum_over_parts(partial(_tables_of_groups, groups)), strict=True
+    )
 
 
-def _count_groups(groups: Sequence[Sequence[Sequence[int]]], data: Dataset) -> list[Array]:
-    return [_stack_tables(data, group) for group in groups]
+def _tables_of_groups(groups: Sequence[Sequence[Sequence[int]]], data: Dataset) -> list[Array]:
+    return [_tables_of_group(data, group) for group in groups]
 
 
-def _stack_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
+def _tables_of_group(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
     cards = data.cards
     shape = tuple([cards[column] for column in families[0]])
     cells = prod(shape)
     members = np.array(families, dtype=np.intp).T
     counts = np.empty((len(families), cells))
     for block in blocks(len(families), max(len(data), cells)):
-        counts[block] = _count_block(data, members[:, block], shape)
+        counts[block] = _count_block_of_families(data, members[:, block], shape)
     return counts.reshape(len(families), *shape)
 
 
-def _count_block(data: Dataset, members: Positions, shape: Sequence[int]) -> ArrayOf[Any]:
+def _count_block_of_families(
+    data: Dataset, members: Positions, shape: Sequence[int]
+) -> ArrayOf[Any]:
     """Count families, (members, families), at once; rows that lack a member go to one cell more."""
     cells = prod(shape)
     if data.weights is None and cells <= _FEW_CELLS and count_bits is not None:
@@ -120,13 +124,13 @@ def _count_by_bits(data: Dataset, members: Positions, shape: Sequence[int]) -> A
     for columns, card in zip(members, shape, strict=True):
         is_shared = joint is not None and (columns == columns[0]).all()
         codes = data.codes[columns[:1] if is_shared else columns]
-        bits = packed(codes == np.arange(card, dtype=codes.dtype)[:, None, None])
+        bits = pack_bits(codes == np.arange(card, dtype=codes.dtype)[:, None, None])
         joint = bits if joint is None else joint[..., None, :, :] & bits
     counts: Positions = count_bits(joint).sum(axis=-1)
     return counts.reshape(prod(shape), members.shape[1]).T
 
 
-def packed(mask: Mask) -> ArrayOf[np.uint64]:
+def pack_bits(mask: Mask) -> ArrayOf[np.uint64]:
     """Return a mask, (…, rows), as bits, (…, groups of 64 rows)."""
     found = np.packbits(mask, axis=-1)
     bits = np.zeros((*mask.shape[:-1], -(-mask.shape[-1] // 64)), dtype=np.uint64)
@@ -134,7 +138,7 @@ def packed(mask: Mask) -> ArrayOf[np.uint64]:
     return bits
 
 
-def count_beside(
+def count_extended_families(
     data: Countable,
     families: Sequence[Family],
     columns: Sequence[int],
@@ -165,13 +169,15 @@ def count_beside(
     return [table(*family) for family in others], extended
 
 
-def check_cells(data: Countable, family: Sequence[int]) -> None:
+def check_table_size(data: Countable, family: Sequence[int]) -> None:
     """Raise a ValueError if the table of a family would have more than ``MAX_CELLS`` cells."""
     cards = data.cards
-    check_number(data, family, prod([cards[column] for column in family]), "use fewer parents")
+    check_number_of_cells(
+        data, family, prod([cards[column] for column in family]), "use fewer parents"
+    )
 
 
-def check_number(data: Countable, columns: Sequence[int], cells: int, remedy: str) -> None:
+def check_number_of_cells(data: Countable, columns: Sequence[int], cells: int, remedy: str) -> None:
     """Raise a ValueError if tables of columns would have more than ``MAX_CELLS`` cells."""
     if cells > MAX_CELLS:
         names = listed([data.columns[column] for column in columns])
@@ -195,7 +201,7 @@ class Recoding(NamedTuple):
         return cls(np.array([position[label] for label in labels], dtype=np.intp), len(among))
 
 
-def recoded(counts: Any, recodings: Sequence[Recoding], fill: float = 0) -> Any:
+def recode_counts(counts: Any, recodings: Sequence[Recoding], fill: float = 0) -> Any:
     """Return the counts of a family for other levels of its members, ``fill`` for new levels."""
     if isinstance(counts, list | tuple):
         return [
@@ -209,7 +215,7 @@ def recoded(counts: Any, recodings: Sequence[Recoding], fill: float = 0) -> Any:
     return result
 
 
-def narrow(counts: ArrayOf[Any]) -> ArrayOf[Any]:
+def to_narrowest_type(counts: ArrayOf[Any]) -> ArrayOf[Any]:
     """Convert whole numbers to the smallest integer type, others and large ones to floats."""
     most = float(counts.max(initial=0))
     whole = counts.astype(np.min_scalar_type(int(most)) if most < 2**53 else np.float64, copy=False)

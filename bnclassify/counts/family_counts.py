@@ -16,14 +16,14 @@ from ..frames.dataset import Countable, Dataset
 from .contingency import (
     Counts,
     Family,
-    check_cells,
-    check_number,
-    count_beside,
+    check_number_of_cells,
+    check_table_size,
     count_bits,
+    count_extended_families,
     flat_index,
-    packed,
+    pack_bits,
 )
-from .pairs import by_products, levels_of_rows, pair_tables
+from .pairs import levels_of_rows, pair_tables, products_are_faster
 
 _FEW_CONFIGURATIONS = 2**12  # up to this number, all configurations are numbered
 # Number of levels of rows, or of pairs, that are kept in memory, in 16 or 32 MiB.
@@ -32,7 +32,7 @@ _FEW_CELLS = 2**3  # of a family that bits extend faster than products; 16 are s
 _SHORT_ROWS = 2**14  # number of rows whose counts 16 bits can hold
 
 
-def number_states(
+def number_family_states(
     data: Dataset, family: Sequence[int], *, numbered: bool = True
 ) -> tuple[Positions, tuple[int, int]]:
     """Number the joint values of a family in each row, and return the numbers of both parts.
@@ -91,7 +91,7 @@ class FamilyCounts:
             for given, n in alike.items()
             if 2 * n > len(every) and len(given) < 2 and self.cards[list(given)].prod() <= most
         ]
-        for given in wanted if wanted and by_products(self.data, every) else ():
+        for given in wanted if wanted and products_are_faster(self.data, every) else ():
             tables = pair_tables(self.data, every, *(given or (None,)))
             ends = np.cumsum([0, *self.cards])
             own = {(v, *given): tables[slice(*at)] for v, at in enumerate(pairwise(ends.tolist()))}
@@ -107,10 +107,12 @@ class FamilyCounts:
             return
         for family in wanted:
             cells = prod(self.cards[list(family)].tolist()) * int(self.cards.sum())
-            check_number(self.data, range(len(self.cards)), cells, "set max_parents")
+            check_number_of_cells(self.data, range(len(self.cards)), cells, "set max_parents")
         for family in alone:
-            check_cells(self.data, family)
-        counted, extended = count_beside(self.data, wanted, range(len(self.cards)), alone)
+            check_table_size(self.data, family)
+        counted, extended = count_extended_families(
+            self.data, wanted, range(len(self.cards)), alone
+        )
         self._tables = {
             f: table.reshape(len(table), -1) for f, table in zip(alone, counted, strict=True)
         }
@@ -119,7 +121,7 @@ class FamilyCounts:
             for f, table in zip(wanted, extended, strict=True)
         }
 
-    def table(self, family: Sequence[int]) -> Counts:
+    def count_family(self, family: Sequence[int]) -> Counts:
         """Count a family: (levels of the variable, configurations) array."""
         if self.data.in_parts:
             self._count_in_one_pass([], [family])
@@ -127,7 +129,7 @@ class FamilyCounts:
         if self._is_small(family):
             counted: Counts = count_bits(self._bits_of_cells(family)).sum(axis=-1)
             return counted.reshape(self.data.cards[family[0]], -1)
-        state, shape = number_states(self._rows, family)
+        state, shape = number_family_states(self._rows, family)
         weights = self._rows.weights
         if not self.is_complete:
             observed = self._rows_observed_in(family)
@@ -138,7 +140,7 @@ class FamilyCounts:
         """Return whether all members of a family are observed in each row."""
         return np.asarray((self._rows.codes[list(family)] >= 0).all(axis=0))
 
-    def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
+    def count_extensions(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
         """Yield slices of columns, and (levels, configurations, levels of these columns) counts."""
         if self.data.in_parts:
             self._count_in_one_pass([family], [])
@@ -151,9 +153,9 @@ class FamilyCounts:
             of_levels = counted.reshape(self.data.cards[family[0]], -1, len(self._bits))
             yield slice(0, len(self.cards)), of_levels
             return
-        state, shape = number_states(self._rows, family)
+        state, shape = number_family_states(self._rows, family)
         cells, widest = prod(shape), int(self.cards.argmax())
-        check_number(
+        check_number_of_cells(
             self.data, (*family, widest), cells * int(self.cards[widest]), "set max_parents"
         )
         # 2**22: number of counts up to which products are faster
@@ -186,12 +188,14 @@ class FamilyCounts:
     def _keeps_levels(self) -> bool:
         """Whether the levels of all rows are kept, because there are few."""
         every, cells = range(len(self.cards)), len(self.data) * int(self.cards.sum())
-        return cells <= _KEPT_CELLS and by_products(self.data, every)
+        return cells <= _KEPT_CELLS and products_are_faster(self.data, every)
 
     @cached_property
     def _bits(self) -> ArrayOf[np.uint64]:
         """Which rows have each level, as bits, (levels, groups of 64 rows)."""
-        return packed(levels_of_rows(self._rows, range(len(self.cards)), np.arange(len(self.data))))
+        return pack_bits(
+            levels_of_rows(self._rows, range(len(self.cards)), np.arange(len(self.data)))
+        )
 
     def _bits_of_cells(self, family: Sequence[int]) -> ArrayOf[np.uint64]:
         """Return which rows are in each cell of a family, as bits, (cells, groups of 64 rows)."""

@@ -14,8 +14,15 @@ import numpy as np
 from ..base import special
 from ..base.arrays import Array, ArrayOf, Mask, weights_at, xlogx
 from ..frames.dataset import Countable, Dataset
-from .contingency import count_alike, flat_index
-from .moments import Moments, Observed, known_values, moments_of, number_moments, numbers_of
+from .contingency import count_families_by_shape, flat_index
+from .moments import (
+    Moments,
+    Observed,
+    moments_by_configuration,
+    moments_of,
+    numbers_of_column,
+    observed_numbers,
+)
 
 _PASS_CELLS = 2**22  # number of cells of tables that are counted in one pass over the data
 
@@ -27,11 +34,15 @@ def informations_of_numbers(
     if not pairs:
         return []
     families = [(number, (column, *condition)) for number, column in pairs]
-    return list(map(_information_of_normals, data.add_up(partial(_all_moments, families))))
+    return list(
+        map(_information_of_normals, data.sum_over_parts(partial(_moments_of_families, families)))
+    )
 
 
-def _all_moments(families: Sequence[tuple[int, Sequence[int]]], data: Dataset) -> list[Moments]:
-    return [number_moments(data, number, columns) for number, columns in families]
+def _moments_of_families(
+    families: Sequence[tuple[int, Sequence[int]]], data: Dataset
+) -> list[Moments]:
+    return [moments_by_configuration(data, number, columns) for number, columns in families]
 
 
 def _information_of_normals(cells: Moments) -> tuple[float, float]:
@@ -41,7 +52,7 @@ def _information_of_normals(cells: Moments) -> tuple[float, float]:
     within each half, so the information is ½ ln 5 = .80.
     """
     total, variance = float(cells.n.sum()), cells.variance
-    given = cells.over(0).variance
+    given = cells.pooled_over(0).variance
     logs = np.log(np.where(given > 0, given, 1.0)) - np.log(np.where(variance > 0, variance, 1.0))
     gains = np.where(variance > 0, cells.n * logs, 0.0)
     return (0.5 * float(gains.sum()) / total if total else 0.0), total
@@ -51,8 +62,8 @@ def information_of_two_numbers(
     data: Countable, x: int, y: int, condition: Sequence[int] = ()
 ) -> tuple[float, float]:
     """Return −½ Σ_z P(z) ln(1 − ρ²_z) of two numbers, normal given coded columns, and the rows."""
-    first, second = data.add_up(partial(_moments_of_two, x, y, condition))
-    products = data.add_up(
+    first, second = data.sum_over_parts(partial(_moments_of_two, x, y, condition))
+    products = data.sum_over_parts(
         partial(_weighted_cross_products, x, y, condition, first.mean, second.mean)
     )
     products = products - first.n * first.rest * second.rest
@@ -70,8 +81,10 @@ def _both_known(
     data: Dataset, x: int, y: int, condition: Sequence[int]
 ) -> tuple[Observed, Observed]:
     """Return the values of two numbers in the rows in which both are observed."""
-    rows = data.taken(~(np.isnan(numbers_of(data, x)) | np.isnan(numbers_of(data, y))))
-    return known_values(rows, x, condition), known_values(rows, y, condition)
+    rows = data.take_rows(
+        ~(np.isnan(numbers_of_column(data, x)) | np.isnan(numbers_of_column(data, y)))
+    )
+    return observed_numbers(rows, x, condition), observed_numbers(rows, y, condition)
 
 
 def _moments_of_two(x: int, y: int, condition: Sequence[int], data: Dataset) -> list[Moments]:
@@ -107,7 +120,7 @@ def mutual_information(
     """Return the (conditional) information of two columns in nats, numbers normal, and the rows."""
     if not (data.cards[x] or data.cards[y]):
         return information_of_two_numbers(data, x, y, condition)
-    return next(informations(data, [(x, y)], condition))
+    return next(pair_informations(data, [(x, y)], condition))
 
 
 def _information_of_rows(data: Countable, columns: Sequence[int]) -> tuple[float, float]:
@@ -115,7 +128,7 @@ def _information_of_rows(data: Countable, columns: Sequence[int]) -> tuple[float
 
     The joint values that occur are at most as many as rows.
     """
-    [(codes, weights)] = data.cells([columns])
+    [(codes, weights)] = data.cells_of_families([columns])
     observed: Mask = codes.min(axis=0) >= 0
     rows, weights = codes[:, observed], weights_at(weights, observed)
     if prod([data.cards[column] for column in columns]) > np.iinfo(np.int64).max:
@@ -144,7 +157,7 @@ def _table_informations(tables: ArrayOf[Any]) -> list[tuple[float, float]]:
     return list(zip(per_row.tolist(), n.tolist(), strict=True))
 
 
-def informations(
+def pair_informations(
     data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int] = ()
 ) -> Iterator[tuple[float, float]]:
     """Yield the mutual information of pairs, with at most one number, and the number of rows."""
@@ -183,14 +196,14 @@ def _informations_in_batches(
         cells = accumulate(prod([data.cards[column] for column in family]) for family in families)
         fitting = max(1, sum(1 for total in cells if total <= _PASS_CELLS))
         found: list[tuple[float, float]] = [(0.0, 0)] * fitting
-        for positions, tables in count_alike(data, families[:fitting]):
+        for positions, tables in count_families_by_shape(data, families[:fitting]):
             for position, value in zip(positions, _table_informations(tables), strict=True):
                 found[position] = value
         yield from found
         families = families[fitting:]
 
 
-def _g2(tables: Array) -> Array:
+def _g_statistic(tables: Array) -> Array:
     """Return 2 Σ n ln(n / e) of the tables in the last two axes."""
     parts = [tables, tables.sum(axis=-1), tables.sum(axis=-2), tables.sum(axis=(-2, -1))]
     both, rows, columns, total = map(xlogx, parts)
@@ -198,7 +211,7 @@ def _g2(tables: Array) -> Array:
     return np.maximum(2 * half, np.zeros(()))
 
 
-def _x2(tables: Array) -> Array:
+def _chi_square_statistic(tables: Array) -> Array:
     """Return Σ (n − e)² / e of the tables in the last two axes, over the cells with e > 0."""
     rows: Array = tables.sum(axis=-1, keepdims=True, dtype=np.float64)
     columns: Array = tables.sum(axis=-2, keepdims=True, dtype=np.float64)
@@ -209,11 +222,11 @@ def _x2(tables: Array) -> Array:
     return np.asarray(cells.sum(axis=(-2, -1)))
 
 
-STATISTICS: dict[str, Callable[[Array], Array]] = {"g2": _g2, "x2": _x2}
+STATISTICS: dict[str, Callable[[Array], Array]] = {"g2": _g_statistic, "x2": _chi_square_statistic}
 """The statistics of independence by name, each of tables in the last two axes."""
 
 
-def independence(table: Array, test: str) -> tuple[float, int, float]:
+def independence_test(table: Array, test: str) -> tuple[float, int, float]:
     """Return statistic, degrees of freedom (all levels) and p of x ⊥ y | z by (x, y, z…) counts."""
     levels_x, levels_y, *levels_z = table.shape
     statistic = float(STATISTICS[test](_tables_by_stratum(table)).sum())
@@ -221,7 +234,7 @@ def independence(table: Array, test: str) -> tuple[float, int, float]:
     return statistic, df, float(special.chdtrc(df, statistic)) if df else 1.0
 
 
-def log_tail(statistic: float, df: int) -> float:
+def log_chi_square_p(statistic: float, df: int) -> float:
     """Return ln p of a chi-square statistic, also if p is too small for a float."""
     tail = float(special.chdtrc(df, statistic)) if df else 1.0
     if tail > 1e-280:  # below it, SciPy's tail is not precise

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ..additive.pairs import Pairs, check_pairs
 from ..additive.tabulate import as_sum_of_effects
-from ..base.calls import check_arguments, guided, parameters_of, showing_progress
+from ..base.calls import call_advice, check_arguments, parameters_of, showing_progress
 from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_name, check_names
 from ..base.messages import did_you_mean, listed, shown, warn
 from ..base.parallel import check_jobs, using_jobs
@@ -34,7 +34,7 @@ _MOST_FEATURES = 1000
 """Number of features from which the default recipe takes long."""
 
 
-@guided("Pass the prior by name: bnc(dag_learner, class_var, dataset, smooth=1).")
+@call_advice("Pass the prior by name: bnc(dag_learner, class_var, dataset, smooth=1).")
 def bnc(
     dag_learner: Learner | Callable[..., Model] | None = None,
     class_var: Hashable = REQUIRED,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.arrays import BLOCK_ROWS, Array, Codes, Mask, Positions, blocks, first_best, log
-from ..base.immutable import PROBABILITY, bounded, cached_property, record
+from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..base.messages import listed, shown
 from ..counts.contingency import count_families
 from ..frames.dataset import Dataset
@@ -24,7 +24,7 @@ from ..model.recipes import Recipe, Tally
 from ..network.classifiers import Graph
 from ..network.ensemble import ArcShares, mean_arc_shares
 from ..network.families import Family, check_families
-from ..network.priors import Prior, tabulate
+from ..network.priors import Prior, tables_from_counts
 from ..scores.elimination import (
     Component,
     LogTable,
@@ -298,7 +298,7 @@ class MAODE(Bridged):
     1          n     y
     """
 
-    bounds = bounded(cpts=PROBABILITY, class_cpts=PROBABILITY)
+    bounds = field_bounds(cpts=PROBABILITY, class_cpts=PROBABILITY)
     is_average = True
 
     class_vars: tuple[Hashable, ...]
@@ -359,7 +359,7 @@ class MAODE(Bridged):
         return count_families(data, families)
 
     def tabulate(self, tally: Tally) -> MAODE:
-        tables = tabulate(tally.counts, tally.prior)
+        tables = tables_from_counts(tally.counts, tally.prior)
         by_family = dict(zip(self._counted_families, tables, strict=True))
         return replace(
             self,

@@ -26,12 +26,12 @@ from ..base.checks import (
 )
 from ..base.graphs import maximum_arborescence, maximum_forest
 from ..base.immutable import record
-from ..base.messages import sharing, shown
+from ..base.messages import shown, with_shared_text
 from ..counts.pairs import pair_statistics
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts
 from ..frames.partitions import Partitions
-from ..frames.training import TrainingData, prepare, read_training
+from ..frames.training import TrainingData, prepare_training_data, read_training
 from ..learners import find_learner
 from ..learners.local_scores import LocalScores, check_score, warn_of_fractions
 from ..model.model import Model
@@ -46,7 +46,7 @@ Parents = tuple[int, ...]
 _GRAPHS = OneOf(("tree", "empty"))
 
 
-_shared = sharing(
+_shared = with_shared_text(
     {
         "{data}": """\
 class_vars : list of str
@@ -132,7 +132,7 @@ def mbc(
         "features": _GRAPHS.check("features", features),
     }
     settings = _score_settings(score, ess, max_parents)
-    data = prepare(dataset, names, named_by="class_vars")
+    data = prepare_training_data(dataset, names, named_by="class_vars")
     bridge = _choose_class_parents(data, progress, **settings)
     feature_parents = _feature_tree(data, bridge) if features == "tree" else [()] * len(bridge)
     class_parents = _class_tree(data) if classes == "tree" else [()] * len(names)
@@ -194,7 +194,7 @@ def maode(
     """
     names = _check_class_vars(class_vars)
     settings = _score_settings(score, ess, max_parents)
-    data = prepare(dataset, names, named_by="class_vars")
+    data = prepare_training_data(dataset, names, named_by="class_vars")
     families = _families_by_name(data, _choose_class_parents(data, progress, **settings))
     return MAODE(names, families, data.levels, recipe=Recipe(names, Step("maode", maode, settings)))
 
@@ -341,7 +341,7 @@ def chain(
     chain_orders = _check_chain_orders(names, [order or names] if orders is None else orders, rng)
     function = find_learner(learner, "learner")
     check_arguments(function, options, "dag_args", supplied=("class_var", "dataset"))
-    data = prepare(dataset, names, named_by="class_vars")
+    data = prepare_training_data(dataset, names, named_by="class_vars")
 
     def chain_recipe(**of_order: Any) -> Recipe:
         settings = {"learner": learner, **of_order, "dag_args": options}

@@ -15,7 +15,7 @@ from ..base.arrays import Array, Codes, blocks, first_best, log, log_normalize
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
-from ..frames.dataset import Countable, Opened, match
+from ..frames.dataset import Countable, Opened, codes_by_levels
 from ..frames.partitions import Partitions
 from ..frames.schema import Levels
 from ..frames.training import TrainingData, read_training
@@ -24,7 +24,7 @@ from ..model.arguments import read_for_model
 from ..model.counted import CountedModel
 from ..model.derived import forward_to_basis
 from ..model.model import Fit, Model
-from ..model.recipes import Recipe, Step, TrainingRows, renew_parameters
+from ..model.recipes import Recipe, Step, TrainingRows, with_parameter_step
 from ..scores.elimination import score_all
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Computed, Formula
@@ -119,7 +119,9 @@ class MultiModel(CountedModel):
             read_for_model(self, newdata, self.features, unknown=unknown),
             self.known_levels,
         )
-        rows = Rows(match(data, self.features, levels[: len(self.features)], unseen=unseen))
+        rows = Rows(
+            codes_by_levels(data, self.features, levels[: len(self.features)], unseen=unseen)
+        )
         if joint:
             best = self.most_probable(rows, greedy=greedy)
             labels = self._label_frame(best, data.index)
@@ -346,7 +348,7 @@ class Chain(Chained):
 
     def fit_each_link(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Chain:
         members = tuple(map(function, self.members, self._rows_of_members(dataset)))
-        return replace(self, members=members, recipe=renew_parameters(self.recipe, step))
+        return replace(self, members=members, recipe=with_parameter_step(self.recipe, step))
 
     @property
     def properties_to_agree(self) -> dict[str, Any]:

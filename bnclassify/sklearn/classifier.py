@@ -24,10 +24,10 @@ from ..fitting.bnc import bnc
 from ..fitting.rounds import raw_rows
 from ..fitting.structure import ranks_parents
 from ..frames.dataset import Dataset
-from ..frames.encode import each_a_case
+from ..frames.encode import rows_as_cases
 from ..frames.numeric import check_index, check_weights
 from ..frames.opening import Meaning, group_labels, open_data
-from ..frames.sources import in_pandas
+from ..frames.sources import as_pandas
 from ..inference.decisions import check_class_prior, check_costs, log_prior_ratio
 from ..inference.predict import predict, unnormalized_log_posteriors
 from ..learners import LEARNERS, find_learner
@@ -284,7 +284,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         UserWarning
             If `X` contains the class, and in the cases of `bnc`.
         """
-        learner, X, y = self._find_learner(), in_pandas(X), in_pandas(y)
+        learner, X, y = self._find_learner(), as_pandas(X), as_pandas(y)
         labels: ArrayOf[Any] = validate_data(self, y=checked_labels(y))
         check_classification_targets(labels)
         frame = self._frame_as_in_fit(X, reset=True)
@@ -427,7 +427,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         preparing = preparing if read.numbers else preparing._replace(discretize=None)
         data = replace(read, weights=weights, cases=cases)
         if weights is not None and cases is None and self._are_cases(weights, bool(read.numbers)):
-            data = each_a_case(data)
+            data = rows_as_cases(data)
         return data, preparing
 
     def _are_cases(self, weights: Array, has_numbers: bool) -> bool:

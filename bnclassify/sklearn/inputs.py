@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.arrays import ArrayOf
 from ..base.calls import check_arguments
-from ..base.checks import Instance, OneOf, Seed, Unseen, available, must_be
-from ..base.messages import listed, needs_rows, shown, warn
+from ..base.checks import Instance, OneOf, Seed, Unseen, must_be, options_sentence
+from ..base.messages import listed, needs_rows_error, shown, warn
 from ..fitting.lp import lp
 from ..frames.columns import column_arrays
 from ..frames.frame import check_unique
 from ..frames.numeric import NUMBERS, ArrayLike, value_type
-from ..frames.sources import find_source, in_pandas
+from ..frames.sources import as_pandas, find_source
 from ..model.model import Model
 
 _DICTS = ("dag_args", "lp_args")
@@ -38,9 +38,8 @@ class CategoricalInput(BaseEstimator):
         known = cls._get_param_names()
         for name in parameters:
             if name not in known:
-                raise TypeError(
-                    f"{cls.__name__} has no parameter {shown(name)}. {available(name, known)}"
-                )
+                options = options_sentence(name, known)
+                raise TypeError(f"{cls.__name__} has no parameter {shown(name)}. {options}")
         estimator: Self = super().__new__(cls)
         return estimator
 
@@ -90,8 +89,8 @@ class CategoricalInput(BaseEstimator):
         """Return a new data frame with names and types as in `fit`, which resets names."""
         OneOf(("error", "missing")).check("handle_unknown", self.handle_unknown)
         if find_source(X, "X") is not None:
-            raise needs_rows("X")
-        X = in_pandas(X)
+            raise needs_rows_error("X")
+        X = as_pandas(X)
         if isinstance(X, np.ma.MaskedArray):  # of which scikit-learn ignores the mask
             X = np.where(np.ma.getmaskarray(X), np.nan, np.asarray(X, dtype=object))
         if isinstance(X, pd.DataFrame):

@@ -19,7 +19,7 @@ from ..base.checks import Cutting, Flag, Instance, OneOf, Seed, Unseen, must_be
 from ..base.messages import listed
 from ..base.parallel import using_jobs
 from ..fitting.lp import lp
-from ..frames.sources import in_pandas
+from ..frames.sources import as_pandas
 from ..inference.predict import predict
 from ..model.model import Model
 from ..numbers.discretization import discretize
@@ -121,7 +121,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         BNCMultiClassifier
             The fitted estimator.
         """
-        learner, X, y = self._find_learner(), in_pandas(X), in_pandas(y)
+        learner, X, y = self._find_learner(), as_pandas(X), as_pandas(y)
         Flag().check("joint", self.joint)
         labels = _columns_of_labels(
             validate_data(self, y=_checked_label_array(y), multi_output=True), y
@@ -180,7 +180,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
     def score(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
         """Return the share of rows, weighted by ``sample_weight``, with all labels correct."""
         predicted = self.predict(X).reshape(-1, self.n_outputs_)
-        y = in_pandas(y)
+        y = as_pandas(y)
         right = (predicted == _columns_of_labels(_checked_label_array(y), y).to_numpy()).all(axis=1)
         return float(np.average(right, weights=sample_weight))
 
