@@ -29,7 +29,7 @@ from ..scores.evaluate import (
     scores_in_sequence,
     shifts_of_missing,
 )
-from ..scores.formulas import scales_of_feature
+from ..scores.formulas import scales_of_feature, scopes_of_terms
 from ..scores.rows import Rows
 from .effect_table import (
     LEAST_MASS,
