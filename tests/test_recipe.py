@@ -194,7 +194,7 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
     np.testing.assert_allclose(told["log_odds"].groupby(level=0).sum(), np.log(p / (1 - p)), atol=1e-9)
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
     held = held_out(structure, frame)
-    tables = LeaveOneOut(terms=default.TERMS).fit(held.given_class())
+    tables = LeaveOneOut(terms=default.TERMS).fit(held.with_class_in_offset())
     members = Regression.fit(held).model(0), tables.model()
     scores = np.array([scores_at(member.score, rows_of(member, frame)) for member in members])
     powers = np.array([summary["regression_power"], summary["fold_power"]])
@@ -495,7 +495,7 @@ def test_the_model_has_the_odds_of_its_members_times_powers(
         found.append((members, powers, total(members, powers)))
         return found[-1][-1]
 
-    monkeypatch.setattr(blend.BlendMembers, "total", record)
+    monkeypatch.setattr(blend.BlendMembers, "sum_with_powers", record)
     bn.bnc(class_var="class", dataset=car)
     [(members, powers, model)] = found
     assert len(powers) == len(members.mean) + 1  # there is a step to parents
@@ -516,10 +516,10 @@ def test_steps_and_tables_that_harm_have_the_least_power() -> None:
         blend.FoldOdds(np.array([evidence, other])[:, None], np.zeros((1, 40)), classes, np.ones(40))
         for other in (-signs / 2, -evidence)
     ]
-    first, last = step.powers([0.75])
+    first, last = step.powers_of_members([0.75])
     assert last == 0
-    assert first == pytest.approx(step.without_step().powers([0.75])[0], abs=1e-9)
-    assert tables.powers([0.25, 0.5])[1] == 0.01  # they keep the order of the classes
+    assert first == pytest.approx(step.without_parents().powers_of_members([0.75])[0], abs=1e-9)
+    assert tables.powers_of_members([0.25, 0.5])[1] == 0.01  # they keep the order of the classes
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -534,7 +534,7 @@ def test_powers_of_members_are_the_best_with_their_bounds(seed: int) -> None:
         signed = np.where(classes == 1, -1, 1) * (powers @ odds)
         return float(np.logaddexp(0, signed).sum() + 0.5 * precisions @ (powers - means) ** 2)
 
-    found = folds.powers((0.25, 0.5))
+    found = folds.powers_of_members((0.25, 0.5))
     bounds, step = ((0, None), (0.01, None), (0, None)), {"type": "ineq", "fun": lambda w: w[1] - w[2]}
     best = minimize(objective, (0.3, 0.5, 0.1), method="SLSQP", bounds=bounds, constraints=[step])
     assert 0 <= found[2] <= found[1]

@@ -224,7 +224,7 @@ def test_weights_are_at_their_optimum(case: str, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(cll, "_PRODUCTS", 1.0)
     if case == "large":
         monkeypatch.setattr(cll, "_MOST_CELLS", 1)
-        monkeypatch.setattr(cll.LogisticProblem, "curvature", None)  # never computed
+        monkeypatch.setattr(cll.LogisticProblem, "hessian_or_root", None)  # never computed
     shared, columns = [rng.normal(size=(k, 2, n)) for k in (5, 3)], rng.normal(size=(n, 6))
     kept = sparse.csr_array(columns) if case == "sparse" else columns
     counts, classes = rng.integers(0, 3, n).astype(float), rng.integers(3, size=n)
@@ -344,9 +344,9 @@ def test_left_out_rows_of_a_fitted_model() -> None:
         pairs = zip(term.features, codings, strict=True)
         members = [rows.codes[i] if coding is None else coding[rows.codes[i]] for i, coding in pairs]
         of_rows = (
-            class_probabilities(term.table.stacked, members, len(frame), left_out)
+            class_probabilities(term.table.as_stack, members, len(frame), left_out)
             if term.of_class
-            else feature_probabilities(term.table.stacked, members, left_out)
+            else feature_probabilities(term.table.as_stack, members, left_out)
         )
         total += sum(power * np.log(values) for power, values in zip(term.powers, of_rows, strict=True))
     for terms in model.of_numbers:

@@ -135,7 +135,7 @@ class LogisticProblem:
         return self.sums_of_residuals(spread * posteriors * self.counts)
 
     def newton_solver(self, posteriors: Array, ridges: Array) -> Solve:
-        """Return a function that solves (H + Λ) x = slope, maybe by parts, see `solver_by_parts`."""
+        """Return a function that solves (H + Λ) x = slope, if necessary by parts."""
         if not self.has_small_hessian or (self.columns is not None and not self.ends[-1]):
             return self.solver_by_parts(posteriors, ridges)[0]
         # 500: number of rows up to which a factor is always fast
