@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import log_softmax
 
 import bnclassify as bn
-from bnclassify.numbers.cut_points import CUTTINGS, averaged_cuts, between_values
+from bnclassify.numbers.cut_points import CUTTINGS, cuts_between_values, moved_quantile_cuts
 
 from .conftest import REFERENCE, read_reference
 
@@ -100,7 +100,7 @@ def test_moved_cuts(seed: int, rows: int, method: str) -> None:
     rng = np.random.default_rng(seed)
     values = rng.integers(0, rng.integers(1, 400), rows).astype(float)
     intervals = CUTTINGS[method]
-    cuts = averaged_cuts(np.append(values, np.nan), intervals)
+    cuts = moved_quantile_cuts(np.append(values, np.nan), intervals)
     assert len(cuts) == len(intervals)
     for q, (own, b) in enumerate(zip(cuts, intervals, strict=True)):
         shares = [(i + ((q + 0.5) / len(intervals) - 0.5)) / b for i in range(b + 1)]
@@ -281,6 +281,6 @@ def test_effects_are_what_is_added() -> None:
 
 def test_cut_points_between_numbers_that_occur_twice_on_average() -> None:
     twice = np.array([1.0, 1, 2, 2, 4, 4])
-    assert between_values(twice) == (1.5, 3.0)  # the middle
-    assert between_values(np.append(twice, 5.0)) == ()
-    assert between_values(np.array([1.0, 2, 4]), np.array([2.0, 2, 2])) == (1.5, 3.0)
+    assert cuts_between_values(twice) == (1.5, 3.0)  # the middle
+    assert cuts_between_values(np.append(twice, 5.0)) == ()
+    assert cuts_between_values(np.array([1.0, 2, 4]), np.array([2.0, 2, 2])) == (1.5, 3.0)

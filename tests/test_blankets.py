@@ -9,7 +9,7 @@ from scipy.special import chdtrc
 from scipy.stats import chi2
 
 import bnclassify as bn
-from bnclassify.counts.information import log_tail
+from bnclassify.counts.information import log_chi_square_p
 
 from .test_arc_strength import figures
 from .test_networks import NAMES, class_of, frame
@@ -38,15 +38,15 @@ def test_logs_of_small_p(df: int) -> None:
         statistic = float(df * (1 - 2 / (9 * df) + z * np.sqrt(2 / (9 * df))) ** 3)
         expected = float(chdtrc(df, statistic))
         if expected > 1e-280:
-            assert log_tail(statistic, df) == pytest.approx(np.log(expected), rel=1e-12)
+            assert log_chi_square_p(statistic, df) == pytest.approx(np.log(expected), rel=1e-12)
     # Where p is a float, the continued fraction agrees with it; below, it falls smoothly.
     edge = float(chi2.isf(1e-279, df))
-    logs = [log_tail(edge * (1 + 1e-3 * i), df) for i in range(9)]
+    logs = [log_chi_square_p(edge * (1 + 1e-3 * i), df) for i in range(9)]
     assert logs[0] == pytest.approx(np.log(1e-279), rel=1e-9)
     slopes = np.diff(logs)
     assert (slopes < 0).all()
     assert np.abs(np.diff(slopes)).max() < 0.01 * np.abs(slopes).max()
-    assert log_tail(5.0, 0) == 0
+    assert log_chi_square_p(5.0, 0) == 0
 
 
 def test_p_values_that_underflow_are_compared_by_their_logs() -> None:

@@ -15,7 +15,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.metrics import METRICS
-from bnclassify.plotting.canvas import BLUE, GREY, LINES, ORANGE, broken, chance
+from bnclassify.plotting.canvas import BLUE, GREY, LINES, ORANGE, label_in_lines, probability_text
 
 from .benchmarks.data import tree_augmented
 from .conftest import scores_of
@@ -162,7 +162,7 @@ def test_cpt_shows_every_number(case: tuple[bn.BNC, pd.DataFrame]) -> None:
         blocks = [table.iloc[:, i : i + n_classes] for i in range(0, table.shape[1], n_classes)]
         assert np.allclose(shown, np.vstack(blocks))
         written = [text.get_text() for text in ax.texts][: shown.size]
-        assert written == [chance(number) for number in shown.ravel()]
+        assert written == [probability_text(number) for number in shown.ravel()]
 
 
 def test_cpt_says_what_is_given(car: pd.DataFrame) -> None:
@@ -654,21 +654,21 @@ def test_effects_of_many_levels_are_refused() -> None:
 def test_dollars_are_no_mathematics(car: pd.DataFrame) -> None:
     for label in ("$x^2$", r"\$5", r"a$b$c$", "100$", "$"):
         ax = plt.subplots()[1]
-        text = ax.text(0, 0, broken(label))
+        text = ax.text(0, 0, label_in_lines(label))
         plain, mathematics = text._preprocess_math(text.get_text())
         assert (plain, mathematics) == (label, False)
 
 
 def test_labels_are_broken_between_words() -> None:
     name = "export_administration_act_south_africa"
-    assert broken(f"{name} = n") == f"{name}\n= n"
-    assert broken("persons = 2, doors = 5more, lug_boot = small").count("\n") == 1
-    assert broken("x = (0.079005, inf]", 12) == "x =\n(0.079005, inf]"
-    assert broken(name, 20) == "export_\nadministration_act_\nsouth_africa"
-    assert broken("a" * 50, 20) == "\n".join(["a" * 20, "a" * 20, "a" * 10])
-    assert broken("word " * 50, 20).endswith("…")
-    assert broken("größe\n(€)") == "größe (€)"
-    assert broken("") == ""
+    assert label_in_lines(f"{name} = n") == f"{name}\n= n"
+    assert label_in_lines("persons = 2, doors = 5more, lug_boot = small").count("\n") == 1
+    assert label_in_lines("x = (0.079005, inf]", 12) == "x =\n(0.079005, inf]"
+    assert label_in_lines(name, 20) == "export_\nadministration_act_\nsouth_africa"
+    assert label_in_lines("a" * 50, 20) == "\n".join(["a" * 20, "a" * 20, "a" * 10])
+    assert label_in_lines("word " * 50, 20).endswith("…")
+    assert label_in_lines("größe\n(€)") == "größe (€)"
+    assert label_in_lines("") == ""
 
 
 def test_drawing_into_given_axes(car: pd.DataFrame) -> None:

@@ -108,10 +108,12 @@ def test_dag_knows_what_may_come_and_turn(data: st.DataObject) -> None:
         for arc in permutations(range(n), 2):
             assert graph.closes_cycle[arc] == (not is_acyclic(arcs | {arc}))
         turned = {arc for arc in arcs if is_acyclic(arcs - {arc} | {arc[::-1]})}
-        ends = graph.present()
+        ends = graph.arc_ends()
         present = list(zip(*(vertices.tolist() for vertices in ends), strict=True))
         assert set(present) == arcs
-        assert {arc for arc, turns in zip(present, graph.reversible(*ends), strict=True) if turns} == turned
+        assert {
+            arc for arc, turns in zip(present, graph.reversible_arcs(*ends), strict=True) if turns
+        } == turned
 
 
 def climb_by_hand(

@@ -310,13 +310,13 @@ def test_bounds_of_averages_leave_out_what_cannot_succeed(
     x = bn.lp(bn.aode("class", car), car, smooth=1)
     rows = car.iloc[::40].drop(columns="class").to_dict("records")
     rows = [row | dict.fromkeys(list(row)[: i % 3]) for i, row in enumerate(rows)]
-    tried, compute = [0], change_search.Changes.logs_after
+    tried, compute = [0], change_search.Changes.log_joint_after
 
     def count(changes: Any, sets: Any) -> Any:
         tried[0] += len(sets) * (changes.x is x.score)
         return compute(changes, sets)
 
-    monkeypatch.setattr(change_search.Changes, "logs_after", count)
+    monkeypatch.setattr(change_search.Changes, "log_joint_after", count)
     found = [bn.counterfactual(x, row, "vgood", alternatives=2) for row in rows]
     few = tried[0]
     assert {table["changes"].max() for table in found if len(table)} == {1, 2, 3}
@@ -343,13 +343,13 @@ def test_what_cannot_succeed_takes_no_time(monkeypatch: pytest.MonkeyPatch, lear
     x = bn.bnc(learner, "y", frame, smooth=0.001)
     row = frame.iloc[0].drop("y").astype(object)
     row.iloc[1::3] = None
-    moves, tried, compute = 2 * int(row.notna().sum() - 1), [0], change_search.Changes.logs_after
+    moves, tried, compute = 2 * int(row.notna().sum() - 1), [0], change_search.Changes.log_joint_after
 
     def count(changes: Any, sets: Any) -> Any:
         tried[0] += len(sets) * (changes.x is x.score)
         return compute(changes, sets)
 
-    monkeypatch.setattr(change_search.Changes, "logs_after", count)
+    monkeypatch.setattr(change_search.Changes, "log_joint_after", count)
     assert bn.counterfactual(x, row, fixed=["f0"], most=4 if learner == "nb" else 3).empty
     assert tried[0] <= {"nb": 2 * moves, "tan_cl": 20 * moves, "aode": 2 * moves}[learner]
 

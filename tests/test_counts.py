@@ -312,7 +312,8 @@ def test_counts_by_products_and_by_tables_are_those_of_loops(
         counts = FamilyCounts(data)
         counts.prefetch([(0, n)])
         further = {
-            f: np.concatenate([t for _, t in counts.extended(f)], axis=-1) for f in [(0,), (0, n), (n, 0)]
+            f: np.concatenate([t for _, t in counts.count_extensions(f)], axis=-1)
+            for f in [(0,), (0, n), (n, 0)]
         }
     for i, j in product(range(n), repeat=2):
         expected = weighted_by_hand(rows, [i, n, j]) if i != j else weighted_by_hand(rows, [i, n])

@@ -20,7 +20,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.frames.databases import DatabaseTable, covering
+from bnclassify.frames.databases import DatabaseTable, covering_sets
 
 from .conftest import informative_gaps
 from .estimators import BNCClassifier
@@ -345,13 +345,13 @@ def test_tables_that_cover_families(most: int) -> None:
     cards = {name: 2 + i % 3 for i, name in enumerate("abcdefg")}
     pairs = [(x, y, "g") for x in "abcdef" for y in "abcdef" if x < y]
     for families in (pairs, [()], [], [("a",), ("b", "c", "d"), ()]):
-        sets = covering(families, cards, most)
+        sets = covering_sets(families, cards, most)
         assert all(any({*family} <= {*columns} for columns in sets) for family in families)
         sizes = [np.prod([cards[name] for name in columns], initial=1) for columns in sets]
         largest = max([np.prod([cards[name] for name in f], initial=1) for f in families], default=0)
         assert max(sizes, default=0) <= max(most, largest)
         assert len(sets) == min(len(sets), len({frozenset(f) for f in families}))
-    assert len(covering(pairs, cards, most)) == {1: 15, 40: 15, 10**6: 1}.get(most, 0) or most == 40
+    assert len(covering_sets(pairs, cards, most)) == {1: 15, 40: 15, 10**6: 1}.get(most, 0) or most == 40
 
 
 def test_identifiers(duck: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.base.messages import shown
 from bnclassify.frames import columns
-from bnclassify.frames.dataset import match
+from bnclassify.frames.dataset import codes_by_levels
 
 from .strategies import frames
 
@@ -159,18 +159,18 @@ def test_rows_without_a_class_are_left_out_with_a_warning(learn: Any) -> None:
 
 def test_matching_is_by_label() -> None:
     data = bn.encode(frame(a=pd.Categorical(["x", "z", None], ["z", "y", "x"]), b=["p", "q", "p"]))
-    codes = match(data, ("b", "a"), (("q", "p"), ("x", "y", "z")))
+    codes = codes_by_levels(data, ("b", "a"), (("q", "p"), ("x", "y", "z")))
     assert codes.tolist() == [[1, 0, 1], [0, 2, -1]]
-    missing = match(data, ("a",), (("x", "y"),), unseen="missing")
+    missing = codes_by_levels(data, ("a",), (("x", "y"),), unseen="missing")
     assert missing.tolist() == [[0, -1, -1]]
     with pytest.raises(ValueError, match="column 'a': 'z' not among the levels"):
-        match(data, ("a",), (("x", "y"),))
+        codes_by_levels(data, ("a",), (("x", "y"),))
 
 
 def test_matching_to_longer_levels_widens_the_codes() -> None:
     data = bn.encode(frame(a=["200"]))
     labels = tuple(str(i) for i in range(300))
-    assert match(data, ("a",), (labels,)).tolist() == [[200]]
+    assert codes_by_levels(data, ("a",), (labels,)).tolist() == [[200]]
 
 
 LEARN = pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from scipy.optimize import isotonic_regression
 from scipy.special import expit
 
 import bnclassify as bn
-from bnclassify.additive.effect_table import merged
+from bnclassify.additive.effect_table import ends_of_merged_groups
 from bnclassify.models import EffectTable
 
 from .oracles import with_holes
@@ -194,7 +194,7 @@ def test_merged_intervals_lose_the_least_variance_step_by_step(
 
     before = list(range(1, len(values) + 1))
     for size in reversed(range(most, len(values))):
-        found = merged(np.stack([0 * values, values], axis=1), weights, size, 0.0).tolist()
+        found = ends_of_merged_groups(np.stack([0 * values, values], axis=1), weights, size, 0.0).tolist()
         assert set(found) <= set(before)
         assert len(found) <= size
         if found != before:  # equal neighbors are one interval already

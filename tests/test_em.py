@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.network import em as maximisation
-from bnclassify.network.em import expect
+from bnclassify.network.em import expected_counts
 
 from .benchmarks.data import tree_augmented
 from .oracles import joint_by_enumeration
@@ -160,9 +160,9 @@ def test_an_interrupt_gives_back_nothing(voting: pd.DataFrame, monkeypatch: pyte
     def interrupted(*arguments: object) -> object:
         if next(passes) == 2:
             raise KeyboardInterrupt
-        return expect(*arguments)
+        return expected_counts(*arguments)
 
-    monkeypatch.setattr(maximisation, "expect", interrupted)
+    monkeypatch.setattr(maximisation, "expected_counts", interrupted)
     with pytest.raises(KeyboardInterrupt):
         bn.lp(x, voting, smooth=1, missing="em")
     pd.testing.assert_frame_equal(bn.predict(x, voting, prob=True), before, check_exact=True)

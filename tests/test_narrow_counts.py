@@ -75,8 +75,8 @@ FORMS: dict[str, Callable[[pd.DataFrame], Any]] = {
 def use_floats(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep all counts as floats."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("bnclassify") and hasattr(module, "narrow"):
-            monkeypatch.setattr(module, "narrow", lambda counts: counts.astype(np.float64))
+        if name.startswith("bnclassify") and hasattr(module, "to_narrowest_type"):
+            monkeypatch.setattr(module, "to_narrowest_type", lambda counts: counts.astype(np.float64))
 
 
 def answers(x: Any, rows: pd.DataFrame) -> Iterator[np.ndarray]:
@@ -210,7 +210,7 @@ def test_more_folds_than_a_code_of_a_class_can_count() -> None:
     labels = [f"{i:03}" for i in range(200)]  # with which the codes have 16 bits
     wide = car.astype({"class": pd.CategoricalDtype([*car["class"].cat.categories, *labels])})
     encoded = bn.encode(wide)
-    encoded = encoded.coded(bn.encode(car).schema)
+    encoded = encoded.coded_by(bn.encode(car).schema)
     assert encoded.codes.dtype != bn.encode(car).codes.dtype
     other = bn.lp(bn.nb("class", encoded), encoded, **arguments)
     np.testing.assert_allclose(bn.predict(other, car, prob=True), bn.predict(narrow, car, prob=True))

@@ -20,7 +20,7 @@ import pytest
 import bnclassify as bn
 from bnclassify.exchange import page as page_module
 from bnclassify.plotting import pictures
-from bnclassify.plotting.canvas import signed
+from bnclassify.plotting.canvas import signed_weight
 
 from .zoo import CASES, case
 
@@ -249,8 +249,8 @@ def test_form_shows_posterior_and_contributions_by_strength(width: int, tmp_path
     state = json.loads(unescape(text))
     record = {'a "quoted" name': "ž;--", "Town": "other", "income": 12.5}
     posterior = bn.predict(x, record, prob=True).iloc[0]
-    weights = bn.explain(x, record)["log_odds"].map(signed)
-    parts = bn.explain(x, record, interactions=True)["log_odds"].map(signed).to_dict()
+    weights = bn.explain(x, record)["log_odds"].map(signed_weight)
+    parts = bn.explain(x, record, interactions=True)["log_odds"].map(signed_weight).to_dict()
     assert state["all"] == ["unknown", "100 %", 'a "b"', "it's", "ž;--"]
     assert state["wide"] == 0  # pixels by which the page is wider than the window
     assert state["together"] == [
@@ -460,7 +460,7 @@ def test_picture_is_plain_without_graphviz_and_if_it_is_large(
         monkeypatch.setattr(page_module, "_MOST_ARCS", 8)
     else:
         monkeypatch.setattr(pictures, "_has_dot", lambda: False)
-        monkeypatch.setattr(pictures, "_find_substitute", lambda: None)
+        monkeypatch.setattr(pictures, "_find_graphviz_pure", lambda: None)
     car = bn.load_car()
     for structure in bn.tan_cl("class", car), bn.chisq_dn("class", car):
         page = written(bn.lp(structure, car, smooth=1), tmp_path)

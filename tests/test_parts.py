@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.base.arrays import added
+from bnclassify.base.arrays import sum_nested
 from bnclassify.counts.information import mutual_information
 from bnclassify.counts.pairs import pair_statistics
 from bnclassify.frames.opening import open_data
-from bnclassify.frames.training import prepare
+from bnclassify.frames.training import prepare_training_data
 from bnclassify.models import Partitions
 
 from .conftest import informative_gaps
@@ -146,8 +146,8 @@ def test_categories_that_never_occur_stay(car: pd.DataFrame) -> None:
 def test_any_parts_of_any_rows(data: st.DataObject) -> None:
     frame = data.draw(frames(missing=0.2))
     size = data.draw(st.integers(1, len(frame)))
-    parts, n = prepare(chunks(frame, size), ("class",)), frame.shape[1] - 1
-    rows = prepare(frame, ("class",))
+    parts, n = prepare_training_data(chunks(frame, size), ("class",)), frame.shape[1] - 1
+    rows = prepare_training_data(frame, ("class",))
     mine, other = (pair_statistics(d, range(n), n) for d in (parts, rows))
     np.testing.assert_allclose(mine.information, other.information, atol=1e-14)
     np.testing.assert_array_equal(mine.rows, other.rows)
@@ -486,9 +486,9 @@ def test_predictions_are_lazy(car: pd.DataFrame, votes: pd.DataFrame, parts: int
 
 def test_values_that_add_up() -> None:
     narrow = np.array([200], dtype=np.uint8)
-    assert added([narrow, narrow]).tolist() == [400]
-    assert added([{"a": (1, None)}, {"a": (2, None)}]) == {"a": (3, None)}
-    assert added([np.float32([2**24]), np.float32([1])]).tolist() == [2**24 + 1]
+    assert sum_nested([narrow, narrow]).tolist() == [400]
+    assert sum_nested([{"a": (1, None)}, {"a": (2, None)}]) == {"a": (3, None)}
+    assert sum_nested([np.float32([2**24]), np.float32([1])]).tolist() == [2**24 + 1]
 
 
 def test_what_workers_are_sent_can_be_pickled(car: pd.DataFrame) -> None:

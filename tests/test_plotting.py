@@ -88,7 +88,7 @@ def test_explained_row(tan: bn.BNC, car: pd.DataFrame) -> None:
     drawing = nodes(picture.source)
     p = bn.predict(x, pd.DataFrame([row]), prob=True).iloc[0]["vgood"]
     prior = found.loc["class", "log_odds"]
-    assert drawing["class"]["label"] == f"class = vgood: {p:.2f}\\nprior {canvas.signed(prior)}"
+    assert drawing["class"]["label"] == f"class = vgood: {p:.2f}\\nprior {canvas.signed_weight(prior)}"
     largest = found["log_odds"].abs().max()
     assert drawing["class"]["fillcolor"] == canvas.BLUE  # whatever its prior
     assert drawing["doors"]["label"] == "doors missing\\n0.00"
@@ -98,12 +98,12 @@ def test_explained_row(tan: bn.BNC, car: pd.DataFrame) -> None:
         assert drawing[variable]["label"] == f"{variable} = {row[variable]}\\n{weight:+.2f}"
     strongest = found.drop("class")["log_odds"].idxmax()
     depth = 0.8 * found.loc[strongest, "log_odds"] / largest
-    assert drawing[strongest]["fillcolor"] == canvas.blend(canvas.BLUE, depth)
+    assert drawing[strongest]["fillcolor"] == canvas.mix_with_white(canvas.BLUE, depth)
     assert f"log odds of vgood against acc: {found['log_odds'].sum():+.2f}" in caption(picture)
     assert "blue: evidence for vgood, orange: against it (nats)" in caption(picture)
     assert "gray" not in caption(picture)
     away = nodes(bn.plot(x, row=row, target="acc", against="vgood").source)
-    assert away[strongest]["fillcolor"] == canvas.blend(canvas.ORANGE, depth)
+    assert away[strongest]["fillcolor"] == canvas.mix_with_white(canvas.ORANGE, depth)
     assert re.findall(r"\d+ -> \d+", picture.source) == re.findall(r"\d+ -> \d+", bn.plot(x).source)
 
 
@@ -127,8 +127,8 @@ def test_ink_is_read_on_every_shade() -> None:
     """Contrast of at least 4.5, as the Web Content Accessibility Guidelines ask of text."""
     for colour in (canvas.BLUE, canvas.ORANGE):
         for share in range(101):
-            shade = canvas.blend(colour, share / 100)
-            ink = {"black": "#000000", "white": "#ffffff"}[canvas.ink(shade)]
+            shade = canvas.mix_with_white(colour, share / 100)
+            ink = {"black": "#000000", "white": "#ffffff"}[canvas.text_color_on(shade)]
             assert contrast(shade, ink) >= 4.5
 
 
@@ -381,7 +381,7 @@ def test_an_average_is_explained_too(car: pd.DataFrame) -> None:
     x = bn.lp(bn.aode("class", car), car, smooth=1)
     drawing = nodes(bn.plot(x, row=car.iloc[1727]).source)
     for variable, weight in bn.explain(x, car.iloc[1727])["log_odds"].drop("class").items():
-        assert drawing[variable]["label"].endswith(canvas.signed(weight))
+        assert drawing[variable]["label"].endswith(canvas.signed_weight(weight))
 
 
 def test_a_graph_with_cycles_is_drawn_with_arcs_that_go_both_ways(car: pd.DataFrame) -> None:
@@ -393,7 +393,7 @@ def test_a_graph_with_cycles_is_drawn_with_arcs_that_go_both_ways(car: pd.DataFr
     learned = bn.lp(bn.chisq_dn("class", car), car, smooth=1)
     drawing = nodes(bn.plot(learned, row=car.iloc[1727]).source)
     weights = bn.explain(learned, car.iloc[1727])["log_odds"]
-    assert drawing["safety"]["label"].endswith(canvas.signed(weights["safety"]))
+    assert drawing["safety"]["label"].endswith(canvas.signed_weight(weights["safety"]))
 
 
 def shown(picture: Any) -> dict[str, list[str]]:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import bnclassify as bn
-from bnclassify.base.graphs import components
+from bnclassify.base.graphs import connected_components
 from bnclassify.counts.contingency import contingency_tables
 from bnclassify.learners.neighbors import ancestors, superparent_additions, tree_arc_additions
 from bnclassify.learners.structural_em import Completions
@@ -127,7 +127,7 @@ def forests(names: tuple[Any, ...]) -> list[Edges]:
             above: dict[Any, list[Any]] = {name: [] for name in names}
             for first, second in some:
                 above[first].append(second)
-            if len(components(above)) == len(names) - n:
+            if len(connected_components(above)) == len(names) - n:
                 found.append(set(some))
     return found
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.base.calls import advance, progress_bar, showing_progress
+from bnclassify.base.calls import advance_bar, progress_bar, showing_progress
 from bnclassify.inference.change_search import Changes
 
 from .estimators import BNCClassifier, BNCMultiClassifier
@@ -82,7 +82,7 @@ def test_a_bar_appears_after_three_seconds(
 def test_a_long_search_for_changes_shows_a_bar(
     car: pd.DataFrame, clock: Clock, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    x, compute = bn.bnc("ande", "class", car, smooth=1), Changes.logs_after
+    x, compute = bn.bnc("ande", "class", car, smooth=1), Changes.log_joint_after
 
     def logs(changes: Any, sets: Any) -> Any:
         clock.now += 1.6
@@ -90,7 +90,7 @@ def test_a_long_search_for_changes_shows_a_bar(
 
     bn.counterfactual(x, car.iloc[0], "vgood")
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(Changes, "logs_after", logs)
+    monkeypatch.setattr(Changes, "log_joint_after", logs)
     bn.counterfactual(x, car.iloc[0], "vgood")
     assert "counterfactual: " in capsys.readouterr().err
 
@@ -115,7 +115,7 @@ def test_steps_within_advance_the_bar(clock: Clock, capsys: Any) -> None:
         with progress_bar(None, by_steps=True, desc="outer", **settings):
             for _ in range(4):
                 clock.now += 1
-                advance("a note")
+                advance_bar("a note")
         return str(capsys.readouterr().err)
 
     shown = work()
@@ -126,7 +126,7 @@ def test_steps_within_advance_the_bar(clock: Clock, capsys: Any) -> None:
         assert work() == ""
     with progress_bar(True, desc="around"):
         assert "outer" not in work()
-    advance()  # without a bar
+    advance_bar()  # without a bar
 
 
 def test_a_choice_applies_to_all_that_is_called(car: pd.DataFrame, capsys: Any) -> None:

@@ -501,7 +501,7 @@ def test_nomograms(tree: bn.BNC, pima: pd.DataFrame) -> None:
     dots = [line for line in marked.lines if line.get_marker() == "o"]
     assert len(dots) == len(bn.features(card)) + 2
     unknown = bn.plot_nomogram(card, row=row.astype(object).where(row.index != "insulin", None))
-    children = sum(given == card.features.index("insulin") for given in card.givens)
+    children = sum(given == card.features.index("insulin") for given in card.parent_positions)
     dots = [line for line in unknown.lines if line.get_marker() == "o"]
     assert len(dots) == len(bn.features(card)) + 2 - children
     with pytest.raises(TypeError, match="card must be a Scorecard"):

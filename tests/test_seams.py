@@ -21,7 +21,7 @@ from bnclassify.counts.contingency import count_families
 from bnclassify.counts.information import mutual_information
 from bnclassify.fitting.lp import fit
 from bnclassify.frames.dataset import Dataset
-from bnclassify.frames.training import prepare
+from bnclassify.frames.training import prepare_training_data
 from bnclassify.learners.networks import network
 from bnclassify.metrics import METRICS, Metric
 from bnclassify.model.derived import BuiltOn, Derived
@@ -36,7 +36,7 @@ from bnclassify.scores.formulas import Computed, Formula, Sum, padded
 
 def star(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> bn.BNC:
     """A learner from counts: the feature that tells most of the class is a parent of all others."""
-    data = prepare(dataset, (class_var,))
+    data = prepare_training_data(dataset, (class_var,))
     last = len(data.features)
     best = max(range(last), key=lambda i: mutual_information(data, i, last)[0])
     centre = data.features[best]
@@ -143,7 +143,7 @@ class TwoFeatures(BuiltOn):
 
 def two_features(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> TwoFeatures:
     """Its learner: the recipe of the network without parents names this function."""
-    data = prepare(dataset, (class_var,))
+    data = prepare_training_data(dataset, (class_var,))
     none = dict.fromkeys(data.features, ())
     basis = network(class_var, none, data.schema, Step("two_features", two_features))
     return TwoFeatures(basis, recipe=basis.recipe)

@@ -123,8 +123,8 @@ def plain_score(
     """Fit on each training part and judge its test part, as `cv` does."""
     figures = []
     for test in tests:
-        trained = data.taken(np.setdiff1d(np.arange(len(data)), test))
-        tested = data.taken(test)
+        trained = data.take_rows(np.setdiff1d(np.arange(len(data)), test))
+        tested = data.take_rows(test)
         logs = log_joint(bn.lp(x, trained, **prior), tested)
         actual = tested.codes[tested.positions["class"]]
         figures.append(METRICS[metric].of_rows(logs, actual, tested.weights))

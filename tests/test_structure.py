@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.base.graphs import descending, maximum_forest
+from bnclassify.base.graphs import descending_order, maximum_forest
 
 from .strategies import frames, networks
 
@@ -201,8 +201,8 @@ def test_a_forest_has_the_edges_that_kruskal_adds_one_by_one(
 
 
 def test_large_weights_that_differ_by_rounding_are_tied() -> None:
-    assert descending(np.array([1e6, 1e6 + 1e-4, 1e6 + 1e-2])).tolist() == [2, 0, 1]
-    assert descending(np.array([1.0, 1 + 1e-10, 1 + 1e-7])).tolist() == [2, 0, 1]
+    assert descending_order(np.array([1e6, 1e6 + 1e-4, 1e6 + 1e-2])).tolist() == [2, 0, 1]
+    assert descending_order(np.array([1.0, 1 + 1e-10, 1 + 1e-7])).tolist() == [2, 0, 1]
 
 
 def test_edges_that_differ_by_rounding_are_tied() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.evaluation.fold_scores import scheme_of
-from bnclassify.numbers.cut_points import interval_labels, readable
+from bnclassify.numbers.cut_points import interval_labels, readable_points
 from bnclassify.plotting import pictures
 from bnclassify.reading.facts import facts_of
 
@@ -189,10 +189,10 @@ def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
 
 
 def test_readable_digits() -> None:
-    assert readable((9.568582617828516, 9.755873576205284)) == ["9.569", "9.756"]
-    assert readable((0.00012345678, 154.5, 123456.789, -2.0)) == ["0.0001235", "154.5", "123457", "-2"]
-    assert readable((1.0000001, 1.0000002, float("inf"))) == ["1.0000001", "1.0000002", "inf"]
-    assert interval_labels(readable((0.1 + 0.2,))) == ("(-inf, 0.3]", "(0.3, inf)")
+    assert readable_points((9.568582617828516, 9.755873576205284)) == ["9.569", "9.756"]
+    assert readable_points((0.00012345678, 154.5, 123456.789, -2.0)) == ["0.0001235", "154.5", "123457", "-2"]
+    assert readable_points((1.0000001, 1.0000002, float("inf"))) == ["1.0000001", "1.0000002", "inf"]
+    assert interval_labels(readable_points((0.1 + 0.2,))) == ("(-inf, 0.3]", "(0.3, inf)")
 
 
 def test_summary_has_the_facts_and_the_performance(car: pd.DataFrame) -> None:
@@ -253,11 +253,11 @@ def test_summary_of_other_models(car: pd.DataFrame) -> None:
 def test_a_notebook_shows_picture_and_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pd.DataFrame({"<b>&": ["u", "v"] * 5, "y": ["<i>", "n"] * 5})
     x = bn.bnc("nb", "y", frame, smooth=1)
-    if pictures._has_dot() or pictures._find_substitute():
+    if pictures._has_dot() or pictures._find_graphviz_pure():
         assert "<svg" in x._repr_html_()
         assert "<?xml" not in x._repr_html_()
     monkeypatch.setattr(pictures, "_has_dot", lambda: False)
-    monkeypatch.setattr(pictures, "_find_substitute", lambda: None)
+    monkeypatch.setattr(pictures, "_find_graphviz_pure", lambda: None)
     shown = x._repr_html_()
     assert "<svg" not in shown
     assert "&lt;i&gt; 0.500, n 0.500" in shown

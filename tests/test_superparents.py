@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.base.arrays import log_sum_exp, normalize
-from bnclassify.frames.training import prepare
+from bnclassify.frames.training import prepare_training_data
 from bnclassify.model.arguments import log_joint
 from bnclassify.models import AODE
 from bnclassify.recipe.backoff_prior import find_prior
@@ -546,7 +546,7 @@ def test_rows_left_out_are_rows_not_learned_from(
     frame: pd.DataFrame, chosen: dict[str, Any], amount: dict[str, float]
 ) -> None:
     chosen["weights"] = None  # which are those of all rows
-    data = prepare(frame, ("class",))
+    data = prepare_training_data(frame, ("class",))
     rows = np.arange(len(frame))
     out = LeftOutRows(data.codes[-1], np.ones(len(frame)))
     joint = bn.ande("class", data, **chosen).log_joint_left_out(data, find_prior(**amount), rows, out)
@@ -562,7 +562,7 @@ def test_a_row_left_out_does_not_imply_its_own_values(support: int) -> None:
     b = ["u"] * support + ["v"] * 30
     a = ["x"] * support + rng.choice(["x", "y"], 30).tolist()
     frame = pd.DataFrame({"b": b, "a": a, "k": rng.choice(["+", "-"], len(a))}).astype("category")
-    structure, data = bn.ande("k", frame, subsumption=5), prepare(frame, ("k",))
+    structure, data = bn.ande("k", frame, subsumption=5), prepare_training_data(frame, ("k",))
     out = LeftOutRows(data.codes[-1], np.ones(len(frame)))
     joint = structure.log_joint_left_out(data, find_prior(smooth=1), np.arange(len(frame)), out)
     others = bn.lp(structure, frame.drop(index=0), smooth=1)

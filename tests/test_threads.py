@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.base.messages import silently, warn
+from bnclassify.base.messages import silencing_warnings, warn
 
 JOBS: dict[str, Callable[[pd.DataFrame], Any]] = {
     "default": lambda car: bn.bnc("nb", "class", car.head(150)),
@@ -58,7 +58,7 @@ def test_the_filters_of_warnings_are_not_touched(
 
 
 def test_silence_is_of_one_thread() -> None:
-    with silently(), ThreadPoolExecutor(1) as pool:
+    with silencing_warnings(), ThreadPoolExecutor(1) as pool:
         warn("nobody hears this")
         with pytest.warns(UserWarning, match="somebody hears this"):
             pool.submit(warn, "somebody hears this").result()

@@ -16,12 +16,12 @@ from scipy.special import gammaln
 import bnclassify as bn
 from bnclassify.base.arrays import xlogx
 from bnclassify.frames.encode import encode
-from bnclassify.frames.training import prepare, prepare_rows
+from bnclassify.frames.training import prepare_rows, prepare_training_data
 from bnclassify.network import awnb as trees
 from bnclassify.network import weighting as wanbia
 from bnclassify.network.awnb import depth_weights
 from bnclassify.network.awnb import smallest_testing_depths as depths_of_trees
-from bnclassify.network.weighting import Objective, with_weights
+from bnclassify.network.weighting import ConditionalLikelihood, with_weights
 
 from .conftest import read_reference, reference_frame
 from .oracles import as_array, close
@@ -175,10 +175,10 @@ def test_principal_component_order_is_the_share_with_two_classes() -> None:
     """With two classes both orders cut alike, so the general one is checked by the special one."""
     rng = np.random.default_rng(3)
     counts = rng.integers(0, 9, (50, 12, 2))
-    two, _ = trees._best_cut(counts)
-    three, _ = trees._best_cut(np.concatenate([counts, np.zeros((50, 12, 1), dtype=int)], axis=2))
+    two, _ = trees._best_ordered_split(counts)
+    three, _ = trees._best_ordered_split(np.concatenate([counts, np.zeros((50, 12, 1), dtype=int)], axis=2))
     np.testing.assert_allclose(two, three, rtol=1e-9)
-    subset, _ = trees._best_subset(counts)
+    subset, _ = trees._best_split_of_all(counts)
     np.testing.assert_allclose(two, subset, rtol=1e-9)
 
 
@@ -186,7 +186,7 @@ def test_principal_component_order_is_the_share_with_two_classes() -> None:
 def test_wanbia_reference(name: str) -> None:
     reference, frame = read_reference(name)["wanbia"], reference_frame(name)
     x = naive(name, smooth=1)
-    objective = Objective(x, encode(frame))
+    objective = ConditionalLikelihood(x, encode(frame))
     close(objective(np.ones(len(bn.features(x))))[0], reference["at_ones"]["negative_cll"])
     ramp = np.array([reference["at_ramp"]["weights"][v] for v in bn.features(x)])
     close(objective(ramp)[0], reference["at_ramp"]["negative_cll"])
@@ -202,7 +202,7 @@ def test_wanbia_objective_is_that_of_the_model_and_its_gradient_exact(data: st.D
     frame = data.draw(frames(min_rows=4, missing=missing))
     smooth = data.draw(st.sampled_from([0.5, 1.0]))
     x = bn.lp(data.draw(networks(frame, max_parents=0 if missing else 1)), frame, smooth=smooth)
-    objective = Objective(x, encode(frame))
+    objective = ConditionalLikelihood(x, encode(frame))
     n = len(bn.features(x))
     weights = np.random.default_rng(data.draw(st.integers(0, 999))).uniform(0.1, 0.9, n)
     value, gradient = objective(weights)
@@ -303,7 +303,7 @@ def redundant_features(seed: int) -> pd.DataFrame:
 def optimum_from(start: float, x: bn.BNC, frame: pd.DataFrame) -> float:
     """The conditional log-likelihood at the optimum of weights that is found from one start."""
     n = len(bn.features(x))
-    objective = Objective(x, prepare(frame, ("class",)))
+    objective = ConditionalLikelihood(x, prepare_training_data(frame, ("class",)))
     options = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}
     run = minimize(objective, np.full(n, start), jac=True, bounds=[(0, 1)] * n, options=options)
     return -float(run.fun)

@@ -21,9 +21,16 @@ from ..base.arrays import (
     log,
     log_normalize,
     normalize,
-    share_out,
+    softmax,
 )
-from ..base.immutable import ANY_NUMBER, PROBABILITY, Immutable, bounded, cached_property, record
+from ..base.immutable import (
+    ANY_NUMBER,
+    PROBABILITY,
+    Immutable,
+    cached_property,
+    field_bounds,
+    record,
+)
 from ..base.messages import shown
 from ..counts.contingency import flat_index
 from ..frames.dataset import Dataset
@@ -34,7 +41,7 @@ from ..model.derived import BuiltOn
 from ..model.model import MISSING_RULE, Model, unsupported_error
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
-from ..numbers.cut_points import interval_labels, written_point
+from ..numbers.cut_points import interval_labels, point_as_text
 from ..numbers.discretizer import Discretizer
 from ..numbers.preparation import Preparation
 from ..numbers.rare_levels import Merger
@@ -69,10 +76,10 @@ class PairEffects(Immutable):
     groups: tuple[Positions, Positions]
     table: Array
 
-    bounds = bounded(table=ANY_NUMBER)
+    bounds = field_bounds(table=ANY_NUMBER)
 
     @property
-    def term(self) -> Table:
+    def score_term(self) -> Table:
         """The table as a term of the scores; it belongs to the second feature."""
         return Table(self.features[1], self.features, self.table, self.groups)
 
@@ -117,7 +124,7 @@ class EffectTable(BuiltOn):
     unknown: UnknownEffects | None = None
     pairs: tuple[PairEffects, ...] = ()
 
-    bounds = bounded(tables=ANY_NUMBER, constant=ANY_NUMBER, shares=PROBABILITY)
+    bounds = field_bounds(tables=ANY_NUMBER, constant=ANY_NUMBER, shares=PROBABILITY)
 
     fitted = True
     no_joint = f"a table of effects {NO_JOINT}"
@@ -149,7 +156,7 @@ class EffectTable(BuiltOn):
                 )
 
     @property
-    def axes(self) -> dict[Hashable, Values]:
+    def values_by_feature(self) -> dict[Hashable, Values]:
         """The values of each feature without missing ones."""
         return {
             name: Values(self.levels_by_name[name], self.cuts.get(name)) for name in self.features
@@ -166,7 +173,7 @@ class EffectTable(BuiltOn):
         return (self,)
 
     @property
-    def givens(self) -> tuple[int | None, ...]:
+    def parent_positions(self) -> tuple[int | None, ...]:
         """The position of the feature parent of each feature, or None."""
         return tuple([scope[1] if len(scope) > 1 else None for scope in self.term_scopes])
 
@@ -174,7 +181,7 @@ class EffectTable(BuiltOn):
         """Return the size and form of the table, and the order that was asked of it."""
         form = (
             "sum of one effect per feature"
-            if set(self.givens) <= {None}
+            if set(self.parent_positions) <= {None}
             else "sum of effects of pairs"
         )
         form += f", and of {len(self.pairs)} pairs" if self.pairs else ""
@@ -212,7 +219,7 @@ class EffectTable(BuiltOn):
             for scope in self.structure.scopes[:-1]
         ]
 
-    def entries_at(self, codes: Codes, tables: Sequence[ArrayOf[T]]) -> Iterator[ArrayOf[T]]:
+    def table_entries_at(self, codes: Codes, tables: Sequence[ArrayOf[T]]) -> Iterator[ArrayOf[T]]:
         """Yield the entries of a table per feature at rows, (rows, …)."""
         for scope, table in zip(self.term_scopes, tables, strict=True):
             yield table[tuple([codes[v, :] for v in scope])]
@@ -222,7 +229,7 @@ class EffectTable(BuiltOn):
         """The scores, with the posteriors' log odds: the constant, and one table per feature."""
         pairs = enumerate(zip(self.term_scopes, self.tables, strict=True))
         tables = [Table(i, scope, table) for i, (scope, table) in pairs]
-        tables += [pair.term for pair in self.pairs]
+        tables += [pair.score_term for pair in self.pairs]
         total = Sum((Table(-1, (), self.constant), *tables), marginalizes=False)
         certain = self.unknown is None or len(self.constant) < 2
         return total if certain or self.unknown is None else Completed(total, self.unknown)
@@ -230,10 +237,10 @@ class EffectTable(BuiltOn):
     def class_prior(self) -> Array:
         """Return the posteriors if nothing is known: the class shares, if these are known."""
         nothing = np.full((len(self.features), 1), -1)
-        return share_out(scores_at(self.score, Rows(nothing, unknown=nothing < 0))[0], axis=0)
+        return softmax(scores_at(self.score, Rows(nothing, unknown=nothing < 0))[0], axis=0)
 
     @cached_property
-    def _logs_of_values(self) -> tuple[Array, ...]:
+    def _log_likelihoods_of_values(self) -> tuple[Array, ...]:
         """The logs of P(value | class) by Bayes' rule from shares of values, (values, classes)."""
         logs, prior = [], log_normalize(self.constant)
         cards = [len(labels) for labels in self.known_levels[:-1]]
@@ -248,7 +255,10 @@ class EffectTable(BuiltOn):
         """The logs of P(value | class) of each feature alone."""
         return (
             Sum(
-                tuple([Table(i, (i,), logs) for i, logs in enumerate(self._logs_of_values)]), False
+                tuple(
+                    [Table(i, (i,), logs) for i, logs in enumerate(self._log_likelihoods_of_values)]
+                ),
+                False,
             ),
         )
 
@@ -258,12 +268,14 @@ class EffectTable(BuiltOn):
     def shown_values(self, name: Hashable) -> list[Hashable]:
         """Return the values of a feature: intervals or labels, and the last for missing values."""
         values = (
-            intervals_between(self.cuts[name]) if name in self.cuts else self.levels_by_name[name]
+            intervals_between_cuts(self.cuts[name])
+            if name in self.cuts
+            else self.levels_by_name[name]
         )
         return [*values, MISSING]
 
 
-def intervals_between(cuts: Sequence[float]) -> list[Hashable]:
+def intervals_between_cuts(cuts: Sequence[float]) -> list[Hashable]:
     """Return the intervals between cut points."""
     return [pd.Interval(low, high) for low, high in pairwise([-np.inf, *cuts, np.inf])]
 
@@ -275,12 +287,12 @@ class Values(NamedTuple):
     cuts: tuple[float, ...] | None = None
 
     @classmethod
-    def between(cls, cuts: Sequence[float]) -> Values:
+    def from_cuts(cls, cuts: Sequence[float]) -> Values:
         """Return the intervals between cut points."""
-        return cls(interval_labels(map(written_point, cuts)), tuple(cuts))
+        return cls(interval_labels(map(point_as_text, cuts)), tuple(cuts))
 
 
-def build(
+def build_effect_table(
     class_var: Hashable,
     classes: tuple[Hashable, ...],
     values: Mapping[Hashable, Values],
@@ -310,7 +322,7 @@ def build(
     return EffectTable(structure, preparation=prepares, **fields)
 
 
-def merge_intervals(
+def merge_similar_intervals(
     x: EffectTable, most: int | None = None, lost: float = 0.0, kept: int = 1
 ) -> EffectTable:
     """Return a table with fewer intervals, whose effects are weighted means.
@@ -327,11 +339,13 @@ def merge_intervals(
         values[name], group = Values(labels), np.arange(len(labels) + 1)
         if name in x.cuts:
             children = [
-                np.moveaxis(x.tables[j], 1, 0) for j, given in enumerate(x.givens) if given == i
+                np.moveaxis(x.tables[j], 1, 0)
+                for j, given in enumerate(x.parent_positions)
+                if given == i
             ]
             rows = np.hstack([table.reshape(len(group), -1) for table in (x.tables[i], *children)])
-            ends = merged(rows[:-1], shares[i][:-1], most or np.inf, lost, kept)
-            values[name] = Values.between(np.array(x.cuts[name])[ends[:-1] - 1].tolist())
+            ends = ends_of_merged_groups(rows[:-1], shares[i][:-1], most or np.inf, lost, kept)
+            values[name] = Values.from_cuts(np.array(x.cuts[name])[ends[:-1] - 1].tolist())
             group = np.searchsorted(ends, group, side="right")
         groups.append(group)
     for i, scope in enumerate(x.term_scopes):
@@ -345,24 +359,26 @@ def merge_intervals(
         "tables": tuple(tables),
     }
     fields |= {name: getattr(x, name) for name in ("constant", "recipe", "learned", "unknown")}
-    return build(
+    return build_effect_table(
         x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields
     )
 
 
-def with_values(x: EffectTable, values: Mapping[Hashable, Values]) -> EffectTable:
+def with_feature_values(x: EffectTable, values: Mapping[Hashable, Values]) -> EffectTable:
     """Return the table of some features, with as many values as before, or these cut points."""
     at = [x.features.index(name) for name in values]
     fields: dict[str, Any] = {name: getattr(x, name) for name in ("constant", "recipe", "learned")}
     fields["tables"] = tuple([x.tables[i] for i in at])
     fields["shares"] = tuple([x.shares[i] for i in at if x.shares])
     fields["unknown"] = x.unknown and x.unknown.taken(at)
-    return build(
+    return build_effect_table(
         x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields
     )
 
 
-def merged(rows: Array, shares: Array, most: float, lost: float, kept: int = 1) -> Positions:
+def ends_of_merged_groups(
+    rows: Array, shares: Array, most: float, lost: float, kept: int = 1
+) -> Positions:
     """Return the ends of the groups into which neighboring rows are merged."""
     ends, means, total = np.arange(1, len(rows) + 1), rows.copy(), 0.0
     masses = shares / float(shares.sum())
@@ -391,7 +407,7 @@ def _mean_of_groups(table: Array, group: Positions, shares: Array) -> Array:
     return np.tensordot(normalize(weights, axis=1), table, axes=1)
 
 
-def counts_in(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[Array]:
+def row_weights_in_cells(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[Array]:
     """Return the weight of the rows, or of some of them, in each cell of the tables of features."""
     codes, counts, weights = x.rows_to_score(data, "missing").codes, list[Array](), data.weights
     if rows is not None:
@@ -407,17 +423,19 @@ def training_rows(x: Model, dataset: InFull) -> Dataset:
     """Return the training rows as a model reads them: with a class, and a weight above 0."""
     data = read_for_model(x, dataset, argument="dataset").select(x.variables)
     used = data.codes[data.positions[x.class_var]] >= 0
-    return data.taken(used & (data.row_weights > 0))
+    return data.take_rows(used & (data.row_weights > 0))
 
 
-def with_shares(x: EffectTable, dataset: InFull) -> EffectTable:
+def with_value_shares(x: EffectTable, dataset: InFull) -> EffectTable:
     """Return a table with the shares of values in rows, and in half a row more per value."""
-    counts = counts_in(x, encode_for_model(x, dataset, x.features, "dataset"))
+    counts = row_weights_in_cells(x, encode_for_model(x, dataset, x.features, "dataset"))
     masses: list[Array] = [count.reshape(len(count), -1).sum(axis=1) + _HALF for count in counts]
     return replace(x, shares=tuple([mass / float(mass.sum()) for mass in masses]))
 
 
-def with_unknown(x: EffectTable, dataset: InFull, ignored: Mask | None = None) -> EffectTable:
+def with_effect_moments(
+    x: EffectTable, dataset: InFull, ignored: Mask | None = None
+) -> EffectTable:
     """Return a table with the moments of its effects in training rows, and the class shares.
 
     Missing values of ``ignored`` features are unknown, as those of features are that no row lacks
@@ -427,7 +445,10 @@ def with_unknown(x: EffectTable, dataset: InFull, ignored: Mask | None = None) -
     codes = x.rows_to_score(data, "missing").codes
     of_class = data.codes[data.positions[x.class_var]]
     weights = data.row_weights
-    entries = [*x.entries_at(codes, x.tables), *[pair.term.at(codes) for pair in x.pairs]]
+    entries = [
+        *x.table_entries_at(codes, x.tables),
+        *[pair.score_term.at(codes) for pair in x.pairs],
+    ]
     effects = np.array(entries).reshape(len(entries), len(data), len(x.constant))
     counts = np.maximum(np.bincount(of_class, weights, len(x.constant)), _HALF)
     ignored = x.unknown.always if ignored is None and x.unknown is not None else ignored
@@ -440,12 +461,12 @@ def with_unknown(x: EffectTable, dataset: InFull, ignored: Mask | None = None) -
     return replace(x, unknown=replace(unknown, always=unknown.always & ~says))
 
 
-def with_shrunk_gaps(x: EffectTable, dataset: InFull, ignored: Mask) -> EffectTable:
+def with_shrunk_missing_effects(x: EffectTable, dataset: InFull, ignored: Mask) -> EffectTable:
     """Return a sum in which effects of rare missing values are shrunk to the mean of the others.
 
     Missing values of ``ignored`` features have this mean.
     """
-    counts = counts_in(x, encode_for_model(x, dataset, x.features, "dataset"))
+    counts = row_weights_in_cells(x, encode_for_model(x, dataset, x.features, "dataset"))
     tables = list(x.tables)
     for i, (table, [*known, lacking]) in enumerate(zip(tables, counts, strict=True)):
         if lacking > 0:

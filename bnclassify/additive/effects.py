@@ -10,15 +10,15 @@ import pandas as pd
 
 from ..base.arrays import Array, Mask
 from ..base.checks import Optional, Whole
-from ..base.messages import listed, repeated, shown
-from ..frames.dataset import Dataset, Opened, match
+from ..base.messages import listed, repeated_items, shown
+from ..frames.dataset import Dataset, Opened, codes_by_levels
 from ..frames.opening import InFull, open_rows
 from ..inference.evidence import target_position
 from ..model.arguments import check_fitted, encode_for_model
 from ..model.model import Model
-from .effect_table import RESERVED, EffectTable, counts_in
-from .pair_table import counts_of_pair, rows_of_pair
-from .tabulate import check_labels, tabulate
+from .effect_table import RESERVED, EffectTable, row_weights_in_cells
+from .pair_table import row_weights_of_pair, table_rows_of_pair
+from .tabulate import check_no_missing_label, tabulate_effects
 
 BASE = "(base)"
 """The value of the class in a table of several classes."""
@@ -102,7 +102,7 @@ def effects(
     6  physician_fee_freeze  (missing)        0.00   0.03      0.27
     """
     Optional(Whole(least=2, most=1000)).check("steps", steps)
-    table = tabulate(check_fitted(x).of_class(class_var), steps, dataset)
+    table = tabulate_effects(check_fitted(x).of_class(class_var), steps, dataset)
     names = table.known_levels[-1]
     if target is not None and len(names) > 2:
         raise ValueError(
@@ -111,13 +111,13 @@ def effects(
         )
     c = target_position(names, target)
     columns = list(names) if c is None else [names[c]]
-    if twice := repeated([*RESERVED, *columns]):
+    if twice := repeated_items([*RESERVED, *columns]):
         raise ValueError(f"x must have classes of other names than {listed(twice)}. Rename them.")
-    check_labels(table)
+    check_no_missing_label(table)
     rows: list[tuple[Hashable, ...]] = [
         (table.class_var, BASE if c is None else names[1 - c], "", "")
     ]
-    for name, j in zip(table.features, table.givens, strict=True):
+    for name, j in zip(table.features, table.parent_positions, strict=True):
         parent = "" if j is None else table.features[j]
         others = [""] if j is None else table.shown_values(parent)
         rows += [
@@ -125,12 +125,12 @@ def effects(
             for value, other in product(table.shown_values(name), others)
         ]
     frame = pd.DataFrame(rows, columns=["feature", "value", "given", "given_value"], dtype=object)
-    cells = [rows_of_pair(table, pair) for pair in table.pairs]
-    of_pairs = [row for rows_of_pair, _ in cells for row in rows_of_pair]
+    cells = [table_rows_of_pair(table, pair) for pair in table.pairs]
+    of_pairs = [row for table_rows_of_pair, _ in cells for row in table_rows_of_pair]
     frame = pd.concat(
         [frame, pd.DataFrame(of_pairs, columns=frame.columns, dtype=object)], ignore_index=True
     )
-    if set(table.givens) <= {None} and not cells:
+    if set(table.parent_positions) <= {None} and not cells:
         frame = frame.drop(columns=["given", "given_value"])
     entries = (table.constant, *table.tables, *[logs for _, logs in cells])
     logs = np.concatenate([each.reshape(-1, len(names)) for each in entries])
@@ -138,23 +138,28 @@ def effects(
     for i, label in enumerate(columns):
         frame[label] = logs[:, i]
     if dataset is not None:
-        frame = frame.assign(**_shares_in(table, open_rows(dataset, "dataset"), c))
+        frame = frame.assign(**_share_columns(table, open_rows(dataset, "dataset"), c))
     return frame
 
 
-def _shares_in(x: EffectTable, rows: Opened[Dataset], c: int | None) -> dict[str, Array]:
+def _share_columns(x: EffectTable, rows: Opened[Dataset], c: int | None) -> dict[str, Array]:
     """Return the share of rows with each value and, of two classes, the share of one in these."""
     has_class = c is not None and x.class_var in rows.columns
     data = encode_for_model(x, rows, x.variables if has_class else x.features, "dataset")
 
-    def counted(at: Mask | None = None) -> list[Array]:
-        return [*counts_in(x, data, at), *[counts_of_pair(x, pair, data, at) for pair in x.pairs]]
+    def weights_in_cells_and_pairs(at: Mask | None = None) -> list[Array]:
+        return [
+            *row_weights_in_cells(x, data, at),
+            *[row_weights_of_pair(x, pair, data, at) for pair in x.pairs],
+        ]
 
-    counts = counted()
+    counts = weights_in_cells_and_pairs()
     shares = {"share": np.concatenate([[1.0], *[n.ravel() / (n.sum() or 1.0) for n in counts]])}
     if has_class:
-        labels = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
-        known, chosen = (counted(at) for at in (labels >= 0, labels == c))
+        labels = codes_by_levels(
+            data, (x.class_var,), x.known_levels[-1:], unseen="missing"
+        ).ravel()
+        known, chosen = (weights_in_cells_and_pairs(at) for at in (labels >= 0, labels == c))
         weights = data.row_weights
         below = np.concatenate([[weights[labels >= 0].sum()], *map(np.ravel, known)])
         above = np.concatenate([[weights[labels == c].sum()], *map(np.ravel, chosen)])

@@ -17,7 +17,7 @@ from ..base import graphs
 from ..base.arrays import Array
 from ..base.checks import Instance, check_name, must_be
 from ..base.immutable import record
-from ..base.messages import listed, plain, repeated, shown
+from ..base.messages import listed, repeated_items, shown, to_python_scalar
 from ..frames.dataset import Dataset, Opened
 from ..frames.opening import InFull, open_rows
 from ..frames.records import is_missing
@@ -30,13 +30,13 @@ from .effect_table import (
     EffectTable,
     PairEffects,
     Values,
-    build,
-    intervals_between,
+    build_effect_table,
+    intervals_between_cuts,
     training_rows,
-    with_shares,
-    with_unknown,
+    with_effect_moments,
+    with_value_shares,
 )
-from .pair_table import read_pair
+from .pair_table import read_pair_effects
 
 _BOOLEANS: dict[Hashable, bool] = {"True": True, "False": False}
 _INTERVAL = re.compile(r"\(\s*([^\s,()\[\]]+),\s*([^\s,()\[\]]+)(?:\]|(?<=inf)\))")
@@ -102,20 +102,25 @@ def from_effects(
     0         0.201       0.799
     """
     Instance(pd.DataFrame, "a DataFrame, as effects returns it").check("table", table)
-    frame = _check_columns(table).reset_index(drop=True).astype(object)
+    frame = _check_columns_of_effects(table).reset_index(drop=True).astype(object)
     names = [name for name in frame.columns if name not in RESERVED]
-    numbers = np.column_stack([_read_numbers(frame, name) for name in names])
+    numbers = np.column_stack([_read_column_of_effects(frame, name) for name in names])
     features: list[Hashable] = frame["feature"].tolist()
     class_var = features[0] if class_var is None and features else class_var
     check_name(class_var)
-    frame = _with_booleans(frame, class_var, dataset)
-    groups, of_pairs = _rows_of_features(frame, features)
+    frame = _read_text_as_booleans(frame, class_var, dataset)
+    groups, of_pairs = _rows_by_feature_and_pair(frame, features)
     of_class = groups.pop(class_var, [])
-    classes, constant = _read_base(frame["value"][of_class], numbers[of_class], names, class_var)
+    classes, constant = _read_classes_and_base(
+        frame["value"][of_class], numbers[of_class], names, class_var
+    )
     if len(names) == 1:
         numbers = np.column_stack([np.zeros(len(numbers)), numbers])
-    axes = {name: _Axis(_read_values(name, frame["value"][rows])) for name, rows in groups.items()}
-    parents = {name: _parent_of(name, frame, rows, axes) for name, rows in groups.items()}
+    axes = {
+        name: _Axis(_read_values_of_feature(name, frame["value"][rows]))
+        for name, rows in groups.items()
+    }
+    parents = {name: _feature_parent_of(name, frame, rows, axes) for name, rows in groups.items()}
     if cycle := graphs.find_cycle(parents):
         raise ValueError(
             f"given must not form a cycle; got one of {listed(cycle)}. Correct the column."
@@ -127,16 +132,16 @@ def from_effects(
     tables = [_effects_of_feature(n, *family, numbers[groups[n]]) for n, family in families.items()]
     shares = [_shares_of_values(n, *of) for n, of in families.items() if "share" in frame]
     known = all(np.isfinite(share).all() for share in shares)
-    values = {name: axis.own for name, axis in axes.items()}
+    values = {name: axis.feature_values for name, axis in axes.items()}
     fields: dict[str, Any] = {"tables": tuple(tables), "constant": constant}
     fields["shares"] = tuple(shares) if known else ()
     if of_pairs:
-        values, fields = _with_pairs(frame, of_pairs, numbers, values, fields)
-    model = build(class_var, classes, values, parents, **fields)
+        values, fields = _read_pairs(frame, of_pairs, numbers, values, fields)
+    model = build_effect_table(class_var, classes, values, parents, **fields)
     if dataset is not None:
         dataset = training_rows(model, dataset)
-        model = with_shares(model, dataset)
-        model = model if any(parents.values()) else with_unknown(model, dataset)
+        model = with_value_shares(model, dataset)
+        model = model if any(parents.values()) else with_effect_moments(model, dataset)
     structure = Step("from_effects", given_table, {"model": model})
     return replace(
         model, recipe=Recipe(class_var, structure, model.features, Step("as given", as_given))
@@ -155,7 +160,7 @@ def as_given(x: Model, data: object) -> Model:
     return x
 
 
-def _with_booleans(
+def _read_text_as_booleans(
     frame: pd.DataFrame, class_var: Hashable, dataset: InFull | None
 ) -> pd.DataFrame:
     """Return a table with booleans in place of text that is all labels of a feature, as in a file.
@@ -170,7 +175,7 @@ def _with_booleans(
         own = set(values) - {MISSING, UNSEEN}
         if name == class_var or not own or not own <= {*_BOOLEANS}:
             continue
-        if rows is not None and own & {*_labels_in(rows, name)}:
+        if rows is not None and own & {*_labels_in_column(rows, name)}:
             continue
         for feature, value in columns:
             at = frame[feature] == name
@@ -178,12 +183,12 @@ def _with_booleans(
     return frame
 
 
-def _labels_in(rows: Opened[Dataset], name: Hashable) -> tuple[Hashable, ...]:
+def _labels_in_column(rows: Opened[Dataset], name: Hashable) -> tuple[Hashable, ...]:
     """Return the labels of a column; none without the column."""
     return rows.encode(Columns((name,))).levels[0] if name in rows.columns else ()
 
 
-def _rows_of_features(
+def _rows_by_feature_and_pair(
     frame: pd.DataFrame, features: Sequence[Hashable]
 ) -> tuple[dict[Hashable, list[int]], dict[tuple[Hashable, Hashable], list[int]]]:
     """Return the rows of each feature and of each pair, which are those given another feature."""
@@ -200,7 +205,7 @@ def _rows_of_features(
     return groups, pairs
 
 
-def _with_pairs(
+def _read_pairs(
     frame: pd.DataFrame,
     pairs: Mapping[tuple[Hashable, Hashable], list[int]],
     numbers: Array,
@@ -210,10 +215,10 @@ def _with_pairs(
     """Return the values of features with all cut points of pairs, and the tables with the pairs."""
     names, read = list(values), _axes_of_pairs(frame, pairs, values)
     fine, tables, shares = dict(values), list(fields["tables"]), list(fields["shares"])
-    for name, points in _all_cuts(read, values).items():
+    for name, points in _all_cuts_by_feature(read, values).items():
         i, old = names.index(name), np.array(values[name].cuts)
         if len(points) > len(old):
-            fine[name] = Values.between(points)
+            fine[name] = Values.from_cuts(points)
             at = np.append(np.searchsorted(old, [*points, np.inf], side="left"), len(old) + 1)
             # The shares of parts of an interval are not known.
             tables[i], shares = (tables[i][at], [])
@@ -227,12 +232,12 @@ def _with_pairs(
             for axis, column in zip(axes, columns, strict=True)
         ]
         owns = [fine[name] for name in pair]
-        groups, table = read_pair(
+        groups, table = read_pair_effects(
             pair,
             list(zip(*texts, strict=True)),
             numbers[rows],
             at_rows,
-            [axis.own for axis in axes],
+            [axis.feature_values for axis in axes],
             owns,
         )
         places = [names.index(name) for name in pair]
@@ -257,9 +262,9 @@ def _axes_of_pairs(
                 f"got {listed(pair)}."
             )
         columns = [frame[column][rows] for column in ("value", "given_value")]
-        read[pair] = [_Axis(_read_values(*of)) for of in zip(pair, columns, strict=True)]
+        read[pair] = [_Axis(_read_values_of_feature(*of)) for of in zip(pair, columns, strict=True)]
         for name, axis in zip(pair, read[pair], strict=True):
-            own, alone = axis.own, values[name]
+            own, alone = axis.feature_values, values[name]
             labels_differ = own.cuts is None and {*own.labels} != {*alone.labels}
             if (own.cuts is None) != (alone.cuts is None) or labels_differ:
                 raise ValueError(
@@ -269,15 +274,15 @@ def _axes_of_pairs(
     return read
 
 
-def _all_cuts(
+def _all_cuts_by_feature(
     read: Mapping[tuple[Hashable, Hashable], list[_Axis]], values: Mapping[Hashable, Values]
 ) -> dict[Hashable, list[float]]:
     """Return the cut points of each number, those of its own rows and of its pairs, ascending."""
     cuts = {name: set(own.cuts) for name, own in values.items() if own.cuts is not None}
     for pair, axes in read.items():
         for name, axis in zip(pair, axes, strict=True):
-            if axis.own.cuts is not None:
-                cuts[name] |= {*axis.own.cuts}
+            if axis.feature_values.cuts is not None:
+                cuts[name] |= {*axis.feature_values.cuts}
     return {name: sorted(points) for name, points in cuts.items()}
 
 
@@ -292,11 +297,11 @@ def _value_as_looked_up(axis: _Axis, value: Hashable) -> Hashable:
     return value if position is None else list(axis.positions)[position]
 
 
-def _check_columns(table: pd.DataFrame) -> pd.DataFrame:
+def _check_columns_of_effects(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table that has the columns that it needs, each once, or raise an error."""
     columns = list(table.columns)
     needed = ["feature", "value", *["given_value"] * ("given" in columns)]
-    if twice := repeated(columns):
+    if twice := repeated_items(columns):
         raise ValueError(f"table must have distinct columns; got {listed(twice)} twice.")
     if absent := [name for name in needed if name not in columns]:
         raise KeyError(f"table must have a column {listed(absent)}; got {listed(columns)}.")
@@ -307,7 +312,7 @@ def _check_columns(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _read_numbers(frame: pd.DataFrame, name: Hashable) -> Array:
+def _read_column_of_effects(frame: pd.DataFrame, name: Hashable) -> Array:
     """Return the effects on a class, (rows,), or raise an error that names a row."""
     numbers = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64)
     for row in list[int](np.flatnonzero(~np.isfinite(numbers)).tolist()):
@@ -319,7 +324,7 @@ def _read_numbers(frame: pd.DataFrame, name: Hashable) -> Array:
     return numbers
 
 
-def _read_base(
+def _read_classes_and_base(
     values: pd.Series[Any], numbers: Array, names: Sequence[Hashable], class_var: Hashable
 ) -> tuple[tuple[Hashable, ...], Array]:
     """Return the classes, and the log odds before any feature is known."""
@@ -333,8 +338,11 @@ def _read_base(
         )
     base = numbers.ravel() if len(values) else np.zeros(len(names))
     if len(names) > 1:
-        return tuple(map(plain, names)), base
-    classes: tuple[Hashable, Hashable] = plain(values.iloc[0]), plain(names[0])
+        return tuple(map(to_python_scalar, names)), base
+    classes: tuple[Hashable, Hashable] = (
+        to_python_scalar(values.iloc[0]),
+        to_python_scalar(names[0]),
+    )
     if classes[0] == classes[1] or is_missing(classes[0]):
         raise ValueError(must_be("table", "a table of two different classes", classes))
     return classes, np.append(0.0, base)
@@ -344,18 +352,18 @@ class _Axis:
     """The values of a feature, and the position of each in a table of numbers."""
 
     def __init__(self, values: Values) -> None:
-        self.own = values
-        labels = values.labels if values.cuts is None else intervals_between(values.cuts)
+        self.feature_values = values
+        labels = values.labels if values.cuts is None else intervals_between_cuts(values.cuts)
         self.positions = {label: i for i, label in enumerate((*labels, MISSING))}
 
     def position_of(self, value: Hashable) -> int | None:
         """Return the position of a value, None if it has none."""
-        label: Hashable = plain(value)
-        is_label = self.own.cuts is None or label == MISSING
-        return self.positions.get(label if is_label else _as_interval(label))
+        label: Hashable = to_python_scalar(value)
+        is_label = self.feature_values.cuts is None or label == MISSING
+        return self.positions.get(label if is_label else _parse_interval(label))
 
 
-def _as_interval(value: object) -> pd.Interval[float] | None:
+def _parse_interval(value: object) -> pd.Interval[float] | None:
     """Return an interval, which may be written as text, or None."""
     if isinstance(value, str) and (found := _INTERVAL.fullmatch(value)):
         with suppress(ValueError):
@@ -363,9 +371,9 @@ def _as_interval(value: object) -> pd.Interval[float] | None:
     return value if isinstance(value, pd.Interval) else None
 
 
-def _read_values(name: Hashable, column: pd.Series[Any]) -> Values:
+def _read_values_of_feature(name: Hashable, column: pd.Series[Any]) -> Values:
     """Return the values of a feature without missing ones, or raise."""
-    values = list(dict.fromkeys(list[Hashable](map(plain, column))))
+    values = list(dict.fromkeys(list[Hashable](map(to_python_scalar, column))))
     if any(map(is_missing, values)):
         raise ValueError(
             f"value must be a label, an interval or '(missing)'; got nothing for {shown(name)}."
@@ -373,10 +381,10 @@ def _read_values(name: Hashable, column: pd.Series[Any]) -> Values:
     known = [
         value for value in values if not isinstance(value, str) or value not in (MISSING, UNSEEN)
     ]
-    intervals = [interval for interval in map(_as_interval, known) if interval is not None]
+    intervals = [interval for interval in map(_parse_interval, known) if interval is not None]
     if len(intervals) == len(known) and "inf" in "".join(map(str, known)):
-        return Values.between(_cuts_between(name, intervals))
-    odd = [value for value in known if _as_interval(value) is None]
+        return Values.from_cuts(_cuts_between_intervals(name, intervals))
+    odd = [value for value in known if _parse_interval(value) is None]
     if 0 < len(odd) < len(known):
         raise ValueError(
             "value must be intervals that begin with -inf and end with inf, or labels; got "
@@ -386,7 +394,7 @@ def _read_values(name: Hashable, column: pd.Series[Any]) -> Values:
     return Values((*known, *[UNSEEN] * (UNSEEN in values)))
 
 
-def _cuts_between(name: Hashable, intervals: Sequence[pd.Interval[float]]) -> list[float]:
+def _cuts_between_intervals(name: Hashable, intervals: Sequence[pd.Interval[float]]) -> list[float]:
     """Return the cut points between intervals that contain every number once, or raise an error."""
     ordered = sorted(intervals, key=lambda interval: (interval.left, interval.right))
     problem = next((f"{i} is not closed on the right" for i in ordered if i.closed != "right"), "")
@@ -403,7 +411,7 @@ def _cuts_between(name: Hashable, intervals: Sequence[pd.Interval[float]]) -> li
     return [float(interval.right) for interval in ordered[:-1]]
 
 
-def _parent_of(
+def _feature_parent_of(
     name: Hashable, frame: pd.DataFrame, rows: list[int], axes: Mapping[Hashable, _Axis]
 ) -> tuple[Hashable, ...]:
     """Return the feature parent of a feature, or raise."""

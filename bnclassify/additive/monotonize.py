@@ -13,15 +13,21 @@ from ..base.arrays import Positions, log_normalize, weights_at
 from ..base.checks import Instance, OneOf
 from ..base.immutable import record
 from ..base.messages import listed, shown, warn
-from ..frames.dataset import Dataset, match
+from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.opening import InFull, open_rows
 from ..frames.schema import Columns
 from ..model.arguments import check_fitted, check_has_rows, check_not_dropped, encode_for_model
 from ..model.model import Model
 from ..model.recipes import Step
 from ..scores.evaluate import scores_at
-from .effect_table import UNSEEN, EffectTable, counts_in, training_rows, with_unknown
-from .tabulate import estimate, tabulate
+from .effect_table import (
+    UNSEEN,
+    EffectTable,
+    row_weights_in_cells,
+    training_rows,
+    with_effect_moments,
+)
+from .tabulate import estimate_for_table, tabulate_effects
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]
 
@@ -99,7 +105,7 @@ def monotonize(
     6  pregnancies    (missing)  0.00    0.00
     """
     model = check_fitted(x)
-    table = tabulate(model, dataset=dataset)
+    table = tabulate_effects(model, dataset=dataset)
     names = table.known_levels[-1]
     if len(names) != 2:
         raise ValueError(
@@ -113,15 +119,17 @@ def monotonize(
             f"dataset must have rows with a label of {shown(table.class_var)}; got none."
         )
     orders = {
-        name: order for name in directions if (order := _order_of(table, name, dataset)) is not None
+        name: order
+        for name in directions
+        if (order := _level_order_of(table, name, dataset)) is not None
     }
-    wish = _Wish(dict(directions), orders, target)
-    result = _made_monotone(model, table, dataset, wish)
-    _warn_of_directions(table, result, data, wish)
+    constraints = _Constraints(dict(directions), orders, target)
+    result = _make_monotone(model, table, dataset, constraints)
+    _warn_of_wrong_directions(table, result, data, constraints)
     return result
 
 
-class _Wish(NamedTuple):
+class _Constraints(NamedTuple):
     """The directions of features for the log odds of a class, and the orders of levels of some."""
 
     directions: Mapping[Hashable, Direction]
@@ -154,7 +162,9 @@ def _check_directions(
             )
 
 
-def _order_of(table: EffectTable, name: Hashable, dataset: InFull) -> tuple[Hashable, ...] | None:
+def _level_order_of(
+    table: EffectTable, name: Hashable, dataset: InFull
+) -> tuple[Hashable, ...] | None:
     """Return the levels of a feature in the order of its column or numbers, None for intervals."""
     if name in table.cuts:
         return None
@@ -174,36 +184,45 @@ def _order_of(table: EffectTable, name: Hashable, dataset: InFull) -> tuple[Hash
     return tuple([label for label in own if label in labels])
 
 
-def _made_monotone(model: Model, table: EffectTable, dataset: InFull, wish: _Wish) -> EffectTable:
+def _make_monotone(
+    model: Model, table: EffectTable, dataset: InFull, constraints: _Constraints
+) -> EffectTable:
     """Return a table in which effects have directions, with a recipe that repeats it."""
     dataset, recipe = training_rows(table, dataset), model.recipe
     data = encode_for_model(table, dataset, argument="dataset")
-    result, learned = _closest_ordered_table(table, data, wish), dict(table.learned)
-    asked = {name: (direction, wish.target) for name, direction in wish.directions.items()}
+    result, learned = _closest_monotone_table(table, data, constraints), dict(table.learned)
+    asked = {
+        name: (direction, constraints.target) for name, direction in constraints.directions.items()
+    }
     learned["monotone"] = {**learned.get("monotone", {}), **asked}
-    learned["log_loss"] = (_log_loss(table, data), _log_loss(result, data))
+    learned["log_loss"] = (_mean_log_loss(table, data), _mean_log_loss(result, data))
     if "refits" in learned:
         refits: tuple[EffectTable, ...] = learned["refits"]
         coded = [encode_for_model(refit, dataset, argument="dataset") for refit in refits]
         learned["refits"] = tuple(
-            [_closest_ordered_table(*pair, wish) for pair in zip(refits, coded, strict=True)]
+            [
+                _closest_monotone_table(*pair, constraints)
+                for pair in zip(refits, coded, strict=True)
+            ]
         )
     if recipe is not None and recipe.parameters is not None:
-        settings = {**wish._asdict(), "parameters": recipe.parameters}
+        settings = {**constraints._asdict(), "parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step("monotonize", fit_monotone, settings, draws=True))
     return replace(result, recipe=recipe, learned=learned)
 
 
-def _closest_ordered_table(x: EffectTable, data: Dataset, wish: _Wish) -> EffectTable:
+def _closest_monotone_table(
+    x: EffectTable, data: Dataset, constraints: _Constraints
+) -> EffectTable:
     """Return the closest table with effects of features in order; a refit may lack some."""
     from scipy.optimize import isotonic_regression  # slow to import
 
-    counts, tables = counts_in(x, data), list(x.tables)
-    for name in [name for name in wish.directions if name in x.features]:
+    counts, tables = row_weights_in_cells(x, data), list(x.tables)
+    for name in [name for name in constraints.directions if name in x.features]:
         i = x.features.index(name)
-        at = _positions_in_order(x, name, wish)
-        is_last = wish.target == x.known_levels[-1][1]
-        sign = 1.0 if (wish.directions[name] == "increasing") == is_last else -1.0
+        at = _value_positions_in_order(x, name, constraints)
+        is_last = constraints.target == x.known_levels[-1][1]
+        sign = 1.0 if (constraints.directions[name] == "increasing") == is_last else -1.0
         odds = sign * (tables[i][at, ..., 1] - tables[i][at, ..., 0]).reshape(len(at), -1)
         # 1e-9: weight of a value without rows
         weights = np.maximum(counts[i][at].reshape(len(at), -1), 1e-9)
@@ -213,32 +232,35 @@ def _closest_ordered_table(x: EffectTable, data: Dataset, wish: _Wish) -> Effect
         tables[i] = tables[i].copy()
         tables[i][at] = np.stack([np.zeros(rising.shape), rising], axis=-1)
     result = EffectTable(**{**x.table_fields(), "tables": tuple(tables)})
-    return result if x.unknown is None else with_unknown(result, data)
+    return result if x.unknown is None else with_effect_moments(result, data)
 
 
-def _positions_in_order(x: EffectTable, name: Hashable, wish: _Wish) -> Positions:
+def _value_positions_in_order(
+    x: EffectTable, name: Hashable, constraints: _Constraints
+) -> Positions:
     """Return positions of a feature's values, low to high, without missing and unseen ones."""
     labels = x.levels_by_name[name]
     if name in x.cuts:
         return np.arange(len(labels))
     return np.array(
-        [labels.index(label) for label in wish.orders[name] if label in labels], dtype=np.intp
+        [labels.index(label) for label in constraints.orders[name] if label in labels],
+        dtype=np.intp,
     )
 
 
-def _warn_of_directions(
-    before: EffectTable, after: EffectTable, data: Dataset, wish: _Wish
+def _warn_of_wrong_directions(
+    before: EffectTable, after: EffectTable, data: Dataset, constraints: _Constraints
 ) -> None:
     """Warn of effects that become constant or cost log-loss, because they go the other way."""
     losses: tuple[float, float] = after.learned["log_loss"]
     turned: dict[Hashable, Direction] = {
         name: "decreasing" if direction == "increasing" else "increasing"
-        for name, direction in wish.directions.items()
+        for name, direction in constraints.directions.items()
     }
-    other = _closest_ordered_table(before, data, wish._replace(directions=turned))
-    counts, wrong = counts_in(before, data), list[Hashable]()
-    for name in wish.directions:
-        i, at = before.features.index(name), _positions_in_order(before, name, wish)
+    other = _closest_monotone_table(before, data, constraints._replace(directions=turned))
+    counts, wrong = row_weights_in_cells(before, data), list[Hashable]()
+    for name in constraints.directions:
+        i, at = before.features.index(name), _value_positions_in_order(before, name, constraints)
         old, new, turn = (np.diff(table.tables[i][at])[..., 0] for table in (before, after, other))
         is_flat = np.ptp(old) > _STEEP and np.ptp(new, axis=0).max() < _FLAT
         farther = (counts[i][at] * ((new - old) ** 2 - (turn - old) ** 2)).sum() > 0
@@ -250,14 +272,15 @@ def _warn_of_directions(
     if not wrong:
         warn(
             f"{rises}, because effects change much to have the directions of "
-            f"{listed(wish.directions)}."
+            f"{listed(constraints.directions)}."
         )
         return
     texts = [f"{shown(name)}: {shown(turned[name])}" for name in wrong]
-    rest = next(label for label in before.known_levels[-1] if label != wish.target)
+    rest = next(label for label in before.known_levels[-1] if label != constraints.target)
     warn(
-        f"directions: the effect of {listed(wrong)} on the log odds of {shown(wish.target)} goes "
-        f"the other way. {rises}. Did you mean {{{', '.join(texts)}}}, or target={shown(rest)}?"
+        f"directions: the effect of {listed(wrong)} on the log odds of "
+        f"{shown(constraints.target)} goes the other way. {rises}. Did you mean "
+        f"{{{', '.join(texts)}}}, or target={shown(rest)}?"
     )
 
 
@@ -273,14 +296,14 @@ def fit_monotone(
     rng: np.random.Generator | None = None,
 ) -> EffectTable:
     """Estimate the parameters of a structure, and make its effects monotone."""
-    model = estimate(parameters, x, data, rng)
-    wish = _Wish(directions, orders, target)
-    return _made_monotone(model, tabulate(model, dataset=data), data, wish)
+    model = estimate_for_table(parameters, x, data, rng)
+    constraints = _Constraints(directions, orders, target)
+    return _make_monotone(model, tabulate_effects(model, dataset=data), data, constraints)
 
 
-def _log_loss(x: EffectTable, data: Dataset) -> float:
+def _mean_log_loss(x: EffectTable, data: Dataset) -> float:
     """Return the mean of -ln P(class | features), weighted, in the rows with a class."""
-    classes = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
+    classes = codes_by_levels(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
     known = np.flatnonzero(classes >= 0)
     logs = log_normalize(scores_at(x.score, x.rows_to_score(data, "missing").take(known)))
     weights = weights_at(data.weights, known)

@@ -11,10 +11,10 @@ import numpy as np
 from ..base.arrays import Array, Mask, Positions
 from ..base.messages import shown
 from ..frames.dataset import Dataset
-from .effect_table import EffectTable, PairEffects, Values, intervals_between
+from .effect_table import EffectTable, PairEffects, Values, intervals_between_cuts
 
 
-class _Side(NamedTuple):
+class _PairAxis(NamedTuple):
     """The values of a feature in a pair's table, the group of each, and the value of each code."""
 
     values: list[Hashable]
@@ -22,24 +22,26 @@ class _Side(NamedTuple):
     places: Positions
 
 
-def _side(x: EffectTable, i: int, groups: Positions) -> _Side:
+def _pair_axis(x: EffectTable, i: int, groups: Positions) -> _PairAxis:
     """Return the values of a feature in a pair: the intervals of its groups, or its labels."""
     name = x.features[i]
     if name not in x.cuts:
         labels = list(x.known_levels[i])
-        return _Side(labels, groups[:-1], np.append(np.arange(len(labels)), -1))
+        return _PairAxis(labels, groups[:-1], np.append(np.arange(len(labels)), -1))
     ends = np.flatnonzero(np.diff(groups[:-1]))
-    values = intervals_between([x.cuts[name][end] for end in ends.tolist()])
-    return _Side(values, np.arange(len(values)), groups)
+    values = intervals_between_cuts([x.cuts[name][end] for end in ends.tolist()])
+    return _PairAxis(values, np.arange(len(values)), groups)
 
 
-def _sides(x: EffectTable, pair: PairEffects) -> list[_Side]:
-    return [_side(x, i, groups) for i, groups in zip(pair.features, pair.groups, strict=True)]
+def _pair_axes(x: EffectTable, pair: PairEffects) -> list[_PairAxis]:
+    return [_pair_axis(x, i, groups) for i, groups in zip(pair.features, pair.groups, strict=True)]
 
 
-def rows_of_pair(x: EffectTable, pair: PairEffects) -> tuple[list[tuple[Hashable, ...]], Array]:
+def table_rows_of_pair(
+    x: EffectTable, pair: PairEffects
+) -> tuple[list[tuple[Hashable, ...]], Array]:
     """Return feature, value, given and given value of the rows of a pair, and each effect."""
-    first, second = _sides(x, pair)
+    first, second = _pair_axes(x, pair)
     names = [x.features[i] for i in pair.features]
     rows: list[tuple[Hashable, ...]] = [
         (names[0], value, names[1], other) for value, other in product(first.values, second.values)
@@ -47,13 +49,13 @@ def rows_of_pair(x: EffectTable, pair: PairEffects) -> tuple[list[tuple[Hashable
     return rows, pair.table[np.ix_(first.groups, second.groups)]
 
 
-def counts_of_pair(
+def row_weights_of_pair(
     x: EffectTable, pair: PairEffects, data: Dataset, rows: Mask | None = None
 ) -> Array:
     """Return the weight of the rows, or of some of them, in each row of the table of a pair."""
     codes = x.rows_to_score(data, "missing").codes
     weights = data.row_weights if rows is None else data.row_weights * rows
-    first, second = _sides(x, pair)
+    first, second = _pair_axes(x, pair)
     at = [side.places[codes[i]] for side, i in zip((first, second), pair.features, strict=True)]
     known = (at[0] >= 0) & (at[1] >= 0)
     shape = len(first.values), len(second.values)
@@ -61,7 +63,7 @@ def counts_of_pair(
     return np.bincount(cells, weights[known], shape[0] * shape[1]).astype(np.float64)
 
 
-def read_pair(
+def read_pair_effects(
     names: tuple[Hashable, Hashable],
     rows: Sequence[tuple[Hashable, ...]],
     numbers: Array,
@@ -92,11 +94,11 @@ def read_pair(
             f"table must have a row for every combination of values of {shown(names[0])} and "
             f"{shown(names[1])}; got none for {labels[0]} given {labels[1]}."
         )
-    groups = [_groups(*pair) for pair in zip(values, owns, strict=True)]
+    groups = [_groups_of_fine_values(*pair) for pair in zip(values, owns, strict=True)]
     return (groups[0], groups[1]), table
 
 
-def _groups(values: Values, own: Values) -> Positions:
+def _groups_of_fine_values(values: Values, own: Values) -> Positions:
     """Return the group of each value of a feature, and -1 for a missing one."""
     if own.cuts is not None:
         ends = np.array([*own.cuts, np.inf])

@@ -24,7 +24,7 @@ from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, blocks, log_no
 from ..base.checks import OneOf, Whole, must_be
 from ..base.immutable import cached_property
 from ..base.messages import listed, shown, warn
-from ..frames.dataset import match
+from ..frames.dataset import codes_by_levels
 from ..frames.opening import InFull
 from ..model.arguments import encode_for_model
 from ..model.model import Model
@@ -61,7 +61,7 @@ class _Choice(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class _GroupedRows:
     """Rows: scores of the sum, (rows, classes), groups of values, (features, rows), and classes.
 
     A row of whole weight has one entry in each fold that tests some of its units. The ``waves`` of
@@ -74,12 +74,12 @@ class _Rows:
     weights: Array
     waves: Array
 
-    def take(self, at: ArrayOf[Any]) -> _Rows:
-        return _Rows(
+    def take(self, at: ArrayOf[Any]) -> _GroupedRows:
+        return _GroupedRows(
             self.scores[at], self.groups[:, at], self.classes[at], self.weights[at], self.waves
         )
 
-    def losses(self, change: Array | float) -> Array:
+    def losses_with(self, change: Array | float) -> Array:
         """Return minus the log-likelihood of each row if its scores change."""
         return -log_normalize(self.scores + change)[np.arange(len(self.classes)), self.classes]
 
@@ -113,7 +113,9 @@ def check_pairs(pairs: Pairs, features: Sequence[Hashable], class_var: Hashable)
     return tuple(found)
 
 
-def with_pairs(x: EffectTable, dataset: InFull, pairs: Any, learned_from: Model) -> EffectTable:
+def with_pair_effects(
+    x: EffectTable, dataset: InFull, pairs: Any, learned_from: Model
+) -> EffectTable:
     """Return a sum with effects of pairs: a number, as many as held-out rows favor, or these.
 
     The scores of held-out rows are those of the model that the sum is of, fitted without them.
@@ -121,21 +123,21 @@ def with_pairs(x: EffectTable, dataset: InFull, pairs: Any, learned_from: Model)
     if pairs in (None, 0, ()) or len(x.known_levels[-1]) < 2 or len(x.features) < 2:
         return x
     with one_thread:  # products of small arrays
-        rows, groups, folds = _rows_of(x, dataset, learned_from)
-        named = _with_values(x, rows, pairs) if isinstance(pairs, tuple) else []
-        order = named or _ranked_pairs(rows)
+        rows, groups, folds = _grouped_training_rows(x, dataset, learned_from)
+        named = _positions_of_named_pairs(x, rows, pairs) if isinstance(pairs, tuple) else []
+        order = named or _rank_pairs_by_gain(rows)
         if not order or (isinstance(pairs, tuple) and not named):
             return x
         asked = len(order) if named else None if pairs == "auto" else pairs
-        choice = _chosen_precision_and_pairs(rows, folds, asked, named)
+        choice = _choose_precision_and_number(rows, folds, asked, named)
         if asked is None and choice.gain <= _CLEAR * choice.error:
             return x
-        fit = _Regression(rows, order[: choice.number]).fit(choice.precision)
-    return _added(x, fit, groups)
+        fit = _PairRegression(rows, order[: choice.number]).fit(choice.precision)
+    return _add_pairs_to_sum(x, fit, groups)
 
 
-def _with_values(
-    x: EffectTable, rows: _Rows, pairs: Sequence[tuple[Hashable, Hashable]]
+def _positions_of_named_pairs(
+    x: EffectTable, rows: _GroupedRows, pairs: Sequence[tuple[Hashable, Hashable]]
 ) -> list[tuple[int, int]]:
     """Return the positions of named pairs; warn of features that have a single value."""
     at = {name: i for i, name in enumerate(x.features)}
@@ -149,17 +151,17 @@ def _with_values(
     return [(at[a], at[b]) for a, b in pairs if not constant & {a, b}]
 
 
-def _rows_of(
+def _grouped_training_rows(
     x: EffectTable, dataset: InFull, learned_from: Model
-) -> tuple[_Rows, list[Positions], Positions]:
+) -> tuple[_GroupedRows, list[Positions], Positions]:
     """Return training rows, the group of each value of each feature, and the fold of each row."""
     raw = in_content_order(rows_as_cases(training_rows(learned_from, dataset)))
     data = encode_for_model(x, raw, argument="dataset")
     placed = x.rows_to_score(data, "missing")
     weights = data.row_weights
-    groups = [_groups_of(x, i, placed.codes[i], weights) for i in range(len(x.features))]
+    groups = [_groups_of_values(x, i, placed.codes[i], weights) for i in range(len(x.features))]
     coded = np.array([of[own] for of, own in zip(groups, placed.codes, strict=True)], dtype=np.int8)
-    classes = match(data, (x.class_var,), x.known_levels[-1:])[0].astype(np.intp)
+    classes = codes_by_levels(data, (x.class_var,), x.known_levels[-1:])[0].astype(np.intp)
     n = number_of_cases(raw)
     number = int(min(_FOLDS if n <= _MANY else _FOLDS_OF_MANY, n))
     split = split_rows_into_folds(raw, number)
@@ -170,12 +172,12 @@ def _rows_of(
         own = encode_for_model(learned_from, raw, argument="dataset").select(learned_from.variables)
         scores = scores_by_folds(learned_from, own, number)
     scores = scores - scores.mean(axis=1, keepdims=True)
-    waves = _waves_of(x, groups)
-    rows = _Rows(scores, coded[:, at], classes[at], np.concatenate(units), waves)
+    waves = _orthogonal_waves(x, groups)
+    rows = _GroupedRows(scores, coded[:, at], classes[at], np.concatenate(units), waves)
     return rows, groups, np.repeat(np.arange(len(split)), [len(fold.rows) for fold in split])
 
 
-def _groups_of(x: EffectTable, i: int, codes: Codes, weights: Array) -> Positions:
+def _groups_of_values(x: EffectTable, i: int, codes: Codes, weights: Array) -> Positions:
     """Return the group of each value of a feature, -1 if missing: intervals of similar weight."""
     n = len(x.known_levels[i])
     mass = np.bincount(codes[codes >= 0], weights[codes >= 0], n)
@@ -192,7 +194,7 @@ def _groups_of(x: EffectTable, i: int, codes: Codes, weights: Array) -> Position
     return np.append(groups, -1)
 
 
-def _waves_of(x: EffectTable, groups: Sequence[Positions]) -> Array:
+def _orthogonal_waves(x: EffectTable, groups: Sequence[Positions]) -> Array:
     """Return orthogonal functions of the groups with the mean 0, (features, groups, waves).
 
     Those of numbers are cosines of ranks, of which the k-th is divided by k; the sum of their
@@ -220,11 +222,11 @@ def _waves_of(x: EffectTable, groups: Sequence[Positions]) -> Array:
     )
 
 
-def _chosen_precision_and_pairs(
-    rows: _Rows, folds: Positions, asked: int | None, named: Sequence[tuple[int, int]]
+def _choose_precision_and_number(
+    rows: _GroupedRows, folds: Positions, asked: int | None, named: Sequence[tuple[int, int]]
 ) -> _Choice:
     """Return the precision, and the number of pairs if none is given, that held-out rows favor."""
-    parts, tested = list[tuple[_Rows, _Rows]](), 0.0
+    parts, tested = list[tuple[_GroupedRows, _GroupedRows]](), 0.0
     for v in np.unique(folds).tolist():
         train, test = rows.take(folds != v), rows.take(folds == v)
         if tested < _ENOUGH and len(np.unique(train.classes)) > 1:
@@ -232,32 +234,36 @@ def _chosen_precision_and_pairs(
             tested += float(test.weights.sum())
     if not parts:
         return _Choice(0.0, 0.0, asked or _FEW, _PRECISIONS[0])
-    orders = [named or _ranked_pairs(train) for train, _ in parts]
+    orders = [named or _rank_pairs_by_gain(train) for train, _ in parts]
     weights = np.concatenate([test.weights for _, test in parts])
-    before = np.concatenate([test.losses(0.0) for _, test in parts])
+    before = np.concatenate([test.losses_with(0.0) for _, test in parts])
 
-    def search(number: int, precisions: Sequence[float]) -> _Choice:
+    def best_choice_among(number: int, precisions: Sequence[float]) -> _Choice:
         fits = [
-            _Regression(train, order[:number])
+            _PairRegression(train, order[:number])
             for (train, _), order in zip(parts, orders, strict=True)
         ]
         tried = list[_Choice]()
         for precision in precisions:
             fits = [fit.fit(precision) for fit in fits]
             pairs = zip(fits, parts, strict=True)
-            after = np.concatenate([test.losses(fit.change_at(test)) for fit, (_, test) in pairs])
-            tried.append(_Choice(*_mean_and_error(before - after, weights), number, precision))
+            after = np.concatenate(
+                [test.losses_with(fit.score_changes_at(test)) for fit, (_, test) in pairs]
+            )
+            tried.append(
+                _Choice(*_mean_and_standard_error(before - after, weights), number, precision)
+            )
             if tried[-1].gain < max(tried).gain:
                 break
         return max(tried)
 
-    best = search(asked or _MOST, _PRECISIONS)
+    best = best_choice_among(asked or _MOST, _PRECISIONS)
     if asked is None and len(orders[0]) > _FEW:
-        best = max(best, search(_FEW, [best.precision]))
+        best = max(best, best_choice_among(_FEW, [best.precision]))
     return best
 
 
-def _mean_and_error(values: Array, weights: Array) -> tuple[float, float]:
+def _mean_and_standard_error(values: Array, weights: Array) -> tuple[float, float]:
     """Return the weighted mean of values, and its standard error."""
     mean = float(np.average(values, weights=weights))
     return mean, float(
@@ -265,7 +271,7 @@ def _mean_and_error(values: Array, weights: Array) -> tuple[float, float]:
     )
 
 
-def _ranked_pairs(rows: _Rows) -> list[tuple[int, int]]:
+def _rank_pairs_by_gain(rows: _GroupedRows) -> list[tuple[int, int]]:
     """Return the pairs of features that would add to the likelihood, the best first."""
     size = rows.waves.shape[1]
     features = np.flatnonzero(rows.waves.any(axis=(1, 2)))
@@ -301,7 +307,7 @@ def _ranked_pairs(rows: _Rows) -> list[tuple[int, int]]:
     return [(int(features[i]), int(features[j])) for _, i, j in pairs]
 
 
-def _variation_between_groups(rows: _Rows, i: int) -> float:
+def _variation_between_groups(rows: _GroupedRows, i: int) -> float:
     """Return how much the mean scores differ between the groups of a feature."""
     group = rows.groups[i] + 1
     mass = np.bincount(group, rows.weights)
@@ -326,7 +332,7 @@ def _sparse_indicators_of_cells(cells: ArrayOf[Any], size: int) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class _Regression:
+class _PairRegression:
     """A ridge regression of the class on the scores of a sum and pairs, and its weights so far.
 
     The weights are those of products of waves that are not 0, (products, classes − 1), of the
@@ -334,27 +340,27 @@ class _Regression:
     class is special.
     """
 
-    rows: _Rows
+    rows: _GroupedRows
     pairs: Sequence[tuple[int, int]]
     weights: Array | None = None
 
     @cached_property
-    def _contrasts(self) -> Array:
+    def _class_contrasts(self) -> Array:
         """Orthonormal contrasts of the classes, (classes, classes − 1)."""
         n = self.rows.scores.shape[1]
         columns = np.hstack([np.ones((n, 1)), np.eye(n)[:, 1:]])
         return np.asarray(np.linalg.qr(columns)[0][:, 1:])
 
     @cached_property
-    def _sides(self) -> tuple[Array, Array]:
+    def _waves_of_sides(self) -> tuple[Array, Array]:
         """The waves of the first and second features, (pairs, groups, waves)."""
         first, second = np.array(self.pairs).T
         return self.rows.waves[first], self.rows.waves[second]
 
     @cached_property
-    def _has_product(self) -> Mask:
+    def _nonzero_products(self) -> Mask:
         """Which products of waves of the two features are not 0, (pairs, waves, waves)."""
-        first, second = [np.any(side, axis=1, keepdims=True) for side in self._sides]
+        first, second = [np.any(side, axis=1, keepdims=True) for side in self._waves_of_sides]
         return np.asarray(first.transpose(0, 2, 1) & second)
 
     def designs(self) -> Iterable[tuple[slice, Any, Any]]:
@@ -364,52 +370,54 @@ class _Regression:
 
     def _split_weights(self, weights: Array) -> tuple[Array, Array, float]:
         """Return the weights of waves, (pairs, waves, waves, classes − 1), classes and the sum."""
-        others = self._contrasts.shape[1]
-        of_waves = np.zeros((*self._has_product.shape, others))
-        of_waves[self._has_product] = weights[: -others - 1].reshape(-1, others)
+        others = self._class_contrasts.shape[1]
+        of_waves = np.zeros((*self._nonzero_products.shape, others))
+        of_waves[self._nonzero_products] = weights[: -others - 1].reshape(-1, others)
         return of_waves, weights[-others - 1 : -1], float(weights[-1])
 
-    def cells(self) -> Array:
+    def pair_tables(self) -> Array:
         """Return the tables of the pairs, (pairs, groups, groups, classes)."""
         assert self.weights is not None
         of_waves = self._split_weights(self.weights)[0]
-        return np.asarray(_between_sides(self._sides, of_waves) @ self._contrasts.T)
+        return np.asarray(
+            _multiply_both_sides(self._waves_of_sides, of_waves) @ self._class_contrasts.T
+        )
 
-    def of_classes(self) -> Array:
+    def class_shifts(self) -> Array:
         """Return what is added to the scores of the classes."""
         assert self.weights is not None
-        return np.asarray(self._contrasts @ self._split_weights(self.weights)[1])
+        return np.asarray(self._class_contrasts @ self._split_weights(self.weights)[1])
 
-    def power(self) -> float:
+    def added_power(self) -> float:
         """Return what is added to the power of the sum."""
         assert self.weights is not None
         return float(self.weights[-1] - 1)
 
-    def change_at(self, rows: _Rows) -> Array:
+    def score_changes_at(self, rows: _GroupedRows) -> Array:
         """Return what is added to the scores of rows."""
-        cells = self.cells().reshape(-1, rows.scores.shape[1])
-        change: Array = self.power() * rows.scores + self.of_classes()
+        cells = self.pair_tables().reshape(-1, rows.scores.shape[1])
+        change: Array = self.added_power() * rows.scores + self.class_shifts()
         for block, design, _ in _Designs(rows, self.pairs):
             change[block] += design @ cells
         return change
 
-    def fit(self, precision: float) -> _Regression:
+    def fit(self, precision: float) -> _PairRegression:
         """Return the regression with the weights that maximize the likelihood less a ridge."""
         from scipy.optimize import minimize  # slow to import
 
-        rows, contrasts, designs = self.rows, self._contrasts, self.designs()
+        rows, contrasts, designs = self.rows, self._class_contrasts, self.designs()
         others = contrasts.shape[1]
-        back = [side.transpose(0, 2, 1) for side in self._sides]
+        back = [side.transpose(0, 2, 1) for side in self._waves_of_sides]
         shape = (len(self.pairs), rows.waves.shape[1], rows.waves.shape[1], others)
-        start = np.zeros((np.count_nonzero(self._has_product) + 1) * others + 1)
+        start = np.zeros((np.count_nonzero(self._nonzero_products) + 1) * others + 1)
         start[-1] = 1
         ridge = np.full(len(start), precision)
         ridge[-others - 1 :] = _OF_CLASSES
         ridge[-1] = _OF_SUM
 
-        def loss(weights: Any) -> tuple[float, Any]:
+        def penalized_loss(weights: Any) -> tuple[float, Any]:
             of_waves, of_classes, power = self._split_weights(weights)
-            cells = _between_sides(self._sides, of_waves).reshape(-1, others)
+            cells = _multiply_both_sides(self._waves_of_sides, of_waves).reshape(-1, others)
             moved = weights - start
             of_cells, of_others = np.zeros(cells.shape), np.zeros(others + 1)
             value = 0.5 * float(ridge @ moved**2)
@@ -424,13 +432,13 @@ class _Regression:
                 slopes = away @ contrasts
                 of_cells += transposed @ slopes
                 of_others += [*slopes.sum(axis=0), (away * scores).sum()]
-            of_waves = _between_sides((back[0], back[1]), of_cells.reshape(shape))
-            of_products = of_waves[self._has_product].ravel()
+            of_waves = _multiply_both_sides((back[0], back[1]), of_cells.reshape(shape))
+            of_products = of_waves[self._nonzero_products].ravel()
             return value, np.concatenate([of_products, of_others]) + ridge * moved
 
         options: Any = {"maxiter": 40, "ftol": 1e-6}
         begin = start if self.weights is None else self.weights
-        found = minimize(loss, begin, jac=True, method="L-BFGS-B", options=options).x
+        found = minimize(penalized_loss, begin, jac=True, method="L-BFGS-B", options=options).x
         return replace(self, weights=found)
 
 
@@ -438,7 +446,7 @@ class _Regression:
 class _Designs:
     """Blocks of rows, and which cells of the pairs they have, (rows, pairs × groups × groups)."""
 
-    rows: _Rows
+    rows: _GroupedRows
     pairs: Sequence[tuple[int, int]]
 
     def __iter__(self) -> Iterator[tuple[slice, Any, Any]]:
@@ -451,7 +459,7 @@ class _Designs:
             yield block, indicators, indicators.T
 
 
-def _between_sides(sides: tuple[Array, Array], table: Array) -> Array:
+def _multiply_both_sides(sides: tuple[Array, Array], table: Array) -> Array:
     """Return A T Bᵀ of each pair and class; A, B are (pairs, m, k), T is (pairs, k, k, classes)."""
     (n, m, k), others = sides[0].shape, table.shape[-1]
     left = (sides[0] @ table.reshape(n, k, k * others)).reshape(n, m, k, others)
@@ -459,23 +467,25 @@ def _between_sides(sides: tuple[Array, Array], table: Array) -> Array:
     return right.reshape(n, m, m, others).transpose(0, 2, 1, 3)
 
 
-def _added(x: EffectTable, fit: _Regression, groups: Sequence[Positions]) -> EffectTable:
+def _add_pairs_to_sum(
+    x: EffectTable, fit: _PairRegression, groups: Sequence[Positions]
+) -> EffectTable:
     """Return the sum with a power, and with pairs, which have the mean 0 along each side."""
-    power, found = 1 + fit.power(), list[PairEffects]()
-    for (i, j), cells in zip(fit.pairs, fit.cells(), strict=True):
+    power, found = 1 + fit.added_power(), list[PairEffects]()
+    for (i, j), cells in zip(fit.pairs, fit.pair_tables(), strict=True):
         own = cells[: int(groups[i].max()) + 1, : int(groups[j].max()) + 1]
-        table = np.pad(own - _reference_log(own), ((0, 1), (0, 1), (0, 0)))
+        table = np.pad(own - reference_log(own), ((0, 1), (0, 1), (0, 0)))
         found.append(PairEffects((i, j), (groups[i], groups[j]), table))
-    constant = power * x.constant + fit.of_classes()
+    constant = power * x.constant + fit.class_shifts()
     return replace(
         x,
         tables=tuple([power * table for table in x.tables]),
-        constant=constant - _reference_log(constant),
+        constant=constant - reference_log(constant),
         pairs=tuple(found),
         unknown=None,
     )
 
 
-def _reference_log(logs: Array) -> Array:
+def reference_log(logs: Array) -> Array:
     """Return what is subtracted of logs of classes: the first of two, or the mean of more."""
     return logs[..., :1] if logs.shape[-1] == 2 else logs.mean(axis=-1, keepdims=True)

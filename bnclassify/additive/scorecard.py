@@ -15,7 +15,7 @@ import pandas as pd
 from ..base import special
 from ..base.arrays import TOLERANCE, Array, ArrayOf
 from ..base.checks import OneOf, Optional, Real, Whole, must_be
-from ..base.immutable import ANY_NUMBER, POSITIVE, bounded, cached_property, record
+from ..base.immutable import ANY_NUMBER, POSITIVE, cached_property, field_bounds, record
 from ..base.messages import listed
 from ..frames.dataset import Dataset
 from ..frames.schema import MISSING
@@ -24,8 +24,8 @@ from ..model.model import MISSING_RULE, Model
 from ..model.recipes import NO_JOINT, Step
 from ..scores.evaluate import silent_at
 from ..scores.rows import Rows
-from .effect_table import LEAST_MASS, EffectTable, merge_intervals, with_values
-from .tabulate import check_labels, estimate, tabulate
+from .effect_table import LEAST_MASS, EffectTable, merge_similar_intervals, with_feature_values
+from .tabulate import check_no_missing_label, estimate_for_table, tabulate_effects
 
 START = "start"
 """The row of the points that every total begins with."""
@@ -67,7 +67,7 @@ class Scorecard(EffectTable):
     unit: float = 1.0
     start: int = 0
 
-    bounds = bounded(unit=POSITIVE, tables=ANY_NUMBER, constant=ANY_NUMBER)
+    bounds = field_bounds(unit=POSITIVE, tables=ANY_NUMBER, constant=ANY_NUMBER)
 
     no_joint = f"a scorecard {NO_JOINT}"
 
@@ -82,42 +82,44 @@ class Scorecard(EffectTable):
     @property
     def intercept(self) -> float:
         """The log odds of the target at a sum of 0 points."""
-        return float(self.constant @ self._signs) + sum(self._lowest)
+        return float(self.constant @ self._class_signs) + sum(self._lowest_log_odds)
 
     @cached_property
     def feature_points(self) -> tuple[ArrayOf[np.int64], ...]:
         """The points of each feature, by its values and, if it has one, by those of its parent."""
-        above = [table - low for table, low in zip(self._log_odds, self._lowest, strict=True)]
+        above = [
+            table - low for table, low in zip(self._log_odds, self._lowest_log_odds, strict=True)
+        ]
         return tuple([(table / self.unit).round().astype(np.int64) for table in above])
 
     @property
     def _log_odds(self) -> list[Array]:
         """The effects on the log odds of the target."""
-        return [table @ self._signs for table in self.tables]
+        return [table @ self._class_signs for table in self.tables]
 
     @property
-    def _lowest(self) -> list[float]:
+    def _lowest_log_odds(self) -> list[float]:
         """The smallest effects of features, which have 0 points, among the values with a row."""
         return [
             float(table[at].min())
-            for table, at in zip(self._log_odds, cells_with_row(self), strict=True)
+            for table, at in zip(self._log_odds, cells_of_occurring_values(self), strict=True)
         ]
 
     @property
     def points(self) -> pd.DataFrame:
         """The points of each value."""
         start = [(START, "", "", self.start)] * bool(self.start)
-        return self._rows_of_points(lambda parent, value: value, start)
+        return self._frame_of_points(lambda parent, value: value, start)
 
-    def _rows_of_points(
+    def _frame_of_points(
         self,
         write: Callable[[Hashable, Hashable], Hashable],
         rows: Sequence[tuple[Hashable, ...]] = (),
     ) -> pd.DataFrame:
         """Return the points after some rows; ``write`` returns a parent's label and its value."""
         labels, rows = [(*own, MISSING) for own in self.known_levels], list(rows)
-        for i, at in enumerate(cells_with_row(self)):
-            j, points = self.givens[i], self.feature_points[i][at]
+        for i, at in enumerate(cells_of_occurring_values(self)):
+            j, points = self.parent_positions[i], self.feature_points[i][at]
             others = (
                 [""]
                 if j is None
@@ -134,25 +136,27 @@ class Scorecard(EffectTable):
     @property
     def written_points(self) -> pd.DataFrame:
         """The points of each value, with the names of parents."""
-        return self._rows_of_points("{} = {}".format)
+        return self._frame_of_points("{} = {}".format)
 
     @property
     def probabilities(self) -> pd.DataFrame:
         """The probability of the target at each total."""
-        odds = self.intercept + self.unit * (self._totals - self.start)
-        return pd.DataFrame({"total": self._totals, "probability": special.expit(odds)})
+        odds = self.intercept + self.unit * (self._possible_totals - self.start)
+        return pd.DataFrame({"total": self._possible_totals, "probability": special.expit(odds)})
 
     @cached_property
-    def _totals(self) -> ArrayOf[np.int64]:
+    def _possible_totals(self) -> ArrayOf[np.int64]:
         """The totals that can occur: the points of a parent, and of each child given its value."""
 
-        def below(
+        def sums_below(
             i: int,
         ) -> list[ArrayOf[np.int64]]:  # the sums below a feature by the value of its parent
             table = self.feature_points[i].reshape(len(self.feature_points[i]), -1)
-            children = [below(j) for j, given in enumerate(self.givens) if given == i]
+            children = [
+                sums_below(j) for j, given in enumerate(self.parent_positions) if given == i
+            ]
             inside = [
-                _possible_totals([child[value] for child in children])
+                _sums_of_one_from_each([child[value] for child in children])
                 for value in range(len(table))
             ]
             return [
@@ -161,28 +165,30 @@ class Scorecard(EffectTable):
             ]
 
         return (
-            _possible_totals([below(i)[0] for i, given in enumerate(self.givens) if given is None])
+            _sums_of_one_from_each(
+                [sums_below(i)[0] for i, given in enumerate(self.parent_positions) if given is None]
+            )
             + self.start
         )
 
     @property
-    def _signs(self) -> Array:
+    def _class_signs(self) -> Array:
         """1 for the target, and -1 for the other class."""
         return np.array([1.0 if label == self.target else -1.0 for label in self.known_levels[-1]])
 
-    def points_at(self, rows: Rows) -> ArrayOf[np.int64]:
+    def points_at_rows(self, rows: Rows) -> ArrayOf[np.int64]:
         """Return points of features, (features, rows); an unknown value has the mean points."""
-        found = list(self.entries_at(rows.codes, self.feature_points))
+        found = list(self.table_entries_at(rows.codes, self.feature_points))
         points = np.array(found, dtype=np.int64).reshape(len(self.features), len(rows))
         if self.unknown is None:
             return points
-        neutral = self.unknown.means[:, 0] * self._signs[1] - np.array(self._lowest)
+        neutral = self.unknown.means[:, 0] * self._class_signs[1] - np.array(self._lowest_log_odds)
         whole = (neutral / self.unit).round().astype(np.int64)
         return np.where(silent_at(self.score, rows), whole[:, None], points)
 
     def points_of_rows(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
-        own, n = self.points_at(rows)[list(order)], len(rows)
-        best = np.array(list(self.entries_at(rows.codes, self._best_points)), dtype=np.int64)
+        own, n = self.points_at_rows(rows)[list(order)], len(rows)
+        best = np.array(list(self.table_entries_at(rows.codes, self._best_points)), dtype=np.int64)
         lost = np.maximum(best.reshape(len(self.features), n)[list(order)] - own, 0)
         columns = {"points": (self.start, own), "lost": (0, lost)}
         return {
@@ -198,7 +204,7 @@ class Scorecard(EffectTable):
         )
 
     @property
-    def _of_unknown(self) -> str:
+    def _note_on_unknown(self) -> str:
         """What a reader of the tables must know about unknown values, if they are weighed."""
         return "" if self.unknown is None else "With unknown values, use predict, not these totals."
 
@@ -214,7 +220,9 @@ class Scorecard(EffectTable):
     def _repr_html_(self) -> str:
         """Return the points, which a notebook shows."""
         start = f"Start with {self.start:,} points. " if self.start else ""
-        title = escape(f"{start}Points of {self.class_var} = {self.target}. {self._of_unknown}")
+        title = escape(
+            f"{start}Points of {self.class_var} = {self.target}. {self._note_on_unknown}"
+        )
         frame = self.written_points
         frame = frame if frame["given"].any() else frame.drop(columns="given")
         return f"<p>{title}</p>{frame.to_html(index=False)}"
@@ -230,11 +238,11 @@ class Scorecard(EffectTable):
         paragraphs = [title, *[t.to_string(index=False) for t in (frame, some.round(3)) if len(t)]]
         if len(some) < len(totals):
             paragraphs.append(f"The attribute probabilities has all {len(totals):,} totals.")
-        paragraphs += [self._of_unknown] if self._of_unknown else []
+        paragraphs += [self._note_on_unknown] if self._note_on_unknown else []
         return "".join([f"\n{paragraph}\n" for paragraph in paragraphs])
 
 
-def cells_with_row(x: EffectTable) -> list[tuple[slice, ...]]:
+def cells_of_occurring_values(x: EffectTable) -> list[tuple[slice, ...]]:
     """Return the cells of each table without missing values of features that were never missing."""
     rows = x.trained_on
     gaps = [share[-1] for share in x.shares] or [0.0] * len(x.features)  # also a level of its own
@@ -245,7 +253,7 @@ def cells_with_row(x: EffectTable) -> list[tuple[slice, ...]]:
     return [tuple([slice(-1 if never[v] else None) for v in scope]) for scope in x.term_scopes]
 
 
-def _possible_totals(sets: Sequence[ArrayOf[np.int64]]) -> ArrayOf[np.int64]:
+def _sums_of_one_from_each(sets: Sequence[ArrayOf[np.int64]]) -> ArrayOf[np.int64]:
     """Return all sums of one number of each set; sets are ascending.
 
     In how many ways each sum is made is a convolution: {0, 2} is (1, 0, 1) and {0, 1} is (1, 1),
@@ -338,17 +346,17 @@ def scorecard(
     1          0.05        0.95
     """
     model = check_fitted(x)
-    names = _check_classes(model)
+    names = _check_two_classes(model)
     Whole(least=1, most=_MOST_POINTS).check("largest", largest)
     Optional(Whole(least=2)).check("most_intervals", most_intervals)
-    _check_scale(pdo, score, odds)
+    _check_score_scale(pdo, score, odds)
     target = names[1] if target is None else OneOf(names).check("target", target)
-    table = tabulate(model, most_intervals or (None if model.densities else _MOST_POINTS))
-    check_labels(table)
+    table = tabulate_effects(model, most_intervals or (None if model.densities else _MOST_POINTS))
+    check_no_missing_label(table)
     sign = np.array([1.0 if name == target else -1.0 for name in names])
     effects: list[Array] = [entries @ sign for entries in table.tables]
     within: list[Array] = [
-        effect[at] for effect, at in zip(effects, cells_with_row(table), strict=True)
+        effect[at] for effect, at in zip(effects, cells_of_occurring_values(table), strict=True)
     ]
     low = [float(effect.min()) for effect in within]
     intercept, start = float(table.constant @ sign) + sum(low), 0
@@ -365,8 +373,8 @@ def scorecard(
         table.tables, rounded, table.shares
     )
     table = replace(table, tables=rounded, unknown=unknown)
-    merged = merge_intervals(table)  # neighbors with equal points
-    table = _with_centered_effects(_without_idle(merged))
+    merged = merge_similar_intervals(table)  # neighbors with equal points
+    table = _with_centered_effects(_without_constant_features(merged))
     if recipe is not None and recipe.parameters is not None:
         settings = {"target": target, "largest": largest, "most_intervals": most_intervals}
         settings |= {"pdo": pdo, "score": score, "odds": odds, "parameters": recipe.parameters}
@@ -376,7 +384,7 @@ def scorecard(
     return Scorecard(**fields, base=model, target=target, unit=unit, start=start)
 
 
-def _check_classes(x: Model) -> Sequence[Hashable]:
+def _check_two_classes(x: Model) -> Sequence[Hashable]:
     """Return the two classes of a sum of single effects, or raise an error."""
     names = x.known_levels[-1] if x.one_class else ()
     if len(names) != 2:
@@ -391,7 +399,7 @@ def _check_classes(x: Model) -> Sequence[Hashable]:
     return names
 
 
-def _check_scale(pdo: float | None, score: float, odds: float) -> None:
+def _check_score_scale(pdo: float | None, score: float, odds: float) -> None:
     """Raise an error for numbers of points that make no scale."""
     Optional(Real(least=0.01, most=_MOST_POINTS)).check("pdo", pdo)
     Real(least=-_LARGEST, most=_LARGEST).check("score", score)
@@ -403,21 +411,22 @@ def _check_scale(pdo: float | None, score: float, odds: float) -> None:
             )
 
 
-def _without_idle(x: EffectTable) -> EffectTable:
+def _without_constant_features(x: EffectTable) -> EffectTable:
     """Return a table without the features that have no effect and no child, if any has one."""
-    cells = enumerate(zip(x.tables, cells_with_row(x), strict=True))
+    cells = enumerate(zip(x.tables, cells_of_occurring_values(x), strict=True))
     used = {
         i
         for i, (table, at) in cells
         if np.ptp(table[at].reshape(-1, table.shape[-1]), axis=0).any()
     }
     for i in list(used):
-        while (above := x.givens[i]) is not None:  # its parent, and the parent of that
+        while (above := x.parent_positions[i]) is not None:  # its parent, and the parent of that
             used.add(i := above)
     if not used or len(used) == len(x.features):
         return x
-    return with_values(
-        x, {name: values for i, (name, values) in enumerate(x.axes.items()) if i in used}
+    return with_feature_values(
+        x,
+        {name: values for i, (name, values) in enumerate(x.values_by_feature.items()) if i in used},
     )
 
 
@@ -428,7 +437,9 @@ def _with_centered_effects(x: EffectTable) -> EffectTable:
     """
     shares = x.shares or [np.append(np.ones(len(t) - 1), 0.0) / (len(t) - 1) for t in x.tables]
     means = [np.tensordot(shares[i], table, axes=1) for i, table in enumerate(x.tables)]
-    means = [m if j is None else shares[j] @ m for m, j in zip(means, x.givens, strict=True)]
+    means = [
+        m if j is None else shares[j] @ m for m, j in zip(means, x.parent_positions, strict=True)
+    ]
     tables = tuple([table - mean for table, mean in zip(x.tables, means, strict=True)])
     constant = np.sum([np.zeros_like(x.constant), *means], axis=0)
     unknown = x.unknown and x.unknown.with_changed_effects(x.tables, tables, shares)
@@ -448,4 +459,4 @@ def fit_card(
     base = x.base if isinstance(x, Scorecard) else None
     if base is not None:
         x, data = base, data if base.preparation is None else base.preparation.code(data)
-    return scorecard(estimate(parameters, x, data, rng), **settings)
+    return scorecard(estimate_for_table(parameters, x, data, rng), **settings)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base import special
-from ..base.arrays import Array, Positions, log, share_out
+from ..base.arrays import Array, Positions, log, softmax
 from ..base.immutable import record
 from ..base.messages import listed
 from ..frames.dataset import Dataset
@@ -22,7 +22,7 @@ from ..inference.value_of_information import density_grid
 from ..model.arguments import check_fitted, read_for_model
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Step
-from ..numbers.cut_points import describe_intervals, readable, shortest_cuts
+from ..numbers.cut_points import describe_intervals, readable_points, shortest_cuts
 from ..scores.evaluate import (
     alone_at,
     effects_at,
@@ -38,16 +38,16 @@ from .effect_table import (
     UNSEEN,
     EffectTable,
     Values,
-    build,
-    merge_intervals,
+    build_effect_table,
+    merge_similar_intervals,
     training_rows,
-    with_shares,
-    with_shrunk_gaps,
-    with_unknown,
-    with_values,
+    with_effect_moments,
+    with_feature_values,
+    with_shrunk_missing_effects,
+    with_value_shares,
 )
 from .from_effects import as_given
-from .pairs import GROUPS, with_pairs
+from .pairs import GROUPS, with_pair_effects
 
 _POINTS = 256  # at which a curve is evaluated between cut points
 _KEPT = ("leave_one_out",)  # results of a model that also describe its table
@@ -64,7 +64,7 @@ class _Grid:
     position: Positions
 
 
-def check_labels(table: EffectTable) -> None:
+def check_no_missing_label(table: EffectTable) -> None:
     """Raise a ValueError if a label cannot be told from a missing value in a printed table."""
     if alike := [name for name in table.features if MISSING in table.levels_by_name[name]]:
         raise ValueError(
@@ -73,7 +73,9 @@ def check_labels(table: EffectTable) -> None:
         )
 
 
-def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None) -> EffectTable:
+def tabulate_effects(
+    x: object, steps: int | None = None, dataset: InFull | None = None
+) -> EffectTable:
     """Return a model as a table with at most so many intervals per feature; a table stays as it is.
 
     The weights of the values of a feature are their shares in a dataset or, without one, in the
@@ -81,8 +83,8 @@ def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None)
     """
     model = check_fitted(x)
     if not isinstance(model, EffectTable):
-        _check_sum(model)
-        model, steps = _tabulate_effects(model), steps or 32  # intervals of a feature
+        _check_sum_of_effects(model)
+        model, steps = _tabulate_at_all_points(model), steps or 32  # intervals of a feature
     if len(model.known_levels[-1]) < 2:
         raise ValueError(f"x must have at least two classes; got {listed(model.known_levels[-1])}.")
     if steps is None:
@@ -91,31 +93,33 @@ def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None)
         raise ValueError(
             f"steps must be None for a sum with pairs, whose cut points are fixed; got {steps}."
         )
-    return merge_intervals(model if dataset is None else with_shares(model, dataset), steps)
+    return merge_similar_intervals(
+        model if dataset is None else with_value_shares(model, dataset), steps
+    )
 
 
-def as_sum(x: Model, data: InFull, pairs: Any = None) -> EffectTable:
+def as_sum_of_effects(x: Model, data: InFull, pairs: Any = None) -> EffectTable:
     """Return the default as a sum of effects: a table in which intervals with like effects are one.
 
     The ``pairs`` are a number of pairs, pairs of names or "auto".
     """
     data, recipe = training_rows(x, data), x.recipe
 
-    raw = with_shares(_tabulate_effects(x), data)
+    raw = with_value_shares(_tabulate_at_all_points(x), data)
 
     def merged(kept: int) -> EffectTable:
         # 3e-4: loss of variance of the effects, in nats squared, at which intervals are merged
-        found = merge_intervals(raw, lost=3e-4, kept=kept)
-        return _with_gaps(_with_shortest_cuts(found, data), data, x)
+        found = merge_similar_intervals(raw, lost=3e-4, kept=kept)
+        return _with_missing_effects(_with_shortest_cuts(found, data), data, x)
 
     table = merged(1 if pairs in (None, 0, ()) else GROUPS)  # with cut points without own effect
     ignored = None if table.unknown is None else table.unknown.always
     if pairs not in (None, 0, ()):
-        table = with_pairs(table, data, pairs, x)
-        table = with_unknown(table, data, ignored) if table.pairs else merged(1)
+        table = with_pair_effects(table, data, pairs, x)
+        table = with_effect_moments(table, data, ignored) if table.pairs else merged(1)
     if "refits" in table.learned:
         both = zip(table.learned["refits"], x.learned["refits"], strict=True)
-        refits = tuple([_with_gaps(refit, data, model) for refit, model in both])
+        refits = tuple([_with_missing_effects(refit, data, model) for refit, model in both])
         table = replace_unchecked(table, learned={**table.learned, "refits": refits})
     if recipe is not None and recipe.parameters is not None:
         name, settings = f"{recipe.parameters} as a table", {"parameters": recipe.parameters}
@@ -126,11 +130,11 @@ def as_sum(x: Model, data: InFull, pairs: Any = None) -> EffectTable:
 
 def _with_shortest_cuts(x: EffectTable, data: InFull) -> EffectTable:
     """Return a table with the shortest cut points between the same values of its training data."""
-    numbers, values = read_for_model(x, data, x.cuts, "dataset").numbers, dict(x.axes)
+    numbers, values = read_for_model(x, data, x.cuts, "dataset").numbers, dict(x.values_by_feature)
     for name, cuts in x.cuts.items():
         if name in numbers:
-            values[name] = Values.between(shortest_cuts(cuts, numbers[name]))
-    table = with_shares(with_values(x, values), data)
+            values[name] = Values.from_cuts(shortest_cuts(cuts, numbers[name]))
+    table = with_value_shares(with_feature_values(x, values), data)
     steps, preparation = table.discretizer, table.preparation
     if steps is None or steps.kept or not all(name in numbers for name in steps.columns):
         return table
@@ -139,11 +143,11 @@ def _with_shortest_cuts(x: EffectTable, data: InFull) -> EffectTable:
     return replace(table, preparation=replace(preparation, discretizer=known))
 
 
-def _with_gaps(table: EffectTable, data: InFull, x: Model) -> EffectTable:
+def _with_missing_effects(table: EffectTable, data: InFull, x: Model) -> EffectTable:
     """Return a sum with effects of missing values, if the model has some, and of unknown ones."""
     shifts = shifts_of_missing(x.score)
     ignored = np.array([i not in shifts for i in range(len(x.features))], dtype=bool)
-    return with_unknown(with_shrunk_gaps(table, data, ignored), data, ignored)
+    return with_effect_moments(with_shrunk_missing_effects(table, data, ignored), data, ignored)
 
 
 @record
@@ -156,10 +160,12 @@ def fit_sum(
     rng: np.random.Generator | None = None,
 ) -> EffectTable:
     """Estimate the parameters of a structure, and return the effects as a table."""
-    return as_sum(estimate(parameters, x, data, rng), data, pairs)
+    return as_sum_of_effects(estimate_for_table(parameters, x, data, rng), data, pairs)
 
 
-def estimate(parameters: Step, x: Model, data: Dataset, rng: np.random.Generator | None) -> Model:
+def estimate_for_table(
+    parameters: Step, x: Model, data: Dataset, rng: np.random.Generator | None
+) -> Model:
     """Estimate the parameters of the structure of a model whose table is to be made, or raise."""
     if isinstance(x, EffectTable) and parameters.function is not as_given:
         raise ValueError(
@@ -169,10 +175,10 @@ def estimate(parameters: Step, x: Model, data: Dataset, rng: np.random.Generator
     return estimated
 
 
-def _tabulate_effects(model: Model) -> EffectTable:
+def _tabulate_at_all_points(model: Model) -> EffectTable:
     """Return a sum of effects as a table, at all its cut points; raise if effects are infinite."""
     order = order_features(model)
-    points = list(map(_points_of_feature, repeat(model), model.features))
+    points = list(map(_levels_or_grid_points, repeat(model), model.features))
     masses, parents = _feature_distributions(model, points, order), model.feature_parents
     grids = [
         _make_grid(model, i, own, mass)
@@ -180,8 +186,12 @@ def _tabulate_effects(model: Model) -> EffectTable:
     ]
     longest = np.arange(max([len(grid.codes) for grid in grids], default=1))
     rows = [np.minimum(longest, len(grid.codes) - 1) for grid in grids]
-    logs, tables, shares = _contributions(model, grids, rows, order), list[Array](), list[Array]()
-    alone = _effects_without_parent(model, _rows_on(model, grids, rows), parents)
+    logs, tables, shares = (
+        _contributions_at_points(model, grids, rows, order),
+        list[Array](),
+        list[Array](),
+    )
+    alone = _effects_without_parent(model, _rows_at_grid_points(model, grids, rows), parents)
     gaps = shifts_of_missing(model.score)
     for i, (own, above) in enumerate(zip(grids, parents.values(), strict=True)):
         size = len(own.axis.labels) + 1
@@ -192,9 +202,9 @@ def _tabulate_effects(model: Model) -> EffectTable:
             )
         if i in gaps:
             table[-1] = gaps[i]
-        tables.append(_centered_logs(table))
+        tables.append(logs_less_reference(table))
         shares.append(np.bincount(own.position, own.mass, size) / float(own.mass.sum()))
-    constant = _centered_logs(logs[0, :1]).ravel()
+    constant = logs_less_reference(logs[0, :1]).ravel()
     if not all(np.isfinite(array).all() for array in (constant, *tables)):
         raise ValueError(
             "x must have positive probabilities only; got 0. Fit the model with smooth above 0."
@@ -202,7 +212,7 @@ def _tabulate_effects(model: Model) -> EffectTable:
     values = dict(zip(model.features, [grid.axis for grid in grids], strict=True))
     made: dict[str, Any] = {"tables": tuple(tables), "constant": constant, "shares": tuple(shares)}
     made |= {"recipe": model.recipe, "learned": _learned_of_table(model)}
-    return build(
+    return build_effect_table(
         model.class_var, model.known_levels[-1], values, parents, model.discretizer, **made
     )
 
@@ -212,7 +222,7 @@ def _learned_of_table(x: Model) -> dict[str, Any]:
     learned = {name: x.learned[name] for name in _KEPT if name in x.learned}
     refits: tuple[Model, ...] = x.learned.get("refits", ())
     if refits and all(map(_is_sum_of_effects, refits)):
-        learned["refits"] = tuple(map(_tabulate_effects, refits))
+        learned["refits"] = tuple(map(_tabulate_at_all_points, refits))
     return learned
 
 
@@ -229,7 +239,7 @@ def _is_sum_of_effects(x: Model) -> bool:
     return all(any(set(scope) <= family for family in families) for scope in scopes)
 
 
-def _check_sum(x: Model) -> None:
+def _check_sum_of_effects(x: Model) -> None:
     """Raise a ValueError unless the log odds are a sum of effects."""
     if not _is_sum_of_effects(x):
         raise ValueError(
@@ -240,7 +250,7 @@ def _check_sum(x: Model) -> None:
         )
 
 
-def _points_of_feature(x: Model, name: Hashable) -> tuple[Hashable, ...]:
+def _levels_or_grid_points(x: Model, name: Hashable) -> tuple[Hashable, ...]:
     """Return the levels of a feature, or the points of a grid if it has a density."""
     if name in x.densities:
         return tuple(density_grid(x.densities[name])[0].tolist())
@@ -257,13 +267,13 @@ def _make_grid(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array) -> _
         return _Grid(values, codes, mass, mass, np.where(codes < card, codes, len(values.labels)))
     if cuts is None:  # a density, on a grid
         numbers, codes = np.array(labels[:card], dtype=np.float64), np.zeros(card, dtype=np.intp)
-        chosen = np.unique(np.array(readable(numbers[:-1].tolist()), dtype=np.float64))
+        chosen = np.unique(np.array(readable_points(numbers[:-1].tolist()), dtype=np.float64))
         chosen = chosen[
             np.unique(np.searchsorted(chosen, numbers, side="left"))[:-1]
         ]  # no empty steps
     else:
         chosen, numbers = np.array(cuts), np.array([*cuts, np.inf])
-    training = _training_points(x, i) if cuts else None
+    training = _training_points_of_curve(x, i) if cuts else None
     if training is not None:  # within intervals, the effect is a curve
         around = np.concatenate([chosen, np.nextafter(chosen, np.inf)])
         numbers, first = np.unique([*training[0], *around], return_index=True)
@@ -274,7 +284,7 @@ def _make_grid(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array) -> _
     position, gap = np.searchsorted(chosen, numbers, side="left"), len(codes) - len(numbers)
     position = np.append(position, [len(chosen) + 1] * gap).astype(np.intp)
     return _Grid(
-        Values.between(chosen.tolist()), codes, np.append(numbers, [np.nan] * gap), mass, position
+        Values.from_cuts(chosen.tolist()), codes, np.append(numbers, [np.nan] * gap), mass, position
     )
 
 
@@ -311,24 +321,24 @@ def _feature_distributions(
             for i, card in enumerate(cards)
         ]
     else:
-        found = _in_order(x, x.rows_of_codes(codes, numbers), order)
+        found = _contributions_at_rows(x, x.rows_of_codes(codes, numbers), order)
         logs = [found[i + 1, :card] for i, card in enumerate(cards)]
     prior, masses = x.class_prior(), []
     for name, of_levels in zip(x.features, logs, strict=True):
         widths = density_grid(x.densities[name])[1] if name in x.densities else np.ones(1)
-        mass = share_out(of_levels + log(widths)[:, None], axis=0) @ prior
+        mass = softmax(of_levels + log(widths)[:, None], axis=0) @ prior
         masses.append(np.maximum(np.nan_to_num(mass), LEAST_MASS))
     return masses
 
 
-def _contributions(
+def _contributions_at_points(
     x: Model, grids: Sequence[_Grid], rows: Sequence[Positions], order: Sequence[int]
 ) -> Array:
     """Return logs of the class and contributions at points, (1 + features, rows, classes)."""
-    return _in_order(x, _rows_on(x, grids, rows), order)
+    return _contributions_at_rows(x, _rows_at_grid_points(x, grids, rows), order)
 
 
-def _rows_on(x: Model, grids: Sequence[_Grid], rows: Sequence[Positions]) -> Rows:
+def _rows_at_grid_points(x: Model, grids: Sequence[_Grid], rows: Sequence[Positions]) -> Rows:
     """Return rows of the points of each feature at some positions."""
     codes = np.array([grid.codes[at] for grid, at in zip(grids, rows, strict=True)], dtype=np.intp)
     codes = codes.reshape(len(grids), -1 if grids else 1)
@@ -338,7 +348,7 @@ def _rows_on(x: Model, grids: Sequence[_Grid], rows: Sequence[Positions]) -> Row
     )
 
 
-def _in_order(x: Model, rows: Rows, order: Sequence[int]) -> Array:
+def _contributions_at_rows(x: Model, rows: Rows, order: Sequence[int]) -> Array:
     """Return logs of the class and contributions at rows, (1 + features, rows, classes)."""
     logs = scores_in_sequence(x.score, rows, order)
     with np.errstate(invalid="ignore"):
@@ -346,7 +356,7 @@ def _in_order(x: Model, rows: Rows, order: Sequence[int]) -> Array:
     return logs
 
 
-def _training_points(x: Model, feature: int) -> tuple[Array, Array] | None:
+def _training_points_of_curve(x: Model, feature: int) -> tuple[Array, Array] | None:
     """Return training values of a feature, and their shares, if its effect is a curve; or None."""
     scales = scales_of(x.score, feature)
     if not scales:
@@ -390,7 +400,7 @@ def _effects_given_parent(
     n, width, size = len(own.axis.labels) + 1, len(other.axis.labels) + 1, len(own.codes)
     rows = [np.zeros(size * len(first), dtype=np.intp) for _ in grids]
     rows[i], rows[j] = np.repeat(np.arange(size), len(first)), np.tile(first, size)
-    logs = _contributions(x, grids, rows, order)[i + 1, :]
+    logs = _contributions_at_points(x, grids, rows, order)[i + 1, :]
     cells = (own.position[:, None] * width + other.position[first]).ravel()
     table = _means_of_groups(logs, cells, np.outer(own.mass, mass).ravel(), n * width).reshape(
         n, width, -1
@@ -400,7 +410,7 @@ def _effects_given_parent(
     return table
 
 
-def _centered_logs(logs: Array) -> Array:
+def logs_less_reference(logs: Array) -> Array:
     """Return logs of two classes less those of the first, and of more classes less their mean."""
     with np.errstate(invalid="ignore"):
         return logs - (logs[..., :1] if logs.shape[-1] == 2 else logs.mean(axis=-1, keepdims=True))

@@ -51,7 +51,7 @@ def blocks(n: int, cells: int = 1, most: int | None = None) -> Iterator[slice]:
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
-def added(values: Iterable[V]) -> V:
+def sum_nested(values: Iterable[V]) -> V:
     """Add values of the same form: numbers, arrays, None, and tuples, lists and dicts of them."""
     total: V = reduce(_sum_of_two, values)
     return total
@@ -76,7 +76,7 @@ def weights_at(weights: Array | None, rows: Positions | Mask | slice) -> Array |
     return None if weights is None else weights[rows]
 
 
-def by_shape(
+def map_by_shape(
     arrays: Sequence[Any], function: Callable[[ArrayOf[Any]], ArrayOf[Any]]
 ) -> StackedArrays:
     """Apply a function to the stacked arrays of each shape; other elements are unchanged."""
@@ -104,7 +104,7 @@ def log(probabilities: Array) -> Array:
 
 def log_sum_exp(logs: Array, axis: int = -1) -> Array:
     """Log of the sum of exponentials over an axis; -inf if all are -inf."""
-    parts = last_first(logs) if axis == -1 else np.moveaxis(logs, axis, 0)
+    parts = last_axis_first(logs) if axis == -1 else np.moveaxis(logs, axis, 0)
     if len(parts) == 2:
         return np.asarray(np.logaddexp(*parts))
     top: Array = reduce(np.maximum, parts)
@@ -115,7 +115,7 @@ def log_sum_exp(logs: Array, axis: int = -1) -> Array:
     return log(reduce(np.add, (np.exp(part - top) for part in parts))) + top
 
 
-def share_out(logs: Array, axis: int) -> Array:
+def softmax(logs: Array, axis: int) -> Array:
     """Return exponentials divided by their sum over an axis; 0 if all are -inf."""
     total = np.expand_dims(log_sum_exp(logs, axis), axis)
     return np.exp(logs - np.where(np.isfinite(total), total, 0.0))
@@ -129,7 +129,7 @@ def log_normalize(logs: Array) -> Array:
     return np.where(possible, shifted, -float(np.log(logs.shape[-1])))
 
 
-def last_first(array: ArrayOf[T]) -> ArrayOf[T]:
+def last_axis_first(array: ArrayOf[T]) -> ArrayOf[T]:
     """Return a view with the last axis first, in a tenth of the time of `numpy.moveaxis`."""
     return array.transpose(-1, *range(array.ndim - 1))
 
@@ -145,7 +145,7 @@ def first_best(scores: Array) -> Positions:
     if scores.shape[-1] > 16:  # longest axis for which NumPy's own reductions are slower
         top: Array = scores.max(axis=-1, keepdims=True)
         return np.asarray(np.argmax(scores >= top - TOLERANCE, axis=-1))
-    parts = last_first(scores)
+    parts = last_axis_first(scores)
     top = reduce(np.maximum, parts)
     first = np.full(top.shape, len(parts) - 1, dtype=np.intp)
     for position in reversed(range(len(parts) - 1)):
@@ -162,7 +162,7 @@ def second_best(scores: Array, best: Positions) -> Positions:
 
 
 @cache
-def _controller(number: int) -> ThreadpoolController:
+def _blas_controller(number: int) -> ThreadpoolController:
     """Return the libraries found with a number of modules of SciPy, which has a BLAS of its own."""
     return ThreadpoolController()
 
@@ -179,7 +179,7 @@ class OneThread:
             self._uses += 1
             if self._uses == 1:
                 loaded = {"scipy.linalg", "scipy.special"}.intersection(sys.modules)
-                self._limit = _controller(len(loaded)).limit(limits=1, user_api="blas")
+                self._limit = _blas_controller(len(loaded)).limit(limits=1, user_api="blas")
 
     def __exit__(self, *exception: object) -> None:
         with self._lock:
@@ -187,7 +187,7 @@ class OneThread:
             if self._uses == 0:
                 self._limit.restore_original_limits()
 
-    def unlock(self) -> None:
+    def renew_lock(self) -> None:
         """Release the lock in a forked process, in which its owner may not exist."""
         self._lock, self._uses = Lock(), 0
 
@@ -195,4 +195,4 @@ class OneThread:
 one_thread = OneThread()
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=one_thread.unlock)
+    os.register_at_fork(after_in_child=one_thread.renew_lock)

@@ -11,7 +11,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, Protocol, TypeVar, cast
 
-from .checks import Flag, Optional, available, must_be
+from .checks import Flag, Optional, must_be, options_sentence
 from .messages import listed, shown
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,7 +40,7 @@ def check_arguments(
     name = getattr(function, "__name__", repr(function))
     unknown = [argument for argument in arguments if argument not in named and not takes_any]
     if unknown:
-        remedy = f"{available(unknown[0], named)} {advice}"
+        remedy = f"{options_sentence(unknown[0], named)} {advice}"
         raise TypeError(must_be(origin, f"arguments of {name}", unknown[0], remedy))
     absent = [
         argument
@@ -51,29 +51,28 @@ def check_arguments(
         raise TypeError(f"{origin} must contain {listed(absent)}, which {name} requires.")
 
 
-def guided(advice: str) -> Callable[[F], F]:
+def call_advice(advice: str) -> Callable[[F], F]:
     """Decorate a public function with a message and its remedy for calls with wrong arguments."""
 
-    def guide(function: F) -> F:
+    def decorate(function: F) -> F:
         name, parameters = function.__qualname__.removesuffix(".__init__"), parameters_of(function)
         most = sum(p.kind is Parameter.POSITIONAL_OR_KEYWORD for p in parameters.values())
         takes_any = any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values())
 
         @wraps(function)
-        def call(*arguments: Any, **named: Any) -> Any:
+        def checked_call(*arguments: Any, **named: Any) -> Any:
             if len(arguments) > most:
                 number = "one positional argument" if most == 1 else f"{most} positional arguments"
                 raise TypeError(f"{name} accepts at most {number}; got {len(arguments)}. {advice}")
             if not (takes_any or named.keys() <= parameters.keys()):
                 unknown = next(argument for argument in named if argument not in parameters)
-                raise TypeError(
-                    f"{name} has no argument {shown(unknown)}. {available(unknown, parameters)}"
-                )
+                options = options_sentence(unknown, parameters)
+                raise TypeError(f"{name} has no argument {shown(unknown)}. {options}")
             return function(*arguments, **named)
 
-        return cast(F, call)
+        return cast(F, checked_call)
 
-    return guide
+    return decorate
 
 
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:
@@ -122,14 +121,14 @@ def _open_bar(*iterables: Any, **settings: Any) -> Any:
     return tqdm(*iterables, **settings)
 
 
-def _is_watched() -> bool:
+def _stderr_is_terminal() -> bool:
     """Whether messages go to a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def with_bar(elements: Iterable[T], **settings: Any) -> Iterable[T]:
+def with_progress_bar(elements: Iterable[T], **settings: Any) -> Iterable[T]:
     """Return elements, with a bar that counts them if messages go to a terminal."""
-    bar: Iterable[T] = _open_bar(elements, **settings) if _is_watched() else elements
+    bar: Iterable[T] = _open_bar(elements, **settings) if _stderr_is_terminal() else elements
     return bar
 
 
@@ -148,13 +147,14 @@ def showing_progress(progress: bool | None, argument: str = "progress") -> Itera
 def progress_bar(
     progress: bool | None, *, by_steps: bool = False, **settings: Any
 ) -> Iterator[Bar]:
-    """Yield a bar, and hide those of nested calls; ``by_steps``, calls of `advance` within move it.
+    """Yield a bar, and hide those of nested calls.
 
-    If no choice was made, the bar is shown after 3 seconds in an interactive session.
+    If ``by_steps``, calls of `advance_bar` within move it. If no choice was made, the bar is shown
+    after 3 seconds in an interactive session.
     """
     with showing_progress(progress):
         chosen = _choice.get()
-    shown = hasattr(sys, "ps1") or _is_watched() if chosen is None else chosen
+    shown = hasattr(sys, "ps1") or _stderr_is_terminal() if chosen is None else chosen
     # 3: seconds after which a bar appears by default
     options = {"delay": 0 if chosen else 3, "leave": bool(chosen)}
     opened = _open_bar(**settings, **options) if shown else nullcontext(_HiddenBar())
@@ -166,7 +166,7 @@ def progress_bar(
             _bar.reset(token)
 
 
-def advance(note: str = "") -> None:
+def advance_bar(note: str = "") -> None:
     """Advance the bar that counts steps, if one is open."""
     bar = _bar.get()
     if bar is not None:

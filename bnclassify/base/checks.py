@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from .messages import did_you_mean, listed, plain, shown
+from .messages import did_you_mean, listed, shown, to_python_scalar
 
 Unseen: TypeAlias = Literal["error", "missing"]
 
@@ -87,11 +87,9 @@ class Whole:
             if self.least <= int(value) <= self.most:
                 return int(value)
             error = ValueError
-        bounds = (
-            f"from {self.least:,} to {self.most:,}"
-            if self.most < inf
-            else f"of at least {self.least:,}"
-        )
+        bounds = f"of at least {self.least:,}"
+        if self.most < inf:
+            bounds = f"from {self.least:,} to {self.most:,}"
         raise error(must_be(argument, f"a whole number {bounds}", value))
 
 
@@ -106,7 +104,7 @@ class Real:
 
     def check(self, argument: str, value: object) -> float:
         """Return the value as a number of Python's own, or raise an error."""
-        number: float = plain(value)
+        number: float = to_python_scalar(value)
         is_real = isinstance(number, RealNumber) and not isinstance(number, bool)
         try:
             size = float(number) if is_real else inf
@@ -167,7 +165,7 @@ class OneOf(Generic[T]):
         if not self.noun:
             expected = f"one of {listed(self.options, most=20)}"
             raise ValueError(must_be(argument, expected, value, did_you_mean(value, self.options)))
-        raise KeyError(must_be(argument, self.noun, value, available(value, self.options)))
+        raise KeyError(must_be(argument, self.noun, value, options_sentence(value, self.options)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +187,7 @@ class Names:
     def check(self, argument: str, value: object) -> tuple[Hashable, ...]:
         """Return the names as a tuple, or raise an error."""
         names = tuple(ListOf("names", self.filled).check(argument, value))
-        if set(map(type, names)) != {str} and not all(
-            isinstance(name, Hashable) and name == name for name in names
-        ):
+        if not all(isinstance(name, Hashable) and name == name for name in names):
             raise TypeError(must_be(argument, "a list of names", value))
         if len(set(names)) < len(names):
             raise ValueError(must_be(argument, "a list of names that all differ", value))
@@ -235,7 +231,7 @@ class Optional(Generic[R]):
         return None if value is None else self.other.check(argument, value)
 
 
-def available(name: object, options: Collection[Hashable]) -> str:
+def options_sentence(name: object, options: Collection[Hashable]) -> str:
     """Return a sentence with the options similar to a name or, if none is, with all options."""
     return did_you_mean(name, options) or f"Available: {listed(options)}."
 
@@ -254,11 +250,9 @@ def check_columns(
         raise
     if not chosen.issubset(existing):
         absent = [name for name in names if name not in existing]
-        found = (
-            f" in the data. {available(absent[0], options)}"
-            if existing
-            else "; the data have no columns."
-        )
+        found = "; the data have no columns."
+        if existing:
+            found = f" in the data. {options_sentence(absent[0], options)}"
         raise KeyError(f"{argument}: no column {listed(absent)}{found}")
     return chosen
 

@@ -59,7 +59,7 @@ POWER = (-1e6, 1e6)
 """Bounds of finite numbers; leave-one-out powers can be negative, |τ - 1| ≤ √(2 n ln C + 1)."""
 
 
-def bounded(**limits: tuple[float, float]) -> Bounds:
+def field_bounds(**limits: tuple[float, float]) -> Bounds:
     """Return bounds of the numbers in fields, as `Immutable.check_bounds` checks them."""
     return MappingProxyType(limits)
 
@@ -86,7 +86,7 @@ class Immutable:
         for name, (least, most) in cls.bounds.items():
             value = content.get(name)
             is_single = cls.__dataclass_fields__[name].type == "float"  # annotations are text
-            if not is_within(value, least, most) or (is_single and isinstance(value, tuple)):
+            if not is_within_bounds(value, least, most) or (is_single and isinstance(value, tuple)):
                 raise ValueError(
                     f"{name} must contain finite numbers from {least:g} to {most:g} only."
                 )
@@ -95,35 +95,33 @@ class Immutable:
         """Make arrays read-only and close mappings, in all fields or in changed ones."""
         for name, value in (changed or vars(self)).items():
             cls: Any = type(value)
-            if _has_items(cls):
-                lock(value)
-            elif _is_open(cls):
+            if _is_tuple_or_array_type(cls):
+                make_read_only(value)
+            elif _is_open_mapping_type(cls):
                 self.__dict__[name] = MappingProxyType(dict(value))
-                lock(tuple(value.values()))
+                make_read_only(tuple(value.values()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        values = [
-            getattr(self, field.name) for field in fields(self)
-        ]  # closed mappings cannot be pickled
-        return type(self), tuple(
-            [dict(v) if isinstance(v, MappingProxyType) else v for v in values]
-        )
+        values = [getattr(self, field.name) for field in fields(self)]
+        # Closed mappings cannot be pickled.
+        opened = [dict(v) if isinstance(v, MappingProxyType) else v for v in values]
+        return type(self), tuple(opened)
 
 
 @cache
-def _has_items(cls: type) -> bool:
+def _is_tuple_or_array_type(cls: type) -> bool:
     return issubclass(cls, tuple | np.ndarray)
 
 
 @cache
-def _is_open(cls: type) -> bool:
+def _is_open_mapping_type(cls: type) -> bool:
     return issubclass(cls, Mapping) and cls is not MappingProxyType
 
 
-def is_within(value: object, least: float, most: float) -> bool:
+def is_within_bounds(value: object, least: float, most: float) -> bool:
     """Whether all numbers of a value, also a tuple of tuples or arrays, are within bounds."""
     if isinstance(value, tuple):
-        return all(is_within(item, least, most) for item in value)
+        return all(is_within_bounds(item, least, most) for item in value)
     if isinstance(value, np.ndarray):
         return bool(np.all((value >= least) & (value <= most)))  # not if one is NaN
     return least <= value <= most if isinstance(value, int | float) else not isinstance(value, str)
@@ -146,7 +144,7 @@ class StackedArrays(tuple[Any, ...]):
         """Return the arrays of stacks at their positions, and other ``values`` at theirs."""
         placed = list(values) or [None] * sum(len(places) for places, _ in stacks)
         for places, stack in stacks:
-            lock(stack)
+            make_read_only(stack)
             for place, array in zip(places, stack, strict=True):
                 placed[place] = array
         result = cls(placed)
@@ -157,7 +155,7 @@ class StackedArrays(tuple[Any, ...]):
         return tuple, (list(self),)
 
 
-def lock(value: object) -> None:
+def make_read_only(value: object) -> None:
     """Make an array, or the arrays in a tuple, read-only, with the arrays they are views of."""
     if isinstance(value, StackedArrays) and value.stacks:
         return

@@ -34,26 +34,26 @@ _TOLD: set[tuple[str, str, int]] = set()
 _LONGEST_NAME = 200
 
 
-_MEANT: Mapping[str, str | tuple[str, ...]] = {
-    "naive_bayes": "nb",
-    "naivebayes": "nb",
-    "a2de": "ande",
-    "equal": "width",
-    "uniform": "width",
-    "frequency": "quantile",
-    "bits": "log2",
-    "nats": "log",
-    "ece": "calibration_error",
-    "proba": "prob",
-    "f1_score": "f1",
-    "n_splits": "k",
-    "cv": "folds",
-    "scoring": "metric",
-    "sample_weight": "weights",
-    "random_state": "rng",
+_MEANT: Mapping[str, tuple[str, ...]] = {
+    "naive_bayes": ("nb",),
+    "naivebayes": ("nb",),
+    "a2de": ("ande",),
+    "equal": ("width",),
+    "uniform": ("width",),
+    "frequency": ("quantile",),
+    "bits": ("log2",),
+    "nats": ("log",),
+    "ece": ("calibration_error",),
+    "proba": ("prob",),
+    "f1_score": ("f1",),
+    "n_splits": ("k",),
+    "cv": ("folds",),
+    "scoring": ("metric",),
+    "sample_weight": ("weights",),
+    "random_state": ("rng",),
     "seed": ("rng", "random_state"),
-    "alpha": "smooth",
-    "layouttype": "engine",
+    "alpha": ("smooth",),
+    "layouttype": ("engine",),
     "class_weight": ("prior", "costs"),
 }
 """Names of arguments and options in other libraries and in R, and their names in this package."""
@@ -71,18 +71,18 @@ def shown(value: object) -> str:
     >>> shown("x" * 1_000_000)
     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'"
     """
-    value = plain(value)
+    value = to_python_scalar(value)
     if isinstance(value, str):
-        return repr(cut(value))
+        return repr(shorten_text(value))
     try:
         write = _BRIEF.repr if isinstance(value, list | tuple | dict | set | frozenset) else repr
         text = write(value)
-        return cut(text) if "\n" not in text else f"a value of type {type(value).__name__}"
+        return shorten_text(text) if "\n" not in text else f"a value of type {type(value).__name__}"
     except Exception:  # repr can raise any error; Python raises one for huge integers
         return f"a value of type {type(value).__name__}"
 
 
-def cut(text: str, most: int = 40) -> str:
+def shorten_text(text: str, most: int = 40) -> str:
     """Return the start of a text that is too long, by default for a message."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
@@ -100,44 +100,40 @@ def listed(names: Collection[Hashable], most: int = 8) -> str:
     return (", ".join(texts) or "nothing") + (f" and {n_more} more" if n_more else "")
 
 
-def repeated(items: Iterable[T]) -> list[T]:
+def repeated_items(items: Iterable[T]) -> list[T]:
     """Return the items that occur more than once."""
     return [item for item, times in Counter(items).items() if times > 1]
 
 
-def plain(value: Any) -> Any:
+def to_python_scalar(value: Any) -> Any:
     """Return a scalar of NumPy as one of Python, and any other value unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
-def similar(name: object, candidates: Collection[Hashable]) -> list[Hashable]:
+def similar_names(name: object, candidates: Collection[Hashable]) -> list[Hashable]:
     """Return the candidates that extend a name or are similar to it.
 
-    >>> similar("tan", ["nb", "tan_cl", "tan_hc"]), similar("BIC", ["aic", "bic"])
+    >>> similar_names("tan", ["nb", "tan_cl", "tan_hc"]), similar_names("BIC", ["aic", "bic"])
     (['tan_cl', 'tan_hc'], ['bic'])
     """
     # A text that is much longer than a name is not similar to it, and comparison is quadratic in
     # length.
     text = (name if isinstance(name, str) else shown(name))[:_LONGEST_NAME].casefold()
     by_text = {str(candidate)[:_LONGEST_NAME].casefold(): candidate for candidate in candidates}
-    longer = [key for key in by_text if len(text) > 1 and key.startswith(text)]
-    meant = _MEANT.get(text, ())
-    longer = longer or [
-        one for one in ([meant] if isinstance(meant, str) else meant) if one in by_text
-    ]
-    close = (
-        [text]
-        if text in by_text
+    found = (
+        [text] * (text in by_text)
+        or [key for key in by_text if len(text) > 1 and key.startswith(text)]
+        or [key for key in _MEANT.get(text, ()) if key in by_text]
         # 0.65: smallest similarity of a suggestion; at .6, 'equal' would suggest 'quantile'
-        else longer or get_close_matches(text, by_text, n=1, cutoff=0.65)
+        or get_close_matches(text, by_text, n=1, cutoff=0.65)
+        or [key for key in by_text if len(key) > 2 and text.endswith(key)]
     )
-    parts = [key for key in by_text if len(key) > 2 and text.endswith(key)]
-    return [by_text[key] for key in (close or parts)[:3]]
+    return [by_text[key] for key in found[:3]]
 
 
 def did_you_mean(name: object, candidates: Collection[Hashable]) -> str:
     """Return a question about similar names, or an empty text if there are none."""
-    close = [shown(candidate) for candidate in similar(name, candidates)]
+    close = [shown(candidate) for candidate in similar_names(name, candidates)]
     if len(close) > 1:
         return f"Did you mean {', '.join(close[:-1])} or {close[-1]}?"
     return f"Did you mean {close[0]}?" if close else ""
@@ -193,13 +189,13 @@ _REMEDIES = {
 """The remedy for partitioned data in calls that need rows in memory, by argument."""
 
 
-def needs_rows(argument: str, *, in_turn: bool = True) -> TypeError:
+def needs_rows_error(argument: str, *, in_turn: bool = True) -> TypeError:
     """Return the error about partitioned data in a call that needs rows in memory."""
     remedy = _REMEDIES.get(argument, _SAMPLE) if in_turn else _SAMPLE
     return TypeError(f"{argument} must be in memory; got partitioned data. {remedy}")
 
 
-def without_labels(targets: Sequence[Hashable]) -> ValueError:
+def no_labels_error(targets: Sequence[Hashable]) -> ValueError:
     """Return the error about training data without a label of the class, or of any of several."""
     names = (
         f"all of {listed(targets)} are" if len(targets) > 1 else f"the class {shown(targets[0])} is"
@@ -214,7 +210,7 @@ _SILENT = ContextVar("_SILENT", default=False)
 
 
 @contextmanager
-def silently() -> Iterator[None]:
+def silencing_warnings() -> Iterator[None]:
     """Let `warn` do nothing in this thread; the filters of the process stay as they are."""
     token = _SILENT.set(True)
     try:
@@ -227,7 +223,7 @@ _KEPT: ContextVar[list[str] | None] = ContextVar("_KEPT", default=None)
 
 
 @contextmanager
-def keeping_warnings() -> Iterator[list[str]]:
+def collecting_warnings() -> Iterator[list[str]]:
     """Let `warn` collect messages in this thread, for another thread or process to issue."""
     messages: list[str] = []
     token = _KEPT.set(messages)
@@ -245,24 +241,20 @@ def warn(message: str) -> None:
     if kept is not None:
         kept.append(message)
         return
-    level, frame, repeated = 1, sys._getframe(), False
+    level, frame, from_tool = 1, sys._getframe(), False
     while frame.f_back is not None:
         is_tool = frame.f_globals.get("__name__", "").partition(".")[0] in _TOOLS
         if not (is_tool or frame.f_code.co_filename.startswith(_OURS)):
             break
-        level, frame, repeated = level + 1, frame.f_back, repeated or is_tool
-    subject = re.sub(r"\d[\d,]*", "#", message).partition(",")[
-        0
-    ]  # without parts that differ by fold
+        level, frame, from_tool = level + 1, frame.f_back, from_tool or is_tool
+    # The subject is the message without parts that differ by fold.
+    subject = re.sub(r"\d[\d,]*", "#", message).partition(",")[0]
     place = subject, frame.f_code.co_filename, frame.f_lineno
-    if (
-        repeated
-        and place in _TOLD
-        and _warning_action(message, frame) in ("default", "module", "once")
-    ):
+    is_told = from_tool and place in _TOLD
+    if is_told and _warning_action(message, frame) in ("default", "module", "once"):
         return
     warnings.warn(message, UserWarning, stacklevel=level)
-    if repeated:
+    if from_tool:
         _TOLD.add(place)
 
 
@@ -280,7 +272,7 @@ def _warning_action(message: str, frame: FrameType) -> str:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def sharing(parts: Mapping[str, str]) -> Callable[[Function], Function]:
+def with_shared_text(parts: Mapping[str, str]) -> Callable[[Function], Function]:
     """Return a decorator that replaces marks, each on a separate line, by texts in a docstring."""
 
     def decorate(function: Function) -> Function:
@@ -388,7 +380,7 @@ UserWarning
 SECTIONS = ("Raises", "Warns", "See Also", "Notes", "References", "Examples")
 
 
-def with_section(text: str, section: str) -> str:
+def insert_section(text: str, section: str) -> str:
     """Return a docstring with a section in its place, unless it has this one or is empty."""
     title = section.split("\n", 1)[0]
     if not text or f"\n{title}\n" in text:  # empty if Python runs with -OO
@@ -413,7 +405,7 @@ def add_see_also(objects: Mapping[str, object]) -> None:
             others = [entries[other] for other in targets if other != name]
             text = cleandoc(objects[name].__doc__ or "")
             section = "\n".join(["See Also", "--------", *others])
-            objects[name].__doc__ = with_section(text, section) or None
+            objects[name].__doc__ = insert_section(text, section) or None
     for name in LEARNING.split():
         text = cleandoc(objects[name].__doc__ or "")
-        objects[name].__doc__ = with_section(with_section(text, ERRORS), WARNINGS) or None
+        objects[name].__doc__ = insert_section(insert_section(text, ERRORS), WARNINGS) or None

@@ -19,11 +19,12 @@ from concurrent.futures import (
 )
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from functools import partial
 from typing import Any, TypeVar
 
 from .arrays import one_thread
 from .checks import must_be
-from .messages import keeping_warnings, plain, warn
+from .messages import collecting_warnings, to_python_scalar, warn
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -33,7 +34,7 @@ _N_JOBS: ContextVar[int | None] = ContextVar("n_jobs", default=None)
 
 def check_jobs(n_jobs: object) -> int | None:
     """Return a number of jobs, or raise."""
-    number = plain(n_jobs)
+    number = to_python_scalar(n_jobs)
     if number is not None and (type(number) is not int or number == 0):
         raise ValueError(
             must_be("n_jobs", "None, a number of processes from 1, or -1 for all cores", n_jobs)
@@ -84,10 +85,11 @@ def number_of_jobs() -> int:
     n = _N_JOBS.get() or 1
     if multiprocessing.current_process().daemon:
         return 1
-    cores = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
-    return n if n > 0 else max(1, cores + 1 + n)
+    if n > 0:
+        return n
+    has_affinity = hasattr(os, "sched_getaffinity")
+    cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+    return max(1, cores + 1 + n)
 
 
 def _start_pool(
@@ -97,16 +99,15 @@ def _start_pool(
     pool: Executor
     if sys.platform != "linux":
         pool = ThreadPoolExecutor(n)
-        return pool, [
-            pool.submit(copy_context().run, _run_in_worker, function, task) for task in todo
-        ]
+        run = [partial(copy_context().run, _run_in_worker, function, task) for task in todo]
+        return pool, list(map(pool.submit, run))
     context = multiprocessing.get_context("fork")
     pool = ProcessPoolExecutor(n, context, initializer=_keep_in_fork, initargs=(function, todo))
-    return pool, [pool.submit(_run_inherited, i) for i in range(len(todo))]
+    return pool, [pool.submit(_run_inherited_task, i) for i in range(len(todo))]
 
 
 def _run_in_worker(function: Callable[[Any], R], task: Any) -> tuple[R, list[str]]:
-    with using_jobs(1), keeping_warnings() as messages:
+    with using_jobs(1), collecting_warnings() as messages:
         return function(task), messages
 
 
@@ -118,6 +119,6 @@ def _keep_in_fork(function: Callable[[Any], Any], todo: Sequence[Any]) -> None:
     _inherited[:] = [function, todo]
 
 
-def _run_inherited(position: int) -> tuple[Any, list[str]]:
+def _run_inherited_task(position: int) -> tuple[Any, list[str]]:
     function, todo = _inherited
     return _run_in_worker(function, todo[position])

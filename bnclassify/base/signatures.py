@@ -56,13 +56,15 @@ def show_public_types(values: Iterable[Any]) -> None:
     """Give functions signatures with what the private names of types in them mean."""
     for function in filter(isfunction, values):
         shown = signature(function)
-        own = [p.replace(annotation=_as_shown(p.annotation)) for p in shown.parameters.values()]
-        returned = _as_shown(shown.return_annotation)
+        own = [
+            p.replace(annotation=_shown_annotation(p.annotation)) for p in shown.parameters.values()
+        ]
+        returned = _shown_annotation(shown.return_annotation)
         vars(function)["__signature__"] = shown.replace(parameters=own, return_annotation=returned)
 
 
 @cache
-def _as_shown(annotation: Any) -> Any:
+def _shown_annotation(annotation: Any) -> Any:
     if not isinstance(annotation, str):  # none, as of self
         return annotation
     return _Type(_PRIVATE.sub(lambda found: _SHOWN[found[0]], annotation))

@@ -7,7 +7,6 @@ observed. Counts of different rows add up.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from functools import partial
 from math import prod
 from typing import Any, NamedTuple
 
@@ -46,51 +45,50 @@ def flat_index(codes: Sequence[ArrayOf[Any]], cards: Sequence[int]) -> Codes:
 
 def contingency_tables(data: Countable, families: Sequence[Sequence[int]]) -> Array:
     """Count families with equal numbers of levels, (families, levels of each member…)."""
-    return next(count_alike(data, families))[1]
+    return next(count_families_by_shape(data, families))[1]
 
 
 def count_families(data: Countable, families: Sequence[Sequence[int]]) -> StackedArrays:
     """Count families in one pass; tables of families with equal levels are views of one array."""
-    return StackedArrays.of(list(count_alike(data, families)))
+    return StackedArrays.of(list(count_families_by_shape(data, families)))
 
 
-def count_alike(
+def count_families_by_shape(
     data: Countable, families: Sequence[Sequence[int]]
 ) -> Iterator[tuple[list[int], Array]]:
-    """Count families, and yield groups with equal positions of levels, with their positions."""
-    alike: dict[tuple[int, ...], list[int]] = {}
+    """Count families, and yield the positions of those with equal levels, with their tables."""
     cards = data.cards
+    by_shape: dict[tuple[int, ...], list[int]] = {}
     for position, family in enumerate(families):
-        alike.setdefault(tuple(map(cards.__getitem__, family)), []).append(position)
-    groups = [[families[position] for position in group] for group in alike.values()]
-    if alike:
-        largest = max(alike, key=prod)
-        check_number(data, families[alike[largest][0]], prod(largest), "use fewer parents")
+        by_shape.setdefault(tuple(map(cards.__getitem__, family)), []).append(position)
+    if by_shape:
+        largest = max(by_shape, key=prod)
+        columns = families[by_shape[largest][0]]
+        check_number_of_cells(data, columns, prod(largest), "use fewer parents")
     counted = data.counts_of_source(families)
     if counted is not None:
-        yield from (
-            (positions, np.stack([counted[n] for n in positions])) for positions in alike.values()
-        )
+        for positions in by_shape.values():
+            yield positions, np.stack([counted[position] for position in positions])
         return
-    yield from zip(alike.values(), data.add_up(partial(_count_groups, groups)), strict=True)
+    groups = [[families[position] for position in positions] for positions in by_shape.values()]
+    tables = data.sum_over_parts(lambda rows: [_count_group(rows, group) for group in groups])
+    yield from zip(by_shape.values(), tables, strict=True)
 
 
-def _count_groups(groups: Sequence[Sequence[Sequence[int]]], data: Dataset) -> list[Array]:
-    return [_stack_tables(data, group) for group in groups]
-
-
-def _stack_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
-    cards = data.cards
-    shape = tuple([cards[column] for column in families[0]])
+def _count_group(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
+    """Count families with equal numbers of levels, block by block."""
+    shape = tuple([data.cards[column] for column in families[0]])
     cells = prod(shape)
     members = np.array(families, dtype=np.intp).T
     counts = np.empty((len(families), cells))
     for block in blocks(len(families), max(len(data), cells)):
-        counts[block] = _count_block(data, members[:, block], shape)
+        counts[block] = _count_block_of_families(data, members[:, block], shape)
     return counts.reshape(len(families), *shape)
 
 
-def _count_block(data: Dataset, members: Positions, shape: Sequence[int]) -> ArrayOf[Any]:
+def _count_block_of_families(
+    data: Dataset, members: Positions, shape: Sequence[int]
+) -> ArrayOf[Any]:
     """Count families, (members, families), at once; rows that lack a member go to one cell more."""
     cells = prod(shape)
     if data.weights is None and cells <= _FEW_CELLS and count_bits is not None:
@@ -120,13 +118,13 @@ def _count_by_bits(data: Dataset, members: Positions, shape: Sequence[int]) -> A
     for columns, card in zip(members, shape, strict=True):
         is_shared = joint is not None and (columns == columns[0]).all()
         codes = data.codes[columns[:1] if is_shared else columns]
-        bits = packed(codes == np.arange(card, dtype=codes.dtype)[:, None, None])
+        bits = pack_bits(codes == np.arange(card, dtype=codes.dtype)[:, None, None])
         joint = bits if joint is None else joint[..., None, :, :] & bits
     counts: Positions = count_bits(joint).sum(axis=-1)
     return counts.reshape(prod(shape), members.shape[1]).T
 
 
-def packed(mask: Mask) -> ArrayOf[np.uint64]:
+def pack_bits(mask: Mask) -> ArrayOf[np.uint64]:
     """Return a mask, (…, rows), as bits, (…, groups of 64 rows)."""
     found = np.packbits(mask, axis=-1)
     bits = np.zeros((*mask.shape[:-1], -(-mask.shape[-1] // 64)), dtype=np.uint64)
@@ -134,44 +132,50 @@ def packed(mask: Mask) -> ArrayOf[np.uint64]:
     return bits
 
 
-def count_beside(
+def count_extended_families(
     data: Countable,
     families: Sequence[Family],
     columns: Sequence[int],
     others: Sequence[Family] = (),
 ) -> tuple[list[Array], list[Array]]:
     """Count others, and families with each level of columns, (levels…, column levels), at once."""
-    further = [tuple(dict.fromkeys((*family, column))) for family in families for column in columns]
-    members = {
-        frozenset(family): family for family in (*others, *further)
-    }  # each set is counted once
-    counted = count_families(data, list(members.values()))
-    tables: dict[frozenset[int], Array] = dict(zip(members, counted, strict=True))
+    extended = [(*family, column) for family in families for column in columns]
+    # Each set of variables is counted once, in the order of the first family that has these.
+    orders: dict[frozenset[int], Family] = {}
+    for family in (*others, *extended):
+        orders.setdefault(frozenset(family), tuple(dict.fromkeys(family)))
+    counted = count_families(data, list(orders.values()))
+    tables: dict[frozenset[int], Array] = dict(zip(orders, counted, strict=True))
 
-    def table(*family: int) -> Array:
-        order = members[frozenset(family)]
+    def counts_of(*family: int) -> Array:
+        order = orders[frozenset(family)]
         return tables[frozenset(family)].transpose([order.index(column) for column in family])
 
-    def beside(family: Family, column: int) -> Array:
+    def counts_with_column(family: Family, column: int) -> Array:
         if column not in family:
-            return table(*family, column)
+            return counts_of(*family, column)
+        # A row has the level of the column that it has in the family: the counts are diagonal.
         card = data.cards[column]
-        own = np.eye(card, dtype=bool).reshape(*[card if v == column else 1 for v in family], card)
-        return np.asarray(table(*family)[..., None] * own)
+        is_own = np.eye(card, dtype=bool)
+        axes = [card if member == column else 1 for member in family]
+        return np.asarray(counts_of(*family)[..., None] * is_own.reshape(*axes, card))
 
-    extended = [
-        np.concatenate([beside(f, column) for column in columns], axis=-1) for f in families
+    with_columns = [
+        np.concatenate([counts_with_column(family, column) for column in columns], axis=-1)
+        for family in families
     ]
-    return [table(*family) for family in others], extended
+    return [counts_of(*family) for family in others], with_columns
 
 
-def check_cells(data: Countable, family: Sequence[int]) -> None:
+def check_table_size(data: Countable, family: Sequence[int]) -> None:
     """Raise a ValueError if the table of a family would have more than ``MAX_CELLS`` cells."""
     cards = data.cards
-    check_number(data, family, prod([cards[column] for column in family]), "use fewer parents")
+    check_number_of_cells(
+        data, family, prod([cards[column] for column in family]), "use fewer parents"
+    )
 
 
-def check_number(data: Countable, columns: Sequence[int], cells: int, remedy: str) -> None:
+def check_number_of_cells(data: Countable, columns: Sequence[int], cells: int, remedy: str) -> None:
     """Raise a ValueError if tables of columns would have more than ``MAX_CELLS`` cells."""
     if cells > MAX_CELLS:
         names = listed([data.columns[column] for column in columns])
@@ -195,7 +199,7 @@ class Recoding(NamedTuple):
         return cls(np.array([position[label] for label in labels], dtype=np.intp), len(among))
 
 
-def recoded(counts: Any, recodings: Sequence[Recoding], fill: float = 0) -> Any:
+def recode_counts(counts: Any, recodings: Sequence[Recoding], fill: float = 0) -> Any:
     """Return the counts of a family for other levels of its members, ``fill`` for new levels."""
     if isinstance(counts, list | tuple):
         return [
@@ -209,7 +213,7 @@ def recoded(counts: Any, recodings: Sequence[Recoding], fill: float = 0) -> Any:
     return result
 
 
-def narrow(counts: ArrayOf[Any]) -> ArrayOf[Any]:
+def to_narrowest_type(counts: ArrayOf[Any]) -> ArrayOf[Any]:
     """Convert whole numbers to the smallest integer type, others and large ones to floats."""
     most = float(counts.max(initial=0))
     whole = counts.astype(np.min_scalar_type(int(most)) if most < 2**53 else np.float64, copy=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import pairwise
 from math import prod
 from typing import Any, cast
 
@@ -16,14 +15,14 @@ from ..frames.dataset import Countable, Dataset
 from .contingency import (
     Counts,
     Family,
-    check_cells,
-    check_number,
-    count_beside,
+    check_number_of_cells,
+    check_table_size,
     count_bits,
+    count_extended_families,
     flat_index,
-    packed,
+    pack_bits,
 )
-from .pairs import by_products, levels_of_rows, pair_tables
+from .pairs import levels_of_rows, pair_tables, products_are_faster
 
 _FEW_CONFIGURATIONS = 2**12  # up to this number, all configurations are numbered
 # Number of levels of rows, or of pairs, that are kept in memory, in 16 or 32 MiB.
@@ -32,7 +31,7 @@ _FEW_CELLS = 2**3  # of a family that bits extend faster than products; 16 are s
 _SHORT_ROWS = 2**14  # number of rows whose counts 16 bits can hold
 
 
-def number_states(
+def number_family_states(
     data: Dataset, family: Sequence[int], *, numbered: bool = True
 ) -> tuple[Positions, tuple[int, int]]:
     """Number the joint values of a family in each row, and return the numbers of both parts.
@@ -46,7 +45,8 @@ def number_states(
     n = prod(cards)
     if not numbered or n <= max(len(data), _FEW_CONFIGURATIONS):
         return flat_index(codes, [card, *cards]).astype(np.intp), (card, n)
-    n, configurations = 1, cast("Codes", np.zeros(len(data), dtype=np.int8))
+    configurations: Codes = np.zeros(len(data), dtype=np.int8)
+    n = 1
     for parent, own in zip(cards, codes[1:], strict=True):
         configurations = flat_index([configurations, own], [n, parent])
         n *= parent
@@ -82,20 +82,19 @@ class FamilyCounts:
             self._count_in_one_pass(families, tables)
             return
         every, self._extended = range(len(self.cards)), {}
-        if 2 * len(families) <= len(every):
-            return
-        alike = Counter(tuple(parents) for _, *parents in families)
+        n_children = Counter(tuple(parents) for _, *parents in families)
         most = _KEPT_CELLS // int(self.cards.sum()) ** 2  # configurations of the parents
-        wanted = [
-            given
-            for given, n in alike.items()
-            if 2 * n > len(every) and len(given) < 2 and self.cards[list(given)].prod() <= most
+        frequent = [
+            parents
+            for parents, n in n_children.items()
+            if 2 * n > len(every) and len(parents) < 2 and self.cards[list(parents)].prod() <= most
         ]
-        for given in wanted if wanted and by_products(self.data, every) else ():
-            tables = pair_tables(self.data, every, *(given or (None,)))
-            ends = np.cumsum([0, *self.cards])
-            own = {(v, *given): tables[slice(*at)] for v, at in enumerate(pairwise(ends.tolist()))}
-            self._extended.update(own)
+        if not frequent or not products_are_faster(self.data, every):
+            return
+        for parents in frequent:
+            tables = pair_tables(self.data, every, *(parents or (None,)))
+            for v, start in enumerate(self._starts):
+                self._extended[v, *parents] = tables[start : start + self.data.cards[v]]
 
     def _count_in_one_pass(
         self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]]
@@ -105,21 +104,20 @@ class FamilyCounts:
         alone = [tuple(family) for family in tables if tuple(family) not in self._tables]
         if not wanted and not alone:
             return
+        every = range(len(self.cards))
         for family in wanted:
             cells = prod(self.cards[list(family)].tolist()) * int(self.cards.sum())
-            check_number(self.data, range(len(self.cards)), cells, "set max_parents")
+            check_number_of_cells(self.data, every, cells, "set max_parents")
         for family in alone:
-            check_cells(self.data, family)
-        counted, extended = count_beside(self.data, wanted, range(len(self.cards)), alone)
-        self._tables = {
-            f: table.reshape(len(table), -1) for f, table in zip(alone, counted, strict=True)
-        }
-        self._extended = {
-            f: table.reshape(len(table), -1, table.shape[-1])
-            for f, table in zip(wanted, extended, strict=True)
-        }
+            check_table_size(self.data, family)
+        counted, extended = count_extended_families(self.data, wanted, every, alone)
+        self._tables, self._extended = {}, {}
+        for family, table in zip(alone, counted, strict=True):
+            self._tables[family] = table.reshape(len(table), -1)
+        for family, table in zip(wanted, extended, strict=True):
+            self._extended[family] = table.reshape(len(table), -1, table.shape[-1])
 
-    def table(self, family: Sequence[int]) -> Counts:
+    def count_family(self, family: Sequence[int]) -> Counts:
         """Count a family: (levels of the variable, configurations) array."""
         if self.data.in_parts:
             self._count_in_one_pass([], [family])
@@ -127,7 +125,7 @@ class FamilyCounts:
         if self._is_small(family):
             counted: Counts = count_bits(self._bits_of_cells(family)).sum(axis=-1)
             return counted.reshape(self.data.cards[family[0]], -1)
-        state, shape = number_states(self._rows, family)
+        state, shape = number_family_states(self._rows, family)
         weights = self._rows.weights
         if not self.is_complete:
             observed = self._rows_observed_in(family)
@@ -138,7 +136,7 @@ class FamilyCounts:
         """Return whether all members of a family are observed in each row."""
         return np.asarray((self._rows.codes[list(family)] >= 0).all(axis=0))
 
-    def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
+    def count_extensions(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
         """Yield slices of columns, and (levels, configurations, levels of these columns) counts."""
         if self.data.in_parts:
             self._count_in_one_pass([family], [])
@@ -151,26 +149,25 @@ class FamilyCounts:
             of_levels = counted.reshape(self.data.cards[family[0]], -1, len(self._bits))
             yield slice(0, len(self.cards)), of_levels
             return
-        state, shape = number_states(self._rows, family)
+        state, shape = number_family_states(self._rows, family)
         cells, widest = prod(shape), int(self.cards.argmax())
-        check_number(
+        check_number_of_cells(
             self.data, (*family, widest), cells * int(self.cards[widest]), "set max_parents"
         )
         # 2**22: number of counts up to which products are faster
         if self._keeps_levels and cells * int(self.cards.sum()) <= 2**22:
-            counts = self._add_states(family, state, cells)
+            counts = self._count_levels_by_state(family, state, cells)
             yield slice(0, len(self.cards)), counts.reshape(*shape, -1)
             return
         largest = max(len(self.data), cells * int(self.cards[widest]))
         for columns in blocks(len(self.cards), largest):
             cards, codes = self.cards[columns], self._rows.codes[columns]
             n_levels = int(cards.sum())
-            index: Positions = (
-                state * n_levels + (np.cumsum(cards) - cards)[:, None] + codes
-            ).ravel()
-            weights = (
-                None if self._rows.weights is None else np.tile(self._rows.weights, len(cards))
-            )
+            # The levels of the columns are numbered consecutively, within each state.
+            starts = np.cumsum(cards) - cards
+            index: Positions = (state * n_levels + starts[:, None] + codes).ravel()
+            weights = self._rows.weights
+            weights = None if weights is None else np.tile(weights, len(cards))
             if not self.is_complete:
                 known: Mask = ((codes >= 0) & self._rows_observed_in(family)).ravel()
                 index, weights = index[known], weights_at(weights, known)
@@ -186,12 +183,14 @@ class FamilyCounts:
     def _keeps_levels(self) -> bool:
         """Whether the levels of all rows are kept, because there are few."""
         every, cells = range(len(self.cards)), len(self.data) * int(self.cards.sum())
-        return cells <= _KEPT_CELLS and by_products(self.data, every)
+        return cells <= _KEPT_CELLS and products_are_faster(self.data, every)
 
     @cached_property
     def _bits(self) -> ArrayOf[np.uint64]:
         """Which rows have each level, as bits, (levels, groups of 64 rows)."""
-        return packed(levels_of_rows(self._rows, range(len(self.cards)), np.arange(len(self.data))))
+        return pack_bits(
+            levels_of_rows(self._rows, range(len(self.cards)), np.arange(len(self.data)))
+        )
 
     def _bits_of_cells(self, family: Sequence[int]) -> ArrayOf[np.uint64]:
         """Return which rows are in each cell of a family, as bits, (cells, groups of 64 rows)."""
@@ -203,29 +202,28 @@ class FamilyCounts:
         return joint
 
     @cached_property
-    def _has_level(self) -> ArrayOf[np.uint8]:
-        """Which level each row has, (rows, levels)."""
+    def _is_level(self) -> ArrayOf[np.uint8]:
+        """Which level each row has, as zeros and ones, (rows, levels)."""
         result = np.empty((len(self.data), int(self.cards.sum())), dtype=np.uint8)
         for rows in blocks(len(result), most=_SHORT_ROWS):
             some = np.arange(rows.start, rows.stop)
             result[rows] = levels_of_rows(self._rows, range(len(self.cards)), some).T
         return result
 
-    def _add_states(self, family: Sequence[int], state: Positions, cells: int) -> Counts:
+    def _count_levels_by_state(self, family: Sequence[int], state: Positions, cells: int) -> Counts:
         """Add up the levels of the known rows of each state, by sparse products of few rows."""
         from scipy.sparse import csc_array  # slow to import
 
-        given, n_rows, has_level = self._rows.weights, len(state), self._has_level
+        given, n_rows, is_level = self._rows.weights, len(state), self._is_level
         weights: ArrayOf[Any] = np.ones(n_rows, dtype=np.uint16) if given is None else given
         if not self.is_complete:
             weights = weights * self._rows_observed_in(family)
         states = state.astype(np.int32)
         rows_at = np.arange(min(n_rows, _SHORT_ROWS) + 1, dtype=np.int32)
-        total: Counts = np.zeros(
-            (cells, has_level.shape[1]), np.intp if given is None else np.float64
-        )
+        count_type = np.intp if given is None else np.float64
+        total: Counts = np.zeros((cells, is_level.shape[1]), count_type)
         for rows in blocks(n_rows, most=_SHORT_ROWS):
             n: int = rows.stop - rows.start
             of_state = csc_array((weights[rows], states[rows], rows_at[: n + 1]), shape=(cells, n))
-            total += of_state @ has_level[rows]
+            total += of_state @ is_level[rows]
         return total

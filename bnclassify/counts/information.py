@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import accumulate
 from math import inf, lgamma, prod
 from math import log as ln
@@ -14,8 +13,15 @@ import numpy as np
 from ..base import special
 from ..base.arrays import Array, ArrayOf, Mask, weights_at, xlogx
 from ..frames.dataset import Countable, Dataset
-from .contingency import count_alike, flat_index
-from .moments import Moments, Observed, known_values, moments_of, number_moments, numbers_of
+from .contingency import count_families_by_shape, flat_index
+from .moments import (
+    Moments,
+    Observed,
+    moments_by_configuration,
+    moments_of,
+    numbers_of_column,
+    observed_numbers,
+)
 
 _PASS_CELLS = 2**22  # number of cells of tables that are counted in one pass over the data
 
@@ -26,12 +32,12 @@ def informations_of_numbers(
     """Return the information of (number, coded column) pairs under Gaussian models, and rows."""
     if not pairs:
         return []
-    families = [(number, (column, *condition)) for number, column in pairs]
-    return list(map(_information_of_normals, data.add_up(partial(_all_moments, families))))
-
-
-def _all_moments(families: Sequence[tuple[int, Sequence[int]]], data: Dataset) -> list[Moments]:
-    return [number_moments(data, number, columns) for number, columns in families]
+    moments = data.sum_over_parts(
+        lambda rows: [
+            moments_by_configuration(rows, number, (column, *condition)) for number, column in pairs
+        ]
+    )
+    return list(map(_information_of_normals, moments))
 
 
 def _information_of_normals(cells: Moments) -> tuple[float, float]:
@@ -41,7 +47,7 @@ def _information_of_normals(cells: Moments) -> tuple[float, float]:
     within each half, so the information is ½ ln 5 = .80.
     """
     total, variance = float(cells.n.sum()), cells.variance
-    given = cells.over(0).variance
+    given = cells.pooled_over(0).variance
     logs = np.log(np.where(given > 0, given, 1.0)) - np.log(np.where(variance > 0, variance, 1.0))
     gains = np.where(variance > 0, cells.n * logs, 0.0)
     return (0.5 * float(gains.sum()) / total if total else 0.0), total
@@ -51,44 +57,34 @@ def information_of_two_numbers(
     data: Countable, x: int, y: int, condition: Sequence[int] = ()
 ) -> tuple[float, float]:
     """Return −½ Σ_z P(z) ln(1 − ρ²_z) of two numbers, normal given coded columns, and the rows."""
-    first, second = data.add_up(partial(_moments_of_two, x, y, condition))
-    products = data.add_up(
-        partial(_weighted_cross_products, x, y, condition, first.mean, second.mean)
-    )
-    products = products - first.n * first.rest * second.rest
-    squares = np.where(
-        (first.variance > 0) & (second.variance > 0), first.squares * second.squares, 0.0
-    )
+    shape = [data.cards[column] for column in condition]
+
+    def both_observed(rows: Dataset) -> list[Observed]:
+        missing = np.isnan(numbers_of_column(rows, x)) | np.isnan(numbers_of_column(rows, y))
+        known = rows.take_rows(~missing)
+        return [observed_numbers(known, column, condition) for column in (x, y)]
+
+    def moments_of_both(rows: Dataset) -> list[Moments]:
+        return [moments_of(observed, shape) for observed in both_observed(rows)]
+
+    first, second = data.sum_over_parts(moments_of_both)
+
+    def cross_products(rows: Dataset) -> ArrayOf[Any]:
+        """Return Σ w (x − mean) (y − mean) per configuration."""
+        (values, cells, weights), (others, *_) = both_observed(rows)
+        products = values - first.mean.ravel()[cells]
+        products *= others - second.mean.ravel()[cells]
+        weighted = products if weights is None else weights * products
+        return np.bincount(cells, weighted, prod(shape)).reshape(shape)
+
+    products = data.sum_over_parts(cross_products) - first.n * first.rest * second.rest
+    varies: Mask = (first.variance > 0) & (second.variance > 0)
+    squares = np.where(varies, first.squares * second.squares, 0.0)
     share = np.divide(products**2, squares, out=np.zeros(np.shape(squares)), where=squares > 0)
     n = float(first.n.sum())
     with np.errstate(divide="ignore"):
         logs: Array = np.log1p(-np.minimum(share, 1.0))
     return (-0.5 * float((first.n * logs)[first.n > 0].sum()) / n if n else 0.0), n
-
-
-def _both_known(
-    data: Dataset, x: int, y: int, condition: Sequence[int]
-) -> tuple[Observed, Observed]:
-    """Return the values of two numbers in the rows in which both are observed."""
-    rows = data.taken(~(np.isnan(numbers_of(data, x)) | np.isnan(numbers_of(data, y))))
-    return known_values(rows, x, condition), known_values(rows, y, condition)
-
-
-def _moments_of_two(x: int, y: int, condition: Sequence[int], data: Dataset) -> list[Moments]:
-    shape = [data.cards[column] for column in condition]
-    return [moments_of(rows, shape) for rows in _both_known(data, x, y, condition)]
-
-
-def _weighted_cross_products(
-    x: int, y: int, condition: Sequence[int], x_mean: Array, y_mean: Array, data: Dataset
-) -> ArrayOf[Any]:
-    """Return Σ w (x − mean) (y − mean) per configuration."""
-    first, second = _both_known(data, x, y, condition)
-    products = (first.values - x_mean.ravel()[first.cells]) * (
-        second.values - y_mean.ravel()[second.cells]
-    )
-    weighted = products if first.weights is None else first.weights * products
-    return np.bincount(first.cells, weighted, x_mean.size).reshape(x_mean.shape)
 
 
 def _entropy_sum(
@@ -107,7 +103,7 @@ def mutual_information(
     """Return the (conditional) information of two columns in nats, numbers normal, and the rows."""
     if not (data.cards[x] or data.cards[y]):
         return information_of_two_numbers(data, x, y, condition)
-    return next(informations(data, [(x, y)], condition))
+    return next(pair_informations(data, [(x, y)], condition))
 
 
 def _information_of_rows(data: Countable, columns: Sequence[int]) -> tuple[float, float]:
@@ -115,7 +111,7 @@ def _information_of_rows(data: Countable, columns: Sequence[int]) -> tuple[float
 
     The joint values that occur are at most as many as rows.
     """
-    [(codes, weights)] = data.cells([columns])
+    [(codes, weights)] = data.cells_of_families([columns])
     observed: Mask = codes.min(axis=0) >= 0
     rows, weights = codes[:, observed], weights_at(weights, observed)
     if prod([data.cards[column] for column in columns]) > np.iinfo(np.int64).max:
@@ -136,28 +132,29 @@ def _information_of_rows(data: Countable, columns: Sequence[int]) -> tuple[float
 
 def _table_informations(tables: ArrayOf[Any]) -> list[tuple[float, float]]:
     """Return the information of x, y given the others, and rows, by tables (families, x, y, …)."""
-    margins: list[ArrayOf[Any]] = [tables, *(tables.sum(axis=axis) for axis in (1, 2, (1, 2)))]
+    # Σ n ln n over the cells, and over those of the tables without x, without y and without both
+    given: ArrayOf[Any] = tables.sum(axis=(1, 2))
+    margins: list[ArrayOf[Any]] = [tables, tables.sum(axis=1), tables.sum(axis=2), given]
     sums: list[Array] = [xlogx(margin).reshape(len(tables), -1).sum(axis=1) for margin in margins]
-    cells, x, y, both = sums
-    n: Array = margins[3].reshape(len(tables), -1).sum(axis=1, dtype=np.float64)
-    per_row: Array = np.maximum(cells - x - y + both, 0.0) / np.where(n > 0, n, 1.0)
+    cells, without_x, without_y, without_both = sums
+    n: Array = given.reshape(len(tables), -1).sum(axis=1, dtype=np.float64)
+    gain: Array = cells - without_x - without_y + without_both
+    per_row: Array = np.maximum(gain, 0.0) / np.where(n > 0, n, 1.0)
     return list(zip(per_row.tolist(), n.tolist(), strict=True))
 
 
-def informations(
+def pair_informations(
     data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int] = ()
 ) -> Iterator[tuple[float, float]]:
     """Yield the mutual information of pairs, with at most one number, and the number of rows."""
     numeric = [pair for pair in pairs if not all(data.cards[column] for column in pair)]
-    by_number = [(x, y) if data.cards[y] else (y, x) for x, y in numeric]
-    of_numbers = dict(
-        zip(numeric, informations_of_numbers(data, by_number, condition), strict=True)
-    )
-    of_others = _informations_of_tables(
-        data, [pair for pair in pairs if pair not in of_numbers], condition
-    )
+    number_first = [(x, y) if data.cards[y] else (y, x) for x, y in numeric]
+    found = informations_of_numbers(data, number_first, condition)
+    of_numbers = dict(zip(numeric, found, strict=True))
+    coded = [pair for pair in pairs if pair not in of_numbers]
+    of_coded = _informations_of_tables(data, coded, condition)
     for pair in pairs:
-        yield of_numbers[pair] if pair in of_numbers else next(of_others)
+        yield of_numbers[pair] if pair in of_numbers else next(of_coded)
 
 
 def _informations_of_tables(
@@ -168,9 +165,8 @@ def _informations_of_tables(
     cells = [prod([data.cards[column] for column in family]) for family in families]
     # 16: with more cells of a table, the values that occur in rows are counted
     most = inf if data.in_parts else max(2**15, 16 * len(data))
-    by_table = _informations_in_batches(
-        data, [f for f, n in zip(families, cells, strict=True) if n <= most]
-    )
+    small = [family for family, n in zip(families, cells, strict=True) if n <= most]
+    by_table = _informations_in_batches(data, small)
     for family, n in zip(families, cells, strict=True):
         yield _information_of_rows(data, family) if n > most else next(by_table)
 
@@ -183,22 +179,24 @@ def _informations_in_batches(
         cells = accumulate(prod([data.cards[column] for column in family]) for family in families)
         fitting = max(1, sum(1 for total in cells if total <= _PASS_CELLS))
         found: list[tuple[float, float]] = [(0.0, 0)] * fitting
-        for positions, tables in count_alike(data, families[:fitting]):
+        for positions, tables in count_families_by_shape(data, families[:fitting]):
             for position, value in zip(positions, _table_informations(tables), strict=True):
                 found[position] = value
         yield from found
         families = families[fitting:]
 
 
-def _g2(tables: Array) -> Array:
+def _g_statistic(tables: Array) -> Array:
     """Return 2 Σ n ln(n / e) of the tables in the last two axes."""
-    parts = [tables, tables.sum(axis=-1), tables.sum(axis=-2), tables.sum(axis=(-2, -1))]
-    both, rows, columns, total = map(xlogx, parts)
-    half: Array = both.sum(axis=(-2, -1)) - rows.sum(axis=-1) - columns.sum(axis=-1) + total
-    return np.maximum(2 * half, np.zeros(()))
+    # Σ n ln(n / e) is Σ n ln n of the cells − of the rows − of the columns + n ln n of all.
+    cells: Array = xlogx(tables).sum(axis=(-2, -1))
+    rows: Array = xlogx(tables.sum(axis=-1)).sum(axis=-1)
+    columns: Array = xlogx(tables.sum(axis=-2)).sum(axis=-1)
+    total = xlogx(tables.sum(axis=(-2, -1)))
+    return np.maximum(2 * (cells - rows - columns + total), 0.0)
 
 
-def _x2(tables: Array) -> Array:
+def _chi_square_statistic(tables: Array) -> Array:
     """Return Σ (n − e)² / e of the tables in the last two axes, over the cells with e > 0."""
     rows: Array = tables.sum(axis=-1, keepdims=True, dtype=np.float64)
     columns: Array = tables.sum(axis=-2, keepdims=True, dtype=np.float64)
@@ -209,11 +207,11 @@ def _x2(tables: Array) -> Array:
     return np.asarray(cells.sum(axis=(-2, -1)))
 
 
-STATISTICS: dict[str, Callable[[Array], Array]] = {"g2": _g2, "x2": _x2}
+STATISTICS: dict[str, Callable[[Array], Array]] = {"g2": _g_statistic, "x2": _chi_square_statistic}
 """The statistics of independence by name, each of tables in the last two axes."""
 
 
-def independence(table: Array, test: str) -> tuple[float, int, float]:
+def independence_test(table: Array, test: str) -> tuple[float, int, float]:
     """Return statistic, degrees of freedom (all levels) and p of x ⊥ y | z by (x, y, z…) counts."""
     levels_x, levels_y, *levels_z = table.shape
     statistic = float(STATISTICS[test](_tables_by_stratum(table)).sum())
@@ -221,7 +219,7 @@ def independence(table: Array, test: str) -> tuple[float, int, float]:
     return statistic, df, float(special.chdtrc(df, statistic)) if df else 1.0
 
 
-def log_tail(statistic: float, df: int) -> float:
+def log_chi_square_p(statistic: float, df: int) -> float:
     """Return ln p of a chi-square statistic, also if p is too small for a float."""
     tail = float(special.chdtrc(df, statistic)) if df else 1.0
     if tail > 1e-280:  # below it, SciPy's tail is not precise

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.arrays import Array, Mask, Positions, weights_at
-from ..base.immutable import ANY_NUMBER, COUNT, Immutable, bounded, record
+from ..base.immutable import ANY_NUMBER, COUNT, Immutable, field_bounds, record
 from ..base.messages import shown
 from ..frames.dataset import Dataset
 from ..frames.numeric import as_floats
-from .contingency import Recoding, flat_index, recoded
+from .contingency import Recoding, flat_index, recode_counts
 
 _LARGEST = 1e150
 
@@ -31,7 +31,7 @@ class Moments(Immutable):
     2.375 − .042.
     """
 
-    bounds = bounded(n=COUNT, mean=ANY_NUMBER, squares=COUNT, rest=ANY_NUMBER)
+    bounds = field_bounds(n=COUNT, mean=ANY_NUMBER, squares=COUNT, rest=ANY_NUMBER)
 
     n: Array
     mean: Array
@@ -54,14 +54,14 @@ class Moments(Immutable):
         """Return the moments for other levels of the coded columns."""
         fills = {"low": np.inf, "high": -np.inf}
         arrays = ((getattr(self, name), fills.get(name, 0)) for name in self.__dataclass_fields__)
-        return Moments(*[recoded(array, recodings, fill) for array, fill in arrays])
+        return Moments(*[recode_counts(array, recodings, fill) for array, fill in arrays])
 
     @property
     def variance(self) -> Array:
         """The variance, with 1/n; exactly 0 without distinct values."""
         return np.where(self.low < self.high, self.squares / np.where(self.n > 0, self.n, 1.0), 0.0)
 
-    def over(self, axis: int) -> Moments:
+    def pooled_over(self, axis: int) -> Moments:
         """Return the pooled moments of the cells along an axis."""
         arrays = [np.moveaxis(getattr(self, name), axis, 0) for name in self.__dataclass_fields__]
         return reduce(add, [Moments(*cells) for cells in zip(*arrays, strict=True)])
@@ -75,11 +75,11 @@ class Observed(NamedTuple):
     weights: Array | None
 
 
-def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Observed:
+def observed_numbers(data: Dataset, number: int, condition: Sequence[int]) -> Observed:
     """Return the values of a number where the columns are observed, and their configurations."""
     codes = [data.codes[column] for column in condition]
     name = data.columns[number]
-    values = numbers_of(data, number)
+    values = numbers_of_column(data, number)
     known: Mask = np.logical_and.reduce([~np.isnan(values), *[code >= 0 for code in codes]])
     if np.abs(values[known]).max(initial=0.0) > _LARGEST:
         raise ValueError(
@@ -89,17 +89,14 @@ def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Observ
         )
     if data.weights is not None:
         known &= data.weights > 0
-    cards = [data.cards[column] for column in condition]
-    observed = [code[known] for code in codes]
-    cells = (
-        flat_index(observed, cards).astype(np.intp)
-        if codes
-        else np.zeros(known.sum(), dtype=np.intp)
-    )
+    cells: Positions = np.zeros(np.count_nonzero(known), dtype=np.intp)
+    if codes:
+        cards = [data.cards[column] for column in condition]
+        cells = flat_index([code[known] for code in codes], cards).astype(np.intp)
     return Observed(values[known], cells, weights_at(data.weights, known))
 
 
-def numbers_of(data: Dataset, column: int) -> Array:
+def numbers_of_column(data: Dataset, column: int) -> Array:
     """Return the values of a column without levels, NaN if none are observed."""
     values = data.numbers.get(data.columns[column])
     return np.full(len(data), np.nan) if values is None else as_floats(values)
@@ -124,8 +121,7 @@ def moments_of(rows: Observed, shape: Sequence[int]) -> Moments:
     return Moments(*[array.reshape(shape) for array in sums])
 
 
-def number_moments(data: Dataset, number: int, condition: Sequence[int]) -> Moments:
+def moments_by_configuration(data: Dataset, number: int, condition: Sequence[int]) -> Moments:
     """Return the moments of a number per configuration of coded columns, an axis for each."""
-    return moments_of(
-        known_values(data, number, condition), [data.cards[column] for column in condition]
-    )
+    shape = [data.cards[column] for column in condition]
+    return moments_of(observed_numbers(data, number, condition), shape)

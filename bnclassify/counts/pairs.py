@@ -11,8 +11,8 @@ import numpy as np
 
 from ..base.arrays import Array, ArrayOf, Mask, Positions, blocks, one_thread, xlogx
 from ..frames.dataset import Countable, Dataset
-from .contingency import check_number, count_beside, narrow
-from .information import informations
+from .contingency import check_number_of_cells, count_extended_families, to_narrowest_type
+from .information import pair_informations
 
 NLogN = Callable[[ArrayOf[Any]], Array]
 
@@ -20,18 +20,17 @@ _BLOCK_ROWS = 2**11  # number of rows that are multiplied at once
 _FEW_LEVELS = 8  # average number of levels up to which products are faster
 
 
-def by_products(data: Countable, columns: Sequence[int]) -> bool:
+def products_are_faster(data: Countable, columns: Sequence[int]) -> bool:
     """Whether columns have so few levels that products of matrices count fastest."""
     cards = [data.cards[column] for column in columns]
-    return (
-        all(cards) and sum(cards) <= _FEW_LEVELS * len(cards) and data.counts_of_source([]) is None
-    )
+    are_few = all(cards) and sum(cards) <= _FEW_LEVELS * len(cards)
+    return are_few and data.counts_of_source([]) is None
 
 
 def count_pairs(data: Countable, owners: Positions | slice = slice(None)) -> ArrayOf[Any]:
     """Count the pairs of levels in each class, the last column, (owners, classes, levels)."""
     features = range(len(data.cards) - 1)
-    return narrow(pair_tables(data, features, len(features), owners))
+    return to_narrowest_type(pair_tables(data, features, len(features), owners))
 
 
 def pair_tables(
@@ -45,13 +44,12 @@ def pair_tables(
     The levels of all columns are numbered consecutively. An owner, the first of a pair, is by
     default any level.
     """
-    if by_products(data, columns):
-        return data.add_up(partial(_multiply_levels, columns, given, owners))
+    if products_are_faster(data, columns):
+        return data.sum_over_parts(partial(_multiply_levels, columns, given, owners))
     families = [(column,) if given is None else (column, given) for column in columns]
-    tables = count_beside(data, families, columns)[1]
-    return np.concatenate([table.reshape(len(table), -1, table.shape[-1]) for table in tables])[
-        owners
-    ]
+    _, tables = count_extended_families(data, families, columns)
+    counts = np.concatenate([table.reshape(len(table), -1, table.shape[-1]) for table in tables])
+    return counts[owners]
 
 
 def _multiply_levels(
@@ -96,7 +94,7 @@ def check_all_pairs(data: Countable, features: Sequence[int], class_column: int)
     """Raise a ValueError if tables of all pairs would have more than ``MAX_CELLS`` cells."""
     cards = list(map(data.cards.__getitem__, features))
     cells = (sum(cards) ** 2 - sum(card**2 for card in cards)) * data.cards[class_column]
-    check_number(data, features, cells, "use fewer features")
+    check_number_of_cells(data, features, cells, "use fewer features")
 
 
 class PairStatistics(NamedTuple):
@@ -114,25 +112,21 @@ def pair_statistics(
     Without a column of classes, this is mutual information. Pairs of two numbers, neither of which
     can be a parent, are omitted. The diagonal is 0.
     """
-    if by_products(data, features):
-        return _product_statistics(data, features, class_column)
+    if products_are_faster(data, features):
+        return _pair_statistics_by_products(data, features, class_column)
     n = len(features)
-    information, rows = np.zeros((n, n)), np.zeros((n, n))
+    information, rows = np.zeros((2, n, n))
     condition = () if class_column is None else (class_column,)
-    pairs = [
-        (i, j)
-        for i in range(n)
-        for j in range(i)
-        if data.cards[features[i]] or data.cards[features[j]]
-    ]
-    values = informations(data, [(features[i], features[j]) for i, j in pairs], condition)
+    has_levels = [data.cards[feature] > 0 for feature in features]
+    pairs = [(i, j) for i in range(n) for j in range(i) if has_levels[i] or has_levels[j]]
+    values = pair_informations(data, [(features[i], features[j]) for i, j in pairs], condition)
     for (i, j), (value, count) in zip(pairs, values, strict=True):
         information[i, j] = information[j, i] = value
         rows[i, j] = rows[j, i] = count
     return PairStatistics(information, rows)
 
 
-def _product_statistics(
+def _pair_statistics_by_products(
     data: Countable, features: Sequence[int], class_column: int | None
 ) -> PairStatistics:
     """Compute the statistics of `pair_statistics` from tables of all pairs of levels.
@@ -141,11 +135,10 @@ def _product_statistics(
     """
     n, starts = len(features), np.cumsum([0, *[data.cards[feature] for feature in features]])
     given = [] if class_column is None else [class_column]
-    n_log_n = xlogx if data.is_weighted else looking_up(data.size)
+    n_log_n = xlogx if data.is_weighted else n_log_n_lookup(data.size)
     is_complete = not data.incomplete[[*features, *given]].any()
-    cells = int(starts[-1] * np.diff(starts).max(initial=0)) * prod(
-        [data.cards[column] for column in given]
-    )
+    n_classes = prod([data.cards[column] for column in given])
+    cells = int(starts[-1] * np.diff(starts).max(initial=0)) * n_classes
     sums, rows = np.zeros((2, n, n))
     # 2**24: number of cells of tables of pairs of levels that are counted at once
     for block in blocks(n, cells, 2**24):
@@ -155,14 +148,14 @@ def _product_statistics(
             at = slice(block.start + part.start, block.start + part.stop)
             own, others = starts[at.start : at.stop + 1], starts[at.start :]
             later = tables[own[0] - first : own[-1] - first, :, own[0] :]
-            found = _sum_tables(later, own - own[0], others - own[0], n_log_n, is_complete)
+            found = _information_sums(later, own - own[0], others - own[0], n_log_n, is_complete)
             sums[at, at.start :], rows[at, at.start :] = found
     sums, rows = np.triu(sums, 1), np.triu(rows, 1)
     sums, rows = sums + sums.T, rows + rows.T
     return PairStatistics(np.maximum(sums, 0.0) / np.where(rows > 0, rows, 1.0), rows)
 
 
-def _sum_tables(
+def _information_sums(
     tables: ArrayOf[Any], own: Positions, others: Positions, n_log_n: NLogN, is_complete: bool
 ) -> tuple[Array, Array]:
     """Return N·I and N of pairs, from (owners, classes, levels) tables and the ends of features.
@@ -181,15 +174,14 @@ def _sum_tables(
     # + 2 ln 2, of the rows 4 ln 4 + 2 ln 2, of the columns 3 ln 3 + 3 ln 3, and of all 6 ln 6. So
     # N·I, which is cells − rows − columns + all, is 6 ln 6 − 4 ln 4 − 3 ln 3.
     n: ArrayOf[Any] = np.add.reduceat(of_others, others[:-1], axis=2)
-    both: Array = np.add.reduceat(
-        np.add.reduceat(n_log_n(tables), others[:-1], axis=2), own[:-1], axis=0
-    )
+    by_other: Array = np.add.reduceat(n_log_n(tables), others[:-1], axis=2)
+    both: Array = np.add.reduceat(by_other, own[:-1], axis=0)
     both -= np.add.reduceat(n_log_n(of_others), others[:-1], axis=2)
     both -= np.add.reduceat(n_log_n(of_owners), own[:-1], axis=0)
     return (both + n_log_n(n)).sum(axis=1), n.sum(axis=1)
 
 
-def looking_up(most: float) -> NLogN:
+def n_log_n_lookup(most: float) -> NLogN:
     """Return a function that looks up n·ln n of whole numbers in a table, if it is small."""
     if most > 2**20:  # largest number whose n·ln n is looked up, in 8 MiB
         return xlogx

@@ -10,18 +10,18 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from ..base.arrays import Array, ArrayOf, Mask
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Instance, check_columns
-from ..base.messages import plain, shown
+from ..base.messages import shown, to_python_scalar
 from ..frames.dataset import Dataset
 from ..frames.numeric import check_weights
-from ..frames.sources import in_pandas
+from ..frames.sources import as_pandas
 from ..model.model import Model
 
 Objects = ArrayOf[np.object_]
 
 
-@guided("Pass weights by name: accuracy(predicted, actual, weights=weights).")
+@call_advice("Pass weights by name: accuracy(predicted, actual, weights=weights).")
 def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the proportion of labels that are correct.
 
@@ -175,7 +175,7 @@ def confusion(
     guesses, truth = _paired_labels(predicted, actual)
     if pd.isna(guesses).any():
         raise ValueError("predicted must have no missing labels. Compare the rows that have one.")
-    classes = _all_classes(in_pandas(predicted), in_pandas(actual))
+    classes = _all_classes(as_pandas(predicted), as_pandas(actual))
     names = pd.Index(classes, dtype=object, tupleize_cols=False)
     down, across = [
         names.get_indexer(pd.Index(labels, dtype=object)) for labels in (truth, guesses)
@@ -189,7 +189,7 @@ def confusion(
 
 def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Objects]:
     """Return labels as two arrays of objects, or raise if they cannot be compared."""
-    predicted, actual = in_pandas(predicted), in_pandas(actual)
+    predicted, actual = as_pandas(predicted), as_pandas(actual)
     for name, labels in {"predicted": predicted, "actual": actual}.items():
         check_no_dataset(name, labels)
         if isinstance(labels, Model | pd.DataFrame) or np.ndim(labels) != 1:
@@ -241,9 +241,9 @@ def _all_classes(*columns: ArrayLike) -> list[Any]:
     ]
     for array in arrays:
         if isinstance(array, pd.Categorical):
-            classes |= dict.fromkeys(map(plain, array.categories))
+            classes |= dict.fromkeys(map(to_python_scalar, array.categories))
     others = {
-        plain(label) for array in arrays for label in np.asarray(array, dtype=object)
+        to_python_scalar(label) for array in arrays for label in np.asarray(array, dtype=object)
     } - classes.keys()
     try:
         return [*classes, *sorted(others)]
@@ -255,7 +255,7 @@ def _weights_of(actual: ArrayLike | pd.DataFrame, weights: ArrayLike | None) -> 
     """Return the weights of labels, or raise."""
     if weights is None:
         return None
-    labels: Any = in_pandas(actual)
+    labels: Any = as_pandas(actual)
     if isinstance(labels, pd.Series | pd.DataFrame):
         return check_weights(weights, labels.index)
     return check_weights(np.asarray(weights), pd.RangeIndex(len(labels)))
@@ -278,7 +278,7 @@ def _is_correct(predicted: ArrayLike, actual: ArrayLike) -> Mask:
 
 def _right_labels(predicted: pd.DataFrame, actual: pd.DataFrame) -> Mask:
     """Return whether each label is correct, (class variables, rows)."""
-    predicted, actual = in_pandas(predicted), in_pandas(actual)
+    predicted, actual = as_pandas(predicted), as_pandas(actual)
     expected = "a DataFrame with one column of labels for each class variable"
     for name, frame in {"predicted": predicted, "actual": actual}.items():
         Instance(pd.DataFrame, expected).check(name, frame)

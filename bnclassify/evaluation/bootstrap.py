@@ -38,7 +38,7 @@ def bootstrap(data: Sampled) -> Callable[[np.random.Generator], Sampled]:
 def _draw_rows(data: TrainingData, rng: np.random.Generator) -> TrainingData:
     weights = _bootstrap_weights(len(data), data.weights, None, rng)
     rows = np.nonzero(weights)[0]
-    return replace(data.taken(rows), weights=weights[rows], with_unknown=None)
+    return replace(data.take_rows(rows), weights=weights[rows], with_unknown=None)
 
 
 def _draw_parts(data: Partitions, sizes: Counter[int], rng: np.random.Generator) -> Partitions:
@@ -46,7 +46,7 @@ def _draw_parts(data: Partitions, sizes: Counter[int], rng: np.random.Generator)
     total = sum(sizes.values())
     drawn = rng.multinomial(total, [size / total for size in sizes.values()]).tolist()
     seed = int(rng.integers(2**63))
-    return data.reread(
+    return data.read_again(
         draw=_Blocks(data.reading.columns, seed, dict(zip(sizes, drawn, strict=True)))
     )
 
@@ -81,10 +81,10 @@ class _Blocks:
         key = self.key(frame)
         units = self.units.get(key, 0)
         if not units:
-            return data.taken(np.empty(0, dtype=np.intp))
+            return data.take_rows(np.empty(0, dtype=np.intp))
         rng = np.random.default_rng([self.seed, key])
         weights = _bootstrap_weights(len(data), data.weights, units, rng)
-        return replace(data, weights=weights).taken(weights > 0)
+        return replace(data, weights=weights).take_rows(weights > 0)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import pandas as pd
 
 from ..base.arrays import Array, Codes, Positions, first_best, log
 from ..base.checks import Names, Seed, check_columns, must_be
-from ..base.messages import listed, plain, repeated, shown
-from ..frames.numeric import names_column
+from ..base.messages import listed, repeated_items, shown, to_python_scalar
+from ..frames.numeric import is_column_name
 from ..frames.opening import frame_of
 from ..frames.schema import MISSING
 from ..inference.predict import predict
@@ -45,7 +45,7 @@ def results_by_group(
     check_columns([model.class_var], list(frame.columns), "dataset")
     known = frame[model.class_var].notna()
     frame = frame[known].reset_index(drop=True)
-    if groups is not None and not names_column(groups) and np.shape(groups) == known.shape:
+    if groups is not None and not is_column_name(groups) and np.shape(groups) == known.shape:
         groups = np.asarray(groups)[known]
     labels = list(model.known_levels[-1])
     actual = _classes_of(frame[model.class_var], labels)
@@ -91,10 +91,13 @@ def _groups_of(frame: pd.DataFrame, names: Sequence[Hashable]) -> tuple[Position
     groups = [
         [values[i] for (_, values), i in zip(ranked, at, strict=True)] for at in found.T.tolist()
     ]
-    keys = [plain(group[0]) if len(group) == 1 else ", ".join(map(str, group)) for group in groups]
-    if len(names) > 1 and repeated(keys):
+    keys = [
+        to_python_scalar(group[0]) if len(group) == 1 else ", ".join(map(str, group))
+        for group in groups
+    ]
+    if len(names) > 1 and repeated_items(keys):
         keys = [", ".join([repr(str(value)) for value in group]) for group in groups]
-    if twice := repeated([*keys, ALL]):
+    if twice := repeated_items([*keys, ALL]):
         raise ValueError(
             f"by must have groups of different names, other than {ALL!r}, the row of all groups; "
             f"got {listed(twice)}. Rename the values of {listed(names)}."
@@ -133,7 +136,7 @@ def _posteriors_of_rows(
         return predict(x, frame, prob=True, unseen="missing").to_numpy()
     recipe = x.recipe
     seen = None if recipe is None else recipe.seen or recipe.columns
-    kept = {*(seen or frame.columns), x.class_var, *([groups] if names_column(groups) else [])}
+    kept = {*(seen or frame.columns), x.class_var, *([groups] if is_column_name(groups) else [])}
     rows = frame[[name for name in frame if name in kept]]
     found = cv_predict(x, rows, k=k, rng=rng, groups=groups, progress=progress)
     return found.reindex(columns=list(x.known_levels[-1]), fill_value=0.0).to_numpy()

@@ -14,7 +14,7 @@ from ..base.arrays import Array, Codes, Mask, first_best
 from ..base.checks import Instance, OneOf, Whole
 from ..base.messages import listed
 from ..frames.frame import check_unique
-from ..frames.sources import in_pandas
+from ..frames.sources import as_pandas
 from ..metrics import bin_means, bin_sums, calibration_error, calibration_noise, equal_ends
 from .accuracy import check_no_dataset, check_same_rows
 
@@ -196,7 +196,7 @@ def check_posteriors(
     posteriors: pd.DataFrame, actual: pd.Series[Any]
 ) -> tuple[Array, Codes, pd.Index[Any]]:
     """Return posteriors as an array, the codes of the actual classes and the classes, or raise."""
-    given, posteriors, actual = posteriors, in_pandas(posteriors), in_pandas(actual)
+    given, posteriors, actual = posteriors, as_pandas(posteriors), as_pandas(actual)
     expected = (
         "a DataFrame with one column per class, as cv_predict(x, df) and predict(x, "
         "df, prob=True) return"

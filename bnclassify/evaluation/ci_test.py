@@ -9,10 +9,10 @@ from typing import Literal
 import pandas as pd
 
 from ..base.arrays import Array
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..counts.contingency import contingency_tables
-from ..counts.information import STATISTICS, independence, mutual_information, permutation_p
+from ..counts.information import STATISTICS, independence_test, mutual_information, permutation_p
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns
@@ -24,7 +24,7 @@ _MOST_CELLS = 2**24  # of the table of a test
 _UNITS = {"log": 1.0, "log2": log(2), "log10": log(10)}
 
 
-@guided("Pass the condition by name: cmi(x, y, dataset, z=name).")
+@call_advice("Pass the condition by name: cmi(x, y, dataset, z=name).")
 def cmi(
     x: Hashable,
     y: Hashable,
@@ -186,7 +186,7 @@ def ci_test(
     table: Array = contingency_tables(data, [columns])[0, ...].astype(float)
     if not table.any():
         raise ValueError("dataset must have a row with values of x, y and z; got none.")
-    statistic, df, p = independence(table, test)
+    statistic, df, p = independence_test(table, test)
     if count:
         if (table % 1).any():
             raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
-from ..base.calls import guided, showing_progress
+from ..base.calls import call_advice, showing_progress
 from ..base.checks import Flag, MetricName, Seed, Unseen, Whole
 from ..base.messages import listed, warn
 from ..base.parallel import using_jobs
@@ -86,7 +86,7 @@ def cv(
     mean: Literal[False],
     **options: Unpack[_Repeated],
 ) -> pd.DataFrame: ...
-@guided("The class is a column of the data: cv(x, dataset, k=10).")
+@call_advice("The class is a column of the data: cv(x, dataset, k=10).")
 def cv(
     x: Model | Models,
     dataset: InFull | InParts,

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Mask, first_best, log, log_normalize
-from ..base.calls import Bar, guided, progress_bar, showing_progress
+from ..base.calls import Bar, call_advice, progress_bar, showing_progress
 from ..base.checks import Flag, Seed, Unseen
 from ..base.messages import listed
 from ..base.parallel import using_jobs
 from ..fitting.rounds import Plan, Round, name_models, plan_rounds
 from ..frames.dataset import Dataset
-from ..frames.foreign import AnyFrame, in_kind_of
+from ..frames.foreign import AnyFrame, in_library_of
 from ..frames.opening import InFull, InPandas, InParts
 from ..frames.partitions import Partitions, dask_frame_of
 from ..frames.training import TrainingData
@@ -44,7 +44,7 @@ def cv_predict(
 def cv_predict(
     x: Model, dataset: AnyFrame, *, prob: bool = True, **options: Unpack[Options]
 ) -> Any: ...
-@guided("The class is a column of the data: cv_predict(x, dataset, k=10).")
+@call_advice("The class is a column of the data: cv_predict(x, dataset, k=10).")
 def cv_predict(
     x: Model,
     dataset: InFull | InParts,
@@ -110,7 +110,7 @@ def cv_predict(
             if isinstance(plan.data, Partitions):
                 return _predict_parts(x, plan, prob=prob, dag=dag, bar=bar)
             found = _predict_rows(x, plan, plan.data, prob=prob, dag=dag, bar=bar)
-    predicted: Predictions = in_kind_of(dataset, found)
+    predicted: Predictions = in_library_of(dataset, found)
     return predicted
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..base import special
 from ..base.graphs import find_cycle
 from ..base.messages import listed
-from ..inference.query import log_table
+from ..inference.query import log_joint_table
 from ..model.arguments import check_categorical_network, check_fitted, check_graph
 from ..model.model import Model
 from ..network.classifiers import BNC
@@ -131,7 +131,7 @@ def kl_divergence(x: Model, y: Model) -> float:
         """Return the mean of the log of the tables of a network over the distribution of x."""
         total = 0.0
         for family, table in zip(network.families, network.cpts or (), strict=True):
-            shares = np.exp(log_table(first, [position[name] for name in family], nothing))
+            shares = np.exp(log_joint_table(first, [position[name] for name in family], nothing))
             total += float(special.xlogy(shares, table).sum())
         return total
 

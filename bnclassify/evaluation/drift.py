@@ -10,8 +10,8 @@ import pandas as pd
 
 from ..additive.effect_table import UNSEEN, EffectTable
 from ..base.arrays import Array, Codes, Mask, weights_at
-from ..base.graphs import descending
-from ..base.messages import listed, needs_rows, shown
+from ..base.graphs import descending_order
+from ..base.messages import listed, needs_rows_error, shown
 from ..frames.dataset import Dataset
 from ..frames.numeric import as_floats
 from ..frames.opening import InFull, is_partitioned
@@ -143,7 +143,7 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     columns = ["log_odds"] if len(labels) == 2 else [f"log_odds {label}" for label in labels]
     change = now.odds - then.odds
     table = table.assign(**dict(zip(columns, change[:, 1:], strict=True)))
-    table = table.iloc[descending(table["psi"].fillna(-1.0).to_numpy())]
+    table = table.iloc[descending_order(table["psi"].fillna(-1.0).to_numpy())]
     score = {
         "psi": _stability_of_scores(then, now),
         **dict(zip(columns, change.sum(axis=1), strict=True)),
@@ -159,8 +159,10 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
 def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
     """Return the description of rows, or raise if there are none."""
     if is_partitioned(rows):
-        raise needs_rows(argument, in_turn=False)
-    data = check_has_rows(encode_for_model(x, rows, x.features, argument), argument).counting()
+        raise needs_rows_error(argument, in_turn=False)
+    data = check_has_rows(
+        encode_for_model(x, rows, x.features, argument), argument
+    ).with_positive_weights()
     weights = data.row_weights
     placed, total = x.rows_to_score(data, "missing").codes, float(weights.sum())
     values, missing, unseen = list[Array](), list[float](), list[float]()
@@ -218,7 +220,7 @@ def _sample_of_model(x: Model) -> _Sample:
     odds = np.full((1 if many == 2 else many, 1 + n), np.nan)
     if isinstance(x, EffectTable) and x.shares:
         counts = [_counts_of_shares(x, share) for share in x.shares]
-        if many == 2 and set(x.givens) <= {None} and not x.pairs:
+        if many == 2 and set(x.parent_positions) <= {None} and not x.pairs:
             pairs = zip(counts, x.tables, strict=True)
             logs = np.stack([x.constant, *[own @ table / own.sum() for own, table in pairs]])
             odds = (logs[:, 1] - logs[:, 0])[None]

@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, Positions, added, first_best, log, normalize
+from ..base.arrays import Array, Codes, Positions, first_best, log, normalize, sum_nested
 from ..base.calls import progress_bar
-from ..base.checks import available, is_among, must_be
+from ..base.checks import is_among, must_be, options_sentence
 from ..base.immutable import cached_property
-from ..base.messages import listed, silently
+from ..base.messages import listed, silencing_warnings
 from ..fitting.rounds import Plan, Round
 from ..frames.dataset import Countable, Dataset
 from ..metrics import AnyMetric
@@ -78,7 +78,7 @@ def values_of_metric(
     )
     if wanted is not None and not is_among(wanted, metrics):
         remedy = (
-            available(wanted, metrics)
+            options_sentence(wanted, metrics)
             if metrics
             else "The columns of these results are models only."
         )
@@ -156,7 +156,7 @@ class Scores:
         for fold, own in enumerate(folds):
             rest = [sums for sums in folds[:fold] + folds[fold + 1 :] if sums is not None]
             if own is not None and rest:
-                values[fold] = self.metrics[metric].value_of(added(rest))
+                values[fold] = self.metrics[metric].value_of(sum_nested(rest))
         return values
 
     def _of_pooled(self, metric: int, function: Callable[[Any], float]) -> list[float]:
@@ -169,7 +169,9 @@ class Scores:
             known = [[sums for sums in folds if sums is not None] for folds in by_repeat]
             means.append(
                 float(
-                    _mean_of_folds(np.array([function(added(folds)) for folds in known if folds]))
+                    _mean_of_folds(
+                        np.array([function(sum_nested(folds)) for folds in known if folds])
+                    )
                 )
             )
         return means
@@ -207,7 +209,7 @@ def score_rounds(
     """Refit models in each round, and evaluate them on its test rows."""
     data = plan.data
     weigh = partial(_weigh_labels, targets=data.targets)
-    total = data.add_up(weigh)
+    total = data.sum_over_parts(weigh)
 
     def score(
         _: Round, train: Countable, test: Countable, learned: list[Model]
@@ -215,9 +217,9 @@ def score_rounds(
         if not learned:
             return [[None] * len(metrics)] * (len(models) + 1), (0.0, test.size)
         of_rows = partial(_score_rows, learned, metrics)
-        sums, tested = of_rows(test) if isinstance(test, Dataset) else test.add_up(of_rows)
+        sums, tested = of_rows(test) if isinstance(test, Dataset) else test.sum_over_parts(of_rows)
         in_memory = isinstance(train, Dataset)
-        learned_from = train.add_up(weigh) if in_memory else [*map(sub, total, tested)]
+        learned_from = train.sum_over_parts(weigh) if in_memory else [*map(sub, total, tested)]
         frequencies = _sums_of_frequencies(metrics, test, data, learned_from[1:], tested[1])
         return [*sums, frequencies], (learned_from[0], tested[0])
 
@@ -253,7 +255,7 @@ def _sums_of_frequencies(
     labels = partial(np.array, [*map(first_best, logs)])
     outcomes = Outcomes(logs, actual, data.targets, levels, index, weights, labels)
     sums: list[Any] = []
-    with silently():  # users did not request these results
+    with silencing_warnings():  # users did not request these results
         for metric in metrics:
             try:
                 sums.append(None if metric.needs_joint else metric.sums_of(outcomes))

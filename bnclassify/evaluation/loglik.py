@@ -12,7 +12,7 @@ import pandas as pd
 from ..base import special
 from ..base.arrays import Array, log_normalize, log_sum_exp
 from ..base.checks import Flag
-from ..frames.dataset import Countable, Dataset, scoring_classes
+from ..frames.dataset import Countable, Dataset, classes_to_score
 from ..frames.opening import InFull, InParts
 from ..learners.local_scores import warn_of_fractions
 from ..model.arguments import (
@@ -34,7 +34,7 @@ def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
     """Return Σ over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
     rows: Countable = encode_any_source(x, dataset, variables_in_data(x) if joint else None)
     sums = partial(_sum_at_labels, x, joint)
-    total = rows.count_all(sums) if joint else rows.add_up(sums)
+    total = rows.count_all(sums) if joint else rows.sum_over_parts(sums)
     if not rows.size:  # known after partitions were read
         raise ValueError("dataset must have at least one row with a weight above 0; got none.")
     return total
@@ -75,7 +75,7 @@ def _logs_at_labels(x: Model, joint: bool, data: Dataset) -> Array:
     if joint and variables_in_data(x) == x.features:
         return log_sum_exp(scores_at(x.score, rows))
     named = zip(x.targets, levels[n:], strict=True)
-    labels = np.array([scoring_classes(data, name, known) for name, known in named], dtype=np.intp)
+    labels = np.array([classes_to_score(data, name, known) for name, known in named], dtype=np.intp)
     if not x.one_class:
         several: Any = x
         logs: Array = (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Seed, Whole
 from ..frames.opening import InFull, InParts, is_partitioned
 from ..inference.evidence import weigh_evidence
@@ -21,7 +21,7 @@ from ..model.arguments import (
     variables_in_data,
 )
 from ..model.model import Model
-from ..reading.facts import aligned, facts_of
+from ..reading.facts import aligned_lines, facts_of
 from .by_group import results_by_group
 from .cv import cv
 from .fold_scores import scheme_of
@@ -30,7 +30,7 @@ _METRICS = ["accuracy", "log_loss", "calibration_error"]
 _MOST_FEATURES = 3
 
 
-@guided("Pass data second: summary(x, dataset).")
+@call_advice("Pass data second: summary(x, dataset).")
 def summary(
     x: Model,
     dataset: InFull | InParts | None = None,
@@ -147,7 +147,7 @@ class _Summary(pd.DataFrame):
 
     def __repr__(self) -> str:
         facts = dict(self.itertuples(index=False, name=None)) if self.shape[1] == 2 else {}
-        return "\n".join(aligned(facts)) if facts else super().__repr__()
+        return "\n".join(aligned_lines(facts)) if facts else super().__repr__()
 
     def _repr_html_(self) -> str:
         with pd.option_context("display.max_colwidth", None):
@@ -173,5 +173,5 @@ def measure_strengths(x: Model, dataset: Any, most: int) -> dict[Hashable, float
     if max(len(data), data.size) > most:
         ends = np.cumsum(data.row_weights)
         units = np.linspace(0, ends[-1] - min(1.0, ends[-1] / most), most)
-        data = replace(data.taken(np.searchsorted(ends, units, side="right")), weights=None)
+        data = replace(data.take_rows(np.searchsorted(ends, units, side="right")), weights=None)
     return weigh_evidence(x, data, unseen="missing", argument="dataset").strengths

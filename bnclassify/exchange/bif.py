@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..base.arrays import Array
-from ..base.checks import OneOf, available, check_name
+from ..base.checks import OneOf, check_name, options_sentence
 from ..base.immutable import record
-from ..base.messages import cut, listed, repeated, shown
+from ..base.messages import listed, repeated_items, shorten_text, shown
 from ..fitting.lp import lp
 from ..frames.dataset import Dataset
 from ..learners.fixed import fixed_again, network_with_families
@@ -26,8 +26,14 @@ from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..reading.cpt import params
 from ..reading.families import values
-from .file_tables import Families, Variables, add_cells, normalize_rows, unpacked
-from .storage import as_path, replace_file
+from .file_tables import (
+    Families,
+    Variables,
+    add_cells,
+    normalize_distributions,
+    unpack_gzip,
+)
+from .storage import check_path, replace_file
 from .xdsl import is_xdsl, read_xdsl
 
 _BODY = r'(?:"[^"]*"|[^"}])*\}?'
@@ -67,12 +73,12 @@ class BIFReader:
         self.source = source
         self.text = text
         self.text = re.sub(
-            r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|(/\*)', self._spaces_for_comment, text, flags=re.DOTALL
+            r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|(/\*)', self._comment_as_spaces, text, flags=re.DOTALL
         )
         self.position = 0
         self.variables: Variables = {}
 
-    def _spaces_for_comment(self, match: re.Match[str]) -> str:
+    def _comment_as_spaces(self, match: re.Match[str]) -> str:
         """Replace a comment by spaces."""
         if match[1]:
             self._raise_at_line(
@@ -114,7 +120,7 @@ class BIFReader:
     def _check_format(self) -> None:
         """Raise if the file begins as those of other programs."""
         for ending, beginning in _OTHER_FORMATS.items():
-            if self._next_is(beginning):
+            if self._next_matches(beginning):
                 remedy = _HOW_TO_CONVERT.get(ending, _BY_PYAGRUM).format(ending)
                 self._raise_at_line(
                     "must be in the Interchange Format; got a file in the format "
@@ -126,7 +132,7 @@ class BIFReader:
         line = 1 + self.text.count("\n", 0, self.position if at is None else at)
         raise ValueError(f"{self.source}, line {line}: {message}")
 
-    def _next_is(self, pattern: str) -> bool:
+    def _next_matches(self, pattern: str) -> bool:
         return re.compile(pattern).match(self.text, self.position) is not None
 
     def _read_pattern(self, pattern: str, expected: str) -> re.Match[str]:
@@ -142,7 +148,7 @@ class BIFReader:
         return match
 
     def _skip_properties(self) -> None:
-        while self._next_is(r"property\b"):
+        while self._next_matches(r"property\b"):
             taken = self._read_pattern(r'property\b((?:"[^"]*"|[^;"])*);', "property ... ;")
             if _FUNCTION.fullmatch(text := _unquoted_name(taken[1])):
                 self._raise_at_line(
@@ -159,14 +165,14 @@ class BIFReader:
         self._skip_properties()
         pattern = r"type\s+discrete\s*\[\s*0*(\d{1,9})\s*\]\s*(?:=\s*)?\{([^{}]*)\}\s*;"
         match = self._read_pattern(pattern, "type discrete [ NUMBER ] { LABEL, LABEL, ... };")
-        labels = _read_list(match[2], lambda items: len(items) == int(match[1]))
+        labels = _first_reading_that_fits(match[2], lambda items: len(items) == int(match[1]))
         if labels is None:
             self._raise_at_line(
                 f"must be {int(match[1])} labels; got {shown(match[2].strip())}.", at
             )
         self._skip_properties()
         self._read_pattern(r"\}", "property or }")
-        if twice := repeated(labels):
+        if twice := repeated_items(labels):
             self._raise_at_line(
                 f"{shown(name)} must have labels that differ; got {shown(twice[0])} twice. "
                 "Write another label in one of the places.",
@@ -179,7 +185,7 @@ class BIFReader:
     def _family_in_header(self, header: str, at: int) -> tuple[str, ...]:
         """Return the names in a header: the variable, then its parents; | is a separator, too."""
         header = header.replace("|", ",")
-        family = _read_list(
+        family = _first_reading_that_fits(
             header, lambda names: bool(names) and self.variables.keys() >= set(names)
         )
         if family is None:
@@ -187,7 +193,7 @@ class BIFReader:
                 name for name in next(_readings_of_list(header)) if name not in self.variables
             ]
             strange = (unknown or [header.strip()])[0]
-            advice = available(strange, self.variables)
+            advice = options_sentence(strange, self.variables)
             self._raise_at_line(f"must be declared variables; got {shown(strange)}. {advice}", at)
         if len(set(family)) < len(family):
             self._raise_at_line(f"must be different variables; got {listed(family)}.", at)
@@ -200,7 +206,7 @@ class BIFReader:
         rows = np.full((prod(shape[1:]), shape[0]), np.nan)
         default = None
         self._skip_properties()
-        while not self._next_is(r"\}"):
+        while not self._next_matches(r"\}"):
             at = self.position
             match = self._read_pattern(
                 r"(?:(table|default)\b|\(([^{};\n]*)\))([^(){};]*);",
@@ -218,18 +224,20 @@ class BIFReader:
                 place = (
                     slice(None)
                     if whole
-                    else self._position_of(configuration, family, labels[1:], at)
+                    else self._row_of_configuration(configuration, family, labels[1:], at)
                 )
                 if not np.isnan(rows[place]).all():
                     given = (
-                        f"of {shown(family[0])}" if whole else f"for ({cut(configuration.strip())})"
+                        f"of {shown(family[0])}"
+                        if whole
+                        else f"for ({shorten_text(configuration.strip())})"
                     )
                     self._raise_at_line(f"the probabilities {given} are given twice.", at)
                 rows[place] = np.reshape(numbers, (shape[0], -1)).T
             self._skip_properties()
         if default is not None:
             rows[np.isnan(rows[:, 0])] = default
-        normalize_rows(rows, family, labels, partial(self._raise_at_line, at=start))
+        normalize_distributions(rows, family, labels, partial(self._raise_at_line, at=start))
         return rows.T.reshape(shape)
 
     def _numbers_in_text(self, text: str, expected: int, at: int) -> list[float]:
@@ -241,7 +249,7 @@ class BIFReader:
             self._raise_at_line(f"must be {expected} probabilities; got {len(words)}.", at)
         return list(map(float, words))
 
-    def _position_of(
+    def _row_of_configuration(
         self, text: str, family: tuple[str, ...], labels: list[tuple[str, ...]], at: int
     ) -> int:
         """Return the position of a configuration of parents; the last parent changes fastest."""
@@ -251,14 +259,14 @@ class BIFReader:
                 a in b for a, b in zip(items, labels, strict=True)
             )
 
-        states = _read_list(text, fits)
+        states = _first_reading_that_fits(text, fits)
         if states is None:
             expected = (
                 f"a label of each of {listed(family[1:])}"
                 if labels
                 else "no labels without parents"
             )
-            self._raise_at_line(f"must be {expected}; got ({cut(text.strip())}).", at)
+            self._raise_at_line(f"must be {expected}; got ({shorten_text(text.strip())}).", at)
         position = 0
         for state, levels in zip(states, labels, strict=True):
             position = position * len(levels) + levels.index(state)
@@ -272,7 +280,7 @@ def _readings_of_list(text: str) -> Iterator[list[str]]:
     yield [_unquoted_name(word) for word in re.findall(r'"[^"]*"(?=[\s,"]|\Z)|[^\s,]+', text)]
 
 
-def _read_list(text: str, fits: Callable[[list[str]], bool]) -> list[str] | None:
+def _first_reading_that_fits(text: str, fits: Callable[[list[str]], bool]) -> list[str] | None:
     """Return the first reading of a list that fits, or None."""
     return next(filter(fits, _readings_of_list(text)), None)
 
@@ -337,10 +345,10 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     variable safety {
       type discrete [ 3 ] { low, med, high };
     """
-    model, file = check_categorical_network(x, "write_bif"), as_path(path)
+    model, file = check_categorical_network(x, "write_bif"), check_path(path)
     tables, labels = params(model), values(model)
-    names = dict(zip(model.variables, _as_words(model.variables, _NAME), strict=True))
-    words = {name: _as_words(v, _LABEL) for name, v in labels.items()}
+    names = dict(zip(model.variables, _distinct_bif_words(model.variables, _NAME), strict=True))
+    words = {name: _distinct_bif_words(v, _LABEL) for name, v in labels.items()}
     lines = ["network unknown {", "}"]
     for name in model.variables:
         # bnlearn requires spaces and line breaks in these places.
@@ -348,11 +356,13 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
         lines += [f"  type discrete [ {len(words[name])} ] {{ {', '.join(words[name])} }};", "}"]
     for family in model.families:
         label_words = [words[member] for member in family]
-        lines += _table_lines([names[member] for member in family], label_words, tables[family[0]])
+        lines += _lines_of_table(
+            [names[member] for member in family], label_words, tables[family[0]]
+        )
     replace_file(file, "\n".join([*lines, ""]).encode("utf-8"))
 
 
-def _as_words(items: Sequence[Any], allowed: re.Pattern[str]) -> list[str]:
+def _distinct_bif_words(items: Sequence[Any], allowed: re.Pattern[str]) -> list[str]:
     """Return a different allowed text for each item, unchanged if possible."""
     texts = list(map(str, items))
     taken = set(filter(allowed.fullmatch, texts))
@@ -360,21 +370,21 @@ def _as_words(items: Sequence[Any], allowed: re.Pattern[str]) -> list[str]:
     for text in texts:
         word = text
         if text in words or not allowed.fullmatch(text):
-            stem = _bif_word_of(text)
+            stem = _bif_word_of_text(text)
             trials = chain([stem], (f"{stem}_{number}" for number in count(2)))
             word = next(word for word in trials if word not in taken and word not in words)
         words[word] = None
     return list(words)
 
 
-def _bif_word_of(text: str) -> str:
+def _bif_word_of_text(text: str) -> str:
     """Return an allowed word for a text, which contains the ends of an interval."""
     text = re.sub(r"\((\S+), (\S+)[\])]", r"from_\1_to_\2", text)
     text = re.sub(r"(?<![^_])-(?=\d|inf)", "minus_", text)
     return re.sub(r"[\W_]+", "_", text).strip("_") or "_"
 
 
-def _table_lines(family: list[str], words: list[list[str]], table: Array) -> list[str]:
+def _lines_of_table(family: list[str], words: list[list[str]], table: Array) -> list[str]:
     """Write a table with one line per configuration of the parents."""
     name, *parents = family
     rows = [", ".join(map(repr, row)) for row in table.reshape(len(table), -1).T.tolist()]
@@ -447,13 +457,13 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     negative  0.95  0.2
     positive  0.05  0.8
     """
-    file, source = as_path(path), str(path)
+    file, source = check_path(path), str(path)
     check_name(class_var)
-    content = unpacked(file.read_bytes(), source)
+    content = unpack_gzip(file.read_bytes(), source)
     if is_xdsl(content):
         variables, family_tables = read_xdsl(content, source)
     else:
-        reader = BIFReader(_text_of_bytes(content, source), source)
+        reader = BIFReader(_decoded_text(content, source), source)
         family_tables, variables = reader.read(), reader.variables
     OneOf(variables, f"a variable of {source}").check("class_var", class_var)
     if absent := [name for name in variables if name not in family_tables]:
@@ -474,7 +484,7 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     return replace(structure, levels=levels, cpts=tuple(cpts), recipe=recipe)
 
 
-def _text_of_bytes(content: bytes, source: str) -> str:
+def _decoded_text(content: bytes, source: str) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -11,7 +11,7 @@ from typing import NoReturn, TypeAlias
 import numpy as np
 
 from ..base.arrays import TOLERANCE, Array
-from ..base.messages import cut, shown
+from ..base.messages import shorten_text, shown
 
 Variables: TypeAlias = dict[Hashable, tuple[str, ...]]
 """The labels of each variable."""
@@ -30,7 +30,7 @@ _MOST_BYTES = 2**30
 """Maximum size of the content of a packed file."""
 
 
-def unpacked(content: bytes, source: str) -> bytes:
+def unpack_gzip(content: bytes, source: str) -> bytes:
     """Return the content of a file, unpacked if it was packed with gzip."""
     if not content.startswith(b"\x1f\x8b"):
         return content
@@ -58,7 +58,7 @@ def add_cells(cells: int, family: Sequence[Hashable], variables: Variables, fail
     return cells + own
 
 
-def normalize_rows(
+def normalize_distributions(
     rows: Array, family: Sequence[Hashable], labels: Sequence[tuple[str, ...]], fail: Fail
 ) -> None:
     """Normalize distributions, (configurations, labels), with sums that are 1 but for rounding."""
@@ -66,7 +66,7 @@ def normalize_rows(
     # 0.011: largest difference from 1 of the sum of rounded probabilities, as in bnlearn's reader
     for wrong in np.flatnonzero(~(np.abs(sums - 1) <= 0.011)):
         configuration = next(islice(product(*labels[1:]), int(wrong), None))
-        condition = f" for ({cut(', '.join(configuration))})" if configuration else ""
+        condition = f" for ({shorten_text(', '.join(configuration))})" if configuration else ""
         got = "none" if np.isnan(sums[wrong, 0]) else f"a sum of {sums[wrong, 0]:g}"
         fail(f"must be probabilities of {shown(family[0])}{condition} that sum to 1; got {got}.")
     np.divide(rows, sums, out=rows, where=np.abs(sums - 1) > TOLERANCE)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..base.messages import listed, repeated, shown
+from ..base.messages import listed, repeated_items, shown
 from ..model.arguments import check_categorical_network, check_single_network
 from ..network.classifiers import BNC
 from ..reading.cpt import cpt, params
@@ -54,7 +54,7 @@ def to_networkx(x: BNC) -> networkx.DiGraph:
         raise ValueError(
             "x must not have a variable called None, which networkx refuses. Rename it."
         )
-    graph = _load_library("networkx", "DiGraph")(class_var=model.class_var)
+    graph = _load_from_library("networkx", "DiGraph")(class_var=model.class_var)
     for variable in model.variables:
         graph.add_node(variable, kind="class" if variable == model.class_var else "feature")
         if model.levels is not None:
@@ -98,8 +98,8 @@ def to_pgmpy(x: BNC) -> pgmpy.models.DiscreteBayesianNetwork:
     """
     model = check_categorical_network(x, "to_pgmpy")
     tables, labels = params(model), values(model)
-    network = _load_library("pgmpy.models", "DiscreteBayesianNetwork")()
-    table_of = _load_library("pgmpy.factors.discrete", "TabularCPD")
+    network = _load_from_library("pgmpy.models", "DiscreteBayesianNetwork")()
+    table_of = _load_from_library("pgmpy.factors.discrete", "TabularCPD")
     for variable in model.variables:  # a tuple in a list would be a node and its attributes
         network.add_node(variable)
     for variable, *parents in model.families:
@@ -145,9 +145,9 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
         ("names", model.variables),
         *((f"labels of {shown(v)}", labels[v]) for v in labels),
     ]:
-        check_texts(items, noun)
-    network = _load_library("pyagrum", "BayesNet")()
-    variable_of = _load_library("pyagrum", "LabelizedVariable")
+        distinct_texts(items, noun)
+    network = _load_from_library("pyagrum", "BayesNet")()
+    variable_of = _load_from_library("pyagrum", "LabelizedVariable")
     for variable in model.variables:
         network.add(variable_of(str(variable), str(variable), list(map(str, labels[variable]))))
     for variable, *parents in model.families:
@@ -158,17 +158,17 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
     return network
 
 
-def check_texts(items: Iterable[Any], noun: str) -> list[str]:
+def distinct_texts(items: Iterable[Any], noun: str) -> list[str]:
     """Return names or labels as text, or raise a ValueError if two are the same."""
     texts = list(map(str, items))
-    if twice := repeated(texts):
+    if twice := repeated_items(texts):
         raise ValueError(
             f"x must have {noun} that differ as text; got {listed(twice)} twice. Rename one."
         )
     return texts
 
 
-def _load_library(module: str, name: str) -> Any:
+def _load_from_library(module: str, name: str) -> Any:
     """Return an object of an optional library, or raise an error with the command to install it."""
     try:
         # Modules made by SWIG, such as pyAgrum, crash the interpreter if their warnings are errors.

@@ -17,7 +17,7 @@ import pandas as pd
 
 from ..base.arrays import ArrayOf
 from ..base.immutable import RECORDS, Immutable, StackedArrays, is_record
-from ..base.messages import listed, plain, shown
+from ..base.messages import listed, shown, to_python_scalar
 from ..model.model import Model
 from ..model.recipes import Step, Tally
 
@@ -81,7 +81,7 @@ class Writer:
 
     def write(self, value: object, where: str) -> object:
         """Return a value as JSON, or raise an UnknownValueError for an unsupported value."""
-        value = plain(value)
+        value = to_python_scalar(value)
         if type(value) in _PLAIN and not (isinstance(value, float) and not isfinite(value)):
             return value
         if id(value) in self._written:
@@ -199,7 +199,7 @@ class Reader:
             if len(set(kinds)) < len(kinds):
                 raise UnknownValueError(where, f"labels must differ; got {listed(labels)}")
         for name, item in content.items():
-            _check_type(cls, name, item)
+            _check_type_of_field(cls, name, item)
         if issubclass(cls, Immutable):
             cls.check_bounds(content)
         return cls(**content)
@@ -218,7 +218,7 @@ def _field_defaults(cls: type[Any]) -> dict[str, object]:
     }
 
 
-def _check_type(cls: type[Any], field: str, value: object) -> None:
+def _check_type_of_field(cls: type[Any], field: str, value: object) -> None:
     """Raise a ValueError unless a value is of a type that the annotation of its field names."""
     types = _field_types(cast("Hashable", cls)).get(field)
     if types is not None and not isinstance(value, types):
@@ -252,10 +252,10 @@ def _write_array(writer: Writer, array: ArrayOf[Any], where: str) -> Fields:
         return written | {"shape": list(array.shape), "base64": b64encode(content).decode("ascii")}
     if not array.size:
         written["shape"] = list(array.shape)
-    return written | {"values": array}  # which `lines_of` writes
+    return written | {"values": array}  # which `json_lines_of` writes
 
 
-def lines_of(value: object, indent: int = 0) -> Iterator[str]:
+def json_lines_of(value: object, indent: int = 0) -> Iterator[str]:
     """Yield the text of a value as JSON; a list without lists or objects takes one line.
 
     Arrays of more than two axes are written part by part, because lists of their numbers need much
@@ -284,7 +284,7 @@ def lines_of(value: object, indent: int = 0) -> Iterator[str]:
     opened, closed = "{}" if isinstance(value, dict) else "[]"
     for i, (name, item) in enumerate(entries):
         yield f"{',' if i else opened}{start}{name}"
-        yield from lines_of(item, indent + 1)
+        yield from json_lines_of(item, indent + 1)
     yield end + closed
 
 
@@ -304,7 +304,7 @@ def _read_array(reader: Reader, written: Fields, where: str) -> ArrayOf[Any]:
 
 
 @dataclass(frozen=True)
-class Forgotten:
+class MissingFunction:
     """A function whose code is not in the file."""
 
     name: str
@@ -317,7 +317,7 @@ class Forgotten:
         )
 
 
-def can_write(step: Step) -> bool:
+def can_save_step(step: Step) -> bool:
     """Whether a step can be saved: its function is a record, and its settings are values."""
     try:
         Writer().write(step.settings, step.name)
@@ -336,7 +336,7 @@ def _write_tally(writer: Writer, tally: Tally, where: str) -> Fields:
 
 
 def _write_step(writer: Writer, step: Step, where: str) -> Fields:
-    if not can_write(step):
+    if not can_save_step(step):
         return {"name": step.name}
     settings = writer.write(step.settings, f"{where}.settings")
     written: Fields = {"name": step.name, "function": step.function.__name__}
@@ -350,9 +350,9 @@ def _write_step(writer: Writer, step: Step, where: str) -> Fields:
 def _read_step(reader: Reader, written: Fields, where: str) -> Step:
     name, function = str(written["name"]), written.get("function")
     settings = reader.read(written.get("settings", {}), f"{where}.settings")
-    _check_type(Step, "settings", settings)
+    _check_type_of_field(Step, "settings", settings)
     if function is None:
-        return Step(name, Forgotten(name))
+        return Step(name, MissingFunction(name))
     registered = RECORDS.get(function) if isinstance(function, str) else None
     if registered is None or isinstance(registered, type):
         raise UnknownValueError(where, f"unknown function {shown(function)}")

@@ -18,21 +18,21 @@ import numpy as np
 
 from ..base.arrays import Array, ArrayOf, log
 from ..base.checks import Instance
-from ..base.messages import plain
+from ..base.messages import to_python_scalar
 from ..inference.evidence import cards_of_features, middles_of_intervals, order_features
 from ..inference.value_changes import decimals
 from ..inference.value_of_information import density_grid
 from ..model.arguments import check_model
 from ..model.model import Model
 from ..plotting.canvas import ORANGE
-from ..plotting.networks import plot, sketch
-from ..plotting.nodes import visible
+from ..plotting.networks import choose_arcs_to_draw, plot
+from ..plotting.nodes import replace_control_characters
 from ..scores.evaluate import is_sum_of_tables, main_effects, shifts_of_missing
 from ..scores.formulas import Blend, Completed, Raised, Table
-from .libraries import check_texts
-from .page_view import check_titles, data_range, view_of
-from .scorer import Scorer, largest_table, scorer_of, tables_of
-from .storage import as_path, replace_file
+from .libraries import distinct_texts
+from .page_view import fields_and_points_of_page, titles_of_variables, training_range
+from .scorer import Scorer, features_of_largest_table, scorer_of, tables_in_scorer
+from .storage import check_path, replace_file
 
 _SMALL = 2**16  # cells of a table that is written within a moment
 _MOST_ARCS = 500  # of a picture that Graphviz draws in seconds
@@ -118,21 +118,21 @@ def write_page(
     ...     print(path.read_text(encoding="utf-8")[:15])
     <!DOCTYPE html>
     """
-    file = as_path(path)
+    file = check_path(path)
     Instance(str | None, "text or None").check("title", title)
     x = check_model(x)
     Instance(str | None, "text or None").check("note", note)
-    scorer, titles = scorer_of(x), check_titles(x, labels)
-    view = view_of(x, titles, order)
-    drawn = sketch(x, class_arcs=True)
+    scorer, titles = scorer_of(x), titles_of_variables(x, labels)
+    view = fields_and_points_of_page(x, titles, order)
+    drawn = choose_arcs_to_draw(x, class_arcs=True)
     arcs = [
         *drawn.arcs,
         *[(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual],
     ]
     texts = {
-        "title": _html_text(scorer.class_var if title is None else title),
-        "subtitle": _line_on_data(x, note),
-        "data": _json_in_page(x, scorer, arcs, titles, view),
+        "title": _text_as_html(scorer.class_var if title is None else title),
+        "subtitle": _subtitle_on_data(x, note),
+        "data": _json_of_page(x, scorer, arcs, titles, view),
         "network": _network_section(x, arcs, drawn.notes),
     }
     template = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
@@ -140,20 +140,20 @@ def write_page(
     replace_file(file, page.encode("utf-8"))
 
 
-def _line_on_data(x: Model, note: str | None) -> str:
+def _subtitle_on_data(x: Model, note: str | None) -> str:
     """Return a line on the data, or nothing."""
     rows = x.trained_on
     text = (
         note if note is not None or rows is None else f"From {rows.given or rows.size:,.0f} rows."
     )
-    return f"<p>{_html_text(text)}</p>" if text else ""
+    return f"<p>{_text_as_html(text)}</p>" if text else ""
 
 
 def _network_section(x: Model, arcs: _Arcs, notes: Sequence[str]) -> str:
     """Return the picture of a network, and nothing if features do not depend on each other."""
     if all(tail == x.class_var for tail, _ in arcs) and len(arcs) == len(x.features):
         return ""
-    caption = _html_text(" ".join(f"{note[0].upper()}{note[1:]}." for note in notes))
+    caption = _text_as_html(" ".join(f"{note[0].upper()}{note[1:]}." for note in notes))
     return f"""<section class="card picture" aria-labelledby="network-heading">
 <h2 id="network-heading">Network</h2>
 <p class="soft">Known features have the color of their contribution, and unknown ones are dashed.
@@ -167,28 +167,30 @@ def _network_section(x: Model, arcs: _Arcs, notes: Sequence[str]) -> str:
 </section>"""
 
 
-def _html_text(text: object) -> str:
+def _text_as_html(text: object) -> str:
     """Return text as HTML and SVG show it."""
-    return escape(visible(str(text)))
+    return escape(replace_control_characters(str(text)))
 
 
-def _json_in_page(
+def _json_of_page(
     x: Model, scorer: Scorer, arcs: _Arcs, titles: Mapping[Hashable, str], view: dict[str, Any]
 ) -> str:
     """Return the data of the page as JSON that cannot end its element, or raise."""
-    fits = sum(map(_fewest_characters, tables_of(scorer))) <= _LONGEST  # before the page is written
+    fits = (
+        sum(map(_least_characters_of_table, tables_in_scorer(scorer))) <= _LONGEST
+    )  # before the page is written
     content = _data_of_page(x, scorer, arcs, titles) | {"page": view} if fits else None
     text = json.dumps(content, separators=(",", ":")) if fits else ""  # in ASCII
     if not 0 < len(text) <= _LONGEST:
         raise ValueError(
             f"x must fit on a page of {_LONGEST:,} characters. Its largest table is that of "
-            f"{largest_table(scorer)}. Use fewer parents or levels, or a single "
+            f"{features_of_largest_table(scorer)}. Use fewer parents or levels, or a single "
             "discretization such as discretize='mdlp'."
         )
     return re.sub("[<>&]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _fewest_characters(term: Table) -> int:
+def _least_characters_of_table(term: Table) -> int:
     """Return a lower bound of the characters of a table, whose repeated rows are written once."""
     rows = term.logs.reshape(-1, term.logs.shape[-1])
     # 10: characters of the logarithm of a probability, which usually has 18
@@ -200,11 +202,11 @@ def _data_of_page(
 ) -> dict[str, Any]:
     """Return the data of the page."""
     position = {variable: i for i, variable in enumerate(x.variables)}
-    names, cards = check_texts(x.variables, "variables"), cards_of_features(x)
-    lacking = _missing_in_training(x)
+    names, cards = distinct_texts(x.variables, "variables"), cards_of_features(x)
+    lacking = _features_missing_in_training(x)
     return {
         "classVar": names[-1],
-        "labels": check_texts(scorer.labels, "labels of the class"),
+        "labels": distinct_texts(scorer.labels, "labels of the class"),
         "values": list(map(_label_as_json, scorer.labels)),
         "features": [
             {
@@ -215,11 +217,11 @@ def _data_of_page(
                 "values": list(map(_label_as_json, column.known)),
                 "cuts": column.cuts,
                 "places": decimals(column.cuts or ()),
-                "range": data_range(x, column.name),
+                "range": training_range(x, column.name),
                 "other": column.other,
                 "missing": column.missing,
                 "lacks": column.missing >= 0 or i in lacking,
-                "numbers": _formula_as_json(_points_of(x, column.name)),
+                "numbers": _formula_as_json(_numbers_of_feature(x, column.name)),
             }
             for i, column in enumerate(scorer.columns)
         ],
@@ -231,7 +233,7 @@ def _data_of_page(
             "tables": _formula_as_json(
                 tuple(main_effects(x.score, cards)) if is_sum_of_tables(x.score) else ()
             ),
-            "outcomes": _outcomes_as_json(x),
+            "outcomes": _outcome_formulas_as_json(x),
         },
         "order": order_features(x),
         "parents": [[position[tail] for tail, head in arcs if head == v] for v in x.variables],
@@ -239,14 +241,14 @@ def _data_of_page(
     }
 
 
-def _outcomes_as_json(x: Model) -> object:
+def _outcome_formulas_as_json(x: Model) -> object:
     """Return the formulas of values of features, None if the formula of scores contains them."""
     score = x.score.formula if isinstance(x.score, Raised) else x.score
     parts = score.trees if isinstance(score, Blend) else (score,)
     return None if x.value_formulas == parts else _formula_as_json(x.value_formulas)
 
 
-def _missing_in_training(x: Model) -> set[int]:
+def _features_missing_in_training(x: Model) -> set[int]:
     """Return the features whose missing values are evidence, because training rows have some."""
     score = x.score
     if isinstance(score, Completed):
@@ -255,14 +257,14 @@ def _missing_in_training(x: Model) -> set[int]:
     return set(shifts_of_missing(score))
 
 
-def _points_of(x: Model, name: Hashable) -> Array | tuple[Array, Array] | None:
+def _numbers_of_feature(x: Model, name: Hashable) -> Array | tuple[Array, Array] | None:
     """Return a number of each level of a numeric feature, or the points and widths of a grid."""
     return density_grid(x.densities[name]) if name in x.densities else middles_of_intervals(x, name)
 
 
 def _label_as_json(label: Hashable) -> str | float:
     """Return a label as JSON has it: text, a bool, or a number that a browser reads exactly."""
-    value: object = plain(label)
+    value: object = to_python_scalar(label)
     # 2**53: a browser rounds larger numbers
     return value if isinstance(value, int | float) and abs(value) <= 2**53 else str(value)
 
@@ -300,7 +302,7 @@ def _numbers_as_text(array: ArrayOf[Any]) -> str:
 
 def _network_as_svg(x: Model, arcs: _Arcs) -> str:
     """Return the network as SVG, in which the titles of nodes are positions of the variables."""
-    text = _plain_picture(x, arcs)
+    text = _network_as_plain_svg(x, arcs)
     if len(arcs) <= _MOST_ARCS:
         picture = plot(x)
         picture.graph_attr["label"] = ""
@@ -313,7 +315,7 @@ def _network_as_svg(x: Model, arcs: _Arcs) -> str:
     return ElementTree.tostring(svg, encoding="unicode")
 
 
-def _plain_picture(x: Model, arcs: _Arcs) -> str:
+def _network_as_plain_svg(x: Model, arcs: _Arcs) -> str:
     """Return the network as SVG: dots on a curve, the class on top, so that arcs cross no dot."""
     half = (
         len(x.features) + 1
@@ -343,7 +345,7 @@ def _plain_picture(x: Model, arcs: _Arcs) -> str:
             anchor, dx = "end", -14
         text = (
             f'<text x="{left + dx:.1f}" y="{top + dy:.1f}" '
-            f'text-anchor="{anchor}">{_html_text(v)}</text>'
+            f'text-anchor="{anchor}">{_text_as_html(v)}</text>'
         )
         dot = f'<circle cx="{left:.1f}" cy="{top:.1f}" r="8"/>'
         lines.append(f'<g class="node"><title>{i}</title>{dot}{text}</g>')

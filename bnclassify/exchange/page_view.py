@@ -9,14 +9,14 @@ import numpy as np
 
 from ..additive.scorecard import Scorecard
 from ..base.checks import Instance, Names, Optional, check_columns
-from ..base.graphs import descending
+from ..base.graphs import descending_order
 from ..inference.evidence import effect_ranges
 from ..inference.value_changes import decimals
 from ..model.model import Model
 from ..scores.rows import Rows
 
 
-def check_titles(x: Model, labels: Mapping[Hashable, str] | None) -> dict[Hashable, str]:
+def titles_of_variables(x: Model, labels: Mapping[Hashable, str] | None) -> dict[Hashable, str]:
     """Return the title of each variable, or raise an error."""
     Optional(Instance(Mapping, "a dict of titles by variable")).check("labels", labels)
     check_columns(list(labels or {}), x.variables, "labels")
@@ -25,14 +25,14 @@ def check_titles(x: Model, labels: Mapping[Hashable, str] | None) -> dict[Hashab
     return {name: (labels or {}).get(name, str(name)) for name in x.variables}
 
 
-def view_of(
+def fields_and_points_of_page(
     x: Model, titles: Mapping[Hashable, str], order: Sequence[Hashable] | None
 ) -> dict[str, Any]:
     """Return what the page shows, as JSON has it; ``order`` names the first fields."""
     first = list(Optional(Names(x.features, "features of the model")).check("order", order) or ())
     strengths = effect_ranges(x)
     chosen = [x.features.index(name) for name in first]
-    rest = [i for i in descending(strengths).tolist() if i not in chosen]
+    rest = [i for i in descending_order(strengths).tolist() if i not in chosen]
     # 0.01: range of the log odds of a feature without effect
     idle = [i for i in rest if strengths[i] < 0.01]
     idle = idle if len(idle) < len(x.features) else []
@@ -45,7 +45,7 @@ def view_of(
     }
 
 
-def data_range(x: Model, name: Hashable) -> list[float] | None:
+def training_range(x: Model, name: Hashable) -> list[float] | None:
     """Return the smallest and the largest training value of a number, if the model has them."""
     steps = x.discretizer
     if steps is None or name not in steps.columns or not steps.ranges:
@@ -59,7 +59,7 @@ def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str
     """Return the points of a card: as tables by codes, and as lines to read."""
     table, totals = card.points, card.probabilities
     nothing = np.full((len(card.features), 1), -1)
-    neutral = card.points_at(Rows(nothing, unknown=nothing < 0)).ravel().tolist()
+    neutral = card.points_at_rows(Rows(nothing, unknown=nothing < 0)).ravel().tolist()
     rows = [
         [str(name), str(value), "", int(n)] for name, value, _, n in table.itertuples(index=False)
     ]
@@ -67,14 +67,14 @@ def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str
         rows, table[["variable", "given"]].itertuples(index=False), strict=True
     ):
         at = card.features.index(name) if name in card.features else -1
-        above = card.givens[at] if at >= 0 else None
+        above = card.parent_positions[at] if at >= 0 else None
         line[2] = "" if above is None else f"{titles[card.features[above]]} = {given}"
     # 25: number of totals
     some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, 25).round().astype(int))]
     return {
         "target": card.known_levels[-1].index(card.target),
         "start": card.start,
-        "tables": [_whole_numbers_as_text(points) for points in card.feature_points],
+        "tables": [_points_as_json(points) for points in card.feature_points],
         "scopes": [list(scope) for scope in card.term_scopes],
         "neutral": neutral if card.unknown is not None else None,
         "rows": rows,
@@ -82,6 +82,6 @@ def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str
     }
 
 
-def _whole_numbers_as_text(points: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, object]:
+def _points_as_json(points: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, object]:
     """Return whole numbers as text, with their shape."""
     return {"shape": points.shape, "text": " ".join(map(str, points.ravel().tolist()))}

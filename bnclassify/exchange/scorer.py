@@ -64,14 +64,14 @@ def scorer_of(x: object) -> Scorer:
     return Scorer(model.class_var, model.known_levels[-1], tuple(columns), formula)
 
 
-def tables_of(scorer: Scorer) -> list[Table]:
+def tables_in_scorer(scorer: Scorer) -> list[Table]:
     """Return the tables of a formula."""
     return [
         term for one in sums_in(scorer.formula) for term in one.terms if isinstance(term, Table)
     ]
 
 
-def largest_table(scorer: Scorer) -> str:
+def features_of_largest_table(scorer: Scorer) -> str:
     """Return the features of the largest table of a formula, as text."""
-    largest = max(tables_of(scorer), key=lambda term: term.logs.size)
+    largest = max(tables_in_scorer(scorer), key=lambda term: term.logs.size)
     return listed([scorer.columns[i].name for i in largest.scope]) or "the class"

@@ -14,10 +14,10 @@ import numpy as np
 from ..additive.scorecard import Scorecard
 from ..base.arrays import ArrayOf, first_best
 from ..base.checks import Names, OneOf, Optional, must_be
-from ..base.messages import listed, repeated, shown
+from ..base.messages import listed, repeated_items, shown
 from ..model.model import Model
 from ..scores.formulas import Mixture, Sum, sums_in
-from .scorer import ColumnCoding, Scorer, largest_table, scorer_of
+from .scorer import ColumnCoding, Scorer, features_of_largest_table, scorer_of
 from .sql_scores import ScoreColumns
 from .sql_text import (
     IMPOSSIBLE,
@@ -26,22 +26,22 @@ from .sql_text import (
     NEARLY,
     Query,
     TooLargeError,
-    as_literal,
-    as_text,
     case_by_intervals,
-    clean,
-    is_simple,
-    is_text,
-    largest,
-    limit,
-    literal,
-    literals,
-    plus,
-    quoted,
-    raw_value,
-    share,
-    typed_value,
-    words_of,
+    cleaned_column,
+    column_as_text,
+    column_of_largest,
+    exp_of_difference,
+    is_compared_as_text,
+    is_read_as_it_is,
+    label_literals,
+    number_literal,
+    quoted_identifier,
+    raw_column_value,
+    sql_cut_point,
+    sql_sum,
+    text_literal,
+    texts_of_label,
+    typed_column_value,
 )
 
 _MOST_BYTES = 63
@@ -127,26 +127,30 @@ def to_sql(
     (1727, 'acc') 0.0645
     >>> database.close()
     """
-    names, keys = _table_name(table), _key_names(key)
+    names, keys = _quoted_table_name(table), _key_columns(key)
     typed = OneOf(("text", "typed")).check("numbers", numbers) == "typed"
     scorer = scorer_of(x)
     points = ["points"] * isinstance(x, Scorecard)
     outputs = [*keys, "predicted", *points, *[f"prob_{label}" for label in scorer.labels]]
-    _check_text([*names, *keys, *outputs], "key and the classes")
+    _check_characters([*names, *keys, *outputs], "key and the classes")
     for column in scorer.columns:
-        _check_text([column.name, *column.known], f"x: the levels of {shown(column.name)}")
+        _check_characters([column.name, *column.known], f"x: the levels of {shown(column.name)}")
     cut = [name.encode()[:_MOST_BYTES].decode(errors="ignore") for name in outputs]
-    _check_distinct("key and the classes", cut, f"of at most {_MOST_BYTES} bytes in the result")
-    _check_distinct("x", [str(column.name) for column in scorer.columns], "of features")
-    for column in filter(is_text, scorer.columns):
-        if twice := repeated(word for label in column.known for word in words_of(label)):
+    _check_distinct_names(
+        "key and the classes", cut, f"of at most {_MOST_BYTES} bytes in the result"
+    )
+    _check_distinct_names("x", [str(column.name) for column in scorer.columns], "of features")
+    for column in filter(is_compared_as_text, scorer.columns):
+        if twice := repeated_items(
+            word for label in column.known for word in texts_of_label(label)
+        ):
             raise ValueError(
                 f"x must have levels that differ as text; got {listed(twice)} twice in "
                 f"{shown(column.name)}. Rename these levels."
             )
     statement = ""
     with suppress(TooLargeError):
-        write = partial(_write_card, x) if isinstance(x, Scorecard) else _select_statement
+        write = partial(_card_statement, x) if isinstance(x, Scorecard) else _select_statement
         statement = write(scorer, names, keys, outputs, typed)
     if not 0 < len(statement) <= MOST_CHARACTERS:
         is_network = isinstance(scorer.formula, Sum | Mixture)
@@ -160,22 +164,22 @@ def to_sql(
         )
         raise ValueError(
             f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters. Its largest "
-            f"table is that of {largest_table(scorer)}. {remedy}"
+            f"table is that of {features_of_largest_table(scorer)}. {remedy}"
         )
     return statement
 
 
-def _table_name(table: object) -> str:
+def _quoted_table_name(table: object) -> str:
     """Return the name of a table, quoted, or raise an error."""
     names = list(table) if isinstance(table, tuple | list) else [table]
     if not names or not all(isinstance(name, str) and name for name in names):
         error = ValueError if isinstance(table, str | tuple | list) else TypeError
         hint = "A table in a schema is a tuple of two names, (schema, table)."
         raise error(must_be("table", "the name of a table", table, hint))
-    return ".".join(map(quoted, map(str, names)))
+    return ".".join(map(quoted_identifier, map(str, names)))
 
 
-def _key_names(key: str | Sequence[str] | None) -> tuple[str, ...]:
+def _key_columns(key: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return the names of the key columns."""
     names = Optional(Names()).check("key", [key] if isinstance(key, str) else key) or ()
     texts = tuple([name for name in names if isinstance(name, str) and name])
@@ -184,15 +188,15 @@ def _key_names(key: str | Sequence[str] | None) -> tuple[str, ...]:
     return texts
 
 
-def _check_distinct(argument: str, names: Sequence[str], what: str) -> None:
+def _check_distinct_names(argument: str, names: Sequence[str], what: str) -> None:
     """Raise a ValueError if names differ in case only, or not at all."""
-    if twice := repeated(map(str.casefold, names)):
+    if twice := repeated_items(map(str.casefold, names)):
         raise ValueError(
             f"{argument} must have distinct names {what}; got {listed(twice)} twice. Rename them."
         )
 
 
-def _check_text(names: Sequence[object], argument: str) -> None:
+def _check_characters(names: Sequence[object], argument: str) -> None:
     """Raise a ValueError if text contains characters that databases refuse."""
     for text in map(str, names):
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
@@ -207,15 +211,17 @@ def _select_statement(
 ) -> str:
     """Return the statement; ``names`` are those of the columns of the result."""
     query = Query(typed)
-    pairs = [_read_column(query, column) for column in scorer.columns]
+    pairs = [_code_and_number_columns(query, column) for column in scorer.columns]
     scores = ScoreColumns(
         query, scorer, [code for code, _ in pairs], [x for _, x in pairs]
-    ).columns_of(scorer.formula)
-    logs = [query.add(f"CASE WHEN {s}< {NEARLY} THEN {IMPOSSIBLE} ELSE {s} END") for s in scores]
-    top = largest(query, logs)
-    masses = [query.add(share(log, top)) for log in logs]
-    total = query.add(plus(masses))
-    *labels, last = literals(scorer.labels)
+    ).score_columns_of(scorer.formula)
+    logs = [
+        query.add_column(f"CASE WHEN {s}< {NEARLY} THEN {IMPOSSIBLE} ELSE {s} END") for s in scores
+    ]
+    top = column_of_largest(query, logs)
+    masses = [query.add_column(exp_of_difference(log, top)) for log in logs]
+    total = query.add_column(sql_sum(masses))
+    *labels, last = label_literals(scorer.labels)
     cases = [
         f"WHEN {log}>={top}-1e-9 THEN {label} " for log, label in zip(logs, labels, strict=False)
     ]
@@ -225,7 +231,9 @@ def _select_statement(
         predicted,
         *[f"{mass}/{total}" for mass in masses],
     ]
-    outputs = [f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True)]
+    outputs = [
+        f"{value} AS {quoted_identifier(name)}" for value, name in zip(values, names, strict=True)
+    ]
     chain, source = _chain_of_selects(query, table, keys, [*logs, top, *masses, total])
     return f"{chain}SELECT {', '.join(outputs)} FROM {source}\n"
 
@@ -237,36 +245,44 @@ def _chain_of_selects(
     source, chain = f"{table} AS r", []
     # A name that the table does not have.
     prefix = "stage" if '"step' in table.casefold() else "step"
-    for i, select in enumerate(query.selects(list(map(quoted, keys)), needed), 1):
+    for i, select in enumerate(query.selects(list(map(quoted_identifier, keys)), needed), 1):
         chain.append(f"{prefix}{i} AS MATERIALIZED (\n{select} FROM {source}\n)")
         source = f"{prefix}{i}"
     return "WITH " + ",\n".join(chain) + "\n", source
 
 
-def _read_column(query: Query, column: ColumnCoding) -> tuple[str, str]:
+def _code_and_number_columns(query: Query, column: ColumnCoding) -> tuple[str, str]:
     """Return the names of the columns of the code and, if needed, of the number of a feature."""
     missing, other = ("NULL" if code < 0 else str(code) for code in (column.missing, column.other))
-    if is_text(column):
-        words = [(word, i) for i, label in enumerate(column.known) for word in words_of(label)]
-        cases = " ".join(f"WHEN {literal(word)} THEN {i}" for word, i in words)
-        code = f"CASE {as_text(column)}||'' {cases} ELSE {other} END" if cases else other
-        return query.source(_unless_missing(raw_value(column), missing, code, other)), ""
-    x = clean(query, column)
+    if is_compared_as_text(column):
+        words = [
+            (word, i) for i, label in enumerate(column.known) for word in texts_of_label(label)
+        ]
+        cases = " ".join(f"WHEN {text_literal(word)} THEN {i}" for word, i in words)
+        code = f"CASE {column_as_text(column)}||'' {cases} ELSE {other} END" if cases else other
+        return query.source_column(
+            _code_unless_missing(raw_column_value(column), missing, code, other)
+        ), ""
+    x = cleaned_column(query, column)
     if column.cuts is not None:
         code = case_by_intervals(x, column.cuts, list(map(str, range(len(column.cuts) + 1))))
-        return query.add(_unless_missing(x, missing, code, "")), x
-    cases = " ".join(f"WHEN {as_literal(label)} THEN {i}" for i, label in enumerate(column.known))
-    return query.add(_unless_missing(x, missing, f"CASE {x} {cases} ELSE {other} END", other)), x
+        return query.add_column(_code_unless_missing(x, missing, code, "")), x
+    cases = " ".join(
+        f"WHEN {number_literal(label)} THEN {i}" for i, label in enumerate(column.known)
+    )
+    return query.add_column(
+        _code_unless_missing(x, missing, f"CASE {x} {cases} ELSE {other} END", other)
+    ), x
 
 
-def _unless_missing(name: str, missing: str, code: str, of_null: str) -> str:
+def _code_unless_missing(name: str, missing: str, code: str, of_null: str) -> str:
     """Return a code that is ``missing`` if the value is NULL, for which it would be ``of_null``."""
     return (
         code if missing == of_null else f"CASE WHEN {name} IS NULL THEN {missing} ELSE {code} END"
     )
 
 
-def _write_card(
+def _card_statement(
     card: Scorecard,
     scorer: Scorer,
     table: str,
@@ -278,36 +294,40 @@ def _write_card(
     query = Query(typed)
     tables = list(zip(card.term_scopes, card.feature_points, strict=True))
     pairs = [(scope, table) for scope, table in tables if table.any()]
-    lacking, most = _may_be_missing(card)
+    lacking, most = _limit_of_missing_features(card)
     used = sorted({i for scope, _ in pairs for i in scope}.union(lacking))
     kept = [f"k{i}" for i in range(len(keys))]
     own = [
-        quoted(_free_column_name(str(column.name), i, typed))
+        quoted_identifier(_free_column_name(str(column.name), i, typed))
         for i, column in enumerate(scorer.columns)
     ]
-    if typed and all(is_simple(scorer.columns[i]) for i in used):
-        found = [typed_value(scorer.columns[i]) for i in used]
+    if typed and all(is_read_as_it_is(scorer.columns[i]) for i in used):
+        found = [typed_column_value(scorer.columns[i]) for i in used]
         chain, source = "", f"{table} AS r"
-        first = [f"r.{quoted(key)} AS {name}" for key, name in zip(keys, kept, strict=True)]
+        first = [
+            f"r.{quoted_identifier(key)} AS {name}" for key, name in zip(keys, kept, strict=True)
+        ]
     else:
-        found = [clean(query, scorer.columns[i]) for i in used]
+        found = [cleaned_column(query, scorer.columns[i]) for i in used]
         chain, source = _chain_of_selects(query, table, keys, found)
         first = kept
     columns = [*first, *[f"{name} AS {own[i]}" for i, name in zip(used, found, strict=True)]]
     always = [] if card.unknown is None else list[bool](card.unknown.always.tolist())
-    points = [_points_of(scope, table, scorer.columns, own, always) for scope, table in pairs]
+    points = [_case_of_points(scope, table, scorer.columns, own, always) for scope, table in pairs]
     total = f"CAST({' +'.join([str(card.start), *points])} AS DOUBLE PRECISION) AS total"
     if lacking:
         count = " + ".join([f"CASE WHEN {own[i]} IS NULL THEN 1 ELSE 0 END" for i in lacking])
         total = f"CASE WHEN {count} <= {most} THEN {total[: -len(' AS total')]} END AS total"
-    values = [*kept, *_result_columns(card, scorer)]
-    outputs = [f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True)]
-    cleaned = f"{chain}SELECT{_column_lines(columns or ['1'])}\nFROM {source}"
-    scored = f"SELECT{_column_lines([*kept, total])}\nFROM (\n{cleaned}\n) AS cleaned"
-    return f"SELECT{_column_lines(outputs)}\nFROM (\n{scored}\n) AS scored\n"
+    values = [*kept, *_card_result_columns(card, scorer)]
+    outputs = [
+        f"{value} AS {quoted_identifier(name)}" for value, name in zip(values, names, strict=True)
+    ]
+    cleaned = f"{chain}SELECT{_indented_columns(columns or ['1'])}\nFROM {source}"
+    scored = f"SELECT{_indented_columns([*kept, total])}\nFROM (\n{cleaned}\n) AS cleaned"
+    return f"SELECT{_indented_columns(outputs)}\nFROM (\n{scored}\n) AS scored\n"
 
 
-def _may_be_missing(card: Scorecard) -> tuple[list[int], int]:
+def _limit_of_missing_features(card: Scorecard) -> tuple[list[int], int]:
     """Return features of which so many may be missing, and the number; none if all may be."""
     if card.unknown is None:
         return [], 0
@@ -322,15 +342,15 @@ def _free_column_name(name: str, i: int, is_own: bool) -> str:
     return f"{name.encode()[: _MOST_BYTES - 8].decode(errors='ignore')}_{i + 1}"
 
 
-def _column_lines(columns: Sequence[str]) -> str:
+def _indented_columns(columns: Sequence[str]) -> str:
     return "\n  " + ",\n  ".join(columns)
 
 
-def _result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
+def _card_result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
     """Return the predicted label, the points and the probabilities, as functions of the total."""
     totals = card.probabilities["total"].to_numpy(dtype=np.int64)
     target = scorer.labels.index(card.target)
-    at_zero, labels = card.intercept - card.unit * card.start, literals(scorer.labels)
+    at_zero, labels = card.intercept - card.unit * card.start, label_literals(scorer.labels)
     odds = np.zeros((len(totals), 2))
     odds[:, target] = at_zero + card.unit * totals
     wins = totals[np.flatnonzero(first_best(odds) == target)]
@@ -352,7 +372,7 @@ def _result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
     return result
 
 
-def _points_of(
+def _case_of_points(
     scope: tuple[int, ...],
     table: ArrayOf[np.int64],
     columns: Sequence[ColumnCoding],
@@ -369,11 +389,11 @@ def _points_of(
     texts = [
         [*map(str, row[:-1]), "NULL" if always and always[own] else str(row[-1])] for row in rows
     ]
-    cases = [_case_expression(columns[own], names[own], text, indent) for text in texts]
-    return _case_expression(columns[parents[0]], names[parents[0]], cases) if parents else cases[0]
+    cases = [_case_by_value(columns[own], names[own], text, indent) for text in texts]
+    return _case_by_value(columns[parents[0]], names[parents[0]], cases) if parents else cases[0]
 
 
-def _case_expression(
+def _case_by_value(
     column: ColumnCoding, name: str, texts: Sequence[str], indent: str = "\n    "
 ) -> str:
     """Return the text of each code of a column, and the last text for other values."""
@@ -381,14 +401,14 @@ def _case_expression(
     cases = []
     if column.cuts is not None:
         pairs = zip(column.cuts, of_codes, strict=False)
-        cases = [f"WHEN {name} <= {limit(cut)} THEN {text}" for cut, text in pairs]
+        cases = [f"WHEN {name} <= {sql_cut_point(cut)} THEN {text}" for cut, text in pairs]
         cases.append(f"WHEN {name} IS NOT NULL THEN {of_codes[len(column.cuts)]}")
     else:
         for label, text in zip(column.known, of_codes, strict=False):
             words = (
-                [literal(word) for word in words_of(label)]
-                if is_text(column)
-                else [as_literal(label)]
+                [text_literal(word) for word in texts_of_label(label)]
+                if is_compared_as_text(column)
+                else [number_literal(label)]
             )
             equals = f"= {words[0]}" if len(words) == 1 else f"IN ({', '.join(words)})"
             cases.append(f"WHEN {name} {equals} THEN {text}")

@@ -40,13 +40,13 @@ from .sql_text import (
     ZERO,
     Query,
     TooLargeError,
+    case_by_code,
     case_by_intervals,
-    entry,
-    largest,
-    lookup,
-    number,
-    plus,
-    share,
+    column_of_largest,
+    exp_of_difference,
+    sql_entry,
+    sql_number,
+    sql_sum,
 )
 
 Cells: TypeAlias = ArrayOf[np.object_]
@@ -63,84 +63,97 @@ class ScoreColumns:
         self.query, self.codes, self.numbers, self.columns = query, codes, numbers, scorer.columns
         self.n_classes = len(scorer.labels)
         self.makers: dict[type, Callable[[Any, bool], list[str]]] = {
-            Sum: self._sum,
-            Mixture: self._mixture,
-            Choice: self._choice,
-            Raised: self._raised,
-            Blend: self._blend,
-            Completed: self._completed,
+            Sum: self._scores_of_sum,
+            Mixture: self._scores_of_mixture,
+            Choice: self._scores_of_choice,
+            Raised: self._scores_of_raised,
+            Blend: self._scores_of_blend,
+            Completed: self._scores_of_completed,
         }
 
-    def columns_of(self, formula: Formula, relative: bool = True) -> list[str]:
+    def score_columns_of(self, formula: Formula, relative: bool = True) -> list[str]:
         """Return the names of columns of scores, one per class; ``relative`` up to a constant."""
-        return [self.query.add(text) for text in self.makers[type(formula)](formula, relative)]
+        return [
+            self.query.add_column(text) for text in self.makers[type(formula)](formula, relative)
+        ]
 
     @cached_property
-    def missing(self) -> str:
+    def n_missing_codes(self) -> str:
         """The column with the number of missing features."""
-        return self._number_of_missing_codes(self.codes)
+        return self._count_of_missing_codes(self.codes)
 
-    def _mixture(self, formula: Mixture, relative: bool) -> list[str]:
+    def _scores_of_mixture(self, formula: Mixture, relative: bool) -> list[str]:
         # by formula, then by class: its score plus the log of its weight
         weighted: list[list[str]] = []
         for one, weight in zip(formula.formulas, formula.log_weights.tolist(), strict=True):
             texts = []
-            for score in self.columns_of(one, relative=False):
+            for score in self.score_columns_of(one, relative=False):
                 texts.append(
                     f"CASE WHEN {score} IS NULL THEN -2e300 WHEN {score}< {NEARLY} "
-                    f"THEN {IMPOSSIBLE} ELSE {score}+{number(weight)} END"
+                    f"THEN {IMPOSSIBLE} ELSE {score}+{sql_number(weight)} END"
                 )
             weighted.append(texts)
         result = []
         for of_class in zip(*weighted, strict=True):
-            names = [self.query.add(text) for text in of_class]
-            top = largest(self.query, names)
-            total = plus([share(name, top) for name in names])
+            names = [self.query.add_column(text) for text in of_class]
+            top = column_of_largest(self.query, names)
+            total = sql_sum([exp_of_difference(name, top) for name in names])
             result.append(
                 f"CASE WHEN {top}<-1.5e300 THEN NULL WHEN {top}< {NEARLY} THEN {IMPOSSIBLE} "
                 f"ELSE {top}+LN({total}) END"
             )
         return result
 
-    def _choice(self, formula: Choice, relative: bool) -> list[str]:
-        options = zip(*[self.columns_of(one, relative) for one in formula.formulas], strict=True)
+    def _scores_of_choice(self, formula: Choice, relative: bool) -> list[str]:
+        options = zip(
+            *[self.score_columns_of(one, relative) for one in formula.formulas], strict=True
+        )
         return [f"COALESCE({', '.join(names)}, NULL)" for names in options]
 
-    def _raised(self, formula: Raised, relative: bool) -> list[str]:
+    def _scores_of_raised(self, formula: Raised, relative: bool) -> list[str]:
         slope = (1 - formula.power) / max(1, len(self.codes))
-        power = self.query.add(f"{ZERO}+{number(formula.power)}+{number(slope)}*{self.missing}")
-        return [f"{power}*{score}" for score in self.columns_of(formula.formula, relative)]
+        power = self.query.add_column(
+            f"{ZERO}+{sql_number(formula.power)}+{sql_number(slope)}*{self.n_missing_codes}"
+        )
+        return [f"{power}*{score}" for score in self.score_columns_of(formula.formula, relative)]
 
-    def _blend(self, formula: Blend, relative: bool) -> list[str]:
+    def _scores_of_blend(self, formula: Blend, relative: bool) -> list[str]:
         rule = formula.rule
         total = float(rule.usual.sum()) or 1.0
         usual = list(zip(self.codes, list[float](rule.usual.tolist()), strict=True))
-        h = self.query.add(plus([ZERO, *[_if_null(code, share / total) for code, share in usual]]))
+        h = self.query.add_column(
+            sql_sum([ZERO, *[_value_if_missing(code, share / total) for code, share in usual]])
+        )
         always = [code for code, share in usual if share >= 1]
         others = [code for code, share in usual if share < 1]
-        new = self._number_of_missing_codes(always)
+        new = self._count_of_missing_codes(always)
         faded = (1 - np.arange(len(always) + 1) / total).clip(0)
         factors: list[float] = (faded ** (rule.exponent - 1)).tolist()
-        kept = self.query.add(f"(1-{h})*({lookup(new, list(map(number, factors)), '0e0')})")
-        base, rest = number(rule.power), number(1 - rule.power)
-        power = self.query.add(f"(1-{kept})*({base}+{rest}*{h})/{len(formula.trees)}")
-        trees = zip(*map(self.columns_of, formula.trees), strict=True)
-        scores = self.columns_of(formula.formula, relative)
-        lacking, most = self._number_of_missing_codes(others), number(rule.gaps)
-        share_of_gaps = self.query.add(
+        kept = self.query.add_column(
+            f"(1-{h})*({case_by_code(new, list(map(sql_number, factors)), '0e0')})"
+        )
+        base, rest = sql_number(rule.power), sql_number(1 - rule.power)
+        power = self.query.add_column(f"(1-{kept})*({base}+{rest}*{h})/{len(formula.trees)}")
+        trees = zip(*map(self.score_columns_of, formula.trees), strict=True)
+        scores = self.score_columns_of(formula.formula, relative)
+        lacking, most = self._count_of_missing_codes(others), sql_number(rule.gaps)
+        share_of_gaps = self.query.add_column(
             f"CASE WHEN {lacking}>{most} THEN {most}/{lacking} ELSE 1e0 END"
         )
         texts, priors = list[str](), list[float](formula.log_prior.tolist())
         for c, (score, prior, tree) in enumerate(zip(scores, priors, trees, strict=True)):
-            gaps = [_if_null(self.codes[gap.owner], float(gap.logs[-1, c])) for gap in formula.gaps]
+            gaps = [
+                _value_if_missing(self.codes[gap.owner], float(gap.logs[-1, c]))
+                for gap in formula.gaps
+            ]
             if gaps and rule.gaps < len(others):
-                gaps = [f"{share_of_gaps}*({plus(gaps)})"]
-            rest = f"(1-{kept})*{number(prior)}"
-            blended = plus([f"{kept}*{score}", rest, f"{power}*{plus(tree)}", *gaps])
-            texts.append(f"CASE WHEN {self.missing}=0 THEN {score} ELSE {blended} END")
+                gaps = [f"{share_of_gaps}*({sql_sum(gaps)})"]
+            rest = f"(1-{kept})*{sql_number(prior)}"
+            blended = sql_sum([f"{kept}*{score}", rest, f"{power}*{sql_sum(tree)}", *gaps])
+            texts.append(f"CASE WHEN {self.n_missing_codes}=0 THEN {score} ELSE {blended} END")
         return texts
 
-    def _completed(self, formula: Completed, relative: bool) -> list[str]:
+    def _scores_of_completed(self, formula: Completed, relative: bool) -> list[str]:
         """Return the sum, or NULL if a value is missing of which training says nothing."""
         columns = zip(self.columns, self.codes, self.numbers, strict=True)
         read = [
@@ -150,22 +163,24 @@ class ScoreColumns:
         others = [read[i] for i in np.flatnonzero(formula.unknown.gaps).tolist()]
         told = [f"{read[i]} IS NULL" for i in np.flatnonzero(formula.unknown.always).tolist()]
         if formula.unknown.most < len(others):
-            told.append(f"{self._number_of_missing_codes(others)}>{formula.unknown.most:g}")
+            told.append(f"{self._count_of_missing_codes(others)}>{formula.unknown.most:g}")
         lacks = (
-            self.query.add(f"CASE WHEN {' OR '.join(told)} THEN NULL ELSE 0e0 END") if told else ""
+            self.query.add_column(f"CASE WHEN {' OR '.join(told)} THEN NULL ELSE 0e0 END")
+            if told
+            else ""
         )
         return [
             f"{score}+{lacks}" if lacks else score
-            for score in self.columns_of(formula.formula, relative)
+            for score in self.score_columns_of(formula.formula, relative)
         ]
 
-    def _number_of_missing_codes(self, codes: Sequence[str]) -> str:
+    def _count_of_missing_codes(self, codes: Sequence[str]) -> str:
         """Return the column of the number of missing codes."""
-        return self.query.add(
-            plus(["0", *[f"CASE WHEN {code} IS NULL THEN 1 ELSE 0 END" for code in codes]])
+        return self.query.add_column(
+            sql_sum(["0", *[f"CASE WHEN {code} IS NULL THEN 1 ELSE 0 END" for code in codes]])
         )
 
-    def _sum(self, formula: Sum, relative: bool) -> list[str]:
+    def _scores_of_sum(self, formula: Sum, relative: bool) -> list[str]:
         if formula.marginalizes:
             codes: dict[int, str] = {}  # in the coding that the tables of a network share
             for term in formula.terms:
@@ -178,9 +193,13 @@ class ScoreColumns:
         for term in formula.terms:
             for c, of_class in enumerate(texts):
                 of_class.append(
-                    self._contribution_of_term(less_first(term) if relative else term, c, z)
+                    self._contribution_of_term(
+                        relative_to_first_class(term) if relative else term, c, z
+                    )
                 )
-        return [plus([text for text in of_class if text not in ("0", ZERO)]) for of_class in texts]
+        return [
+            sql_sum([text for text in of_class if text not in ("0", ZERO)]) for of_class in texts
+        ]
 
     def _contribution_of_term(self, term: Term, c: int, z: Sequence[str]) -> str:
         """Return the contribution of a term to a class at a row; codes may mean a missing value."""
@@ -198,15 +217,15 @@ class ScoreColumns:
                 codes, logs = [*codes[1:], codes[0]], np.moveaxis(logs, 0, -1)
             return _nested_case(codes, logs)
         if isinstance(term, Student):
-            return self._student(term, c, z)
+            return self._student_log_density(term, c, z)
         assert isinstance(term, Slope)
-        return f"{z[term.scale]}*{number(term.slopes[c])}"
+        return f"{z[term.scale]}*{sql_number(term.slopes[c])}"
 
     def _value_by_interval(self, feature: int, cuts: Sequence[float], logs: Array) -> str:
         """Return the look-up of a value by the interval that contains a number."""
         logs = logs.round(10)  # digits of the many entries of an effect in steps
-        *texts, last = map(entry, logs[: len(cuts) + 1].tolist())
-        missing = entry(logs[self.columns[feature].missing])
+        *texts, last = map(sql_entry, logs[: len(cuts) + 1].tolist())
+        missing = sql_entry(logs[self.columns[feature].missing])
         if not any(text != "0" for text in (*texts, last, missing)):
             return "0"
         x = self.numbers[feature]
@@ -221,7 +240,7 @@ class ScoreColumns:
         known: list[int] = coding[:-1].tolist()
         ends = [i for i in range(len(known) - 1) if known[i] != known[i + 1]]
         texts = [str(known[i]) for i in [*ends, len(known) - 1]]
-        return self.query.add(
+        return self.query.add_column(
             f"CASE WHEN {code} IS NULL THEN NULL ELSE {case_by_intervals(code, ends, texts)} END"
         )
 
@@ -230,31 +249,34 @@ class ScoreColumns:
         x, knots = self.numbers[scale.feature], list[float](scale.knots.tolist())
         with np.errstate(over="ignore"):
             slopes: list[float] = (np.diff(scale.scores) / np.diff(scale.knots)).tolist()
-        scores = list(map(number, list[float](scale.scores.tolist())))
+        scores = list(map(sql_number, list[float](scale.scores.tolist())))
         pieces = zip(knots, scores, slopes, strict=False)
-        texts = [f"{score}+({x}+{-knot!r})*{number(slope)}" for knot, score, slope in pieces]
+        texts = [f"{score}+({x}+{-knot!r})*{sql_number(slope)}" for knot, score, slope in pieces]
         text = case_by_intervals(x, knots, [scores[0], *texts, scores[-1]])
-        return self.query.add(f"CASE WHEN {x} IS NULL THEN 0e0 ELSE {text} END")
+        return self.query.add_column(f"CASE WHEN {x} IS NULL THEN 0e0 ELSE {text} END")
 
-    def _student(self, term: Student, c: int, z: Sequence[str]) -> str:
+    def _student_log_density(self, term: Student, c: int, z: Sequence[str]) -> str:
         """Return the log density of the class: residual, leverage are polynomials of the scores."""
         u, power = ["1e0", *[z[parent] for parent in term.parents]], term.power
         constant, rate, shape = (
             float(each[c]) for each in (term.constants, term.rates, term.shapes)
         )
-        means = [f"{number(-mean)}*{name}" for mean, name in zip(term.means[c, :], u, strict=True)]
-        residual = self.query.add(plus([z[term.scale], *means]))
+        means = [
+            f"{sql_number(-mean)}*{name}" for mean, name in zip(term.means[c, :], u, strict=True)
+        ]
+        residual = self.query.add_column(sql_sum([z[term.scale], *means]))
         root = term.roots[c, :]
         square = root @ root.T  # symmetric, so that an entry beside the diagonal counts twice
         leverage = []
         for i, j in zip(*np.tril_indices(len(u)), strict=True):
-            leverage.append(f"{number((1 if i == j else 2) * square[i, j])}*{u[i]}*{u[j]}")
-        spread = self.query.add(plus([ZERO, "1e0", *leverage]))
-        inside = f"1+{residual}*{residual}/({number(2 * rate)}*{spread})"
-        return (
-            f"CASE WHEN {self.numbers[term.owner]} IS NULL THEN 0e0 ELSE {number(power * constant)}"
-            f"+{number(-power / 2)}*LN({spread})+{number(-power * (shape + 0.5))}*LN({inside}) END"
-        )
+            leverage.append(f"{sql_number((1 if i == j else 2) * square[i, j])}*{u[i]}*{u[j]}")
+        spread = self.query.add_column(sql_sum([ZERO, "1e0", *leverage]))
+        inside = f"1+{residual}*{residual}/({sql_number(2 * rate)}*{spread})"
+        # power * (constant - ln(spread) / 2 - (shape + 1/2) ln(inside))
+        by_spread = f"{sql_number(-power / 2)}*LN({spread})"
+        by_residual = f"{sql_number(-power * (shape + 0.5))}*LN({inside})"
+        density = f"{sql_number(power * constant)}+{by_spread}+{by_residual}"
+        return f"CASE WHEN {self.numbers[term.owner]} IS NULL THEN 0e0 ELSE {density} END"
 
     def _codes_of_table(self, term: Table) -> dict[int, str]:
         """Return the columns of codes of the features of a table, in its codings."""
@@ -280,8 +302,8 @@ class ScoreColumns:
                 from_mean = f"({from_mean}+{-rest!r})"
             texts.append(
                 f"CASE WHEN {x} IS NULL THEN 0e0 WHEN ABS({x})>{FARTHEST} THEN {IMPOSSIBLE} "
-                f"ELSE {number(-log(2 * pi * variance) / 2)}"
-                f"+{number(-0.5 / variance)}*{from_mean}*{from_mean} END"
+                f"ELSE {sql_number(-log(2 * pi * variance) / 2)}"
+                f"+{sql_number(-0.5 / variance)}*{from_mean}*{from_mean} END"
             )
         return term.scope, np.array(texts, dtype=object).reshape(term.mean.shape)
 
@@ -294,7 +316,7 @@ class ScoreColumns:
             if prod(cards[u] for u in (v, *scope)) * self.n_classes > MOST_CHARACTERS // 20:
                 raise TooLargeError
             return scope, self._factor_without_feature(
-                codes[v], [_aligned_factor(factor, (v, *scope)) for factor in touching]
+                codes[v], [_factor_on_scope(factor, (v, *scope)) for factor in touching]
             )
 
         order, _ = plan_scopes(list(cards), [scope for scope, _ in factors], cards)
@@ -303,8 +325,12 @@ class ScoreColumns:
             [cells.ravel()[c % cells.size] for _, cells in factors] for c in range(self.n_classes)
         ]
         return [
-            plus(
-                [text if isinstance(text, str) else number(text) for text in texts if text != "0e0"]
+            sql_sum(
+                [
+                    text if isinstance(text, str) else sql_number(text)
+                    for text in texts
+                    if text != "0e0"
+                ]
             )
             for texts in columns
         ]
@@ -319,18 +345,18 @@ class ScoreColumns:
         if not others:
             sums = log_sum_exp(logs, axis=0)
             for at in np.ndindex(result.shape):
-                texts = list(map(entry, list[float](logs[(slice(None), *at)].tolist())))
-                result[at] = lookup(code, texts, entry(float(sums[at])))
+                texts = list(map(sql_entry, list[float](logs[(slice(None), *at)].tolist())))
+                result[at] = case_by_code(code, texts, sql_entry(float(sums[at])))
             return result
         evidence = _columns_of_sums(self.query, others)
         tops = np.empty((1, *evidence.shape[1:]), dtype=object)
         for at in np.ndindex(tops.shape[1:]):
-            tops[0][at] = largest(
+            tops[0][at] = column_of_largest(
                 self.query, evidence[(slice(None), *at)].tolist(), f"{code} IS NOT NULL"
             )
-        shares = np.frompyfunc(lambda name, top: self.query.add(share(name, top)), 2, 1)(
-            evidence, tops
-        )
+        shares = np.frompyfunc(
+            lambda name, top: self.query.add_column(exp_of_difference(name, top)), 2, 1
+        )(evidence, tops)
         evidence, tops, shares = (
             np.broadcast_to(cells, shape) for cells in (evidence, tops, shares)
         )
@@ -338,21 +364,21 @@ class ScoreColumns:
             column = (slice(None), *at)
             values: list[float] = logs[column].tolist()
             terms = zip(values, list[str](shares[column]), strict=True)
-            masses = [f"{number(exp(value))}*{name}" for value, name in terms if exp(value)]
-            mass = self.query.add(plus(masses))
+            masses = [f"{sql_number(exp(value))}*{name}" for value, name in terms if exp(value)]
+            mass = self.query.add_column(sql_sum(masses))
             pairs = zip(list[str](evidence[column]), values, strict=True)
-            observed = [f"{name}+{entry(value)}" if value else name for name, value in pairs]
+            observed = [f"{name}+{sql_entry(value)}" if value else name for name, value in pairs]
             total = f"CASE WHEN {mass}>0 THEN {tops[column][0]}+LN({mass}) ELSE {IMPOSSIBLE} END"
-            result[at] = lookup(code, observed, total)
+            result[at] = case_by_code(code, observed, total)
         return result
 
 
-def _if_null(code: str, value: float) -> str:
+def _value_if_missing(code: str, value: float) -> str:
     """Return a number if a feature is missing, and 0 if not."""
-    return f"CASE WHEN {code} IS NULL THEN {number(value)} ELSE 0e0 END"
+    return f"CASE WHEN {code} IS NULL THEN {sql_number(value)} ELSE 0e0 END"
 
 
-def less_first(term: Term) -> Term:
+def relative_to_first_class(term: Term) -> Term:
     """Return a term less its value for the first class, if finite and if there is one per class."""
     if isinstance(term, Table) and np.isfinite(term.logs).all():
         return replace(term, logs=term.logs - term.logs[..., :1])
@@ -362,12 +388,12 @@ def less_first(term: Term) -> Term:
 def _nested_case(codes: Sequence[str], values: Array) -> str:
     """Return the look-up of values by codes, one per axis, of which the last entry is for NULL."""
     if not codes:
-        return entry(values.item())
+        return sql_entry(values.item())
     *texts, default = [_nested_case(codes[1:], values[i, ...]) for i in range(len(values))]
-    return lookup(codes[0], texts, default)
+    return case_by_code(codes[0], texts, default)
 
 
-def _aligned_factor(factor: Factor, scope: tuple[int, ...]) -> Cells:
+def _factor_on_scope(factor: Factor, scope: tuple[int, ...]) -> Cells:
     """Return a factor's cells with one axis per feature, of length 1 if it is not in the factor."""
     own, cells = factor
     order = sorted(range(len(own)), key=lambda i: scope.index(own[i]))
@@ -379,9 +405,11 @@ def _aligned_factor(factor: Factor, scope: tuple[int, ...]) -> Cells:
 def _columns_of_sums(query: Query, factors: Sequence[Cells]) -> Cells:
     """Return the names of columns that hold the sums; a term of several gets its own column."""
     result = np.empty(np.broadcast_shapes(*[cells.shape for cells in factors]), dtype=object)
-    name = np.frompyfunc(query.add, 1, 1)
+    name = np.frompyfunc(query.add_column, 1, 1)
     once = [cells if cells.size == result.size else name(cells) for cells in factors]
     broadcast = np.broadcast_arrays(*once)
     for at in np.ndindex(result.shape):
-        result[at] = query.add(plus([str(cells[at]) for cells in broadcast if cells[at] != ZERO]))
+        result[at] = query.add_column(
+            sql_sum([str(cells[at]) for cells in broadcast if cells[at] != ZERO])
+        )
     return result

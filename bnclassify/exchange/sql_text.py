@@ -14,7 +14,7 @@ from math import ceil, isfinite, isnan
 
 import numpy as np
 
-from ..numbers.cut_points import written_point
+from ..numbers.cut_points import point_as_text
 from .scorer import ColumnCoding
 
 MOST_CHARACTERS = 1_000_000
@@ -49,13 +49,13 @@ class Query:
         self.columns: dict[str, str] = {}
         self.stages: dict[str, int] = {}
         self.size = 0
-        self.source("CAST(0 AS DOUBLE PRECISION)")  # the column ZERO
+        self.source_column("CAST(0 AS DOUBLE PRECISION)")  # the column ZERO
 
-    def source(self, text: str) -> str:
+    def source_column(self, text: str) -> str:
         """Return the name of a column that is computed from the columns of the table."""
         return self._name_of_column(text, 1)
 
-    def add(self, text: str) -> str:
+    def add_column(self, text: str) -> str:
         """Return the name of a column that is computed from other columns."""
         if text in self.stages:  # the name of a column
             return text
@@ -93,7 +93,7 @@ class Query:
         return result
 
 
-def number(value: float) -> str:
+def sql_number(value: float) -> str:
     """Return a number as SQL, of type double in DuckDB."""
     if isnan(value):
         return "NULL"
@@ -101,15 +101,15 @@ def number(value: float) -> str:
     return text if "e" in text else f"{text}e0"
 
 
-def entry(value: float) -> str:
-    """Return an entry of a table as SQL, briefly; `lookup` gives it the type of another entry."""
+def sql_entry(value: float) -> str:
+    """Return an entry of a table as SQL, briefly; `case_by_code` sets the type of all entries."""
     if not isfinite(value):
-        return number(value)
+        return sql_number(value)
     text = f"{value:.12f}".rstrip("0").rstrip(".").replace("0.", ".", 1 if abs(value) < 1 else 0)
     return "0" if text in ("-0", "") else text
 
 
-def plus(texts: Sequence[str]) -> str:
+def sql_sum(texts: Sequence[str]) -> str:
     """Return a sum, in parentheses so that it is not nested deeply."""
     texts = list(texts) or ["0e0"]
     while len(texts) > 1:
@@ -118,7 +118,7 @@ def plus(texts: Sequence[str]) -> str:
     return texts[0]
 
 
-def lookup(code: str, texts: Sequence[str], default: str) -> str:
+def case_by_code(code: str, texts: Sequence[str], default: str) -> str:
     """Return the text at the position of a code, and the default if it is NULL or none of them."""
     cases = [f"WHEN {i} THEN {text} " for i, text in enumerate(texts) if text != default]
     if _PLAIN.fullmatch(default):  # so that all entries are read as DOUBLE PRECISION
@@ -126,9 +126,9 @@ def lookup(code: str, texts: Sequence[str], default: str) -> str:
     return f"CASE {code} {''.join(cases)}ELSE {default} END" if cases else default
 
 
-def limit(point: float) -> str:
+def sql_cut_point(point: float) -> str:
     """Return a cut point as SQL, clipped like numbers; DuckDB 1.3 rounds decimals otherwise."""
-    text = written_point(min(max(point, -_MOST), _MOST))
+    text = point_as_text(min(max(point, -_MOST), _MOST))
     # 15: number of characters of a number that any database reads exactly
     return f"{text}e0" if len(text) > 15 and "e" not in text else text
 
@@ -143,69 +143,71 @@ def case_by_intervals(name: str, points: Sequence[float], texts: Sequence[str]) 
             inner = points[i : i + size - 1]
             parts.append(case_by_intervals(name, inner, texts[i : i + size]))
     cases = zip(points[size - 1 :: size], parts, strict=False)
-    text = "".join(f"WHEN {name}<={limit(point)} THEN {part} " for point, part in cases)
+    text = "".join(f"WHEN {name}<={sql_cut_point(point)} THEN {part} " for point, part in cases)
     return f"CASE {text}ELSE {parts[-1]} END" if text else parts[-1]
 
 
-def largest(query: Query, names: Sequence[str], unless: str = "") -> str:
+def column_of_largest(query: Query, names: Sequence[str], unless: str = "") -> str:
     """Return the name of a column with the largest of several columns, NULL under a condition."""
     while len(names) > _BRANCHES:
         groups = [names[i : i + _BRANCHES] for i in range(0, len(names), _BRANCHES)]
-        names = [largest(query, group, unless) for group in groups]
+        names = [column_of_largest(query, group, unless) for group in groups]
     cases = [f"WHEN {unless} THEN NULL "] if unless else []
     for i, name in enumerate(names[:-1]):
         cases.append(
             f"WHEN {' AND '.join(f'{name}>={other}' for other in names[i + 1 :])} THEN {name} "
         )
-    return query.add(f"CASE {''.join(cases)}ELSE {names[-1]} END" if cases else names[-1])
+    return query.add_column(f"CASE {''.join(cases)}ELSE {names[-1]} END" if cases else names[-1])
 
 
-def share(name: str, top: str) -> str:
+def exp_of_difference(name: str, top: str) -> str:
     """Return exp(name - top), for a difference of at most 0."""
     return f"CASE WHEN {name}-{top}< -{MOST_ODDS} THEN 0e0 ELSE EXP({name}-{top}) END"
 
 
-def is_text(column: ColumnCoding) -> bool:
+def is_compared_as_text(column: ColumnCoding) -> bool:
     """Whether the values of a column are compared as text."""
-    return column.cuts is None and not column.is_number and not are_numbers(column.known)
+    return (
+        column.cuts is None and not column.is_number and not are_compared_as_numbers(column.known)
+    )
 
 
-def raw_value(column: ColumnCoding) -> str:
+def raw_column_value(column: ColumnCoding) -> str:
     """Return the value of a column as it is in the table."""
-    return f"r.{quoted(str(column.name))}"
+    return f"r.{quoted_identifier(str(column.name))}"
 
 
-def as_text(column: ColumnCoding) -> str:
+def column_as_text(column: ColumnCoding) -> str:
     """Return the value of a column as text."""
-    return f"CAST({raw_value(column)} AS VARCHAR)"
+    return f"CAST({raw_column_value(column)} AS VARCHAR)"
 
 
-def are_numbers(labels: Sequence[Hashable]) -> bool:
+def are_compared_as_numbers(labels: Sequence[Hashable]) -> bool:
     """Whether labels are numbers or bools: compared as numbers, of any type in the database."""
     are_flags = all(isinstance(label, bool) for label in labels)
-    return len(labels) > 0 and (are_flags or all(map(_is_exact, labels)))
+    return len(labels) > 0 and (are_flags or all(map(_is_exact_in_databases, labels)))
 
 
-def _is_exact(label: Hashable) -> bool:
+def _is_exact_in_databases(label: Hashable) -> bool:
     """Whether a label is a number that databases read as the same float."""
     if type(label) is int:
         return abs(label) < 2**53
     return type(label) is float and (label == 0 or 1e-100 < abs(label) < 1e100)
 
 
-def as_literal(label: Hashable) -> str:
+def number_literal(label: Hashable) -> str:
     """Return a label that is compared as a number as a constant."""
     return repr(int(label) if isinstance(label, bool) else label)
 
 
-def words_of(label: Hashable) -> list[str]:
+def texts_of_label(label: Hashable) -> list[str]:
     """Return how databases write a label as text."""
     if isinstance(label, bool):
         return ["true", "True", "t", "1"] if label else ["false", "False", "f", "0"]
     return [str(label)]
 
 
-def literals(labels: Sequence[Hashable]) -> list[str]:
+def label_literals(labels: Sequence[Hashable]) -> list[str]:
     """Return labels as constants of one type."""
     if all(isinstance(label, bool) for label in labels):
         return [str(label).upper() for label in labels]
@@ -213,16 +215,16 @@ def literals(labels: Sequence[Hashable]) -> list[str]:
         return list(map(str, labels))
     if all(type(label) in (int, float) for label in labels):
         return [f"CAST({label!r} AS DOUBLE PRECISION)" for label in labels]
-    return [literal(str(label)) for label in labels]
+    return [text_literal(str(label)) for label in labels]
 
 
-def literal(text: str) -> str:
+def text_literal(text: str) -> str:
     """Return text as a constant."""
     doubled = text.replace("'", "''")
     return f"'{doubled}'"
 
 
-def quoted(name: str) -> str:
+def quoted_identifier(name: str) -> str:
     """Return a name as an identifier."""
     doubled = name.replace('"', '""')
     return f'"{doubled}"'
@@ -243,39 +245,39 @@ _ENDS = " OR ".join(f"{{0}} LIKE '%e{sign}{digit}__'" for digit in "01" for sign
 _FEW_DIGITS = f"LENGTH({{0}})<=100 AND ({_ENDS})"
 
 
-def clean(query: Query, column: ColumnCoding) -> str:
+def cleaned_column(query: Query, column: ColumnCoding) -> str:
     """Return a feature's column as text, or as a number that is NULL for other text, by name."""
-    if is_text(column):
-        return query.source(f"{as_text(column)}||''")  # without collation in SQLite
-    if query.typed and is_simple(column):
-        return query.source(typed_value(column))
-    text = query.source(f"LOWER(TRIM({as_text(column)},' \t\n\r\f\v'))")
-    digits = query.add(
+    if is_compared_as_text(column):
+        return query.source_column(f"{column_as_text(column)}||''")  # without collation in SQLite
+    if query.typed and is_read_as_it_is(column):
+        return query.source_column(typed_column_value(column))
+    text = query.source_column(f"LOWER(TRIM({column_as_text(column)},' \t\n\r\f\v'))")
+    digits = query.add_column(
         f"CASE WHEN SUBSTR({text},1,1) IN ('+','-') THEN SUBSTR({text},2) ELSE {text} END"
     )
-    kind = query.add(kind_of(column, text, digits))
+    kind = query.add_column(kind_of_text(column, text, digits))
     # PostgreSQL needs text of flags.
-    value = as_text(column) if _may_be_flag(column) else raw_value(column)
-    return query.add(number_of(column, text, kind, query.source(value)))
+    value = column_as_text(column) if _may_hold_booleans(column) else raw_column_value(column)
+    return query.add_column(number_of_text(column, text, kind, query.source_column(value)))
 
 
-def is_simple(column: ColumnCoding) -> bool:
+def is_read_as_it_is(column: ColumnCoding) -> bool:
     """Whether a typed column is read as it is; of booleans, databases have several forms."""
     return not any(isinstance(label, bool) for label in column.known)
 
 
-def typed_value(column: ColumnCoding) -> str:
+def typed_column_value(column: ColumnCoding) -> str:
     """Return the value of a column that has the type of its levels; NaN and infinity are NULL."""
-    if is_text(column):
-        return raw_value(column)
-    number = f"CAST({raw_value(column)} AS DOUBLE PRECISION)"
+    if is_compared_as_text(column):
+        return raw_column_value(column)
+    number = f"CAST({raw_column_value(column)} AS DOUBLE PRECISION)"
     # NaN is above all numbers in DuckDB and PostgreSQL. A level is never infinite.
     is_level = column.cuts is None and not column.is_number
     return number if is_level else f"CASE WHEN ABS({number}) <= {_LARGEST} THEN {number} END"
 
 
-def kind_of(column: ColumnCoding, text: str, digits: str) -> str:
-    """Return what a text and its unsigned form represent, as `number_of` reads it, or NULL.
+def kind_of_text(column: ColumnCoding, text: str, digits: str) -> str:
+    """Return what a text and its unsigned form represent, as `number_of_text` reads it, or NULL.
 
     A text represents a number if its digits, as zeros, make one of a few forms.
     """
@@ -290,13 +292,13 @@ def kind_of(column: ColumnCoding, text: str, digits: str) -> str:
     ]
     of_number = f"CASE WHEN {' WHEN '.join(cases)} ELSE 3 END"
     kinds = [f"LENGTH({digits})<=300 AND {form} IN ({_FORMS}) THEN {of_number}"]
-    kinds += [f"{text} IN ('true','t') THEN 4 WHEN {text} IN ('false','f') THEN 5"] * _may_be_flag(
-        column
-    )
+    kinds += [
+        f"{text} IN ('true','t') THEN 4 WHEN {text} IN ('false','f') THEN 5"
+    ] * _may_hold_booleans(column)
     return f"CASE WHEN {' WHEN '.join(kinds)} END"
 
 
-def number_of(column: ColumnCoding, text: str, kind: str, value: str) -> str:
+def number_of_text(column: ColumnCoding, text: str, kind: str, value: str) -> str:
     """Return the number, given its text, its kind and the value to read.
 
     Numbers from 1e200 are 1e300, and those nearer to 0 than 1e-199 are 1e-120, because PostgreSQL
@@ -304,9 +306,9 @@ def number_of(column: ColumnCoding, text: str, kind: str, value: str) -> str:
     """
     huge = f"CASE WHEN {text} LIKE '-%' THEN -{_HUGE} ELSE {_HUGE} END"
     numbers = {1: f"CAST({value} AS DOUBLE PRECISION)", 2: _TINY, 3: huge, 4: "1e0", 5: "0e0"}
-    kept = [i for i in numbers if i != 4 or _may_be_flag(column)]
+    kept = [i for i in numbers if i != 4 or _may_hold_booleans(column)]
     return f"CASE {kind} {' '.join(f'WHEN {i} THEN {numbers[i]}' for i in kept)} END"
 
 
-def _may_be_flag(column: ColumnCoding) -> bool:
+def _may_hold_booleans(column: ColumnCoding) -> bool:
     return bool(column.known) and {*column.known} <= {0, 1}

@@ -23,7 +23,7 @@ from ..model.model import Model
 from ..model.recipes import Tally
 from ..reading.families import members
 from ..scores.evaluate import scores_at
-from .notation import Reader, UnregisteredError, Writer, can_write, lines_of
+from .notation import Reader, UnregisteredError, Writer, can_save_step, json_lines_of
 
 _FORMAT = "bnclassify model"
 _VERSION = 6
@@ -71,12 +71,16 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     diabetes    no   yes
     0         0.13  0.87
     """
-    model, file, writer = check_model(x), as_path(path), Writer()
+    model, file, writer = check_model(x), check_path(path), Writer()
     try:
         written = writer.write(model, "x")
-        content = {"format": _FORMAT, "version": _VERSION, "written_by": _this_package()}
+        content = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "written_by": _package_and_version(),
+        }
         content |= {"shared": writer.shared, "model": written}
-        text = "".join(lines_of(content))
+        text = "".join(json_lines_of(content))
     except UnregisteredError as error:
         raise TypeError(
             f"x must consist of classes that files know; got {error}. Decorate this class with "
@@ -92,7 +96,7 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
             "and refit the model."
         ) from error
     steps = () if model.recipe is None else (model.recipe.structure, model.recipe.parameters)
-    lost = [step.name for step in steps if step is not None and not can_write(step)]
+    lost = [step.name for step in steps if step is not None and not can_save_step(step)]
     if lost:
         warn(
             f"{listed(lost)} uses a function or class that is not of this package, and a file "
@@ -138,7 +142,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     >>> predict(again, car).equals(predict(model, car))
     True
     """
-    file, source = as_path(path), os.fspath(path)
+    file, source = check_path(path), os.fspath(path)
     hint = "Use read_bif for files of write_bif." if file.suffix == ".bif" else ""
     with file.open("rb") as opened:
         start = opened.read(4096)
@@ -149,16 +153,18 @@ def load(path: str | os.PathLike[str]) -> Model:
     try:
         written: dict[str, object] = json.loads(file.read_bytes().decode("utf-8", "surrogatepass"))
         writer = written.get("written_by", "another bnclassify")
-        if writer != _this_package():
-            reason = f"the file was written by {str(writer)[:60]}, and this is {_this_package()}"
+        if writer != _package_and_version():
+            reason = (
+                f"the file was written by {str(writer)[:60]}, and this is {_package_and_version()}"
+            )
         if written.get("version") != _VERSION or type(written.get("version")) is not int:
-            reason = "the file has another format" if writer == _this_package() else reason
+            reason = "the file has another format" if writer == _package_and_version() else reason
             hint = "Use the bnclassify that wrote the file, or fit the model again."
             raise ValueError(
                 must_be("the format", f"version {_VERSION}", written.get("version"), hint)
             )
         model = _read_model(written)
-        _try_out(model)
+        _check_consistency(model)
     except RecursionError:
         raise ValueError(f"{source}: {reason}: it is nested too deeply") from None
     except Exception as error:  # any error of inconsistent parts
@@ -166,7 +172,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     return model
 
 
-def _this_package() -> str:
+def _package_and_version() -> str:
     """Return the name and the version of this package."""
     from importlib.metadata import version  # slow to import
 
@@ -183,13 +189,13 @@ def _read_model(written: dict[str, object]) -> Model:
     return model
 
 
-def _try_out(x: Model) -> None:
+def _check_consistency(x: Model) -> None:
     """Raise an error unless the parts of a model are consistent."""
     repr(x)
-    _try_names(x)
-    _try_intervals(x)
+    _check_feature_names(x)
+    _check_intervals_of_levels(x)
     for member in members(x) if "members" in x.__dataclass_fields__ else ():
-        _try_out(member)
+        _check_consistency(member)
     for name, table in x.distributions() if isinstance(x, CountedModel) else ():
         sums = table.sum(axis=0) if len(table) else 1.0  # the table of a number is empty
         # 1e-6: largest difference of a sum from 1; those of `lp` are more precise
@@ -197,10 +203,11 @@ def _try_out(x: Model) -> None:
             raise ValueError(f"the probabilities of {shown(name)} do not sum to 1")
     if not x.fitted:
         return
-    _try_tables(x)
+    _check_shapes_of_tables(x)
     tally = x.learned.get("counts")
     if isinstance(tally, Tally) and tally.prior is not None:
-        _try_tables(replace(check_counted(x).tabulate(tally)))  # which checks the tables
+        # replace checks the tables
+        _check_shapes_of_tables(replace(check_counted(x).tabulate(tally)))
     with suppress(
         ValueError, OverflowError
     ):  # if it requires every feature, or pandas refuses its labels
@@ -208,7 +215,7 @@ def _try_out(x: Model) -> None:
         predict(x, pd.DataFrame([[None] * len(names)], columns=names))
 
 
-def _try_names(x: Model) -> None:
+def _check_feature_names(x: Model) -> None:
     """Raise an error unless the features are columns that the recipe used."""
     known = None if x.recipe is None else x.recipe.columns or x.recipe.seen
     strange = [name for name in x.features if known is not None and name not in known]
@@ -216,7 +223,7 @@ def _try_names(x: Model) -> None:
         raise ValueError(f"the recipe has no {listed(strange)}")
 
 
-def _try_intervals(x: Model) -> None:
+def _check_intervals_of_levels(x: Model) -> None:
     """Raise unless the levels of discretized features are the intervals of the discretizer."""
     if x.discretizer is None or x.preparation is None or x.levels is None:
         return
@@ -230,7 +237,7 @@ def _try_intervals(x: Model) -> None:
             raise ValueError(f"the cut points of {shown(name)} do not fit its levels")
 
 
-def _try_tables(x: Model) -> None:
+def _check_shapes_of_tables(x: Model) -> None:
     """Raise unless tables fit the levels, in a row with the first level, or 0, of each feature.
 
     In a second row, all values are missing.
@@ -242,7 +249,7 @@ def _try_tables(x: Model) -> None:
             raise ValueError("tables do not fit the classes")
 
 
-def as_path(path: object) -> Path:
+def check_path(path: object) -> Path:
     """Return the name of a file, or raise a TypeError."""
     return Path(Instance(str | os.PathLike, "the name of a file").check("path", path))
 

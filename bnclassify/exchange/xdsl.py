@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 import numpy as np
 
 from ..base.arrays import Array
-from ..base.checks import available
-from ..base.messages import listed, repeated, shown
-from .file_tables import Families, Variables, add_cells, normalize_rows
+from ..base.checks import options_sentence
+from ..base.messages import listed, repeated_items, shown
+from .file_tables import Families, Variables, add_cells, normalize_distributions
 
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:[\s\S]{0,1000}?<)?smile\b")
 
@@ -52,7 +52,7 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
     for node in nodes:
         fail = partial(_raise_about_node, source, node)
         labels = tuple(state.get("id", "") for state in node.findall("state"))
-        if not labels or repeated(labels):
+        if not labels or repeated_items(labels):
             fail(f"must have labels that all differ; got {listed(labels)}.")
         if node.get("id") in variables:
             fail("is declared twice.")
@@ -75,9 +75,9 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
             if name not in variables:
                 fail(
                     f"must have chance nodes as parents; got {shown(name)}. "
-                    f"{available(name, variables)}"
+                    f"{options_sentence(name, variables)}"
                 )
-        if twice := repeated(family):
+        if twice := repeated_items(family):
             fail(f"must have different parents, and not itself; got {shown(twice[0])} twice.")
         cells = add_cells(cells, family, variables, fail)
         families[family[0]] = family, _table_of_node(node, family, variables, source)
@@ -90,7 +90,7 @@ def _chance_nodes(network: ElementTree.Element, source: str) -> list[ElementTree
         raise ValueError(
             f"{source} must be a Bayesian network; got a dynamic one. Unroll it in GeNIe."
         )
-    nodes = [node for part in network.findall("nodes") for node in _nodes_in(part)]
+    nodes = [node for part in network.findall("nodes") for node in _nodes_in_part(part)]
     for node in nodes:
         if node.tag not in ("cpt", "deterministic"):
             what, remedy = _REFUSED.get(node.tag, (f"a node of type {node.tag}", _TO_TABLE))
@@ -100,10 +100,10 @@ def _chance_nodes(network: ElementTree.Element, source: str) -> list[ElementTree
     return nodes
 
 
-def _nodes_in(part: ElementTree.Element) -> Iterator[ElementTree.Element]:
+def _nodes_in_part(part: ElementTree.Element) -> Iterator[ElementTree.Element]:
     for node in part:
         if node.tag == "submodel":
-            yield from _nodes_in(node)
+            yield from _nodes_in_part(node)
         elif node.find("state") is not None or node.tag in _REFUSED:
             yield node
 
@@ -143,5 +143,5 @@ def _table_of_node(
             got = f"{len(words):,} words, such as {listed(words, 3)}"
             fail(f"must have {prod(shape):,} probabilities; got {got}.")
         rows = np.array(numbers).reshape(configurations, shape[0])
-        normalize_rows(rows, family, labels, fail)
+        normalize_distributions(rows, family, labels, fail)
     return rows.T.reshape(shape)

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, Literal
 
 from ..additive.pairs import Pairs, check_pairs
-from ..additive.tabulate import as_sum
-from ..base.calls import check_arguments, guided, parameters_of, showing_progress
+from ..additive.tabulate import as_sum_of_effects
+from ..base.calls import call_advice, check_arguments, parameters_of, showing_progress
 from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_name, check_names
 from ..base.messages import did_you_mean, listed, shown, warn
 from ..base.parallel import check_jobs, using_jobs
@@ -34,7 +34,7 @@ _MOST_FEATURES = 1000
 """Number of features from which the default recipe takes long."""
 
 
-@guided("Pass the prior by name: bnc(dag_learner, class_var, dataset, smooth=1).")
+@call_advice("Pass the prior by name: bnc(dag_learner, class_var, dataset, smooth=1).")
 def bnc(
     dag_learner: Learner | Callable[..., Model] | None = None,
     class_var: Hashable = REQUIRED,
@@ -218,7 +218,7 @@ def bnc(
         structure, rows = learn_structure(learner, class_var, data, options, preparing)
         fitted = _fit_structure(structure, rows, lp_args, chosen=chosen, **facts)
         fitted = with_refits(fitted, data, draws=draws) if interval else fitted
-        return as_sum(fitted, data, pairs) if additive else fitted
+        return as_sum_of_effects(fitted, data, pairs) if additive else fitted
 
 
 def _in_order(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any]:

@@ -9,10 +9,10 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from ..base.calls import guided, progress_bar
+from ..base.calls import call_advice, progress_bar
 from ..base.checks import Flag, Instance, Names, OneOf, Optional, Seed, Whole, check_rng
 from ..base.immutable import record
-from ..base.messages import listed, plain, shown, warn
+from ..base.messages import listed, shown, to_python_scalar, warn
 from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.frame import check_levels
 from ..frames.opening import InFull, InParts, open_data, with_groups
@@ -51,7 +51,7 @@ OneOrSeveral = TypeVar(
 
 
 @record
-@guided("Pass the prior by name: lp(x, dataset, smooth=1).")
+@call_advice("Pass the prior by name: lp(x, dataset, smooth=1).")
 def lp(
     x: OneOrSeveral,
     dataset: InFull | InParts,
@@ -216,7 +216,10 @@ def lp(
     given |= {"numbers": numbers, "subsumption": subsumption}
     given |= {"missing": None if missing == "available" else missing}
     given = {name: value for name, value in given.items() if value is not None}
-    settings = {name: dict(v) if isinstance(v, Mapping) else plain(v) for name, v in given.items()}
+    settings = {
+        name: dict(v) if isinstance(v, Mapping) else to_python_scalar(v)
+        for name, v in given.items()
+    }
     if (method.draws or folds) and not isinstance(rng, np.random.Generator | None):
         settings["rng"] = rng
     step = Step("lp", lp, settings, draws=True)
@@ -356,7 +359,7 @@ def _fit_alone(
         )
     if fitted.recipe is not None:
         fitted = replace_unchecked(
-            fitted, recipe=replace(fitted.recipe, rows=TrainingRows.of(rows, x.targets))
+            fitted, recipe=replace(fitted.recipe, rows=TrainingRows.of_data(rows, x.targets))
         )
     if not (isinstance(dataset, Countable) and dataset.targets):  # the caller has issued warnings
         warn_of_rows(fitted, len(rows))
@@ -404,4 +407,4 @@ def rows_to_learn_from(model: Model, dataset: Opened[Any], method: Method = PLAI
     check_levels(schema, (name for name in schema.columns if name not in model.densities))
     # methods that use rows can skip rows of weight 0
     rows = data.all_rows if takes_all and isinstance(data, TrainingData) else data
-    return rows.coded(schema).counting()
+    return rows.coded_by(schema).with_positive_weights()

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from ..base.calls import progress_bar
 from ..base.checks import Seed, Whole
-from ..base.messages import silently
+from ..base.messages import silencing_warnings
 from ..frames.dataset import Dataset
 from ..frames.frame import Frame
 from ..frames.opening import open_data
@@ -43,7 +43,7 @@ def with_refits(
         "unseen": "missing",
         "rng": rng,
     }
-    with silently():  # warnings of folds, which name arguments of cv
+    with silencing_warnings():  # warnings of folds, which name arguments of cv
         plan = plan_rounds(models, dataset, k=draws, groups=groups, columns="same", **options)
     with progress_bar(progress, total=draws, desc="refits", unit=" models") as bar:
         found = list(plan.evaluate(models, _refits_of, dag=True, bar=bar))

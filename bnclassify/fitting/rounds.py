@@ -203,7 +203,7 @@ def plan_rounds(
             names = [name for name in names if name != folds]
         parts = cast("Partitions", training_data(models, opened, names, dag=dag, lenient=lenient))
         plan = _plan_parts(parts, opened, k, repeats, folds, rng)
-        counts = parts.hidden if lenient else counts
+        counts = parts.unseen_counts if lenient else counts
     else:
         data = cast("TrainingData", training_data(models, opened, names, dag=dag))
         if lenient:
@@ -324,7 +324,7 @@ def _hide_in_parts(models: Mapping[Any, Model], data: Partitions) -> Partitions:
         for name in [name for name in model.features if name not in model.densities]:
             labels = model.levels_by_name[name]
             known[name] = tuple([label for label in labels if label in known.get(name, labels)])
-    return data.hiding({name: known[name] for name in data.columns if name in known})
+    return data.with_known_levels({name: known[name] for name in data.columns if name in known})
 
 
 def training_data(
@@ -373,7 +373,7 @@ def training_data(
         data, [name for name in data.columns if name not in raw or name in targets], targets
     )
     if warns and len(targets) == 1 and data.incomplete[data.positions[targets[0]]]:
-        unknown = data.select(targets).add_up(lambda rows: np.count_nonzero(rows.codes < 0))
+        unknown = data.select(targets).sum_over_parts(lambda rows: np.count_nonzero(rows.codes < 0))
         if unknown < len(data):  # none is left otherwise, which is an error below
             warn(f"{unknown} of {len(data)} rows have no class {shown(targets[0])} and are ignored")
     return read_training(data, targets, known=dict.fromkeys(raw, ()), warns=False)
@@ -436,7 +436,7 @@ def _plan_parts(
         drawn: list[Any] = [HashedFolds(names, k, seed, split) for seed in seeds]
     else:
         codes = dataset.read(Columns([column]))
-        counts = codes.add_up(
+        counts = codes.sum_over_parts(
             lambda rows: np.bincount(rows.codes[0][rows.codes[0] >= 0], minlength=rows.cards[0])
         )
         labels = tuple(

@@ -24,7 +24,7 @@ from ..learners.fixed import anb, nb
 from ..model.arguments import check_bnc
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe, Step
-from ..numbers.cut_points import table_of
+from ..numbers.cut_points import database_table_of
 from ..numbers.discretizer import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..recipe import default
@@ -86,13 +86,13 @@ def _learn_raw(
     names = _named_features(options)
     keep = "parents" in options
     data: Any
-    if (table := table_of(dataset)) is not None:
+    if (table := database_table_of(dataset)) is not None:
         preparation, data, seen = prepare_table(table, class_var, names, preparing, keep=keep)
     else:
         raw, seen = _read_raw(class_var, dataset, names, preparing)
         if preparing.is_default:
             raw = rows_as_cases(raw)
-        labeled = raw.requiring(class_var) if preparing.is_default else raw
+        labeled = raw.rows_with_known(class_var) if preparing.is_default else raw
         preparation = preparing.learn(labeled if len(labeled) else raw, class_var)
         data = _prepare_for_learner(
             raw,
@@ -183,7 +183,7 @@ def _prepare_for_learner(
         # With intentionally narrow intervals.
         fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()
         others = prepared.select([name for name in prepared.columns if name not in fine])
-        warn_of_columns(others, class_var, raw.requiring(class_var))
+        warn_of_columns(others, class_var, raw.rows_with_known(class_var))
         if not features:
             warn_of_no_features(class_var)
     return prepared

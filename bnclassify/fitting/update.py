@@ -8,13 +8,13 @@ from functools import partial, reduce
 from operator import add
 from typing import Any, Literal, TypeVar, cast
 
-from ..base.arrays import added
-from ..base.calls import guided
+from ..base.arrays import sum_nested
+from ..base.calls import call_advice
 from ..base.checks import Instance, ListOf, OneOf
 from ..base.messages import shown
 from ..counts.contingency import Recoding
 from ..frames.dataset import Countable, Opened
-from ..frames.labels import united
+from ..frames.labels import united_levels
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns
 from ..model.arguments import as_model, check_fitted
@@ -30,7 +30,7 @@ _TABLES = ("cpts", "class_cpts", "priors", "superparents", "children")
 """The fields that hold the tables of models."""
 
 
-@guided("The class is a column of the data: update(x, dataset).")
+@call_advice("The class is a column of the data: update(x, dataset).")
 def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] = "same") -> M:
     """Add rows to the training data of the parameters of a model.
 
@@ -87,14 +87,14 @@ def _add_rows(x: Model, dataset: Opened[Any]) -> Model:
     def add_to(part: Model) -> Model:
         tally = check_counted(part).tally()
         grown = pooled(part, [tally.counts, check_counted(part).count_all(rows, tally.prior)])
-        return of_rows(grown, part, TrainingRows.of(rows, part.targets))
+        return of_rows(grown, part, TrainingRows.of_data(rows, part.targets))
 
-    return of_rows(x.map_parts(add_to), x, TrainingRows.of(rows, x.targets))
+    return of_rows(x.map_parts(add_to), x, TrainingRows.of_data(rows, x.targets))
 
 
 def _levels_of(x: Model, dataset: Opened[Any]) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the levels of variables in data, or of a model that cuts or merges the column."""
-    fixed = set() if x.preparation is None else x.preparation.fixed
+    fixed = set() if x.preparation is None else x.preparation.fixed_columns
     names = [name for name in x.variables if name not in fixed]
     known = None if dataset.in_parts else x.levels_by_name
     numeric = [name for name in names if name in x.densities]
@@ -206,7 +206,7 @@ def of_rows(x: Model, *sources: Model | TrainingRows) -> Model:
 def pooled(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model:
     """Return the model of rows that were counted apart."""
     return check_counted(x).tabulate(
-        Tally(added(counts), check_counted(x).tally().prior).narrowed()
+        Tally(sum_nested(counts), check_counted(x).tally().prior).narrowed()
     )
 
 
@@ -237,7 +237,7 @@ def unite(
     """Unite the levels of the same variables, in order."""
     known, *others = map(dict, levels)
     for more in others:
-        known = {name: united(name, labels, more[name]) for name, labels in known.items()}
+        known = {name: united_levels(name, labels, more[name]) for name, labels in known.items()}
     return known
 
 

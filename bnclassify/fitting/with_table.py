@@ -12,21 +12,21 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from ..base.arrays import Array, Mask
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Instance, OneOf, Optional, Real, must_be
 from ..base.immutable import record
-from ..base.messages import listed, plain, shown
+from ..base.messages import listed, shown, to_python_scalar
 from ..frames.dataset import Countable
 from ..frames.schema import Known
 from ..learners.fixed import fixed_again, network_with_families
-from ..model.arguments import check_model, check_tables
+from ..model.arguments import check_fitted_graph, check_model
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import A_NETWORK, Step, Tally
 from ..network.classifiers import BNC, Graph
-from ..network.em import complete_classes, expect
+from ..network.em import complete_classes, expected_counts
 from ..network.families import Family
 from ..network.priors import MOST_ESS, Given
-from ..reading.families import position_of
+from ..reading.families import position_of_variable
 
 X = TypeVar("X", bound=Model)
 
@@ -68,11 +68,11 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     >>> predict(with_table(model, "safety", table), car.head(1), prob=True).round(6)["acc"].item()
     0.0
     """
-    network = check_tables(x := cast("X", check_model(x)), "with_table")
+    network = check_fitted_graph(x := cast("X", check_model(x)), "with_table")
     if network is not x:
         expected = "a single network, whose tables are used unchanged"
         raise TypeError(must_be("x", expected, x, f"Fit one: {A_NETWORK}."))
-    family = network.families[position_of(network, variable)]
+    family = network.families[position_of_variable(network, variable)]
     if variable in network.densities:
         raise TypeError(
             must_be("variable", "a variable with a table", variable, "Numbers have densities.")
@@ -115,12 +115,12 @@ def table_again(
     """Estimate the parameters of a structure, and replace a table again."""
     fitted: Graph = parameters(x, dataset, rng=rng)
     array = np.array(table, dtype=np.float64)
-    if (fitted.cpts or ())[position_of(fitted, variable)].shape != array.shape:
+    if (fitted.cpts or ())[position_of_variable(fitted, variable)].shape != array.shape:
         raise ValueError(f"{shown(variable)} must have the parents of the given table")
     return _with_replaced_table(fitted, variable, array)
 
 
-@guided("Pass options by name: from_tables(class_var, tables, rows=100).")
+@call_advice("Pass options by name: from_tables(class_var, tables, rows=100).")
 def from_tables(
     class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame], *, rows: float | None = None
 ) -> BNC:
@@ -191,7 +191,7 @@ def from_tables(
         parents[name] = () if names == (None,) else names
         for parent in parents[name]:
             OneOf(tables, "a variable with a table").check(f"a parent of {shown(name)}", parent)
-    levels = {name: tuple(map(plain, frame.index)) for name, frame in tables.items()}
+    levels = {name: tuple(map(to_python_scalar, frame.index)) for name, frame in tables.items()}
     structure = network_with_families(
         class_var, parents, Step("from_tables", fixed_again), origin="tables"
     )
@@ -205,7 +205,7 @@ def from_tables(
 def _as_counts(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...]:
     """Return the counts of rows in the proportions of a network: P(parents) · table · rows."""
     unknown = complete_classes(np.full((len(x.variables), 1), -1), x.cards)
-    joint, _ = expect(x.scopes, tables, unknown)
+    joint, _ = expected_counts(x.scopes, tables, unknown)
     # 1e-9: share of rows with a parent configuration of probability 0, whose column stays as it is
     shares = [np.maximum(table.sum(axis=0), 1e-9) for table in joint]
     return tuple([rows * share * table for share, table in zip(shares, tables, strict=True)])

@@ -8,16 +8,16 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Codes
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import check_columns, check_name
 from .coded_columns import CodedColumn, Finding
 from .columns import column_arrays
 from .dataset import Dataset, Opened
-from .findings import drop, find, float_class
+from .findings import code_to_drop, column_findings, float_class_finding
 from .frame import Frame
-from .numeric import EITHER, FLOATS, MAKE_FINITE, TIMES, advice_on, how_to_label
+from .numeric import EITHER, FLOATS, MAKE_FINITE, TIMES, conversion_advice, how_to_label
 from .opening import InFull, open_data
-from .row_findings import equal_rows, find_frequencies, missing_together
+from .row_findings import count_equal_rows, find_frequencies, find_missing_together
 
 _READABLE = (*FLOATS, "string", "boolean", "integer", "categorical", "empty")
 """Inferred types of columns that are categories or numbers."""
@@ -26,7 +26,7 @@ _ROWS = "(rows)"
 """The entry of a finding about rows in place of the name of a column."""
 
 
-@guided("Pass the class by name: check_data(dataset, class_var=name).")
+@call_advice("Pass the class by name: check_data(dataset, class_var=name).")
 def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     """List what is odd about a table, and what to do about it.
 
@@ -114,24 +114,27 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
         read[class_var] = read[class_var].with_values(read[class_var].numbers)
         classes = read[class_var].codes[0]
     columns = [
-        _as_column(name, data, classes, class_var, rows.types) for name, data in read.items()
+        _column_with_class(name, data, classes, class_var, rows.types)
+        for name, data in read.items()
     ]
     counts = find_frequencies(columns)
     for column in columns:
         is_float = column.is_class and rows.types.get(column.name) in FLOATS and bool(column.levels)
         own: Iterable[Finding] = (
-            [float_class(column.name, column.levels)] if is_float else find(column)
+            [float_class_finding(column.name, column.levels)]
+            if is_float
+            else column_findings(column)
         )
         found[column.name] += (
             [counts] if counts is not None and counts.column == column.name else own
         )
-    for finding in missing_together(columns):
+    for finding in find_missing_together(columns):
         found[finding.column].append(finding)
     listed_findings = [finding for findings in found.values() for finding in findings]
-    listed_findings += _in_rows(read)
+    listed_findings += _find_equal_rows(read)
     return pd.DataFrame(
         [
-            (f.column, f.finding, f.remedy or f"Drop it, with {drop([f.column])}")
+            (f.column, f.finding, f.remedy or f"Drop it, with {code_to_drop([f.column])}")
             for f in listed_findings
         ],
         columns=["column", "finding", "remedy"],
@@ -139,10 +142,10 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     )
 
 
-def _in_rows(read: Mapping[Hashable, Dataset]) -> list[Finding]:
+def _find_equal_rows(read: Mapping[Hashable, Dataset]) -> list[Finding]:
     """Return the finding that rows are equal, if they are so more often than by chance."""
     numbers = {name: x for data in read.values() for name, x in data.numbers.items()}
-    equal = equal_rows([data.codes[0] for data in read.values()], numbers)
+    equal = count_equal_rows([data.codes[0] for data in read.values()], numbers)
     if not equal:
         return []
     text = f"{max(equal.values()):,} rows equal an earlier row, but not by chance"
@@ -152,7 +155,7 @@ def _in_rows(read: Mapping[Hashable, Dataset]) -> list[Finding]:
     return [Finding(_ROWS, text, remedy)]
 
 
-def _as_column(
+def _column_with_class(
     name: Hashable,
     data: Dataset,
     classes: Codes | None,
@@ -188,7 +191,7 @@ def _read_for_findings(
     if kind not in _READABLE:
         advice = how_to_label(name)
         if not (is_class and kind in TIMES):
-            advice = advice_on(kind, EITHER, name, column_arrays(part.frame)[0][0])
+            advice = conversion_advice(kind, EITHER, name, column_arrays(part.frame)[0][0])
         found.append(Finding(name, f"{kind} values", advice.rstrip("."), serious=True))
         return None
     return part.read_raw(None, [name])

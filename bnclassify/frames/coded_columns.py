@@ -45,7 +45,7 @@ class CodedColumn(NamedTuple):
     is_category: bool = False
     can_copy: bool = True
 
-    def taken(self, rows: slice) -> CodedColumn:
+    def take_rows(self, rows: slice) -> CodedColumn:
         """Return the column in some of the rows."""
         numbers = None if self.numbers is None else self.numbers[rows]
         classes = None if self.classes is None else self.classes[rows]

@@ -12,19 +12,24 @@ import pandas as pd
 from pandas.api.types import is_extension_array_dtype
 
 from ..base.arrays import ArrayOf, Positions
-from ..base.messages import listed, plain, shown, warn
+from ..base.messages import listed, shown, to_python_scalar, warn
 from .coded_columns import CodedColumn, Finding
 from .dataset import Dataset
-from .findings import are_dull, candidates, find, sentences
+from .findings import (
+    can_only_copy_class,
+    column_findings,
+    columns_that_may_copy_class,
+    sentences_about_findings,
+)
 from .foreign import categories_of_arrow
 from .numeric import (
     CATEGORICAL,
     EITHER,
     FLOATS,
     ArrayLike,
-    advice_on,
+    column_and_type,
+    conversion_advice,
     is_dictionary,
-    typed,
     without_decimals,
 )
 from .row_findings import MOST_COLUMNS, find_frequencies
@@ -46,7 +51,7 @@ def column_arrays(frame: pd.DataFrame) -> tuple[list[ArrayLike], list[str]]:
             if is_dictionary(array.dtype):
                 arrays[i] = categories_of_arrow(array.__arrow_array__())
             else:
-                arrays[i], types[i] = typed(array)
+                arrays[i], types[i] = column_and_type(array)
     return arrays, types
 
 
@@ -77,11 +82,11 @@ def encode_column(array: Any) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
         return kept[1], _codes_of(array), kept[2]
     if isinstance(array, pd.arrays.ArrowStringArray):  # which pandas sorts slowly
         codes, labels = pd.factorize(cast("Any", array))
-        return _sort_levels(_as_levels(labels), codes)
+        return _sort_levels(_labels_as_tuple(labels), codes)
     codes, labels = pd.factorize(array, sort=True)
-    levels = _as_levels(labels)
+    levels = _labels_as_tuple(labels)
     if array.dtype.kind in "fO":  # whole numbers are written and compared as integers
-        levels = tuple(map(_as_integer, levels))
+        levels = tuple(map(_whole_float_as_int, levels))
     return levels, codes, False
 
 
@@ -95,7 +100,7 @@ def _sort_levels(
     return tuple([levels[i] for i in order]), place[codes], False
 
 
-def _as_integer(label: Any) -> Any:
+def _whole_float_as_int(label: Any) -> Any:
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
@@ -110,21 +115,21 @@ _codes_of: Callable[[Any], ArrayOf[Any]] = attrgetter(
 def _encode_category(array: pd.Categorical) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
     """Return levels, codes and order, and keep those of a type, which never change."""
     own, dtype, key = without_decimals(array), array.dtype, id(array.dtype)
-    levels, ordered = _as_levels(own.categories), bool(own.ordered)
+    levels, ordered = _labels_as_tuple(own.categories), bool(own.ordered)
     # 100: number of levels up to which they are kept as long as the categories
     if own is array and len(levels) <= 100:
         _kept_levels[key] = ref(dtype, lambda _: _kept_levels.pop(key, None)), levels, ordered
     return levels, _codes_of(own), ordered
 
 
-def _as_levels(labels: Any) -> tuple[Any, ...]:
+def _labels_as_tuple(labels: Any) -> tuple[Any, ...]:
     """Return the labels of an index or an array as a tuple."""
     array = getattr(labels, "array", labels)
     if isinstance(array, pd.arrays.ArrowStringArray):  # with a slow tolist
         return tuple(array.__arrow_array__().to_pylist())
     is_text = isinstance(labels.dtype, pd.StringDtype)
     if labels.dtype.kind == "O" and not is_text:
-        return tuple(map(plain, labels))
+        return tuple(map(to_python_scalar, labels))
     return tuple(labels.tolist())
 
 
@@ -203,7 +208,7 @@ def _kind_of_floats(
             expected, types = EITHER, "numeric or categorical: number, category, text or bool"
         raise TypeError(
             f"column {shown(name)} must be {types}; got {kind} values. "
-            f"{advice_on(kind, expected, name, column.array, argument)}"
+            f"{conversion_advice(kind, expected, name, column.array, argument)}"
         )
     try:
         numbers = column.dropna().to_numpy(dtype=float)
@@ -219,11 +224,13 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
     numbers = {n: x for n, x in (data if raw is None else raw).numbers.items() if n != class_var}
     target, distinct = data.positions.get(class_var), set(data.levels)
     is_wide = len(data.columns) > MOST_COLUMNS  # then, no column counts equal rows
-    dull = {levels for levels in distinct if is_wide and are_dull(levels)}
+    dull = {levels for levels in distinct if is_wide and can_only_copy_class(levels)}
     classes = None if target is None else data.codes[target]
     tested = set[Hashable](numbers)
     if classes is not None:
-        tested |= {data.columns[i] for i in candidates(data.codes, classes).tolist()}
+        tested |= {
+            data.columns[i] for i in columns_that_may_copy_class(data.codes, classes).tolist()
+        }
     apart = data.schema.ordered  # which may be intervals that were chosen by the class
     columns = [
         CodedColumn(
@@ -240,32 +247,32 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
         if name not in numbers and (levels not in dull or name in tested or name == class_var)
     ]
     if numbers:
-        rows = data if raw is None else raw.requiring(class_var)
+        rows = data if raw is None else raw.rows_with_known(class_var)
         numbers = {name: rows.numbers[name] for name in numbers}
         labels = rows.codes[rows.positions[class_var]] if class_var in rows.positions else None
         columns += [
             CodedColumn(name, (), rows.codes[rows.positions[name]], values, rows.weights, labels)
             for name, values in numbers.items()
         ]
-    _warn_of(columns, None if is_wide else find_frequencies(columns))
+    _warn_of_findings(columns, None if is_wide else find_frequencies(columns))
 
 
 def warn_of_labels(schema: Schema) -> None:
     """Warn of serious findings about labels of partitioned data, whose rows are not read."""
     none = np.empty(0, dtype=np.int8)
-    _warn_of([CodedColumn(name, labels, none) for name, labels in schema.known.items()])
+    _warn_of_findings([CodedColumn(name, labels, none) for name, labels in schema.known.items()])
 
 
-def _warn_of(columns: Sequence[CodedColumn], counts: Finding | None = None) -> None:
+def _warn_of_findings(columns: Sequence[CodedColumn], counts: Finding | None = None) -> None:
     counted = () if counts is None else (counts.column,)
     found = [
         f
         for column in columns
         if column.name not in counted
-        for f in find(column, only_serious=True)
+        for f in column_findings(column, only_serious=True)
     ]
     found += [] if counts is None else [counts]
-    for sentence in sentences(finding for finding in found if finding.serious):
+    for sentence in sentences_about_findings(finding for finding in found if finding.serious):
         warn(sentence)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..base.arrays import Array, ArrayOf, Mask, Positions
 from ..base.immutable import EMPTY, cached_property
-from ..base.messages import needs_rows, shown
+from ..base.messages import needs_rows_error, shown
 from .foreign import Foreign
 from .schema import Known
 from .sources import SOURCES, LabelCounts, Make, Merge, T
@@ -122,7 +122,7 @@ class DatabaseTable:
         self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None
     ) -> T:
         """Raise a TypeError, because rows stay in the database."""
-        raise needs_rows(self.argument)
+        raise needs_rows_error(self.argument)
 
     def count(
         self,
@@ -139,7 +139,9 @@ class DatabaseTable:
         known = self._joints.setdefault((required, weights), [])
         absent = [f for f in families if not any(set(f) <= set(joint.columns) for joint in known)]
         self._ask_for_counts(
-            covering(absent, {name: len(self._labels[name]) for name in names}), required, weights
+            covering_sets(absent, {name: len(self._labels[name]) for name in names}),
+            required,
+            weights,
         )
         joints = [next(joint for joint in known if set(f) <= set(joint.columns)) for f in families]
         return [joint.marginal(f, self._labels) for joint, f in zip(joints, families, strict=True)]
@@ -316,7 +318,7 @@ class DatabaseTable:
         for row in _rows_of_query(ibis.union(*selects)) if selects else ():
             yield list(names)[cast("int", row.pop("position"))], cast("dict[str, Number]", row)
 
-    def spreads(
+    def number_spreads(
         self, names: Sequence[Hashable], bins: int, weights: Hashable
     ) -> dict[Hashable, Spread]:
         """Return facts about columns of numbers in which a value is known."""
@@ -342,7 +344,7 @@ class DatabaseTable:
                 spreads[name] = Spread(int(distinct), low, rest[0], row["second"], tuple(rest[2:]))
         return spreads
 
-    def sums(
+    def interval_sums(
         self, points: Points, weights: Hashable
     ) -> dict[Hashable, dict[int, tuple[float, float]]]:
         """Return the weight and the weighted sum of the numbers in each interval."""
@@ -357,7 +359,7 @@ class DatabaseTable:
             found[name][interval] = weight, moment
         return found
 
-    def cut(self, points: Points, levels: Known) -> DatabaseTable:
+    def with_intervals(self, points: Points, levels: Known) -> DatabaseTable:
         """Return the table with intervals, from ``levels``, in place of numbers with cut points."""
         numbers = {name: _float_column(self.table[name]) for name in points}
         cut = {n: _interval_column(x, points[n], levels[n], "string") for n, x in numbers.items()}
@@ -396,7 +398,7 @@ def _float_column(column: Foreign) -> Foreign:
     return number
 
 
-def covering(
+def covering_sets(
     families: Sequence[tuple[Hashable, ...]],
     cards: Mapping[Hashable, int],
     most_cells: int = _MOST_CELLS,

@@ -16,15 +16,15 @@ from ..base.arrays import (
     Codes,
     Mask,
     Positions,
-    added,
     blocks,
     code_type,
+    sum_nested,
     weights_at,
 )
-from ..base.immutable import EMPTY, Immutable, cached_property, lock
-from ..base.messages import listed, needs_rows, shown, warn
+from ..base.immutable import EMPTY, Immutable, cached_property, make_read_only
+from ..base.messages import listed, needs_rows_error, shown, warn
 from .labels import REFIT, TREAT_AS_MISSING, recode
-from .numeric import are_categories, as_floats, check_weights, to_numbers
+from .numeric import are_categories, as_floats, check_weights, levels_as_floats
 from .schema import ALL, MISSING, Columns, Known, Levels, Schema
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Prepare(Protocol):
     def code(self, data: Data, /) -> Data:
         """Prepare encoded data, unless they are prepared."""
 
-    def of_source(self, source: Source, /) -> Source | None:
+    def prepared_source(self, source: Source, /) -> Source | None:
         """Return a source with prepared columns if it prepares them itself, or None."""
 
 
@@ -84,7 +84,7 @@ class Opened(ABC, Generic[Read]):
     def read(self, wanted: Columns = ALL) -> Read:
         """Return columns (by default, all) in the given order, coded or as numbers."""
         data = self.encode(wanted)
-        return data.select(wanted.among(data.columns))
+        return data.select(wanted.names_among(data.columns))
 
     def read_raw(
         self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
@@ -107,7 +107,7 @@ class Opened(ABC, Generic[Read]):
             [name for name, own in labels.items() if not (own and are_categories(own))]
         )
 
-    def weighed(self, weights: object) -> Read:
+    def with_weights(self, weights: object) -> Read:
         """Return the encoded data with weights; see `encode`."""
         data: Any = self.encode()
         return cast("Read", replace(data, weights=check_weights(weights, data.index)))
@@ -115,7 +115,7 @@ class Opened(ABC, Generic[Read]):
     def in_memory(self, argument: str) -> Opened[Dataset]:
         """Return data whose rows are in memory; for others, raise a TypeError with the argument."""
         if self.in_parts:
-            raise needs_rows(argument)
+            raise needs_rows_error(argument)
         return cast("Opened[Dataset]", self)
 
 
@@ -140,14 +140,14 @@ class Countable(Immutable):
         @property
         def weight_counts(self) -> tuple[int, int]: ...
         def __len__(self) -> int: ...
-        def add_up(self, count: Callable[[Dataset], T]) -> T: ...
+        def sum_over_parts(self, count: Callable[[Dataset], T]) -> T: ...
         def count_all(self, count: Callable[[Any], T]) -> T: ...
         def select(self, columns: Sequence[Hashable]) -> Self: ...
-        def cells(
+        def cells_of_families(
             self, families: Sequence[Sequence[int]]
         ) -> Iterable[tuple[ArrayOf[Any], Array | None]]: ...
-        def coded(self, schema: Schema) -> Countable: ...
-        def requiring(self, column: Hashable) -> Self: ...
+        def coded_by(self, schema: Schema) -> Countable: ...
+        def rows_with_known(self, column: Hashable) -> Self: ...
         def with_missing_level(self, columns: Collection[Hashable]) -> Self: ...
         def label_counts(self, name: Hashable) -> Array: ...
 
@@ -156,7 +156,7 @@ class Countable(Immutable):
     order: tuple[Hashable, ...] = ()
     """The columns in their original order, if the data are prepared."""
 
-    def counting(self) -> Self:
+    def with_positive_weights(self) -> Self:
         """Return the rows of positive weight; others add nothing to sums over partitioned data."""
         return self
 
@@ -196,7 +196,7 @@ class Countable(Immutable):
         return self.columns[: len(self.columns) - len(self.targets)]
 
     @property
-    def as_given(self) -> Countable:
+    def in_given_order(self) -> Countable:
         """The same rows, with the columns in their original order."""
         return self.select(self.order)
 
@@ -254,7 +254,7 @@ class Dataset(Countable, Opened["Dataset"]):
         return self.codes.shape[1]
 
     def encode(self, wanted: Columns = ALL) -> Self:
-        wanted.among(self.columns)
+        wanted.names_among(self.columns)
         return self.with_numbers([name for name in wanted.numeric if name in self.positions])
 
     def __repr__(self) -> str:
@@ -297,7 +297,7 @@ class Dataset(Countable, Opened["Dataset"]):
     def incomplete(self) -> Mask:
         """Which columns have a missing value."""
         incomplete: Mask = self.codes.min(axis=1, initial=0) < 0
-        lock(incomplete)
+        make_read_only(incomplete)
         return incomplete
 
     @property
@@ -306,7 +306,7 @@ class Dataset(Countable, Opened["Dataset"]):
         weights = self.row_weights
         return weights if self.cases is not None else np.minimum(weights, 1.0)
 
-    def add_up(self, count: Callable[[Dataset], T]) -> T:
+    def sum_over_parts(self, count: Callable[[Dataset], T]) -> T:
         """Return the sum of the results of a function for each part of the rows.
 
         The results are numbers, arrays, or tuples, lists and dicts of them, of the same shape for
@@ -314,9 +314,11 @@ class Dataset(Countable, Opened["Dataset"]):
         """
         if len(self) <= _PART_ROWS:
             return count(self)
-        return added(count(self.taken(rows)) for rows in blocks(len(self), most=_PART_ROWS))
+        return sum_nested(
+            count(self.take_rows(rows)) for rows in blocks(len(self), most=_PART_ROWS)
+        )
 
-    count_all = add_up
+    count_all = sum_over_parts
 
     def label_counts(self, name: Hashable) -> Array:
         """Return the weight of each label of a column."""
@@ -324,13 +326,13 @@ class Dataset(Countable, Opened["Dataset"]):
         n_codes = len(self.schema.known[name]) + 1
         return np.bincount(codes.astype(np.intp) + 1, self.weights, n_codes)[1:].astype(np.float64)
 
-    def cells(
+    def cells_of_families(
         self, families: Sequence[Sequence[int]]
     ) -> Iterable[tuple[ArrayOf[Any], Array | None]]:
         """Yield codes of families, (columns, rows), and weights; a source can merge equal rows."""
         return ((self.codes[list(family)], self.weights) for family in families)
 
-    def taken(self, rows: Positions | Mask | slice) -> Self:
+    def take_rows(self, rows: Positions | Mask | slice) -> Self:
         """Return rows by position, by a mask or by a slice, with the levels unchanged."""
         if isinstance(rows, slice):
             codes = self.codes[:, rows]
@@ -349,12 +351,12 @@ class Dataset(Countable, Opened["Dataset"]):
         }
         return replace(self, codes=codes, index=index, **of_rows)
 
-    def requiring(self, column: Hashable) -> Self:
+    def rows_with_known(self, column: Hashable) -> Self:
         """Return the rows in which a column is known; all rows if it is None."""
         if column is None:
             return self
         known: Mask = self.codes[self.positions[column]] >= 0
-        return self if known.all() else self.taken(known)
+        return self if known.all() else self.take_rows(known)
 
     def select(self, columns: Sequence[Hashable]) -> Self:
         """Return some of the columns in this order, without a copy if they are adjacent."""
@@ -365,12 +367,16 @@ class Dataset(Countable, Opened["Dataset"]):
         schema, unknown = self.schema.select(columns), self.unsaid
         unknown = None if unknown is None else unknown[where]
         return replace(
-            self, schema=schema, codes=codes_of(self.codes, where), numbers=numbers, unsaid=unknown
+            self,
+            schema=schema,
+            codes=codes_of_columns(self.codes, where),
+            numbers=numbers,
+            unsaid=unknown,
         )
 
     def with_unsaid(self, other: Dataset) -> Dataset:
         """Return the data with the columns of another row, whose values are unknown in all rows."""
-        side = other.taken(np.zeros(len(self), dtype=np.intp))
+        side = other.take_rows(np.zeros(len(self), dtype=np.intp))
         schema = Schema((*self.columns, *side.columns), (*self.levels, *side.levels))
         codes = np.concatenate([self.codes, side.codes.astype(self.codes.dtype)])
         unknown = np.zeros(codes.shape, dtype=bool) if self.unsaid is None else self.unsaid
@@ -390,13 +396,13 @@ class Dataset(Countable, Opened["Dataset"]):
         unknown[[self.positions[name] for name in names]] = True
         return replace(self, unsaid=unknown)
 
-    def split_off(self, column: Hashable) -> tuple[Self, ArrayOf[Any]]:
+    def split_off_column(self, column: Hashable) -> tuple[Self, ArrayOf[Any]]:
         """Return the data without a column, and its numbers or codes, NaN where missing."""
         codes: Codes = self.codes[self.positions[column]]
         values: ArrayOf[Any] = self.numbers.get(column, np.where(codes < 0, np.nan, codes))
         return self.select([name for name in self.columns if name != column]), values
 
-    def recoded(self, coded: Mapping[Hashable, tuple[tuple[Any, ...], ArrayOf[Any]]]) -> Self:
+    def with_codes(self, coded: Mapping[Hashable, tuple[tuple[Any, ...], ArrayOf[Any]]]) -> Self:
         """Return the data with these levels and codes of columns, which keep their numbers."""
         if not coded:
             return self
@@ -414,45 +420,47 @@ class Dataset(Countable, Opened["Dataset"]):
         read = {name: self.numbers[name] for name in chosen if name in self.numbers}
         for name in chosen:
             if name not in read:
-                labels = np.array([*to_numbers(name, self.schema.known[name]), np.nan])
+                labels = np.array([*levels_as_floats(name, self.schema.known[name]), np.nan])
                 read[name] = labels[self.codes[self.positions[name]]]
-        data = self.recoded({name: ((), np.full(len(self), -1)) for name in read})
+        data = self.with_codes({name: ((), np.full(len(self), -1)) for name in read})
         return replace(data, numbers={**data.numbers, **{n: as_floats(x) for n, x in read.items()}})
 
     def with_values(self, columns: Collection[Hashable]) -> Self:
         """Return the data with the numbers of some columns coded by their distinct values."""
         found = {name: pd.factorize(as_floats(self.numbers[name])) for name in columns}
         coded = {name: (tuple(values.tolist()), codes) for name, (codes, values) in found.items()}
-        return self.recoded(coded)
+        return self.with_codes(coded)
 
     def with_missing_level(self, columns: Collection[Hashable]) -> Self:
         """Return the data with missing values of some columns as their last level."""
         chosen = [name for name in self.columns if name in columns]
         levels = self.schema.with_missing_level(columns).select(chosen).levels
-        codes = match(self, chosen, levels)
-        return self.recoded(dict(zip(chosen, zip(levels, codes, strict=True), strict=True)))
+        codes = codes_by_levels(self, chosen, levels)
+        return self.with_codes(dict(zip(chosen, zip(levels, codes, strict=True), strict=True)))
 
-    def coded(self, schema: Schema) -> Dataset:
+    def coded_by(self, schema: Schema) -> Dataset:
         """Return the columns of a schema, coded by its levels."""
-        codes = match(self, schema.columns, schema.levels)
+        codes = codes_by_levels(self, schema.columns, schema.levels)
         numbers = {name: self.numbers[name] for name in schema.columns if name in self.numbers}
         return Dataset(schema, codes, self.index, self.weights, numbers, self.cases, self.given)
 
-    def counting(self) -> Self:
+    def with_positive_weights(self) -> Self:
         """Return the rows with a positive weight."""
-        return self if self.weights is None or self.weights.all() else self.taken(self.weights > 0)
+        return (
+            self if self.weights is None or self.weights.all() else self.take_rows(self.weights > 0)
+        )
 
 
-def codes_of(codes: Codes, where: list[int]) -> Codes:
+def codes_of_columns(codes: Codes, where: list[int]) -> Codes:
     """Select columns by position, without a copy if they are adjacent."""
     first = where[0] if where else 0
     adjacent = slice(first, first + len(where))
     return codes[adjacent] if where == list(range(first, adjacent.stop)) else codes[where]
 
 
-def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Hashable, ...]) -> Codes:
+def classes_to_score(data: Dataset, class_var: Hashable, levels: tuple[Hashable, ...]) -> Codes:
     """Return the codes of the class in data to evaluate a model on; every row must have one."""
-    classes: Codes = match(data, (class_var,), (levels,))[0]
+    classes: Codes = codes_by_levels(data, (class_var,), (levels,))[0]
     unknown = int(np.count_nonzero(classes < 0))
     if unknown:
         raise ValueError(
@@ -462,13 +470,13 @@ def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Hashable, 
     return classes
 
 
-def match(
+def codes_by_levels(
     data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen: str | None = None
 ) -> Codes:
     """Return (columns, rows) codes by other levels, matched by label; unseen are -1 or raise."""
     positions, old_levels = data.positions, data.levels
     where = [positions[name] for name in columns]
-    codes = codes_of(data.codes, where)
+    codes = codes_of_columns(data.codes, where)
     same = [
         old_levels[i] == new and new[-1:] != (MISSING,)
         for i, new in zip(where, levels, strict=True)

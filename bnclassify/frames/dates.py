@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from .texts import Written, is_nearly_all, matching_texts, without
+from .texts import WrittenNumbers, code_without_labels, is_nearly_all, matching_texts
 
 _TIME = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?[AaPp][Mm])?"
 _ZONE = r" ?(?:Z|UTC|[+-][0-9]{2}:?(?:[0-9]{2})?)"
@@ -30,7 +30,7 @@ _WITHOUT_ZONE = ".dt.tz_localize(None)"
 
 
 class WrittenDates(NamedTuple):
-    """Dates, or times of day, that are written as text, as `dates_in` finds them.
+    """Dates, or times of day, that are written as text, as `dates_in_texts` finds them.
 
     The ``options`` of ``pd.to_datetime`` read the texts as ``when``. The ``others`` are neither.
     """
@@ -45,7 +45,8 @@ class WrittenDates(NamedTuple):
     def remedy(self, name: Hashable) -> str:
         """Return what to do about a column of a data frame called dataset."""
         column = f"dataset[{name!r}]"
-        code = f"pd.to_datetime({without(self.others, column)}, format='mixed'{self.options}"
+        texts = code_without_labels(self.others, column)
+        code = f"pd.to_datetime({texts}, format='mixed'{self.options}"
         if self.are_times:
             minutes = f"{column} = 60 * when.dt.hour + when.dt.minute"
             minutes += " + when.dt.second / 60" if self.when.dt.second.any() else ""
@@ -54,7 +55,7 @@ class WrittenDates(NamedTuple):
         return _how_to_split(name, self.when, code, "dataset", encoders)
 
 
-def dates_in(labels: Iterable[str]) -> WrittenDates | Written | None:
+def dates_in_texts(labels: Iterable[str]) -> WrittenDates | WrittenNumbers | None:
     """Return how dates, or times of day, are written as text, if nearly all labels are either."""
     texts = list(labels)
     for pattern in (_YEAR_FIRST, _YEAR_LAST, _MONTH_BY_NAME, _HOUR):
@@ -66,7 +67,7 @@ def dates_in(labels: Iterable[str]) -> WrittenDates | Written | None:
             pd.Series(found), format="mixed", dayfirst=is_day_first, errors="coerce", utc=True
         ).dt.tz_localize(None)
         if when.isna().any():  # such as a 13th month, or an hour after 23
-            return _spans_in(found, others) if pattern is _HOUR else None
+            return _time_spans_in_texts(found, others) if pattern is _HOUR else None
         options = f", dayfirst={is_day_first})" if pattern is _YEAR_LAST else ")"
         if any((match := _YEAR_FIRST.fullmatch(text.strip())) and match["zone"] for text in found):
             options = f", utc=True){_WITHOUT_ZONE}"
@@ -74,13 +75,15 @@ def dates_in(labels: Iterable[str]) -> WrittenDates | Written | None:
     return None
 
 
-def _spans_in(found: Sequence[str], others: Sequence[str]) -> Written | None:
+def _time_spans_in_texts(found: Sequence[str], others: Sequence[str]) -> WrittenNumbers | None:
     """Return how spans of time that can exceed a day, such as 30:15, are written as text."""
     end = "" if all(text.count(":") == 2 for text in found) else ":00"
     if pd.to_timedelta(pd.Series(found) + end, errors="coerce").isna().any():
         return None
     code = "{0}.astype('string')" + (f" + {end!r}" if end else "")
-    return Written(f"pd.to_timedelta({code}).dt.total_seconds()", tuple(found), tuple(others))
+    return WrittenNumbers(
+        f"pd.to_timedelta({code}).dt.total_seconds()", tuple(found), tuple(others)
+    )
 
 
 def _is_day_first(found: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Names, OneOf, check_columns
 from ..base.messages import listed, warn
 from .dataset import Countable, Dataset
@@ -41,7 +41,7 @@ def encode(
 ) -> Partitions: ...
 
 
-@guided("Pass weights by name: encode(frame, weights=name).")
+@call_advice("Pass weights by name: encode(frame, weights=name).")
 def encode(
     frame: Any,
     *,
@@ -114,10 +114,10 @@ def encode(
             raise ValueError("weights must be given if weights_are is given; got None.")
     opened = open_data(frame, "frame")
     if weights is not None:
-        opened = opened.weighed(weights)
+        opened = opened.with_weights(weights)
     data = cast("Dataset | Partitions", opened if isinstance(opened, Countable) else opened.read())
     if isinstance(data, Dataset) and weights is not None:
-        data = each_a_case(data) if weights_are == "cases" else data
+        data = rows_as_cases(data) if weights_are == "cases" else data
         if weights_are is None:
             _warn_of_weights(data)
     elif weights_are == "cases":
@@ -125,7 +125,7 @@ def encode(
     return data if missing_level is False else add_missing_level(data, missing_level)
 
 
-def each_a_case(data: Data) -> Data:
+def rows_as_cases(data: Data) -> Data:
     """Return data in which each row is a case, of weights that sum to the effective row number."""
     assert data.weights is not None
     size = data.weights.max(initial=0.0) or 1.0
@@ -136,7 +136,7 @@ def each_a_case(data: Data) -> Data:
 
 def _warn_of_weights(data: Dataset) -> None:
     """Warn of weights that are probably not frequencies."""
-    weights = data.counting().weights
+    weights = data.with_positive_weights().weights
     assert weights is not None
     fractions = bool((weights % 1).any())
     # 10: weight per row from which weights are probably not frequencies

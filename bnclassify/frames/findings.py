@@ -13,11 +13,11 @@ import numpy as np
 from ..base.arrays import Array, Codes, Mask, Positions, weights_at
 from ..base.messages import listed, shown
 from .coded_columns import BEGINNING, CHANCE, CodedColumn, Finding
-from .dates import IS_DAYS, dates_in
+from .dates import IS_DAYS, dates_in_texts
 from .group_findings import FEWEST_GROUPS, IS_ID, find_groups
 from .numeric import MOST_CODES, as_floats, as_label, type_of_labels
 from .schema import MISSING
-from .texts import MARKERS, is_marker, labels_that_are_the_same, numbers_in
+from .texts import MARKERS, is_marker, labels_that_are_the_same, numbers_in_texts
 
 _FEWEST_ROWS = 20
 """With fewer rows, all values of a column can differ by chance."""
@@ -48,13 +48,13 @@ _FEW = 20
 """Of so many rows, one can have a value that does not repeat, if values predict the class."""
 
 
-def drop(names: Sequence[Hashable]) -> str:
+def code_to_drop(names: Sequence[Hashable]) -> str:
     """Return code that drops columns, which names all of them unless it would be long."""
     text = ", ".join(map(repr, names))
     return f"dataset.drop(columns=[{text if len(text) <= _LONGEST else '...'}])"
 
 
-def sentences(findings: Iterable[Finding]) -> Iterator[str]:
+def sentences_about_findings(findings: Iterable[Finding]) -> Iterator[str]:
     """Yield a sentence for all columns with the same finding, and the remedy."""
     groups: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -64,12 +64,12 @@ def sentences(findings: Iterable[Finding]) -> Iterator[str]:
         if text == _COPIES and len(names) > 1:
             yield f"{listed(names)}: each {text}. {_how_to_drop_copies(names)}."
             continue
-        remedy = group[0].remedy or f"Drop such columns, with {drop(names)}"
+        remedy = group[0].remedy or f"Drop such columns, with {code_to_drop(names)}"
         first = f"For {shown(names[0])}: " if len(names) > 1 and group[0].remedy else ""
         yield f"{listed(names)}: {text}. {first}{remedy}."
 
 
-def find(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding]:
+def column_findings(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding]:
     """Yield what is odd about a column; with ``only_serious``, other findings may be omitted."""
     if not _are_ordinary(column.levels):
         texts = [label for label in column.levels if isinstance(label, str) and label != MISSING]
@@ -81,7 +81,7 @@ def find(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding
             yield labeled
             if labeled.serious:
                 return
-        yield from _in_labels(column, texts, only_serious)
+        yield from _find_in_labels(column, texts, only_serious)
     if MISSING in column.levels and (column.codes < 0).any():
         name = f"dataset[{column.name!r}]"
         yield Finding(
@@ -94,13 +94,15 @@ def find(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding
     if group is not None:
         yield group
     elif not only_serious:
-        yield from _in_counts(column)
+        yield from _find_in_level_counts(column)
     elif column.numbers is not None:
-        yield from _in_numbers(column.name, as_floats(column.numbers))
-    elif len(column.levels) >= _FEWEST_ROWS // 2 and (column.is_class or _can_be_wide(column)):
-        yield from _in_counts(column)
+        yield from _find_row_numbers(column.name, as_floats(column.numbers))
+    elif len(column.levels) >= _FEWEST_ROWS // 2 and (
+        column.is_class or _can_have_too_many_levels(column)
+    ):
+        yield from _find_in_level_counts(column)
     if column.can_copy and not column.is_apart and group is None:
-        yield from _copies_class(column)
+        yield from _find_copy_of_class(column)
 
 
 def _are_ordinary(levels: tuple[Hashable, ...]) -> bool:
@@ -112,8 +114,8 @@ def _are_ordinary(levels: tuple[Hashable, ...]) -> bool:
     )
 
 
-def are_dull(levels: tuple[Hashable, ...]) -> bool:
-    """Whether `find` can only find that a column with these levels copies the class."""
+def can_only_copy_class(levels: tuple[Hashable, ...]) -> bool:
+    """Whether `column_findings` can only find that a column with these levels copies the class."""
     return len(levels) < min(FEWEST_GROUPS, _FEWEST_ROWS // 2) and _are_ordinary(levels)
 
 
@@ -121,10 +123,10 @@ def are_dull(levels: tuple[Hashable, ...]) -> bool:
 def _are_ordinary_texts(levels: tuple[str, ...]) -> bool:
     texts = [label for label in levels if label != MISSING]
     column = CodedColumn("", levels, np.empty(0, dtype=np.int8), is_class=True)
-    return not (_find_numbers_as_text("", texts) or any(_in_labels(column, texts, False)))
+    return not (_find_numbers_as_text("", texts) or any(_find_in_labels(column, texts, False)))
 
 
-def _can_be_wide(column: CodedColumn) -> bool:
+def _can_have_too_many_levels(column: CodedColumn) -> bool:
     return column.weights is not None or bool(
         2 * len(column.levels) > np.count_nonzero(column.codes >= 0)
     )
@@ -134,7 +136,10 @@ def _find_numbers_as_text(name: Hashable, texts: list[str]) -> Finding | None:
     """Return the finding that labels are numbers or dates."""
     if len(texts) <= MOST_CODES:
         return None
-    for kind, written in (("numbers", numbers_in(texts)), ("dates or times", dates_in(texts))):
+    for kind, written in (
+        ("numbers", numbers_in_texts(texts)),
+        ("dates or times", dates_in_texts(texts)),
+    ):
         if written is not None and len(written.found) > MOST_CODES:
             detail = f", but for {listed(written.others)}" if written.others else ""
             detail = detail or f", such as {shown(written.found[0])}"
@@ -165,7 +170,7 @@ def _find_labeled_numbers(column: CodedColumn, texts: list[str]) -> Finding | No
     )
 
 
-def _in_labels(column: CodedColumn, texts: list[str], only_serious: bool) -> Iterator[Finding]:
+def _find_in_labels(column: CodedColumn, texts: list[str], only_serious: bool) -> Iterator[Finding]:
     """Yield findings about labels that are text."""
     name = f"dataset[{column.name!r}]"
     as_text = f"{name} = {name}.astype('string')"
@@ -196,7 +201,7 @@ def _in_labels(column: CodedColumn, texts: list[str], only_serious: bool) -> Ite
         )
 
 
-def _in_counts(column: CodedColumn) -> Iterator[Finding]:
+def _find_in_level_counts(column: CodedColumn) -> Iterator[Finding]:
     """Yield findings about the number of different values."""
     rows, levels = _rows_and_levels(column)
     name, labels = column.name, column.levels
@@ -227,8 +232,8 @@ def _in_counts(column: CodedColumn) -> Iterator[Finding]:
     elif levels == 1:
         yield Finding(name, "all known values are equal")
     elif column.numbers is not None:
-        yield from _in_numbers(name, as_floats(column.numbers))
-        yield from _in_tails(name, as_floats(column.numbers))
+        yield from _find_row_numbers(name, as_floats(column.numbers))
+        yield from _find_missing_codes(name, as_floats(column.numbers))
     elif not few and levels == rows:
         yield Finding(name, "all values differ, as in a column of identifiers", serious=True)
     elif not few and 2 * levels > rows:
@@ -242,7 +247,7 @@ def _in_counts(column: CodedColumn) -> Iterator[Finding]:
         yield Finding(name, f"{levels:,} levels in {rows:,g} rows", _how_to_merge_levels(name))
 
 
-def float_class(name: Hashable, labels: Sequence[Any]) -> Finding:
+def float_class_finding(name: Hashable, labels: Sequence[Any]) -> Finding:
     """Return the finding that a class has numbers of type float, which learners refuse."""
     column = f"dataset[{name!r}]"
     return Finding(
@@ -257,7 +262,7 @@ def float_class(name: Hashable, labels: Sequence[Any]) -> Finding:
 def _how_to_merge_levels(name: Hashable) -> str:
     return (
         "Merge rare levels, with min_count=3 in bnc or BNCClassifier, which also merges those of "
-        f"new rows, or drop the column, with {drop([name])}"
+        f"new rows, or drop the column, with {code_to_drop([name])}"
     )
 
 
@@ -272,7 +277,7 @@ def _rows_and_levels(column: CodedColumn) -> tuple[float, int]:
     return float(counts.sum()), int(np.count_nonzero(counts))
 
 
-def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
+def _find_row_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
     """Yield whether numbers identify rows.
 
     Measurements in whole numbers repeat: of n numbers in a range of r, all differ with a
@@ -297,7 +302,7 @@ def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
         )
 
 
-def _in_tails(name: Hashable, values: Array) -> Iterator[Finding]:
+def _find_missing_codes(name: Hashable, values: Array) -> Iterator[Finding]:
     """Yield whether a few numbers are so far from others that they can mean missing values."""
     known, counts = np.unique(values[np.isfinite(values)], return_counts=True)
     codes = [as_label(code) for code in _far_numbers(known, counts)]
@@ -326,13 +331,13 @@ def _far_numbers(known: Array, counts: Positions) -> list[float]:
         # 4: number of rows from which numbers far from the others are codes, and not just outliers
         if not 4 <= rows.sum() <= counts.sum() / 2:
             continue
-        is_low = not low or _is_far(-known[:low][::-1], -others[::-1], is_low=True)
-        if is_low and (not high or _is_far(known[last:], others, is_low=False)):
+        is_low = not low or _are_codes_beyond(-known[:low][::-1], -others[::-1], is_low=True)
+        if is_low and (not high or _are_codes_beyond(known[last:], others, is_low=False)):
             found = [*known[:low].tolist(), *known[last:].tolist()]
     return found
 
 
-def _is_far(tail: Array, others: Array, *, is_low: bool) -> bool:
+def _are_codes_beyond(tail: Array, others: Array, *, is_low: bool) -> bool:
     """Whether the largest numbers of a column are whole, and too far from others for measurements.
 
     In both ascending arrays, numbers are negated if the codes are below the others. The gap exceeds
@@ -353,7 +358,7 @@ def _is_far(tail: Array, others: Array, *, is_low: bool) -> bool:
     return bool(gap > (span if is_run else 3 * max(span, np.abs(others).max())))
 
 
-def candidates(codes: Codes, classes: Codes) -> Positions:
+def columns_that_may_copy_class(codes: Codes, classes: Codes) -> Positions:
     """Return which columns of (columns, rows) codes predict the class alone, by some rows."""
     rows = np.flatnonzero(classes >= 0)
     some = rows[:: max(1, len(rows) // BEGINNING)]
@@ -364,7 +369,7 @@ def candidates(codes: Codes, classes: Codes) -> Positions:
     return np.flatnonzero(~is_same.any(axis=1)) if differ.any() else np.empty(0, dtype=np.intp)
 
 
-def _copies_class(column: CodedColumn) -> Iterator[Finding]:
+def _find_copy_of_class(column: CodedColumn) -> Iterator[Finding]:
     """Yield whether each value, or each of as many intervals as classes, has one class only.
 
     Missing values are one more value, and nearly all rows have a value that repeats. By chance, a
@@ -409,4 +414,6 @@ def _copies_class(column: CodedColumn) -> Iterator[Finding]:
 
 def _how_to_drop_copies(names: Sequence[Hashable]) -> str:
     they_are, them = ("it is", "it") if len(names) == 1 else ("they are", "them")
-    return f"If {they_are} known only when the class is known, drop {them}, with {drop(names)}"
+    return (
+        f"If {they_are} known only when the class is known, drop {them}, with {code_to_drop(names)}"
+    )

@@ -53,7 +53,7 @@ class Foreign(Protocol):
     def __lt__(self, other: object, /) -> Foreign: ...
 
 
-def converted(data: object) -> object:
+def foreign_to_pandas(data: object) -> object:
     """Return another library's data frame or Series as one of pandas, and other data unchanged."""
     if not is_foreign(data):
         return data
@@ -68,7 +68,7 @@ def converted(data: object) -> object:
     return pd.Series(cast("ArrayOf[Any]", _column_for_pandas(opened)), name=str(opened.name))
 
 
-def in_kind_of(given: object, answer: pd.Series[Any] | pd.DataFrame) -> Any:
+def in_library_of(given: object, answer: pd.Series[Any] | pd.DataFrame) -> Any:
     """Return a Series or data frame of pandas in the library of the data that were given."""
     if not is_foreign(given):
         return answer

@@ -13,15 +13,15 @@ import pandas as pd
 from ..base.arrays import ArrayOf, code_type
 from ..base.checks import check_columns
 from ..base.immutable import EMPTY, cached_property
-from ..base.messages import listed, repeated, without_labels
+from ..base.messages import listed, no_labels_error, repeated_items
 from .columns import CATEGORIES, NUMBERS_ADVICE, check_categorical, column_arrays, encode_column
 from .dataset import Countable, Dataset, Opened
 from .numeric import (
     ArrayLike,
     check_weights,
     code_labels,
+    is_column_name,
     labels_to_keep,
-    names_column,
     read_numbers,
 )
 from .schema import ALL, Columns, Known, Schema
@@ -66,12 +66,12 @@ class Frame(Opened[Dataset]):
 
     def encode(self, wanted: Columns = ALL) -> Dataset:
         """Encode columns in the order of the frame."""
-        chosen = set(wanted.among(self.columns))
+        chosen = set(wanted.names_among(self.columns))
         return self.read(wanted._replace(names=[name for name in self.columns if name in chosen]))
 
     def read(self, wanted: Columns = ALL) -> Dataset:
-        names = wanted.among(self.columns)
-        return self.encode_columns(names, known=wanted.known, numeric=wanted.as_numbers())
+        names = wanted.names_among(self.columns)
+        return self.encode_columns(names, known=wanted.known, numeric=wanted.numeric_columns())
 
     def encode_columns(
         self,
@@ -127,17 +127,17 @@ class Frame(Opened[Dataset]):
         }
         both = self.encode_columns([name for name in data.numbers if name in coded])
         codes |= dict(zip(both.columns, zip(both.levels, both.codes, strict=True), strict=True))
-        return data.recoded(codes)
+        return data.with_codes(codes)
 
-    def split_off(self, column: Hashable) -> tuple[Frame, ArrayLike]:
+    def split_off_column(self, column: Hashable) -> tuple[Frame, ArrayLike]:
         """Return the frame without a column, and the values of the column."""
         return Frame(self.frame.drop(columns=[column]), self.argument), self.frame[column].array
 
-    def weighed(self, weights: object) -> Dataset:
+    def with_weights(self, weights: object) -> Dataset:
         rows = self
-        if names_column(weights):
+        if is_column_name(weights):
             check_columns([weights], self.columns, "weights")
-            rows, weights = self.split_off(weights)
+            rows, weights = self.split_off_column(weights)
         coded = [name for name, kind in rows.types.items() if kind == "integer"]
         return replace(
             rows.read_raw(None, rows.columns, coded), weights=check_weights(weights, rows.index)
@@ -146,7 +146,7 @@ class Frame(Opened[Dataset]):
 
 def check_unique(names: Sequence[Hashable], argument: str) -> None:
     """Raise a ValueError if a column name is repeated."""
-    if twice := repeated(names):
+    if twice := repeated_items(names):
         raise ValueError(
             f"{argument} must have unique column names; got {listed(twice)} more than once."
         )
@@ -173,7 +173,7 @@ def check_levels(
     if numeric:
         raise TypeError(f"column {listed(numeric)} must be categorical; got {NUMBERS_ADVICE}")
     if empty and len(targets) == 1 and targets[0] in empty:
-        raise without_labels(targets)
+        raise no_labels_error(targets)
     if empty:
         raise ValueError(
             f"dataset: all values are missing in {listed(empty)}. Drop these columns or, if this "

@@ -19,7 +19,7 @@ _UNSEEN = -2
 
 
 def check_unseen(unseen: object) -> None:
-    """Raise a ValueError for an option that `match` does not have."""
+    """Raise a ValueError for an option that `codes_by_levels` does not have."""
     OneOf(("error", "missing")).check("unseen", unseen)
 
 
@@ -83,12 +83,12 @@ def _interval_of(label: Hashable, intervals: Sequence[Hashable]) -> int:
     return _UNSEEN
 
 
-def united(
+def united_levels(
     name: Hashable, known: tuple[Hashable, ...], more: Iterable[Hashable]
 ) -> tuple[Hashable, ...]:
     """Return the levels of a column, then further ones of other data; "(missing)" stays last."""
     strange = [label for label in more if label not in known]
-    in_other_type = [label for label in strange if _same_text([label], known)]
+    in_other_type = [label for label in strange if _differ_only_in_type([label], known)]
     if in_other_type or (strange and _numbers_for_text(strange, known)):
         raise ValueError(
             f"column {shown(name)}: "
@@ -106,11 +106,11 @@ def _is_of_other_type(
     can be a mistake by itself. Of labels that are merged with rare ones, most are unknown in any
     case.
     """
-    found = [_same_text([label], known) for label in strange]
+    found = [_differ_only_in_type([label], known) for label in strange]
     return (all(found) if all_of else any(found)) or _numbers_for_text(strange, known)
 
 
-def _same_text(strange: Iterable[Hashable], known: Iterable[Hashable]) -> bool:
+def _differ_only_in_type(strange: Iterable[Hashable], known: Iterable[Hashable]) -> bool:
     """Whether all labels differ from known ones only in type, or by the .0 of whole floats."""
     texts, known_texts = (
         {str(label).removesuffix(".0") for label in labels} for labels in (strange, known)
@@ -128,7 +128,7 @@ def _unknown_labels_message(
     strange: Sequence[Hashable], known: tuple[Hashable, ...], remedy: str
 ) -> str:
     """Return the message about labels that are not among the known ones."""
-    if _same_text(strange, known):
+    if _differ_only_in_type(strange, known):
         remedy = (
             f"{_difference_in_words(strange, known)} Convert the column, with "
             f"{_conversion_code(strange, known)}."

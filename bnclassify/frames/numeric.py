@@ -16,7 +16,7 @@ from ..base.arrays import Array, ArrayOf, Positions
 from ..base.checks import must_be
 from ..base.messages import listed, shown
 from .dates import how_to_split_dates
-from .texts import how_to_read, numbers_in
+from .texts import how_to_read_numbers, numbers_in_texts
 
 ArrayLike = ExtensionArray | ArrayOf[Any]
 
@@ -45,26 +45,26 @@ def is_dictionary(dtype: object) -> bool:
 
 def value_type(column: pd.Series[Any] | ArrayLike) -> str:
     """Return the inferred type of pandas of a column; decimals are numbers like all others."""
-    return typed(column)[1]
+    return column_and_type(column)[1]
 
 
-def typed(column: pd.Series[Any] | ArrayLike) -> tuple[Any, str]:
+def column_and_type(column: pd.Series[Any] | ArrayLike) -> tuple[Any, str]:
     """Return a column with Python numbers in place of decimals, and its type as in `value_type`."""
     dtype: Any = column.dtype
     if is_categorical(dtype):
         return column, "categorical"
     if isinstance(dtype, pd.StringDtype):
         return column, "string"
-    kind = _TYPES.get(dtype.kind) or _infer(column)
+    kind = _TYPES.get(dtype.kind) or _inferred_type(column)
     if isinstance(dtype, pd.SparseDtype) and kind == "unknown-array":
-        return typed(np.asarray(column))
+        return column_and_type(np.asarray(column))
     if kind in _WITH_DECIMALS:
         column = np.fromiter(map(without_decimal, column), dtype=object, count=len(column))
-        kind = _infer(column)
+        kind = _inferred_type(column)
     return column, str(dtype) if kind == "unknown-array" else kind
 
 
-def _infer(column: pd.Series[Any] | ArrayLike) -> str:
+def _inferred_type(column: pd.Series[Any] | ArrayLike) -> str:
     values = column if isinstance(column, np.ndarray) else pd.Series(column, dtype=column.dtype)
     return pd.api.types.infer_dtype(values, skipna=True)
 
@@ -129,11 +129,11 @@ def read_numbers(
     got = (
         f"{kind} values" if text is None or kind == "categorical" else f"text such as {shown(text)}"
     )
-    advice = advice_on(kind, NUMERIC, name, array, argument)
+    advice = conversion_advice(kind, NUMERIC, name, array, argument)
     raise TypeError(f"{argument}: column {shown(name)} must be numeric; got {got}. {advice}")
 
 
-def names_column(weights: object) -> TypeGuard[Hashable]:
+def is_column_name(weights: object) -> TypeGuard[Hashable]:
     """Whether weights are the name of a column."""
     return isinstance(weights, str | tuple) or np.ndim(cast("ArrayOf[Any]", weights)) == 0
 
@@ -185,7 +185,7 @@ def as_floats(numbers: ArrayOf[Any]) -> Array:
     return numbers if numbers.dtype == np.float64 else numbers.astype(np.float64)
 
 
-def to_numbers(name: Hashable, labels: tuple[Any, ...]) -> list[float]:
+def levels_as_floats(name: Hashable, labels: tuple[Any, ...]) -> list[float]:
     """Return the levels of a column as floats, or raise if they are not numbers."""
     if any(isinstance(label, bool) or not isinstance(label, Real) for label in labels):
         raise TypeError(
@@ -267,7 +267,7 @@ def check_exact(numbers: Mapping[Hashable, ArrayOf[Any]]) -> None:
 
 
 NUMERIC, CATEGORICAL, EITHER = 0, 1, 2
-"""The expected type of a column, for `advice_on`."""
+"""The expected type of a column, for `conversion_advice`."""
 
 _MINUTES = "{0}.map(lambda t: 60 * t.hour + t.minute, na_action='ignore').astype('Int64')"
 _SECONDS = "pd.to_timedelta({0}).dt.total_seconds()"
@@ -290,7 +290,7 @@ _CODE = {
 """Code that converts a column, {0}, of another type to numbers, and to categories."""
 
 
-def advice_on(
+def conversion_advice(
     kind: str, expected: int, name: Hashable, array: ArrayLike, argument: str = "dataset"
 ) -> str:
     """Return a sentence on how to convert a column of another type to numbers, or to categories.
@@ -300,13 +300,13 @@ def advice_on(
     known = [without_decimal(value) for value in array[pd.notna(array)]]
     labels = [value for value in known if isinstance(value, str | Real)]
     texts = list(dict.fromkeys(map(str, labels)))
-    are_numbers = numbers_in(texts) is not None
+    are_numbers = numbers_in_texts(texts) is not None
     if expected == NUMERIC and kind in ("categorical", "interval") and not are_numbers:
         return "Pass the numbers, not their intervals."
     if any(isinstance(label, str) for label in labels) and (
         expected == NUMERIC or (are_numbers and len(texts) > MOST_CODES)
     ):
-        return how_to_read(texts, name, argument)
+        return how_to_read_numbers(texts, name, argument)
     if kind in _DATES:
         is_whole = expected == CATEGORICAL and len(known) < len(array)
         return f"{how_to_split_dates(name, array, argument, is_whole=is_whole)}."

@@ -13,17 +13,17 @@ import pandas as pd
 from ..base.arrays import Positions
 from ..base.checks import check_columns
 from ..base.immutable import cached_property
-from ..base.messages import cut, shown
+from ..base.messages import shorten_text, shown
 from .dataset import Dataset, Opened, Prepare
-from .foreign import AnyFrame, converted
+from .foreign import AnyFrame, foreign_to_pandas
 from .frame import Frame, check_unique
-from .numeric import check_index, names_column
+from .numeric import check_index, is_column_name
 from .partitions import Memo, Partitions
 from .reading import Reading
 from .records import Records
 from .schema import ALL, Columns, Known, Schema
-from .sources import Source, find_source, in_pandas
-from .survey import numbers_among, survey
+from .sources import Source, as_pandas, find_source
+from .survey import find_numeric_columns, survey_levels
 
 InPandas: TypeAlias = pd.DataFrame | Dataset
 
@@ -43,16 +43,16 @@ def group_labels(
 
     ``groups`` is the name of a column, but not of a target, or one label per row.
     """
-    rows, labels = open_data(dataset), in_pandas(groups)
+    rows, labels = open_data(dataset), as_pandas(groups)
     if not isinstance(rows, Frame | Dataset):
         raise TypeError(
             "groups must be None if data are partitioned; got groups. Use rows in memory."
         )
-    if names_column(groups):
+    if is_column_name(groups):
         check_columns([groups], rows.columns, "groups")
         if groups in targets:
             raise ValueError(f"groups must not be the class; got {shown(groups)}.")
-        rows, labels = rows.split_off(groups)
+        rows, labels = rows.split_off_column(groups)
     elif isinstance(labels, list | tuple) and all(isinstance(label, Hashable) for label in labels):
         # As an array, 1 and "1" would be the same, and NaN a label.
         labels = pd.Series(labels, dtype=object)
@@ -102,7 +102,7 @@ def open_data(data: Any, argument: str = "dataset", *, or_rows: bool = False) ->
     source = find_source(data, argument)
     if source is not None:
         return Parts(source, argument)
-    frame = converted(data)
+    frame = foreign_to_pandas(data)
     if isinstance(frame, pd.DataFrame):
         return Frame(frame, argument)
     rows = ", one row as a Series or a dict, or a list of rows" if or_rows else ""
@@ -149,7 +149,7 @@ def _how_to_convert(data: object) -> str:
     if isinstance(data, str | PathLike):
         ending = str(data).rpartition(".")[2].lower()
         reader = _READERS.get(ending, "read_csv")
-        return f" Read the file first, with pd.{reader}({cut(str(data), 200)!r})."
+        return f" Read the file first, with pd.{reader}({shorten_text(str(data), 200)!r})."
     if isinstance(data, Hashable) and not isinstance(data, tuple):
         return ""
     return " Make one with pd.DataFrame(data, columns=names)."
@@ -174,18 +174,18 @@ class Parts(Opened[Partitions]):
     def encode(self, wanted: Columns = ALL) -> Partitions:
         """Return columns in the given order, after a pass for levels if some are unknown."""
         required, weights = wanted.required, wanted.weights
-        names = [name for name in wanted.among(self.columns) if name != weights]
+        names = [name for name in wanted.names_among(self.columns) if name != weights]
         source, preparation = self.source, self.preparation
-        of_source = None if preparation is None else preparation.of_source(source)
+        of_source = None if preparation is None else preparation.prepared_source(source)
         if of_source is not None:
             source, preparation = of_source, None
         levels = {**source.declared, **(wanted.known or {}), **dict.fromkeys(wanted.numeric, ())}
         memo = Memo()
         if not levels.keys() >= set(names):
             coded = [name for name in names if levels.get(name) != ()]
-            surveyed, facts = survey(source, coded, required, weights)
+            surveyed, facts = survey_levels(source, coded, required, weights)
             levels = dict(zip(coded, surveyed, strict=True)) | levels
-            memo.keep(facts, coded)
+            memo.keep_facts(facts, coded)
         declared: Known = getattr(self.source, "ordered", {})
         ordered = frozenset(
             name for name in names if name in declared and declared[name] == levels[name]
@@ -199,10 +199,10 @@ class Parts(Opened[Partitions]):
     def find_numbers(
         self, features: Sequence[Hashable], targets: Sequence[Hashable]
     ) -> tuple[Parts, tuple[Hashable, ...]]:
-        return self, numbers_among(self.source, features)
+        return self, find_numeric_columns(self.source, features)
 
-    def weighed(self, weights: object) -> Partitions:
-        if not names_column(weights):
+    def with_weights(self, weights: object) -> Partitions:
+        if not is_column_name(weights):
             raise TypeError(
                 "weights must be the name of a column if data are partitioned; "
                 f"got {shown(weights)}."

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Mask, Positions, added
-from ..base.messages import needs_rows, shown, warn, without_labels
+from ..base.arrays import Array, ArrayOf, Mask, Positions, sum_nested
+from ..base.messages import needs_rows_error, no_labels_error, shown, warn
 from .dataset import Countable, Dataset, Opened, Prepare
 from .labels import recode
 from .reading import Facts, Reading
@@ -28,20 +28,20 @@ Key = tuple[Hashable, tuple[Hashable, ...]]
 class Memo:
     """Results of passes over the data, shared by all selections of columns of the same rows.
 
-    ``counted`` are the facts of the last pass, ``gaps`` and ``hidden`` the numbers of missing and
-    of unseen values by column, and ``labels`` the counts of the levels of targets, by column and
-    levels. ``checks`` has the number of rows, a check sum and the gaps of each column, which must
-    be the same in every pass.
+    ``counted`` are the facts of the last pass, ``gaps`` and ``unseen_counts`` the numbers of
+    missing and of unseen values by column, and ``labels`` the counts of the levels of targets, by
+    column and levels. ``checks`` has the number of rows, a check sum and the gaps of each column,
+    which must be the same in every pass.
     """
 
     def __init__(self) -> None:
         self.counted: Facts | None = None
         self.gaps: dict[Hashable, int] = {}
-        self.hidden: dict[Hashable, int] = {}
+        self.unseen_counts: dict[Hashable, int] = {}
         self.labels: dict[Key, Array] = {}
         self.checks: dict[Key, tuple[int, int, int]] = {}
 
-    def compare(self, facts: Facts, schema: Schema) -> None:
+    def check_unchanged(self, facts: Facts, schema: Schema) -> None:
         """Raise a ValueError if rows or values of a column differ from those of a former pass."""
         for i, name in enumerate(schema.columns):
             seen = facts.kept, int(facts.checks[i]), int(facts.gaps[i])
@@ -51,14 +51,16 @@ class Memo:
                     f"of {shown(name)}. Copy the data, and use the copy."
                 )
 
-    def keep(self, facts: Facts, columns: Sequence[Hashable]) -> bool:
+    def keep_facts(self, facts: Facts, columns: Sequence[Hashable]) -> bool:
         """Keep facts about some columns; return whether they are the first."""
         is_first = self.counted is None
         self.counted = facts
-        hidden = np.broadcast_to(facts.hidden, len(columns))  # 0 for all columns, or one per column
+        hidden = np.broadcast_to(
+            facts.unseen_counts, len(columns)
+        )  # 0 for all columns, or one per column
         for i, name in enumerate(columns):
             self.gaps[name] = int(facts.gaps[i])
-            self.hidden[name] = int(hidden[i])
+            self.unseen_counts[name] = int(hidden[i])
         return is_first
 
 
@@ -144,27 +146,27 @@ class Partitions(Countable, Opened["Partitions"]):
         """Keep the facts about all rows, from counts of the source or a pass over its frames."""
         facts = facts_of_source(self.source, self.columns, self.reading)
         if facts is None:
-            self.add_up(len)  # every pass keeps the facts
-        elif self.memo.keep(facts, self.columns):
+            self.sum_over_parts(len)  # every pass keeps the facts
+        elif self.memo.keep_facts(facts, self.columns):
             self.report_rows()
 
     @property
     def codes(self) -> ArrayOf[Any]:
         """Raise a TypeError, because rows in parts are not kept."""
-        raise needs_rows("dataset")
+        raise needs_rows_error("dataset")
 
-    def coded(self, schema: Schema) -> Partitions:
+    def coded_by(self, schema: Schema) -> Partitions:
         lenient = tuple([name for name in self.reading.lenient if name in schema.columns])
         reading = replace(self.reading, schema=schema, lenient=lenient)
         return replace(self, reading=reading)
 
     def select(self, columns: Sequence[Hashable]) -> Partitions:
-        return self.coded(self.schema.select(columns))
+        return self.coded_by(self.schema.select(columns))
 
     def with_missing_level(self, columns: Collection[Hashable]) -> Partitions:
-        return replace(self.coded(self.schema.with_missing_level(columns)), memo=Memo())
+        return replace(self.coded_by(self.schema.with_missing_level(columns)), memo=Memo())
 
-    def requiring(self, column: Hashable) -> Partitions:
+    def rows_with_known(self, column: Hashable) -> Partitions:
         if column == self.reading.required:
             return self
         drops_rows = self.memo.gaps.get(column) != 0  # or it is not known
@@ -172,11 +174,11 @@ class Partitions(Countable, Opened["Partitions"]):
         return replace(self, reading=replace(self.reading, required=column), memo=memo)
 
     def encode(self, wanted: Columns = ALL) -> Partitions:
-        chosen = wanted.among(self.columns)
+        chosen = wanted.names_among(self.columns)
         numeric: Known = dict.fromkeys(wanted.numeric, ())
         levels = {**self.schema.known, **(wanted.known or {}), **numeric}
         schema = Schema(chosen, tuple([levels[name] for name in chosen]), self.schema.ordered)
-        return self.coded(schema).requiring(wanted.required)
+        return self.coded_by(schema).rows_with_known(wanted.required)
 
     def prepared(self, preparation: Prepare, known: Known) -> Partitions:
         return self  # the frames are prepared when they are read
@@ -186,48 +188,48 @@ class Partitions(Countable, Opened["Partitions"]):
     ) -> tuple[Partitions, tuple[Hashable, ...]]:
         return self, tuple([name for name in features if name in self.schema.numeric])
 
-    def weighed(self, weights: object) -> Partitions:
+    def with_weights(self, weights: object) -> Partitions:
         raise TypeError(
             "weights must be None for encoded partitioned data. Pass the source to encode."
         )
 
-    def reread(self, **changes: Any) -> Partitions:
+    def read_again(self, **changes: Any) -> Partitions:
         """Return rows that are read in another way, with fields of `reading` changed."""
         return replace(self, reading=replace(self.reading, **changes), memo=Memo())
 
-    def hiding(self, known: Mapping[Hashable, tuple[Hashable, ...]]) -> Partitions:
+    def with_known_levels(self, known: Mapping[Hashable, tuple[Hashable, ...]]) -> Partitions:
         """Return the data with the ``known`` levels of some columns; other values are missing."""
-        return self.reread(schema=self.schema.with_levels(known), lenient=tuple(known))
+        return self.read_again(schema=self.schema.with_levels(known), lenient=tuple(known))
 
     @property
-    def hidden(self) -> dict[Hashable, int]:
+    def unseen_counts(self) -> dict[Hashable, int]:
         """The number of unseen values by column, which are treated as missing."""
         if self.memo.counted is None:
             self._find_facts()
-        found = {name: self.memo.hidden.get(name, 0) for name in self.columns}
+        found = {name: self.memo.unseen_counts.get(name, 0) for name in self.columns}
         return {name: n for name, n in found.items() if n}
 
     def count_all(self, count: Callable[[Any], T]) -> T:
-        if not counts_itself(self.source, self.reading):
-            return self.add_up(count)
+        if not source_counts_rows(self.source, self.reading):
+            return self.sum_over_parts(count)
         if self.memo.counted is None:
             self._find_facts()
         return count(self)
 
-    def add_up(self, count: Callable[[Dataset], T]) -> T:
-        """Return the sum of a function's results for each part of the rows; see `Dataset.add_up`.
+    def sum_over_parts(self, count: Callable[[Dataset], T]) -> T:
+        """Return the sum of a function's results for each part of the rows.
 
         Workers call the function, so it must be picklable. The first pass warns of rows without a
         class, and raises if no row is left.
         """
         targets = tuple([name for name in self.targets if name in self.schema.positions])
         counting = partial(_count_frame, self.reading, count, targets)
-        total, facts = self.source.reduce(counting, added, self.reading.columns)
+        total, facts = self.source.reduce(counting, sum_nested, self.reading.columns)
         for name, counts in zip(targets, facts.labels, strict=True):
             self.memo.labels[self._key(name)] = counts
         if self.reading.draw is None:
-            self.memo.compare(facts, self.schema)
-        if self.memo.keep(facts, self.columns):
+            self.memo.check_unchanged(facts, self.schema)
+        if self.memo.keep_facts(facts, self.columns):
             self.report_rows()
         return total
 
@@ -240,23 +242,25 @@ class Partitions(Countable, Opened["Partitions"]):
         tables = self.counts_of_source([[self.positions[name]]])
         if tables is not None:
             return tables[0]
-        return self.add_up(lambda rows: rows.label_counts(name))
+        return self.sum_over_parts(lambda rows: rows.label_counts(name))
 
     def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
-        if not counts_itself(self.source, self.reading):
+        if not source_counts_rows(self.source, self.reading):
             return None
         tables = []
-        for family, (codes, totals) in zip(families, self.cells(families), strict=True):
+        for family, (codes, totals) in zip(families, self.cells_of_families(families), strict=True):
             table = np.zeros([self.cards[i] for i in family])
             observed = (codes >= 0).all(axis=0)
             np.add.at(table, tuple(codes[:, observed]), totals[observed])
             tables.append(table)
         return tables
 
-    def cells(self, families: Sequence[Sequence[int]]) -> Iterator[tuple[Positions, Array]]:
+    def cells_of_families(
+        self, families: Sequence[Sequence[int]]
+    ) -> Iterator[tuple[Positions, Array]]:
         names = [tuple([self.columns[i] for i in family]) for family in families]
-        if not counts_itself(self.source, self.reading):
-            raise needs_rows("dataset")
+        if not source_counts_rows(self.source, self.reading):
+            raise needs_rows_error("dataset")
         counted = counts_from_source(self.source, names, self.reading)
         return map(self._coded_counts, families, counted)
 
@@ -304,14 +308,14 @@ def check_rows(targets: Sequence[Hashable], rows: int, kept: int, size: float, w
     if not rows:
         raise NoRowsError("dataset must have rows; got none.")
     if not kept:
-        raise without_labels(targets)
+        raise no_labels_error(targets)
     if not size:
         raise NoRowsError("dataset must have rows with a positive weight; all weights are 0.")
     if kept < rows and warns:
         warn(f"{rows - kept} of {rows} rows have no class {shown(targets[0])} and are ignored")
 
 
-def counts_itself(source: Source, reading: Reading) -> bool:
+def source_counts_rows(source: Source, reading: Reading) -> bool:
     """Whether the source can count the rows as they are read, so that no frame is needed.
 
     Rows that are selected, drawn, prepared or leniently coded are known only frame by frame.
@@ -331,7 +335,7 @@ def counts_from_source(
 
 def facts_of_source(source: Source, columns: Sequence[Hashable], reading: Reading) -> Facts | None:
     """Return the facts about rows that the source counts itself."""
-    if not counts_itself(source, reading):
+    if not source_counts_rows(source, reading):
         return None
     positive, fractional = 0, 0  # numbers of rows with such a weight
     check = getattr(source, "check_weights", None)
@@ -341,15 +345,17 @@ def facts_of_source(source: Source, columns: Sequence[Hashable], reading: Readin
     of_rows = replace(reading, weights=None)
     of_all_rows = replace(of_rows, required=None)
     families = [(), *[(name,) for name in columns]]
-    kept, *known = [_total(counts) for counts in counts_from_source(source, families, of_rows)]
-    rows = _total(counts_from_source(source, [()], of_all_rows)[0])
-    size = _total(counts_from_source(source, [()], reading)[0])
+    kept, *known = [
+        _rows_without_missing(counts) for counts in counts_from_source(source, families, of_rows)
+    ]
+    rows = _rows_without_missing(counts_from_source(source, [()], of_all_rows)[0])
+    size = _rows_without_missing(counts_from_source(source, [()], reading)[0])
     # A column whose last level is that of missing values has no missing values.
     filled = [reading.schema.known.get(name, ())[-1:] == (MISSING,) for name in columns]
     gaps = np.where(filled, 0, kept - np.array(known)).astype(np.int64)
     return Facts(int(rows), int(kept), size, gaps, positive, fractional)
 
 
-def _total(counts: LabelCounts) -> float:
+def _rows_without_missing(counts: LabelCounts) -> float:
     """Return the number of rows without a missing value, whose label is None."""
     return float(sum(n for labels, n in counts.items() if None not in labels))

@@ -31,10 +31,10 @@ class Facts(NamedTuple):
     """Facts that a pass over rows collects: their number, and how many are kept, with a class.
 
     Of these, ``size`` is the weight, ``gaps`` has the number of missing values by column,
-    ``positive`` have a weight above 0, and ``fractional`` a weight that is not whole. ``hidden``
-    has the number of values by column that are treated as missing, because they are not among the
-    levels, and ``labels`` the weight of each label of the targets. ``checks`` are the sums of the
-    codes by column.
+    ``positive`` have a weight above 0, and ``fractional`` a weight that is not whole.
+    ``unseen_counts`` has the number of values by column that are treated as missing, because they
+    are not among the levels, and ``labels`` the weight of each label of the targets. ``checks`` are
+    the sums of the codes by column.
     """
 
     rows: int
@@ -43,14 +43,14 @@ class Facts(NamedTuple):
     gaps: ArrayOf[np.int64]
     positive: int = 0
     fractional: int = 0
-    hidden: Any = 0
+    unseen_counts: Any = 0
     labels: Any = ()
     checks: Any = 0
 
 
-def with_facts(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
+def known_rows_and_facts(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
     """Return the rows with a class (all rows if no column is required), and their facts."""
-    rows, data = len(data), data.requiring(class_var)
+    rows, data = len(data), data.rows_with_known(class_var)
     gaps = np.zeros(len(data.columns), dtype=np.int64)
     gaps[data.incomplete] = np.count_nonzero(data.codes[data.incomplete] < 0, axis=1)
     weights = np.empty(0) if data.weights is None else data.weights
@@ -115,8 +115,10 @@ class Reading:
             hidden[self.schema.positions[name]] = np.count_nonzero(
                 (codes < 0) & (raw.codes[i] >= 0)
             )
-            coded = coded.recoded({name: (new, codes)})
-        data, facts = with_facts(replace(coded.coded(self.schema), weights=weights), self.required)
+            coded = coded.with_codes({name: (new, codes)})
+        data, facts = known_rows_and_facts(
+            replace(coded.coded_by(self.schema), weights=weights), self.required
+        )
         if self.draw is not None:
-            data, facts = with_facts(self.draw(frame, data), None)
-        return data, facts._replace(hidden=hidden)
+            data, facts = known_rows_and_facts(self.draw(frame, data), None)
+        return data, facts._replace(unseen_counts=hidden)

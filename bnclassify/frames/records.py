@@ -35,7 +35,7 @@ class Records(Opened[Dataset]):
     def encode(self, wanted: Columns = ALL) -> Dataset:
         """Encode columns, of which the levels are the values themselves; see `Opened`."""
         names = tuple(self.columns if wanted.names is None else wanted.names)
-        return encode_records(self.rows, names, self.argument, wanted.as_numbers())
+        return encode_records(self.rows, names, self.argument, wanted.numeric_columns())
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -44,7 +44,8 @@ class Records(Opened[Dataset]):
         for row in rows:
             _check_single(row, row, self.argument)
         values = {
-            i: _as_column([row.get(name) for row in rows]) for i, name in enumerate(self.columns)
+            i: _values_as_column([row.get(name) for row in rows])
+            for i, name in enumerate(self.columns)
         }
         frame = pd.DataFrame(values).set_axis(_row_labels(self.rows))
         return frame.set_axis(pd.Index(self.columns, tupleize_cols=False), axis="columns")
@@ -146,7 +147,7 @@ def _array_of_one(value: Any) -> ArrayOf[Any]:
     return array
 
 
-def _as_column(values: list[Any]) -> pd.Series[Any]:
+def _values_as_column(values: list[Any]) -> pd.Series[Any]:
     """Return values as a column, in which missing ones do not change integers to floats."""
     column = pd.Series(values, dtype=object)
     return (

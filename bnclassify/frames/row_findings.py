@@ -40,12 +40,12 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
         or any(column.weights is not None for column in columns)
     ):
         return None
-    counts = [column for column in columns if not column.is_class and _can_count(column)]
+    counts = [column for column in columns if not column.is_class and _can_be_counts(column)]
     counts.sort(key=lambda column: not is_named_as_count(column.name))
     # 1000: number of rows, evenly spaced, that are looked at first
     some = slice(None, None, max(1, n // 1000))
-    sample = {column.name: column.taken(some) for column in columns} if counts else {}
-    fine = [name for name, column in sample.items() if _is_fine(column)]
+    sample = {column.name: column.take_rows(some) for column in columns} if counts else {}
+    fine = [name for name, column in sample.items() if _are_measurements(column)]
     for column in counts:
         others = [other for other in columns if other is not column]
         if any(name != column.name for name in fine):
@@ -62,7 +62,7 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
     return None
 
 
-def _is_fine(column: CodedColumn) -> bool:
+def _are_measurements(column: CodedColumn) -> bool:
     """Whether most values of a column differ, as in measurements, but not all, as row numbers."""
     n, values = len(column.codes), int(column.positions.max()) + 1
     return n / 2 < values < n
@@ -80,7 +80,7 @@ def _counts_rows(column: CodedColumn, others: Sequence[CodedColumn], n: int) -> 
     return is_full or is_named_as_count(column.name)
 
 
-def _can_count(column: CodedColumn) -> bool:
+def _can_be_counts(column: CodedColumn) -> bool:
     """Whether a column has whole numbers from 0 on, some of which exceed codes of a category."""
     if column.numbers is not None:
         numbers = as_floats(column.numbers)
@@ -119,7 +119,7 @@ def _columns_that_divide(columns: Sequence[CodedColumn]) -> tuple[list[CodedColu
     return some, cells if distinct == n else 0.0
 
 
-def missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
+def find_missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
     """Yield which columns are missing in the same rows, and rarely in others."""
     missing = {column.name: column.positions < 0 for column in columns if not column.is_class}
     masks = {
@@ -152,7 +152,7 @@ def _is_missing_in_rows(own: Mask, mask: Mask) -> bool:
     return bool(own[mask].all() and 10 * np.count_nonzero(own & ~mask) < np.count_nonzero(~mask))
 
 
-def equal_rows(
+def count_equal_rows(
     codes: Iterable[Codes], numbers: Mapping[Hashable, ArrayOf[Any]]
 ) -> dict[Hashable, int]:
     """Return how many rows equal earlier ones, by column of numbers that chance does not explain.

@@ -90,7 +90,7 @@ class Columns(NamedTuple):
     required: Hashable = None
     weights: Hashable = None
 
-    def among(self, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    def names_among(self, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
         """Return the names, each once, or raise a KeyError for names that are not columns."""
         if self.names is None:
             return tuple(columns)
@@ -98,7 +98,7 @@ class Columns(NamedTuple):
         check_columns(names, columns, self.named_by)
         return tuple(dict.fromkeys(names))
 
-    def as_numbers(self) -> dict[Hashable, bool]:
+    def numeric_columns(self) -> dict[Hashable, bool]:
         """Return the columns of a frame that are read as numbers, and if they must be numbers."""
         return {**self.raw, **dict.fromkeys(self.numeric, True)}
 

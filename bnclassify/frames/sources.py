@@ -12,10 +12,10 @@ from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import pandas as pd
 
-from ..base.calls import with_bar
+from ..base.calls import with_progress_bar
 from ..base.immutable import cached_property
 from ..base.messages import listed
-from .foreign import Foreign, converted, is_foreign
+from .foreign import Foreign, foreign_to_pandas, is_foreign
 
 T = TypeVar("T")
 
@@ -85,7 +85,7 @@ class Chunks:
     ) -> T:
         """Iterate over the frames; see `Source`."""
         total: list[T] = []
-        for part in with_bar(self._frames_in_turn(columns), desc="chunks", unit=" chunks"):
+        for part in with_progress_bar(self._frames_in_turn(columns), desc="chunks", unit=" chunks"):
             total = [merge([*total, make(part)])]
         return total[0]
 
@@ -96,7 +96,7 @@ class Chunks:
             first = next(frames, None)
             if first is None:
                 raise ValueError(f"{self.argument} {NEEDS_FUNCTION}; got no data frames.")
-            self._opened = _as_pandas(first, self.argument), frames
+            self._opened = _chunk_as_pandas(first, self.argument), frames
         return self._opened[0]
 
     def _frames_in_turn(self, columns: Sequence[Hashable] | None) -> Iterator[pd.DataFrame]:
@@ -106,7 +106,7 @@ class Chunks:
         (_, others), self._opened = self._opened, None
         rows = 0
         for part, made in enumerate(chain([first], others), start=1):
-            frame = _as_pandas(made, self.argument)
+            frame = _chunk_as_pandas(made, self.argument)
             if absent := [name for name in columns or () if name not in frame.columns]:
                 raise KeyError(
                     f"{self.argument}: part {part} has no column {listed(absent)}. Give each part "
@@ -207,9 +207,9 @@ def find_source(data: object, argument: str) -> Source | None:
     return next((make(data, argument) for test, make in SOURCES if test(data)), None)
 
 
-def in_pandas(data: Any) -> Any:
+def as_pandas(data: Any) -> Any:
     """Return another library's data frame or Series as one of pandas, unless it has parts."""
-    return data if find_source(data, "dataset") is not None else converted(data)
+    return data if find_source(data, "dataset") is not None else foreign_to_pandas(data)
 
 
 def _is_chunks(data: object) -> bool:
@@ -221,10 +221,10 @@ def _is_chunks(data: object) -> bool:
 SOURCES += [(is_dask, DaskFrame), (_is_chunks, Chunks)]
 
 
-def _as_pandas(frame: object, argument: str) -> pd.DataFrame:
+def _chunk_as_pandas(frame: object, argument: str) -> pd.DataFrame:
     """Return one of several frames, or batches of Arrow, as a data frame of pandas."""
     try:
-        made = converted(frame)
+        made = foreign_to_pandas(frame)
     except ImportError:  # without which batches of Arrow can be read, too
         made = cast("Foreign", frame).to_pandas()
     if not isinstance(made, pd.DataFrame):

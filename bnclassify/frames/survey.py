@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pandas.api.types import is_float_dtype
 
-from ..base.arrays import added
+from ..base.arrays import sum_nested
 from ..base.messages import listed, shown
 from .columns import check_categorical, column_arrays
 from .frame import encode_frame
@@ -22,23 +22,25 @@ from .numeric import (
     read_numbers,
 )
 from .partitions import counts_from_source, facts_of_source
-from .reading import Facts, Reading, with_facts
+from .reading import Facts, Reading, known_rows_and_facts
 from .schema import Levels, Schema
 from .sources import Source
 
 Labels = frozenset[int | float]
 
 
-def numbers_among(source: Source, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
+def find_numeric_columns(source: Source, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
     """Return the columns that are numbers, and not a few labels, after a pass over the data."""
-    found: list[Labels | None] = source.reduce(_numbers_in, _joined_levels, list(columns))
+    found: list[Labels | None] = source.reduce(
+        _distinct_numbers_by_column, _join_numbers_by_column, list(columns)
+    )
     pairs = zip(columns, found, strict=True)
     return tuple(
         [name for name, own in pairs if own is not None and not are_categories(tuple(own))]
     )
 
 
-def _numbers_in(frame: pd.DataFrame) -> list[Labels | None]:
+def _distinct_numbers_by_column(frame: pd.DataFrame) -> list[Labels | None]:
     """Return distinct numbers of each column of a part, as many as decide; None for text."""
     columns = [
         read_numbers(array, name, "dataset", must=False, kind=kind)
@@ -52,7 +54,7 @@ def _numbers_in(frame: pd.DataFrame) -> list[Labels | None]:
     ]
 
 
-def _joined_levels(parts: Sequence[Sequence[Labels | None]]) -> list[Labels | None]:
+def _join_numbers_by_column(parts: Sequence[Sequence[Labels | None]]) -> list[Labels | None]:
     columns = zip(*parts, strict=True)
     return [None if None in own else frozenset().union(*filter(None, own)) for own in columns]
 
@@ -88,7 +90,7 @@ class Survey:
             ColumnLevels(labels, is_categorical(dtype), is_float_dtype(dtype))
             for dtype, labels in zip(dtypes, data.levels, strict=True)
         )
-        return column_levels, with_facts(data, self.class_var)[1]
+        return column_levels, known_rows_and_facts(data, self.class_var)[1]
 
     def merge(self, results: Sequence[tuple[tuple[ColumnLevels, ...], Facts]]) -> Any:
         """Unite the levels of parts."""
@@ -97,10 +99,10 @@ class Survey:
             _united_levels(name, parts)
             for name, *parts in zip(self.columns, *column_levels, strict=True)
         ]
-        return tuple(united), added(facts)
+        return tuple(united), sum_nested(facts)
 
 
-def survey(
+def survey_levels(
     source: Source,
     columns: Sequence[Hashable],
     class_var: Hashable = None,
@@ -116,12 +118,12 @@ def survey(
         counted = counts_from_source(source, [(name,) for name in columns], of_all_rows)
         for name, counts in zip(columns, counted, strict=True):
             labels = tuple([label for (label,) in counts if label is not None])
-            levels.append(_in_order(name, ColumnLevels(labels, False)))
+            levels.append(_sorted_levels(name, ColumnLevels(labels, False)))
         return tuple(levels), facts
     look = Survey(tuple(columns), class_var, weights)
     wanted = [*columns, *([] if weights is None else [weights])]
     column_levels, facts = source.reduce(look, look.merge, wanted)
-    return tuple(map(_in_order, columns, column_levels)), facts
+    return tuple(map(_sorted_levels, columns, column_levels)), facts
 
 
 def _united_levels(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
@@ -143,7 +145,7 @@ def _united_levels(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevel
     return ColumnLevels(labels, declared=False, floats=all(part.floats for part in filled))
 
 
-def _in_order(name: Hashable, levels: ColumnLevels) -> tuple[Any, ...]:
+def _sorted_levels(name: Hashable, levels: ColumnLevels) -> tuple[Any, ...]:
     if levels.declared:
         return levels.labels
     if levels.floats and levels.labels:

@@ -41,8 +41,8 @@ _UNIT = re.compile(r"[0-9.]\s?([^\W\d_][^0-9]*)$")
 """A unit after a number."""
 
 
-class Written(NamedTuple):
-    """Numbers that are written as text, as `numbers_in` finds them.
+class WrittenNumbers(NamedTuple):
+    """Numbers that are written as text, as `numbers_in_texts` finds them.
 
     ``code`` is an expression that converts a column, in which ``{0}`` stands for the column. The
     ``others`` are not numbers. Whole numbers without other signs can be codes.
@@ -53,22 +53,22 @@ class Written(NamedTuple):
     others: tuple[str, ...]
     are_codes: bool = False
 
-    def convert(self, name: Hashable, argument: str = "dataset") -> str:
+    def conversion_code(self, name: Hashable, argument: str = "dataset") -> str:
         """Return code that converts a column of a data frame."""
         column = f"{argument}[{name!r}]"
-        return f"{column} = {self.code.format(without(self.others, column))}"
+        return f"{column} = {self.code.format(code_without_labels(self.others, column))}"
 
     def remedy(self, name: Hashable) -> str:
         """Return what to do about a column of a data frame called dataset."""
-        return f"Convert them, with {self.convert(name)}"
+        return f"Convert them, with {self.conversion_code(name)}"
 
 
-def without(others: Sequence[str], column: str) -> str:
+def code_without_labels(others: Sequence[str], column: str) -> str:
     """Return code for a column in which some labels are made missing."""
     return f"{column}.mask({column}.isin({list(others)!r}))" if others else column
 
 
-def numbers_in(labels: Iterable[str]) -> Written | None:
+def numbers_in_texts(labels: Iterable[str]) -> WrittenNumbers | None:
     """Return how numbers are written as text, if nearly all labels are, except codes like 007."""
     texts = list(labels)
     unit = _common_unit(texts)
@@ -88,7 +88,7 @@ def numbers_in(labels: Iterable[str]) -> Written | None:
     code = (f".str.strip().str.removesuffix({unit!r})" if unit else "") + code
     code = "{0}.astype('string')" + code if code else "{0}"
     are_codes = pattern is _PLAIN and not others and all(text.strip().isdecimal() for text in found)
-    return Written(f"pd.to_numeric({code})", tuple(found), tuple(others), are_codes)
+    return WrittenNumbers(f"pd.to_numeric({code})", tuple(found), tuple(others), are_codes)
 
 
 def _common_unit(texts: Sequence[str]) -> str:
@@ -98,11 +98,11 @@ def _common_unit(texts: Sequence[str]) -> str:
     return unit if 2 * units.count(unit) > len(units) else ""
 
 
-def how_to_read(labels: Iterable[str], name: Hashable, argument: str) -> str:
+def how_to_read_numbers(labels: Iterable[str], name: Hashable, argument: str) -> str:
     """Return a sentence on how to convert text that must be numbers, and what is lost."""
     texts = list(dict.fromkeys(labels))
-    if written := numbers_in(texts):
-        return f"Convert it, with {written.convert(name, argument)}."
+    if written := numbers_in_texts(texts):
+        return f"Convert it, with {written.conversion_code(name, argument)}."
     column = f"{argument}[{name!r}]"
     lost = [text for text in texts if not _A_NUMBER.fullmatch(text)]
     loss = f", which makes {listed(lost)} missing" if lost else ""

@@ -66,7 +66,7 @@ L = TypeVar("L", bound=Callable[..., Any])
 Trained = TypeVar("Trained", bound=Countable)
 
 
-def prepare(
+def prepare_training_data(
     dataset: InFull | InParts,
     targets: tuple[Hashable, ...],
     features: Iterable[Hashable] | None = None,
@@ -83,7 +83,7 @@ def prepare(
         check_name(target, named_by)
     if isinstance(dataset, TrainingData) and dataset.targets == targets and not numeric:
         return (
-            dataset if features is None else some_features(dataset, check_names(features, targets))
+            dataset if features is None else with_features(dataset, check_names(features, targets))
         )
     options: dict[str, Any] = {"rows_needed": rows_needed, "numeric": numeric, "named_by": named_by}
     return read_training(open_data(dataset), targets, features, **options)
@@ -122,7 +122,7 @@ def read_training(
         )
     if isinstance(opened, TrainingData | Partitions) and opened.targets == targets:
         kept = opened.with_numbers(numbers) if isinstance(opened, TrainingData) else opened
-        return kept if features is None else some_features(kept, tuple(features))
+        return kept if features is None else with_features(kept, tuple(features))
     chosen, order = _choose_columns(opened, targets, features, warns, named_by)
     columns = (*chosen, *targets)
     required = targets[0] if len(targets) == 1 else None
@@ -148,8 +148,8 @@ def prepare_rows(
     class_var: Hashable,
     features: Iterable[Hashable] | None = None,
 ) -> TrainingData:
-    """Prepare data with their rows in memory, or raise; see `prepare`."""
-    data = prepare(dataset, (class_var,), features, rows_needed=True)
+    """Prepare data with their rows in memory, or raise; see `prepare_training_data`."""
+    data = prepare_training_data(dataset, (class_var,), features, rows_needed=True)
     assert isinstance(data, TrainingData)
     return data
 
@@ -183,7 +183,7 @@ def _check_no_missing_level(schema: Schema, targets: Sequence[Hashable], argumen
             )
 
 
-def some_features(data: Trained, features: Sequence[Hashable]) -> Trained:
+def with_features(data: Trained, features: Sequence[Hashable]) -> Trained:
     """Return prepared data with some of its features."""
     names = (*features, *data.targets)
     if names == data.columns:
@@ -197,7 +197,7 @@ def _rows_with_targets(
     data: Dataset, targets: tuple[Hashable, ...], order: tuple[Hashable, ...], warns: bool
 ) -> TrainingData:
     """Drop the rows that lack the only target, and raise if no rows remain."""
-    kept = data if len(targets) > 1 else data.requiring(targets[0])
+    kept = data if len(targets) > 1 else data.rows_with_known(targets[0])
     unlabeled = len(targets) > 1 and bool((data.codes[-len(targets) :] < 0).all())
     check_rows(targets, len(data), 0 if unlabeled else len(kept), kept.size, warns)
     with_unknown = None if kept is data else data

@@ -28,8 +28,8 @@ from ..base.arrays import (
     log_normalize,
     one_thread,
 )
-from ..base.calls import advance, progress_bar
-from ..base.graphs import descending
+from ..base.calls import advance_bar, progress_bar
+from ..base.graphs import descending_order
 from ..base.immutable import cached_property
 from ..scores.evaluate import averaged_in, scopes_in, scores_at
 from ..scores.formulas import Formula
@@ -60,14 +60,14 @@ class Changes:
         return np.array([move.feature for move in self.moves], dtype=np.intp)
 
     @cached_property
-    def moves_of(self) -> dict[int, Positions]:
+    def moves_by_feature(self) -> dict[int, Positions]:
         """The positions of the moves of each feature."""
         return {
             f: np.flatnonzero(self.features == f)
             for f in list[int](np.unique(self.features).tolist())
         }
 
-    def logs_after(self, sets: Positions) -> Array:
+    def log_joint_after(self, sets: Positions) -> Array:
         """Return the log joint after each set of changes, (sets, classes)."""
         some = blocks(max(1, len(sets)), most=BLOCK_ROWS)
         return np.concatenate(
@@ -89,21 +89,23 @@ class Changes:
         return Rows(codes, numbers, copies.unknown)
 
     @cached_property
-    def before(self) -> Array:
+    def log_joint_before(self) -> Array:
         """The log joint of the row, (classes,)."""
-        return self.logs_after(np.empty((1, 0), dtype=np.intp)).ravel()
+        return self.log_joint_after(np.empty((1, 0), dtype=np.intp)).ravel()
 
     @cached_property
-    def alone(self) -> Array:
+    def single_effects(self) -> Array:
         """The effect of each move on the log joint, (moves, classes)."""
         with np.errstate(invalid="ignore"):
-            return self.logs_after(np.arange(len(self.moves))[:, None]) - self.before
+            return self.log_joint_after(np.arange(len(self.moves))[:, None]) - self.log_joint_before
 
     @cached_property
     def scopes(self) -> list[frozenset[int]] | None:
         """Features that can change and share a term; None if the score is not a sum of terms."""
         found = scopes_in(self.x)
-        if found is None or not (np.isfinite(self.before).all() and np.isfinite(self.alone).all()):
+        if found is None or not (
+            np.isfinite(self.log_joint_before).all() and np.isfinite(self.single_effects).all()
+        ):
             return None
         scopes = {frozenset(scope) for scope in found}
         for u in np.flatnonzero(
@@ -111,7 +113,7 @@ class Changes:
         ).tolist():  # marginalization joins the terms
             joined = frozenset[int]().union(*[scope for scope in scopes if u in scope]) - {u}
             scopes = {scope for scope in scopes if u not in scope} | {joined}
-        return [scope & self.moves_of.keys() for scope in scopes]
+        return [scope & self.moves_by_feature.keys() for scope in scopes]
 
     def scopes_to_correct(self, most: int) -> list[tuple[int, ...]]:
         """Return the sets of 2 to ``most`` features that are together in a term, small first."""
@@ -126,41 +128,45 @@ class Changes:
         wanted = self.scopes_to_correct(most)
         for _, group in groupby([scope for scope in wanted if scope not in self._known], len):
             scopes = list(group)
-            rows = sum(prod(len(self.moves_of[f]) for f in scope) for scope in scopes)
+            rows = sum(prod(len(self.moves_by_feature[f]) for f in scope) for scope in scopes)
             for block in blocks(len(scopes), rows // len(scopes), BLOCK_ROWS):
                 self._correct_scopes(scopes[block])
         return {scope: self._known[scope] for scope in wanted}
 
     def _correct_scopes(self, scopes: Sequence[tuple[int, ...]]) -> None:
         """Correct sets of equally many features at once: a call takes as long as for many rows."""
-        cards = [[len(self.moves_of[f]) for f in scope] for scope in scopes]
+        cards = [[len(self.moves_by_feature[f]) for f in scope] for scope in scopes]
         grids = [np.indices(card).reshape(len(card), -1).T for card in cards]
-        starts = [[self.moves_of[f][0] for f in scope] for scope in scopes]
-        logs = self.logs_after(
+        starts = [[self.moves_by_feature[f][0] for f in scope] for scope in scopes]
+        logs = self.log_joint_after(
             np.concatenate([grid + at for grid, at in zip(grids, starts, strict=True)])
         )
         ends = np.cumsum([len(grid) for grid in grids])[:-1]
         for scope, card, effect in zip(
-            scopes, cards, np.split(logs - self.before, ends), strict=True
+            scopes, cards, np.split(logs - self.log_joint_before, ends), strict=True
         ):
             self._known[scope] = self._effect_beyond_parts(scope, effect.reshape(*card, -1))
 
     def _effect_beyond_parts(self, scope: tuple[int, ...], effect: Array) -> Array:
         """Return the effect of the moves of some features minus what fewer of them add.
 
-        Of two features: effect(a, b) − alone(a) − alone(b), (moves of a, moves of b, classes).
+        Of two features: effect(a, b) − effect(a) − effect(b), (moves of a, moves of b, classes).
         """
         n = len(scope)
         for axes in (axes for size in range(1, n) for axes in combinations(range(n), size)):
             fewer = tuple([scope[i] for i in axes])
-            known = self.alone[self.moves_of[fewer[0]]] if len(fewer) == 1 else self._known[fewer]
+            known = (
+                self.single_effects[self.moves_by_feature[fewer[0]]]
+                if len(fewer) == 1
+                else self._known[fewer]
+            )
             effect = effect - known.reshape(
                 *[effect.shape[i] if i in axes else 1 for i in range(n)], -1
             )
         return effect
 
     @cached_property
-    def sums(self) -> list[Changes]:
+    def changes_by_sum(self) -> list[Changes]:
         """The same changes in models whose scores are sums of terms: a model, or all of a mean."""
         if self.scopes is not None:
             return [self]
@@ -172,12 +178,12 @@ class Changes:
 class Gains:
     """What changes add to the target's log odds against each class, at most, in a sum of terms.
 
-    ``alone``, (moves, classes), has the exact effect of each move, and ``joint[n]`` the n largest
-    corrections of a move, each with another later feature, added up.
+    ``single_gains``, (moves, classes), has the exact effect of each move, and ``joint[n]`` the n
+    largest corrections of a move, each with another later feature, added up.
     """
 
-    before: Array
-    alone: Array
+    log_odds_before: Array
+    single_gains: Array
     joint: Sequence[Array]
     features: Positions
 
@@ -194,23 +200,23 @@ class Gains:
             gain: Array = np.maximum(odds(effect).max(axis=tuple(range(1, len(scope)))), 0.0)
             of_first = pairs.setdefault(scope[0], {})
             of_first[scope[-1]] = of_first.get(scope[-1], 0.0) + gain
-        alone = odds(changes.alone)
-        joint = np.zeros((size, *alone.shape))
+        single = odds(changes.single_effects)
+        joint = np.zeros((size, *single.shape))
         for first, by_last in pairs.items():
             largest = -np.sort(-np.stack(list(by_last.values())), axis=0)[: size - 1].cumsum(axis=0)
-            joint[1 : 1 + len(largest), changes.moves_of[first]] = largest
-            joint[1 + len(largest) :, changes.moves_of[first]] = largest[-1:]
-        return cls(odds(changes.before), alone, list(joint), changes.features)
+            joint[1 : 1 + len(largest), changes.moves_by_feature[first]] = largest
+            joint[1 + len(largest) :, changes.moves_by_feature[first]] = largest[-1:]
+        return cls(odds(changes.log_joint_before), single, list(joint), changes.features)
 
-    def odds_bounds_after(self, sets: Positions, more: int, odds: Array | None = None) -> Array:
+    def log_odds_bounds_after(self, sets: Positions, more: int, odds: Array | None = None) -> Array:
         """Return bounds of log odds after ``more`` moves, (sets, classes), from the sets' ``odds``.
 
         A move is corrected with as many later moves as there are more. If the odds are unknown, it
         may also have been corrected with the other moves of its set.
         """
         if odds is None:
-            own = self.alone + self.joint[sets.shape[1] + more - 1]
-            odds = self.before + own[sets].sum(axis=1)
+            own = self.single_gains + self.joint[sets.shape[1] + more - 1]
+            odds = self.log_odds_before + own[sets].sum(axis=1)
         elif sets.shape[1]:
             odds = odds + self.joint[more][sets].sum(axis=1)
         if not more:
@@ -218,13 +224,13 @@ class Gains:
         later = (
             self.features[sets[:, -1]] + 1 if sets.shape[1] else np.zeros(len(sets), dtype=np.intp)
         )
-        return np.asarray(odds + self._best_later(more)[later])
+        return np.asarray(odds + self._largest_later_gains(more)[later])
 
-    def _best_later(self, more: int) -> Array:
+    def _largest_later_gains(self, more: int) -> Array:
         """Return the largest sums of gains of ``more`` features from each, (features + 1, …)."""
         n = int(self.features.max(initial=-1)) + 1
-        gains = np.full((n, self.alone.shape[1]), -np.inf)
-        np.maximum.at(gains, self.features, self.alone + self.joint[more - 1])
+        gains = np.full((n, self.single_gains.shape[1]), -np.inf)
+        np.maximum.at(gains, self.features, self.single_gains + self.joint[more - 1])
         top = np.full((more, gains.shape[1]), -np.inf)
         sums = np.full((n + 1, gains.shape[1]), -np.inf)
         for f in reversed(range(n)):
@@ -239,11 +245,11 @@ def smallest_changes(
 ) -> list[tuple[list[ValueChange], float]]:
     """Return the best of the smallest sets of changes that lead to the target, with posteriors."""
     with one_thread, progress_bar(None, by_steps=True, desc="counterfactual", unit=" blocks"):
-        for size in range(1, min(most, len(changes.moves_of)) + 1):
+        for size in range(1, min(most, len(changes.moves_by_feature)) + 1):
             _check_work(changes, size)
             sets = SetSearch(changes, size, alternatives).run()
             if len(sets):
-                logs = log_normalize(changes.logs_after(sets))[:, changes.target]
+                logs = log_normalize(changes.log_joint_after(sets))[:, changes.target]
                 posteriors: list[float] = np.exp(logs).tolist()
                 rows: list[list[int]] = sets.tolist()
                 chosen = [[changes.moves[m] for m in row] for row in rows]
@@ -253,14 +259,14 @@ def smallest_changes(
 
 def _check_work(changes: Changes, size: int) -> None:
     """Raise a ValueError if too many sets have to be tried before or without a bound."""
-    amounts = {f: len(moves) for f, moves in changes.moves_of.items()}
+    amounts = {f: len(moves) for f, moves in changes.moves_by_feature.items()}
     if changes.scopes is not None:
         _check_rows(
             changes,
             sum(prod(amounts[f] for f in scope) for scope in changes.scopes_to_correct(size)),
             size,
         )
-    elif not changes.sums:
+    elif not changes.changes_by_sum:
         _check_rows(
             changes, reduce(np.convolve, [[1, n] for n in amounts.values()], np.ones(1))[size], size
         )
@@ -290,7 +296,7 @@ class SetSearch:
     def __init__(self, changes: Changes, size: int, number: int) -> None:
         self.changes, self.size, self.number = changes, size, number
         self.corrections = None if changes.scopes is None else changes.corrections_of_scopes(size)
-        self.gains = [Gains.of_changes(one, size) for one in changes.sums]
+        self.gains = [Gains.of_changes(one, size) for one in changes.changes_by_sum]
         self.best = np.empty((0, size), dtype=np.intp)
         self.values = np.empty(0)
         self.least = -np.inf
@@ -302,26 +308,28 @@ class SetSearch:
         nothing = np.empty((1, 0), dtype=np.intp)
         self._extend_sets(
             nothing,
-            self.changes.before[None],
-            self._bounds_of_longer_sets(nothing, self.changes.before[None]),
+            self.changes.log_joint_before[None],
+            self._bounds_of_longer_sets(nothing, self.changes.log_joint_before[None]),
         )
         order = np.lexsort(self.best.T[::-1])
         sizes = self.sizes[self.best].sum(axis=1)
-        order = order[descending((self.values + 2 * sizes)[order])]  # by posteriors
+        order = order[descending_order((self.values + 2 * sizes)[order])]  # by posteriors
         best = self.best[order[np.argsort(sizes[order], kind="stable")]]
         _, first = np.unique(self.changes.features[best], axis=0, return_index=True)
         return best[np.sort(first)][: self.number]
 
     def _extend_sets(self, sets: Positions, totals: Array, bounds: Array) -> None:
         """Extend sets, with the log joint after them and their bounds, to the size."""
-        cells = len(self.changes.moves) * len(self.changes.before) * max(1, len(self.gains))
+        cells = (
+            len(self.changes.moves) * len(self.changes.log_joint_before) * max(1, len(self.gains))
+        )
         order = np.argsort(-bounds, kind="stable")
         for block in blocks(len(order), cells):
             rows = order[block]
             rows = rows[(bounds[rows] >= self.least) & (bounds[rows] > -np.inf)]
             if not len(rows):
                 return
-            advance()
+            advance_bar()
             longer, logs = _extended_sets(self.changes, self.corrections, sets[rows], totals[rows])
             if longer.shape[1] < self.size:
                 self._extend_sets(longer, logs, self._bounds_of_longer_sets(longer, logs))
@@ -330,7 +338,7 @@ class SetSearch:
                 longer = longer[(ends >= self.least) & (ends > -np.inf)]
                 self.tried += len(longer)
                 _check_rows(self.changes, self.tried, self.size)
-                self._keep_best_sets(longer, self.changes.logs_after(longer))
+                self._keep_best_sets(longer, self.changes.log_joint_after(longer))
             else:
                 self._keep_best_sets(longer, logs)
 
@@ -368,7 +376,7 @@ class SetSearch:
         odds = None if self.corrections is None else totals[:, [self.changes.target]] - totals
         more = self.size - sets.shape[1]
         bounds = reduce(
-            np.maximum, [gains.odds_bounds_after(sets, more, odds) for gains in self.gains]
+            np.maximum, [gains.log_odds_bounds_after(sets, more, odds) for gains in self.gains]
         )
         bounds[:, self.changes.target] = 0.0
         with np.errstate(over="ignore"):
@@ -396,12 +404,14 @@ def _extended_sets(
     longer = np.column_stack([sets[at], moves])
     if corrections is None:
         return longer, totals[at]
-    logs = totals[:, None] + changes.alone
+    logs = totals[:, None] + changes.single_effects
     for (*heads, last), effect in corrections.items():
         has = [features == head for head in heads]
         found = np.flatnonzero(np.logical_and.reduce([own.any(axis=1) for own in has]))
         if len(found):
             pairs, some = zip(has, heads, strict=True), sets[found]
-            positions = [some[own[found]] - changes.moves_of[head][0] for own, head in pairs]
-            logs[np.ix_(found, changes.moves_of[last])] += effect[tuple(positions)]
+            positions = [
+                some[own[found]] - changes.moves_by_feature[head][0] for own, head in pairs
+            ]
+            logs[np.ix_(found, changes.moves_by_feature[last])] += effect[tuple(positions)]
     return longer, logs[at, moves]

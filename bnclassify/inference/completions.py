@@ -11,7 +11,7 @@ from ..model.counted import check_counted
 from ..model.model import Model
 from ..model.recipes import Tally
 from ..network.priors import PseudoCounts
-from ..reading.intervals import draw_tables, has_posterior
+from ..reading.intervals import draw_tables, has_posterior_of_tables
 from ..recipe.backoff_prior import PRIORS, find_prior
 
 
@@ -20,7 +20,7 @@ def draw_completions(
 ) -> Codes:
     """Return completions, (variables, rows), of data whose classes are ``labels``, side by side."""
     rows = x.rows_to_score(data)
-    if has_posterior(x):
+    if has_posterior_of_tables(x):
         models = (x.map_parts(lambda part: draw_tables(part, rng)) for _ in range(draws))
         found = [drawn.complete(rows, labels, rng, burn_in=burn_in) for drawn in models]
         return np.concatenate(found, axis=1)

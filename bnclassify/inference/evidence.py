@@ -89,7 +89,7 @@ def weigh_evidence(
 ) -> Evidence:
     """Compute the contributions of prior and features to the log odds of a class in each row."""
     names = check_fitted(x).known_levels[-1]
-    compared = _positions_of(names, target, against)
+    compared = _compared_positions(names, target, against)
     check_unseen(unseen)
     rows, order = x.rows_to_score(data, unseen), order_features(x)
     cells = (len(order) + 1) * max(len(order), len(names))
@@ -145,10 +145,10 @@ def order_features(x: Model) -> list[int]:
     if graphs.find_cycle(parents):
         return list(range(len(x.features)))
     position = {name: i for i, name in enumerate(x.features)}
-    return [position[name] for layer in graphs.layers(parents) for name in layer]
+    return [position[name] for layer in graphs.topological_layers(parents) for name in layer]
 
 
-def _positions_of(
+def _compared_positions(
     labels: tuple[Hashable, ...], target: Hashable | None, against: Any
 ) -> tuple[int | None, list[int] | None]:
     """Return the positions of the classes to compare, or raise."""
@@ -288,7 +288,7 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
     OneOf(model.features, "a feature of the model").check("feature", feature)
     labels = model.known_levels[-1]
     c = target_position(labels, target)
-    points = curve_of(model, feature)
+    points = points_of_curve(model, feature)
     levels, parents = model.levels_by_name, model.feature_parents[feature]
     parent = parents[0] if parents and c is not None else None
     lines, parent_levels = np.array([-1]), tuple[Hashable, ...]([None])
@@ -313,7 +313,7 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
     shown = (
         [c]
         if c is not None
-        else sorted(graphs.descending(model.class_prior())[:_MOST_LINES].tolist())
+        else sorted(graphs.descending_order(model.class_prior())[:_MOST_LINES].tolist())
     )
     odds = np.concatenate([logs[..., k] - log_sum_exp(np.delete(logs, k, axis=-1)) for k in shown])
     effect = odds[:, 1:] - odds[:, :1]
@@ -335,7 +335,7 @@ def effect_ranges(x: Model) -> Array:
     return ranges
 
 
-def curve_of(x: Model, feature: Hashable) -> Array | None:
+def points_of_curve(x: Model, feature: Hashable) -> Array | None:
     """Return the numbers at which an effect is drawn; None if it depends on codes alone."""
     if feature in x.densities:
         cells = x.densities[feature].columns()
@@ -353,7 +353,7 @@ def curve_of(x: Model, feature: Hashable) -> Array | None:
 
 def middles_of_intervals(x: Model, feature: Hashable) -> Array | None:
     """Return a number in each interval of a feature whose numbers are needed, NaN if none is."""
-    points = curve_of(x, feature)
+    points = points_of_curve(x, feature)
     if points is None:
         return None
     codes, n = np.searchsorted(x.cuts[feature], points, side="left"), len(x.levels_by_name[feature])

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes, Mask
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Flag, Names, Unseen
 from ..base.messages import shown
 from ..frames.dataset import Dataset
@@ -52,7 +52,7 @@ def explain(
 def explain(
     x: Model, row: Explained, *, sentences: Literal[True], **options: Unpack[_ExplainOptions]
 ) -> list[str] | pd.Series[Any]: ...
-@guided("Pass the class by name: explain(x, row, target=label).")
+@call_advice("Pass the class by name: explain(x, row, target=label).")
 def explain(
     x: Model,
     row: Explained,
@@ -178,7 +178,7 @@ def explain(
     with np.errstate(over="ignore"):
         ratios = np.exp(log_odds)
     columns |= {"log_odds": log_odds.ravel(), "odds_ratio": ratios.ravel()}
-    variables = list(known) if interactions else list(map(written_pair, known))
+    variables = list(known) if interactions else list(map(pair_in_words, known))
     index = pd.Index(variables, name="variable", tupleize_cols=False)
     if several:
         rows = data.index.rename("row") if list(data.index.names) == [None] else data.index
@@ -212,10 +212,10 @@ def _values_and_contributions(
     return dict(zip(names, values, strict=True)), log_odds
 
 
-def written_pair(variable: Hashable) -> Hashable:
+def pair_in_words(variable: Hashable) -> Hashable:
     """Return the name of a variable, or of a pair of features as text.
 
-    >>> written_pair("age"), written_pair(("age", "sex"))
+    >>> pair_in_words("age"), pair_in_words(("age", "sex"))
     ('age', 'age × sex')
     """
     if isinstance(variable, tuple):

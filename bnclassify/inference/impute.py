@@ -10,19 +10,19 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Mask, code_type
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Optional, Seed, Whole, check_rng
-from ..frames.dataset import match
+from ..frames.dataset import codes_by_levels
 from ..frames.foreign import AnyFrame
 from ..frames.opening import frame_of
 from ..model.arguments import check_joint, encode_for_model
 from ..model.model import Model
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from .completions import draw_completions
-from .sample import numbers_at
+from .sample import numbers_in_rows
 
 
-@guided("Pass options by name: impute(x, frame, draws=n, rng=seed).")
+@call_advice("Pass options by name: impute(x, frame, draws=n, rng=seed).")
 def impute(
     x: Model,
     frame: pd.DataFrame | AnyFrame,
@@ -115,7 +115,7 @@ def impute(
     rows = model.rows_to_score(data)
     labels = np.full(len(table), -1, dtype=code_type(len(levels[model.class_var])))
     if len(names) > len(model.features):
-        labels = match(data, names[-1:], (levels[names[-1]],))[0]
+        labels = codes_by_levels(data, names[-1:], (levels[names[-1]],))[0]
     codes = np.vstack([rows.codes, labels])
     if generator is None or draws is None:
         completed = model.complete(rows, labels, burn_in=burn_in)
@@ -123,7 +123,7 @@ def impute(
         completed = draw_completions(model, data, labels, draws, generator, burn_in=burn_in)
         codes = np.tile(codes, draws)
         table = pd.concat([table] * draws, keys=range(draws), names=["draw", *table.index.names])
-    numbers = numbers_at(model, completed, generator)
+    numbers = numbers_in_rows(model, completed, generator)
     result = table.copy()
     for i, name in enumerate(names):
         gaps: Mask = codes[i, :] < 0

@@ -17,7 +17,7 @@ from ..base.arrays import (
     first_best,
     log_normalize,
 )
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import (
     Flag,
     Names,
@@ -30,15 +30,21 @@ from ..base.checks import (
 )
 from ..base.messages import listed, shown
 from ..frames.dataset import Dataset
-from ..frames.foreign import AnyFrame, in_kind_of
+from ..frames.foreign import AnyFrame, in_library_of
 from ..frames.labels import check_unseen
 from ..frames.partitions import dask_frame_of
 from ..frames.records import Row
-from ..frames.sources import in_pandas
+from ..frames.sources import as_pandas
 from ..metrics.outcomes import Labelling, class_type
 from ..model.arguments import check_fitted, check_ordered, encode_for_model, log_joint
 from ..model.model import Model
-from ..reading.intervals import MOST_DRAWN, check_draws, check_interval, drawn_bounds, with_bounds
+from ..reading.intervals import (
+    MOST_DRAWN,
+    bounds_of_drawn_models,
+    check_draws,
+    check_interval,
+    with_interval_columns,
+)
 from ..scores.evaluate import scores_at
 from ..scores.rows import Rows
 from ..several.multidimensional import MultiModel
@@ -85,7 +91,7 @@ def predict(
 def predict(
     x: Model, newdata: AnyFrame, *, prob: bool = False, **options: Unpack[_PredictOptions]
 ) -> Any: ...
-@guided("Pass options by name: predict(x, newdata, prob=True).")
+@call_advice("Pass options by name: predict(x, newdata, prob=True).")
 def predict(
     x: Model,
     newdata: NewData | AnyFrame,
@@ -221,7 +227,7 @@ def predict(
             )
         if points or interval is not None:
             raise ValueError(must_be("at_least", "None with points or interval", at_least))
-        predict_rows = _at_least(model, at_least, predict_rows)
+        predict_rows = _predictor_of_at_least(model, at_least, predict_rows)
     if check_interval(interval) is not None:
         if not prob or joint:
             raise ValueError("interval must be None unless prob is True and joint is False.")
@@ -231,8 +237,8 @@ def predict(
         predict_rows = _with_intervals(model, reading, prior, settings, drawn)
     frame = dask_frame_of(newdata)
     if frame is None:
-        rows = newdata if isinstance(newdata, Dataset) else in_pandas(newdata)
-        answer: pd.Series[Any] | pd.DataFrame = in_kind_of(newdata, predict_rows(rows))
+        rows = newdata if isinstance(newdata, Dataset) else as_pandas(newdata)
+        answer: pd.Series[Any] | pd.DataFrame = in_library_of(newdata, predict_rows(rows))
     else:
         columns = list(frame.columns)
         check_columns([name for name in model.features if name not in unknown], columns, "newdata")
@@ -317,7 +323,7 @@ def _predict_class(
     return labelling(data.index).labels(best)
 
 
-def _at_least(
+def _predictor_of_at_least(
     x: Model, label: Hashable, predict_rows: Callable[[NewData], Any]
 ) -> Callable[[NewData], Any]:
     """Return a function that predicts the probability of a label or a higher one."""
@@ -384,8 +390,8 @@ def _predict_intervals(
     bounds = np.empty((2, *frame.shape))
     for block in blocks(len(frame), draws * frame.shape[1], MOST_DRAWN):
         posteriors = partial(_posteriors_of_targets, rows=rows.take(block), prior=prior)
-        bounds[:, block] = drawn_bounds(x, posteriors, interval, draws, seed)
-    return with_bounds(frame, bounds)
+        bounds[:, block] = bounds_of_drawn_models(x, posteriors, interval, draws, seed)
+    return with_interval_columns(frame, bounds)
 
 
 def _refit_intervals(
@@ -399,7 +405,9 @@ def _refit_intervals(
     """Predict posteriors with intervals, from those of models without a group of rows each."""
     frame = estimate(newdata)
     others = np.stack([refit(newdata).to_numpy() for refit in refits])
-    return with_bounds(frame, jackknife_bounds(frame.to_numpy(), others, interval, finest))
+    return with_interval_columns(
+        frame, jackknife_bounds(frame.to_numpy(), others, interval, finest)
+    )
 
 
 def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: float = 0.0) -> Array:

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes, blocks, code_type, log, log_normalize, log_sum_exp
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Instance, Names, Real, Seed, Whole, check_rng, is_among
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
-from ..frames.dataset import match
+from ..frames.dataset import codes_by_levels
 from ..model.arguments import check_joint, check_not_dropped, encode_for_model
 from ..model.counted import CountedModel
 from ..model.model import Model
-from ..reading.intervals import BOUNDS, check_draws, check_interval, drawn_bounds
+from ..reading.intervals import BOUNDS, bounds_of_drawn_models, check_draws, check_interval
 from ..scores.evaluate import scores_at
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from ..scores.rows import Rows
@@ -51,7 +51,7 @@ def query(
     draws: int = 1000,
     rng: Seed = None,
 ) -> pd.DataFrame: ...
-@guided("Pass options by name: query(x, variables, evidence).")
+@call_advice("Pass options by name: query(x, variables, evidence).")
 def query(
     x: Model,
     variables: Variables,
@@ -145,8 +145,8 @@ def query(
         )
     asked = [model.variables.index(name) for name in names]
     levels, by_draws = model.levels_by_name, model.is_sampled and names != (model.class_var,)
-    logs: Array = check_possible(
-        log_table(model, () if by_draws else asked, known, likelihoods)
+    logs: Array = check_not_impossible(
+        log_joint_table(model, () if by_draws else asked, known, likelihoods)
     ).ravel()
     log_evidence = float(log_sum_exp(logs))
     if by_draws:
@@ -164,9 +164,9 @@ def query(
     draws, seed = check_draws(draws, len(found)), int(check_rng(rng).integers(2**63))
 
     def distribution(drawn: Model) -> Array:
-        return np.exp(log_normalize(log_table(drawn, asked, known, likelihoods).ravel()))
+        return np.exp(log_normalize(log_joint_table(drawn, asked, known, likelihoods).ravel()))
 
-    bounds = drawn_bounds(model, distribution, float(interval or 0), draws, seed)
+    bounds = bounds_of_drawn_models(model, distribution, float(interval or 0), draws, seed)
     frame = pd.DataFrame(dict(zip(BOUNDS, [bounds[0], found, bounds[1]], strict=True)), index=index)
     frame.attrs["log_evidence"] = log_evidence
     return frame
@@ -196,7 +196,7 @@ def draw_given(
     """Return rows drawn given evidence, (variables, n) codes."""
     uncertain = list(likelihoods)
     rows = known.take(np.zeros(n, dtype=np.intp))
-    logs = check_possible(log_table(x, uncertain, known, likelihoods))
+    logs = check_not_impossible(log_joint_table(x, uncertain, known, likelihoods))
     if uncertain:
         cells = rng.choice(logs.size, size=n, p=np.exp(log_normalize(logs.ravel())))
         rows.codes[uncertain] = np.unravel_index(cells, logs.shape)
@@ -204,7 +204,7 @@ def draw_given(
     return x.complete(features, rows.codes[-1], rng, burn_in=burn_in)
 
 
-def check_possible(logs: Array) -> Array:
+def check_not_impossible(logs: Array) -> Array:
     """Return logs of evidence, or raise a ValueError if it is impossible."""
     if logs.max() == -np.inf:
         raise ValueError(
@@ -249,7 +249,9 @@ def _code_of(x: Model, name: Hashable, label: object) -> int:
     if is_among(label, levels):
         return list[object](levels).index(label)
     return int(
-        match(encode_for_model(x, {name: label}, [name], "evidence"), [name], (levels,))[0, 0]
+        codes_by_levels(encode_for_model(x, {name: label}, [name], "evidence"), [name], (levels,))[
+            0, 0
+        ]
     )
 
 
@@ -270,7 +272,7 @@ def _log_likelihoods(x: Model, name: Hashable, weights: Mapping[Hashable, object
     return log(likelihoods)
 
 
-def log_table(
+def log_joint_table(
     x: Model, variables: Sequence[int], evidence: Rows, likelihoods: Mapping[int, Array] = EMPTY
 ) -> Array:
     """Return ln P(requested variables, evidence), with one axis per requested variable."""
@@ -285,9 +287,11 @@ def log_table(
             codes[[largest, of_class]] = codes[[of_class, largest]]
             known = Rows(codes, evidence.numbers)
             weights = {position.get(v, v): values for v, values in likelihoods.items()}
-            return log_table(exchanged, [position.get(v, v) for v in variables], known, weights)
+            return log_joint_table(
+                exchanged, [position.get(v, v) for v in variables], known, weights
+            )
     asked = [v for v in variables if v != of_class]
-    logs = _sums_over_cells(x, asked, evidence, likelihoods)
+    logs = _log_joint_of_cells(x, asked, evidence, likelihoods)
     given = int(evidence.codes[-1, 0])
     if given >= 0:
         logs = logs[..., [given]]
@@ -296,7 +300,7 @@ def log_table(
     return np.moveaxis(logs, -1, list(variables).index(of_class))
 
 
-def _sums_over_cells(
+def _log_joint_of_cells(
     x: Model, asked: Sequence[int], evidence: Rows, likelihoods: Mapping[int, Array]
 ) -> Array:
     """Return ln P(features, class, evidence): an axis per requested feature, then the class.

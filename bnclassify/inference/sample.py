@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Seed, Whole, check_rng
 from ..counts.contingency import flat_index
 from ..frames.records import is_missing
@@ -20,7 +20,7 @@ from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from .query import EvidenceOf, draw_given, encode_evidence
 
 
-@guided("Pass options by name: sample(x, n, evidence=evidence, rng=seed).")
+@call_advice("Pass options by name: sample(x, n, evidence=evidence, rng=seed).")
 def sample(
     x: Model, n: int, *, evidence: EvidenceOf = None, rng: Seed = None, burn_in: int = BURN_IN
 ) -> pd.DataFrame:
@@ -91,7 +91,7 @@ def sample(
     else:
         known, likelihoods = encode_evidence(model, evidence)
         codes = draw_given(model, known, likelihoods, n, generator, burn_in)
-    numbers, discretizer = numbers_at(model, codes, generator), model.discretizer
+    numbers, discretizer = numbers_in_rows(model, codes, generator), model.discretizer
     given: dict[Hashable, object] = {} if evidence is None else dict(evidence.items())
     for name, value in given.items():
         is_number = name in model.densities or name in model.cuts
@@ -110,7 +110,7 @@ def sample(
     return pd.DataFrame(columns)
 
 
-def numbers_at(
+def numbers_in_rows(
     x: Model, codes: Codes, rng: np.random.Generator | None = None
 ) -> dict[Hashable, Array]:
     """Return numeric features in complete rows, (rows,): conditional means, or drawn by rng."""

@@ -57,7 +57,7 @@ def check_wish(
             OneOf(x.features, "a feature of the model").check(argument, name)
     ends, levels = dict[Hashable, tuple[float, float]](), dict[Hashable, frozenset[Hashable]]()
     for name, values in (ranges or {}).items():
-        found = _ends_of(values)
+        found = _as_two_numbers(values)
         if found is None:
             levels[name] = _check_levels(x, name, values)
         else:
@@ -75,7 +75,7 @@ def check_wish(
     return Wish(frozenset(fixed), ends, levels, directions or {})
 
 
-def _ends_of(values: object) -> tuple[float, float] | None:
+def _as_two_numbers(values: object) -> tuple[float, float] | None:
     """Return the ends of a range that is a pair of numbers."""
     if not isinstance(values, tuple) or len(values) != 2:
         return None
@@ -170,7 +170,7 @@ def _numbers_in_intervals(
     for code, (low, high) in enumerate(zip([-np.inf, *cuts], [*cuts, np.inf], strict=True)):
         if code == own:
             continue
-        number = nearest_inside(low, high, code < own, places)
+        number = nearest_number_inside(low, high, code < own, places)
         number = min(number, most) if code < own else max(number, least)
         if low < number <= high and least <= number <= most:
             size = max(1, int(WHOLE * abs(code - own) / len(cuts) + 0.5))
@@ -194,10 +194,10 @@ def decimals(cuts: Sequence[float], before: float = 0.0) -> int | None:
     return most if most <= 6 else None  # decimals of numbers that are rounded
 
 
-def nearest_inside(low: float, high: float, is_below: bool, places: int | None) -> float:
+def nearest_number_inside(low: float, high: float, is_below: bool, places: int | None) -> float:
     """Return an interval's largest number, or its smallest, with so many decimals if there is one.
 
-    >>> nearest_inside(90.0, 115.5, True, 0), nearest_inside(115.5, 130.0, False, 0)
+    >>> nearest_number_inside(90.0, 115.5, True, 0), nearest_number_inside(115.5, 130.0, False, 0)
     (115.0, 116.0)
     """
     exact = high if is_below else float(np.nextafter(low, np.inf))

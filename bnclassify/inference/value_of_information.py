@@ -16,12 +16,12 @@ from ..base.arrays import (
     log,
     log_normalize,
     log_sum_exp,
-    share_out,
+    softmax,
     xlogx,
 )
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Unseen
-from ..base.graphs import descending
+from ..base.graphs import descending_order
 from ..frames.labels import check_unseen
 from ..frames.opening import InFull
 from ..frames.records import Row, is_missing
@@ -39,7 +39,7 @@ from .explain import original_values, read_one_row
 _DEVIATIONS, _POINTS = 6.0, 121  # of the grid of a density
 
 
-@guided("Pass costs by name: value_of_information(x, row, costs=costs).")
+@call_advice("Pass costs by name: value_of_information(x, row, costs=costs).")
 def value_of_information(
     x: Model, row: InFull | Row, *, costs: pd.DataFrame | None = None, unseen: Unseen = "error"
 ) -> pd.DataFrame:
@@ -129,7 +129,7 @@ def value_of_information(
         average = chances[None] @ posteriors
         values[i] = [(of(average) - chances @ of(posteriors)).item() for of in measures.values()]
     values = np.maximum(values, 0.0)  # apart from rounding errors
-    order = descending(values[:, -1])
+    order = descending_order(values[:, -1])
     ranked = [model.features[missing[i]] for i in order]
     names = pd.Index(ranked, name="feature", tupleize_cols=False)
     return pd.DataFrame(values[order], names, list(measures))
@@ -142,7 +142,7 @@ def _outcomes_of_features(
 
     A feature with a density has values on a grid. Many features are computed at once.
     """
-    values = [_values_of(x, feature) for feature in features]
+    values = [_values_to_try(x, feature) for feature in features]
     found = dict[int, tuple[Array, Array]]()
     widest = max([len(codes) for codes, _, _ in values], default=1)
     for block in blocks(len(features), widest * len(row.codes)):
@@ -156,11 +156,11 @@ def _outcomes_of_features(
                 numbers[feature][owners == feature] = points
         unknown = _still_unknown(rows, owners)
         filled = Rows(codes, numbers, unknown)
-        logs = _log_outcomes(x, filled, owners)
+        logs = _log_joint_of_values(x, filled, owners)
         posteriors = np.exp(log_normalize(scores_at(x.score, filled)))
         for feature, (_, _, widths) in zip(features[block], values[block], strict=True):
             at = owners == feature
-            found[feature] = share_out(logs[at] + log(widths)[:, None], 0), posteriors[at]
+            found[feature] = softmax(logs[at] + log(widths)[:, None], 0), posteriors[at]
     return found
 
 
@@ -173,7 +173,7 @@ def _still_unknown(rows: Rows, owners: Positions) -> Mask | None:
     return unknown
 
 
-def _values_of(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
+def _values_to_try(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
     """Return the codes and numbers of a feature's values, and the width that each represents."""
     name = x.features[feature]
     if name in x.densities:
@@ -185,7 +185,7 @@ def _values_of(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
     return codes, None if middle is None else middle[: len(codes)], np.ones(len(codes))
 
 
-def _log_outcomes(x: Model, rows: Rows, owners: Positions) -> Array:
+def _log_joint_of_values(x: Model, rows: Rows, owners: Positions) -> Array:
     """Return ln P(value, observed | class) plus a constant of class and owner of each row.
 
     The rows of an owner differ in this feature only. In formulas with codings, the values that a

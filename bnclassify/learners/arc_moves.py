@@ -76,7 +76,7 @@ class HillClimber:
         """Return the gains of operations on arcs, (operations, from, to); impossible is -inf."""
         gains = np.full((len(MOVES), *self._added.shape), -np.inf)
         sources, targets, deletions, reversals = self._arcs_and_gains_of_changes()
-        turns = self._graph.reversible(sources, targets)
+        turns = self._graph.reversible_arcs(sources, targets)
         gains[0] = self._open.T
         gains[1, sources, targets] = deletions
         gains[2, sources[turns], targets[turns]] = reversals[turns]
@@ -84,7 +84,7 @@ class HillClimber:
 
     def _arcs_and_gains_of_changes(self) -> tuple[Positions, Positions, Array, Array]:
         """Return the ends of the arcs, in order, and the gains of their deletions and reversals."""
-        sources, targets = self._graph.present()
+        sources, targets = self._graph.arc_ends()
         deletions: Array = self._deleted[targets, sources]
         reversals: Array = deletions + self._added[sources, targets]
         for gains, move in ((deletions, "delete"), (reversals, "reverse")):
@@ -131,7 +131,7 @@ class HillClimber:
             max(self._largest.max(initial=-np.inf), deletions.max(initial=-np.inf)) - tolerance
         )
         better = np.flatnonzero(reversals >= least)  # only these are checked for cycles
-        reversals[better[~self._graph.reversible(sources[better], targets[better])]] = -np.inf
+        reversals[better[~self._graph.reversible_arcs(sources[better], targets[better])]] = -np.inf
         least = max(least, reversals.max(initial=-np.inf) - tolerance)
         if least == -np.inf:
             return None

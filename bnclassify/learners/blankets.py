@@ -12,9 +12,9 @@ import numpy as np
 from ..base.arrays import TOLERANCE, Array
 from ..base.checks import OneOf, Real
 from ..counts.family_counts import FamilyCounts
-from ..counts.information import STATISTICS, log_tail
+from ..counts.information import STATISTICS, log_chi_square_p
 from ..frames.opening import InFull, InParts
-from ..frames.training import prepare
+from ..frames.training import prepare_training_data
 from .local_scores import warn_of_fractions
 
 
@@ -84,7 +84,7 @@ def learn_blanket(
     level = ln(Real(above=0, below=1).check("alpha", alpha))
     OneOf(STATISTICS).check("test", test)
     adjusts = bool(OneOf(("none", "holm")).check("adjust", adjust) == "holm")
-    data = prepare(dataset, (class_var,))
+    data = prepare_training_data(dataset, (class_var,))
     warn_of_fractions(data, test)
     counts, n = FamilyCounts(data), len(data.features)
     blanket: list[int] = []
@@ -107,11 +107,11 @@ def _log_p_values(counts: FamilyCounts, family: tuple[int, ...], test: str) -> A
     cards = counts.cards
     logs = np.full(len(cards), np.inf)
     configurations = prod(cards[list(family[1:])].tolist())
-    for columns, table in counts.extended(family):
+    for columns, table in counts.count_extensions(family):
         stops = np.cumsum(cards[columns])
         for v, stop in zip(range(columns.start, columns.stop), stops.tolist(), strict=True):
             if v not in family:
                 tables = table[..., stop - cards[v] : stop].swapaxes(0, 1)
                 df = (int(cards[family[0]]) - 1) * (int(cards[v]) - 1) * configurations
-                logs[v] = log_tail(float(STATISTICS[test](tables).sum()), df)
+                logs[v] = log_chi_square_p(float(STATISTICS[test](tables).sum()), df)
     return logs

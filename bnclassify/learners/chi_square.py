@@ -14,7 +14,7 @@ from ..counts.contingency import count_families
 from ..counts.family_counts import FamilyCounts
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts
-from ..frames.training import prepare
+from ..frames.training import prepare_training_data
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import DN
 from .arc_rules import Arc, ArcRules
@@ -112,7 +112,7 @@ def chisq_dn(
     level = Real(above=0, below=1).check("alpha", alpha)
     OneOf(("class", "all", "deterministic")).check("df", df)
     check_jobs(n_jobs)
-    data = prepare(dataset, (class_var,), features)
+    data = prepare_training_data(dataset, (class_var,), features)
     rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
     warn_of_fractions(data, "G")
     names = data.features
@@ -123,7 +123,7 @@ def chisq_dn(
     ]
     settings = {"alpha": level, "df": None if df == "class" else df} | rules.settings()
     settings["features"] = None if features is None else names
-    recipe = Recipe.of(class_var, Step("chisq_dn", chisq_dn, settings), data.schema)
+    recipe = Recipe.of_step(class_var, Step("chisq_dn", chisq_dn, settings), data.schema)
     return DN(class_var, (*families, (class_var,)), data.levels, recipe=recipe)
 
 
@@ -192,10 +192,10 @@ def _thresholds_by_tables(counts: FamilyCounts, alpha: float) -> Threshold:
 
     def thresholds_of_candidates(family: Sequence[int]) -> Array:
         # (classes, configurations of the others).
-        occurs = counts.table((family[-1], *family[1:-1])) > 0
+        occurs = counts.count_family((family[-1], *family[1:-1])) > 0
         is_of_class = (np.eye(len(occurs))[:, None] * occurs[..., None]).reshape(len(occurs), -1)
         freedom = np.zeros((len(is_of_class), len(counts.cards)))
-        for columns, table in counts.extended(family):
+        for columns, table in counts.count_extensions(family):
             cards = counts.cards[columns]
             starts = np.cumsum(cards) - cards
             # a 3 x 3 table with two rows and one column of zeros: (3 - 2 - 1) (3 - 1 - 1) = 0

@@ -6,7 +6,7 @@ import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Instance, ListOf, OneOf, check_name, must_be
 from ..base.immutable import record
 from ..base.messages import shown
@@ -27,7 +27,7 @@ def _features_for_recipe(
 
 
 @averages_views
-@guided("Pass features by name: nb(class_var, dataset, features=[...]).")
+@call_advice("Pass features by name: nb(class_var, dataset, features=[...]).")
 def nb(
     class_var: Hashable,
     dataset: InFull | InParts | None = None,
@@ -122,7 +122,7 @@ def aode(
     if len(chosen) < 2:
         return network(class_var, dict.fromkeys(chosen, ()), schema, step)
     levels = None if schema is None else schema.select((*chosen, class_var)).levels
-    return AODE(class_var, chosen, levels, recipe=Recipe.of(class_var, step, schema))
+    return AODE(class_var, chosen, levels, recipe=Recipe.of_step(class_var, step, schema))
 
 
 @averages_views

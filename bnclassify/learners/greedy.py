@@ -11,7 +11,7 @@ import numpy as np
 from ..base.arrays import TOLERANCE, Array
 from ..base.calls import progress_bar
 from ..base.checks import Flag, OneOf, Optional, Real, SearchMetric, Seed, Whole, check_rng
-from ..base.graphs import components
+from ..base.graphs import connected_components
 from ..base.messages import warn
 from ..frames.opening import InFull
 from ..frames.training import TrainingData, prepare_rows
@@ -281,7 +281,7 @@ def parents_with_joined_groups(
         v: [*ps, *[source for source, target in pairs if target == v]] for v, ps in parents.items()
     }
     result = dict(parents)
-    for group in components(links):
+    for group in connected_components(links):
         if sum(len(parents[v]) for v in group) < len(group) * (len(group) - 1) // 2:
             result |= {v: group[i + 1 :] for i, v in enumerate(group)}
     return result
@@ -296,7 +296,7 @@ def _assign_to_folds(
     units = [fold.units for fold in split if fold.units is not None]
     if units:  # A row in several folds becomes several rows that share its weight.
         ends = np.cumsum([len(test) for test in tests])[:-1]
-        data = replace(data.taken(np.concatenate(tests)), weights=np.concatenate(units))
+        data = replace(data.take_rows(np.concatenate(tests)), weights=np.concatenate(units))
         tests = np.split(np.arange(len(data)), ends)
     for fold, test in enumerate(tests):
         counted = len(test) if data.weights is None else np.count_nonzero(data.weights[test])

@@ -11,7 +11,7 @@ import numpy as np
 from ..base.checks import Flag, ListOf, OneOf, Optional, ScoreName, Seed, Whole, check_rng
 from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts
-from ..frames.training import prepare
+from ..frames.training import prepare_training_data
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from .arc_moves import MOVES, Change, Climb, Limits
@@ -119,8 +119,8 @@ def hc(
     search = _ClimbingOptions(
         score, ess, max_parents, moves, missing, Climb(tabu, restarts, progress), rng
     )
-    data = prepare(dataset, (class_var,), features, rows_needed=missing == "em")
-    rows = data.as_given
+    data = prepare_training_data(dataset, (class_var,), features, rows_needed=missing == "em")
+    rows = data.in_given_order
     rules = ArcRules.check(required, forbidden, rows.columns)
     given = parents_in_start(start, class_var, rows.columns)
     parents = rules.add_required_parents(
@@ -199,7 +199,7 @@ def ban(
     search = _ClimbingOptions(
         score, ess, max_parents, moves, missing, Climb(progress=progress), None
     )
-    data = prepare(dataset, (class_var,), features, rows_needed=missing == "em")
+    data = prepare_training_data(dataset, (class_var,), features, rows_needed=missing == "em")
     rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
     inner = ArcRules(
         (*[(class_var, feature) for feature in data.features], *rules.required),
@@ -216,7 +216,9 @@ def ban(
         "start": start,
         "features": None if features is None else data.features,
     }
-    return search.climb_from(Step("ban", ban, settings), class_var, data.as_given, parents, inner)
+    return search.climb_from(
+        Step("ban", ban, settings), class_var, data.in_given_order, parents, inner
+    )
 
 
 @dataclass(frozen=True)

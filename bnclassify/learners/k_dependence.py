@@ -16,12 +16,12 @@ from ..base.arrays import (
     first_best,
 )
 from ..base.checks import OneOf, ScoreName, Whole
-from ..base.graphs import descending
-from ..counts.information import informations
+from ..base.graphs import descending_order
+from ..counts.information import pair_informations
 from ..counts.pairs import pair_statistics
 from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts
-from ..frames.training import averages_views, prepare, prepare_rows
+from ..frames.training import averages_views, prepare_rows, prepare_training_data
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
@@ -95,7 +95,7 @@ def spode(
      [persons|safety:class] [lug_boot|safety:class]'
     """
     OneOf(SCORE_NAMES).check("score", score)
-    data = prepare(dataset, (class_var,), features)
+    data = prepare_training_data(dataset, (class_var,), features)
     warn_of_fractions(data, score)
     names = data.features
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
@@ -172,7 +172,9 @@ def kdb_mi(
      [maint|buying:class] [doors|lug_boot:class]'
     """
     k = Whole().check("kdbk", kdbk)
-    data = prepare(dataset, (class_var,), features, numeric=numeric_columns_of(numbers))
+    data = prepare_training_data(
+        dataset, (class_var,), features, numeric=numeric_columns_of(numbers)
+    )
     rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
     rules.check_numbers_are_leaves(data.schema.numeric)
     rules.add_required_parents(dict.fromkeys(data.features, ()), "kdbk", k)
@@ -192,9 +194,9 @@ def _most_informative_parents(
     pairs = [pair_statistics(view, range(class_column), class_column) for view in data.views]
     with_class = [(feature, class_column) for feature in range(class_column)]
     relevance = np.mean(
-        [[value for value, _ in informations(view, with_class)] for view in data.views], axis=0
+        [[value for value, _ in pair_informations(view, with_class)] for view in data.views], axis=0
     )
-    rank = _ranks_by_relevance(descending(relevance), required)
+    rank = _ranks_by_relevance(descending_order(relevance), required)
     coded = np.array(data.cards[:class_column]) > 0  # the others are numbers
     is_candidate = (rank < rank[:, None]) & (pairs[0].rows > 0) & ~forbidden.T & coded
     information = np.where(
@@ -314,10 +316,12 @@ def _parents_by_gain_and_information(
     The gain is the largest of the views; information and ranks are those of the first one.
     """
     contents = ContentHashes(views[0])
-    views = [view.taken(contents.order) for view in views]  # some of which are screened
+    views = [view.take_rows(contents.order) for view in views]  # some of which are screened
     data, by_contents = views[0], contents.column_order
     names, d = data.columns[:-1], len(data.columns) - 1
-    relevance = np.array([value for value, _ in informations(data, [(i, d) for i in range(d)])])
+    relevance = np.array(
+        [value for value, _ in pair_informations(data, [(i, d) for i in range(d)])]
+    )
     rank = by_contents[order_by_rounded_value(relevance[by_contents])]
     information = pair_statistics(data, range(d), d).information
     scores = [LeftOutScores(view) for view in views]

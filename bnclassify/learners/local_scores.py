@@ -15,7 +15,7 @@ from ..base.checks import OneOf, Real, ScoreName
 from ..base.messages import listed, warn
 from ..counts.contingency import Counts
 from ..counts.family_counts import FamilyCounts
-from ..counts.pairs import looking_up
+from ..counts.pairs import n_log_n_lookup
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns, Schema
@@ -76,7 +76,7 @@ def _decomposable_score(score: str, data: Countable, ess: float) -> Decomposable
         prior = EquivalentSize(ess) if score == "bde" else Dirichlet(1)
         return DecomposableScore(log_rising_factorial, prior.per_cell, 0.0)
     penalties = {"loglik": 0.0, "aic": 1.0, "bic": 0.5 * ln(data.size or 1)}
-    n_log_n = xlogx if data.is_weighted else looking_up(data.size)
+    n_log_n = xlogx if data.is_weighted else n_log_n_lookup(data.size)
     return DecomposableScore(lambda n, _: n_log_n(n), lambda r, q: 0, penalties[score])
 
 
@@ -142,7 +142,7 @@ class LocalScores:
         key = variable, frozenset(parents)
         if key not in self._families:
             r, q = self._levels_and_configurations(variable, parents)
-            fit = self._fit_of_table(self.counts.table((variable, *parents)), r, q)
+            fit = self._fit_of_table(self.counts.count_family((variable, *parents)), r, q)
             self._families[key] = float(fit) - self.score.penalty * (r - 1) * q
         return self._families[key]
 
@@ -153,7 +153,7 @@ class LocalScores:
             r, q = self._levels_and_configurations(variable, parents)
             penalty = self.score.penalty * (r - 1) * q
             result = np.asarray(penalty * (1.0 - self.counts.cards), dtype=np.float64)
-            for columns, table in self.counts.extended((variable, *parents)):
+            for columns, table in self.counts.count_extensions((variable, *parents)):
                 gains, fit = self._fit_added_by_columns(table, columns, r, q)
                 result[columns] += gains
             self._gains[key] = result
@@ -169,7 +169,7 @@ class LocalScores:
     def gain_over_no_parents(self, variable: int, parents: Sequence[int]) -> float:
         """Return the gain of a variable by these parents instead of none, over complete rows."""
         r, q = self._levels_and_configurations(variable, parents)
-        table = self.counts.table((variable, *parents))
+        table = self.counts.count_family((variable, *parents))
         alone = self._fit_of_table(table.sum(axis=1, keepdims=True), r, 1.0)
         return float(self._fit_of_table(table, r, q) - alone) - self.score.penalty * (r - 1) * (
             q - 1
@@ -270,7 +270,7 @@ def network_score(
     model = check_bnc(x, "network_score")
     known = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))
     data = open_data(dataset).read(Columns(model.variables, known))
-    rows = data if model.levels is None else data.coded(Schema(model.variables, model.levels))
+    rows = data if model.levels is None else data.coded_by(Schema(model.variables, model.levels))
     if not len(rows):
         raise ValueError("dataset must have rows; got none.")
     check_complete(rows)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations, product
 
-from ..base.graphs import components
+from ..base.graphs import connected_components
 
 Parents = tuple[int, ...]
 Structure = Mapping[int, Parents]
@@ -76,7 +76,7 @@ def additions_and_joins(
     [{0: ()}, {2: ()}, {0: (1,)}, {2: (1,)}]
     """
     absent = [feature for feature in features if feature not in structure]
-    groups = components(structure)
+    groups = connected_components(structure)
     additions: list[Edit] = [{feature: ()} for feature in absent]
     joins: list[Edit] = [
         {feature: tuple(group)}
@@ -105,7 +105,7 @@ def removals_and_joins(
                 v: tuple([p for p in parents if p != gone]) for v, parents in children.items()
             }
             edits.append({gone: None, **orphaned})
-    for earlier, later in combinations(components(structure), 2):
+    for earlier, later in combinations(connected_components(structure), 2):
         if _may_join_groups(earlier, later, forbidden):
             edits.append({feature: (*structure[feature], *later) for feature in earlier})
     return edits

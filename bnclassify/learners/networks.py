@@ -1,17 +1,17 @@
 """Networks that learners return: the parents of each feature, the levels, and the recipe.
 
-A learner of structure needs no more than this module, `prepare` and counts. It is a function of the
-class and the data. `prepare` checks and encodes the data, in memory or in parts: ``data.features``
-are the names of the features, whose positions come before that of the class. Functions of
-`bnclassify.counts` count, and `network` builds the result. The `Step` names the learner, so that
-`cv` repeats it with the same settings:
+A learner of structure needs no more than this module, `prepare_training_data` and counts. It is a
+function of the class and the data. `prepare_training_data` checks and encodes the data, in memory
+or in parts: ``data.features`` are the names of the features, whose positions come before that of
+the class. Functions of `bnclassify.counts` count, and `network` builds the result. The `Step` names
+the learner, so that `cv` repeats it with the same settings:
 
 >>> from bnclassify import bnc, cv, load_car, modelstring
 >>> from bnclassify.counts.information import mutual_information
->>> from bnclassify.frames.training import prepare
+>>> from bnclassify.frames.training import prepare_training_data
 >>> def star(class_var, dataset, *, least=0.0):
 ...     # The feature with the most information on the class is a parent of the others.
-...     data = prepare(dataset, (class_var,))
+...     data = prepare_training_data(dataset, (class_var,))
 ...     own = len(data.features)  # the position of the class
 ...     nats = [mutual_information(data, i, own)[0] for i in range(own)]
 ...     best = data.features[nats.index(max(nats))]
@@ -60,7 +60,9 @@ def network(
         parents = {**with_class, class_var: ()}
     families = families_with_class(class_var, parents)
     levels = None if schema is None else schema.select([family[0] for family in families]).levels
-    return BNC(class_var, families, levels, recipe=Recipe.of(class_var, step, schema), trace=trace)
+    return BNC(
+        class_var, families, levels, recipe=Recipe.of_step(class_var, step, schema), trace=trace
+    )
 
 
 def families_with_class(

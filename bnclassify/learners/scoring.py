@@ -17,8 +17,8 @@ import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Mask, Positions, code_type, first_best, log, weights_at
 from ..base.messages import shown
-from ..counts.contingency import check_cells, flat_index
-from ..counts.family_counts import number_states
+from ..counts.contingency import check_table_size, flat_index
+from ..counts.family_counts import number_family_states
 from ..frames.dataset import Dataset
 from ..frames.schema import Schema
 from ..metrics import ACCURACY, Metric
@@ -158,15 +158,17 @@ class CrossValidatedScore:
     def _log_table_of_family(self, family: Parents) -> tuple[Array, Positions]:
         """Return logs of a table, (levels, configurations, folds, classes), and the rows' cells."""
         data, weights = self.data, self.data.grouped.weights
-        index, shape = number_states(data.grouped, family, numbered=data.partial.isdisjoint(family))
+        index, shape = number_family_states(
+            data.grouped, family, numbered=data.partial.isdisjoint(family)
+        )
         cells = flat_index([index, data.group], [prod(shape), data.n_groups])
         if (observed := data.rows_observed_in(family)) is not None:
-            check_cells(data.grouped, (*family, -1))
+            check_table_size(data.grouped, (*family, -1))
             cells, weights = cells[observed], weights_at(weights, observed)
         counts = np.bincount(cells, weights, prod(shape) * data.n_groups).reshape(*shape, -1)
         trained = data.training_counts(counts)
         card, configurations = shape[0], prod(data.cards[p] for p in family[1:])
-        shares = self.prior.shares(
+        shares = self.prior.probabilities(
             trained, trained.sum(axis=0), card, configurations * data.n_classes
         )
         return log(shares), index

@@ -102,11 +102,11 @@ def structural_em(
 
     The first structure is the best one of those of the complete rows and ``others``.
     """
-    data = data.counting()
+    data = data.with_positive_weights()
     complete: Mask = data.codes.min(axis=0) >= 0
     first = [list(parents) for parents in start]
     if complete.any():
-        first = learn(data.taken(complete), first)
+        first = learn(data.take_rows(complete), first)
     completions, observed = Completions(data), list[float]()
     starts = [
         first,

@@ -11,11 +11,11 @@ import numpy as np
 from ..base.arrays import TOLERANCE, Array, Mask, first_best
 from ..base.checks import OneOf
 from ..base.graphs import maximum_forest, spanning_tree_posterior
-from ..counts.information import informations
+from ..counts.information import pair_informations
 from ..counts.pairs import PairStatistics, pair_statistics
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts
-from ..frames.training import TrainingData, averages_views, prepare
+from ..frames.training import TrainingData, averages_views, prepare_training_data
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
@@ -133,7 +133,7 @@ def tan_cl(
     OneOf(_SCORES).check("score", score)
     ess = check_score("bde", ess)
     check_missing(missing, "available", score)
-    data = prepare(
+    data = prepare_training_data(
         dataset,
         (class_var,),
         features,
@@ -224,7 +224,7 @@ def _parents_of_numbers(data: Countable, rules: ArcRules) -> dict[Hashable, tupl
     required, forbidden = rules.required_and_forbidden(data.features)
     coded = [i for i, card in enumerate(data.cards[:-1]) if card]
     numbers = [i for i, card in enumerate(data.cards[:-1]) if not card]
-    found = informations(data, [(n, i) for n in numbers for i in coded], (len(data.features),))
+    found = pair_informations(data, [(n, i) for n in numbers for i in coded], (len(data.features),))
     parents: dict[Hashable, tuple[Hashable, ...]] = {}
     for number in numbers:
         values = np.array([value if rows else -np.inf for value, rows in islice(found, len(coded))])
@@ -323,8 +323,8 @@ def chow_liu(
     '[class] [buying|class] [maint|class] [doors|class] [persons|class] [lug_boot|class]
      [safety|class]'
     """
-    data = prepare(dataset, (class_var,), features)
-    rows = data.as_given
+    data = prepare_training_data(dataset, (class_var,), features)
+    rows = data.in_given_order
     names = rows.columns
     rules = ArcRules.check(required, forbidden, names, directed=False)
     first = names.index(

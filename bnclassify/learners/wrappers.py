@@ -6,9 +6,9 @@ from collections.abc import Callable, Hashable, Sequence
 from inspect import signature
 from typing import TypeVar, Unpack
 
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Whole
-from ..base.messages import sharing
+from ..base.messages import with_shared_text
 from ..frames.opening import InFull
 from ..network.classifiers import BNC
 from .greedy import Candidates, GreedySearch, Moves, SearchOptions
@@ -87,7 +87,9 @@ Decorated = TypeVar("Decorated", bound=Callable[..., BNC])
 
 def _with_search_options(arcs: str, own: str = "") -> Callable[[Decorated], Decorated]:
     """Return a decorator that adds the shared arguments to a learner's docstring and signature."""
-    described = sharing({"{search}": _SHARED.replace("{arcs}", arcs).replace("{own}", own)})
+    described = with_shared_text(
+        {"{search}": _SHARED.replace("{arcs}", arcs).replace("{own}", own)}
+    )
     shared = [
         p.replace(kind=p.KEYWORD_ONLY)
         for p in signature(GreedySearch).parameters.values()
@@ -97,7 +99,7 @@ def _with_search_options(arcs: str, own: str = "") -> Callable[[Decorated], Deco
     def add_search_options(learner: Decorated) -> Decorated:
         *own, _ = signature(learner).parameters.values()
         vars(learner)["__signature__"] = signature(learner).replace(parameters=[*own, *shared])
-        return guided("Pass options by name, such as k=5.")(described(learner))
+        return call_advice("Pass options by name, such as k=5.")(described(learner))
 
     return add_search_options
 

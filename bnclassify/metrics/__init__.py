@@ -14,8 +14,8 @@ import pandas as pd
 
 from ..base import special
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, first_best, log_normalize, log_sum_exp
-from ..base.checks import ListOf, available
-from ..base.messages import listed, plain, repeated, shown
+from ..base.checks import ListOf, options_sentence
+from ..base.messages import listed, repeated_items, shown, to_python_scalar
 from .outcomes import Outcomes
 
 CALIBRATION_BINS = 15
@@ -112,7 +112,9 @@ class OwnMetric(AnyMetric):
         if outcome.weights is not None:
             weights["weights"] = pd.Series(outcome.weights, index=outcome.labelling.index)
         try:
-            value = plain(self.function(outcome.posteriors.copy(), outcome.truth.copy(), **weights))
+            value = to_python_scalar(
+                self.function(outcome.posteriors.copy(), outcome.truth.copy(), **weights)
+            )
         except Exception as error:
             error.add_note(f"This error is from metric {self.name}. {_ARGUMENTS}")
             raise
@@ -168,7 +170,7 @@ def choose_metrics(metric: object, targets: Sequence[Hashable]) -> list[AnyMetri
             name = found.name if len(targets) == 1 else f"{found.name}({target})"
             metrics.append(replace(found, name=name, target=i))
     names = [one.name for one in metrics]
-    if twice := repeated(names):
+    if twice := repeated_items(names):
         raise ValueError(
             f"metric must contain metrics with different names; got {listed(twice)} more than "
             "once. Name functions with def."
@@ -194,7 +196,7 @@ def find_metric(metric: object) -> Metric | OwnMetric:
     if not isinstance(metric, str):
         raise TypeError(f"{expected} {shown(metric)}.")
     if metric not in METRICS:
-        raise ValueError(f"{expected} {shown(metric)}. {available(metric, METRICS)}")
+        raise ValueError(f"{expected} {shown(metric)}. {options_sentence(metric, METRICS)}")
     return METRICS[metric]
 
 

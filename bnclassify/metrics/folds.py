@@ -16,7 +16,7 @@ from ..base.messages import listed, shown, warn
 from ..frames.frame import encode_frame
 from ..frames.numeric import check_index
 from ..frames.partitions import Partitions
-from ..frames.sources import in_pandas
+from ..frames.sources import as_pandas
 from ..frames.training import TrainingData
 from ..recipe.row_folds import RowFold, split_cases_into_folds
 
@@ -68,7 +68,7 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> Positions:
 
 def encode_classes(y: ArrayLike) -> tuple[Codes, tuple[Hashable, ...]]:
     """Return the code of the class of each row, and the classes."""
-    y = in_pandas(y)
+    y = as_pandas(y)
     if isinstance(y, str | pd.DataFrame) or np.ndim(y) != 1:
         raise TypeError(f"y must be the class of each row; got {type(y).__name__}.")
     data = encode_frame(pd.Series(y).to_frame("y"), ["y"], argument="y")
@@ -467,8 +467,8 @@ class FoldRows:
 
     def split(self, data: Partitions) -> tuple[Partitions, Partitions]:
         """Return the training rows and the test rows, which can be empty."""
-        train = data.reread(keep=replace(self, tested=False))
-        return train, replace(data.reread(keep=self), targets=())
+        train = data.read_again(keep=replace(self, tested=False))
+        return train, replace(data.read_again(keep=self), targets=())
 
     @property
     def columns(self) -> tuple[Hashable, ...]:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..base.arrays import Array, Codes, log_normalize, weights_at
 from ..base.immutable import cached_property
-from ..frames.dataset import Dataset, match
+from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.schema import Levels
 from ..model.arguments import check_size_of_scores, encode_opened_rows
 from ..model.model import Model
@@ -112,5 +112,11 @@ def outcomes_of(x: Model, rows: Dataset) -> Outcomes:
     data = encode_opened_rows(x, rows, x.features)
     placed = x.rows_to_score(data)
     several: Any = x  # only models of several class variables are asked for combinations
-    given = match(rows, x.targets, levels[n:]), x.targets, levels[n:], rows.index, rows.weights
+    given = (
+        codes_by_levels(rows, x.targets, levels[n:]),
+        x.targets,
+        levels[n:],
+        rows.index,
+        rows.weights,
+    )
     return Outcomes(x.log_marginals(placed), *given, lambda: several.most_probable(placed))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..base.arrays import Array, Mask
-from ..base.checks import OneOf, available, is_among, must_be
+from ..base.checks import OneOf, is_among, must_be, options_sentence
 from ..base.messages import listed, shown
 from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.numeric import as_floats
@@ -120,7 +120,7 @@ def check_graph(x: object, question: str, *, sized: bool = False) -> Graph:
     """Return the single graph of ``x``, not an average if ``sized``, or raise."""
     model = check_model(x)
     if model.graph is None or (sized and len(model.members) > 1):
-        raise _of_members(model, question)
+        raise _not_single_error(model, question)
     graph: Graph = model.graph
     return graph
 
@@ -155,11 +155,11 @@ def check_categorical_network(x: object, question: str) -> BNC:
     return network
 
 
-def check_tables(x: object, question: str) -> Graph:
+def check_fitted_graph(x: object, question: str) -> Graph:
     """Return the single graph with tables of ``x``, or raise."""
     model = check_fitted(x)
     if model.network is None:
-        raise _of_members(model, question)
+        raise _not_single_error(model, question)
     network: Graph = model.network
     return network
 
@@ -174,7 +174,7 @@ def check_not_dropped(x: Model, argument: str, names: Iterable[Hashable]) -> Non
             raise KeyError(must_be(argument, "a feature of the model", name, remedy))
 
 
-def _of_members(x: Model, question: str) -> TypeError:
+def _not_single_error(x: Model, question: str) -> TypeError:
     got, remedy = x.type_in_words, "Fit one"
     if len(x.members) > 1:
         got = f"a model of {len(x.members)} networks ({x.type_in_words})"
@@ -246,7 +246,9 @@ def read_for_model(
     )
     if absent and argument in ("newdata", "row"):
         found = (
-            f"in the data. {available(absent[0], rows.columns)}" if rows.columns else "in the data."
+            f"in the data. {options_sentence(absent[0], rows.columns)}"
+            if rows.columns
+            else "in the data."
         )
         named = f"unknown={absent!r}" if len(absent) <= _FEW_NAMES else "their names as unknown"
         rows_of = " to explain, or a dict without them" if argument == "row" else ""

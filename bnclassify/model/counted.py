@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 
 from ..base.arrays import Array, Positions
 from ..base.messages import listed
-from ..counts.contingency import Recoding, recoded
+from ..counts.contingency import Recoding, recode_counts
 from ..frames.dataset import Countable, Dataset
 from .model import Model, replace_unchecked, unsupported_error
 from .recipes import A_NETWORK, Tally
@@ -54,7 +54,9 @@ class CountedModel(Model):
     ) -> Any:
         """Return counts of the model ``before`` its levels changed, for its present levels."""
         families = zip(counts, self._counted_families, strict=True)
-        return tuple([recoded(table, [recodings[v] for v in family]) for table, family in families])
+        return tuple(
+            [recode_counts(table, [recodings[v] for v in family]) for table, family in families]
+        )
 
     @property
     def _counted_families(self) -> tuple[tuple[Hashable, ...], ...]:

@@ -22,7 +22,7 @@ A learner returns the family without parameters. Its recipe is that of the basis
 >>> from bnclassify import bnc, cv, load_car, predict
 >>> from bnclassify.base.immutable import record
 >>> from bnclassify.counts.contingency import count_families
->>> from bnclassify.frames.training import prepare
+>>> from bnclassify.frames.training import prepare_training_data
 >>> from bnclassify.learners.networks import network
 >>> from bnclassify.model.recipes import Step
 >>> from bnclassify.scores.formulas import Sum, Table, padded
@@ -47,7 +47,7 @@ A learner returns the family without parameters. Its recipe is that of the basis
 ...         logs = padded(np.log(self.table.T))  # (values and missing, classes)
 ...         return Sum((Table(-1, (self.position,), logs),), marginalizes=False)
 >>> def one_table(class_var, dataset, *, name):
-...     data = prepare(dataset, (class_var,))
+...     data = prepare_training_data(dataset, (class_var,))
 ...     none = dict.fromkeys(data.features, ())
 ...     step = Step("one_table", one_table, {"name": name})
 ...     basis = network(class_var, none, data.schema, step)

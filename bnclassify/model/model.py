@@ -11,7 +11,7 @@ from ..base.arrays import Array, ArrayOf, Codes, log_normalize
 from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY, Immutable
 from ..base.messages import listed
-from ..frames.dataset import Countable, Dataset, Opened, match
+from ..frames.dataset import Countable, Dataset, Opened, codes_by_levels
 from ..frames.numeric import as_floats
 from ..frames.schema import Levels
 from ..numbers.discretizer import Discretizer
@@ -228,7 +228,9 @@ class Model(Immutable):
 
     def rows_to_score(self, data: Dataset, unseen: str | None = None) -> Rows:
         """Return rows as `score` reads them."""
-        codes = match(data, self.features, self.known_levels[: len(self.features)], unseen=unseen)
+        codes = codes_by_levels(
+            data, self.features, self.known_levels[: len(self.features)], unseen=unseen
+        )
         rows = self.rows_of_codes(codes, data.numbers)
         if data.unsaid is None:
             return rows

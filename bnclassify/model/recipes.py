@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import by_shape
-from ..base.immutable import COUNT, Immutable, bounded, is_within, record
-from ..counts.contingency import narrow
+from ..base.arrays import map_by_shape
+from ..base.immutable import COUNT, Immutable, field_bounds, is_within_bounds, record
+from ..counts.contingency import to_narrowest_type
 from ..frames.dataset import Countable
 from ..frames.schema import Schema
 from ..numbers.preparation import Preparation
@@ -68,7 +68,7 @@ class TrainingRows(Immutable):
     labels of the ``ordered`` class variables were declared to have an order.
     """
 
-    bounds = bounded(size=COUNT, given=COUNT, cases=COUNT)
+    bounds = field_bounds(size=COUNT, given=COUNT, cases=COUNT)
 
     size: float
     classes: tuple[tuple[tuple[Hashable, float], ...], ...] = ()
@@ -79,11 +79,13 @@ class TrainingRows(Immutable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not all(is_within(weight, *COUNT) for pairs in self.classes for _, weight in pairs):
+        if not all(
+            is_within_bounds(weight, *COUNT) for pairs in self.classes for _, weight in pairs
+        ):
             raise ValueError("classes must be pairs of a label and a weight of at least 0.")
 
     @classmethod
-    def of(cls, data: Countable, targets: tuple[Hashable, ...]) -> TrainingRows:
+    def of_data(cls, data: Countable, targets: tuple[Hashable, ...]) -> TrainingRows:
         """Return the facts of data with these class variables."""
         numbers = getattr(data, "numbers", {})
         lacking = [
@@ -141,7 +143,7 @@ class Recipe:
     rows: TrainingRows | None = field(default=None, compare=False)
 
     @classmethod
-    def of(cls, class_var: Hashable, step: Step, schema: Schema | None) -> Recipe:
+    def of_step(cls, class_var: Hashable, step: Step, schema: Schema | None) -> Recipe:
         """Return the recipe of a step whose setting ``features`` has the columns it selects."""
         settings = {name: value for name, value in step.settings.items() if value is not None}
         columns = settings.get("features")
@@ -162,7 +164,7 @@ class Recipe:
         return self.parameters(x, data, rng=rng) if self.parameters is not None else x
 
 
-def renew_parameters(recipe: Recipe | None, step: Step | None) -> Recipe | None:
+def with_parameter_step(recipe: Recipe | None, step: Step | None) -> Recipe | None:
     """Return a recipe with another step of parameters, if there is one."""
     return recipe if recipe is None or step is None else replace(recipe, parameters=step)
 
@@ -171,11 +173,11 @@ def renew_parameters(recipe: Recipe | None, step: Step | None) -> Recipe | None:
 class Tally(Immutable):
     """The counts of the tables of a model, and their prior; None if the tables depend on more."""
 
-    bounds = bounded(counts=COUNT)
+    bounds = field_bounds(counts=COUNT)
 
     counts: tuple[Any, ...]
     prior: Any
 
     def narrowed(self) -> Tally:
         """Return the same with arrays of the smallest suitable type."""
-        return Tally(by_shape(self.counts, narrow), self.prior)
+        return Tally(map_by_shape(self.counts, to_narrowest_type), self.prior)

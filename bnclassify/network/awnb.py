@@ -19,10 +19,10 @@ from ..base.arrays import (
     Positions,
     blocks,
     first_best,
-    last_first,
+    last_axis_first,
     xlogx,
 )
-from ..base.calls import advance
+from ..base.calls import advance_bar
 from ..base.checks import Real, Whole
 from ..base.immutable import record
 from ..frames.dataset import Dataset
@@ -133,7 +133,7 @@ class _Trees:
         self.node = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])
         self.layers = [self._open_nodes(np.full(len(samples), -1))]
         while self._split_deepest_layer():
-            advance()
+            advance_bar()
 
     def _open_nodes(self, parent: Positions) -> _Layer:
         """Open nodes, to which rows are assigned."""
@@ -158,7 +158,7 @@ class _Trees:
             layer.feature[nodes], goes_left[nodes] = best[nodes], sides[best[nodes], nodes]
         split = np.flatnonzero(layer.feature >= 0)
         if len(split):
-            self._send_down(layer, goes_left)
+            self._send_rows_to_children(layer, goes_left)
             self.layers.append(self._open_nodes(np.repeat(split, 2)))
         return len(split) > 0
 
@@ -168,7 +168,7 @@ class _Trees:
         self.classes = self.classes[rows]
         self.codes = self.codes[:, rows]
 
-    def _send_down(self, layer: _Layer, goes_left: Mask) -> None:
+    def _send_rows_to_children(self, layer: _Layer, goes_left: Mask) -> None:
         """Send rows to the children, two per split node; other rows are dropped."""
         rank = np.cumsum(layer.feature >= 0) - 1
         feature = layer.feature[self.node]
@@ -182,7 +182,7 @@ class _Trees:
         sides = np.zeros((*gains.shape, width), dtype=bool)
         for r, features in self.by_card.items():
             # 10: maximum number of levels for a search of all splits with more than two classes
-            best = _best_cut if self.n_classes <= 2 or r > 10 else _best_subset
+            best = _best_ordered_split if self.n_classes <= 2 or r > 10 else _best_split_of_all
             for some in blocks(len(features), n_nodes * r * self.n_classes):
                 gain, left = best(self._counts_by_node(r, features[some], n_nodes))
                 gains[features[some]] = gain.reshape(-1, n_nodes)
@@ -218,19 +218,19 @@ class _Trees:
 
 def _negative_entropy_of_splits(counts: ArrayOf[Any]) -> Array:
     """Return minus the entropy of class counts over the last axis times their sum, in nats."""
-    by_class = last_first(counts)
+    by_class = last_axis_first(counts)
     information: Array = reduce(np.add, xlogx(by_class)) - xlogx(reduce(np.add, by_class))
     return information
 
 
-def _best_cut(counts: _Counts) -> tuple[Array, Mask]:
+def _best_ordered_split(counts: _Counts) -> tuple[Array, Mask]:
     """Return the gain of the best split of ordered levels, (nodes,), and its left levels."""
     mass: _Counts = counts.sum(axis=2)
     shares = counts / np.maximum(mass, 1)[:, :, None]
     key = shares[:, :, 0] if counts.shape[2] <= 2 else _first_component(shares, mass)
     order = np.argsort(np.where(mass > 0, key, np.inf), axis=1, kind="stable")
     left = np.cumsum(np.take_along_axis(counts, order[:, :, None], axis=1), axis=1)[:, :-1]
-    gain, best = _best_gain(left, counts.sum(axis=1))
+    gain, best = _largest_gain(left, counts.sum(axis=1))
     rank = np.argsort(order, axis=1)
     return gain, rank <= best[:, None]
 
@@ -245,18 +245,18 @@ def _first_component(shares: Array, mass: _Counts) -> Array:
     return np.asarray(centered @ component)[..., 0]
 
 
-def _best_subset(counts: _Counts) -> tuple[Array, Mask]:
-    """Search all splits of the levels in two; see `_best_cut`."""
+def _best_split_of_all(counts: _Counts) -> tuple[Array, Mask]:
+    """Search all splits of the levels in two; see `_best_ordered_split`."""
     _, r, n_classes = counts.shape
     subsets = np.array([(*side, False) for side in product([False, True], repeat=r - 1)][1:])
     gains, best = np.empty(len(counts)), np.empty(len(counts), dtype=np.intp)
     for nodes in blocks(len(counts), len(subsets) * n_classes):
         left: Array = subsets.astype(np.float64) @ counts[nodes]
-        gains[nodes], best[nodes] = _best_gain(left, counts[nodes].sum(axis=1))
+        gains[nodes], best[nodes] = _largest_gain(left, counts[nodes].sum(axis=1))
     return gains, subsets[best]
 
 
-def _best_gain(left: ArrayOf[Any], total: _Counts) -> tuple[Array, Positions]:
+def _largest_gain(left: ArrayOf[Any], total: _Counts) -> tuple[Array, Positions]:
     """Return the largest gain of splits, from their (nodes, splits, classes), and where it is."""
     right: ArrayOf[Any] = total[:, None] - left
     gain = (

@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks, by_shape, code_type, log
-from ..base.graphs import layers
-from ..base.immutable import PROBABILITY, bounded, cached_property, record
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks, code_type, log, map_by_shape
+from ..base.graphs import topological_layers
+from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..base.messages import WIDE, how_to_merge, shown, warn
 from ..counts.contingency import count_families, flat_index
 from ..frames.dataset import Countable, Dataset
@@ -25,7 +25,7 @@ from ..scores.factors import Factor
 from ..scores.formulas import Numeric, Sum, Table
 from ..scores.gibbs import BURN_IN, GibbsSampler
 from ..scores.rows import Rows
-from .em import maximize
+from .em import maximize_tables
 from .families import (
     Family,
     Scope,
@@ -34,13 +34,13 @@ from .families import (
     count_parameters,
     positions_of_families,
 )
-from .priors import Prior, is_nested, tabulate
+from .priors import Prior, is_nested, tables_from_counts
 
 
 class Graph(CountedModel):
     """Base of models that are one graph: a family per variable and, fitted, a table for each."""
 
-    bounds = bounded(cpts=PROBABILITY)
+    bounds = field_bounds(cpts=PROBABILITY)
 
     families: tuple[Family, ...]
     levels: Levels | None
@@ -150,7 +150,7 @@ class Graph(CountedModel):
         return count_families(data, self.scopes)
 
     def tabulate(self, tally: Tally) -> Self:
-        tables = tabulate(tally.counts, tally.prior)
+        tables = tables_from_counts(tally.counts, tally.prior)
         return replace_unchecked(self, cpts=tables, learned={"counts": tally})
 
 
@@ -199,7 +199,7 @@ class Network(Graph):
     def score(self) -> Sum:
         """The log joint as a sum of one term per feature in order, then one of the class."""
         of_class, names, terms = len(self.features), self.variables, list[Table | Numeric]()
-        for scope, logs in zip(self.scopes, by_shape(self.cpts or (), log), strict=True):
+        for scope, logs in zip(self.scopes, map_by_shape(self.cpts or (), log), strict=True):
             v, name = scope[0], names[scope[0]]
             if name in self.densities:
                 terms.append(Numeric(v, scope[1:-1], self.densities[name]))
@@ -260,18 +260,18 @@ class BNC(Network):
         return estimate_from_counts(self, data, prior)
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
-        scopes = [self.scopes[i] for i in self._coded]
+        scopes = [self.scopes[i] for i in self._positions_of_tables]
         tables = prior.count(data, scopes) if is_nested(prior) else count_families(data, scopes)
         if not self.densities:
             return tuple(tables) if isinstance(tables, list) else tables
-        counts = dict(zip(self._coded, tables, strict=True))
+        counts = dict(zip(self._positions_of_tables, tables, strict=True))
         for name, density in self.densities.items():
             scope = self.scopes[self.variables.index(name)]
             counts[scope[0]] = density.count(data, scope)
         return tuple([counts[i] for i in range(len(self.scopes))])
 
     @property
-    def _coded(self) -> list[int]:
+    def _positions_of_tables(self) -> list[int]:
         """The positions of the variables that have tables."""
         if not self.densities:
             return list(range(len(self.families)))
@@ -279,14 +279,14 @@ class BNC(Network):
 
     def tabulate(self, tally: Tally) -> Self:
         prior: Prior = tally.prior
-        coded, learned = self._coded, dict[str, Any]()
+        coded, learned = self._positions_of_tables, dict[str, Any]()
         counts = [tally.counts[i] for i in coded] if self.densities else tally.counts
         made: Sequence[Array]
         if is_nested(prior):
             scopes, families = [self.scopes[i] for i in coded], [self.families[i] for i in coded]
             made, learned = prior.tabulate(counts, scopes, families)
         else:
-            made = tabulate(counts, prior)
+            made = tables_from_counts(counts, prior)
         named = dict(zip(self.variables, tally.counts, strict=True))
         densities = {
             name: density.estimate(named[name], name) for name, density in self.densities.items()
@@ -302,15 +302,15 @@ class BNC(Network):
         return replace_unchecked(self, cpts=cpts, densities=densities, learned=learned)
 
     def maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
-        tables, run = maximize(data, self.scopes, prior, em)
+        tables, run = maximize_tables(data, self.scopes, prior, em)
         return replace_unchecked(self, levels=data.levels, cpts=tuple(tables), learned={"em": run})
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         codes = np.full((len(self.scopes), n), -1, dtype=code_type(max(self.cards)))
         parents = {scope[0]: scope[1:] for scope in self.scopes}
-        coded = set(self._coded)
-        for v in (v for layer in layers(parents) for v in layer if v in coded):
-            codes[v] = _draw_column(
+        coded = set(self._positions_of_tables)
+        for v in (v for layer in topological_layers(parents) for v in layer if v in coded):
+            codes[v] = _draw_variable(
                 (self.cpts or ())[v], [codes[p] for p in parents[v]], rng.random(n)
             )
         return codes
@@ -397,7 +397,7 @@ class DN(Network):
         return np.vstack([sampler.run(rows.codes, drawn, burn_in, rng), drawn])
 
 
-def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:
+def _draw_variable(table: Array, parents: list[Codes], uniform: Array) -> Codes:
     """Evaluate a variable's inverse distribution function, given parents, at uniform numbers."""
     levels = table.cumsum(axis=0).reshape(len(table), -1)[:-1]
     thresholds = levels if not parents else levels[:, flat_index(parents, table.shape[1:])]

@@ -12,10 +12,10 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks, log, log_sum_exp, share_out
-from ..base.calls import advance
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks, log, log_sum_exp, softmax
+from ..base.calls import advance_bar
 from ..base.checks import Real, Whole
-from ..base.immutable import ANY_NUMBER, Immutable, bounded, record
+from ..base.immutable import ANY_NUMBER, Immutable, field_bounds, record
 from ..base.messages import warn
 from ..counts.contingency import contingency_tables
 from ..frames.dataset import Dataset
@@ -39,7 +39,7 @@ class Run(Immutable):
     It has converged if the last iteration gained no more than the tolerance.
     """
 
-    bounds = bounded(objectives=ANY_NUMBER)
+    bounds = field_bounds(objectives=ANY_NUMBER)
 
     converged: bool
     objectives: tuple[float, ...]
@@ -85,7 +85,7 @@ class EM(Method):
         return check_counted(x).maximize(data, prior, self)
 
 
-def maximize(
+def maximize_tables(
     data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM
 ) -> tuple[list[Array], Run]:
     """Return a network's tables that maximize their posterior given all rows, and EM's course.
@@ -98,7 +98,7 @@ def maximize(
 
     def expected(tables: Sequence[Array]) -> tuple[list[Array], float]:
         """Return expected counts of all families under tables, and the objective at the tables."""
-        hidden, evidence = expect(scopes, tables, completed, data.weights)
+        hidden, evidence = expected_counts(scopes, tables, completed, data.weights)
         return list(map(np.add, observed, hidden)), evidence + _log_prior(tables, prior)
 
     complete = not data.incomplete.any()
@@ -110,7 +110,7 @@ def maximize(
         [start(counts) for counts in observed],
         iterations=0 if complete else em.iterations,
         tolerance=em.tolerance * data.size,
-        report=lambda objective: advance(f"{objective:.6g} nats"),
+        report=lambda objective: advance_bar(f"{objective:.6g} nats"),
     )
     run = replace(run, converged=run.converged or complete)
     warn_if_not_converged(
@@ -176,7 +176,7 @@ class CompletedRows(NamedTuple):
 
 
 def complete_classes(codes: Codes, cards: Sequence[int]) -> list[CompletedRows]:
-    """Arrange (variables, rows) codes, the class last, for `expect`, in bounded blocks."""
+    """Arrange (variables, rows) codes, the class last, for `expected_counts`, in bounded blocks."""
     n_classes = cards[-1]
     is_labeled = codes[-1] >= 0
     completed = []
@@ -193,7 +193,7 @@ def complete_classes(codes: Codes, cards: Sequence[int]) -> list[CompletedRows]:
     return completed
 
 
-def expect(
+def expected_counts(
     scopes: Sequence[Scope],
     tables: Sequence[Array],
     completed: Sequence[CompletedRows],
@@ -201,17 +201,17 @@ def expect(
 ) -> tuple[list[Array], float]:
     """Return expected counts of incomplete families, Σ over rows P(cell | row), Σ ln P(row)."""
     of_class = len(scopes) - 1
-    factors = _given_class(scopes, tables)
+    factors = _factors_given_class(scopes, tables)
     counts = [np.zeros(factor.table.shape[:-1]) for factor in factors]
     evidence = 0.0
     for block in completed:
-        log_joints, beliefs = _expectation_sweep(factors, block)
+        log_joints, beliefs = _log_joints_and_beliefs(factors, block)
         logs_by_row = log_joints.reshape(-1, block.copies)
         times = np.ones(len(logs_by_row)) if weights is None else weights[block.rows]
         evidence += float(times[times > 0] @ log_sum_exp(logs_by_row)[times > 0])
-        shares = (share_out(logs_by_row, axis=1) * times[:, None]).ravel()
+        shares = (softmax(logs_by_row, axis=1) * times[:, None]).ravel()
         for belief in beliefs:
-            _add_posteriors(
+            _add_expected_counts(
                 counts[belief.factor], factors[belief.factor].scope, belief, block, shares
             )
         if not block.labeled:
@@ -219,15 +219,16 @@ def expect(
                 (i, factors[i]) for i, scope in enumerate(scopes) if of_class in scope
             ]:
                 rows = np.nonzero((block.codes[list(factor.scope)] >= 0).all(axis=0))[0]
-                _add_posteriors(
+                _add_expected_counts(
                     counts[i], factor.scope, Belief(i, rows, (), np.ones(len(rows))), block, shares
                 )
     return [
-        _by_family(scope, table, of_class) for scope, table in zip(scopes, counts, strict=True)
+        _counts_by_family(scope, table, of_class)
+        for scope, table in zip(scopes, counts, strict=True)
     ], evidence
 
 
-def _expectation_sweep(
+def _log_joints_and_beliefs(
     factors: Sequence[Factor], block: CompletedRows
 ) -> tuple[Array, Iterator[Belief]]:
     """Return the log joint of copies, and the posteriors of missing values, to be read once."""
@@ -240,7 +241,7 @@ def _expectation_sweep(
     return log_joints, elimination.beliefs(factors, *rows)
 
 
-def _given_class(scopes: Sequence[Scope], tables: Sequence[Array]) -> list[Factor]:
+def _factors_given_class(scopes: Sequence[Scope], tables: Sequence[Array]) -> list[Factor]:
     """Return tables as factors whose context is the class, which every copy has."""
     of_class, n_classes = len(scopes) - 1, len(tables[-1])
     factors = []
@@ -254,14 +255,14 @@ def _given_class(scopes: Sequence[Scope], tables: Sequence[Array]) -> list[Facto
     return factors
 
 
-def _by_family(scope: Scope, counts: Array, of_class: int) -> Array:
+def _counts_by_family(scope: Scope, counts: Array, of_class: int) -> Array:
     """Arrange counts by features and class along the axes of their family."""
     if scope[0] == of_class:
         return np.moveaxis(counts, -1, 0)
     return counts if scope[-1] == of_class else counts.sum(axis=-1)
 
 
-def _add_posteriors(
+def _add_expected_counts(
     counts: Array, scope: Scope, belief: Belief, block: CompletedRows, shares: Array
 ) -> None:
     """Add the posteriors of a family's missing members, at the values of its observed members."""

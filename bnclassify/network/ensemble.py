@@ -47,9 +47,11 @@ class Average(CountedModel):
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         picks = rng.choice(len(self.members), size=n, p=np.exp(self.log_weights))
-        return self._by_member(picks, lambda member, rows: member.draw(len(rows), rng))
+        return self._codes_by_member(picks, lambda member, rows: member.draw(len(rows), rng))
 
-    def _by_member(self, picks: Positions, draw: Callable[[Model, Positions], Codes]) -> Codes:
+    def _codes_by_member(
+        self, picks: Positions, draw: Callable[[Model, Positions], Codes]
+    ) -> Codes:
         """Return (variables, rows) codes, each row drawn by the member that is picked for it."""
         codes = np.empty((len(self.variables), len(picks)), dtype=np.intp)
         for i, member in enumerate(self.members):
@@ -72,7 +74,7 @@ class Average(CountedModel):
         possible = (labels[:, None] == np.arange(logs.shape[-1])) | (labels[:, None] < 0)
         logs = log_sum_exp(np.where(possible[:, None], logs, -np.inf)) + self.log_weights
         picks = draw_columns(logs, rng)
-        return self._by_member(
+        return self._codes_by_member(
             picks, lambda member, at: member.complete(rows.take(at), labels[at], rng)
         )
 

@@ -8,9 +8,9 @@ from math import prod
 from typing import TypeAlias
 
 from ..base.arrays import Array
-from ..base.checks import available
+from ..base.checks import options_sentence
 from ..base.graphs import find_cycle
-from ..base.messages import cut, listed, repeated, shown
+from ..base.messages import listed, repeated_items, shorten_text, shown
 from ..frames.schema import Levels
 
 Family: TypeAlias = tuple[Hashable, ...]
@@ -32,7 +32,7 @@ def check_families(
         raise ValueError(
             f"{origin} must have one family per variable, the last of {shown(class_var)}."
         )
-    if twice := repeated([family[0] for family in families]):
+    if twice := repeated_items([family[0] for family in families]):
         raise ValueError(
             f"{origin} must have one family per variable; got several of {listed(twice)}."
         )
@@ -41,7 +41,7 @@ def check_families(
         if strange:
             raise ValueError(
                 f"{origin}: the parent {shown(strange[0])} of {shown(variable)} is not a variable "
-                f"of the network. {available(strange[0], variables)}"
+                f"of the network. {options_sentence(strange[0], variables)}"
             )
         if not acyclic and variable in parents:
             raise ValueError(f"{origin} must not have {shown(variable)} as a parent of itself.")
@@ -54,9 +54,8 @@ def check_families(
     if acyclic and any(len(family) > 1 + (family[-1] == class_var) for family in families):
         cycle = find_cycle({family[0]: family[1:] for family in families})
         if cycle:
-            raise ValueError(
-                f"{origin} must not have cycles; got {cut(' -> '.join(map(str, cycle)))}. Omit one."
-            )
+            arcs = shorten_text(" -> ".join(map(str, cycle)))
+            raise ValueError(f"{origin} must not have cycles; got {arcs}. Omit one.")
 
 
 @lru_cache(maxsize=64)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar, cast
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Positions, by_shape, normalize
-from ..base.immutable import COUNT, Immutable, StackedArrays, bounded, record
+from ..base.arrays import Array, ArrayOf, Positions, map_by_shape, normalize
+from ..base.immutable import COUNT, Immutable, StackedArrays, field_bounds, record
 
 if TYPE_CHECKING:
     from ..frames.dataset import Countable
@@ -70,7 +70,9 @@ class PseudoCounts(Immutable):
     def __call__(self, counts: Array, axis: int = 0) -> Array:
         """Return the posterior mean of the table; see `Prior`."""
         levels, *parent_cards = counts.shape[axis:]
-        return self.shares(counts, counts.sum(axis=axis, keepdims=True), levels, prod(parent_cards))
+        return self.probabilities(
+            counts, counts.sum(axis=axis, keepdims=True), levels, prod(parent_cards)
+        )
 
     def tables_side_by_side(
         self,
@@ -87,16 +89,18 @@ class PseudoCounts(Immutable):
         sizes = sizes[sizes > 0]
         totals = np.add.reduceat(counts, sizes.cumsum() - sizes, axis=-1, dtype=np.float64)
         totals = np.repeat(totals, sizes, axis=-1)
-        return self.shares(counts, totals, cards[variable].astype(np.float64), configurations)
+        return self.probabilities(
+            counts, totals, cards[variable].astype(np.float64), configurations
+        )
 
-    def masses(
+    def counts_plus_prior(
         self, counts: ArrayOf[Any], levels: Amount, configurations: float | Positions
     ) -> Array:
         """Return N + a, as floats: the type of counts may be too narrow for the sum."""
         result: Array = np.add(counts, self.per_cell(levels, configurations), dtype=np.float64)
         return result
 
-    def shares(
+    def probabilities(
         self,
         counts: ArrayOf[Any],
         totals: ArrayOf[Any],
@@ -122,7 +126,7 @@ class PseudoCounts(Immutable):
 class Dirichlet(PseudoCounts):
     """``smooth`` in every cell: 0 gives maximum-likelihood estimates, 1 the Laplace correction."""
 
-    bounds = bounded(smooth=COUNT)
+    bounds = field_bounds(smooth=COUNT)
 
     smooth: float
 
@@ -136,7 +140,7 @@ class Dirichlet(PseudoCounts):
 class EquivalentSize(PseudoCounts):
     """An equivalent sample size ``ess`` per table, spread evenly over its cells (BDeu)."""
 
-    bounds = bounded(ess=COUNT)
+    bounds = field_bounds(ess=COUNT)
 
     ess: float
 
@@ -150,7 +154,7 @@ class EquivalentSize(PseudoCounts):
 class MEstimate(PseudoCounts):
     """An equivalent sample size ``m`` per distribution of a table, spread over the levels."""
 
-    bounds = bounded(m=COUNT)
+    bounds = field_bounds(m=COUNT)
 
     m: float
 
@@ -181,7 +185,9 @@ class Drawn(PseudoCounts):
     def __call__(self, counts: Array, axis: int = 0) -> Array:
         """Draw a table; see `Prior`."""
         levels, *parent_cards = counts.shape[axis:]
-        logs = self._log_masses(self.prior.masses(counts, levels, prod(parent_cards)))
+        logs = self._draw_log_gammas(
+            self.prior.counts_plus_prior(counts, levels, prod(parent_cards))
+        )
         return normalize(np.exp(logs - logs.max(axis=axis, keepdims=True)), axis)
 
     def tables_side_by_side(
@@ -194,14 +200,14 @@ class Drawn(PseudoCounts):
         """Draw the tables of several variables whose levels all occur."""
         starts = np.flatnonzero(np.diff(variable, prepend=-1))
         levels = cards[variable].astype(np.float64)
-        logs = self._log_masses(self.prior.masses(counts, levels, configurations))
+        logs = self._draw_log_gammas(self.prior.counts_plus_prior(counts, levels, configurations))
         masses: Array = np.exp(
             logs - np.repeat(np.maximum.reduceat(logs, starts, axis=-1), cards, axis=-1)
         )
         masses /= np.repeat(np.add.reduceat(masses, starts, axis=-1), cards, axis=-1)
         return masses
 
-    def _log_masses(self, shape: Array) -> Array:
+    def _draw_log_gammas(self, shape: Array) -> Array:
         """Return the logs of gamma variables, which do not underflow if the shape is small.
 
         If N is gamma(shape + 1) and E is exponential, ln N - E / shape is the log of a gamma(shape)
@@ -218,6 +224,6 @@ def check_positive(prior: Prior, argument: str) -> None:
         raise ValueError(f"{argument} requires smooth above 0, so that no probability is 0.")
 
 
-def tabulate(counts: Sequence[Array], prior: Prior) -> StackedArrays:
+def tables_from_counts(counts: Sequence[Array], prior: Prior) -> StackedArrays:
     """Return the tables of families from their counts; those of one shape are made together."""
-    return by_shape(counts, lambda stack: prior(stack.astype(np.float64), axis=1))
+    return map_by_shape(counts, lambda stack: prior(stack.astype(np.float64), axis=1))

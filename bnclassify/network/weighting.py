@@ -21,11 +21,11 @@ import numpy as np
 
 from ..base import special
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, log, log_normalize
-from ..base.calls import advance
+from ..base.calls import advance_bar
 from ..base.checks import Real, Whole
 from ..base.immutable import cached_property, record
 from ..base.messages import warn
-from ..counts.contingency import check_number, count_families, flat_index
+from ..counts.contingency import check_number_of_cells, count_families, flat_index
 from ..counts.pairs import count_pairs
 from ..frames.dataset import Countable, Dataset
 from ..model.arguments import check_augmented, check_size_of_scores
@@ -93,18 +93,18 @@ def _log_evidence(counts: Array, prior: PseudoCounts) -> float:
     """Return Σ_j [ln Γ(rα) − ln Γ(N_j + rα) + Σ_k (ln Γ(N_jk + α) − ln Γ(α))], k on axis 0."""
     levels, configurations = counts.shape
     pseudo = prior.per_cell(float(levels), configurations)
-    of_cells = _log_rising(pseudo, counts)
-    of_columns = _log_rising(pseudo * levels, counts.sum(axis=0))
+    of_cells = _log_gamma_ratio(pseudo, counts)
+    of_columns = _log_gamma_ratio(pseudo * levels, counts.sum(axis=0))
     return float(of_cells.sum() - of_columns.sum())
 
 
-def _log_rising(start: float, steps: Array) -> Array:
+def _log_gamma_ratio(start: float, steps: Array) -> Array:
     """Return ln Γ(start + steps) − ln Γ(start); for large starts, ln Γ(n) − ln B(start, n)."""
     n = np.where(steps > 0, steps, 1.0)
     return np.where(steps > 0, special.gammaln(n) - special.betaln(start, n), 0.0)
 
 
-class Objective:
+class ConditionalLikelihood:
     """Minus the conditional log-likelihood as a function of weights, with its gradient.
 
     Rows with the same features are counted together. The distinct values of a feature and its
@@ -155,7 +155,7 @@ class Objective:
 
         d/dw [w ln θ_k − ln Σ_l θ_l^w] = ln θ_k − Σ_l θ_l^w ln θ_l / Σ_l θ_l^w.
         """
-        advance()
+        advance_bar()
         weighted = self.logs * np.repeat(weights, self.sizes)[:, None]
         weighted -= np.log(self._sum_over_levels(np.exp(weighted)))
         slopes = self.logs - self._sum_over_levels(np.exp(weighted) * self.logs)
@@ -197,7 +197,7 @@ class WANBIA(Method):
         fitted, n = check_augmented(x, self.argument).estimate(data, prior), len(x.features)
         if not n:
             return with_weights(fitted, np.empty(0))
-        objective = Objective(fitted, data)
+        objective = ConditionalLikelihood(fitted, data)
         options: dict[str, Any] = {"method": "L-BFGS-B", "jac": True, "options": _OPTIONS}
         runs = [
             minimize(objective, np.full(n, start), bounds=[(0, 1)] * n, **options)
@@ -218,19 +218,19 @@ class WANBIA(Method):
 def with_weights(x: BNC, weights: Array) -> BNC:
     """Return a fitted network with the table of each feature raised to its weight."""
     *tables, prior = x.cpts or ()
-    changed = tuple(powered(table, float(w)) for table, w in zip(tables, weights, strict=True))
+    changed = tuple(raised_table(table, float(w)) for table, w in zip(tables, weights, strict=True))
     return replace(
         x, cpts=(*changed, prior), learned={**x.learned, "weights": tuple(map(float, weights))}
     )
 
 
-def powered(cpt: Array, weight: float) -> Array:
+def raised_table(cpt: Array, weight: float) -> Array:
     """Return θ^weight, normalized over the values of the variable; 0⁰ is 1.
 
     >>> import numpy as np
-    >>> powered(np.array([[0.8], [0.2]]), 0.5).round(3).tolist()
+    >>> raised_table(np.array([[0.8], [0.2]]), 0.5).round(3).tolist()
     [[0.667], [0.333]]
-    >>> powered(np.array([[1.0], [0.0]]), 0).tolist()
+    >>> raised_table(np.array([[1.0], [0.0]]), 0).tolist()
     [[0.5], [0.5]]
     """
     if weight == 1:
@@ -308,10 +308,10 @@ class Subsumption(Method):
 def _implied_values(data: Countable, rows: int) -> Positions:
     """Return pairs of values, (pairs, 2), the second of which implies the first."""
     *cards, n_classes = data.cards
-    check_number(data, range(len(cards)), sum(cards) ** 2 * n_classes, "omit subsumption")
+    check_number_of_cells(data, range(len(cards)), sum(cards) ** 2 * n_classes, "omit subsumption")
     both: Array = count_pairs(data).sum(axis=1, dtype=np.float64)
     return implied_values(
-        both, _features_and_levels(cards)[0], np.diagonal(both) >= rows - TOLERANCE
+        both, _features_and_codes_of_values(cards)[0], np.diagonal(both) >= rows - TOLERANCE
     )
 
 
@@ -330,7 +330,7 @@ def implied_values(both: Array, feature: Positions, is_frequent: Mask) -> Positi
 
 def codes_without_implied(codes: Codes, cards: Sequence[int], implications: Positions) -> Codes:
     """Return the codes of rows, (features, rows), with -1 for implied values."""
-    feature, level = _features_and_levels(cards)
+    feature, level = _features_and_codes_of_values(cards)
     hidden = codes.copy()
     for value in map(int, np.unique(implications[:, 0])):
         others: Positions = implications[implications[:, 0] == value, 1]
@@ -340,7 +340,7 @@ def codes_without_implied(codes: Codes, cards: Sequence[int], implications: Posi
     return hidden
 
 
-def _features_and_levels(cards: Sequence[int]) -> tuple[Positions, Positions]:
+def _features_and_codes_of_values(cards: Sequence[int]) -> tuple[Positions, Positions]:
     """Return the feature and code of each value of all features, numbered consecutively."""
     feature = np.repeat(np.arange(len(cards)), cards)
     return feature, np.arange(len(feature)) - np.repeat(np.cumsum(cards) - cards, cards)

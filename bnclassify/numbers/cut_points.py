@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes, Positions, blocks, weights_at, xlogx
 from ..base.checks import Whole, check_columns
-from ..base.messages import listed, shown, without_labels
+from ..base.messages import listed, no_labels_error, shown
 from ..counts.contingency import MAX_CELLS, flat_index
 from ..frames.columns import warn_of_columns
 from ..frames.databases import DatabaseTable, Spread
@@ -40,7 +40,7 @@ def cut_points(
     weights: Array | None = None,
 ) -> tuple[float, ...]:
     """Choose cut points of a column, with values on both sides, by (rows,) class codes."""
-    values, weights, order = _in_order(numbers, weights)
+    values, weights, order = _observed_in_order(numbers, weights)
     if not len(values):
         return ()
     points = METHODS[method](values, classes if classes is None else classes[order], weights, bins)
@@ -48,7 +48,7 @@ def cut_points(
     return tuple(np.unique(inside).tolist())
 
 
-def _in_order(
+def _observed_in_order(
     numbers: ArrayOf[Any], weights: Array | None
 ) -> tuple[Array, Array | None, Positions]:
     """Return observed values of rows with positive weight, ascending, with weights, positions."""
@@ -85,7 +85,7 @@ def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int
     firsts, parts = [], [(0, len(distinct))]
     while parts:
         start, stop = parts.pop()
-        length = _best_cut(below[:, start : stop + 1])
+        length = _best_mdlp_cut(below[:, start : stop + 1])
         if length:
             firsts.append(start + length)
             parts += [(start, start + length), (start + length, stop)]
@@ -98,7 +98,7 @@ def _n_log2_n(rows: Array) -> Array:
     return xlogx(rows) / float(np.log(2))
 
 
-def _best_cut(below: Array) -> int:
+def _best_mdlp_cut(below: Array) -> int:
     """Return the number of distinct values below the best cut point; 0 if none is accepted."""
     whole = _without_rounding(below[:, -1] - below[:, 0])
     n, k = sum(whole), len(whole)
@@ -213,7 +213,7 @@ The last one of "averaged_mdlp" does not belong to the average.
 """
 
 
-def averaged_cuts(
+def moved_quantile_cuts(
     numbers: ArrayOf[Any], intervals: Sequence[int], weights: Array | None = None
 ) -> list[tuple[float, ...]]:
     """Discretize numbers at quantiles several times, each time moved a little.
@@ -223,7 +223,7 @@ def averaged_cuts(
     function. A cut point at the largest value would have nothing above it and is omitted; if no
     other is left, the cut point is the value below. There are none if all known numbers are equal.
     """
-    values, weights, _ = _in_order(numbers, weights)
+    values, weights, _ = _observed_in_order(numbers, weights)
     if not len(values) or values[0] == values[-1]:
         return [()] * len(intervals)
     total = float(len(values)) if weights is None else float(weights.sum())
@@ -239,14 +239,14 @@ def averaged_cuts(
     return cuts
 
 
-def between_values(numbers: ArrayOf[Any], weights: Array | None = None) -> tuple[float, ...]:
+def cuts_between_values(numbers: ArrayOf[Any], weights: Array | None = None) -> tuple[float, ...]:
     """Return cut points between neighboring values of numbers that repeat, and none for others.
 
     A number that does not occur then belongs to the interval of the nearest one that does. Numbers
     repeat if each value occurs twice on average. Whether they are whole does not matter, because it
     depends on units. The cut points are in the middle: between 33.6 and 33.8 is 33.7.
     """
-    values, weights, _ = _in_order(numbers, weights)
+    values, weights, _ = _observed_in_order(numbers, weights)
     distinct = np.unique(values)
     if 2 * len(distinct) > (len(values) if weights is None else max(len(values), weights.sum())):
         return ()
@@ -256,23 +256,25 @@ def between_values(numbers: ArrayOf[Any], weights: Array | None = None) -> tuple
 
 def shortest_cuts(points: Sequence[float], numbers: ArrayOf[Any]) -> tuple[float, ...]:
     """Return cut points of the fewest digits that separate the same neighboring values."""
-    values = np.unique(_in_order(numbers, None)[0])
+    values = np.unique(_observed_in_order(numbers, None)[0])
     at = np.searchsorted(values, points, side="right")
     short = list(map(float, points))
     for i, above in enumerate(at.tolist()):
         if 0 < above < len(values):
-            short[i] = shortest_between(float(values[above - 1]), float(values[above]), short[i])
+            short[i] = shortest_number_between(
+                float(values[above - 1]), float(values[above]), short[i]
+            )
     return tuple(short) if len(set(at.tolist())) == len(short) else tuple(points)
 
 
-def shortest_between(low: float, high: float, otherwise: float) -> float:
+def shortest_number_between(low: float, high: float, otherwise: float) -> float:
     """Return the number with the fewest digits between two numbers, nearest to their middle.
 
     Of two that are equally near, as 0.2 and 0.3 between 0 and 0.5, the middle is returned. If there
     is not a number between them, or they are beyond 1e300, ``otherwise`` is returned.
 
     >>> pairs = (43.9, 44.3), (0, 0.5), (0.9, 1), (2951, 3051), (3, 4)
-    >>> [shortest_between(*ends, 0.0) for ends in pairs]
+    >>> [shortest_number_between(*ends, 0.0) for ends in pairs]
     [44.0, 0.25, 0.95, 3000.0, 3.5]
     """
     wide, middle = high - low, low / 2 + high / 2
@@ -318,7 +320,7 @@ def class_codes(frame: pd.DataFrame, class_var: Hashable, method: str) -> Codes 
         return None
     data = encode_frame(frame, [class_var])
     if data.codes.max() < 0:
-        raise without_labels([class_var])
+        raise no_labels_error([class_var])
     warn_of_columns(data, class_var)
     return data.codes[:1].ravel()
 
@@ -329,23 +331,25 @@ def interval_labels(points: Iterable[str]) -> tuple[str, ...]:
     return tuple([f"({low}, {high}{')' if high == 'inf' else ']'}" for low, high in pairwise(ends)])
 
 
-def readable(points: Sequence[float]) -> list[str]:
+def readable_points(points: Sequence[float]) -> list[str]:
     """Write cut points with four significant digits, or as many as distinguish them.
 
-    >>> readable((9.568582617828516, 154.5, 12345.678)), readable((1.00001, 1.00002))
-    (['9.569', '154.5', '12346'], ['1.00001', '1.00002'])
+    >>> readable_points((9.568582617828516, 154.5, 12345.678))
+    ['9.569', '154.5', '12346']
+    >>> readable_points((1.00001, 1.00002))
+    ['1.00001', '1.00002']
     """
     known = [point for point in points if np.isfinite(point)]
     for digits in range(4, 17):
         places = [max(0, digits - 1 - int(np.floor(np.log10(abs(p) or 1)))) for p in known]
-        texts = [written_point(round(p, n)) for p, n in zip(known, places, strict=True)]
+        texts = [point_as_text(round(p, n)) for p, n in zip(known, places, strict=True)]
         if len(set(texts)) == len(set(known)):
             break
     short = dict(zip(known, texts, strict=True)) if known else {}
-    return [short.get(point, written_point(point)) for point in points]
+    return [short.get(point, point_as_text(point)) for point in points]
 
 
-def written_point(point: float) -> str:
+def point_as_text(point: float) -> str:
     """Return a cut point as text, with as few digits as identify it."""
     return repr(point).removesuffix(".0")
 
@@ -353,13 +357,13 @@ def written_point(point: float) -> str:
 Cuts = tuple[tuple[float, ...], ...]
 
 
-def table_of(data: Opened[Any]) -> DatabaseTable | None:
+def database_table_of(data: Opened[Any]) -> DatabaseTable | None:
     """Return the table in a database that data are, or None."""
     source = getattr(data, "source", None)
     return source if isinstance(source, DatabaseTable) else None
 
 
-def table_cuts(
+def cut_points_of_table(
     source: DatabaseTable,
     class_var: Hashable | None,
     method: str,
@@ -385,9 +389,9 @@ def table_cuts(
                 f"columns must name columns of numbers; got {listed(text)}. Cast them first."
             )
         numeric = [name for name in numeric if name in columns]
-    spreads = source.spreads(numeric, bins, weights)
+    spreads = source.number_spreads(numeric, bins, weights)
     few = [name for name, s in spreads.items() if columns is None and s.distinct <= MOST_CODES]
-    counted = source.cut({}, dict.fromkeys(few, ())).count([(name,) for name in few])
+    counted = source.with_intervals({}, dict.fromkeys(few, ())).count([(name,) for name in few])
     found = {
         n: sorted({as_label(x) for (x,) in c if isinstance(x, int | float)})
         for n, c in zip(few, counted, strict=True)
@@ -401,7 +405,7 @@ def table_cuts(
     check_exact({name: ends[name].astype(object) for name in large})
     points = {name: _distinct_quantiles(spreads[name]) for name in ranges}
     means = {}
-    for name, sums in source.sums(points, weights).items():
+    for name, sums in source.interval_sums(points, weights).items():
         edges = np.array([ranges[name][0], *points[name], ranges[name][1]])
         of_intervals = edges[:-1] / 2 + edges[1:] / 2
         for interval, (total, moment) in sums.items():

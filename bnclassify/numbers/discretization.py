@@ -9,7 +9,7 @@ from typing import Any, cast
 import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Cutting, OneOf, Whole, check_columns, check_names
 from ..base.messages import shown
 from ..frames.foreign import AnyFrame
@@ -17,8 +17,8 @@ from ..frames.numeric import (
     as_floats,
     check_exact,
     check_weights,
+    is_column_name,
     labels_to_keep,
-    names_column,
     read_numbers,
 )
 from ..frames.opening import frame_of, open_data
@@ -27,18 +27,18 @@ from .cut_points import (
     CUTTINGS,
     METHODS,
     MOST_BINS,
-    averaged_cuts,
-    between_values,
     class_codes,
     cut_points,
+    cut_points_of_table,
+    cuts_between_values,
+    database_table_of,
     describe_intervals,
-    table_cuts,
-    table_of,
+    moved_quantile_cuts,
 )
 from .discretizer import Discretizer, MovedCuts
 
 
-@guided("Pass the class by name: discretize(dataset, class_var=name).")
+@call_advice("Pass the class by name: discretize(dataset, class_var=name).")
 def discretize(
     dataset: pd.DataFrame | AnyFrame,
     *,
@@ -126,11 +126,11 @@ def discretize(
     """
     OneOf(METHODS).check("method", method)
     names = None if columns is None else check_names(columns, (class_var,), "columns")
-    if (table := table_of(open_data(dataset))) is not None:
+    if (table := database_table_of(open_data(dataset))) is not None:
         discretizer = Discretizer(
-            method, *table_cuts(table, class_var, method, bins, names, weights)
+            method, *cut_points_of_table(table, class_var, method, bins, names, weights)
         )
-        return cast("pd.DataFrame", discretizer.of_source(table)), discretizer
+        return cast("pd.DataFrame", discretizer.prepared_source(table)), discretizer
     dataset = frame_of(dataset, "dataset")
     if not len(dataset):
         raise ValueError("dataset must have rows; got none.")
@@ -138,7 +138,7 @@ def discretize(
     chosen = None if names is None else check_columns(names, dataset.columns, "columns")
     others = {class_var}
     if weights is not None:
-        if names_column(weights):
+        if is_column_name(weights):
             others.add(weights)
             check_columns([weights], dataset.columns, "weights")
             weights = dataset[weights].array
@@ -158,7 +158,9 @@ def discretize(
     return discretizer(dataset), discretizer
 
 
-def _moved_cut_points(points: Iterable[float], between: tuple[float, ...]) -> tuple[float, ...]:
+def _cuts_moved_between_values(
+    points: Iterable[float], between: tuple[float, ...]
+) -> tuple[float, ...]:
     """Return cut points that divide values in the same way, at the points between the values."""
     return tuple(sorted({between[bisect_left(between, point)] for point in points}))
 
@@ -183,7 +185,7 @@ def learn_cuts(
     labels = tuple([kept.get(name, ()) for name in numbers])
     if method in CUTTINGS:
         cuttings, further = _averaged_cuts(to_cut, classes, method, bins, weights)
-        times = [_aligned(points, numbers) for points in cuttings]
+        times = [_points_of_all_columns(points, numbers) for points in cuttings]
         union = [tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)]
         return MovedCuts(
             method, tuple(numbers), tuple(union), labels, cuttings=tuple(times), further=further
@@ -192,11 +194,15 @@ def learn_cuts(
     found = {
         n: describe_intervals(as_floats(values), points[n], weights) for n, values in to_cut.items()
     }
-    ranges, means = [_aligned({n: found[n][part] for n in found}, numbers) for part in range(2)]
-    return Discretizer(method, tuple(numbers), _aligned(points, numbers), labels, ranges, means)
+    ranges, means = [
+        _points_of_all_columns({n: found[n][part] for n in found}, numbers) for part in range(2)
+    ]
+    return Discretizer(
+        method, tuple(numbers), _points_of_all_columns(points, numbers), labels, ranges, means
+    )
 
 
-def _aligned(
+def _points_of_all_columns(
     by_column: Mapping[Hashable, tuple[float, ...]], names: Iterable[Hashable]
 ) -> tuple[tuple[float, ...], ...]:
     """Return the cut points of all columns, which are none where a column has no entry."""
@@ -217,13 +223,16 @@ def _averaged_cuts(
     """
     by_class = method in BY_CLASS
     several = {
-        name: averaged_cuts(values, CUTTINGS[method], weights) for name, values in numbers.items()
+        name: moved_quantile_cuts(values, CUTTINGS[method], weights)
+        for name, values in numbers.items()
     }
     by_value = (
-        {n: p for n, v in numbers.items() if (p := between_values(v, weights))} if by_class else {}
+        {n: p for n, v in numbers.items() if (p := cuts_between_values(v, weights))}
+        if by_class
+        else {}
     )
     for name, between in by_value.items():
-        several[name] = [_moved_cut_points(cuts, between) for cuts in several[name]]
+        several[name] = [_cuts_moved_between_values(cuts, between) for cuts in several[name]]
     # Without the class, column j begins with its j-th discretization, so that the discretizations
     # of different columns are combined. By class, the order of columns makes no difference.
     moves = 0 if by_class else 1
@@ -234,7 +243,7 @@ def _averaged_cuts(
     if not by_class:
         return times, ()
     mdlp = {n: cut_points(values, classes, "mdlp", bins, weights) for n, values in numbers.items()}
-    mdlp |= {n: _moved_cut_points(mdlp[n], between) for n, between in by_value.items()}
+    mdlp |= {n: _cuts_moved_between_values(mdlp[n], between) for n, between in by_value.items()}
     *averaged, finest = times
     own = [by_value] if by_value else []
     return [*averaged, mdlp, *own, finest], ("mdlp", *(["values"] if own else []), "fine")

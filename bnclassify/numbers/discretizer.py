@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Positions
 from ..base.checks import check_columns
-from ..base.immutable import ANY_NUMBER, Immutable, bounded, cached_property, record
+from ..base.immutable import ANY_NUMBER, Immutable, cached_property, field_bounds, record
 from ..base.messages import listed, shown
 from ..frames.databases import DatabaseTable
 from ..frames.dataset import Data
@@ -26,8 +26,8 @@ from ..frames.records import Row
 from .cut_points import (
     Cuts,
     interval_labels,
-    readable,
-    written_point,
+    point_as_text,
+    readable_points,
 )
 
 
@@ -63,7 +63,7 @@ class Discretizer(Immutable):
     0  (28.5, inf)  NaN
     """
 
-    bounds = bounded(points=ANY_NUMBER, ranges=ANY_NUMBER, means=ANY_NUMBER)
+    bounds = field_bounds(points=ANY_NUMBER, ranges=ANY_NUMBER, means=ANY_NUMBER)
 
     method: str
     columns: tuple[Hashable, ...]
@@ -116,7 +116,7 @@ class Discretizer(Immutable):
             if not labels:
                 sizes = [len(cutting[i]) + 1 for cutting in self._cuttings]
                 intervals = "-".join(map(str, sorted({min(sizes), max(sizes)})))
-                found[name] = method, intervals, ", ".join(readable(points))
+                found[name] = method, intervals, ", ".join(readable_points(points))
         columns = ["method", "intervals", "cut_points"]
         index = pd.Index(list(found), tupleize_cols=False)
         return pd.DataFrame(list(found.values()), index.rename("column"), columns)
@@ -142,13 +142,15 @@ class Discretizer(Immutable):
     def intervals(self) -> dict[Hashable, tuple[str, ...]]:
         """The labels of the intervals of each column with cut points."""
         return {
-            name: interval_labels(map(written_point, points)) for name, points in self.cuts.items()
+            name: interval_labels(map(point_as_text, points)) for name, points in self.cuts.items()
         }
 
     @cached_property
     def short_intervals(self) -> dict[Hashable, tuple[str, ...]]:
         """The labels of the intervals with readable digits."""
-        return {name: interval_labels(readable(points)) for name, points in self.cuts.items()}
+        return {
+            name: interval_labels(readable_points(points)) for name, points in self.cuts.items()
+        }
 
     @cached_property
     def _edges(self) -> dict[Hashable, Array]:
@@ -214,10 +216,12 @@ class Discretizer(Immutable):
                 )
         return frame
 
-    def of_source(self, source: DatabaseTable) -> DatabaseTable:
+    def prepared_source(self, source: DatabaseTable) -> DatabaseTable:
         """Return a table that discretizes its columns itself."""
         points = {name: cuts for name, cuts in self.cuts.items() if name in source.names}
-        return source.cut(points, {**self.kept, **{name: self.intervals[name] for name in points}})
+        return source.with_intervals(
+            points, {**self.kept, **{name: self.intervals[name] for name in points}}
+        )
 
     def code(self, data: Data) -> Data:
         """Return data with codes for the numbers of the columns of this discretizer."""
@@ -228,7 +232,7 @@ class Discretizer(Immutable):
                 or data.levels[data.positions[name]] != self.intervals[name]
             ):
                 coded[name] = self._levels_and_codes(name, data.numbers[name])
-        return data.recoded(coded)
+        return data.with_codes(coded)
 
     def _levels_and_codes(
         self, name: Hashable, numbers: ArrayOf[Any]
@@ -244,7 +248,7 @@ class Discretizer(Immutable):
     def __repr__(self) -> str:
         times, lines = len(self._cuttings), []
         for name, points, labels in self._rows:
-            note = ", ".join(readable(points)) or "no cut"
+            note = ", ".join(readable_points(points)) or "no cut"
             if labels:
                 note = f"stays {listed(labels, most=10)}"
             elif times > 1:
@@ -285,7 +289,7 @@ class MovedCuts(Discretizer):
                 )
 
     @cached_property
-    def at_times(self) -> tuple[Discretizer, ...]:
+    def discretizers(self) -> tuple[Discretizer, ...]:
         """The discretizer of each time."""
         return tuple(
             [Discretizer(self.method, self.columns, cut, self.labels) for cut in self.cuttings]

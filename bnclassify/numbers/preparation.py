@@ -21,8 +21,8 @@ from ..frames.partitions import Partitions
 from ..frames.records import Row
 from ..frames.schema import Columns, Known
 from ..frames.sources import Source
-from ..frames.training import Numeric, choose_numbers, read_training, some_features
-from .cut_points import CUTTINGS, METHODS, table_cuts
+from ..frames.training import Numeric, choose_numbers, read_training, with_features
+from .cut_points import CUTTINGS, METHODS, cut_points_of_table
 from .discretization import learn_cuts
 from .discretizer import Discretizer
 from .rare_levels import Merger, learn_merger, with_categories
@@ -80,7 +80,7 @@ class Preparation(Immutable):
         return frame
 
     @property
-    def fixed(self) -> set[Hashable]:
+    def fixed_columns(self) -> set[Hashable]:
         """The columns of which all data have the same levels: discretized or merged ones."""
         cuts = {} if self.discretizer is None else self.discretizer.cuts
         return {*cuts, *(() if self.merger is None else self.merger.columns)}
@@ -101,11 +101,11 @@ class Preparation(Immutable):
         raw = {} if self.discretizer is None else self.discretizer.numeric
         return rows.encode(Columns(known, known, numeric, named_by, raw))
 
-    def of_source(self, source: Source) -> Source | None:
+    def prepared_source(self, source: Source) -> Source | None:
         """Return the source with discretized columns if it can discretize, as a database can."""
         if not isinstance(source, DatabaseTable) or self.merger is not None:
             return None
-        return source if self.discretizer is None else self.discretizer.of_source(source)
+        return source if self.discretizer is None else self.discretizer.prepared_source(source)
 
     def code(self, data: Data) -> Data:
         """Return encoded data with the categories of the model; prepared columns do not change."""
@@ -169,15 +169,19 @@ class Preparing(NamedTuple):
             excluded = {class_var, *data.schema.ordered, *cut, *data.schema.numeric}
             nominal = [name for name in data.columns if name not in excluded]
             merger = learn_merger(data, nominal, self.min_count)
-        missing = self.columns_with_level(Preparation(merger, discretizer).code(data), class_var)
+        missing = self.columns_with_missing_level(
+            Preparation(merger, discretizer).code(data), class_var
+        )
         return Preparation(merger, discretizer, missing)
 
-    def columns_with_level(self, data: Countable, class_var: Hashable) -> tuple[Hashable, ...]:
+    def columns_with_missing_level(
+        self, data: Countable, class_var: Hashable
+    ) -> tuple[Hashable, ...]:
         """Return the columns whose missing values become a level: named, or all incomplete ones."""
         if self.missing_level in (None, False):
             return ()
         if self.missing_level is True:
-            rows = data.counting().requiring(class_var)
+            rows = data.with_positive_weights().rows_with_known(class_var)
             pairs = zip(data.columns, rows.incomplete.tolist(), data.cards, strict=True)
             chosen = [name for name, lacks, card in pairs if lacks and card and name != class_var]
         else:
@@ -204,17 +208,17 @@ def prepare_table(
         )
     discretizer: Discretizer | None = None
     if preparing.discretize is not None:
-        cuts = table_cuts(source, class_var, preparing.discretize, preparing.bins)
+        cuts = cut_points_of_table(source, class_var, preparing.discretize, preparing.bins)
         discretizer = Discretizer(preparing.discretize, *cuts)
     rows = Parts(source, "dataset")
     data = read_training(rows, (class_var,), features, preparation=Preparation(None, discretizer))
     assert isinstance(data, Partitions)
-    missing = preparing.columns_with_level(data, class_var)
+    missing = preparing.columns_with_missing_level(data, class_var)
     data = data.with_missing_level(missing) if missing else data
     uncut = set() if discretizer is None else {*discretizer.uncut}.difference(missing)
     kept = [name for name in data.features if name not in uncut]
     if kept and features is None and not keep:
-        data = some_features(data, kept)
+        data = with_features(data, kept)
     seen = tuple(source.names) if features is None else None
     return Preparation(None, discretizer, missing), data, seen
 

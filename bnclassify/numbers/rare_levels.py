@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Instance, Whole, check_columns, check_names
-from ..base.immutable import COUNT, Immutable, bounded, record
+from ..base.immutable import COUNT, Immutable, field_bounds, record
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
 from ..frames.dataset import Data, Dataset
@@ -48,7 +48,7 @@ class Merger(Immutable):
     ['Aden', 'other']
     """
 
-    bounds = bounded(min_count=COUNT)
+    bounds = field_bounds(min_count=COUNT)
 
     min_count: int
     label: Hashable
@@ -98,7 +98,7 @@ class Merger(Immutable):
                     merged,
                     recode(data.codes[i], data.levels[i], levels, name, len(levels)),
                 )
-        return data.recoded(coded)
+        return data.with_codes(coded)
 
     def __repr__(self) -> str:
         label = shown(self.label)
@@ -120,7 +120,7 @@ def with_categories(frame: pd.DataFrame, data: Dataset) -> pd.DataFrame:
     return result
 
 
-@guided("Pass the class by name: merge_rare(dataset, class_var=name).")
+@call_advice("Pass the class by name: merge_rare(dataset, class_var=name).")
 def merge_rare(
     dataset: pd.DataFrame | AnyFrame,
     *,

@@ -24,14 +24,14 @@ from .canvas import (
     GREY,
     ORANGE,
     Axes,
-    chance,
-    chart,
-    entitle,
+    add_title_and_legend,
+    filled_rectangle,
     horizontal_axes,
+    in_chart_style,
     letters_across,
-    note,
-    patch,
-    signed,
+    probability_text,
+    signed_weight,
+    write_beside,
 )
 
 _BEYOND = 1.25  # ratio of infinite bars to the longest finite one
@@ -42,7 +42,7 @@ Strength: TypeAlias = tuple[Hashable, Hashable, float, float]
 """A row of `arc_strength`: from, to, strength and direction."""
 
 
-@chart
+@in_chart_style
 def plot_explanation(
     x: Model,
     row: InFull | Row,
@@ -86,17 +86,22 @@ def plot_explanation(
     total = sum(explanation.log_odds.values())
     bars = [*_longest_bars(bars, top), ("sum", total)]
     weights = [weight for _, weight in bars]
-    axes = _draw_bars(ax, [label for label, _ in bars], weights, [*map(signed, weights)])
+    axes = _draw_bars(ax, [label for label, _ in bars], weights, [*map(signed_weight, weights)])
     axes.patches[-1].set_facecolor(GREY)
     chosen, rival = explanation.target, explanation.rival
-    odds = f"log odds of {chosen} against {rival}: {signed(total)}"
-    names = {f"evidence for {chosen}": patch(BLUE), f"evidence for {rival}": patch(ORANGE)}
-    title = f"{x.class_var} = {chosen}: probability {chance(explanation.probability)}\n{odds}"
-    entitle(axes, ax, title, f"log odds: pushes towards {rival} ← → {chosen}", names)
+    odds = f"log odds of {chosen} against {rival}: {signed_weight(total)}"
+    names = {
+        f"evidence for {chosen}": filled_rectangle(BLUE),
+        f"evidence for {rival}": filled_rectangle(ORANGE),
+    }
+    title = (
+        f"{x.class_var} = {chosen}: probability {probability_text(explanation.probability)}\n{odds}"
+    )
+    add_title_and_legend(axes, ax, title, f"log odds: pushes towards {rival} ← → {chosen}", names)
     return axes
 
 
-@chart
+@in_chart_style
 def plot_importance(
     x: Model,
     dataset: InFull,
@@ -141,20 +146,24 @@ def plot_importance(
     check_has_rows(data, "dataset", " to explain")
     evidence = weigh_evidence(x, data, target, against, unseen, argument="dataset")
     sizes, means = np.abs(evidence.log_odds[:, 1:]), evidence.strengths
-    spread = np.stack([_nearest_quantile(sizes, evidence.weights, share) for share in (0.25, 0.75)])
-    axes, more = _draw_largest(ax, list(map(str, means)), np.array([*means.values()]), top, spread)
+    spread = np.stack(
+        [_quantile_of_columns(sizes, evidence.weights, share) for share in (0.25, 0.75)]
+    )
+    axes, more = _draw_largest_bars(
+        ax, list(map(str, means)), np.array([*means.values()]), top, spread
+    )
     labels, rivals = classes(x), np.asarray(evidence.rivals.any(axis=0))
     is_one, is_named = (given is not None or len(labels) == 2 for given in (target, against))
     target_name = labels[evidence.targets[0]] if is_one else "the predicted class"
     rival = rivals_in_words(labels, rivals) if is_named else "the second most probable class"
     n_rows = len(data) if data.weight_counts[1] else round(data.size)
     title = f"Importance in {n_rows:,} rows\nfor {target_name} against {rival}"
-    legend = {"mean": patch(BLUE), "middle half of the rows": axes.collections[1]}
-    entitle(axes, ax, title, f"absolute weight of evidence (nats){more}", legend)
+    legend = {"mean": filled_rectangle(BLUE), "middle half of the rows": axes.collections[1]}
+    add_title_and_legend(axes, ax, title, f"absolute weight of evidence (nats){more}", legend)
     return axes
 
 
-def _nearest_quantile(values: Array, weights: Array, share: float) -> Array:
+def _quantile_of_columns(values: Array, weights: Array, share: float) -> Array:
     """Return a quantile of each column, the value of a row; whole weights count as rows."""
     order = values.argsort(axis=0, kind="stable")
     unit = max(0.0, float(np.rint(share * (weights.sum() - 1))))
@@ -165,7 +174,7 @@ def _nearest_quantile(values: Array, weights: Array, share: float) -> Array:
     return found
 
 
-@chart
+@in_chart_style
 def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> Axes:
     """Draw the weight of each feature, or the posterior of its arc from the class in a MANB.
 
@@ -197,14 +206,14 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
     if isinstance(numbers, pd.DataFrame):
         tables = [name for name in numbers if str(name).startswith(("tables", "level"))]
         numbers, quantity = numbers[tables].sum(axis=1), "weight of the tables"
-    axes, more = _draw_largest(
+    axes, more = _draw_largest_bars(
         ax, list(map(str, numbers.index)), np.asarray(numbers, dtype=float), top
     )
-    entitle(axes, ax, f"Features of {x.class_var}", f"{quantity}{more}")
+    add_title_and_legend(axes, ax, f"Features of {x.class_var}", f"{quantity}{more}")
     return axes
 
 
-@chart
+@in_chart_style
 def plot_strength(
     strength: pd.DataFrame, *, threshold: float | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -250,7 +259,7 @@ def plot_strength(
     certain = [bar for bar in bars if bar[1] >= 1] if len(bars) > _MOST_PAIRS else []
     drawn = bars[len(certain) :][:_MOST_PAIRS]
     labels, shares = [label for label, _ in drawn], [share for _, share in drawn]
-    axes = _draw_bars(ax, labels, shares, [chance(share) for share in shares])
+    axes = _draw_bars(ax, labels, shares, [probability_text(share) for share in shares])
     axes.set_xticks(np.linspace(0, 1, 5))
     for bar, share in zip(axes.patches, shares, strict=True):
         bar.set_facecolor(BLUE if share > limit else GREY)
@@ -259,8 +268,14 @@ def plot_strength(
     line = axes.axvline(limit, color="black", linewidth=1, linestyle="--", zorder=1.5)
     omitted = {"of strength 1": len(certain), "weaker": len(bars) - len(certain) - len(drawn)}
     notes = [f"\nomitted: {n:,} pair{'s' * (n > 1)} {which}" for which, n in omitted.items() if n]
-    names = {"included": patch(BLUE), "excluded": patch(GREY), f"threshold {limit:.2f}": line}
-    entitle(axes, ax, "Strength of arcs", f"strength (share of samples){''.join(notes)}", names)
+    names = {
+        "included": filled_rectangle(BLUE),
+        "excluded": filled_rectangle(GREY),
+        f"threshold {limit:.2f}": line,
+    }
+    add_title_and_legend(
+        axes, ax, "Strength of arcs", f"strength (share of samples){''.join(notes)}", names
+    )
     return axes
 
 
@@ -284,11 +299,11 @@ def _draw_bars(
     axes.axvline(0, color=GREY, linewidth=0.8)
     for i, text in enumerate(texts):
         away, side = (3, "left") if sizes[i] >= 0 else (-3, "right")
-        note(axes, text, (float(places[i]), i), (away, 0), ha=side, va="center")
+        write_beside(axes, text, (float(places[i]), i), (away, 0), ha=side, va="center")
     return axes
 
 
-def _draw_largest(
+def _draw_largest_bars(
     ax: Axes | None,
     labels: Sequence[str],
     numbers: Array,
@@ -302,7 +317,7 @@ def _draw_largest(
     if top is not None:
         # 0.005: smaller numbers are written as 0.00
         n = min(top, sum(abs(number) >= 0.005 for number in ordered) or n)
-    shown, texts = order[:n], [signed(number).removeprefix("+") for number in ordered[:n]]
+    shown, texts = order[:n], [signed_weight(number).removeprefix("+") for number in ordered[:n]]
     ends = None if spread is None else spread[1, shown]
     axes = _draw_bars(ax, [labels[i] for i in shown], ordered[:n], texts, ends)
     if spread is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..base.arrays import Array, Mask
 from ..base.checks import Instance, Optional
-from ..base.messages import sharing
+from ..base.messages import with_shared_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
@@ -38,13 +38,13 @@ LINES: tuple[tuple[str, str | tuple[int, tuple[int, ...]]], ...] = (
 HATCHED: dict[str, Any] = {"edgecolor": "#b9c2ca", "hatch": "////"}
 
 
-def blend(color: str, share: float) -> str:
+def mix_with_white(color: str, share: float) -> str:
     """Mix a color with white."""
     channels = [255 + share * (channel - 255) for channel in bytes.fromhex(color[1:])]
     return "#" + bytes(map(round, channels)).hex()
 
 
-def ink(color: str) -> str:
+def text_color_on(color: str) -> str:
     """Return black or white, by the relative luminance of the background."""
     red, green, blue = bytes.fromhex(color[1:])
     luminance = (
@@ -53,21 +53,21 @@ def ink(color: str) -> str:
     return "black" if luminance > 0.18 else "white"
 
 
-def signed(weight: float) -> str:
+def signed_weight(weight: float) -> str:
     """Write a weight with its sign, or without a sign if it rounds to 0.
 
-    >>> signed(1.25), signed(-0.5), signed(0.001), signed(float("-inf"))
-    ('+1.25', '−0.50', '0.00', '−∞')
+    >>> [signed_weight(each) for each in (1.25, -0.5, 0.001, float("-inf"))]
+    ['+1.25', '−0.50', '0.00', '−∞']
     """
     text = f"{weight:+.2f}" if not isinf(weight) else f"{weight:+}".replace("inf", "∞")
     return text[1:] if text[1:] == "0.00" else text.replace("-", "\N{MINUS SIGN}")
 
 
-def chance(probability: float) -> str:
+def probability_text(probability: float) -> str:
     """Write a probability with two digits; only exact values are written as 0 and 1.
 
-    >>> chance(0.734), chance(0.99998), chance(0.001), chance(1.0)
-    ('0.73', '>0.99', '<0.01', '1.00')
+    >>> [probability_text(each) for each in (0.734, 0.99998, 0.001, 1.0)]
+    ['0.73', '>0.99', '<0.01', '1.00']
     """
     text = f"{probability:.2f}"
     if text == "1.00" and probability < 1:
@@ -95,10 +95,12 @@ _RETURNS = """Returns
 matplotlib.axes.Axes
     ``ax.figure.savefig("name.png")`` writes a file."""
 
-_share = sharing({"{ax, returns, raises}": f"{_AX}\n\n{_RETURNS}\n\nRaises\n------", "{ax}": _AX})
+_share = with_shared_text(
+    {"{ax, returns, raises}": f"{_AX}\n\n{_RETURNS}\n\nRaises\n------", "{ax}": _AX}
+)
 
 
-def chart(function: Function) -> Function:
+def in_chart_style(function: Function) -> Function:
     """Draw a chart in the common style, and put the common parts of docstrings into its own."""
 
     @wraps(function)
@@ -134,8 +136,8 @@ def prepare_axes(ax: Axes | None, height: float, width: float = _WIDTH) -> Axes:
 def horizontal_axes(ax: Axes | None, labels: Sequence[str], *, height: float = 0.24) -> Axes:
     """Prepare axes for horizontal marks, one per label, the first at the top."""
     line = _LINE if ax is None else min(_LINE, letters_across(prepare_axes(ax, 0)) // 2)
-    texts = [broken(label, line) for label in labels]
-    height = max(height, LINE * count_lines(texts) + 0.05)
+    texts = [label_in_lines(label, line) for label in labels]
+    height = max(height, LINE * most_lines(texts) + 0.05)
     axes = prepare_axes(ax, 0.7 + height * len(texts))
     axes.set_yticks(range(len(texts)), texts)
     axes.set_ylim(len(texts) - 0.4, -0.6)
@@ -148,14 +150,14 @@ def letters_across(axes: Axes) -> int:
     """Estimate how many letters fit into the width of the axes, beside the labels of their rows."""
     # 0.775: share of a figure that its axes have before they are laid out
     width = axes.bbox.width / axes.figure.dpi / 0.775 - 0.4
-    return max(12, int((width - estimate_width(_row_labels(axes))) / _LETTER))
+    return max(12, int((width - estimate_width(_labels_of_rows(axes))) / _LETTER))
 
 
-def _row_labels(axes: Axes) -> list[str]:
+def _labels_of_rows(axes: Axes) -> list[str]:
     return [label.get_text() for label in axes.get_yticklabels()]
 
 
-def entitle(
+def add_title_and_legend(
     axes: Axes, ax: Axes | None, title: str, below: str = "", names: Mapping[str, Any] | None = None
 ) -> None:
     """Write a title, a text below the axes and a legend; the package's own figures grow."""
@@ -163,10 +165,10 @@ def entitle(
     from matplotlib.transforms import ScaledTranslation
 
     figure = axes.figure
-    labels, beside = estimate_width(_row_labels(axes)), letters_across(axes)
+    labels, beside = estimate_width(_labels_of_rows(axes)), letters_across(axes)
     width = beside + int(labels / _LETTER)
     title, below = (
-        "\n".join(broken(line, letters) for line in text.split("\n"))
+        "\n".join(label_in_lines(line, letters) for line in text.split("\n"))
         for text, letters in ((title, int(0.85 * width)), (below, beside))
     )
     left = ScaledTranslation(-0.65 * labels, 0, figure.dpi_scale_trans)
@@ -174,11 +176,11 @@ def entitle(
     written.set_transform(written.get_transform() + left)
     if below:
         axes.set_xlabel(below)
-    n_lines = count_lines([title]) + below.count("\n")
+    n_lines = most_lines([title]) + below.count("\n")
     if names:
-        texts = [broken(name, width - 6) for name in names]
+        texts = [label_in_lines(name, width - 6) for name in names]
         columns = len(texts) if len("".join(texts)) + 6 * len(texts) <= width else 1
-        depth = 0.26 + LINE * count_lines([axes.get_xlabel()])
+        depth = 0.26 + LINE * most_lines([axes.get_xlabel()])
         down = ScaledTranslation(0, -depth, figure.dpi_scale_trans)
         style: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "borderaxespad": 0}
         style |= {"ncols": columns, "columnspacing": 1, "handlelength": 1.6}
@@ -189,21 +191,21 @@ def entitle(
         figure.set_figheight(figure.get_figheight() + 1.2 * LINE * n_lines)
 
 
-def patch(color: str, corner: tuple[float, float] = (0, 0), **style: Any) -> Any:
+def filled_rectangle(color: str, corner: tuple[float, float] = (0, 0), **style: Any) -> Any:
     """Return a rectangle, for a legend or a cell."""
     from matplotlib.patches import Rectangle
 
     return Rectangle(corner, 1, 1, facecolor=color, linewidth=0, **style)
 
 
-def note(
+def write_beside(
     axes: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **style: Any
 ) -> None:
     """Write a text some points from a place."""
     axes.annotate(text, at, offset, textcoords="offset points", **style)
 
 
-def broken(label: object, width: int = _LINE) -> str:
+def label_in_lines(label: object, width: int = _LINE) -> str:
     """Break a label into at most three lines, outside intervals, without formulas in dollars."""
     text = re.sub(r"[(\[][^()\[\]]*[)\]]", lambda match: match[0].replace(" ", "\xa0"), str(label))
     lines: list[str] = []
@@ -215,7 +217,7 @@ def broken(label: object, width: int = _LINE) -> str:
     return "\n".join(lines).replace("\xa0", " ").replace("$", r"\$")
 
 
-def count_lines(texts: Sequence[str]) -> int:
+def most_lines(texts: Sequence[str]) -> int:
     """Return the largest number of lines of a text."""
     return max((text.count("\n") + 1 for text in texts), default=1)
 
@@ -225,7 +227,7 @@ def estimate_width(texts: Sequence[str]) -> float:
     return _LETTER * max((len(line) for text in texts for line in text.split("\n")), default=0)
 
 
-def draw_shares(
+def draw_cells_of_shares(
     axes: Axes, shares: Array, texts: Sequence[str] = (), hatched: Mask | None = None
 ) -> None:
     """Draw shares as cells from white to blue or hatched, with their texts row by row."""
@@ -235,8 +237,8 @@ def draw_shares(
     axes.imshow(shares, cmap=white_to_blue, vmin=0, vmax=1, aspect="auto")
     for cell, text in enumerate(texts):  # row by row
         i, j = divmod(cell, shares.shape[1])
-        color = ink(blend(BLUE, float(shares[i, j])))
+        color = text_color_on(mix_with_white(BLUE, float(shares[i, j])))
         if hatched is not None and hatched[i, j]:
             color = "black"
-            axes.add_patch(patch("white", (j - 0.5, i - 0.5), **HATCHED))
+            axes.add_patch(filled_rectangle("white", (j - 0.5, i - 0.5), **HATCHED))
         axes.text(j, i, text, ha="center", va="center", color=color)

@@ -14,7 +14,7 @@ from ..base import special
 from ..base.arrays import Array
 from ..base.checks import Instance
 from ..base.messages import shown
-from ..frames.dataset import Dataset, match
+from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.numeric import as_floats
 from ..frames.opening import InFull
 from ..frames.records import Row
@@ -30,20 +30,20 @@ from .canvas import (
     GREY,
     LINES,
     Axes,
-    broken,
-    chance,
-    chart,
-    entitle,
+    add_title_and_legend,
     horizontal_axes,
+    in_chart_style,
+    label_in_lines,
     letters_across,
     prepare_axes,
+    probability_text,
 )
-from .pair_effects import draw_pair
+from .pair_effects import draw_effects_of_pair
 
 _MOST_LEVELS = 300
 
 
-@chart
+@in_chart_style
 def plot_effect(
     x: Model,
     feature: Hashable,
@@ -91,7 +91,7 @@ def plot_effect(
     """
     x = check_model(x)
     if isinstance(feature, tuple) and feature not in x.features:
-        return draw_pair(x, feature, target, ax)
+        return draw_effects_of_pair(x, feature, target, ax)
     effect, cuts = measure_effect(x, feature, target), x.cuts.get(feature, ())
     if not cuts and len(effect.levels) > _MOST_LEVELS:
         expected = f"a feature with at most {_MOST_LEVELS} levels"
@@ -105,15 +105,15 @@ def plot_effect(
             effect, parent=None, parent_levels=effect.parent_levels[:1], log_odds=lines[:1]
         )
     if cuts or effect.points is not None:
-        axes, names = _draw_curves(x, effect, cuts, _axis_ends(x, feature, cuts, data), data, ax)
+        axes, names = _draw_curves(x, effect, cuts, _ends_of_axis(x, feature, cuts, data), data, ax)
     else:
-        axes, names = _draw_levels(x, effect, data, ax)
+        axes, names = _draw_bars_of_levels(x, effect, data, ax)
     on = x.class_var if effect.target is None else f"{x.class_var} = {effect.target}"
-    entitle(axes, ax, f"Effect of {effect.feature} on {on}", names=names)
+    add_title_and_legend(axes, ax, f"Effect of {effect.feature} on {on}", names=names)
     return axes
 
 
-def _axis_ends(
+def _ends_of_axis(
     x: Model, feature: Hashable, cuts: tuple[float, ...], data: Dataset | None
 ) -> tuple[float, float]:
     """Return the ends of training data, or of a margin around cut points, and of the data."""
@@ -164,7 +164,7 @@ def _draw_curves(
         )
     for i, (color, dashes) in enumerate(LINES[: len(lines)]):
         (drawn,) = axes.plot(points, lines[i, :], color=color, linestyle=dashes, linewidth=1.6)
-        names |= {_name_of_effect(effect, i): drawn} if effect.parent is not None else {}
+        names |= {_parent_in_words(effect, i): drawn} if effect.parent is not None else {}
     marks = {"cut points": (np.array(cuts), 0.98, GREY)} if cuts else {}
     if data is not None:
         values = np.sort(as_floats(data.numbers[effect.feature]))
@@ -176,8 +176,8 @@ def _draw_curves(
         (names[name],) = axes.plot(
             places, np.full(len(places), height), "|", color=color, markersize=6, **at
         )
-    axes.set_xlabel(broken(effect.feature))
-    axes.set_ylabel(broken(_axis_label(effect).replace("←", "↓").replace("→", "↑"), 30))
+    axes.set_xlabel(label_in_lines(effect.feature))
+    axes.set_ylabel(label_in_lines(_log_odds_label(effect).replace("←", "↓").replace("→", "↑"), 30))
     return axes, names
 
 
@@ -201,13 +201,13 @@ def _band_of_refits(x: Model, effect: Effect, points: Array) -> Array | None:
     return np.stack([own - width, own + width])
 
 
-def _draw_levels(
+def _draw_bars_of_levels(
     x: Model, effect: Effect, data: Dataset | None, ax: Axes | None
 ) -> tuple[Axes, dict[str, Any]]:
     """Draw bars of levels, one per parent level, and count rows; return the names of bars."""
     labels = list(map(str, effect.levels))
     if data is not None:
-        codes = match(
+        codes = codes_by_levels(
             encode_for_model(x, data, [effect.feature]), (effect.feature,), (effect.levels,)
         ).ravel()
         counts = np.bincount(codes + 1, minlength=len(labels) + 1)[1:]
@@ -218,20 +218,20 @@ def _draw_levels(
     for i in range(n_lines):
         middle = np.arange(len(labels)) + (i - (n_lines - 1) / 2) * height
         bars = axes.barh(middle, effect.log_odds[i, :], height=height, color=LINES[i][0])
-        names |= {_name_of_effect(effect, i): bars} if effect.parent is not None else {}
+        names |= {_parent_in_words(effect, i): bars} if effect.parent is not None else {}
     axes.axvline(0, color=GREY, linewidth=0.8)
-    axes.set_xlabel(broken(_axis_label(effect), 48))
-    axes.set_ylabel(broken(effect.feature))
+    axes.set_xlabel(label_in_lines(_log_odds_label(effect), 48))
+    axes.set_ylabel(label_in_lines(effect.feature))
     return axes, names
 
 
-def _axis_label(effect: Effect) -> str:
+def _log_odds_label(effect: Effect) -> str:
     if effect.target is None:
         return "adds to the log odds of the class (nats)"
     return f"log odds: away from {effect.target} ← → towards it"
 
 
-def _name_of_effect(effect: Effect, i: int) -> str:
+def _parent_in_words(effect: Effect, i: int) -> str:
     return describe(effect.parent, effect.parent_levels[i])
 
 
@@ -241,7 +241,7 @@ _NAME = 0.34  # share of the width that names take
 _HEIGHTS = (-0.12, 0.12, -0.32, 0.32)  # of labels: below the line, above it, and farther away
 
 
-class _Line(NamedTuple):
+class _NomogramScale(NamedTuple):
     """A line, from 0 to 1 if ``is_whole``, its places with labels, and that of the row, or None."""
 
     name: str
@@ -251,7 +251,7 @@ class _Line(NamedTuple):
     is_whole: bool = True
 
 
-@chart
+@in_chart_style
 def plot_nomogram(
     card: Scorecard, *, row: InFull | Row | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -299,20 +299,22 @@ def plot_nomogram(
     return axes
 
 
-def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Line], str]:
+def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_NomogramScale], str]:
     """Return all scales, and the title."""
     codes = None if shown_row is None else shown_row.codes
-    points = None if shown_row is None else x.points_at(shown_row)
+    points = None if shown_row is None else x.points_at_rows(shown_row)
     most = int(max([points.max() for points in x.feature_points], default=0)) or 1
     table = x.written_points
     hidden = table["value"].eq(MISSING) | table["given"].astype(str).str.endswith(f" = {MISSING}")
-    numbers, known = _round_numbers(0, most), dict[int, str]()
-    scales = [_Line("points", [n / most for n in numbers], list(map(str, numbers)))]
+    numbers, known = _round_tick_values(0, most), dict[int, str]()
+    scales = [_NomogramScale("points", [n / most for n in numbers], list(map(str, numbers)))]
     if codes is not None:
         pairs = zip(x.features, codes[:, 0], strict=True)
         written = [(*x.written_levels(name), MISSING)[code] for name, code in pairs]
         known = {
-            i: f"{x.features[j]} = {written[j]}" for i, j in enumerate(x.givens) if j is not None
+            i: f"{x.features[j]} = {written[j]}"
+            for i, j in enumerate(x.parent_positions)
+            if j is not None
         }
     for (name, given), rows in table[~hidden].groupby(["variable", "given"], sort=False):
         i = x.features.index(name)
@@ -320,7 +322,9 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Line],
         mark = None if points is None or given != known.get(i, "") else int(points[i, 0]) / most
         title = f"{name} if {given}" if given else str(name)
         scales.append(
-            _Line(title, (texts.index / most).tolist(), texts.tolist(), mark, is_whole=False)
+            _NomogramScale(
+                title, (texts.index / most).tolist(), texts.tolist(), mark, is_whole=False
+            )
         )
     totals = x.probabilities["total"].to_numpy(dtype=int)
     title = f"points for {x.class_var} = {x.target}"
@@ -328,18 +332,20 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Line],
     if points is not None:
         total = x.start + int(points.sum())
         chances: list[float] = x.probabilities["probability"].tolist()
-        shown = chance(chances[int(np.searchsorted(totals, total))])
+        shown = probability_text(chances[int(np.searchsorted(totals, total))])
         title = f"{x.class_var} = {x.target}: total {total:,}, probability {shown}"
         at = (total - low) / wide
-    numbers = _round_numbers(low, int(totals.max()))
-    scales.append(_Line("total", [(n - low) / wide for n in numbers], list(map(str, numbers)), at))
+    numbers = _round_tick_values(low, int(totals.max()))
+    scales.append(
+        _NomogramScale("total", [(n - low) / wide for n in numbers], list(map(str, numbers)), at)
+    )
     places: list[float] = (
         ((special.logit(_SHARES) - x.intercept) / x.unit + x.start - low) / wide
     ).tolist()
     inside = [
         (place, f"{n:g}") for place, n in zip(places, _SHARES, strict=True) if 0 <= place <= 1
     ]
-    scale = _Line(
+    scale = _NomogramScale(
         f"probability of {x.target}", [p for p, _ in inside], [text for _, text in inside], at
     )
     return [*scales, scale], title
@@ -360,10 +366,10 @@ def _short_interval(value: object) -> str:
     )
 
 
-def _round_numbers(low: int, high: int) -> list[int]:
+def _round_tick_values(low: int, high: int) -> list[int]:
     """Return whole numbers at even distances of 1, 2, 5, 10 …, from low to high.
 
-    >>> _round_numbers(3, 20), _round_numbers(0, 100)
+    >>> _round_tick_values(3, 20), _round_tick_values(0, 100)
     ([5, 10, 15, 20], [0, 20, 40, 60, 80, 100])
     """
     wide = max(high - low, 1)
@@ -373,10 +379,10 @@ def _round_numbers(low: int, high: int) -> list[int]:
     return list(range(-(-low // step) * step, high + 1, step))
 
 
-def _draw_scale(axes: Axes, i: int, scale: _Line) -> None:
+def _draw_scale(axes: Axes, i: int, scale: _NomogramScale) -> None:
     """Draw a scale at height i, with labels where they do not touch the ones before."""
     letter = (1.04 + _NAME / (1 - _NAME)) / max(letters_across(axes), 1)
-    axes.text(-0.07, i, broken(scale.name, 28), ha="right", va="center")
+    axes.text(-0.07, i, label_in_lines(scale.name, 28), ha="right", va="center")
     places = [0.0, 1.0] if scale.is_whole else scale.places
     axes.plot(
         [min(places, default=0), max(places, default=0)], [i, i], color="black", linewidth=0.8

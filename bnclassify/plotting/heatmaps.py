@@ -13,11 +13,11 @@ import numpy as np
 from ..base.arrays import Array, ArrayOf, Mask, T
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
-from ..frames.dataset import Dataset, match
+from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.opening import InFull
 from ..frames.schema import Levels, Schema
 from ..inference.explain import describe
-from ..model.arguments import check_tables, encode_for_model
+from ..model.arguments import check_fitted_graph, encode_for_model
 from ..model.model import Model
 from ..network.families import Family
 from ..reading.cpt import cpt
@@ -26,22 +26,22 @@ from .canvas import (
     HATCHED,
     LINE,
     Axes,
-    broken,
-    chance,
-    chart,
-    count_lines,
-    draw_shares,
-    entitle,
+    add_title_and_legend,
+    draw_cells_of_shares,
     estimate_width,
-    patch,
+    filled_rectangle,
+    in_chart_style,
+    label_in_lines,
+    most_lines,
     prepare_axes,
+    probability_text,
 )
 
 # Maximum number of rows or columns of a picture, and of its cells.
 _LONGEST, _MOST_CELLS = (100, 1000)
 
 
-@chart
+@in_chart_style
 def plot_cpt(
     x: Model,
     variable: Hashable,
@@ -79,15 +79,17 @@ def plot_cpt(
     >>> model = lp(tan_cl("class", car), car, smooth=1)
     >>> ax = plot_cpt(model, "safety", dataset=car)
     """
-    x = check_tables(x, "cpt")
+    x = check_fitted_graph(x, "cpt")
     frame = cpt(x, variable)
     if not values(x)[variable]:
         raise TypeError(
             f"variable must have levels; got the number {shown(variable)}. Use plot_effect."
         )
     family = families(x)[variable]
-    layout = _lay_out(family, tuple(map(x.written_levels, family)), interval is not None)
-    shares = layout.arrange(frame.to_numpy())
+    layout = _most_compact_layout(
+        family, tuple(map(x.written_levels, family)), interval is not None
+    )
+    shares = layout.arranged_cells(frame.to_numpy())
     rows, columns = shares.shape
     if max(rows, columns) > _LONGEST or shares.size > _MOST_CELLS:
         expected = (
@@ -101,11 +103,11 @@ def plot_cpt(
     unseen = (
         np.zeros(shares.shape, dtype=bool) if dataset is None else _unseen_cells(x, layout, dataset)
     )
-    texts = list(map(chance, shares.ravel()))
+    texts = list(map(probability_text, shares.ravel()))
     if interval is not None:
         bounded = cpt(x, variable, interval=interval)
         ends = [
-            layout.arrange(bounded.xs(name, axis=1, level=-1).to_numpy())
+            layout.arranged_cells(bounded.xs(name, axis=1, level=-1).to_numpy())
             for name in ("lower", "upper")
         ]
         pairs: list[list[float]] = np.stack(ends, axis=-1).reshape(-1, 2).tolist()
@@ -113,20 +115,20 @@ def plot_cpt(
             f"{text}\n{low:.2f} to {high:.2f}"
             for text, (low, high) in zip(texts, pairs, strict=True)
         ]
-    draw_shares(axes, shares, texts, unseen)
-    _write_labels(axes, layout)
+    draw_cells_of_shares(axes, shares, texts, unseen)
+    _write_block_labels(axes, layout)
     across = f"; columns: {family[-1]}" if len(family) > 1 else ""
-    entitle(axes, ax, layout.title, f"rows: {variable}{across}")
+    add_title_and_legend(axes, ax, layout.title, f"rows: {variable}{across}")
     axes.xaxis.set_label_position("top")
     if unseen.any():
         below: dict[str, Any] = {"loc": "upper right", "bbox_to_anchor": (1, 0)}
-        hatched = [patch("white", **HATCHED)]
+        hatched = [filled_rectangle("white", **HATCHED)]
         axes.legend(hatched, ["no row has these parents' values"], handlelength=1.4, **below)
     return axes
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _HeatMapLayout:
     """The last parent forms a block's columns; blocks of `down` other parents are stacked."""
 
     family: Family
@@ -134,20 +136,22 @@ class _Layout:
     down: int
     bounded: bool = False
 
-    def arrange(self, table: ArrayOf[T]) -> ArrayOf[T]:
+    def arranged_cells(self, table: ArrayOf[T]) -> ArrayOf[T]:
         """Return a table, whose first axis is the variable, as rows and columns of a picture."""
         shaped = table.reshape([len(labels) for labels in self.levels])
         moved = np.moveaxis(shaped, 0, self.down)
         return moved.reshape(prod(moved.shape[: self.down + 1]), -1)
 
     @property
-    def block_labels(self) -> tuple[list[str], list[str]]:
+    def row_and_column_labels(self) -> tuple[list[str], list[str]]:
         """The labels of the rows and of the columns of a block."""
         columns = self.levels[-1] if len(self.family) > 1 else [""]
-        return list(map(broken, self.levels[0])), [broken(label, 14) for label in columns]
+        return list(map(label_in_lines, self.levels[0])), [
+            label_in_lines(label, 14) for label in columns
+        ]
 
     @property
-    def blocks(self) -> tuple[list[str], list[str]]:
+    def block_titles(self) -> tuple[list[str], list[str]]:
         """The configurations of parents of vertically and of horizontally arranged blocks."""
         down = 1 + self.down
         return self._configurations_in_words(slice(1, down), 36), self._configurations_in_words(
@@ -156,7 +160,10 @@ class _Layout:
 
     def _configurations_in_words(self, members: slice, width: int) -> list[str]:
         names, labels = self.family[members], self.levels[members]
-        return [broken(", ".join(map(describe, names, state)), width) for state in product(*labels)]
+        return [
+            label_in_lines(", ".join(map(describe, names, state)), width)
+            for state in product(*labels)
+        ]
 
     @property
     def title(self) -> str:
@@ -167,40 +174,40 @@ class _Layout:
     @property
     def size(self) -> tuple[float, float]:
         """The width and height of the picture in inches."""
-        (rows, columns), (row_blocks, column_blocks) = self.block_labels, self.blocks
+        (rows, columns), (row_blocks, column_blocks) = self.row_and_column_labels, self.block_titles
         cell = max(0.95 if self.bounded else 0.5, estimate_width(columns) + 0.1)
         block = max(len(columns) * cell, estimate_width(column_blocks) + 0.1)
         table = len(column_blocks) * block + estimate_width(row_blocks)
-        lines = count_lines(columns) + 1
-        lines += count_lines(column_blocks) if len(column_blocks) > 1 else 0
+        lines = most_lines(columns) + 1
+        lines += most_lines(column_blocks) if len(column_blocks) > 1 else 0
         cells = (0.38 if self.bounded else 0.24) * len(rows)
-        row = max(cells, LINE * count_lines(row_blocks) + 0.1) * len(row_blocks)
+        row = max(cells, LINE * most_lines(row_blocks) + 0.1) * len(row_blocks)
         width = 0.6 + estimate_width(rows) + max(0.6 * estimate_width([self.title]), table)
         return max(width, 2.5), 0.4 + LINE * lines + row
 
 
-def _lay_out(family: Family, levels: Levels, bounded: bool = False) -> _Layout:
+def _most_compact_layout(family: Family, levels: Levels, bounded: bool = False) -> _HeatMapLayout:
     """Choose the layout with the shortest longer side and then the fewest blocks side by side."""
     most_down = max(len(family) - 2, 0)
-    layouts = [_Layout(family, levels, down, bounded) for down in range(most_down, -1, -1)]
+    layouts = [_HeatMapLayout(family, levels, down, bounded) for down in range(most_down, -1, -1)]
     return min(layouts, key=lambda layout: max(layout.size))
 
 
-def _unseen_cells(x: Model, layout: _Layout, dataset: InFull) -> Mask:
+def _unseen_cells(x: Model, layout: _HeatMapLayout, dataset: InFull) -> Mask:
     """Return for each cell of the picture whether its configuration of parents is unobserved."""
     data = encode_for_model(x, dataset, layout.family, "dataset")
     levels = tuple([values(x)[member] for member in layout.family])
     family_data = Dataset(
-        Schema(layout.family, levels), match(data, layout.family, levels), data.index
+        Schema(layout.family, levels), codes_by_levels(data, layout.family, levels), data.index
     )
     counts: Array = contingency_tables(family_data, [range(len(layout.family))])[0]
     absent: Mask = counts.sum(axis=0) == 0
-    return layout.arrange(np.broadcast_to(absent, counts.shape))
+    return layout.arranged_cells(np.broadcast_to(absent, counts.shape))
 
 
-def _write_labels(axes: Axes, layout: _Layout) -> None:
+def _write_block_labels(axes: Axes, layout: _HeatMapLayout) -> None:
     """Write the labels of rows, columns and blocks, and draw lines between blocks."""
-    (rows, columns), (row_blocks, column_blocks) = layout.block_labels, layout.blocks
+    (rows, columns), (row_blocks, column_blocks) = layout.row_and_column_labels, layout.block_titles
     width = len(columns) * len(column_blocks)
     axes.set_xticks(range(width), columns * len(column_blocks))
     axes.set_yticks(range(len(rows) * len(row_blocks)), rows * len(row_blocks))
@@ -209,7 +216,7 @@ def _write_labels(axes: Axes, layout: _Layout) -> None:
         axes.xaxis.remove_overlapping_locs = False
         middles = [(i + 0.5) * len(columns) - 0.5 for i in range(len(column_blocks))]
         axes.set_xticks(middles, column_blocks, minor=True)
-        axes.tick_params(axis="x", which="minor", pad=5 + 72 * LINE * count_lines(columns))
+        axes.tick_params(axis="x", which="minor", pad=5 + 72 * LINE * most_lines(columns))
     if len(row_blocks) > 1:
         axes.yaxis.remove_overlapping_locs = False
         axes.set_yticks(

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Flag, OneOf, Optional, Real, Unseen
-from ..base.graphs import find_cycle, layers
+from ..base.graphs import find_cycle, topological_layers
 from ..base.messages import listed, shown
 from ..evaluation.arc_strength import check_strength
-from ..frames.dataset import match
+from ..frames.dataset import codes_by_levels
 from ..frames.labels import check_unseen
 from ..frames.opening import InFull
 from ..frames.records import Row
@@ -22,17 +22,17 @@ from ..inference.explain import explain_row, read_one_row
 from ..inference.query import query
 from ..model.arguments import check_joint, check_model
 from ..model.model import WRITERS, Model
-from ..reading.facts import mark_up
+from ..reading.facts import facts_as_html
 from ..reading.families import values
-from .canvas import BLUE, GREY, blend
+from .canvas import BLUE, GREY, mix_with_white
 from .nodes import (
     Node,
-    all_named,
-    distributed,
     escaped_for_graphviz,
-    explained,
-    joint_effects,
-    observed,
+    labels_of_interactions,
+    node_of_distribution,
+    node_of_observed_value,
+    nodes_with_contributions,
+    nodes_with_names,
 )
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _FONT = 12
 _Arcs = dict[tuple[Hashable, Hashable], float]
 
 
-@guided("Pass the row by name: plot(x, row=row).")
+@call_advice("Pass the row by name: plot(x, row=row).")
 def plot(
     x: Model,
     *,
@@ -130,7 +130,7 @@ def plot(
     compares = not (target is None and against is None)
     if (Flag().check("distributions", distributions) or row is None) and compares:
         raise ValueError("row must be given, and distributions False, with target or against.")
-    drawn = sketch(model, class_arcs, note_colors=row is None or distributions)
+    drawn = choose_arcs_to_draw(model, class_arcs, note_colors=row is None or distributions)
     if strength is not None:
         drawn = _arcs_with_strength(drawn, check_strength(strength))
     labels: dict[tuple[Hashable, Hashable], Node] = {}
@@ -139,11 +139,11 @@ def plot(
         lines = [*lines, *drawn.notes]
     elif row is not None:
         explanation = explain_row(model, row, target, against, unseen, interactions)
-        nodes, lines = explained(explanation)
-        labels, notes = joint_effects(explanation, drawn.arcs)
+        nodes, lines = nodes_with_contributions(explanation)
+        labels, notes = labels_of_interactions(explanation, drawn.arcs)
         lines += [*notes, *drawn.notes]
     else:
-        nodes, lines = all_named(model)
+        nodes, lines = nodes_with_names(model)
         lines = ["; ".join([*lines, *drawn.notes])]
     if not class_arcs and not distributions:
         of_class = nodes[model.class_var]
@@ -158,7 +158,7 @@ def plot(
     return picture
 
 
-def _draw_inline(x: Model) -> str:
+def _svg_for_notebook(x: Model) -> str:
     """Draw a model as SVG for a notebook; nothing if it is large or cannot be drawn."""
     if len(x.variables) > 60:
         return ""
@@ -170,10 +170,10 @@ def _draw_inline(x: Model) -> str:
     return ""
 
 
-WRITERS["html"] = lambda x: mark_up(x, _draw_inline(x))
+WRITERS["html"] = lambda x: facts_as_html(x, _svg_for_notebook(x))
 
 
-class Sketch(NamedTuple):
+class DrawnArcs(NamedTuple):
     """Shares of the members with an arc, by (from, to), or ``shaded`` strengths; notes."""
 
     arcs: _Arcs
@@ -187,10 +187,10 @@ def _direction_of_layers(arcs: _Arcs, features: tuple[Hashable, ...]) -> str:
     parents = {head: [tail for tail in features if (tail, head) in arcs] for head in features}
     if find_cycle(parents):  # without arcs from later to earlier features, cycles are impossible
         parents = {v: [p for p in features[:i] if (p, v) in arcs] for i, v in enumerate(features)}
-    return "LR" if max(map(len, layers(parents)), default=0) > 8 else "TB"
+    return "LR" if max(map(len, topological_layers(parents)), default=0) > 8 else "TB"
 
 
-def sketch(x: Model, class_arcs: bool, *, note_colors: bool = True) -> Sketch:
+def choose_arcs_to_draw(x: Model, class_arcs: bool, *, note_colors: bool = True) -> DrawnArcs:
     """Choose the arcs to draw: the arcs of more than half of the members of an average."""
     shares = x.arc_shares()
     position = {variable: i for i, variable in enumerate(x.variables)}
@@ -203,7 +203,7 @@ def sketch(x: Model, class_arcs: bool, *, note_colors: bool = True) -> Sketch:
             arcs[tail, head] = share + back
             if back:
                 mutual.add((tail, head))
-    notes = _note_members(x, arcs, len({frozenset(arc) for arc in shares}) - len(arcs))
+    notes = _notes_on_members(x, arcs, len({frozenset(arc) for arc in shares}) - len(arcs))
     if not class_arcs:
         unlinked = [feature for feature in x.features if (x.class_var, feature) not in arcs]
         if unlinked:
@@ -214,11 +214,11 @@ def sketch(x: Model, class_arcs: bool, *, note_colors: bool = True) -> Sketch:
         arcs = {arc: share for arc, share in arcs.items() if arc[0] != x.class_var}
         notes.append(f"{x.class_var} is a parent of every feature")
     elif note_colors:
-        notes += _note_colors(x, arcs)
-    return Sketch(arcs, mutual, notes)
+        notes += _notes_on_colors(x, arcs)
+    return DrawnArcs(arcs, mutual, notes)
 
 
-def _arcs_with_strength(drawn: Sketch, strength: pd.DataFrame) -> Sketch:
+def _arcs_with_strength(drawn: DrawnArcs, strength: pd.DataFrame) -> DrawnArcs:
     """Return the same arcs with their strengths."""
     arcs = list[tuple[Hashable, Hashable]](zip(strength["from"], strength["to"], strict=True))
     known = dict(zip(arcs, list[float](strength["strength"]), strict=True))
@@ -229,7 +229,7 @@ def _arcs_with_strength(drawn: Sketch, strength: pd.DataFrame) -> Sketch:
     return drawn._replace(arcs={arc: known[arc] for arc in drawn.arcs}, notes=notes, shaded=True)
 
 
-def _note_members(x: Model, arcs: _Arcs, omitted: int) -> list[str]:
+def _notes_on_members(x: Model, arcs: _Arcs, omitted: int) -> list[str]:
     """Return notes on the members of an average, and on the arcs that its picture omits."""
     notes = list(filter(None, [x.picture_notes.members]))
     if omitted:
@@ -239,7 +239,7 @@ def _note_members(x: Model, arcs: _Arcs, omitted: int) -> list[str]:
     return notes
 
 
-def _note_colors(x: Model, arcs: _Arcs) -> list[str]:
+def _notes_on_colors(x: Model, arcs: _Arcs) -> list[str]:
     """Return notes on the colors of arcs from several class variables."""
     if len(x.targets) == 1:
         return []
@@ -271,7 +271,7 @@ def _add_nodes_and_arcs(
     picture: Picture,
     x: Model,
     nodes: Mapping[Hashable, Node],
-    drawn: Sketch,
+    drawn: DrawnArcs,
     labels: Mapping[tuple[Hashable, Hashable], Node],
 ) -> None:
     """Add nodes and arcs. Nodes are named by positions, so that 1 and "1" are different nodes."""
@@ -290,7 +290,7 @@ def _add_nodes_and_arcs(
             wide = 0.4 + 2.6 * share if tail not in targets else 0.3 + 0.7 * share
             style |= {
                 "penwidth": f"{wide:.2f}",
-                "color": blend(style["color"], 0.25 + 0.75 * share),
+                "color": mix_with_white(style["color"], 0.25 + 0.75 * share),
             }
         elif share < 1:
             style["penwidth"] = f"{float(style['penwidth']) * share:.2f}"
@@ -313,7 +313,7 @@ def _nodes_with_distributions(
     known: dict[Hashable, int] = {}
     if row is not None:
         levels = tuple([labels[v] for v in x.features])
-        codes = match(read_one_row(x, row)[1], x.features, levels, unseen=unseen)
+        codes = codes_by_levels(read_one_row(x, row)[1], x.features, levels, unseen=unseen)
         known = {
             v: code for v, code in zip(x.features, codes.ravel().tolist(), strict=True) if code >= 0
         }
@@ -321,10 +321,10 @@ def _nodes_with_distributions(
     for v in x.variables:
         written = x.written_levels(v)
         if v in known:
-            nodes[v] = observed(v, written[known[v]])
+            nodes[v] = node_of_observed_value(v, written[known[v]])
         else:
             shares: list[float] = query(x, v, evidence).to_list()
-            nodes[v] = distributed(v, written, shares, is_class=v == x.class_var)
+            nodes[v] = node_of_distribution(v, written, shares, is_class=v == x.class_var)
     return nodes, [
         "probability of each value" + ("" if row is None else " given the observed ones")
     ]

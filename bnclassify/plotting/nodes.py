@@ -7,12 +7,20 @@ from collections.abc import Collection, Hashable, Sequence
 from html import escape
 from math import isfinite
 
-from ..base.messages import cut
+from ..base.messages import shorten_text
 from ..frames.records import is_missing
 from ..inference.evidence import effect_ranges
 from ..inference.explain import Explanation, describe
 from ..model.model import Model
-from .canvas import BLUE, ORANGE, PALE, blend, chance, ink, signed
+from .canvas import (
+    BLUE,
+    ORANGE,
+    PALE,
+    mix_with_white,
+    probability_text,
+    signed_weight,
+    text_color_on,
+)
 
 Node = dict[str, str]
 
@@ -24,7 +32,7 @@ _RANGES = "numbers: range of the effect on the log odds"
 _DARK = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "white"}
 
 
-def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
+def nodes_with_names(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     """Draw variables' names and features' weights, colored if learned; add a caption."""
     nodes = {
         v: {"label": escaped_for_graphviz(str(v))} | (_DARK if v in x.targets else {})
@@ -39,7 +47,9 @@ def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     for feature, share in shares.items():
         nodes[feature] = {"label": escaped_for_graphviz(f"{feature}\n{share:.2f}")}
         if is_weighted:
-            nodes[feature] |= _style_filled_with(blend(BLUE, 0.8 * share / max(shares.values())))
+            nodes[feature] |= _style_filled_with(
+                mix_with_white(BLUE, 0.8 * share / max(shares.values()))
+            )
     learner = "" if x.recipe is None else f", learned by {x.recipe.structure.name}"
     predicted = x.class_var if len(x.targets) == 1 else f"{len(x.targets):,} class variables"
     return nodes, [f"{predicted} and {len(x.features):,} features{learner}", *filter(None, [note])]
@@ -49,41 +59,43 @@ def escaped_for_graphviz(text: str) -> str:
     """Escape text for Graphviz, line by line, and shorten lines that some versions cannot read."""
     import graphviz  # slow to import
 
-    lines = (visible(cut(line, _LONGEST_LINE)) for line in text.split("\n"))
+    lines = (
+        replace_control_characters(shorten_text(line, _LONGEST_LINE)) for line in text.split("\n")
+    )
     escaped: str = graphviz.nohtml("\\n".join(map(graphviz.escape, lines)))  # no plain text
     return escaped
 
 
-def visible(text: str) -> str:
+def replace_control_characters(text: str) -> str:
     """Replace characters that an SVG must not contain by symbols such as ␀."""
     signs = {code: 0x2400 + code for code in range(32) if code not in (9, 10)} | {0x7F: 0x2421}
     return re.sub("[\x80-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", text.translate(signs))
 
 
-def explained(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]]:
+def nodes_with_contributions(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]]:
     """Draw each variable in the color of its effect on the log odds; return the caption."""
     weights, class_var = explanation.log_odds, next(iter(explanation.row_values))
     largest = (
         max((abs(weight) for weight in weights.values() if isfinite(weight)), default=0.0) or 1.0
     )
     nodes = {
-        v: _color_of_contribution(describe(v, value), weights[v], largest)
+        v: _node_of_contribution(describe(v, value), weights[v], largest)
         for v, value in explanation.row_values.items()
     }
     for variable in explanation.row_values:
         if is_missing(explanation.row_values[variable]):
             nodes[variable]["style"] = "rounded,dashed"
-    label = f"{class_var} = {explanation.target}: {chance(explanation.probability)}"
-    text = f"{label}\nprior {signed(weights[class_var])}"
+    label = f"{class_var} = {explanation.target}: {probability_text(explanation.probability)}"
+    text = f"{label}\nprior {signed_weight(weights[class_var])}"
     nodes[class_var] = {"label": escaped_for_graphviz(text), **_DARK}
     return nodes, [
         f"log odds of {explanation.target} against {explanation.rival}: "
-        f"{signed(sum(weights.values()))}",
+        f"{signed_weight(sum(weights.values()))}",
         f"blue: evidence for {explanation.target}, orange: against it (nats)",
     ]
 
 
-def joint_effects(
+def labels_of_interactions(
     explanation: Explanation, arcs: Collection[tuple[Hashable, Hashable]]
 ) -> tuple[dict[tuple[Hashable, Hashable], Node], list[str]]:
     """Return the labels of arcs between interacting features, and notes on other interactions."""
@@ -92,40 +104,45 @@ def joint_effects(
         features = scope if isinstance(scope, tuple) else ()  # none for the rest of an average
         color = {"fontcolor": BLUE if weight > 0 else ORANGE}
         ends = [arc for arc in arcs if set(arc) == set(features)]
-        labels |= {arc: {"label": escaped_for_graphviz(signed(weight)), **color} for arc in ends}
+        labels |= {
+            arc: {"label": escaped_for_graphviz(signed_weight(weight)), **color} for arc in ends
+        }
         if not ends:
             name = f"interaction of {', '.join(map(str, features))}" if features else "the rest"
-            notes.append(f"{name}: {signed(weight)}")
+            notes.append(f"{name}: {signed_weight(weight)}")
     return labels, notes
 
 
-def _color_of_contribution(text: str, weight: float, largest: float) -> Node:
+def _node_of_contribution(text: str, weight: float, largest: float) -> Node:
     """Color a node by its contribution to the log odds; an infinite one has the full color."""
     depth = 0.8 * min(abs(weight / largest), 1.25)
-    color = blend(BLUE if weight > 0 else ORANGE, depth)
-    return {"label": escaped_for_graphviz(f"{text}\n{signed(weight)}"), **_style_filled_with(color)}
+    color = mix_with_white(BLUE if weight > 0 else ORANGE, depth)
+    return {
+        "label": escaped_for_graphviz(f"{text}\n{signed_weight(weight)}"),
+        **_style_filled_with(color),
+    }
 
 
 def _style_filled_with(color: str) -> Node:
-    return {"style": "rounded,filled", "fillcolor": color, "fontcolor": ink(color)}
+    return {"style": "rounded,filled", "fillcolor": color, "fontcolor": text_color_on(color)}
 
 
-def observed(variable: Hashable, value: Hashable) -> Node:
+def node_of_observed_value(variable: Hashable, value: Hashable) -> Node:
     """Draw a variable with an observed value."""
     text = f"{describe(variable, value)}\nobserved"
     return {"label": escaped_for_graphviz(text), "style": "rounded,filled", "fillcolor": PALE}
 
 
-def distributed(
+def node_of_distribution(
     variable: Hashable, labels: Sequence[Hashable], shares: Sequence[float], *, is_class: bool
 ) -> Node:
     """Draw a variable with one bar per value, in proportion to its probability."""
-    name = f"<B>{_html_escaped(cut(str(variable), _LONGEST_LINE))}</B>"
+    name = f"<B>{_text_in_html_table(shorten_text(str(variable), _LONGEST_LINE))}</B>"
     heading = f'BGCOLOR="{BLUE}"><FONT COLOR="white">{name}</FONT>' if is_class else f">{name}"
     rows = "".join(
-        f'<TR><TD ALIGN="RIGHT">{_html_escaped(cut(str(label), _LONGEST))}</TD>'
-        f"<TD>{_bar_cells(share)}</TD>"
-        f'<TD ALIGN="RIGHT">{_html_escaped(chance(share))}</TD></TR>'
+        f'<TR><TD ALIGN="RIGHT">{_text_in_html_table(shorten_text(str(label), _LONGEST))}</TD>'
+        f"<TD>{_bar_of_share(share)}</TD>"
+        f'<TD ALIGN="RIGHT">{_text_in_html_table(probability_text(share))}</TD></TR>'
         for label, share in _most_probable_values(labels, shares)
     )
     table = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2">'
@@ -146,7 +163,7 @@ def _most_probable_values(
     return [*shown, (f"{len(pairs) - len(shown)} others", rest)]
 
 
-def _bar_cells(share: float) -> str:
+def _bar_of_share(share: float) -> str:
     """Draw a bar as two cells of fixed width; Graphviz does not accept cells of width 0."""
     filled = round(_BAR * share)
     cells = "".join(
@@ -161,6 +178,6 @@ def _bar_cells(share: float) -> str:
     )
 
 
-def _html_escaped(text: object) -> str:
+def _text_in_html_table(text: object) -> str:
     """Escape text for a table, including backslashes."""
-    return escape(visible(str(text))).replace("\\", "\\\\")
+    return escape(replace_control_characters(str(text))).replace("\\", "\\\\")

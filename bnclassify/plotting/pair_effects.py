@@ -8,17 +8,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..additive.effect_table import EffectTable
-from ..additive.pair_table import rows_of_pair
+from ..additive.pair_table import table_rows_of_pair
 from ..base.messages import listed, shown
 from ..inference.evidence import target_position
 from ..model.model import Model
-from .canvas import BLUE, ORANGE, broken, entitle, estimate_width, prepare_axes
+from .canvas import (
+    BLUE,
+    ORANGE,
+    add_title_and_legend,
+    estimate_width,
+    label_in_lines,
+    prepare_axes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def draw_pair(x: Model, pair: Sequence[Hashable], target: Hashable | None, ax: Axes | None) -> Axes:
+def draw_effects_of_pair(
+    x: Model, pair: Sequence[Hashable], target: Hashable | None, ax: Axes | None
+) -> Axes:
     """Draw the effects of a pair of features beyond those of each, one cell per two values."""
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -35,7 +44,7 @@ def draw_pair(x: Model, pair: Sequence[Hashable], target: Hashable | None, ax: A
     c = target_position(labels, target)
     if c is None:
         raise ValueError(f"target must be one of {listed(labels)} to draw a pair; got None.")
-    rows, logs = rows_of_pair(x, pairs[chosen])
+    rows, logs = table_rows_of_pair(x, pairs[chosen])
     values = (
         list(dict.fromkeys(row[1] for row in rows)),
         list(dict.fromkeys(row[3] for row in rows)),
@@ -43,7 +52,7 @@ def draw_pair(x: Model, pair: Sequence[Hashable], target: Hashable | None, ax: A
     odds = (logs[..., c] - np.delete(logs, c, axis=-1).mean(axis=-1)).reshape(
         len(values[0]), len(values[1])
     )
-    texts = [[broken(str(value), 14) for value in of_feature] for of_feature in values]
+    texts = [[label_in_lines(str(value), 14) for value in of_feature] for of_feature in values]
     cell = max(0.6, estimate_width(texts[1]) + 0.1)
     width = 1.0 + estimate_width(texts[0]) + cell * len(texts[1])
     axes = prepare_axes(ax, 1.0 + 0.32 * len(texts[0]), max(width, 3.0))
@@ -58,5 +67,5 @@ def draw_pair(x: Model, pair: Sequence[Hashable], target: Hashable | None, ax: A
         for (i, j), value in np.ndenumerate(odds):
             axes.text(j, i, f"{value:+.2f}", ha="center", va="center", fontsize=8)
     title = f"Effect of {chosen[0]} and {chosen[1]} together on {x.class_var} = {labels[c]}"
-    entitle(axes, ax, title, "log odds beyond the effects of each")
+    add_title_and_legend(axes, ax, title, "log odds beyond the effects of each")
     return axes

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import TOLERANCE, Array
-from ..base.calls import guided
+from ..base.calls import call_advice
 from ..base.checks import Instance, must_be
 from ..evaluation.calibration import weigh_calibration
 from ..evaluation.compare import corrected_error, size_ratio, t_quantile
@@ -26,22 +26,22 @@ from .canvas import (
     ORANGE,
     PALE,
     Axes,
-    broken,
-    chart,
-    count_lines,
-    draw_shares,
-    entitle,
+    add_title_and_legend,
+    draw_cells_of_shares,
     estimate_width,
     horizontal_axes,
-    note,
+    in_chart_style,
+    label_in_lines,
+    most_lines,
     prepare_axes,
+    write_beside,
 )
 
 _MOST_FIGURES = 30  # classes
 _LEAST = 1e-300  # divisor in place of 0
 
 
-@chart
+@in_chart_style
 def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
     """Draw the score of a greedy search after each step, from top to bottom.
 
@@ -65,18 +65,20 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
         )
     scores, metric = list[float](steps.attrs["scores"]), METRICS[str(x.trace["metric"])]
     made = steps[["operation", "from", "to"]].itertuples(index=False, name=None)
-    axes = horizontal_axes(ax, ["initial structure", *(_name_move(*move) for move in made)])
+    axes = horizontal_axes(ax, ["initial structure", *(_move_in_words(*move) for move in made)])
     axes.plot(scores, range(len(scores)), color=BLUE, marker="o", markersize=4)
-    note(axes, f"{scores[0]:.3f}", (scores[0], 0), (0, 4), ha="center")
+    write_beside(axes, f"{scores[0]:.3f}", (scores[0], 0), (0, 4), ha="center")
     if len(scores) > 1:
-        note(axes, f"{scores[-1]:.3f}", (scores[-1], len(scores) - 1), (6, 0), va="center")
+        write_beside(axes, f"{scores[-1]:.3f}", (scores[-1], len(scores) - 1), (6, 0), va="center")
     axes.margins(x=0.15)
     below = f"cross-validated {metric.name}{', negative' if metric.is_loss else ''}"
-    entitle(axes, ax, f"Search by {x.recipe.structure.name}" if x.recipe else "Search", below)
+    add_title_and_legend(
+        axes, ax, f"Search by {x.recipe.structure.name}" if x.recipe else "Search", below
+    )
     return axes
 
 
-def _name_move(operation: str, tail: Hashable, head: Hashable) -> str:
+def _move_in_words(operation: str, tail: Hashable, head: Hashable) -> str:
     """Write a step of a search: an arc, a feature added or removed, or joined groups."""
     if operation == "arc":
         return f"+ {tail} → {head}"
@@ -85,8 +87,8 @@ def _name_move(operation: str, tail: Hashable, head: Hashable) -> str:
     return f"{operation} {head if tail is None else tail}"
 
 
-@chart
-@guided("Cross-validate the models first: plot_cv(cv(models, dataset, mean=False)).")
+@in_chart_style
+@call_advice("Cross-validate the models first: plot_cv(cv(models, dataset, mean=False)).")
 def plot_cv(
     results: pd.DataFrame,
     *,
@@ -143,7 +145,7 @@ def plot_cv(
     marks: dict[str, Any] = {"fold": folds}
     (marks["mean"],) = axes.plot(means, places, "D", color=ORANGE, markersize=4)
     for model, mean in enumerate(means):
-        note(axes, f"{mean:.3f}", (mean, model), (0, 6), ha="center", color=ORANGE)
+        write_beside(axes, f"{mean:.3f}", (mean, model), (0, 6), ha="center", color=ORANGE)
     level = check_interval(interval)
     if level is not None:
         ratio = size_ratio(len(figures), scheme, None, None)
@@ -160,12 +162,14 @@ def plot_cv(
         )
     loss = ", lower is better" if name_of in METRICS and METRICS[str(name_of)].is_loss else ""
     below = f"{str(name_of or 'figure').replace('_', ' ')} in the fold{loss}"
-    entitle(axes, ax, f"Cross-validation, {scheme or f'{len(figures)} folds'}", below, marks)
+    add_title_and_legend(
+        axes, ax, f"Cross-validation, {scheme or f'{len(figures)} folds'}", below, marks
+    )
     return axes
 
 
-@chart
-@guided("Count first: plot_confusion(confusion(predicted, actual)).")
+@in_chart_style
+@call_advice("Count first: plot_confusion(confusion(predicted, actual)).")
 def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw a confusion matrix, with actual classes as rows and predicted classes as columns.
 
@@ -193,10 +197,10 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> labels = cv_predict(bnc("nb", "class", car, smooth=1), car, rng=0, prob=False)
     >>> ax = plot_confusion(confusion(labels, car["class"]))
     """
-    table = _check_counts(counts)
+    table = _check_confusion(counts)
     totals: Array = table.sum(axis=1, keepdims=True)
     shares = table / np.maximum(totals, _LEAST)
-    axes = _draw_cells(counts, shares, ax)
+    axes = _draw_confusion_cells(counts, shares, ax)
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     axes.tick_params(length=0)
@@ -204,33 +208,33 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     axes.set(xlabel="predicted", ylabel="actual")
     n, right = float(table.sum()), float(np.diagonal(table).sum())
     correct = right / max(n, _LEAST)
-    entitle(
+    add_title_and_legend(
         axes, ax, f"{n:,.0f} rows, {correct:.1%} correct\n% and shade: share of the actual class"
     )
     return axes
 
 
-def _draw_cells(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
+def _draw_confusion_cells(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
     """Draw shares with the count of each cell; with many classes, only some have labels."""
     n, texts, width, height = len(shares), list[str](), 6.0, 6.0
     places = np.linspace(0, n - 1, 15).astype(int) if n > _MOST_FIGURES else np.arange(n)
     labels: list[Hashable] = counts.index[places].to_list()
-    rows, columns = [[broken(label, wide) for label in labels] for wide in (26, 14)]
+    rows, columns = [[label_in_lines(label, wide) for label in labels] for wide in (26, 14)]
     if n <= _MOST_FIGURES:
         cells = np.stack([counts.to_numpy(dtype=float).ravel(), shares.ravel()], axis=1)
         texts = [f"{count:,.0f}\n{share:.0%}" for count, share in list[list[float]](cells.tolist())]
         cell = max(0.5, estimate_width(columns), estimate_width(texts)) + 0.1
         width = max(3.0, 0.7 + estimate_width(rows) + cell * n)
-        height = 0.6 + LINE * count_lines(columns) + max(0.36, LINE * count_lines(rows) + 0.1) * n
+        height = 0.6 + LINE * most_lines(columns) + max(0.36, LINE * most_lines(rows) + 0.1) * n
     axes = prepare_axes(ax, height, width)
-    draw_shares(axes, shares, texts)
+    draw_cells_of_shares(axes, shares, texts)
     axes.set_xticks(places, columns, rotation=90 if n > _MOST_FIGURES else 0)
     axes.set_yticks(places, rows)
     return axes
 
 
-@chart
-@guided("Pass options by name: plot_calibration(posteriors, actual, bins=10).")
+@in_chart_style
+@call_advice("Pass options by name: plot_calibration(posteriors, actual, bins=10).")
 def plot_calibration(
     posteriors: pd.DataFrame,
     actual: pd.Series[Any],
@@ -293,14 +297,14 @@ def plot_calibration(
     target = calibration.target
     chosen = "the most probable class" if target is None else target
     share = "in which it is right" if target is None else f"of class {target}"
-    axes.set_ylabel(broken(f"share of rows {share}", 40))
+    axes.set_ylabel(label_in_lines(f"share of rows {share}", 40))
     error = float(np.average(np.abs(at - calibration.actual), weights=calibration.rows))
     title = f"{calibration.rows.sum():,.0f} rows, calibration error {error:.3f}"
-    entitle(axes, ax, title, f"probability given to {chosen}", names)
+    add_title_and_legend(axes, ax, title, f"probability given to {chosen}", names)
     return axes
 
 
-@chart
+@in_chart_style
 def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     """Draw average ranks in a critical difference diagram.
 
@@ -332,15 +336,15 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     """
     Instance(RankComparison, "a result of compare_ranks").check("comparison", comparison)
     ranks, difference = comparison.ranks.sort_values(kind="stable"), comparison.critical_difference
-    names = [broken(name, 24) for name in list[Hashable](ranks.index)]
+    names = [label_in_lines(name, 24) for name in list[Hashable](ranks.index)]
     groups = _groups_of_ranks(ranks.to_numpy(), difference)
     # Heights are in inches, from the axis downwards: bars, names, critical difference.
-    step = 0.1 + LINE * count_lines(names)
+    step = 0.1 + LINE * most_lines(names)
     top = 0.2 + 0.12 * len(groups) + step / 2
     bottom = top + step * ((len(ranks) + 1) // 2) + 0.06
     axes = prepare_axes(ax, bottom + 0.9, max(4.6, 2.6 + 2 * estimate_width(names)))
     margin = 0.03 * (len(ranks) - 1)
-    _draw_models(axes, list(zip(names, ranks.to_list(), strict=True)), top, step, margin)
+    _draw_ranked_models(axes, list(zip(names, ranks.to_list(), strict=True)), top, step, margin)
     for i, (low, high) in enumerate(groups):
         bar = [low - margin / 2, high + margin / 2]
         axes.plot(bar, [0.16 + 0.12 * i] * 2, color=ORANGE, linewidth=4, solid_capstyle="round")
@@ -354,7 +358,7 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
         clip_on=False,
     )
     text = f"critical difference {difference:.2f} at {comparison.alpha:g}"
-    note(axes, text, (1, bottom), (0, -6), va="top", color=GREY)
+    write_beside(axes, text, (1, bottom), (0, -6), va="top", color=GREY)
     axes.set(xlim=(1 - margin, len(ranks) + margin), ylim=(bottom + 0.22, 0))
     axes.set_xticks(range(1, len(ranks) + 1))
     axes.xaxis.tick_top()
@@ -366,7 +370,7 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def _draw_models(
+def _draw_ranked_models(
     axes: Axes, ranks: Sequence[tuple[str, float]], top: float, step: float, margin: float
 ) -> None:
     """Draw a line from each rank to its model's name, the better half left, the best on top."""
@@ -377,7 +381,7 @@ def _draw_models(
         side = 1 - margin if best else k + margin
         axes.plot([rank, rank, side], [0, y, y], color=BLUE, linewidth=1, clip_on=False)
         text, away = f"{name}  {rank:.2f}", -4 if best else 4
-        note(axes, text, (side, y), (away, 0), va="center", ha="right" if best else "left")
+        write_beside(axes, text, (side, y), (away, 0), va="center", ha="right" if best else "left")
 
 
 def _groups_of_ranks(ranks: Array, difference: float) -> list[tuple[float, float]]:
@@ -387,7 +391,7 @@ def _groups_of_ranks(ranks: Array, difference: float) -> list[tuple[float, float
     return [(float(ranks[i]), float(ranks[ends[i]])) for i in first]
 
 
-def _check_counts(counts: pd.DataFrame) -> Array:
+def _check_confusion(counts: pd.DataFrame) -> Array:
     Instance(pd.DataFrame, "a result of confusion").check("counts", counts)
     if counts.empty or not counts.index.equals(counts.columns):
         raise ValueError(

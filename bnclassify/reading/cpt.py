@@ -8,13 +8,18 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
-from ..base.messages import sharing
-from ..model.arguments import check_model, check_tables
+from ..base.messages import with_shared_text
+from ..model.arguments import check_fitted_graph, check_model
 from ..model.model import Model
-from .families import position_of
-from .intervals import check_interval, posterior_tally, table_bounds, with_bounds
+from .families import position_of_variable
+from .intervals import (
+    bounds_of_table_entries,
+    check_interval,
+    check_posterior_tally,
+    with_interval_columns,
+)
 
-_raising = sharing(
+_raising = with_shared_text(
     {
         "{fitted}": """\
 Raises
@@ -55,7 +60,7 @@ def params(x: Model) -> dict[Hashable, Array]:
            [0.295, 0.468, 0.556, 0.015],
            [0.229, 0.53 , 0.431, 0.971]])
     """
-    network = check_tables(x, "params")
+    network = check_fitted_graph(x, "params")
     tables = dict(zip(network.variables, network.cpts or (), strict=True))
     return tables | {
         name: np.stack([*x.columns().values()]) for name, x in network.densities.items()
@@ -118,10 +123,10 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     high    0.49     0.53  0.57  0.34     0.43  0.53
     """
     if (probability := check_interval(interval)) is not None:
-        return _bounded_cpt(check_model(x), variable, probability)
-    network = check_tables(x := check_model(x), "cpt")
+        return _cpt_with_intervals(check_model(x), variable, probability)
+    network = check_fitted_graph(x := check_model(x), "cpt")
     table = params(network)
-    family = network.families[position_of(network, variable)]
+    family = network.families[position_of_variable(network, variable)]
     labels = x.levels_by_name
     index = pd.Index(list(labels[variable]), name=variable, tupleize_cols=False)
     if len(family) == 1:
@@ -136,9 +141,11 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     return pd.DataFrame(table[variable].reshape(len(index), -1), index=index, columns=columns)
 
 
-def _bounded_cpt(x: Model, variable: Hashable, interval: float) -> pd.DataFrame:
+def _cpt_with_intervals(x: Model, variable: Hashable, interval: float) -> pd.DataFrame:
     """Return a table with credible intervals of its entries."""
-    network, frame = check_tables(x, "cpt"), cpt(x, variable)
-    tally = posterior_tally(network)
-    bounds = table_bounds(tally.counts[network.variables.index(variable)], tally.prior, interval)
-    return with_bounds(frame, bounds.reshape(2, *frame.shape))
+    network, frame = check_fitted_graph(x, "cpt"), cpt(x, variable)
+    tally = check_posterior_tally(network)
+    bounds = bounds_of_table_entries(
+        tally.counts[network.variables.index(variable)], tally.prior, interval
+    )
+    return with_interval_columns(frame, bounds.reshape(2, *frame.shape))

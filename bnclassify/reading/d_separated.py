@@ -81,7 +81,7 @@ def d_separated(x: Model, a: Variables, b: Variables, given: Variables = ()) -> 
                 f"a, b and given must not share a variable; {name} repeats {listed(shared)}. "
                 "Pass each variable once."
             )
-    groups = graphs.components(_moral_graph(families, {*first, *second, *known}, known))
+    groups = graphs.connected_components(_moral_graph(families, {*first, *second, *known}, known))
     return not any(set(first) & set(group) and set(second) & set(group) for group in groups)
 
 

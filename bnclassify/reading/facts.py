@@ -32,7 +32,7 @@ def facts_of(x: Model) -> dict[str, object]:
             how = ", ".join(filter(None, [groups, weights]))
             facts["rows"] = f"{rows.given:,} ({how})" if how else rows.given
         parts = rows.classes or [zip(x.levels_by_name[x.class_var], x.class_prior(), strict=True)]
-        shares = dict(zip(x.targets, map(_write_shares, parts), strict=True))
+        shares = dict(zip(x.targets, map(_shares_in_words, parts), strict=True))
         texts = [f"{name}: {text}" if several else text for name, text in shares.items()]
         facts["class proportions"] = _first_names(texts, "; ") or None
     own = x.facts()
@@ -53,13 +53,13 @@ def facts_of(x: Model) -> dict[str, object]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def write_facts(x: Model) -> str:
+def facts_as_text(x: Model) -> str:
     """Write the facts of a model, aligned."""
     only = "" if x.fitted else " (only structure, no parameters)"
-    return "\n".join(["", f"  Bayesian network classifier{only}", "", *aligned(facts_of(x))])
+    return "\n".join(["", f"  Bayesian network classifier{only}", "", *aligned_lines(facts_of(x))])
 
 
-def aligned(facts: Mapping[str, object]) -> list[str]:
+def aligned_lines(facts: Mapping[str, object]) -> list[str]:
     """Write facts in lines of a limited width, with their texts below each other."""
     width, lines = max(map(len, facts), default=0) + 4, []
     for name, fact in facts.items():
@@ -69,7 +69,7 @@ def aligned(facts: Mapping[str, object]) -> list[str]:
     return lines
 
 
-def mark_up(x: Model, picture: str = "") -> str:
+def facts_as_html(x: Model, picture: str = "") -> str:
     """Write the facts of a model as HTML, dark on white, below a picture."""
     cell = (
         '<td style="text-align:left;vertical-align:top;padding:1px 12px 1px '
@@ -90,7 +90,7 @@ def _first_names(names: Iterable[str], separator: str = ", ") -> str:
     return separator.join([*texts[:_MOST], *more])
 
 
-def _write_shares(weights: Iterable[tuple[object, float]]) -> str:
+def _shares_in_words(weights: Iterable[tuple[object, float]]) -> str:
     pairs = list(weights)
     total = sum(weight for _, weight in pairs) or 1
     return _first_names(f"{label} {weight / total:.3f}" for label, weight in pairs)
@@ -151,4 +151,4 @@ def _missing_in_words(x: Model, rows: TrainingRows | None, rule: str) -> str | N
     return "; ".join([*texts, f"{where}{rule}"])
 
 
-WRITERS.update(text=write_facts, html=mark_up)
+WRITERS.update(text=facts_as_text, html=facts_as_html)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..base import graphs
 from ..base.checks import OneOf
-from ..base.messages import Function, listed, sharing, shown
+from ..base.messages import Function, listed, shown, with_shared_text
 from ..model.arguments import (
     check_bnc,
     check_graph,
@@ -44,7 +44,7 @@ def _with_sections(kind: str, returned: str) -> Callable[[Function], Function]:
             "a single network; call the function on each of ``members(x)``.",
         ),
     }
-    return sharing(
+    return with_shared_text(
         {mark: _SECTIONS.format(*texts, kind, returned) for mark, texts in marks.items()}
     )
 
@@ -250,7 +250,7 @@ def modelstring(x: Model) -> str:
                 ":). Rename the column, or call families(x)."
             )
     parents = model.parents
-    order = [variable for layer in graphs.layers(parents) for variable in layer]
+    order = [variable for layer in graphs.topological_layers(parents) for variable in layer]
     texts = {v: f"{v}|{':'.join(map(str, parents[v]))}" if parents[v] else str(v) for v in order}
     return " ".join(f"[{texts[variable]}]" for variable in order)
 
@@ -285,14 +285,14 @@ def markov_blanket(x: Model, variable: Hashable) -> tuple[Hashable, ...]:
     ('buying', 'maint', 'persons', 'lug_boot', 'safety')
     """
     model = check_single_network(x, "markov_blanket")
-    position = position_of(model, variable)
+    position = position_of_variable(model, variable)
     blanket = set(model.scopes[position])
     if not model.no_joint or variable == model.class_var:
         blanket.update(*(scope for scope in model.scopes if position in scope))
     return tuple([name for i, name in enumerate(model.variables) if i in blanket - {position}])
 
 
-def position_of(x: Model, variable: Hashable) -> int:
+def position_of_variable(x: Model, variable: Hashable) -> int:
     """Return the position of a variable of a model, or raise a KeyError."""
     check_not_dropped(x, "variable", [variable])
     OneOf(x.variables, "a variable of the model").check("variable", variable)
@@ -381,7 +381,7 @@ def is_semi_naive(x: Model) -> bool:
     if not is_anb(x):
         return False
     parents = check_model(x).feature_parents
-    for group in graphs.components(parents):
+    for group in graphs.connected_components(parents):
         arcs = sum(len(parents[v]) for v in group)
         if arcs != len(group) * (len(group) - 1) // 2:  # that of all pairs
             return False

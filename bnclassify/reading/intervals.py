@@ -36,33 +36,33 @@ def check_draws(draws: object, cells: int = 1) -> int:
     return Whole(least=1, most=MOST_DRAWN // cells).check("draws", draws)
 
 
-def ends(interval: float) -> list[float]:
+def tail_probabilities(interval: float) -> list[float]:
     """Return the probabilities of the quantiles at the ends of an equal-tailed interval."""
     return [(1 - interval) / 2, (1 + interval) / 2]
 
 
-def table_bounds(counts: Array, prior: PseudoCounts, interval: float) -> Array:
+def bounds_of_table_entries(counts: Array, prior: PseudoCounts, interval: float) -> Array:
     """Return quantiles of a table's entries, (2, levels, parents' levels…), each a Beta."""
     levels, *parent_cards = counts.shape
-    mass = prior.masses(counts, levels, prod(parent_cards))
+    mass = prior.counts_plus_prior(counts, levels, prod(parent_cards))
     rest: Array = mass.sum(axis=0) - mass
-    tails = np.reshape(ends(interval), (2, *[1] * mass.ndim))
+    tails = np.reshape(tail_probabilities(interval), (2, *[1] * mass.ndim))
     is_beta = (mass > 0) & (rest > 0)
     inside = special.betaincinv(np.where(is_beta, mass, 1.0), np.where(is_beta, rest, 1.0), tails)
     return np.where(is_beta, inside, np.where(mass > 0, 1.0, 0.0))
 
 
-def drawn_bounds(
+def bounds_of_drawn_models(
     x: Model, probabilities: Callable[[Any], Array], interval: float, draws: int, seed: int
 ) -> Array:
     """Return the quantiles, (2, …), of a function of models with drawn tables."""
     rng = np.random.default_rng(seed)
     tables = (x.map_parts(lambda part: draw_tables(part, rng)) for _ in range(draws))
     drawn = np.stack([probabilities(one) for one in tables], axis=-1)
-    return np.asarray(np.quantile(drawn, ends(interval), axis=-1))
+    return np.asarray(np.quantile(drawn, tail_probabilities(interval), axis=-1))
 
 
-def _tally_of_posterior(x: Model) -> Tally | None:
+def _posterior_tally_or_none(x: Model) -> Tally | None:
     tally = x.learned.get("counts")
     known = (
         isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False) and not x.densities
@@ -70,21 +70,21 @@ def _tally_of_posterior(x: Model) -> Tally | None:
     return tally if known else None
 
 
-def has_posterior(x: Model) -> bool:
+def has_posterior_of_tables(x: Model) -> bool:
     """Whether the posterior of all tables is a product of Dirichlet distributions."""
     found = list[bool]()
 
     def look(part: Model) -> Model:
-        found.append(_tally_of_posterior(part) is not None)
+        found.append(_posterior_tally_or_none(part) is not None)
         return part
 
     x.map_parts(look)
     return all(found)
 
 
-def posterior_tally(x: Model) -> Tally:
+def check_posterior_tally(x: Model) -> Tally:
     """Return counts of tables whose posterior is a product of Dirichlet distributions, or raise."""
-    tally = _tally_of_posterior(x)
+    tally = _posterior_tally_or_none(x)
     if tally is not None:
         return tally
     if how := how_tables_were_given(x):
@@ -98,11 +98,11 @@ def posterior_tally(x: Model) -> Tally:
 
 def draw_tables(x: Model, rng: np.random.Generator) -> Model:
     """Return a model with tables that are drawn from their posterior distribution."""
-    tally = posterior_tally(x)
+    tally = check_posterior_tally(x)
     return check_counted(x).tabulate(Tally(tally.counts, tally.prior.with_drawn_tables(rng)))
 
 
-def with_bounds(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:
+def with_interval_columns(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:
     """Return estimates and their bounds, (2, rows, columns), as a further level of columns."""
     values = np.stack([bounds[0], frame.to_numpy(), bounds[1]], axis=-1).reshape(
         len(frame), 3 * frame.shape[1]

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import pandas as pd
 
-from ..base.messages import sharing
-from ..model.arguments import check_fitted, check_model, check_single_network, check_tables
+from ..base.messages import with_shared_text
+from ..model.arguments import check_fitted, check_fitted_graph, check_model, check_single_network
 from ..model.model import Model
 
 if TYPE_CHECKING:
     from ..network.em import Run
 
-_raising = sharing(
+_raising = with_shared_text(
     {
         "{single}": """\
 Raises
@@ -146,7 +146,7 @@ class _Weighted(Protocol):
         """Return the weights of features, the class first, as a dict, a frame by term, or None."""
 
 
-def _learned_weights(x: Model) -> dict[Hashable, float] | None:
+def _weights_by_lp(x: Model) -> dict[Hashable, float] | None:
     """Return the weights of features that a method of `lp` found, or None."""
     weights: Sequence[float] | None = x.learned.get("weights")
     return None if weights is None else dict(zip(x.features, weights, strict=True))
@@ -184,7 +184,7 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     Name: weight, dtype: float64
     """
     model = check_model(x)
-    weights = model.feature_weights() if isinstance(model, _Weighted) else _learned_weights(model)
+    weights = model.feature_weights() if isinstance(model, _Weighted) else _weights_by_lp(model)
     if weights is None:
         raise ValueError(
             "x: has no weights; lp estimates them with held_out='weights', "
@@ -225,7 +225,7 @@ def concentrations(x: Model) -> pd.Series[float]:
               2           6.10
     Name: concentration, dtype: float64
     """
-    network = check_tables(x := check_model(x), "concentrations")
+    network = check_fitted_graph(x := check_model(x), "concentrations")
     advice = (
         "has tables without back-off; lp(x, dataset, backoff=True) estimates tables with back-off"
     )

@@ -13,7 +13,7 @@ import numpy as np
 from ..base import special
 from ..base.arrays import BLOCK_CELLS, TOLERANCE, Array, Positions
 from ..base.checks import Real, must_be
-from ..base.immutable import POSITIVE, Immutable, bounded, cached_property, record
+from ..base.immutable import POSITIVE, Immutable, cached_property, field_bounds, record
 from ..frames.dataset import Dataset
 from ..network.priors import (
     LEAST_AMOUNT,
@@ -291,7 +291,7 @@ class BackOff(Immutable):
     Witten and Bell (1991) add one per level and configuration.
     """
 
-    bounds = bounded(per_level=POSITIVE)
+    bounds = field_bounds(per_level=POSITIVE)
 
     nested = True
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..base.arrays import Array, Codes, Positions, one_thread
 from ..base.immutable import EMPTY, cached_property
-from ..base.messages import silently
+from ..base.messages import silencing_warnings
 from ..base.parallel import number_of_jobs, run_tasks
 from ..frames.dataset import Dataset
 from ..model.model import Model
@@ -268,7 +268,7 @@ def scores_by_folds(x: Any, data: Dataset, number: int) -> Array:
     learn = partial(BlendMembers.learn, ridges=summary.ridges, method=method, prior=prior)
     structure = Weighted(x.structure, coarsenings=x.coarsenings, apart=x.apart, recipe=x.recipe)
     of_fold = partial(_odds_of_fold, structure, data, None, learn, deepens=False, most=len(data))
-    with silently(), one_thread:
+    with silencing_warnings(), one_thread:
         folds = FoldOdds.from_folds(
             [of_fold(taken) for taken in _weights_by_fold(data, number, None)]
         )
@@ -282,7 +282,7 @@ def _weights_by_fold(data: Dataset, number: int, rng: np.random.Generator | None
     order = np.arange(len(data)) if rng is None else rng.permutation(len(data))
     weights = data.row_weights
     result: list[Array] = []
-    for fold in split_rows_into_folds(data.taken(order), number):
+    for fold in split_rows_into_folds(data.take_rows(order), number):
         taken, rows = np.zeros(len(data)), order[fold.rows]
         taken[rows] = weights[rows] if fold.units is None else fold.units
         result.append(taken)
@@ -303,7 +303,7 @@ def _odds_of_fold(
     weights = data.row_weights
     others = replace(data, weights=weights - taken)
     x = with_mdlp_cuts_of(x, others)
-    structure = learn_structure(x, others.counting()) if deepens else x
+    structure = learn_structure(x, others.with_positive_weights()) if deepens else x
     rows = np.flatnonzero(taken)
     rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(np.intp)]
     members: BlendMembers = learn(structure, others, deepens=deepens)
@@ -321,7 +321,7 @@ def _odds_of_enough_folds(
     rows = min(_ENOUGH_ROWS, sum(float(fold.sum()) for fold in folds))
     found: list[FoldOdds] = []
     at_once: list[FoldOdds] = []  # folds that were predicted in parallel
-    with silently():  # settings for all rows
+    with silencing_warnings():  # settings for all rows
         for number in range(len(folds)):
             if not at_once:
                 batch = folds[number : number + number_of_jobs()]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Codes, code_type
-from ..base.immutable import Immutable, is_within, record
+from ..base.immutable import Immutable, is_within_bounds, record
 from ..frames.dataset import Dataset
 from ..frames.schema import MISSING, Levels, Schema
 from ..frames.training import TrainingData
@@ -35,7 +35,7 @@ class Coarsening(Immutable):
         super().__post_init__()
         pairs = zip(self.maps, self.levels, strict=True)
         if not all(
-            codes is None or is_within(codes, -1, len(labels) - 1) for codes, labels in pairs
+            codes is None or is_within_bounds(codes, -1, len(labels) - 1) for codes, labels in pairs
         ):
             raise ValueError("maps must contain the codes of levels.")
 
@@ -56,7 +56,7 @@ def make_coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...
     """Return each discretization of features with the union of all cut points."""
     fine = {name: np.array(points) for name, points in cuts.cuts.items()}
     result = []
-    for time in cuts.at_times:
+    for time in cuts.discretizers:
         coarse, intervals = time.cuts, time.intervals
         maps: list[Codes | None] = []
         levels: list[tuple[Any, ...]] = []

@@ -12,9 +12,9 @@ import numpy as np
 from ..base.arrays import Array, ArrayOf, Positions, blocks, weights_at
 from ..base.messages import listed, warn
 from ..frames.dataset import Dataset
-from ..frames.encode import each_a_case
+from ..frames.encode import rows_as_cases
 from ..frames.numeric import as_floats
-from ..frames.row_findings import equal_rows
+from ..frames.row_findings import count_equal_rows
 
 _MOST_ROWS = 1e12  # with more, the differences between log-likelihoods have too few digits
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
@@ -282,7 +282,7 @@ def class_ranks(data: Dataset, order: Positions) -> Positions:
 
 def in_content_order(data: Data) -> Data:
     """Return the rows in the order of their contents."""
-    return data.taken(ContentHashes(data).order)
+    return data.take_rows(ContentHashes(data).order)
 
 
 def rows_as_cases(data: Data) -> Data:
@@ -292,14 +292,14 @@ def rows_as_cases(data: Data) -> Data:
     """
     if data.cases is not None or data.weights is None or not (data.weights % 1).any():
         return data
-    return replace(each_a_case(data), given=len(data))
+    return replace(rows_as_cases(data), given=len(data))
 
 
 def warn_of_copies(data: Dataset) -> None:
     """Warn of equal rows that chance does not explain, by the rule of `check_data`."""
     if data.cases is not None or data.weights is not None:
         return
-    if copies := equal_rows(data.codes, data.numbers):
+    if copies := count_equal_rows(data.codes, data.numbers):
         warn(
             f"{max(copies.values()):,} of {len(data):,} rows equal an earlier row, although the "
             f"numbers in {listed(list(copies)[:3])} are nearly all different, so they are probably "

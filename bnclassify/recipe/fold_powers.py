@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Codes
-from ..base.messages import silently
+from ..base.messages import silencing_warnings
 from ..base.parallel import run_tasks
 from ..frames.dataset import Dataset
 from ..model.arguments import encode_opened_rows
@@ -45,16 +45,16 @@ def fit_power_by_folds(
     fitted = learn(x, rows)
     if min(cases / 2, len(rows)) < number or not several_classes:
         return _raised_to_best_power(fitted, None)
-    data = rows if x.recipe is None else raw_rows().counting()
+    data = rows if x.recipe is None else raw_rows().with_positive_weights()
     if rng is not None:
-        data = data.taken(rng.permutation(len(data)))
+        data = data.take_rows(rng.permutation(len(data)))
 
     def of_fold(fold: Any) -> FoldOdds:
         train, test = fold.split(data)
         recipe = x.recipe and replace(x.recipe, parameters=None)
         return _odds_by_model(learn(x if recipe is None else recipe.fit(train), train), test)
 
-    with silently():  # settings for all rows
+    with silencing_warnings():  # settings for all rows
         folds = list(run_tasks(of_fold, split_rows_into_folds(data, number, by_content=False)))
     return _raised_to_best_power(fitted, FoldOdds.from_folds(folds))
 

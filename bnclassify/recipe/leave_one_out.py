@@ -293,7 +293,7 @@ def distinct_rows(data: Dataset) -> Dataset:
     """Return the first of equal rows, with the sum of weights, unless a weight is below 1."""
     weights = data.row_weights
     rows, counts = _distinct_rows(data, weights)
-    return data if len(rows) == len(data) else replace(data.taken(rows), weights=counts)
+    return data if len(rows) == len(data) else replace(data.take_rows(rows), weights=counts)
 
 
 def _distinct_rows(data: Dataset, weights: Array) -> tuple[Positions, Array]:

@@ -16,8 +16,8 @@ from ..base.immutable import (
     POSITIVE,
     POWER,
     Immutable,
-    bounded,
     cached_property,
+    field_bounds,
     record,
 )
 from ..scores.formulas import Slope, Student
@@ -39,7 +39,7 @@ _LEAST_STEP = 1e-305  # difference of knots below which slopes overflow
 class Scale(Immutable):
     """A function from numbers to scores: linear between ``knots``, and constant beyond them."""
 
-    bounds = bounded(knots=ANY_NUMBER, scores=ANY_NUMBER)
+    bounds = field_bounds(knots=ANY_NUMBER, scores=ANY_NUMBER)
 
     knots: Array
     scores: Array
@@ -106,7 +106,7 @@ class GaussianTerm(Immutable):
     positions among the numbers.
     """
 
-    bounds = bounded(
+    bounds = field_bounds(
         parents=COUNT, means=ANY_NUMBER, roots=ANY_NUMBER, shapes=(SHAPE, COUNT[1]), rates=POSITIVE
     )
 
@@ -262,7 +262,7 @@ def _log_student_density(shapes: Array, rates: Array, residual: Array, leverage:
 class NumberTerms(Immutable):
     """Terms of all numeric features on one scale: a Gaussian or none, times powers; slopes."""
 
-    bounds = bounded(powers=POWER, slopes=POWER)
+    bounds = field_bounds(powers=POWER, slopes=POWER)
 
     name: str
     scales: tuple[Scale, ...]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.immutable import POWER, bounded, cached_property, record
+from ..base.immutable import POWER, cached_property, field_bounds, record
 from ..frames.dataset import Dataset
 from ..model.counted import CountedModel
 from ..model.derived import Derived, forward_to_basis
@@ -36,7 +36,7 @@ class Powered(Derived):
     If a share h of the features is missing, the power is τ + (1 − τ) h.
     """
 
-    bounds = bounded(power=POWER)
+    bounds = field_bounds(power=POWER)
 
     base: Model
     power: float

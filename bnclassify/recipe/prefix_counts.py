@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Array, ArrayOf, Mask, Positions, weights_at
-from ..base.immutable import COUNT, Immutable, bounded, cached_property, record
+from ..base.immutable import COUNT, Immutable, cached_property, field_bounds, record
 from ..counts.contingency import Recoding
 from ..frames.dataset import Countable
 
@@ -73,7 +73,7 @@ class PrefixCounts(Immutable):
     with one column if the class is not a parent.
     """
 
-    bounds = bounded(levels=COUNT, counts=COUNT)
+    bounds = field_bounds(levels=COUNT, counts=COUNT)
 
     levels: int
     parents: Numbering
@@ -228,7 +228,7 @@ def count_prefixes_of_families(
     data: Countable, scopes: Sequence[Sequence[int]]
 ) -> Iterator[NestedCounts]:
     """Count all prefixes of families: variable and parents by number, the class last if there."""
-    for scope, (codes, weights) in zip(scopes, data.cells(scopes), strict=True):
+    for scope, (codes, weights) in zip(scopes, data.cells_of_families(scopes), strict=True):
         members = scope_without_class(scope, len(data.columns) - 1)
         cards = tuple([data.cards[column] for column in members])
         classes = codes[-1] if len(members) < len(scope) else None

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..base.arrays import Array, ArrayOf, Positions
-from ..base.calls import advance
-from ..base.immutable import COUNT, Immutable, bounded, record
+from ..base.calls import advance_bar
+from ..base.immutable import COUNT, Immutable, field_bounds, record
 from ..base.messages import how_to_merge, listed
 from ..counts.contingency import MAX_CELLS
 from .prefix_counts import Places, PrefixCounts, positions_in_prefixes, split_counts_by_coding
@@ -38,7 +38,7 @@ def backed_off_distributions(
     for i in range(prefixes):
         counts, totals, base = read(i, value)
         value = smoothed_distribution(counts, totals, base, mass(i, counts, base))
-        advance()
+        advance_bar()
         yield value
 
 
@@ -70,7 +70,7 @@ class PrefixTable(Immutable):
     `backed_off_distributions`.
     """
 
-    bounds = bounded(cards=COUNT, masses=COUNT)
+    bounds = field_bounds(cards=COUNT, masses=COUNT)
 
     cards: tuple[int, ...]
     prefixes: tuple[PrefixCounts, ...]

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes
-from ..base.immutable import EMPTY, POWER, bounded, cached_property, record
+from ..base.immutable import EMPTY, POWER, cached_property, field_bounds, record
 from ..model.model import Model, replace_unchecked, rows_with_numbers
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
@@ -77,7 +77,7 @@ class Refined(LogLinear):
     True
     """
 
-    bounds = bounded(shifts=POWER, intercept=POWER, gaps=POWER)
+    bounds = field_bounds(shifts=POWER, intercept=POWER, gaps=POWER)
 
     base: LogLinear
     numbers: tuple[int, ...] = ()

@@ -24,16 +24,16 @@ class RowFold:
 
     def split(self, data: D) -> tuple[D, D]:
         """Return the training rows and the test rows."""
-        test = data.taken(self.rows)
+        test = data.take_rows(self.rows)
         if self.learned is not None:
-            return data.taken(self.learned), test
+            return data.take_rows(self.learned), test
         if self.units is None or data.weights is None:
             others = np.ones(len(data), dtype=bool)
             others[self.rows] = False
-            return data.taken(np.nonzero(others)[0]), test
+            return data.take_rows(np.nonzero(others)[0]), test
         left = data.weights.copy()
         left[self.rows] -= self.units
-        train = replace(data, weights=left).taken(np.nonzero(left)[0])
+        train = replace(data, weights=left).take_rows(np.nonzero(left)[0])
         return train, replace(test, weights=self.units)
 
 

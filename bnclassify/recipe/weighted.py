@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks
-from ..base.immutable import POWER, bounded, cached_property, record
+from ..base.immutable import POWER, cached_property, field_bounds, record
 from ..frames.dataset import Dataset
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe
@@ -40,7 +40,7 @@ class Weighted(LogLinear):
     powers of their own, ``further``.
     """
 
-    bounds = bounded(powers=POWER, further=POWER)
+    bounds = field_bounds(powers=POWER, further=POWER)
 
     structure: BNC
     coarsenings: tuple[Coarsening, ...] = ()
@@ -107,7 +107,7 @@ class Weighted(LogLinear):
         recipe, preparation = self.recipe, self.preparation
         moved = None if preparation is None else preparation.discretizer
         if recipe is not None and preparation is not None and isinstance(moved, MovedCuts):
-            coarse = replace(preparation, discretizer=moved.at_times[number])
+            coarse = replace(preparation, discretizer=moved.discretizers[number])
             recipe = replace(recipe, preparation=coarse)
         structure = replace(self.structure_in_coding(number), recipe=recipe)
         if not self.tables:

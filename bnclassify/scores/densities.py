@@ -16,10 +16,16 @@ from typing import Self, TypeAlias
 import numpy as np
 
 from ..base.arrays import Array, Mask, Positions, blocks, log
-from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, bounded, record
+from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, field_bounds, record
 from ..base.messages import shown
 from ..counts.contingency import Recoding
-from ..counts.moments import Moments, Observed, known_values, moments_of, number_moments
+from ..counts.moments import (
+    Moments,
+    Observed,
+    moments_by_configuration,
+    moments_of,
+    observed_numbers,
+)
 from ..frames.dataset import Dataset
 
 
@@ -36,7 +42,7 @@ def fall_back(
     floor = 1e-9 * (float(variance.max()) or 1.0)
     empty: Mask = by_class.n == 0
     if empty.any():
-        by_class = choose(empty, by_class.over(0), by_class)
+        by_class = choose(empty, by_class.pooled_over(0), by_class)
     if within is None:
         return by_class, np.zeros(empty.shape, dtype=bool), floor
     falls = ~(within.low < within.high)
@@ -65,7 +71,7 @@ class Gaussian(Immutable):
     ``rest`` is what the rounding of the means leaves, as in `Moments`.
     """
 
-    bounds = bounded(mean=ANY_NUMBER, variance=POSITIVE, rest=ANY_NUMBER)
+    bounds = field_bounds(mean=ANY_NUMBER, variance=POSITIVE, rest=ANY_NUMBER)
 
     mean: Array
     variance: Array
@@ -88,7 +94,8 @@ class Gaussian(Immutable):
     def count(data: Dataset, scope: Sequence[int]) -> list[Moments]:
         """Return the moments in each cell, if there are parents, and in each class."""
         return [
-            number_moments(data, scope[0], condition) for condition in _parents_of_density(scope)
+            moments_by_configuration(data, scope[0], condition)
+            for condition in _parents_of_density(scope)
         ]
 
     @classmethod
@@ -123,7 +130,7 @@ class Gaussian(Immutable):
 class Points(Immutable):
     """A number's distinct values in cells, with weights, ascending by cell, value; they add up."""
 
-    bounds = bounded(shape=COUNT, values=ANY_NUMBER, cells=COUNT, weights=POSITIVE)
+    bounds = field_bounds(shape=COUNT, values=ANY_NUMBER, cells=COUNT, weights=POSITIVE)
 
     shape: tuple[int, ...]
     values: Array
@@ -178,7 +185,7 @@ def merged(shape: tuple[int, ...], values: Array, cells: Positions, weights: Arr
 class Kernel(Immutable):
     """Means of normals around values, (levels of each parent…, classes), in cells or classes."""
 
-    bounds = bounded(mean=ANY_NUMBER, variance=COUNT, bandwidth=POSITIVE)
+    bounds = field_bounds(mean=ANY_NUMBER, variance=COUNT, bandwidth=POSITIVE)
 
     within: Points | None
     by_class: Points
@@ -211,7 +218,7 @@ class Kernel(Immutable):
         """Return the distinct values in each cell, if there are parents, and in each class."""
         points = []
         for condition in _parents_of_density(scope):
-            values, cells, weights = known_values(data, scope[0], condition)
+            values, cells, weights = observed_numbers(data, scope[0], condition)
             shape = tuple([data.cards[column] for column in condition])
             points.append(
                 merged(shape, values, cells, np.ones(len(values)) if weights is None else weights)

@@ -28,9 +28,9 @@ from ..base.arrays import (
     first_best,
     log_normalize,
     log_sum_exp,
-    share_out,
+    softmax,
 )
-from ..base.graphs import layers
+from ..base.graphs import topological_layers
 from ..counts.contingency import MAX_CELLS
 from . import forests
 from .factors import Belief, Factor, Term, sum_terms, tabulate_numbers
@@ -189,7 +189,7 @@ def _has_observed_descendant(
     """Return, by feature and row, if it or a descendant (the class included) is observed."""
     matters = codes >= 0
     matters[list(of_class)] = True
-    for v in (v for layer in reversed(layers(parents)) for v in layer):
+    for v in (v for layer in reversed(topological_layers(parents)) for v in layer):
         for p in parents[v]:
             matters[p] |= matters[v]
     return matters
@@ -335,7 +335,7 @@ def posteriors_of_joined(order: Sequence[int], joined: Sequence[LogTable]) -> li
     beliefs: list[LogTable] = [*joined]
     for i, u in reversed(list(enumerate(order))):
         scope, logs = joined[i]
-        shares = share_out(logs, axis=1 + scope.index(u))
+        shares = softmax(logs, axis=1 + scope.index(u))
         remaining = tuple([w for w in scope if w != u])
         if remaining:
             summed_into = beliefs[min(position[w] for w in remaining)]

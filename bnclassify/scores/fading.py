@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.arrays import Array, Codes
-from ..base.immutable import POWER, Immutable, bounded, record
+from ..base.immutable import POWER, Immutable, field_bounds, record
 
 MOST_EXPONENT = 16.0
 
@@ -31,7 +31,7 @@ class Fading(Immutable):
     not, μ is 1.
     """
 
-    bounds = bounded(
+    bounds = field_bounds(
         usual=(0.0, 1.0), power=POWER, exponent=(1.0, MOST_EXPONENT), gaps=(1.0, POWER[1])
     )
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions, blocks, log, log_sum_exp, share_out
-from ..base.graphs import layers
+from ..base.arrays import Array, Codes, Mask, Positions, blocks, log, log_sum_exp, softmax
+from ..base.graphs import topological_layers
 from .factors import Belief, Factor
 
 _LEAST = 1e-200  # means of likelihoods below which logs are added up
@@ -55,7 +55,7 @@ def _add_probabilities(total: Array, factors: Sequence[Factor], codes: Codes) ->
     tables = [np.exp(table[..., 0, :]) for table in padded]
     messages: dict[int, tuple[Positions, Array]] = {}  # as in `collect_evidence`, with their rows
     parents = {v: [] if p is None else [p] for v, p in enumerate(parent)}
-    for v in (v for layer in reversed(layers(parents)) for v in layer if v in children):
+    for v in (v for layer in reversed(topological_layers(parents)) for v in layer if v in children):
         rows, p = np.flatnonzero(codes[v] < 0), parent[v]
         if p is not None:  # first those with a known parent
             is_known = codes[p, rows] >= 0
@@ -101,7 +101,7 @@ def collect_evidence(
     # the parent, classes).
     messages: dict[int, Array] = {}
     parents = {v: [] if p is None else [p] for v, p in enumerate(parent)}
-    for v in (v for layer in reversed(layers(parents)) for v in layer):
+    for v in (v for layer in reversed(topological_layers(parents)) for v in layer):
         if not (leaves or v in children):
             continue
         rows = np.nonzero(codes[v] < 0)[0]
@@ -132,7 +132,7 @@ def descend(
         p = parent[v]
         known, seen, unseen = _split_rows_by_known(rows, p, codes)
         belief = np.empty_like(logs)
-        belief[known] = share_out(
+        belief[known] = softmax(
             _conditional_logs(v, p, seen, factors, codes, context) + logs[known], axis=1
         )
         yield Belief(v, seen, (v,), belief[known])
@@ -142,7 +142,7 @@ def descend(
             marginals = []
             for pairs in _pair_blocks(factors[v].table, context[unseen], logs[~known]):
                 block = slice(start, start := start + len(pairs))
-                shares: Array = share_out(pairs, axis=1) * parent_belief[block, None]
+                shares: Array = softmax(pairs, axis=1) * parent_belief[block, None]
                 yield Belief(v, unseen[block], (v, p), shares)
                 marginals.append(shares.sum(axis=2))
             belief[~known] = np.concatenate(marginals)

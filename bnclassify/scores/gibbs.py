@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.arrays import Array, Codes, Positions
-from ..base.graphs import find_cycle, layers
+from ..base.graphs import find_cycle, topological_layers
 from .elimination import draw_columns
 from .factors import Factor
 
@@ -52,7 +52,9 @@ class GibbsSampler:
         parents = {v: list(factor.scope[1:]) for v, factor in enumerate(factors)}
         terms = {}
         for v in (
-            parents if find_cycle(parents) else [v for layer in layers(parents) for v in layer]
+            parents
+            if find_cycle(parents)
+            else [v for layer in topological_layers(parents) for v in layer]
         ):
             own = [
                 v,

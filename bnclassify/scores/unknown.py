@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, blocks, one_thread
-from ..base.immutable import ANY_NUMBER, COUNT, PROBABILITY, Immutable, bounded, record
+from ..base.immutable import ANY_NUMBER, COUNT, PROBABILITY, Immutable, field_bounds, record
 
 UNKNOWN = -2
 """The state of an unknown value, which is not evidence; that of a missing one is -1."""
@@ -38,7 +38,7 @@ class UnknownEffects(Immutable):
     as no training row does.
     """
 
-    bounds = bounded(means=ANY_NUMBER, covariances=ANY_NUMBER, shares=PROBABILITY, most=COUNT)
+    bounds = field_bounds(means=ANY_NUMBER, covariances=ANY_NUMBER, shares=PROBABILITY, most=COUNT)
 
     means: Array
     covariances: Array

@@ -15,7 +15,7 @@ from ..base.messages import listed
 from ..frames.dataset import Opened
 from ..model.derived import forward_to_basis
 from ..model.model import Fit
-from ..model.recipes import Recipe, Step, renew_parameters
+from ..model.recipes import Recipe, Step, with_parameter_step
 from ..scores.rows import Rows
 from .multidimensional import Chain, Chained
 
@@ -83,27 +83,29 @@ class ChainEnsemble(Chained):
     def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
         found = [member.log_marginals(rows, greedy=greedy) for member in self.members]
         return [
-            _log_mean([log_normalize(logs) for logs in own]) for own in zip(*found, strict=True)
+            _log_mean_exp([log_normalize(logs) for logs in own]) for own in zip(*found, strict=True)
         ]
 
     def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
-        if self.is_followed(greedy):
+        if self.chooses_one_by_one(greedy):
             tried = [member.most_probable(rows, greedy=True) for member in self.members]
             best = first_best(np.stack([self.log_posterior_at(rows, own) for own in tried], axis=1))
             return np.stack(tried)[best, :, np.arange(len(rows))].T
         labels = np.empty((len(self.class_vars), len(rows)), dtype=np.intp)
         for block in blocks(len(rows), prod(self.class_cards)):
-            joint = _log_mean([member.joint(rows.take(block)) for member in self.members])
+            joint = _log_mean_exp(
+                [member.log_posteriors_of_combinations(rows.take(block)) for member in self.members]
+            )
             labels[:, block] = np.unravel_index(first_best(joint), self.class_cards)
         return labels
 
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
-        return _log_mean([member.log_posterior_at(rows, labels) for member in self.members])
+        return _log_mean_exp([member.log_posterior_at(rows, labels) for member in self.members])
 
     def fit_each_link(
         self, function: Fit, dataset: Opened[Any], step: Step | None = None
     ) -> ChainEnsemble:
-        data, recipe = self.prepared(dataset), renew_parameters(self.recipe, step)
+        data, recipe = self.prepared(dataset), with_parameter_step(self.recipe, step)
         members = tuple([member.fit_each_link(function, data, step) for member in self.members])
         return replace(self, members=members, recipe=recipe)
 
@@ -115,6 +117,6 @@ class ChainEnsemble(Chained):
         }
 
 
-def _log_mean(logs: list[Array]) -> Array:
+def _log_mean_exp(logs: list[Array]) -> Array:
     """Return the log of the mean of exponentials."""
     return log_sum_exp(np.stack(logs), axis=0) - float(np.log(len(logs)))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.arrays import BLOCK_ROWS, Array, Codes, Mask, Positions, blocks, first_best, log
-from ..base.immutable import PROBABILITY, bounded, cached_property, record
+from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..base.messages import listed, shown
 from ..counts.contingency import count_families
 from ..frames.dataset import Dataset
@@ -24,7 +24,7 @@ from ..model.recipes import Recipe, Tally
 from ..network.classifiers import Graph
 from ..network.ensemble import ArcShares, mean_arc_shares
 from ..network.families import Family, check_families
-from ..network.priors import Prior, tabulate
+from ..network.priors import Prior, tables_from_counts
 from ..scores.elimination import (
     Component,
     LogTable,
@@ -43,7 +43,7 @@ from ..scores.rows import Rows
 from .multidimensional import MOST_COMBINATIONS, MultiModel
 
 
-def _terms_of(network: MBC) -> Sequence[Factor]:
+def _log_tables_of(network: MBC) -> Sequence[Factor]:
     """Return the log tables of a network, and the empty table of a class with a single label."""
     pairs = zip(network.scopes, network.cpts or (), strict=True)
     return [
@@ -57,7 +57,7 @@ def _unknown_labels(codes: Codes, cards: Sequence[int]) -> Codes:
     return np.full((len(cards), codes.shape[1]), -1, dtype=codes.dtype)
 
 
-def _marginals_of_classes(
+def _log_marginals_of_classes(
     terms: Sequence[Factor], codes: Codes, cards: Sequence[int]
 ) -> list[Array]:
     """Return each class variable's ln P(label, observed features) in a network, (rows, labels)."""
@@ -74,35 +74,37 @@ def _marginals_of_classes(
     return results
 
 
-def _best_labels(
+def _most_probable_labels(
     members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequence[int]
 ) -> Positions:
     """Return the most probable combination of labels, (classes, rows), the first if tied."""
     if len(members) > 1:
-        return _best_of_all(members, codes, cards)
+        return _best_labels_by_enumeration(members, codes, cards)
     [terms] = members
     labels = np.zeros((len(cards), codes.shape[1]), dtype=np.intp)
     variables = np.concatenate([codes, _unknown_labels(codes, cards)])
     for block in blocks(codes.shape[1], most=BLOCK_ROWS):
         for component in hidden_components(terms, variables[:, block], everywhere=True):
-            for u, chosen in _labels_of_component(component, len(codes)).items():
+            for u, chosen in _best_labels_of_component(component, len(codes)).items():
                 labels[u - len(codes), block][component.rows] = chosen
         labels[:, block][:, network_joint(terms, variables[:, block])[:, 0] == -np.inf] = 0
     return labels
 
 
-def _labels_of_component(component: Component, first_class: int) -> dict[int, Positions]:
+def _best_labels_of_component(component: Component, first_class: int) -> dict[int, Positions]:
     """Return connected class variables' best labels: a sum over features, a maximum of classes."""
     card = {
         u: r
         for scope, logs in component.tables
         for u, r in zip(scope, logs.shape[1:], strict=False)
     }
-    features = _checked_order(
+    features = _checked_elimination_order(
         [u for u in component.order if u < first_class], component.tables, card
     )
     _, tables = collect(features, component.tables)
-    order = _checked_order([u for u in component.order if u >= first_class], tables, card)
+    order = _checked_elimination_order(
+        [u for u in component.order if u >= first_class], tables, card
+    )
     chosen: dict[int, Positions] = {}
     for u in sorted(order):  # one by one, each the first label that leads to the maximum
         order.remove(u)
@@ -112,7 +114,7 @@ def _labels_of_component(component: Component, first_class: int) -> dict[int, Po
     return chosen
 
 
-def _checked_order(
+def _checked_elimination_order(
     component: Sequence[int], tables: Sequence[LogTable], card: Mapping[int, int]
 ) -> list[int]:
     order, cells = plan_scopes(component, [table.scope for table in tables], card)
@@ -130,7 +132,7 @@ def _fix_class_label(table: LogTable, u: int, label: Positions) -> LogTable:
     return LogTable(tuple([w for w in table.scope if w != u]), logs)
 
 
-def _best_of_all(
+def _best_labels_by_enumeration(
     members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequence[int]
 ) -> Positions:
     n = prod(cards)
@@ -158,20 +160,20 @@ class Bridged(MultiModel):
         def members(self) -> tuple[MBC, ...]: ...
 
     @cached_property
-    def _terms_by_member(self) -> list[Sequence[Factor]]:
-        return [_terms_of(member) for member in self.members]
+    def _log_tables_by_member(self) -> list[Sequence[Factor]]:
+        return [_log_tables_of(member) for member in self.members]
 
     def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
         found = [
-            _marginals_of_classes(terms, rows.codes, self.class_cards)
-            for terms in self._terms_by_member
+            _log_marginals_of_classes(terms, rows.codes, self.class_cards)
+            for terms in self._log_tables_by_member
         ]
         return [
             reduce(np.logaddexp, logs) - np.log(len(found)) for logs in zip(*found, strict=True)
         ]
 
     def log_joint_at(self, rows: Rows, labels: Codes) -> Array:
-        return joint_in_blocks(self._terms_by_member, np.concatenate([rows.codes, labels]))[
+        return joint_in_blocks(self._log_tables_by_member, np.concatenate([rows.codes, labels]))[
             :, 0
         ]  # -1 is unknown
 
@@ -182,7 +184,7 @@ class Bridged(MultiModel):
         return np.where(possible, logs, -float(np.log(prod(self.class_cards))))
 
     def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
-        return _best_labels(self._terms_by_member, rows.codes, self.class_cards)
+        return _most_probable_labels(self._log_tables_by_member, rows.codes, self.class_cards)
 
 
 @record
@@ -231,7 +233,7 @@ class MBC(Bridged, Graph):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     def _check_graph(self) -> None:
-        _check_bridged(self.class_vars, self.families)
+        _check_bridged_families(self.class_vars, self.families)
 
     @cached_property
     def features(self) -> tuple[Hashable, ...]:
@@ -241,7 +243,7 @@ class MBC(Bridged, Graph):
         )
 
 
-def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...]) -> None:
+def _check_bridged_families(class_vars: tuple[Hashable, ...], families: tuple[Family, ...]) -> None:
     """Raise a ValueError unless families are an acyclic graph, with class variables last."""
     m = len(class_vars)
     if not m or tuple([family[0] for family in families[-m:] if family]) != class_vars:
@@ -296,7 +298,7 @@ class MAODE(Bridged):
     1          n     y
     """
 
-    bounds = bounded(cpts=PROBABILITY, class_cpts=PROBABILITY)
+    bounds = field_bounds(cpts=PROBABILITY, class_cpts=PROBABILITY)
     is_average = True
 
     class_vars: tuple[Hashable, ...]
@@ -357,7 +359,7 @@ class MAODE(Bridged):
         return count_families(data, families)
 
     def tabulate(self, tally: Tally) -> MAODE:
-        tables = tabulate(tally.counts, tally.prior)
+        tables = tables_from_counts(tally.counts, tally.prior)
         by_family = dict(zip(self._counted_families, tables, strict=True))
         return replace(
             self,

@@ -26,12 +26,12 @@ from ..base.checks import (
 )
 from ..base.graphs import maximum_arborescence, maximum_forest
 from ..base.immutable import record
-from ..base.messages import sharing, shown
+from ..base.messages import shown, with_shared_text
 from ..counts.pairs import pair_statistics
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts
 from ..frames.partitions import Partitions
-from ..frames.training import TrainingData, prepare, read_training
+from ..frames.training import TrainingData, prepare_training_data, read_training
 from ..learners import find_learner
 from ..learners.local_scores import LocalScores, check_score, warn_of_fractions
 from ..model.model import Model
@@ -46,7 +46,7 @@ Parents = tuple[int, ...]
 _GRAPHS = OneOf(("tree", "empty"))
 
 
-_shared = sharing(
+_shared = with_shared_text(
     {
         "{data}": """\
 class_vars : list of str
@@ -132,13 +132,13 @@ def mbc(
         "features": _GRAPHS.check("features", features),
     }
     settings = _score_settings(score, ess, max_parents)
-    data = prepare(dataset, names, named_by="class_vars")
+    data = prepare_training_data(dataset, names, named_by="class_vars")
     bridge = _choose_class_parents(data, progress, **settings)
     feature_parents = _feature_tree(data, bridge) if features == "tree" else [()] * len(bridge)
     class_parents = _class_tree(data) if classes == "tree" else [()] * len(names)
     parents = [(*p, *c) for p, c in zip(feature_parents, bridge, strict=True)] + class_parents
     recipe = Recipe(names, Step("mbc", mbc, graphs | settings))
-    return MBC(names, _families_of_data(data, parents), data.levels, recipe=recipe)
+    return MBC(names, _families_by_name(data, parents), data.levels, recipe=recipe)
 
 
 @_shared
@@ -194,8 +194,8 @@ def maode(
     """
     names = _check_class_vars(class_vars)
     settings = _score_settings(score, ess, max_parents)
-    data = prepare(dataset, names, named_by="class_vars")
-    families = _families_of_data(data, _choose_class_parents(data, progress, **settings))
+    data = prepare_training_data(dataset, names, named_by="class_vars")
+    families = _families_by_name(data, _choose_class_parents(data, progress, **settings))
     return MAODE(names, families, data.levels, recipe=Recipe(names, Step("maode", maode, settings)))
 
 
@@ -217,7 +217,7 @@ def _score_settings(score: str, ess: float, max_parents: int) -> dict[str, Any]:
     return settings | ({"ess": ess} if score == "bde" else {})
 
 
-def _families_of_data(data: Countable, parents: Sequence[Parents]) -> tuple[Family, ...]:
+def _families_by_name(data: Countable, parents: Sequence[Parents]) -> tuple[Family, ...]:
     return tuple(
         [(data.columns[v], *(data.columns[p] for p in ps)) for v, ps in enumerate(parents)]
     )
@@ -338,27 +338,27 @@ def chain(
     options = dict(dag_args or {})
     if order is not None and orders is not None:
         raise ValueError(must_be("order", "None if orders are given", order, "Add it to orders."))
-    chain_orders = _check_orders(names, [order or names] if orders is None else orders, rng)
+    chain_orders = _check_chain_orders(names, [order or names] if orders is None else orders, rng)
     function = find_learner(learner, "learner")
     check_arguments(function, options, "dag_args", supplied=("class_var", "dataset"))
-    data = prepare(dataset, names, named_by="class_vars")
+    data = prepare_training_data(dataset, names, named_by="class_vars")
 
-    def recipe(**of_order: Any) -> Recipe:
+    def chain_recipe(**of_order: Any) -> Recipe:
         settings = {"learner": learner, **of_order, "dag_args": options}
         return Recipe(
             names, Step("chain", chain_again, settings, draws="rng" in parameters_of(function))
         )
 
     chains = [
-        Chain(names, _learn_links(data, own, function, options), recipe(order=own))
+        Chain(names, _learn_chain_members(data, own, function, options), chain_recipe(order=own))
         for own in chain_orders
     ]
     if orders is None:
         return chains[0]
-    return ChainEnsemble(names, tuple(chains), recipe(orders=chain_orders))
+    return ChainEnsemble(names, tuple(chains), chain_recipe(orders=chain_orders))
 
 
-def _check_orders(
+def _check_chain_orders(
     names: tuple[Hashable, ...], orders: int | Sequence[Sequence[Hashable]], rng: Seed
 ) -> tuple[tuple[Hashable, ...], ...]:
     """Return the orders of chains, drawn if only their number is given, or raise."""
@@ -376,7 +376,7 @@ def _check_orders(
     return checked
 
 
-def _learn_links(
+def _learn_chain_members(
     data: TrainingData | Partitions,
     order: Sequence[Hashable],
     learner: Callable[..., Model],

@@ -15,7 +15,7 @@ from ..base.arrays import Array, Codes, blocks, first_best, log, log_normalize
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
-from ..frames.dataset import Countable, Opened, match
+from ..frames.dataset import Countable, Opened, codes_by_levels
 from ..frames.partitions import Partitions
 from ..frames.schema import Levels
 from ..frames.training import TrainingData, read_training
@@ -24,7 +24,7 @@ from ..model.arguments import read_for_model
 from ..model.counted import CountedModel
 from ..model.derived import forward_to_basis
 from ..model.model import Fit, Model
-from ..model.recipes import Recipe, Step, TrainingRows, renew_parameters
+from ..model.recipes import Recipe, Step, TrainingRows, with_parameter_step
 from ..scores.elimination import score_all
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Computed, Formula
@@ -119,7 +119,9 @@ class MultiModel(CountedModel):
             read_for_model(self, newdata, self.features, unknown=unknown),
             self.known_levels,
         )
-        rows = Rows(match(data, self.features, levels[: len(self.features)], unseen=unseen))
+        rows = Rows(
+            codes_by_levels(data, self.features, levels[: len(self.features)], unseen=unseen)
+        )
         if joint:
             best = self.most_probable(rows, greedy=greedy)
             labels = self._label_frame(best, data.index)
@@ -192,9 +194,9 @@ class ClassView(Model):
     @cached_property
     def score(self) -> Formula:
         """The log posterior of the class, marginalized over the other class variables."""
-        return Computed(self._scores, self.type_in_words)
+        return Computed(self._log_marginals_of_class, self.type_in_words)
 
-    def _scores(self, rows: Rows) -> Array:
+    def _log_marginals_of_class(self, rows: Rows) -> Array:
         return self.basis.log_marginals(rows)[self.basis.class_vars.index(self.class_var)]
 
 
@@ -211,7 +213,7 @@ class Chained(MultiModel):
         object.__setattr__(self, "members", tuple(self.members))
         super().__post_init__()
 
-    def is_followed(self, greedy: bool) -> bool:
+    def chooses_one_by_one(self, greedy: bool) -> bool:
         """Whether labels are chosen one by one, if requested or if combinations are too many."""
         return greedy or prod(self.class_cards) > MOST_COMBINATIONS
 
@@ -263,7 +265,7 @@ class Chain(Chained):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_links(self.class_vars, self.members)
+        _check_chain_members(self.class_vars, self.members)
 
     @cached_property
     def order(self) -> tuple[Hashable, ...]:
@@ -307,10 +309,10 @@ class Chain(Chained):
 
     def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
         codes = rows.codes
-        if self.is_followed(greedy):
-            return _follow_chain(self, codes)[0]
+        if self.chooses_one_by_one(greedy):
+            return _posteriors_along_chain(self, codes)[0]
         results: list[Array] = [np.empty((codes.shape[1], card)) for card in self.class_cards]
-        for block, logs in _try_all(self, codes):
+        for block, logs in _log_posteriors_in_blocks(self, codes):
             shares = np.exp(logs)
             for j, result in enumerate(results, start=1):
                 result[block] = log(shares.sum(axis=tuple({*range(1, shares.ndim)} - {j})))
@@ -318,28 +320,35 @@ class Chain(Chained):
 
     def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
         codes = rows.codes
-        if self.is_followed(greedy):
-            return _follow_chain(self, codes)[1]
+        if self.chooses_one_by_one(greedy):
+            return _posteriors_along_chain(self, codes)[1]
         labels = np.empty((len(self.class_vars), codes.shape[1]), dtype=np.intp)
-        for block, joint in _try_all(self, codes):
+        for block, joint in _log_posteriors_in_blocks(self, codes):
             best = first_best(joint.reshape(len(joint), -1))
             labels[:, block] = np.unravel_index(best, self.class_cards)
         return labels
 
-    def joint(self, rows: Rows) -> Array:
+    def log_posteriors_of_combinations(self, rows: Rows) -> Array:
         """Return ln P(labels | features) of all combinations of labels, (rows, combinations)."""
-        found = [joint.reshape(len(joint), -1) for _, joint in _try_all(self, rows.codes)]
+        found = [
+            joint.reshape(len(joint), -1)
+            for _, joint in _log_posteriors_in_blocks(self, rows.codes)
+        ]
         return np.concatenate([np.empty((0, prod(self.class_cards))), *found])
 
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
-        given = zip(_follow_chain(self, rows.codes, labels)[0], labels.astype(np.intp), strict=True)
+        given = zip(
+            _posteriors_along_chain(self, rows.codes, labels)[0],
+            labels.astype(np.intp),
+            strict=True,
+        )
         return np.asarray(
             sum(np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given)
         )
 
     def fit_each_link(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Chain:
         members = tuple(map(function, self.members, self._rows_of_members(dataset)))
-        return replace(self, members=members, recipe=renew_parameters(self.recipe, step))
+        return replace(self, members=members, recipe=with_parameter_step(self.recipe, step))
 
     @property
     def properties_to_agree(self) -> dict[str, Any]:
@@ -357,7 +366,7 @@ class Chain(Chained):
         return {"num. features": len(self.features), "order": order}
 
 
-def _check_links(class_vars: tuple[Hashable, ...], members: tuple[Model, ...]) -> None:
+def _check_chain_members(class_vars: tuple[Hashable, ...], members: tuple[Model, ...]) -> None:
     """Raise unless each class variable has a model, without later ones as features."""
     if strange := [
         type(m).__name__ for m in members if not isinstance(m, Model) or not m.one_class
@@ -384,46 +393,50 @@ def _check_links(class_vars: tuple[Hashable, ...], members: tuple[Model, ...]) -
                 raise ValueError(f"members must be models with the same levels of {shown(name)}.")
 
 
-def _follow_chain(x: Chain, codes: Codes, labels: Codes | None = None) -> tuple[list[Array], Codes]:
+def _posteriors_along_chain(
+    x: Chain, codes: Codes, labels: Codes | None = None
+) -> tuple[list[Array], Codes]:
     """Choose labels one by one, or use these; return each class's log posteriors, and labels."""
-    variables, n = _with_labels(x, codes, labels), len(x.features)
+    variables, n = _codes_with_labels(x, codes, labels), len(x.features)
     marginals = {}
     for member in x.members:
         j = x.class_vars.index(member.class_var)
-        marginals[j] = _log_posterior(x, member, variables)
+        marginals[j] = _log_posterior_of_member(x, member, variables)
         if labels is None:
             variables[n + j] = first_best(marginals[j])
     return [marginals[j] for j in sorted(marginals)], variables[n:]
 
 
-def _with_labels(x: Chain, codes: Codes, labels: Codes | None = None) -> Codes:
+def _codes_with_labels(x: Chain, codes: Codes, labels: Codes | None = None) -> Codes:
     """Return codes of all variables, with the first label of each class by default."""
     shape = len(x.class_vars), codes.shape[1]
     return np.concatenate([codes, np.zeros(shape, dtype=np.intp) if labels is None else labels])
 
 
-def _log_posterior(x: Chain, member: Model, variables: Codes) -> Array:
+def _log_posterior_of_member(x: Chain, member: Model, variables: Codes) -> Array:
     """Return a member class's log posterior given features, among them earlier classes."""
     codes = variables[[x.variables.index(name) for name in member.features]]
     return log_normalize(scores_at(member.score, Rows(codes)))
 
 
-def _try_all(x: Chain, codes: Codes) -> Iterator[tuple[slice, Array]]:
+def _log_posteriors_in_blocks(x: Chain, codes: Codes) -> Iterator[tuple[slice, Array]]:
     """Yield blocks of rows, and their ln P(labels | features), (rows, labels of each class…)."""
     axes = [0, *(1 + x.order.index(name) for name in x.class_vars)]
     widest = max(len(member.features) + 2 for member in x.members)
     for rows in blocks(codes.shape[1], prod(x.class_cards) * widest):
         logs = np.zeros(rows.stop - rows.start)
         for i in range(len(x.members)):
-            logs = logs[..., None] + _given_before(x, i, codes[:, rows])
+            logs = logs[..., None] + _log_posterior_given_earlier(x, i, codes[:, rows])
         yield rows, logs.transpose(axes)
 
 
-def _given_before(x: Chain, i: int, codes: Codes) -> Array:
+def _log_posterior_given_earlier(x: Chain, i: int, codes: Codes) -> Array:
     """Return a member's ln P(label | features, previous labels), an axis per earlier class."""
     member, cards = x.members[i], dict(zip(x.class_vars, x.class_cards, strict=True))
     shape = [cards[name] if name in member.features else 1 for name in x.order[:i]]
     hidden = [x.variables.index(name) for name in x.order[:i]]
-    variables = _with_labels(x, codes)
-    logs = score_all(lambda tried: _log_posterior(x, member, tried), variables, hidden, shape)
+    variables = _codes_with_labels(x, codes)
+    logs = score_all(
+        lambda tried: _log_posterior_of_member(x, member, tried), variables, hidden, shape
+    )
     return logs.reshape(codes.shape[1], *shape, -1)

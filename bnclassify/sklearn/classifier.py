@@ -24,10 +24,10 @@ from ..fitting.bnc import bnc
 from ..fitting.rounds import raw_rows
 from ..fitting.structure import ranks_parents
 from ..frames.dataset import Dataset
-from ..frames.encode import each_a_case
+from ..frames.encode import rows_as_cases
 from ..frames.numeric import check_index, check_weights
 from ..frames.opening import Meaning, group_labels, open_data
-from ..frames.sources import in_pandas
+from ..frames.sources import as_pandas
 from ..inference.decisions import check_class_prior, check_costs, log_prior_ratio
 from ..inference.predict import predict, unnormalized_log_posteriors
 from ..learners import LEARNERS, find_learner
@@ -38,7 +38,13 @@ from ..numbers.preparation import Preparing
 from ..recipe import default
 from ..recipe.backoff_prior import PRIORS
 from .arguments import PREPARATION, arguments_of
-from .inputs import CategoricalInput, as_categories, as_labels, class_name, draw_seed
+from .inputs import (
+    CategoricalInput,
+    checked_labels,
+    draw_seed,
+    labels_as_categories,
+    unused_class_name,
+)
 
 _MOST_ROWS = 200
 """Number of training rows from which importances are computed."""
@@ -47,7 +53,7 @@ _MOST_ROWS = 200
 _NO_ROWS = "feature_importances_ must be asked of an estimator with training rows. Call fit first."
 
 
-def _are_text(labels: Iterable[Hashable]) -> bool:
+def _are_all_text(labels: Iterable[Hashable]) -> bool:
     return all(isinstance(label, str) for label in labels)
 
 
@@ -215,10 +221,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         if x.fitted:
             if x.recipe is None:
                 raise ValueError("x must have a recipe; got none. Learn it with bnc.")
-            estimator._use_model(x)
+            estimator._adopt_model(x)
         return estimator
 
-    def _use_model(self, x: Model) -> None:
+    def _adopt_model(self, x: Model) -> None:
         """Predict by a fitted model, for columns as in its training data."""
         assert x.recipe is not None
         seen = x.recipe.columns or x.recipe.seen or x.features
@@ -226,14 +232,14 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         numeric = () if x.discretizer is None else x.discretizer.columns
         texts = [name for name in x.features if name not in numeric and name not in x.densities]
         self._names, self.n_features_in_ = names, len(names)
-        self._are_text = [name in texts and _are_text(x.levels_by_name[name]) for name in names]
-        if _are_text(names):
+        self._are_text = [name in texts and _are_all_text(x.levels_by_name[name]) for name in names]
+        if _are_all_text(names):
             self.feature_names_in_ = np.array(names, dtype=object)
         self.classes_, self.model_ = np.unique(np.array(x.known_levels[-1])), x
         self.discretizer_ = x.discretizer
 
     @property
-    def _places(self) -> Positions:
+    def _positions_in_model(self) -> Positions:
         """The place of each of ``classes_`` among the classes of the model."""
         labels = self.model_.known_levels[-1]
         return np.array([labels.index(label) for label in self.classes_.tolist()])
@@ -278,10 +284,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         UserWarning
             If `X` contains the class, and in the cases of `bnc`.
         """
-        learner, X, y = self._find_learner(), in_pandas(X), in_pandas(y)
-        labels: ArrayOf[Any] = validate_data(self, y=as_labels(y))
+        learner, X, y = self._find_learner(), as_pandas(X), as_pandas(y)
+        labels: ArrayOf[Any] = validate_data(self, y=checked_labels(y))
         check_classification_targets(labels)
-        frame = self._frame(X, reset=True)
+        frame = self._frame_as_in_fit(X, reset=True)
         check_consistent_length(frame, labels, groups)
         if isinstance(groups, pd.Series):
             check_index(groups, X.index if isinstance(X, pd.DataFrame) else groups.index, "groups")
@@ -298,7 +304,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             weights = weights if np.ptp(weights) > 0 or self.weights_are is not None else None
             cases = None if cases is None else cases[rows]
         classes, codes = np.unique(labels, return_inverse=True)
-        self._check_decisions(classes.tolist())
+        self._check_prior_and_costs(classes.tolist())
         if (
             isinstance(X, pd.DataFrame)
             and isinstance(y, pd.Series)
@@ -307,9 +313,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         ):
             warn(f"X has the class as its column {shown(y.name)}. Drop it from X.")
         target = self._name_of_class(y, frame)
-        frame[target] = as_categories(y, classes, codes)
+        frame[target] = labels_as_categories(y, classes, codes)
         data: pd.DataFrame | Dataset = frame
-        preparing = self._preparing
+        preparing = self._preparation_settings
         if weights is not None or cases is not None:
             data, preparing = self._encode_training_rows(frame, target, weights, cases)
         model = self._learn_model(learner, target, data, preparing)
@@ -345,21 +351,21 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> ArrayOf[Any]:
         """Predict the class of each row, as labels in ``classes_``; the first of tied labels."""
-        frame, unseen = self._rows(X), self.handle_unknown
+        frame, unseen = self._rows_to_predict(X), self.handle_unknown
         labels = predict(self.model_, frame, unseen=unseen, prior=self.prior, costs=self.costs)
-        return self.classes_[np.argsort(self._places)[labels.cat.codes]]
+        return self.classes_[np.argsort(self._positions_in_model)[labels.cat.codes]]
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict the posterior probabilities of the classes, with columns as in ``classes_``."""
-        frame, unseen = self._rows(X), self.handle_unknown
+        frame, unseen = self._rows_to_predict(X), self.handle_unknown
         shares = predict(self.model_, frame, prob=True, unseen=unseen, prior=self.prior).to_numpy()
-        return shares[:, self._places]
+        return shares[:, self._positions_in_model]
 
     def predict_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict the logs of posterior probabilities, even if these are too small for a float."""
-        frame, unseen = self._rows(X), self.handle_unknown
+        frame, unseen = self._rows_to_predict(X), self.handle_unknown
         logs = unnormalized_log_posteriors(self.model_, frame, unseen=unseen, prior=self.prior)[0]
-        return log_normalize(logs)[:, self._places]
+        return log_normalize(logs)[:, self._positions_in_model]
 
     def predict_joint_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict ln P(features, class), with columns as in ``classes_``, as CategoricalNB does.
@@ -368,7 +374,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         default, raise a TypeError; with ``smooth=1``, networks and their averages have a joint
         distribution.
         """
-        frame = self._rows(X)
+        frame = self._rows_to_predict(X)
         model = check_joint(self.model_, "predict_joint_log_proba")
         logs = unnormalized_log_posteriors(model, frame, unseen=self.handle_unknown)[0]
         if self.prior is not None:
@@ -376,7 +382,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             logs = logs + log_prior_ratio(
                 model.class_prior(), check_class_prior(self.prior, labels), labels
             )
-        return logs[:, self._places]
+        return logs[:, self._positions_in_model]
 
     def _find_learner(self) -> Callable[..., Model]:
         """Return the learner, or raise an error for unknown arguments."""
@@ -387,7 +393,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         return learner
 
     @property
-    def _preparing(self) -> Preparing:
+    def _preparation_settings(self) -> Preparing:
         """The preparation of raw data."""
         numeric = numeric_columns_of((self.lp_args or {}).get("numbers"))
         learner, given = self._find_learner(), {"smooth": self.smooth, **(self.lp_args or {})}
@@ -397,7 +403,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             method = None if numeric else default.discretization_method(learner)
         return Preparing(method, self.bins, self.min_count, self.missing_level, numeric)
 
-    def _check_decisions(self, classes: list[Any]) -> None:
+    def _check_prior_and_costs(self, classes: list[Any]) -> None:
         """Raise unless `prior` and `costs` are of the classes."""
         if self.prior is not None:
             check_class_prior(self.prior, classes)
@@ -413,7 +419,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self, frame: pd.DataFrame, target: str, weights: Array | None, cases: Positions | None
     ) -> tuple[Dataset, Preparing]:
         """Return encoded data with weights and cases, and what is left to prepare."""
-        preparing = self._preparing
+        preparing = self._preparation_settings
         reading = (
             preparing._replace(discretize="mdlp") if preparing.discretize == "auto" else preparing
         )
@@ -421,7 +427,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         preparing = preparing if read.numbers else preparing._replace(discretize=None)
         data = replace(read, weights=weights, cases=cases)
         if weights is not None and cases is None and self._are_cases(weights, bool(read.numbers)):
-            data = each_a_case(data)
+            data = rows_as_cases(data)
         return data, preparing
 
     def _are_cases(self, weights: Array, has_numbers: bool) -> bool:
@@ -434,7 +440,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     def _name_of_class(self, y: Any, frame: pd.DataFrame) -> Any:
         """Return the name of the class: that of a model whose recipe is repeated, or of y."""
         if not isinstance(self.learner, EffectTable):
-            return class_name(getattr(y, "name", None), frame.columns)
+            return unused_class_name(getattr(y, "name", None), frame.columns)
         if self.learner.class_var in frame.columns:
             raise ValueError(
                 f"X must not have the class {shown(self.learner.class_var)}; drop this column."

@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.arrays import ArrayOf
 from ..base.calls import check_arguments
-from ..base.checks import Instance, OneOf, Seed, Unseen, available, must_be
-from ..base.messages import listed, needs_rows, shown, warn
+from ..base.checks import Instance, OneOf, Seed, Unseen, must_be, options_sentence
+from ..base.messages import listed, needs_rows_error, shown, warn
 from ..fitting.lp import lp
 from ..frames.columns import column_arrays
 from ..frames.frame import check_unique
 from ..frames.numeric import NUMBERS, ArrayLike, value_type
-from ..frames.sources import find_source, in_pandas
+from ..frames.sources import as_pandas, find_source
 from ..model.model import Model
 
 _DICTS = ("dag_args", "lp_args")
@@ -38,9 +38,8 @@ class CategoricalInput(BaseEstimator):
         known = cls._get_param_names()
         for name in parameters:
             if name not in known:
-                raise TypeError(
-                    f"{cls.__name__} has no parameter {shown(name)}. {available(name, known)}"
-                )
+                options = options_sentence(name, known)
+                raise TypeError(f"{cls.__name__} has no parameter {shown(name)}. {options}")
         estimator: Self = super().__new__(cls)
         return estimator
 
@@ -86,12 +85,12 @@ class CategoricalInput(BaseEstimator):
         check_arguments(learner, self.dag_args or {}, "dag_args", supplied=(target, "dataset"))
         check_arguments(lp, self.lp_args or {}, "lp_args", supplied=("x", "dataset", "smooth"))
 
-    def _frame(self, X: Any, *, reset: bool = False) -> pd.DataFrame:
+    def _frame_as_in_fit(self, X: Any, *, reset: bool = False) -> pd.DataFrame:
         """Return a new data frame with names and types as in `fit`, which resets names."""
         OneOf(("error", "missing")).check("handle_unknown", self.handle_unknown)
         if find_source(X, "X") is not None:
-            raise needs_rows("X")
-        X = in_pandas(X)
+            raise needs_rows_error("X")
+        X = as_pandas(X)
         if isinstance(X, np.ma.MaskedArray):  # of which scikit-learn ignores the mask
             X = np.where(np.ma.getmaskarray(X), np.nan, np.asarray(X, dtype=object))
         if isinstance(X, pd.DataFrame):
@@ -117,17 +116,17 @@ class CategoricalInput(BaseEstimator):
                 array = validate_data(self, X, dtype=object, **checks)
             frame = pd.DataFrame(array)
         arrays, _ = column_arrays(frame)
-        columns = list(map(_as_integers, arrays))
+        columns = list(map(_whole_numbers_as_integers, arrays))
         if reset:  # other libraries change the names in `feature_names_in_`
-            self._names, self._are_text = self._names_of(X), list(map(_is_text, arrays))
+            self._names, self._are_text = self._feature_names_of(X), list(map(_is_text, arrays))
         elif self.handle_unknown == "missing":
-            columns = self._without_numbers(columns)
+            columns = self._without_numbers_for_text(columns)
         frame = frame.reset_index(drop=True)
         if any(new is not old for new, old in zip(columns, arrays, strict=True)):
             frame = pd.DataFrame(dict(enumerate(columns)))
         return frame.set_axis(list(self._names), axis="columns")
 
-    def _names_of(self, X: Any) -> list[Any]:
+    def _feature_names_of(self, X: Any) -> list[Any]:
         """Return the names of features in `fit`: a frame's text or integers, or x0 to xn."""
         if hasattr(self, "feature_names_in_"):
             return list(self.feature_names_in_)
@@ -135,12 +134,12 @@ class CategoricalInput(BaseEstimator):
             return list(X.columns)
         return [f"x{i}" for i in range(self.n_features_in_)]
 
-    def _rows(self, X: Any) -> pd.DataFrame:
+    def _rows_to_predict(self, X: Any) -> pd.DataFrame:
         """Return rows to predict, with columns as in `fit`, or raise before `fit`."""
         check_is_fitted(self, "model_")
-        return self._frame(X)
+        return self._frame_as_in_fit(X)
 
-    def _without_numbers(self, columns: list[ArrayLike]) -> list[ArrayLike]:
+    def _without_numbers_for_text(self, columns: list[ArrayLike]) -> list[ArrayLike]:
         """Return columns with missing values in place of numbers where the training data have text.
 
         Some libraries try out an estimator with a row of zeros.
@@ -168,7 +167,7 @@ def _is_text(column: ArrayLike) -> bool:
     )
 
 
-def _as_integers(column: ArrayLike) -> ArrayLike:
+def _whole_numbers_as_integers(column: ArrayLike) -> ArrayLike:
     """Return whole numbers of type float, which encoders return, as integers."""
     if pd.api.types.infer_dtype(column, skipna=True) not in ("floating", "mixed-integer-float"):
         return column
@@ -187,7 +186,7 @@ def draw_seed(random_state: Seed | np.random.RandomState) -> Seed:
     return random_state
 
 
-def as_categories(y: Any, classes: ArrayOf[Any], codes: ArrayOf[Any]) -> pd.Categorical:
+def labels_as_categories(y: Any, classes: ArrayOf[Any], codes: ArrayOf[Any]) -> pd.Categorical:
     """Return labels as categories, which are in order if those of ``y`` are, and sorted if not."""
     labels, dtype = classes.tolist(), getattr(y, "dtype", None)
     made = pd.Categorical.from_codes(codes, categories=labels)
@@ -197,7 +196,7 @@ def as_categories(y: Any, classes: ArrayOf[Any], codes: ArrayOf[Any]) -> pd.Cate
     return pd.Categorical(made, categories=in_order, ordered=True)
 
 
-def as_labels(y: Any) -> ArrayLike:
+def checked_labels(y: Any) -> ArrayLike:
     """Return labels as an array of NumPy, or raise for missing, multiple or mixed labels."""
     _, *columns = getattr(y, "shape", None) or (0,)
     if columns and columns[0] > 1:
@@ -226,7 +225,7 @@ def as_labels(y: Any) -> ArrayLike:
     return labels
 
 
-def class_name(preferred: object, columns: pd.Index[Any]) -> str:
+def unused_class_name(preferred: object, columns: pd.Index[Any]) -> str:
     """Return the preferred name of the class, or one that no feature has."""
     if isinstance(preferred, str) and preferred not in columns:
         return preferred

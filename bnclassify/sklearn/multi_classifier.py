@@ -19,7 +19,7 @@ from ..base.checks import Cutting, Flag, Instance, OneOf, Seed, Unseen, must_be
 from ..base.messages import listed
 from ..base.parallel import using_jobs
 from ..fitting.lp import lp
-from ..frames.sources import in_pandas
+from ..frames.sources import as_pandas
 from ..inference.predict import predict
 from ..model.model import Model
 from ..numbers.discretization import discretize
@@ -121,10 +121,12 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         BNCMultiClassifier
             The fitted estimator.
         """
-        learner, X, y = self._find_learner(), in_pandas(X), in_pandas(y)
+        learner, X, y = self._find_learner(), as_pandas(X), as_pandas(y)
         Flag().check("joint", self.joint)
-        labels = _as_columns(validate_data(self, y=_as_values(y), multi_output=True), y)
-        frame = self._frame(X, reset=True)
+        labels = _columns_of_labels(
+            validate_data(self, y=_checked_label_array(y), multi_output=True), y
+        )
+        frame = self._frame_as_in_fit(X, reset=True)
         check_consistent_length(frame, labels)
         discretizer = None
         if self.discretize is not None:
@@ -142,12 +144,14 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
             structure = learner(names, frame, **{**drawn, **(self.dag_args or {})})
             expected = "a learner of a structure with several class variables"
             Instance(MultiModel, expected).check("learner", structure)
-            model = lp(structure, frame, **{**rng, "smooth": self.smooth, **self._lp_args()})
+            model = lp(
+                structure, frame, **{**rng, "smooth": self.smooth, **self._arguments_of_lp()}
+            )
         self.model_, self.discretizer_ = model, discretizer
         self.classes_, self.n_outputs_ = classes if len(classes) > 1 else classes[0], len(classes)
         return self
 
-    def _lp_args(self) -> Mapping[str, Any]:
+    def _arguments_of_lp(self) -> Mapping[str, Any]:
         """Return the arguments of `lp`, by default with weights for a chain of naive Bayes."""
         is_default = self.lp_args is None and self.learner == "chain" and not self.dag_args
         return {"held_out": "weights"} if is_default and self.smooth > 0 else self.lp_args or {}
@@ -176,8 +180,8 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
     def score(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
         """Return the share of rows, weighted by ``sample_weight``, with all labels correct."""
         predicted = self.predict(X).reshape(-1, self.n_outputs_)
-        y = in_pandas(y)
-        right = (predicted == _as_columns(_as_values(y), y).to_numpy()).all(axis=1)
+        y = as_pandas(y)
+        right = (predicted == _columns_of_labels(_checked_label_array(y), y).to_numpy()).all(axis=1)
         return float(np.average(right, weights=sample_weight))
 
     def _labels_of_classes(self) -> list[ArrayOf[Any]]:
@@ -196,11 +200,11 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         return learner
 
     def _discretized_rows(self, X: Any) -> pd.DataFrame:
-        frame = self._rows(X)
+        frame = self._rows_to_predict(X)
         return frame if self.discretizer_ is None else self.discretizer_(frame)
 
 
-def _as_values(y: object) -> object:
+def _checked_label_array(y: object) -> object:
     """Return labels as an array of NumPy, or raise an error for missing labels."""
     values = y.to_numpy() if hasattr(y, "to_numpy") else y
     missing = 0 if y is None else np.count_nonzero(pd.isna(np.asarray(values, dtype=object)))
@@ -209,7 +213,7 @@ def _as_values(y: object) -> object:
     return values
 
 
-def _as_columns(values: object, y: object) -> pd.DataFrame:
+def _columns_of_labels(values: object, y: object) -> pd.DataFrame:
     """Return labels as a data frame with one column per class variable, with the given names."""
     table = np.asarray(values)
     labels = pd.DataFrame(table if table.ndim > 1 else table[:, None])

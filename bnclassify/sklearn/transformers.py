@@ -20,10 +20,10 @@ from ..frames.numeric import NUMBERS, value_type
 from ..numbers.cut_points import BY_CLASS
 from ..numbers.discretization import discretize
 from ..numbers.rare_levels import merge_rare
-from .inputs import CategoricalInput, as_labels, class_name
+from .inputs import CategoricalInput, checked_labels, unused_class_name
 
 
-class _Columns(OneToOneFeatureMixin, TransformerMixin, CategoricalInput):
+class _ColumnwiseTransformer(OneToOneFeatureMixin, TransformerMixin, CategoricalInput):
     """Base of transformers that change columns one by one."""
 
     handle_unknown: Unseen = "missing"
@@ -37,19 +37,19 @@ class _Columns(OneToOneFeatureMixin, TransformerMixin, CategoricalInput):
     def transform(self, X: pd.DataFrame | ArrayLike) -> pd.DataFrame | ArrayOf[Any]:
         """Transform rows, with columns as in `fit`; the result is a data frame if `X` is one."""
         check_is_fitted(self)
-        frame = self._frame(X)
-        changed = self._change(frame)
+        frame = self._frame_as_in_fit(X)
+        changed = self._changed_columns(frame)
         if changed is frame:
             return X.set_axis(frame.columns, axis=1) if isinstance(X, pd.DataFrame) else np.array(X)
         return changed.set_axis(X.index) if isinstance(X, pd.DataFrame) else changed.to_numpy()
 
     @abstractmethod
-    def _change(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def _changed_columns(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a new frame of the changed columns, or the same frame if no column changes."""
 
 
 @dataclass(eq=False, repr=False)
-class MDLPDiscretizer(_Columns):
+class MDLPDiscretizer(_ColumnwiseTransformer):
     """Discretize columns at cut points that depend on the class, as scikit-learn transformer.
 
     It calls `discretize`. To discretize some of the columns, use it in a ``ColumnTransformer``.
@@ -112,9 +112,9 @@ class MDLPDiscretizer(_Columns):
         OneOf(("ordinal", "interval")).check("encode", self.encode)
         labels = target = None
         if self.method in BY_CLASS:
-            labels = validate_data(self, y=as_labels(y))
+            labels = validate_data(self, y=checked_labels(y))
             check_classification_targets(labels)
-        frame = self._frame(X, reset=True)
+        frame = self._frame_as_in_fit(X, reset=True)
         names = list(frame.columns)
         other = [
             name
@@ -129,13 +129,13 @@ class MDLPDiscretizer(_Columns):
             raise TypeError(f"X must have numeric columns; got {listed(other)}. {remedy}")
         if labels is not None:
             check_consistent_length(frame, labels)
-            target = class_name(None, frame.columns)
+            target = unused_class_name(None, frame.columns)
             frame[target] = pd.Categorical(pd.factorize(labels)[0])
         options: dict[str, Any] = {"method": self.method, "bins": self.bins, "columns": names}
         self.discretizer_ = discretize(frame, class_var=target, **options)[1]
         return self
 
-    def _change(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def _changed_columns(self, frame: pd.DataFrame) -> pd.DataFrame:
         frame = self.discretizer_(frame)
         if self.encode == "interval":
             return frame
@@ -144,7 +144,7 @@ class MDLPDiscretizer(_Columns):
 
 
 @dataclass(eq=False, repr=False)
-class RareLevelMerger(_Columns):
+class RareLevelMerger(_ColumnwiseTransformer):
     """Merge the rare levels of categorical columns into one, as a transformer of scikit-learn.
 
     It calls `merge_rare`. `BNCClassifier` with ``min_count`` does the same after it discretizes
@@ -191,9 +191,9 @@ class RareLevelMerger(_Columns):
         RareLevelMerger
             The fitted transformer.
         """
-        frame = self._frame(X, reset=True)
+        frame = self._frame_as_in_fit(X, reset=True)
         self.merger_ = merge_rare(frame, min_count=self.min_count, label=self.label)[1]
         return self
 
-    def _change(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def _changed_columns(self, frame: pd.DataFrame) -> pd.DataFrame:
         return self.merger_(frame) if self.merger_.columns else frame

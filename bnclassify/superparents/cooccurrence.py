@@ -11,8 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from ..base.arrays import Array, Mask, Positions, added, code_type
-from ..base.immutable import COUNT, Immutable, bounded, cached_property, record
+from ..base.arrays import Array, Mask, Positions, code_type, sum_nested
+from ..base.immutable import COUNT, Immutable, cached_property, field_bounds, record
 from ..base.messages import how_to_merge
 from ..counts.contingency import (
     MAX_CELLS,
@@ -20,8 +20,8 @@ from ..counts.contingency import (
     Recoding,
     contingency_tables,
     count_families,
-    narrow,
-    recoded,
+    recode_counts,
+    to_narrowest_type,
 )
 from ..counts.pairs import count_pairs
 from ..frames.dataset import Countable, Dataset
@@ -46,7 +46,7 @@ class Cooccurrence(Immutable):
     see `Beside`.
     """
 
-    bounds = bounded(cards=COUNT, classes=COUNT, single=COUNT, pairs=COUNT, triples=COUNT)
+    bounds = field_bounds(cards=COUNT, classes=COUNT, single=COUNT, pairs=COUNT, triples=COUNT)
 
     cards: tuple[int, ...]
     classes: Array
@@ -73,7 +73,7 @@ class Cooccurrence(Immutable):
         return rows
 
     def __add__(self, other: Cooccurrence) -> Cooccurrence:
-        pairs = narrow(added([self.pairs, other.pairs]))
+        pairs = to_narrowest_type(sum_nested([self.pairs, other.pairs]))
         both = Cooccurrence(
             self.cards, self.classes + other.classes, self.single + other.single, pairs
         )
@@ -88,10 +88,14 @@ class Cooccurrence(Immutable):
             span.start + codes for span, (codes, _) in zip(spans_of(cards), features, strict=True)
         ]
         of_level = Recoding(np.concatenate([np.empty(0, dtype=np.intp), *levels]), sum(cards))
-        classes = recoded(self.classes, [of_class])
-        single = recoded(self.single, [of_level, of_class])
+        classes = recode_counts(self.classes, [of_class])
+        single = recode_counts(self.single, [of_level, of_class])
         no_pairs = np.empty((0, of_class.card, 0))
-        pairs = recoded(self.pairs, [of_level, of_class, of_level]) if len(self.pairs) else no_pairs
+        pairs = (
+            recode_counts(self.pairs, [of_level, of_class, of_level])
+            if len(self.pairs)
+            else no_pairs
+        )
         both = Cooccurrence(cards, classes, single, pairs)
         return _add_triples(both, [(self, of_level.codes, of_class.codes)])
 
@@ -177,8 +181,8 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
     both = Cooccurrence(tuple(cards), classes, single, pairs)
     if most < 3:
         return both
-    triples = data.add_up(partial(_count_triples, both, _plan_triples(data, both)))
-    return replace(both, triples=tuple(map(narrow, triples)))
+    triples = data.sum_over_parts(partial(_count_triples, both, _plan_triples(data, both)))
+    return replace(both, triples=tuple(map(to_narrowest_type, triples)))
 
 
 def _check_size(data: Countable, what: str, cells: int, bytes_per_cell: int) -> None:
@@ -196,7 +200,7 @@ def _check_size(data: Countable, what: str, cells: int, bytes_per_cell: int) -> 
 def _plan_triples(data: Countable, both: Cooccurrence) -> list[Beside]:
     plan = [both.levels_with(level) for level in range(len(both.feature_of_level))]
     cells = len(both.classes) * sum(len(beside.owners) * len(beside.kept) for beside in plan)
-    _check_size(data, "triples", cells, narrow(both.single).itemsize)
+    _check_size(data, "triples", cells, to_narrowest_type(both.single).itemsize)
     return plan
 
 
@@ -215,7 +219,7 @@ def _rows_with_level(data: Dataset, both: Cooccurrence, beside: Beside) -> Datas
     feature = int(both.feature_of_level[beside.level])
     others = [f for f in range(len(both.cards)) if f != feature]
     cards = np.bincount(both.feature_of_level[beside.kept], minlength=len(both.cards))[others]
-    rows = data.taken(data.codes[feature] == beside.level - both.spans[feature].start)
+    rows = data.take_rows(data.codes[feature] == beside.level - both.spans[feature].start)
     starts = np.array([[both.spans[f].start] for f in others])
     columns: Positions = beside.columns[rows.codes[others] + starts]
     codes = np.where(rows.codes[others] < 0, -1, columns - (np.cumsum(cards) - cards)[:, None])
@@ -239,5 +243,5 @@ def _add_triples(both: Cooccurrence, sources: Sequence[_Source]) -> Cooccurrence
                 occurs = counts.occurs_with(level)[own.kept]
                 columns: Positions = beside.columns[levels[own.kept[occurs]]]
                 total[np.ix_(rows, classes, columns)] += counts.triples[level][..., occurs]
-        triples.append(narrow(total))
+        triples.append(to_narrowest_type(total))
     return replace(both, triples=tuple(triples))

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base.arrays import Array, Positions, normalize
 from ..base.checks import OneOf, Optional, Whole
-from ..base.immutable import COUNT, bounded, cached_property, record
+from ..base.immutable import COUNT, cached_property, field_bounds, record
 from ..base.messages import listed, shown
 from ..counts.contingency import Recoding
 from ..frames.dataset import Countable, Dataset
@@ -80,7 +80,7 @@ class ANDE(Average):
     1727    0.09  0.11  0.11    0.7
     """
 
-    bounds = bounded(min_count=COUNT, subsumption=COUNT)
+    bounds = field_bounds(min_count=COUNT, subsumption=COUNT)
 
     class_var: Hashable
     features: tuple[Hashable, ...]
@@ -357,5 +357,5 @@ def ande(
     levels = None if schema is None else schema.select((*chosen, class_var)).levels
     settings = {"n": n, "features": None if features is None else chosen, "min_count": min_count}
     step = Step("ande", ande, settings | {"subsumption": subsumption, "weights": weights})
-    recipe = Recipe.of(class_var, step, schema)
+    recipe = Recipe.of_step(class_var, step, schema)
     return ANDE(class_var, chosen, levels, n, min_count, subsumption, weights, recipe=recipe)

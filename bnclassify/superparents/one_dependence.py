@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Array, Codes, Positions, blocks, log
-from ..base.immutable import PROBABILITY, bounded, cached_property, record
+from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..counts.contingency import Recoding, contingency_tables
 from ..counts.pairs import check_all_pairs, count_pairs
 from ..frames.dataset import Dataset
@@ -65,7 +65,7 @@ class AODE(Average):
     ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
     """
 
-    bounds = bounded(priors=PROBABILITY, superparents=PROBABILITY, children=PROBABILITY)
+    bounds = field_bounds(priors=PROBABILITY, superparents=PROBABILITY, children=PROBABILITY)
 
     class_var: Hashable
     features: tuple[Hashable, ...]
