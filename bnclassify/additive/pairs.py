@@ -29,7 +29,7 @@ from ..frames.opening import InFull
 from ..model.arguments import encode_for_model
 from ..model.model import Model
 from ..recipe.blend import number_of_cases, scores_by_folds
-from ..recipe.content_order import in_content_order, rows_as_cases
+from ..recipe.content_order import fractional_weights_as_cases, in_content_order
 from ..recipe.row_folds import split_rows_into_folds
 from ..scores.evaluate import scores_at
 from .effect_table import EffectTable, PairEffects, training_rows
@@ -155,7 +155,7 @@ def _grouped_training_rows(
     x: EffectTable, dataset: InFull, learned_from: Model
 ) -> tuple[_GroupedRows, list[Positions], Positions]:
     """Return training rows, the group of each value of each feature, and the fold of each row."""
-    raw = in_content_order(rows_as_cases(training_rows(learned_from, dataset)))
+    raw = in_content_order(fractional_weights_as_cases(training_rows(learned_from, dataset)))
     data = encode_for_model(x, raw, argument="dataset")
     placed = x.rows_to_score(data, "missing")
     weights = data.row_weights

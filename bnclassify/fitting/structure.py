@@ -29,7 +29,7 @@ from ..numbers.discretizer import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..recipe import default
 from ..recipe.codings import FineData, names_of_extra_codings
-from ..recipe.content_order import rows_as_cases, warn_of_copies
+from ..recipe.content_order import fractional_weights_as_cases, warn_of_copies
 from ..recipe.weighted import Weighted
 
 _MANY_CODES = 50
@@ -55,7 +55,7 @@ def learn_structure(
         return structure, learned_from
     data = read_training(dataset, (class_var,), _named_features(options), numeric=preparing.numeric)
     if preparing.is_default and isinstance(data, TrainingData):
-        data = rows_as_cases(data)
+        data = fractional_weights_as_cases(data)
     if isinstance(dataset, Frame):
         _warn_of_many_codes(
             dataset.frame, [name for name in data.features if name not in data.schema.numeric]
@@ -91,7 +91,7 @@ def _learn_raw(
     else:
         raw, seen = _read_raw(class_var, dataset, names, preparing)
         if preparing.is_default:
-            raw = rows_as_cases(raw)
+            raw = fractional_weights_as_cases(raw)
         labeled = raw.rows_with_known(class_var) if preparing.is_default else raw
         preparation = preparing.learn(labeled if len(labeled) else raw, class_var)
         data = _prepare_for_learner(

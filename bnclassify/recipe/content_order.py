@@ -285,7 +285,7 @@ def in_content_order(data: Data) -> Data:
     return data.take_rows(ContentHashes(data).order)
 
 
-def rows_as_cases(data: Data) -> Data:
+def fractional_weights_as_cases(data: Data) -> Data:
     """Return rows with fractional weights as one case each; others without groups unchanged.
 
     Whole weights are numbers of equal rows, each a case.

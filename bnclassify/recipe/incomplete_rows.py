@@ -66,9 +66,8 @@ def tree_factors(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[Factor,
     """Return the terms of the network of the first parents."""
     tree, short = keep_first_parents(structure, tables)
     pairs = zip(short, tree.families, strict=True)
-    return replace(
-        tree, cpts=tuple([table.cpt_of_family(family) for table, family in pairs])
-    ).factors
+    cpts = [table.cpt_of_family(family) for table, family in pairs]
+    return replace(tree, cpts=tuple(cpts)).score.factors
 
 
 def evenly_spread_positions(codings: Sequence[object]) -> list[int]:
