@@ -23,7 +23,7 @@ from ..base.immutable import cached_property
 from ..counts.contingency import Counts
 from ..network.priors import PseudoCounts
 from ..network.weighting import codes_without_implied, implied_values
-from ..recipe.prefix_tables import LeftOut
+from ..recipe.prefix_tables import LeftOutRows
 from ..scores.formulas import Choice, Mixture, Sum, Table, pad_for_missing
 from .cooccurrence import Cooccurrence
 from .look_up import LookUp, number_levels, spans_of
@@ -327,7 +327,7 @@ def _member_formula(x: Estimators, i: int) -> Sum:
     return Sum((*children, Table(i, (i,), pad_for_missing(joint, np.nan))), marginalizes=False)
 
 
-def left_out_log_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
+def left_out_log_joint(x: Estimators, codes: Codes, left_out: LeftOutRows) -> Array:
     """Return training rows' log joint, (rows, classes), each by all other rows."""
     result = np.empty((codes.shape[1], len(x.counts.classes)))
     for share in map(float, np.unique(left_out.shares)):
