@@ -166,7 +166,7 @@ def test_values_that_a_coding_joins_share_its_probability(name: str) -> None:
     before = log_sum_exp(np.stack([scores_at(formula, row) for formula in x.value_formulas]), axis=0)
     for i in range(len(x.features)):
         values, numbers, _ = _values_to_try(x, i)
-        rows = row.take(np.zeros(len(values), dtype=np.intp))
+        rows = row.subset(np.zeros(len(values), dtype=np.intp))
         rows.codes[i], rows.numbers[i][:] = values, numbers
         logs = _log_joint_of_values(x, rows, np.full(len(values), i))
         np.testing.assert_allclose(log_sum_exp(logs, axis=0), before[0], atol=1e-9)

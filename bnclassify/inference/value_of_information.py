@@ -152,7 +152,7 @@ def _outcomes_of_features(
     widest = max([len(codes) for codes, _, _ in values], default=1)
     for block in blocks(len(features), widest * len(row.codes)):
         owners = np.repeat(features[block], [len(codes) for codes, _, _ in values[block]])
-        rows = row.take(np.zeros(len(owners), dtype=np.intp))
+        rows = row.subset(np.zeros(len(owners), dtype=np.intp))
         codes, numbers = rows.codes.astype(np.intp), dict(rows.numbers)
         for feature, (own, points, _) in zip(features[block], values[block], strict=True):
             codes[feature, owners == feature] = own
@@ -200,7 +200,7 @@ def _log_joint_of_values(x: Model, rows: Rows, owners: Positions) -> Array:
     for formula in x.value_formulas:
         codings = dict[int, ArrayOf[Any]]()
         for one in sums_in(formula):
-            codings |= one.codings
+            codings |= one.codings_by_feature
         found = scores_at(formula, rows)
         if codings:
             found = found - np.log(_number_of_joined_values(codings, rows, owners))[:, None]
