@@ -26,7 +26,7 @@ from bnclassify.recipe.design_matrix import DesignMatrix
 from bnclassify.recipe.number_terms import GaussianTerm, fit_gaussian_terms, normal_scores, z_scores
 from bnclassify.recipe.prefix_tables import LeftOutRows, class_probabilities, feature_probabilities
 from bnclassify.recipe.refined import KNOWN_TERMS, Refined
-from bnclassify.scores.evaluate import values_at
+from bnclassify.scores.evaluate import term_values_at
 from bnclassify.scores.formulas import Slope, Student
 
 from .conftest import read_reference
@@ -454,7 +454,7 @@ def test_missing_numbers_have_no_gaussian_term_nor_slope() -> None:
     rows = model.rows_to_score(_encoded(model, frame.dropna().iloc[[0]].assign(distance=np.nan)))
     parts = dict.fromkeys(range(len(model.features)), 0.0)
     others = [term for term in model.sum_of_terms.terms if isinstance(term, Slope | Student)]
-    for owner, logs in values_at(replace(model.sum_of_terms, terms=tuple(others)), rows):
+    for owner, logs in term_values_at(replace(model.sum_of_terms, terms=tuple(others)), rows):
         parts[owner] += np.abs(logs).sum()
     assert parts[0] == 0
     assert parts[2] > 0

@@ -142,10 +142,10 @@ class FamilyTerm:
             self._sum_of_tables(self._tables_by_coding()) if self.parts[0][0] and is_small else None
         )
 
-    def at(self, codes: Codes) -> Array:
+    def entries_of_rows(self, codes: Codes) -> Array:
         """Return the values at rows, (rows or 1, classes or 1)."""
         if self._table_of_fine_codes is not None:
-            return self._table_of_fine_codes.at(codes)
+            return self._table_of_fine_codes.entries_of_rows(codes)
         if len(self.parts) == 1:
             [(codings, term)] = self.parts
             return term.logs_at(self._codes_in_coding(codings, codes) if codings else codes)
@@ -159,7 +159,7 @@ class FamilyTerm:
         return {v: codes[v] if coding is None else coding[codes[v]] for v, coding in pairs}
 
     @cached_property
-    def alone(self) -> Array:
+    def owner_entries(self) -> Array:
         """The log tables without feature parents, raised to the powers of those with parents."""
         codes = np.arange(self.cards[0])
         found = sum(
@@ -171,7 +171,7 @@ class FamilyTerm:
         logs = np.asarray(found)
         return np.concatenate([logs, np.zeros((1, logs.shape[1]))])
 
-    def written(self) -> tuple[Table, ...]:
+    def plain_terms(self) -> tuple[Table, ...]:
         """Return the tables of all discretizations, or their sum if it has fewer cells."""
         self.check()
         tables = self._tables_by_coding()
@@ -186,7 +186,7 @@ class FamilyTerm:
 
     @property
     def written_cells(self) -> int:
-        """The number of configurations in the tables of `written`."""
+        """The number of configurations in the tables of `plain_terms`."""
         sizes = [term.table.cards[self.owner < 0 :] for _, term in self.parts]
         return min(self.cells, sum(prod([card + 1 for card in cards]) for cards in sizes))
 

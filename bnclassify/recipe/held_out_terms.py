@@ -152,7 +152,9 @@ class HeldOutTerms:
             return self
         *evidence, prior = self.odds.by_depth[0]
         codes = self.terms.data.codes[:-1, self.rows]
-        kept, offset = self.fading.at(codes, prior.T, np.sum(evidence, axis=0).T)
+        kept, offset = self.fading.kept_share_and_added_scores(
+            codes, prior.T, np.sum(evidence, axis=0).T
+        )
         return replace(self, odds=self.odds.odds_times_rows(kept), kept=kept, offset=offset.T)
 
     def at_other_rows(self, rows: Positions, counts: Array) -> HeldOutTerms:
@@ -195,7 +197,7 @@ class HeldOutTerms:
         for name, columns in self.terms.design_by_term.items():
             own = columns[self.rows]
             if self.kept is not None:
-                gaps = self.fading.of_shifts(self.terms.data.codes[:-1, self.rows])
+                gaps = self.fading.weight_of_shifts(self.terms.data.codes[:-1, self.rows])
                 own = own.times_rows(gaps[:, 0] if name == "gaps" else self.kept)
             blocks.append(TermBlock(name, columns=own))
         return blocks

@@ -212,7 +212,9 @@ def fading_with_best_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fa
     classes, counts = data.codes[-1, copies], weights[copies]
 
     def loss(exponent: float) -> float:
-        kept, added = replace(fading, exponent=float(exponent)).at(codes, *rest)
+        kept, added = replace(fading, exponent=float(exponent)).kept_share_and_added_scores(
+            codes, *rest
+        )
         return -log_likelihood(
             odds_of_scores(kept[:, None] * terms + added + gaps), classes, counts
         )

@@ -21,9 +21,9 @@ from ..model.model import MISSING_RULE, Model, replace_unchecked
 from ..model.recipes import NO_JOINT
 from ..network.classifiers import BNC
 from ..scores.elimination import network_joint
-from ..scores.evaluate import scopes_in, values_at
+from ..scores.evaluate import term_values_at
 from ..scores.fading import Fading
-from ..scores.formulas import Blend, Formula, Sum, Table
+from ..scores.formulas import Blend, Formula, Sum, Table, scopes_of_terms
 from ..scores.rows import Rows
 from .codings import Coarsening
 from .family_terms import FamilyTerm, Power, family_terms
@@ -93,7 +93,7 @@ class LogLinear(BuiltOn):
         is_sum = (
             self.fitted
             and not self.depth
-            and all(len(scope) < 2 for scope in scopes_in(self.score) or ())
+            and all(len(scope) < 2 for scope in scopes_of_terms(self.score) or ())
         )
         form = {"form": "sum of one effect per feature"} if is_sum else {}
         return super().facts() | form | {MISSING_RULE: self._missing_rule}
@@ -153,13 +153,13 @@ class LogLinear(BuiltOn):
 
     def values_at(self, rows: Rows) -> Iterator[tuple[int, Array]]:
         """Yield the owner and values of each term of complete rows, (rows or 1, classes or 1)."""
-        return values_at(self.sum_of_terms, rows)
+        return term_values_at(self.sum_of_terms, rows)
 
     def scores_of_complete_rows(self, rows: Rows) -> Array:
         """Return the sums of the terms of complete rows, (rows, classes)."""
         total = np.zeros((len(rows), len(self.known_levels[-1])))
         for block in blocks(len(rows), most=BLOCK_ROWS):
-            for _, logs in self.values_at(rows.take(block)):
+            for _, logs in self.values_at(rows.subset(block)):
                 total[block] += logs
         return total
 
@@ -176,7 +176,7 @@ class LogLinear(BuiltOn):
         for i, shift in enumerate(self.gaps):
             if shift is not None:
                 total[codes[i] < 0] += shift
-        return total if self.fading is None else total * self.fading.of_shifts(codes)
+        return total if self.fading is None else total * self.fading.weight_of_shifts(codes)
 
     @property
     def gaps(self) -> tuple[Array | None, ...]:

@@ -14,7 +14,7 @@ from ..base.immutable import EMPTY, POWER, cached_property, field_bounds, record
 from ..model.model import Model, replace_unchecked, rows_with_numbers
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
-from ..scores.evaluate import values_at
+from ..scores.evaluate import term_values_at
 from ..scores.fading import Fading
 from ..scores.formulas import ScaledNumber, Sum, Table, Term
 from ..scores.rows import Rows
@@ -194,7 +194,7 @@ class Refined(LogLinear):
 
     def values_at(self, rows: Rows) -> Iterator[tuple[int, Array]]:
         yield from self.base.values_at(rows)
-        yield from values_at(self._additional_terms, rows)
+        yield from term_values_at(self._additional_terms, rows)
 
     @cached_property
     def sum_of_terms(self) -> Sum:
