@@ -1,15 +1,67 @@
-"""Parse pages as browsers do, and list what these would mend: python check_html.py FOLDER."""
+"""Parse pages as browsers do: list what these would mend, and links to what the site lacks.
 
+python check_html.py FOLDER
+"""
+
+from __future__ import annotations
+
+import re
 import sys
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from html5lib import HTMLParser
 
-errors = []
-for page in sorted(Path(sys.argv[1]).rglob("*.html")):
-    if "_modules" not in page.parts:  # sources of the package, which Sphinx writes itself
-        parser = HTMLParser()
-        parser.parse(page.read_text(encoding="utf-8"))
-        errors += [f"{page}:{line}: {code} {told}" for (line, _), code, told in parser.errors]
-print(*errors, f"{len(errors)} errors in the HTML of the site", sep="\n")
+LINKS = {"href", "src", "poster", "data", "action"}
+
+Page = tuple[set[str], set[str], list[str]]
+
+
+def parse(page: Path) -> Page:
+    """Return the anchors of a page, its links, and what browsers would mend."""
+    parser = HTMLParser(namespaceHTMLElements=False)
+    anchors, links = set(), set()
+    for element in parser.parse(page.read_text(encoding="utf-8")).iter():
+        for name, value in element.attrib.items():
+            if name == "id" or (name == "name" and element.tag == "a"):
+                anchors.add(value)
+            elif name.rpartition("}")[2] in LINKS:  # also {http://www.w3.org/1999/xlink}href
+                links.add(value)
+    mended = [f"{page}:{line}: {code} {told}" for (line, _), code, told in parser.errors]
+    return anchors, links, mended
+
+
+def skim(page: Path) -> Page:
+    """Return the anchors of a page with the source of a module, which Sphinx writes itself."""
+    return set(re.findall(r'\bid="([^"]*)"', page.read_text(encoding="utf-8"))), set(), []
+
+
+def leads_somewhere(page: Path, link: str, anchors: dict[Path, set[str]]) -> bool:
+    """Return whether a link has a target, if it is one within the site."""
+    address = urlsplit(link)
+    if address.scheme or address.netloc:
+        return True
+    target = (page.parent / unquote(address.path)).resolve() if address.path else page
+    anchor = unquote(address.fragment)
+    return target.is_file() and (not anchor or anchor in anchors.get(target, ()))
+
+
+folder = Path(sys.argv[1]).resolve()
+pages = {
+    page: skim(page) if "_modules" in page.parts else parse(page)
+    for page in sorted(folder.rglob("*.html"))
+}
+anchors = {page: found for page, (found, _, _) in pages.items()}
+links = {page: found for page, (_, found, _) in pages.items()}
+for sheet in folder.rglob("*.css"):
+    links[sheet] = set(re.findall(r"url\([\"']?([^\"')]+)", sheet.read_text(encoding="utf-8")))
+errors = [error for _, _, mended in pages.values() for error in mended]
+errors += [
+    f"{page}: {link} leads nowhere"
+    for page, found in links.items()
+    for link in sorted(found)
+    if not leads_somewhere(page, link, anchors)
+]
+count = sum(map(len, links.values()))
+print(*errors, f"{len(pages)} pages, {count} links, {len(errors)} errors", sep="\n")
 sys.exit(bool(errors))

@@ -87,11 +87,9 @@ class Whole:
             if self.least <= int(value) <= self.most:
                 return int(value)
             error = ValueError
-        bounds = (
-            f"from {self.least:,} to {self.most:,}"
-            if self.most < inf
-            else f"of at least {self.least:,}"
-        )
+        bounds = f"of at least {self.least:,}"
+        if self.most < inf:
+            bounds = f"from {self.least:,} to {self.most:,}"
         raise error(must_be(argument, f"a whole number {bounds}", value))
 
 
@@ -189,9 +187,7 @@ class Names:
     def check(self, argument: str, value: object) -> tuple[Hashable, ...]:
         """Return the names as a tuple, or raise an error."""
         names = tuple(ListOf("names", self.filled).check(argument, value))
-        if set(map(type, names)) != {str} and not all(
-            isinstance(name, Hashable) and name == name for name in names
-        ):
+        if not all(isinstance(name, Hashable) and name == name for name in names):
             raise TypeError(must_be(argument, "a list of names", value))
         if len(set(names)) < len(names):
             raise ValueError(must_be(argument, "a list of names that all differ", value))
@@ -254,11 +250,9 @@ def check_columns(
         raise
     if not chosen.issubset(existing):
         absent = [name for name in names if name not in existing]
-        found = (
-            f" in the data. {options_sentence(absent[0], options)}"
-            if existing
-            else "; the data have no columns."
-        )
+        found = "; the data have no columns."
+        if existing:
+            found = f" in the data. {options_sentence(absent[0], options)}"
         raise KeyError(f"{argument}: no column {listed(absent)}{found}")
     return chosen
 

@@ -70,12 +70,11 @@ def _join_components(
 def maximum_forest(weights: Array, keep: Mask, roots: Iterable[int]) -> list[int]:
     """Return the parents in the forest of maximum weight, -1 for roots; first tied edges win."""
     n = len(weights)
-    i, j = np.nonzero(np.triu(keep & _forest_candidates(np.where(keep, weights, _ABSENT)), 1))
-    order = descending_order(weights[i, j])
+    candidates: Mask = keep & _forest_candidates(np.where(keep, weights, _ABSENT))
+    ends = np.argwhere(np.triu(candidates, 1))
+    edges = ends[descending_order(weights[tuple(ends.T)])].tolist()
     neighbors: list[list[int]] = [[] for _ in range(n)]
-    for first, second in _join_components(
-        n, zip(i[order].tolist(), j[order].tolist(), strict=True)
-    )[0]:
+    for first, second in _join_components(n, edges)[0]:
         neighbors[first].append(second)
         neighbors[second].append(first)
     parent, seen = [-1] * n, [False] * n
@@ -190,12 +189,11 @@ def _expand_contracted_group(
     """Enter the last group at the vertex of minimum cost, and each group in it at its best arc."""
     within = {member: group for group, own in members.items() for member in own}
     groups = [[v] for v in range(n)]  # that each vertex is in, from the inside out
-    for of_vertex in groups:
+    price = np.zeros(n)
+    for vertex, of_vertex in enumerate(groups):
         while of_vertex[-1] in within:
+            price[vertex] += best[of_vertex[-1]][2]
             of_vertex.append(within[of_vertex[-1]])
-    price = np.array(
-        [sum(best[group][2] for group in of_vertex[:-1]) for of_vertex in groups], dtype=float
-    )
     parent = [-1] * n
     pending = [(n + len(members) - 1, -1, int(first_best(-price)))]
     while pending:
@@ -251,9 +249,8 @@ class ChangingDag:
             return
         ancestors = np.flatnonzero(self.reach[:, source])
         # A vertex reaches more than any of its descendants, so this order starts at the leaves.
-        for vertex in map(
-            int, ancestors[np.argsort(np.count_nonzero(self.reach[ancestors], axis=1))]
-        ):
+        n_reached = np.count_nonzero(self.reach[ancestors], axis=1)
+        for vertex in ancestors[np.argsort(n_reached)].tolist():
             self.reach[vertex] = self.reach[self.arcs[vertex]].any(axis=0)
             self.reach[vertex, vertex] = True
 

@@ -102,12 +102,10 @@ class Immutable:
                 make_read_only(tuple(value.values()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        values = [
-            getattr(self, field.name) for field in fields(self)
-        ]  # closed mappings cannot be pickled
-        return type(self), tuple(
-            [dict(v) if isinstance(v, MappingProxyType) else v for v in values]
-        )
+        values = [getattr(self, field.name) for field in fields(self)]
+        # Closed mappings cannot be pickled.
+        opened = [dict(v) if isinstance(v, MappingProxyType) else v for v in values]
+        return type(self), tuple(opened)
 
 
 @cache

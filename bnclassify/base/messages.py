@@ -34,26 +34,26 @@ _TOLD: set[tuple[str, str, int]] = set()
 _LONGEST_NAME = 200
 
 
-_MEANT: Mapping[str, str | tuple[str, ...]] = {
-    "naive_bayes": "nb",
-    "naivebayes": "nb",
-    "a2de": "ande",
-    "equal": "width",
-    "uniform": "width",
-    "frequency": "quantile",
-    "bits": "log2",
-    "nats": "log",
-    "ece": "calibration_error",
-    "proba": "prob",
-    "f1_score": "f1",
-    "n_splits": "k",
-    "cv": "folds",
-    "scoring": "metric",
-    "sample_weight": "weights",
-    "random_state": "rng",
+_MEANT: Mapping[str, tuple[str, ...]] = {
+    "naive_bayes": ("nb",),
+    "naivebayes": ("nb",),
+    "a2de": ("ande",),
+    "equal": ("width",),
+    "uniform": ("width",),
+    "frequency": ("quantile",),
+    "bits": ("log2",),
+    "nats": ("log",),
+    "ece": ("calibration_error",),
+    "proba": ("prob",),
+    "f1_score": ("f1",),
+    "n_splits": ("k",),
+    "cv": ("folds",),
+    "scoring": ("metric",),
+    "sample_weight": ("weights",),
+    "random_state": ("rng",),
     "seed": ("rng", "random_state"),
-    "alpha": "smooth",
-    "layouttype": "engine",
+    "alpha": ("smooth",),
+    "layouttype": ("engine",),
     "class_weight": ("prior", "costs"),
 }
 """Names of arguments and options in other libraries and in R, and their names in this package."""
@@ -120,19 +120,15 @@ def similar_names(name: object, candidates: Collection[Hashable]) -> list[Hashab
     # length.
     text = (name if isinstance(name, str) else shown(name))[:_LONGEST_NAME].casefold()
     by_text = {str(candidate)[:_LONGEST_NAME].casefold(): candidate for candidate in candidates}
-    longer = [key for key in by_text if len(text) > 1 and key.startswith(text)]
-    meant = _MEANT.get(text, ())
-    longer = longer or [
-        one for one in ([meant] if isinstance(meant, str) else meant) if one in by_text
-    ]
-    close = (
-        [text]
-        if text in by_text
+    found = (
+        [text] * (text in by_text)
+        or [key for key in by_text if len(text) > 1 and key.startswith(text)]
+        or [key for key in _MEANT.get(text, ()) if key in by_text]
         # 0.65: smallest similarity of a suggestion; at .6, 'equal' would suggest 'quantile'
-        else longer or get_close_matches(text, by_text, n=1, cutoff=0.65)
+        or get_close_matches(text, by_text, n=1, cutoff=0.65)
+        or [key for key in by_text if len(key) > 2 and text.endswith(key)]
     )
-    parts = [key for key in by_text if len(key) > 2 and text.endswith(key)]
-    return [by_text[key] for key in (close or parts)[:3]]
+    return [by_text[key] for key in found[:3]]
 
 
 def did_you_mean(name: object, candidates: Collection[Hashable]) -> str:
@@ -251,15 +247,11 @@ def warn(message: str) -> None:
         if not (is_tool or frame.f_code.co_filename.startswith(_OURS)):
             break
         level, frame, from_tool = level + 1, frame.f_back, from_tool or is_tool
-    subject = re.sub(r"\d[\d,]*", "#", message).partition(",")[
-        0
-    ]  # without parts that differ by fold
+    # The subject is the message without parts that differ by fold.
+    subject = re.sub(r"\d[\d,]*", "#", message).partition(",")[0]
     place = subject, frame.f_code.co_filename, frame.f_lineno
-    if (
-        from_tool
-        and place in _TOLD
-        and _warning_action(message, frame) in ("default", "module", "once")
-    ):
+    is_told = from_tool and place in _TOLD
+    if is_told and _warning_action(message, frame) in ("default", "module", "once"):
         return
     warnings.warn(message, UserWarning, stacklevel=level)
     if from_tool:

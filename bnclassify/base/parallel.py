@@ -19,6 +19,7 @@ from concurrent.futures import (
 )
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from functools import partial
 from typing import Any, TypeVar
 
 from .arrays import one_thread
@@ -84,10 +85,11 @@ def number_of_jobs() -> int:
     n = _N_JOBS.get() or 1
     if multiprocessing.current_process().daemon:
         return 1
-    cores = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
-    return n if n > 0 else max(1, cores + 1 + n)
+    if n > 0:
+        return n
+    has_affinity = hasattr(os, "sched_getaffinity")
+    cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+    return max(1, cores + 1 + n)
 
 
 def _start_pool(
@@ -97,9 +99,8 @@ def _start_pool(
     pool: Executor
     if sys.platform != "linux":
         pool = ThreadPoolExecutor(n)
-        return pool, [
-            pool.submit(copy_context().run, _run_in_worker, function, task) for task in todo
-        ]
+        run = [partial(copy_context().run, _run_in_worker, function, task) for task in todo]
+        return pool, list(map(pool.submit, run))
     context = multiprocessing.get_context("fork")
     pool = ProcessPoolExecutor(n, context, initializer=_keep_in_fork, initargs=(function, todo))
     return pool, [pool.submit(_run_inherited_task, i) for i in range(len(todo))]

@@ -7,7 +7,6 @@ observed. Counts of different rows add up.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from functools import partial
 from math import prod
 from typing import Any, NamedTuple
 
@@ -57,33 +56,28 @@ def count_families(data: Countable, families: Sequence[Sequence[int]]) -> Stacke
 def count_families_by_shape(
     data: Countable, families: Sequence[Sequence[int]]
 ) -> Iterator[tuple[list[int], Array]]:
-    """Count families, and yield groups with equal positions of levels, with their positions."""
-    alike: dict[tuple[int, ...], list[int]] = {}
+    """Count families, and yield the positions of those with equal levels, with their tables."""
     cards = data.cards
+    by_shape: dict[tuple[int, ...], list[int]] = {}
     for position, family in enumerate(families):
-        alike.setdefault(tuple(map(cards.__getitem__, family)), []).append(position)
-    groups = [[families[position] for position in group] for group in alike.values()]
-    if alike:
-        largest = max(alike, key=prod)
-        check_number_of_cells(data, families[alike[largest][0]], prod(largest), "use fewer parents")
+        by_shape.setdefault(tuple(map(cards.__getitem__, family)), []).append(position)
+    if by_shape:
+        largest = max(by_shape, key=prod)
+        columns = families[by_shape[largest][0]]
+        check_number_of_cells(data, columns, prod(largest), "use fewer parents")
     counted = data.counts_of_source(families)
     if counted is not None:
-        yield from (
-            (positions, np.stack([counted[n] for n in positions])) for positions in alike.values()
-        )
+        for positions in by_shape.values():
+            yield positions, np.stack([counted[position] for position in positions])
         return
-    yield from zip(
-        alike.values(), data.sum_over_parts(partial(_tables_of_groups, groups)), strict=True
-    )
+    groups = [[families[position] for position in positions] for positions in by_shape.values()]
+    tables = data.sum_over_parts(lambda rows: [_count_group(rows, group) for group in groups])
+    yield from zip(by_shape.values(), tables, strict=True)
 
 
-def _tables_of_groups(groups: Sequence[Sequence[Sequence[int]]], data: Dataset) -> list[Array]:
-    return [_tables_of_group(data, group) for group in groups]
-
-
-def _tables_of_group(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
-    cards = data.cards
-    shape = tuple([cards[column] for column in families[0]])
+def _count_group(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
+    """Count families with equal numbers of levels, block by block."""
+    shape = tuple([data.cards[column] for column in families[0]])
     cells = prod(shape)
     members = np.array(families, dtype=np.intp).T
     counts = np.empty((len(families), cells))
@@ -145,28 +139,32 @@ def count_extended_families(
     others: Sequence[Family] = (),
 ) -> tuple[list[Array], list[Array]]:
     """Count others, and families with each level of columns, (levels…, column levels), at once."""
-    further = [tuple(dict.fromkeys((*family, column))) for family in families for column in columns]
-    members = {
-        frozenset(family): family for family in (*others, *further)
-    }  # each set is counted once
-    counted = count_families(data, list(members.values()))
-    tables: dict[frozenset[int], Array] = dict(zip(members, counted, strict=True))
+    extended = [(*family, column) for family in families for column in columns]
+    # Each set of variables is counted once, in the order of the first family that has these.
+    orders: dict[frozenset[int], Family] = {}
+    for family in (*others, *extended):
+        orders.setdefault(frozenset(family), tuple(dict.fromkeys(family)))
+    counted = count_families(data, list(orders.values()))
+    tables: dict[frozenset[int], Array] = dict(zip(orders, counted, strict=True))
 
-    def table(*family: int) -> Array:
-        order = members[frozenset(family)]
+    def counts_of(*family: int) -> Array:
+        order = orders[frozenset(family)]
         return tables[frozenset(family)].transpose([order.index(column) for column in family])
 
-    def beside(family: Family, column: int) -> Array:
+    def counts_with_column(family: Family, column: int) -> Array:
         if column not in family:
-            return table(*family, column)
+            return counts_of(*family, column)
+        # A row has the level of the column that it has in the family: the counts are diagonal.
         card = data.cards[column]
-        own = np.eye(card, dtype=bool).reshape(*[card if v == column else 1 for v in family], card)
-        return np.asarray(table(*family)[..., None] * own)
+        is_own = np.eye(card, dtype=bool)
+        axes = [card if member == column else 1 for member in family]
+        return np.asarray(counts_of(*family)[..., None] * is_own.reshape(*axes, card))
 
-    extended = [
-        np.concatenate([beside(f, column) for column in columns], axis=-1) for f in families
+    with_columns = [
+        np.concatenate([counts_with_column(family, column) for column in columns], axis=-1)
+        for family in families
     ]
-    return [table(*family) for family in others], extended
+    return [counts_of(*family) for family in others], with_columns
 
 
 def check_table_size(data: Countable, family: Sequence[int]) -> None:

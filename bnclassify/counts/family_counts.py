@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import pairwise
 from math import prod
 from typing import Any, cast
 
@@ -46,7 +45,8 @@ def number_family_states(
     n = prod(cards)
     if not numbered or n <= max(len(data), _FEW_CONFIGURATIONS):
         return flat_index(codes, [card, *cards]).astype(np.intp), (card, n)
-    n, configurations = 1, cast("Codes", np.zeros(len(data), dtype=np.int8))
+    configurations: Codes = np.zeros(len(data), dtype=np.int8)
+    n = 1
     for parent, own in zip(cards, codes[1:], strict=True):
         configurations = flat_index([configurations, own], [n, parent])
         n *= parent
@@ -82,20 +82,19 @@ class FamilyCounts:
             self._count_in_one_pass(families, tables)
             return
         every, self._extended = range(len(self.cards)), {}
-        if 2 * len(families) <= len(every):
-            return
-        alike = Counter(tuple(parents) for _, *parents in families)
+        n_children = Counter(tuple(parents) for _, *parents in families)
         most = _KEPT_CELLS // int(self.cards.sum()) ** 2  # configurations of the parents
-        wanted = [
-            given
-            for given, n in alike.items()
-            if 2 * n > len(every) and len(given) < 2 and self.cards[list(given)].prod() <= most
+        frequent = [
+            parents
+            for parents, n in n_children.items()
+            if 2 * n > len(every) and len(parents) < 2 and self.cards[list(parents)].prod() <= most
         ]
-        for given in wanted if wanted and products_are_faster(self.data, every) else ():
-            tables = pair_tables(self.data, every, *(given or (None,)))
-            ends = np.cumsum([0, *self.cards])
-            own = {(v, *given): tables[slice(*at)] for v, at in enumerate(pairwise(ends.tolist()))}
-            self._extended.update(own)
+        if not frequent or not products_are_faster(self.data, every):
+            return
+        for parents in frequent:
+            tables = pair_tables(self.data, every, *(parents or (None,)))
+            for v, start in enumerate(self._starts):
+                self._extended[v, *parents] = tables[start : start + self.data.cards[v]]
 
     def _count_in_one_pass(
         self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]]
@@ -105,21 +104,18 @@ class FamilyCounts:
         alone = [tuple(family) for family in tables if tuple(family) not in self._tables]
         if not wanted and not alone:
             return
+        every = range(len(self.cards))
         for family in wanted:
             cells = prod(self.cards[list(family)].tolist()) * int(self.cards.sum())
-            check_number_of_cells(self.data, range(len(self.cards)), cells, "set max_parents")
+            check_number_of_cells(self.data, every, cells, "set max_parents")
         for family in alone:
             check_table_size(self.data, family)
-        counted, extended = count_extended_families(
-            self.data, wanted, range(len(self.cards)), alone
-        )
-        self._tables = {
-            f: table.reshape(len(table), -1) for f, table in zip(alone, counted, strict=True)
-        }
-        self._extended = {
-            f: table.reshape(len(table), -1, table.shape[-1])
-            for f, table in zip(wanted, extended, strict=True)
-        }
+        counted, extended = count_extended_families(self.data, wanted, every, alone)
+        self._tables, self._extended = {}, {}
+        for family, table in zip(alone, counted, strict=True):
+            self._tables[family] = table.reshape(len(table), -1)
+        for family, table in zip(wanted, extended, strict=True):
+            self._extended[family] = table.reshape(len(table), -1, table.shape[-1])
 
     def count_family(self, family: Sequence[int]) -> Counts:
         """Count a family: (levels of the variable, configurations) array."""
@@ -160,19 +156,18 @@ class FamilyCounts:
         )
         # 2**22: number of counts up to which products are faster
         if self._keeps_levels and cells * int(self.cards.sum()) <= 2**22:
-            counts = self._add_states(family, state, cells)
+            counts = self._count_levels_by_state(family, state, cells)
             yield slice(0, len(self.cards)), counts.reshape(*shape, -1)
             return
         largest = max(len(self.data), cells * int(self.cards[widest]))
         for columns in blocks(len(self.cards), largest):
             cards, codes = self.cards[columns], self._rows.codes[columns]
             n_levels = int(cards.sum())
-            index: Positions = (
-                state * n_levels + (np.cumsum(cards) - cards)[:, None] + codes
-            ).ravel()
-            weights = (
-                None if self._rows.weights is None else np.tile(self._rows.weights, len(cards))
-            )
+            # The levels of the columns are numbered consecutively, within each state.
+            starts = np.cumsum(cards) - cards
+            index: Positions = (state * n_levels + starts[:, None] + codes).ravel()
+            weights = self._rows.weights
+            weights = None if weights is None else np.tile(weights, len(cards))
             if not self.is_complete:
                 known: Mask = ((codes >= 0) & self._rows_observed_in(family)).ravel()
                 index, weights = index[known], weights_at(weights, known)
@@ -207,29 +202,28 @@ class FamilyCounts:
         return joint
 
     @cached_property
-    def _has_level(self) -> ArrayOf[np.uint8]:
-        """Which level each row has, (rows, levels)."""
+    def _is_level(self) -> ArrayOf[np.uint8]:
+        """Which level each row has, as zeros and ones, (rows, levels)."""
         result = np.empty((len(self.data), int(self.cards.sum())), dtype=np.uint8)
         for rows in blocks(len(result), most=_SHORT_ROWS):
             some = np.arange(rows.start, rows.stop)
             result[rows] = levels_of_rows(self._rows, range(len(self.cards)), some).T
         return result
 
-    def _add_states(self, family: Sequence[int], state: Positions, cells: int) -> Counts:
+    def _count_levels_by_state(self, family: Sequence[int], state: Positions, cells: int) -> Counts:
         """Add up the levels of the known rows of each state, by sparse products of few rows."""
         from scipy.sparse import csc_array  # slow to import
 
-        given, n_rows, has_level = self._rows.weights, len(state), self._has_level
+        given, n_rows, is_level = self._rows.weights, len(state), self._is_level
         weights: ArrayOf[Any] = np.ones(n_rows, dtype=np.uint16) if given is None else given
         if not self.is_complete:
             weights = weights * self._rows_observed_in(family)
         states = state.astype(np.int32)
         rows_at = np.arange(min(n_rows, _SHORT_ROWS) + 1, dtype=np.int32)
-        total: Counts = np.zeros(
-            (cells, has_level.shape[1]), np.intp if given is None else np.float64
-        )
+        count_type = np.intp if given is None else np.float64
+        total: Counts = np.zeros((cells, is_level.shape[1]), count_type)
         for rows in blocks(n_rows, most=_SHORT_ROWS):
             n: int = rows.stop - rows.start
             of_state = csc_array((weights[rows], states[rows], rows_at[: n + 1]), shape=(cells, n))
-            total += of_state @ has_level[rows]
+            total += of_state @ is_level[rows]
         return total

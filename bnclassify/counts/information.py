@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import accumulate
 from math import inf, lgamma, prod
 from math import log as ln
@@ -33,16 +32,12 @@ def informations_of_numbers(
     """Return the information of (number, coded column) pairs under Gaussian models, and rows."""
     if not pairs:
         return []
-    families = [(number, (column, *condition)) for number, column in pairs]
-    return list(
-        map(_information_of_normals, data.sum_over_parts(partial(_moments_of_families, families)))
+    moments = data.sum_over_parts(
+        lambda rows: [
+            moments_by_configuration(rows, number, (column, *condition)) for number, column in pairs
+        ]
     )
-
-
-def _moments_of_families(
-    families: Sequence[tuple[int, Sequence[int]]], data: Dataset
-) -> list[Moments]:
-    return [moments_by_configuration(data, number, columns) for number, columns in families]
+    return list(map(_information_of_normals, moments))
 
 
 def _information_of_normals(cells: Moments) -> tuple[float, float]:
@@ -62,46 +57,34 @@ def information_of_two_numbers(
     data: Countable, x: int, y: int, condition: Sequence[int] = ()
 ) -> tuple[float, float]:
     """Return −½ Σ_z P(z) ln(1 − ρ²_z) of two numbers, normal given coded columns, and the rows."""
-    first, second = data.sum_over_parts(partial(_moments_of_two, x, y, condition))
-    products = data.sum_over_parts(
-        partial(_weighted_cross_products, x, y, condition, first.mean, second.mean)
-    )
-    products = products - first.n * first.rest * second.rest
-    squares = np.where(
-        (first.variance > 0) & (second.variance > 0), first.squares * second.squares, 0.0
-    )
+    shape = [data.cards[column] for column in condition]
+
+    def both_observed(rows: Dataset) -> list[Observed]:
+        missing = np.isnan(numbers_of_column(rows, x)) | np.isnan(numbers_of_column(rows, y))
+        known = rows.take_rows(~missing)
+        return [observed_numbers(known, column, condition) for column in (x, y)]
+
+    def moments_of_both(rows: Dataset) -> list[Moments]:
+        return [moments_of(observed, shape) for observed in both_observed(rows)]
+
+    first, second = data.sum_over_parts(moments_of_both)
+
+    def cross_products(rows: Dataset) -> ArrayOf[Any]:
+        """Return Σ w (x − mean) (y − mean) per configuration."""
+        (values, cells, weights), (others, *_) = both_observed(rows)
+        products = values - first.mean.ravel()[cells]
+        products *= others - second.mean.ravel()[cells]
+        weighted = products if weights is None else weights * products
+        return np.bincount(cells, weighted, prod(shape)).reshape(shape)
+
+    products = data.sum_over_parts(cross_products) - first.n * first.rest * second.rest
+    varies: Mask = (first.variance > 0) & (second.variance > 0)
+    squares = np.where(varies, first.squares * second.squares, 0.0)
     share = np.divide(products**2, squares, out=np.zeros(np.shape(squares)), where=squares > 0)
     n = float(first.n.sum())
     with np.errstate(divide="ignore"):
         logs: Array = np.log1p(-np.minimum(share, 1.0))
     return (-0.5 * float((first.n * logs)[first.n > 0].sum()) / n if n else 0.0), n
-
-
-def _both_known(
-    data: Dataset, x: int, y: int, condition: Sequence[int]
-) -> tuple[Observed, Observed]:
-    """Return the values of two numbers in the rows in which both are observed."""
-    rows = data.take_rows(
-        ~(np.isnan(numbers_of_column(data, x)) | np.isnan(numbers_of_column(data, y)))
-    )
-    return observed_numbers(rows, x, condition), observed_numbers(rows, y, condition)
-
-
-def _moments_of_two(x: int, y: int, condition: Sequence[int], data: Dataset) -> list[Moments]:
-    shape = [data.cards[column] for column in condition]
-    return [moments_of(rows, shape) for rows in _both_known(data, x, y, condition)]
-
-
-def _weighted_cross_products(
-    x: int, y: int, condition: Sequence[int], x_mean: Array, y_mean: Array, data: Dataset
-) -> ArrayOf[Any]:
-    """Return Σ w (x − mean) (y − mean) per configuration."""
-    first, second = _both_known(data, x, y, condition)
-    products = (first.values - x_mean.ravel()[first.cells]) * (
-        second.values - y_mean.ravel()[second.cells]
-    )
-    weighted = products if first.weights is None else first.weights * products
-    return np.bincount(first.cells, weighted, x_mean.size).reshape(x_mean.shape)
 
 
 def _entropy_sum(
@@ -149,11 +132,14 @@ def _information_of_rows(data: Countable, columns: Sequence[int]) -> tuple[float
 
 def _table_informations(tables: ArrayOf[Any]) -> list[tuple[float, float]]:
     """Return the information of x, y given the others, and rows, by tables (families, x, y, …)."""
-    margins: list[ArrayOf[Any]] = [tables, *(tables.sum(axis=axis) for axis in (1, 2, (1, 2)))]
+    # Σ n ln n over the cells, and over those of the tables without x, without y and without both
+    given: ArrayOf[Any] = tables.sum(axis=(1, 2))
+    margins: list[ArrayOf[Any]] = [tables, tables.sum(axis=1), tables.sum(axis=2), given]
     sums: list[Array] = [xlogx(margin).reshape(len(tables), -1).sum(axis=1) for margin in margins]
-    cells, x, y, both = sums
-    n: Array = margins[3].reshape(len(tables), -1).sum(axis=1, dtype=np.float64)
-    per_row: Array = np.maximum(cells - x - y + both, 0.0) / np.where(n > 0, n, 1.0)
+    cells, without_x, without_y, without_both = sums
+    n: Array = given.reshape(len(tables), -1).sum(axis=1, dtype=np.float64)
+    gain: Array = cells - without_x - without_y + without_both
+    per_row: Array = np.maximum(gain, 0.0) / np.where(n > 0, n, 1.0)
     return list(zip(per_row.tolist(), n.tolist(), strict=True))
 
 
@@ -162,15 +148,13 @@ def pair_informations(
 ) -> Iterator[tuple[float, float]]:
     """Yield the mutual information of pairs, with at most one number, and the number of rows."""
     numeric = [pair for pair in pairs if not all(data.cards[column] for column in pair)]
-    by_number = [(x, y) if data.cards[y] else (y, x) for x, y in numeric]
-    of_numbers = dict(
-        zip(numeric, informations_of_numbers(data, by_number, condition), strict=True)
-    )
-    of_others = _informations_of_tables(
-        data, [pair for pair in pairs if pair not in of_numbers], condition
-    )
+    number_first = [(x, y) if data.cards[y] else (y, x) for x, y in numeric]
+    found = informations_of_numbers(data, number_first, condition)
+    of_numbers = dict(zip(numeric, found, strict=True))
+    coded = [pair for pair in pairs if pair not in of_numbers]
+    of_coded = _informations_of_tables(data, coded, condition)
     for pair in pairs:
-        yield of_numbers[pair] if pair in of_numbers else next(of_others)
+        yield of_numbers[pair] if pair in of_numbers else next(of_coded)
 
 
 def _informations_of_tables(
@@ -181,9 +165,8 @@ def _informations_of_tables(
     cells = [prod([data.cards[column] for column in family]) for family in families]
     # 16: with more cells of a table, the values that occur in rows are counted
     most = inf if data.in_parts else max(2**15, 16 * len(data))
-    by_table = _informations_in_batches(
-        data, [f for f, n in zip(families, cells, strict=True) if n <= most]
-    )
+    small = [family for family, n in zip(families, cells, strict=True) if n <= most]
+    by_table = _informations_in_batches(data, small)
     for family, n in zip(families, cells, strict=True):
         yield _information_of_rows(data, family) if n > most else next(by_table)
 
@@ -205,10 +188,12 @@ def _informations_in_batches(
 
 def _g_statistic(tables: Array) -> Array:
     """Return 2 Σ n ln(n / e) of the tables in the last two axes."""
-    parts = [tables, tables.sum(axis=-1), tables.sum(axis=-2), tables.sum(axis=(-2, -1))]
-    both, rows, columns, total = map(xlogx, parts)
-    half: Array = both.sum(axis=(-2, -1)) - rows.sum(axis=-1) - columns.sum(axis=-1) + total
-    return np.maximum(2 * half, np.zeros(()))
+    # Σ n ln(n / e) is Σ n ln n of the cells − of the rows − of the columns + n ln n of all.
+    cells: Array = xlogx(tables).sum(axis=(-2, -1))
+    rows: Array = xlogx(tables.sum(axis=-1)).sum(axis=-1)
+    columns: Array = xlogx(tables.sum(axis=-2)).sum(axis=-1)
+    total = xlogx(tables.sum(axis=(-2, -1)))
+    return np.maximum(2 * (cells - rows - columns + total), 0.0)
 
 
 def _chi_square_statistic(tables: Array) -> Array:

@@ -89,13 +89,10 @@ def observed_numbers(data: Dataset, number: int, condition: Sequence[int]) -> Ob
         )
     if data.weights is not None:
         known &= data.weights > 0
-    cards = [data.cards[column] for column in condition]
-    observed = [code[known] for code in codes]
-    cells = (
-        flat_index(observed, cards).astype(np.intp)
-        if codes
-        else np.zeros(known.sum(), dtype=np.intp)
-    )
+    cells: Positions = np.zeros(np.count_nonzero(known), dtype=np.intp)
+    if codes:
+        cards = [data.cards[column] for column in condition]
+        cells = flat_index([code[known] for code in codes], cards).astype(np.intp)
     return Observed(values[known], cells, weights_at(data.weights, known))
 
 
@@ -126,6 +123,5 @@ def moments_of(rows: Observed, shape: Sequence[int]) -> Moments:
 
 def moments_by_configuration(data: Dataset, number: int, condition: Sequence[int]) -> Moments:
     """Return the moments of a number per configuration of coded columns, an axis for each."""
-    return moments_of(
-        observed_numbers(data, number, condition), [data.cards[column] for column in condition]
-    )
+    shape = [data.cards[column] for column in condition]
+    return moments_of(observed_numbers(data, number, condition), shape)

@@ -23,9 +23,8 @@ _FEW_LEVELS = 8  # average number of levels up to which products are faster
 def products_are_faster(data: Countable, columns: Sequence[int]) -> bool:
     """Whether columns have so few levels that products of matrices count fastest."""
     cards = [data.cards[column] for column in columns]
-    return (
-        all(cards) and sum(cards) <= _FEW_LEVELS * len(cards) and data.counts_of_source([]) is None
-    )
+    are_few = all(cards) and sum(cards) <= _FEW_LEVELS * len(cards)
+    return are_few and data.counts_of_source([]) is None
 
 
 def count_pairs(data: Countable, owners: Positions | slice = slice(None)) -> ArrayOf[Any]:
@@ -48,10 +47,9 @@ def pair_tables(
     if products_are_faster(data, columns):
         return data.sum_over_parts(partial(_multiply_levels, columns, given, owners))
     families = [(column,) if given is None else (column, given) for column in columns]
-    tables = count_extended_families(data, families, columns)[1]
-    return np.concatenate([table.reshape(len(table), -1, table.shape[-1]) for table in tables])[
-        owners
-    ]
+    _, tables = count_extended_families(data, families, columns)
+    counts = np.concatenate([table.reshape(len(table), -1, table.shape[-1]) for table in tables])
+    return counts[owners]
 
 
 def _multiply_levels(
@@ -117,14 +115,10 @@ def pair_statistics(
     if products_are_faster(data, features):
         return _pair_statistics_by_products(data, features, class_column)
     n = len(features)
-    information, rows = np.zeros((n, n)), np.zeros((n, n))
+    information, rows = np.zeros((2, n, n))
     condition = () if class_column is None else (class_column,)
-    pairs = [
-        (i, j)
-        for i in range(n)
-        for j in range(i)
-        if data.cards[features[i]] or data.cards[features[j]]
-    ]
+    has_levels = [data.cards[feature] > 0 for feature in features]
+    pairs = [(i, j) for i in range(n) for j in range(i) if has_levels[i] or has_levels[j]]
     values = pair_informations(data, [(features[i], features[j]) for i, j in pairs], condition)
     for (i, j), (value, count) in zip(pairs, values, strict=True):
         information[i, j] = information[j, i] = value
@@ -143,9 +137,8 @@ def _pair_statistics_by_products(
     given = [] if class_column is None else [class_column]
     n_log_n = xlogx if data.is_weighted else n_log_n_lookup(data.size)
     is_complete = not data.incomplete[[*features, *given]].any()
-    cells = int(starts[-1] * np.diff(starts).max(initial=0)) * prod(
-        [data.cards[column] for column in given]
-    )
+    n_classes = prod([data.cards[column] for column in given])
+    cells = int(starts[-1] * np.diff(starts).max(initial=0)) * n_classes
     sums, rows = np.zeros((2, n, n))
     # 2**24: number of cells of tables of pairs of levels that are counted at once
     for block in blocks(n, cells, 2**24):
@@ -181,9 +174,8 @@ def _information_sums(
     # + 2 ln 2, of the rows 4 ln 4 + 2 ln 2, of the columns 3 ln 3 + 3 ln 3, and of all 6 ln 6. So
     # N·I, which is cells − rows − columns + all, is 6 ln 6 − 4 ln 4 − 3 ln 3.
     n: ArrayOf[Any] = np.add.reduceat(of_others, others[:-1], axis=2)
-    both: Array = np.add.reduceat(
-        np.add.reduceat(n_log_n(tables), others[:-1], axis=2), own[:-1], axis=0
-    )
+    by_other: Array = np.add.reduceat(n_log_n(tables), others[:-1], axis=2)
+    both: Array = np.add.reduceat(by_other, own[:-1], axis=0)
     both -= np.add.reduceat(n_log_n(of_others), others[:-1], axis=2)
     both -= np.add.reduceat(n_log_n(of_owners), own[:-1], axis=0)
     return (both + n_log_n(n)).sum(axis=1), n.sum(axis=1)

@@ -70,11 +70,9 @@ class BIFReader:
     """A text, the position up to which it is read, and the labels of the variables read."""
 
     def __init__(self, text: str, source: str) -> None:
-        self.source = source
-        self.text = text
-        self.text = re.sub(
-            r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|(/\*)', self._comment_as_spaces, text, flags=re.DOTALL
-        )
+        self.source, self.text = source, text  # which errors of comments show
+        quoted_or_comment = r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|(/\*)'
+        self.text = re.sub(quoted_or_comment, self._comment_as_spaces, text, flags=re.DOTALL)
         self.position = 0
         self.variables: Variables = {}
 
@@ -96,10 +94,8 @@ class BIFReader:
         tables = []  # possibly before their variables
         while self.position < len(self.text):
             start = self.position
-            if (
-                self._read_pattern(r"(variable|probability)\b", "variable or probability")[1]
-                == "probability"
-            ):
+            word = self._read_pattern(r"(variable|probability)\b", "variable or probability")[1]
+            if word == "probability":
                 header = self._read_pattern(r"\(([^{};]*)\)\s*\{", "( NAME | PARENT, ... ) {")[1]
                 tables.append((start, header, self.position))
                 self._read_pattern(_BODY, "}")
@@ -113,7 +109,8 @@ class BIFReader:
                 self._raise_at_line(
                     f"the probabilities of {shown(family[0])} are given twice.", start
                 )
-            cells = add_cells(cells, family, self.variables, partial(self._raise_at_line, at=start))
+            fail = partial(self._raise_at_line, at=start)
+            cells = add_cells(cells, family, self.variables, fail)
             families[family[0]] = family, self._read_table(family, start)
         return families
 
@@ -139,10 +136,8 @@ class BIFReader:
         """Read text that matches a pattern, and the space after it."""
         match = re.compile(rf"(?:{pattern})\s*").match(self.text, self.position)
         if match is None:
-            found = (
-                self.text[self.position : self.position + 40].split("\n")[0]
-                or "the end of the file"
-            )
+            line = self.text[self.position : self.position + 40].split("\n")[0]
+            found = line or "the end of the file"
             self._raise_at_line(f"must be {expected}; got {shown(found)}.")
         self.position = match.end()
         return match
@@ -189,9 +184,8 @@ class BIFReader:
             header, lambda names: bool(names) and self.variables.keys() >= set(names)
         )
         if family is None:
-            unknown = [
-                name for name in next(_readings_of_list(header)) if name not in self.variables
-            ]
+            names = next(_readings_of_list(header))
+            unknown = [name for name in names if name not in self.variables]
             strange = (unknown or [header.strip()])[0]
             advice = options_sentence(strange, self.variables)
             self._raise_at_line(f"must be declared variables; got {shown(strange)}. {advice}", at)
@@ -213,32 +207,30 @@ class BIFReader:
                 "(LABEL, ...) NUMBER, ...; or table NUMBER, ...; or default NUMBER, "
                 "...; or property or }",
             )
-            kind, configuration = match[1], match[2]
-            numbers = self._numbers_in_text(
-                match[3], prod(shape) if kind == "table" else shape[0], at
-            )
-            if kind == "default":
+            word, configuration = match[1], match[2]
+            expected = prod(shape) if word == "table" else shape[0]
+            numbers = self._numbers_in_text(match[3], expected, at)
+            if word == "default":
                 default = numbers
+            elif word == "table":
+                self._fill_once(rows, slice(None), numbers, f"of {shown(family[0])}", at)
             else:
-                whole = kind == "table"
-                place = (
-                    slice(None)
-                    if whole
-                    else self._row_of_configuration(configuration, family, labels[1:], at)
-                )
-                if not np.isnan(rows[place]).all():
-                    given = (
-                        f"of {shown(family[0])}"
-                        if whole
-                        else f"for ({shorten_text(configuration.strip())})"
-                    )
-                    self._raise_at_line(f"the probabilities {given} are given twice.", at)
-                rows[place] = np.reshape(numbers, (shape[0], -1)).T
+                row = self._row_of_configuration(configuration, family, labels[1:], at)
+                which = f"for ({shorten_text(configuration.strip())})"
+                self._fill_once(rows, row, numbers, which, at)
             self._skip_properties()
         if default is not None:
             rows[np.isnan(rows[:, 0])] = default
         normalize_distributions(rows, family, labels, partial(self._raise_at_line, at=start))
         return rows.T.reshape(shape)
+
+    def _fill_once(
+        self, rows: Array, place: int | slice, numbers: list[float], what: str, at: int
+    ) -> None:
+        """Write numbers, by label and then by configuration, in rows that are not filled yet."""
+        if not np.isnan(rows[place]).all():
+            self._raise_at_line(f"the probabilities {what} are given twice.", at)
+        rows[place] = np.reshape(numbers, (rows.shape[1], -1)).T
 
     def _numbers_in_text(self, text: str, expected: int, at: int) -> list[float]:
         words = text.replace(",", " ").replace("|", " ").split()
@@ -255,17 +247,14 @@ class BIFReader:
         """Return the position of a configuration of parents; the last parent changes fastest."""
 
         def fits(items: list[str]) -> bool:
-            return len(items) == len(labels) and all(
-                a in b for a, b in zip(items, labels, strict=True)
-            )
+            if len(items) != len(labels):
+                return False
+            return all(item in levels for item, levels in zip(items, labels, strict=True))
 
         states = _first_reading_that_fits(text, fits)
         if states is None:
-            expected = (
-                f"a label of each of {listed(family[1:])}"
-                if labels
-                else "no labels without parents"
-            )
+            one_each = f"a label of each of {listed(family[1:])}"
+            expected = one_each if labels else "no labels without parents"
             self._raise_at_line(f"must be {expected}; got ({shorten_text(text.strip())}).", at)
         position = 0
         for state, levels in zip(states, labels, strict=True):
@@ -477,8 +466,8 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     cpts = []
     for family in structure.families:
         file_family, table = family_tables[family[0]]
-        # a copy, because the data of a view are writable
-        cpts.append(table.transpose([file_family.index(member) for member in family]).copy())
+        axes = [file_family.index(member) for member in family]
+        cpts.append(table.transpose(axes).copy())  # a copy, because the data of a view are writable
     levels, recipe = tuple(variables[name] for name in structure.variables), structure.recipe
     recipe = recipe and replace(recipe, parameters=Step("read_bif", tables_again))
     return replace(structure, levels=levels, cpts=tuple(cpts), recipe=recipe)

@@ -141,11 +141,9 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
     """
     model = check_categorical_network(x, "to_pyagrum")
     tables, labels = params(model), values(model)
-    for noun, items in [
-        ("names", model.variables),
-        *((f"labels of {shown(v)}", labels[v]) for v in labels),
-    ]:
-        distinct_texts(items, noun)
+    distinct_texts(model.variables, "names")
+    for variable, own in labels.items():
+        distinct_texts(own, f"labels of {shown(variable)}")
     network = _load_from_library("pyagrum", "BayesNet")()
     variable_of = _load_from_library("pyagrum", "LabelizedVariable")
     for variable in model.variables:

@@ -74,9 +74,8 @@ class Writer:
 
     def __init__(self) -> None:
         self.shared: list[Fields] = []
-        self._written: dict[
-            int, tuple[object, Fields]
-        ] = {}  # JSON by id of the value, which is kept alive
+        # By id of a value: the value, which is kept alive, and its JSON.
+        self._written: dict[int, tuple[object, Fields]] = {}
         self._positions: dict[int, int] = {}  # among the shared values, by id
 
     def write(self, value: object, where: str) -> object:
@@ -104,12 +103,8 @@ class Writer:
         cls = type(value)
         if isinstance(value, tuple) and cls in (tuple, StackedArrays):
             return [self.write(item, f"{where}[{i}]") for i, item in enumerate(value)]
-        # a mapping by text is an object, unless its keys are those of a value of a named kind
-        items = (
-            list(value.items()) if isinstance(value, dict | MappingProxyType) else [(_KIND, None)]
-        )
-        if all(type(key) is str and key != _KIND for key, _ in items):
-            return {key: self.write(item, f"{where}.{key}") for key, item in items}
+        if isinstance(value, dict | MappingProxyType) and all(map(_is_key_of_text, value)):
+            return {key: self.write(item, f"{where}.{key}") for key, item in value.items()}
         for name, codec in CODECS.items():
             if isinstance(value, codec.type):
                 return {_KIND: name, **codec.write(self, value, where)}
@@ -193,16 +188,21 @@ class Reader:
             problem = f"has no {listed(strange)}" if strange else f"needs {listed(absent)}"
             raise UnknownValueError(where, f"{cls.__name__} {problem}")
         content = {name: self.read(item, f"{where}.{name}") for name, item in written.items()}
-        given = content.get("levels")
-        for labels in given if isinstance(given, tuple) else ():
-            kinds = [(type(label), label) for label in labels] if isinstance(labels, tuple) else []
-            if len(set(kinds)) < len(kinds):
+        levels = content.get("levels")
+        for labels in levels if isinstance(levels, tuple) else ():
+            typed = [(type(label), label) for label in labels] if isinstance(labels, tuple) else []
+            if len(set(typed)) < len(typed):
                 raise UnknownValueError(where, f"labels must differ; got {listed(labels)}")
         for name, item in content.items():
             _check_type_of_field(cls, name, item)
         if issubclass(cls, Immutable):
             cls.check_bounds(content)
         return cls(**content)
+
+
+def _is_key_of_text(key: object) -> bool:
+    """Whether a key can be that of an object of JSON, and does not name the type of a value."""
+    return type(key) is str and key != _KIND
 
 
 @cache
@@ -229,16 +229,16 @@ def _check_type_of_field(cls: type[Any], field: str, value: object) -> None:
 @cache
 def _field_types(cls: type[Any]) -> dict[str, tuple[type[Any], ...]]:
     """Return the types of the fields whose annotations, which are text, name known types only."""
-    result = {}
+    annotations: dict[str, object] = {}
     for owner in reversed(cls.__mro__):
-        for field, annotation in vars(owner).get("__annotations__", {}).items():
-            names = [name.split("[")[0] for name in _ALTERNATIVES.split(str(annotation))]
-            types = [_TYPES.get(name, RECORDS.get(name)) for name in names]
-            result[field] = tuple([each for each in types if isinstance(each, type)])
-            if len(result[field]) < len(types):
-                del result[field]
-            elif float in result[field]:
-                result[field] += (int,)
+        annotations |= vars(owner).get("__annotations__", {})
+    result = {}
+    for field, annotation in annotations.items():
+        names = [name.split("[")[0] for name in _ALTERNATIVES.split(str(annotation))]
+        found = [_TYPES.get(name, RECORDS.get(name)) for name in names]
+        types = [each for each in found if isinstance(each, type)]
+        if len(types) == len(found):
+            result[field] = (*types, int) if float in types else tuple(types)
     return result
 
 
@@ -273,9 +273,8 @@ def json_lines_of(value: object, indent: int = 0) -> Iterator[str]:
     value = list(value) if isinstance(value, np.ndarray) else value
     entries: list[tuple[str, object]] = []
     if isinstance(value, dict):
-        entries = [
-            (f"{json.dumps(key, ensure_ascii=False)}: ", item) for key, item in value.items()
-        ]
+        for key, item in value.items():
+            entries.append((f"{json.dumps(key, ensure_ascii=False)}: ", item))
     elif isinstance(value, list) and not all(type(item) in _PLAIN for item in value):
         entries = [("", item) for item in value]
     if not entries:
@@ -338,13 +337,12 @@ def _write_tally(writer: Writer, tally: Tally, where: str) -> Fields:
 def _write_step(writer: Writer, step: Step, where: str) -> Fields:
     if not can_save_step(step):
         return {"name": step.name}
-    settings = writer.write(step.settings, f"{where}.settings")
     written: Fields = {"name": step.name, "function": step.function.__name__}
-    return (
-        written
-        | ({"settings": settings} if settings else {})
-        | ({"draws": True} if step.draws else {})
-    )
+    if settings := writer.write(step.settings, f"{where}.settings"):
+        written["settings"] = settings
+    if step.draws:
+        written["draws"] = True
+    return written
 
 
 def _read_step(reader: Reader, written: Fields, where: str) -> Step:

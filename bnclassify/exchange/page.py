@@ -125,10 +125,8 @@ def write_page(
     scorer, titles = scorer_of(x), titles_of_variables(x, labels)
     view = fields_and_points_of_page(x, titles, order)
     drawn = choose_arcs_to_draw(x, class_arcs=True)
-    arcs = [
-        *drawn.arcs,
-        *[(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual],
-    ]
+    backwards = [(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]
+    arcs = [*drawn.arcs, *backwards]
     texts = {
         "title": _text_as_html(scorer.class_var if title is None else title),
         "subtitle": _subtitle_on_data(x, note),
@@ -143,10 +141,9 @@ def write_page(
 def _subtitle_on_data(x: Model, note: str | None) -> str:
     """Return a line on the data, or nothing."""
     rows = x.trained_on
-    text = (
-        note if note is not None or rows is None else f"From {rows.given or rows.size:,.0f} rows."
-    )
-    return f"<p>{_text_as_html(text)}</p>" if text else ""
+    if note is None and rows is not None:
+        note = f"From {rows.given or rows.size:,.0f} rows."
+    return f"<p>{_text_as_html(note)}</p>" if note else ""
 
 
 def _network_section(x: Model, arcs: _Arcs, notes: Sequence[str]) -> str:
@@ -272,9 +269,8 @@ def _label_as_json(label: Hashable) -> str | float:
 def _formula_as_json(value: object) -> object:
     """Return a part of a formula as JSON has it: an array is its shape and a text of numbers."""
     if is_dataclass(value):
-        content = {
-            field.name: _formula_as_json(getattr(value, field.name)) for field in fields(value)
-        }
+        names = [field.name for field in fields(value)]
+        content = {name: _formula_as_json(getattr(value, name)) for name in names}
         return {"kind": type(value).__name__, **content}
     if isinstance(value, np.ndarray):
         return _array_as_text(value.astype(int) if value.dtype == bool else value)
@@ -317,15 +313,13 @@ def _network_as_svg(x: Model, arcs: _Arcs) -> str:
 
 def _network_as_plain_svg(x: Model, arcs: _Arcs) -> str:
     """Return the network as SVG: dots on a curve, the class on top, so that arcs cross no dot."""
-    half = (
-        len(x.features) + 1
-    ) // 2  # to the right of the class, and the others to the left, upwards
+    half = (len(x.features) + 1) // 2  # to the right of the class, downwards; others to the left
     high, beside = 40 * (half + 1), 20 + 9 * max(len(str(v)) for v in x.variables)
     wide = max(150, high // 2)
     at = {x.class_var: (float(beside + wide), 30.0)}
     for i, v in enumerate(x.features):
         row, side = (i, 1) if i < half else (len(x.features) - 1 - i, -1)
-        share = (row + 1) / (half + 1)
+        share = (row + 1) / (half + 1)  # of the height of an ellipse, which is half as wide there
         at[v] = (beside + wide + side * wide * 2 * sqrt(share - share**2), 30 + high * share)
     tip = '<marker id="tip" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
     tip += '<path d="M0,0 L8,4 L0,8 z"/></marker>'
@@ -343,10 +337,8 @@ def _network_as_plain_svg(x: Model, arcs: _Arcs) -> str:
         anchor, dx, dy = ("middle", 0, -14) if v == x.class_var else ("start", 14, 5)
         if left < beside + wide:
             anchor, dx = "end", -14
-        text = (
-            f'<text x="{left + dx:.1f}" y="{top + dy:.1f}" '
-            f'text-anchor="{anchor}">{_text_as_html(v)}</text>'
-        )
+        place = f'x="{left + dx:.1f}" y="{top + dy:.1f}" text-anchor="{anchor}"'
+        text = f"<text {place}>{_text_as_html(v)}</text>"
         dot = f'<circle cx="{left:.1f}" cy="{top:.1f}" r="8"/>'
         lines.append(f'<g class="node"><title>{i}</title>{dot}{text}</g>')
     return "".join([*lines, "</g></svg>"])

@@ -60,17 +60,14 @@ def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str
     table, totals = card.points, card.probabilities
     nothing = np.full((len(card.features), 1), -1)
     neutral = card.points_at_rows(Rows(nothing, unknown=nothing < 0)).ravel().tolist()
-    rows = [
-        [str(name), str(value), "", int(n)] for name, value, _, n in table.itertuples(index=False)
-    ]
-    for line, (name, given) in zip(
-        rows, table[["variable", "given"]].itertuples(index=False), strict=True
-    ):
-        at = card.features.index(name) if name in card.features else -1
-        above = card.parent_positions[at] if at >= 0 else None
-        line[2] = "" if above is None else f"{titles[card.features[above]]} = {given}"
-    # 25: number of totals
-    some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, 25).round().astype(int))]
+    parents = dict(zip(card.features, card.parent_positions, strict=True))
+    rows = []
+    for name, value, given, points in table.itertuples(index=False):
+        parent = parents.get(name)
+        condition = "" if parent is None else f"{titles[card.features[parent]]} = {given}"
+        rows.append([str(name), str(value), condition, int(points)])
+    places = np.linspace(0, len(totals) - 1, 25).round()  # of at most 25 totals
+    some = totals.iloc[np.unique(places.astype(int))]
     return {
         "target": card.known_levels[-1].index(card.target),
         "start": card.start,

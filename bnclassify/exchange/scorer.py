@@ -57,18 +57,21 @@ def scorer_of(x: object) -> Scorer:
     scaled = {scale.feature for one in sums_in(formula) for scale in one.scales}
     columns = []
     for i, (name, levels) in enumerate(zip(model.features, model.known_levels, strict=False)):
-        n, has_density = len(levels) - (levels[-1:] == (MISSING,)), name in model.densities
-        known, other = (kept[name], len(kept[name])) if name in kept else (levels[:n], -1)
-        cuts, missing = () if has_density else model.cuts.get(name), n if n < len(levels) else -1
+        has_level_of_missing = levels[-1:] == (MISSING,)
+        observed = levels[:-1] if has_level_of_missing else levels
+        missing = len(observed) if has_level_of_missing else -1
+        # rare levels were merged into one more, which is also that of new labels
+        known, other = (kept[name], len(kept[name])) if name in kept else (observed, -1)
+        has_density = name in model.densities
+        cuts = () if has_density else model.cuts.get(name)
         columns.append(ColumnCoding(name, known, cuts, other, missing, i in scaled or has_density))
     return Scorer(model.class_var, model.known_levels[-1], tuple(columns), formula)
 
 
 def tables_in_scorer(scorer: Scorer) -> list[Table]:
     """Return the tables of a formula."""
-    return [
-        term for one in sums_in(scorer.formula) for term in one.terms if isinstance(term, Table)
-    ]
+    terms = [term for one in sums_in(scorer.formula) for term in one.terms]
+    return [term for term in terms if isinstance(term, Table)]
 
 
 def features_of_largest_table(scorer: Scorer) -> str:

@@ -127,12 +127,12 @@ def to_sql(
     (1727, 'acc') 0.0645
     >>> database.close()
     """
-    names, keys = _quoted_table_name(table), _key_columns(key)
+    source, keys = _quoted_table_name(table), _key_columns(key)
     typed = OneOf(("text", "typed")).check("numbers", numbers) == "typed"
     scorer = scorer_of(x)
     points = ["points"] * isinstance(x, Scorecard)
     outputs = [*keys, "predicted", *points, *[f"prob_{label}" for label in scorer.labels]]
-    _check_characters([*names, *keys, *outputs], "key and the classes")
+    _check_characters([*source, *keys, *outputs], "key and the classes")
     for column in scorer.columns:
         _check_characters([column.name, *column.known], f"x: the levels of {shown(column.name)}")
     cut = [name.encode()[:_MOST_BYTES].decode(errors="ignore") for name in outputs]
@@ -151,7 +151,7 @@ def to_sql(
     statement = ""
     with suppress(TooLargeError):
         write = partial(_card_statement, x) if isinstance(x, Scorecard) else _select_statement
-        statement = write(scorer, names, keys, outputs, typed)
+        statement = write(scorer, source, keys, outputs, typed)
     if not 0 < len(statement) <= MOST_CHARACTERS:
         is_network = isinstance(scorer.formula, Sum | Mixture)
         products = is_network and any(one.marginalizes for one in sums_in(scorer.formula))
@@ -212,30 +212,34 @@ def _select_statement(
     """Return the statement; ``names`` are those of the columns of the result."""
     query = Query(typed)
     pairs = [_code_and_number_columns(query, column) for column in scorer.columns]
-    scores = ScoreColumns(
-        query, scorer, [code for code, _ in pairs], [x for _, x in pairs]
-    ).score_columns_of(scorer.formula)
-    logs = [
-        query.add_column(f"CASE WHEN {s}< {NEARLY} THEN {IMPOSSIBLE} ELSE {s} END") for s in scores
-    ]
+    columns = ScoreColumns(query, scorer, [code for code, _ in pairs], [x for _, x in pairs])
+    logs = []
+    for score in columns.score_columns_of(scorer.formula):
+        log = f"CASE WHEN {score}< {NEARLY} THEN {IMPOSSIBLE} ELSE {score} END"
+        logs.append(query.add_column(log))
+    # exp(log - largest log) is in proportion to the posterior, and 1 for the largest
     top = column_of_largest(query, logs)
     masses = [query.add_column(exp_of_difference(log, top)) for log in logs]
     total = query.add_column(sql_sum(masses))
     *labels, last = label_literals(scorer.labels)
-    cases = [
-        f"WHEN {log}>={top}-1e-9 THEN {label} " for log, label in zip(logs, labels, strict=False)
-    ]
-    predicted = f"CASE WHEN {top} IS NULL THEN NULL {''.join(cases)}ELSE {last} END"
-    values = [
-        *[f"k{i}" for i in range(len(keys))],
-        predicted,
-        *[f"{mass}/{total}" for mass in masses],
-    ]
-    outputs = [
-        f"{value} AS {quoted_identifier(name)}" for value, name in zip(values, names, strict=True)
-    ]
+    cases = ""
+    for log, label in zip(logs, labels, strict=False):  # the first of tied classes
+        cases += f"WHEN {log}>={top}-1e-9 THEN {label} "
+    predicted = f"CASE WHEN {top} IS NULL THEN NULL {cases}ELSE {last} END"
+    posteriors = [f"{mass}/{total}" for mass in masses]
+    outputs = _named_columns([*_key_names_within(keys), predicted, *posteriors], names)
     chain, source = _chain_of_selects(query, table, keys, [*logs, top, *masses, total])
     return f"{chain}SELECT {', '.join(outputs)} FROM {source}\n"
+
+
+def _key_names_within(keys: Sequence[str]) -> list[str]:
+    """Return the names of the key columns within the statement."""
+    return [f"k{i}" for i in range(len(keys))]
+
+
+def _named_columns(values: Sequence[str], names: Sequence[str]) -> list[str]:
+    pairs = zip(values, names, strict=True)
+    return [f"{value} AS {quoted_identifier(name)}" for value, name in pairs]
 
 
 def _chain_of_selects(
@@ -255,31 +259,27 @@ def _code_and_number_columns(query: Query, column: ColumnCoding) -> tuple[str, s
     """Return the names of the columns of the code and, if needed, of the number of a feature."""
     missing, other = ("NULL" if code < 0 else str(code) for code in (column.missing, column.other))
     if is_compared_as_text(column):
-        words = [
-            (word, i) for i, label in enumerate(column.known) for word in texts_of_label(label)
-        ]
-        cases = " ".join(f"WHEN {text_literal(word)} THEN {i}" for word, i in words)
-        code = f"CASE {column_as_text(column)}||'' {cases} ELSE {other} END" if cases else other
-        return query.source_column(
-            _code_unless_missing(raw_column_value(column), missing, code, other)
-        ), ""
+        cases = []
+        for i, label in enumerate(column.known):
+            cases += [f"WHEN {text_literal(text)} THEN {i}" for text in texts_of_label(label)]
+        value = f"{column_as_text(column)}||''"  # without collation in SQLite
+        code = f"CASE {value} {' '.join(cases)} ELSE {other} END" if cases else other
+        code = _code_unless_missing(raw_column_value(column), missing, code, other)
+        return query.source_column(code), ""
     x = cleaned_column(query, column)
     if column.cuts is not None:
         code = case_by_intervals(x, column.cuts, list(map(str, range(len(column.cuts) + 1))))
         return query.add_column(_code_unless_missing(x, missing, code, "")), x
-    cases = " ".join(
-        f"WHEN {number_literal(label)} THEN {i}" for i, label in enumerate(column.known)
-    )
-    return query.add_column(
-        _code_unless_missing(x, missing, f"CASE {x} {cases} ELSE {other} END", other)
-    ), x
+    cases = [f"WHEN {number_literal(label)} THEN {i}" for i, label in enumerate(column.known)]
+    code = f"CASE {x} {' '.join(cases)} ELSE {other} END"
+    return query.add_column(_code_unless_missing(x, missing, code, other)), x
 
 
 def _code_unless_missing(name: str, missing: str, code: str, of_null: str) -> str:
     """Return a code that is ``missing`` if the value is NULL, for which it would be ``of_null``."""
-    return (
-        code if missing == of_null else f"CASE WHEN {name} IS NULL THEN {missing} ELSE {code} END"
-    )
+    if missing == of_null:
+        return code
+    return f"CASE WHEN {name} IS NULL THEN {missing} ELSE {code} END"
 
 
 def _card_statement(
@@ -296,17 +296,14 @@ def _card_statement(
     pairs = [(scope, table) for scope, table in tables if table.any()]
     lacking, most = _limit_of_missing_features(card)
     used = sorted({i for scope, _ in pairs for i in scope}.union(lacking))
-    kept = [f"k{i}" for i in range(len(keys))]
-    own = [
-        quoted_identifier(_free_column_name(str(column.name), i, typed))
-        for i, column in enumerate(scorer.columns)
-    ]
+    kept = _key_names_within(keys)
+    own = []
+    for i, column in enumerate(scorer.columns):
+        own.append(quoted_identifier(_free_column_name(str(column.name), i, typed)))
     if typed and all(is_read_as_it_is(scorer.columns[i]) for i in used):
         found = [typed_column_value(scorer.columns[i]) for i in used]
         chain, source = "", f"{table} AS r"
-        first = [
-            f"r.{quoted_identifier(key)} AS {name}" for key, name in zip(keys, kept, strict=True)
-        ]
+        first = [f"r.{quoted_identifier(key)} AS k{i}" for i, key in enumerate(keys)]
     else:
         found = [cleaned_column(query, scorer.columns[i]) for i in used]
         chain, source = _chain_of_selects(query, table, keys, found)
@@ -314,16 +311,14 @@ def _card_statement(
     columns = [*first, *[f"{name} AS {own[i]}" for i, name in zip(used, found, strict=True)]]
     always = [] if card.unknown is None else list[bool](card.unknown.always.tolist())
     points = [_case_of_points(scope, table, scorer.columns, own, always) for scope, table in pairs]
-    total = f"CAST({' +'.join([str(card.start), *points])} AS DOUBLE PRECISION) AS total"
+    total = f"CAST({' +'.join([str(card.start), *points])} AS DOUBLE PRECISION)"
     if lacking:
         count = " + ".join([f"CASE WHEN {own[i]} IS NULL THEN 1 ELSE 0 END" for i in lacking])
-        total = f"CASE WHEN {count} <= {most} THEN {total[: -len(' AS total')]} END AS total"
-    values = [*kept, *_card_result_columns(card, scorer)]
-    outputs = [
-        f"{value} AS {quoted_identifier(name)}" for value, name in zip(values, names, strict=True)
-    ]
+        total = f"CASE WHEN {count} <= {most} THEN {total} END"
+    outputs = _named_columns([*kept, *_card_result_columns(card, scorer)], names)
     cleaned = f"{chain}SELECT{_indented_columns(columns or ['1'])}\nFROM {source}"
-    scored = f"SELECT{_indented_columns([*kept, total])}\nFROM (\n{cleaned}\n) AS cleaned"
+    totals = _indented_columns([*kept, f"{total} AS total"])
+    scored = f"SELECT{totals}\nFROM (\n{cleaned}\n) AS cleaned"
     return f"SELECT{_indented_columns(outputs)}\nFROM (\n{scored}\n) AS scored\n"
 
 
@@ -360,15 +355,13 @@ def _card_result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
     result.append("CAST(total AS BIGINT)")
     low, high = ceil((-MOST_ODDS - at_zero) / card.unit), floor((MOST_ODDS - at_zero) / card.unit)
     log_odds = f"{at_zero!r} + {card.unit!r} * total"
-    for is_target in (target == 0, target == 1):
-        inside, ends = (
-            (f"-({log_odds})", ("0e0", "1e0")) if is_target else (log_odds, ("1e0", "0e0"))
-        )
-        text = f"1e0 / (1e0 + EXP({inside}))"
-        if low > totals.min() or high < totals.max():  # EXP would be out of range
-            outside = f"WHEN total < {low} THEN {ends[0]} WHEN total > {high} THEN {ends[1]}"
-            text = f"CASE {outside} ELSE {text} END"  # NULL without a total
-        result.append(text)
+    is_safe = low <= totals.min() and high >= totals.max()  # if not, EXP would be out of range
+    for i in range(2):
+        exponent = f"-({log_odds})" if i == target else log_odds
+        at_low, at_high = ("0e0", "1e0") if i == target else ("1e0", "0e0")
+        text = f"1e0 / (1e0 + EXP({exponent}))"
+        outside = f"WHEN total < {low} THEN {at_low} WHEN total > {high} THEN {at_high}"
+        result.append(text if is_safe else f"CASE {outside} ELSE {text} END")
     return result
 
 
@@ -386,10 +379,11 @@ def _case_of_points(
     own, *parents = scope
     rows: list[list[int]] = table.reshape(len(table), -1).T.tolist()  # one per value of the parent
     indent = "\n      " if parents else "\n    "
-    texts = [
-        [*map(str, row[:-1]), "NULL" if always and always[own] else str(row[-1])] for row in rows
-    ]
-    cases = [_case_by_value(columns[own], names[own], text, indent) for text in texts]
+    cases = []
+    for row in rows:
+        *texts, of_missing = map(str, row)
+        of_missing = "NULL" if always and always[own] else of_missing
+        cases.append(_case_by_value(columns[own], names[own], [*texts, of_missing], indent))
     return _case_by_value(columns[parents[0]], names[parents[0]], cases) if parents else cases[0]
 
 
@@ -405,12 +399,10 @@ def _case_by_value(
         cases.append(f"WHEN {name} IS NOT NULL THEN {of_codes[len(column.cuts)]}")
     else:
         for label, text in zip(column.known, of_codes, strict=False):
-            words = (
-                [text_literal(word) for word in texts_of_label(label)]
-                if is_compared_as_text(column)
-                else [number_literal(label)]
-            )
-            equals = f"= {words[0]}" if len(words) == 1 else f"IN ({', '.join(words)})"
+            literals = [number_literal(label)]
+            if is_compared_as_text(column):
+                literals = [text_literal(text) for text in texts_of_label(label)]
+            equals = f"= {literals[0]}" if len(literals) == 1 else f"IN ({', '.join(literals)})"
             cases.append(f"WHEN {name} {equals} THEN {text}")
         if column.other >= 0:
             cases.append(f"WHEN {name} IS NOT NULL THEN {of_codes[column.other]}")

@@ -83,19 +83,19 @@ class ScoreColumns:
         return self._count_of_missing_codes(self.codes)
 
     def _scores_of_mixture(self, formula: Mixture, relative: bool) -> list[str]:
-        # by formula, then by class: its score plus the log of its weight
-        weighted: list[list[str]] = []
+        # ln Σ_i exp(log_weight_i + score_i) per class; -2e300 stands for a formula without score
+        weighted: list[list[str]] = [[] for _ in range(self.n_classes)]
         for one, weight in zip(formula.formulas, formula.log_weights.tolist(), strict=True):
-            texts = []
-            for score in self.score_columns_of(one, relative=False):
+            for texts, score in zip(
+                weighted, self.score_columns_of(one, relative=False), strict=True
+            ):
                 texts.append(
                     f"CASE WHEN {score} IS NULL THEN -2e300 WHEN {score}< {NEARLY} "
                     f"THEN {IMPOSSIBLE} ELSE {score}+{sql_number(weight)} END"
                 )
-            weighted.append(texts)
         result = []
-        for of_class in zip(*weighted, strict=True):
-            names = [self.query.add_column(text) for text in of_class]
+        for texts in weighted:
+            names = [self.query.add_column(text) for text in texts]
             top = column_of_largest(self.query, names)
             total = sql_sum([exp_of_difference(name, top) for name in names])
             result.append(
@@ -105,12 +105,11 @@ class ScoreColumns:
         return result
 
     def _scores_of_choice(self, formula: Choice, relative: bool) -> list[str]:
-        options = zip(
-            *[self.score_columns_of(one, relative) for one in formula.formulas], strict=True
-        )
-        return [f"COALESCE({', '.join(names)}, NULL)" for names in options]
+        by_formula = [self.score_columns_of(one, relative) for one in formula.formulas]
+        return [f"COALESCE({', '.join(names)}, NULL)" for names in zip(*by_formula, strict=True)]
 
     def _scores_of_raised(self, formula: Raised, relative: bool) -> list[str]:
+        # power + (1 - power) · the share of missing features
         slope = (1 - formula.power) / max(1, len(self.codes))
         power = self.query.add_column(
             f"{ZERO}+{sql_number(formula.power)}+{sql_number(slope)}*{self.n_missing_codes}"
@@ -118,99 +117,87 @@ class ScoreColumns:
         return [f"{power}*{score}" for score in self.score_columns_of(formula.formula, relative)]
 
     def _scores_of_blend(self, formula: Blend, relative: bool) -> list[str]:
-        rule = formula.rule
-        total = float(rule.usual.sum()) or 1.0
-        usual = list(zip(self.codes, list[float](rule.usual.tolist()), strict=True))
-        h = self.query.add_column(
-            sql_sum([ZERO, *[_value_if_missing(code, share / total) for code, share in usual]])
-        )
-        always = [code for code, share in usual if share >= 1]
-        others = [code for code, share in usual if share < 1]
-        new = self._count_of_missing_codes(always)
-        faded = (1 - np.arange(len(always) + 1) / total).clip(0)
-        factors: list[float] = (faded ** (rule.exponent - 1)).tolist()
-        kept = self.query.add_column(
-            f"(1-{h})*({case_by_code(new, list(map(sql_number, factors)), '0e0')})"
-        )
-        base, rest = sql_number(rule.power), sql_number(1 - rule.power)
-        power = self.query.add_column(f"(1-{kept})*({base}+{rest}*{h})/{len(formula.trees)}")
-        trees = zip(*map(self.score_columns_of, formula.trees), strict=True)
+        """Return the score or, if features are missing, λ terms + (1 - λ) trees; see `Fading`."""
+        usual: list[float] = formula.rule.usual.tolist()
+        others = [code for code, share in zip(self.codes, usual, strict=True) if share < 1]
+        kept, power = self._weights_of_blend(formula)
+        by_tree = [self.score_columns_of(tree) for tree in formula.trees]
         scores = self.score_columns_of(formula.formula, relative)
-        lacking, most = self._count_of_missing_codes(others), sql_number(rule.gaps)
-        share_of_gaps = self.query.add_column(
-            f"CASE WHEN {lacking}>{most} THEN {most}/{lacking} ELSE 1e0 END"
+        n_others, most = self._count_of_missing_codes(others), sql_number(formula.rule.gaps)
+        share_of_shifts = self.query.add_column(
+            f"CASE WHEN {n_others}>{most} THEN {most}/{n_others} ELSE 1e0 END"
         )
-        texts, priors = list[str](), list[float](formula.log_prior.tolist())
-        for c, (score, prior, tree) in enumerate(zip(scores, priors, trees, strict=True)):
-            gaps = [
-                _value_if_missing(self.codes[gap.owner], float(gap.logs[-1, c]))
-                for gap in formula.gaps
-            ]
-            if gaps and rule.gaps < len(others):
-                gaps = [f"{share_of_gaps}*({sql_sum(gaps)})"]
-            rest = f"(1-{kept})*{sql_number(prior)}"
-            blended = sql_sum([f"{kept}*{score}", rest, f"{power}*{sql_sum(tree)}", *gaps])
+        texts = []
+        for c, score in enumerate(scores):
+            shifts = []
+            for gap in formula.gaps:
+                shifts.append(_value_if_missing(self.codes[gap.owner], float(gap.logs[-1, c])))
+            if shifts and formula.rule.gaps < len(others):
+                shifts = [f"{share_of_shifts}*({sql_sum(shifts)})"]
+            prior = f"(1-{kept})*{sql_number(formula.log_prior[c])}"
+            of_trees = f"{power}*{sql_sum([tree_scores[c] for tree_scores in by_tree])}"
+            blended = sql_sum([f"{kept}*{score}", prior, of_trees, *shifts])
             texts.append(f"CASE WHEN {self.n_missing_codes}=0 THEN {score} ELSE {blended} END")
         return texts
 
+    def _weights_of_blend(self, formula: Blend) -> tuple[str, str]:
+        """Return the columns of λ, the weight of the terms, and of the weight of each tree.
+
+        They depend on h and on g = n / total, with n missing features that no training row lacks.
+        """
+        rule = formula.rule
+        usual = list(zip(self.codes, list[float](rule.usual.tolist()), strict=True))
+        total = float(rule.usual.sum()) or 1.0
+        shares = [_value_if_missing(code, share / total) for code, share in usual]
+        h = self.query.add_column(sql_sum([ZERO, *shares]))
+        always = [code for code, share in usual if share >= 1]
+        n_always = self._count_of_missing_codes(always)
+        faded = (1 - np.arange(len(always) + 1) / total).clip(0)
+        factors = [sql_number(factor) for factor in (faded ** (rule.exponent - 1)).tolist()]
+        kept = self.query.add_column(f"(1-{h})*({case_by_code(n_always, factors, '0e0')})")
+        base, rest = sql_number(rule.power), sql_number(1 - rule.power)
+        return kept, self.query.add_column(f"(1-{kept})*({base}+{rest}*{h})/{len(formula.trees)}")
+
     def _scores_of_completed(self, formula: Completed, relative: bool) -> list[str]:
         """Return the sum, or NULL if a value is missing of which training says nothing."""
-        columns = zip(self.columns, self.codes, self.numbers, strict=True)
-        read = [
-            x if column.cuts is not None and self.n_classes == 2 else code
-            for column, code, x in columns
-        ]
+        read = list(self.codes)
+        if self.n_classes == 2:  # without columns for the codes of numbers
+            for i, column in enumerate(self.columns):
+                read[i] = read[i] if column.cuts is None else self.numbers[i]
         others = [read[i] for i in np.flatnonzero(formula.unknown.gaps).tolist()]
         told = [f"{read[i]} IS NULL" for i in np.flatnonzero(formula.unknown.always).tolist()]
         if formula.unknown.most < len(others):
             told.append(f"{self._count_of_missing_codes(others)}>{formula.unknown.most:g}")
-        lacks = (
-            self.query.add_column(f"CASE WHEN {' OR '.join(told)} THEN NULL ELSE 0e0 END")
-            if told
-            else ""
-        )
-        return [
-            f"{score}+{lacks}" if lacks else score
-            for score in self.score_columns_of(formula.formula, relative)
-        ]
+        if not told:
+            return self.score_columns_of(formula.formula, relative)
+        null = self.query.add_column(f"CASE WHEN {' OR '.join(told)} THEN NULL ELSE 0e0 END")
+        return [f"{score}+{null}" for score in self.score_columns_of(formula.formula, relative)]
 
     def _count_of_missing_codes(self, codes: Sequence[str]) -> str:
         """Return the column of the number of missing codes."""
-        return self.query.add_column(
-            sql_sum(["0", *[f"CASE WHEN {code} IS NULL THEN 1 ELSE 0 END" for code in codes]])
-        )
+        ones = [f"CASE WHEN {code} IS NULL THEN 1 ELSE 0 END" for code in codes]
+        return self.query.add_column(sql_sum(["0", *ones]))
 
     def _scores_of_sum(self, formula: Sum, relative: bool) -> list[str]:
         if formula.marginalizes:
-            codes: dict[int, str] = {}  # in the coding that the tables of a network share
-            for term in formula.terms:
-                codes |= self._codes_of_table(term) if isinstance(term, Table) else {}
-            return self._marginalized_scores(
-                [self._factor_of_term(term) for term in formula.terms], codes
-            )
+            return self._marginalized_scores(formula.terms)
         z = [self._number_on_scale(scale) for scale in formula.scales]
-        texts: list[list[str]] = [[] for _ in range(self.n_classes)]
+        contributions: list[list[str]] = [[] for _ in range(self.n_classes)]
         for term in formula.terms:
-            for c, of_class in enumerate(texts):
-                of_class.append(
-                    self._contribution_of_term(
-                        relative_to_first_class(term) if relative else term, c, z
-                    )
-                )
-        return [
-            sql_sum([text for text in of_class if text not in ("0", ZERO)]) for of_class in texts
-        ]
+            own = relative_to_first_class(term) if relative else term
+            for c, texts in enumerate(contributions):
+                text = self._contribution_of_term(own, c, z)
+                if text not in ("0", ZERO):
+                    texts.append(text)
+        return list(map(sql_sum, contributions))
 
     def _contribution_of_term(self, term: Term, c: int, z: Sequence[str]) -> str:
         """Return the contribution of a term to a class at a row; codes may mean a missing value."""
         if isinstance(term, Table):
             codes = list(self._codes_of_table(term).values())
             logs = term.logs[..., c % term.logs.shape[-1]]
-            cuts = (
-                self.columns[term.scope[0]].cuts
-                if len(term.scope) == 1 and not term.codings
-                else None
-            )
+            is_plain = len(term.scope) == 1 and not term.codings
+            cuts = self.columns[term.scope[0]].cuts if is_plain else None
             if cuts and self.n_classes == 2:  # without a column for the code
                 return self._value_by_interval(term.scope[0], cuts, logs)
             if term.owner >= 0:  # the feature comes last, so that fewer parents need fewer branches
@@ -233,7 +220,10 @@ class ScoreColumns:
         return f"CASE WHEN {x} IS NULL THEN {missing} {of_intervals.removeprefix('CASE ')}"
 
     def _code_of_feature(self, feature: int, coding: Coding) -> str:
-        """Return the column of codes of a feature, in a coding."""
+        """Return the column of codes of a feature, in a coding.
+
+        With the coding (0, 0, 1, 1, -1), codes up to 1 become 0, others 1, and NULL stays NULL.
+        """
         code = self.codes[feature]
         if coding is None:
             return code
@@ -258,18 +248,15 @@ class ScoreColumns:
     def _student_log_density(self, term: Student, c: int, z: Sequence[str]) -> str:
         """Return the log density of the class: residual, leverage are polynomials of the scores."""
         u, power = ["1e0", *[z[parent] for parent in term.parents]], term.power
-        constant, rate, shape = (
-            float(each[c]) for each in (term.constants, term.rates, term.shapes)
-        )
-        means = [
-            f"{sql_number(-mean)}*{name}" for mean, name in zip(term.means[c, :], u, strict=True)
-        ]
+        constant, rate, shape = term.constants[c], term.rates[c], term.shapes[c]
+        means = [f"{sql_number(-m)}*{name}" for m, name in zip(term.means[c, :], u, strict=True)]
         residual = self.query.add_column(sql_sum([z[term.scale], *means]))
         root = term.roots[c, :]
-        square = root @ root.T  # symmetric, so that an entry beside the diagonal counts twice
+        square = root @ root.T  # |uᵀroot|² = Σ_ij u_i square_ij u_j, in which i ≠ j counts twice
         leverage = []
         for i, j in zip(*np.tril_indices(len(u)), strict=True):
-            leverage.append(f"{sql_number((1 if i == j else 2) * square[i, j])}*{u[i]}*{u[j]}")
+            times = 1 if i == j else 2
+            leverage.append(f"{sql_number(times * square[i, j])}*{u[i]}*{u[j]}")
         spread = self.query.add_column(sql_sum([ZERO, "1e0", *leverage]))
         inside = f"1+{residual}*{residual}/({sql_number(2 * rate)}*{spread})"
         # power * (constant - ln(spread) / 2 - (shape + 1/2) ln(inside))
@@ -307,36 +294,36 @@ class ScoreColumns:
             )
         return term.scope, np.array(texts, dtype=object).reshape(term.mean.shape)
 
-    def _marginalized_scores(self, factors: list[Factor], codes: dict[int, str]) -> list[str]:
+    def _marginalized_scores(self, terms: Sequence[Term]) -> list[str]:
         """Return the scores, all features being eliminated, whether they are missing or not."""
+        factors = [self._factor_of_term(term) for term in terms]
+        codes: dict[int, str] = {}  # in the coding that the tables of a network share
+        for term in terms:
+            codes |= self._codes_of_table(term) if isinstance(term, Table) else {}
         cards = {v: r for scope, cells in factors for v, r in zip(scope, cells.shape, strict=False)}
 
         def combine(v: int, touching: list[Factor]) -> Factor:
             scope = tuple(sorted({u for s, _ in touching for u in s} - {v}))
             if prod(cards[u] for u in (v, *scope)) * self.n_classes > MOST_CHARACTERS // 20:
                 raise TooLargeError
-            return scope, self._factor_without_feature(
-                codes[v], [_factor_on_scope(factor, (v, *scope)) for factor in touching]
-            )
+            aligned = [_factor_on_scope(factor, (v, *scope)) for factor in touching]
+            return scope, self._factor_without_feature(codes[v], aligned)
 
         order, _ = plan_scopes(list(cards), [scope for scope, _ in factors], cards)
         factors = eliminate(order, factors, combine)
-        columns = [
-            [cells.ravel()[c % cells.size] for _, cells in factors] for c in range(self.n_classes)
-        ]
-        return [
-            sql_sum(
-                [
-                    text if isinstance(text, str) else sql_number(text)
-                    for text in texts
-                    if text != "0e0"
-                ]
-            )
-            for texts in columns
-        ]
+        result = []
+        for c in range(self.n_classes):  # each factor that is left has one cell per class, or one
+            texts = []
+            for _, cells in factors:
+                cell = cells.ravel()[c % cells.size]
+                if cell != "0e0":
+                    texts.append(cell if isinstance(cell, str) else sql_number(cell))
+            result.append(sql_sum(texts))
+        return result
 
     def _factor_without_feature(self, code: str, factors: list[Cells]) -> Cells:
         """Return the factor over the others, with all axes: at the code or, if NULL, the sum."""
+        # Cells are numbers, of tables, or texts, of factors from which a feature was eliminated.
         tables = [cells.astype(np.float64) for cells in factors if isinstance(cells.flat[0], float)]
         others = [cells for cells in factors if not isinstance(cells.flat[0], float)]
         shape = np.broadcast_shapes(*[cells.shape for cells in factors])
@@ -348,26 +335,27 @@ class ScoreColumns:
                 texts = list(map(sql_entry, list[float](logs[(slice(None), *at)].tolist())))
                 result[at] = case_by_code(code, texts, sql_entry(float(sums[at])))
             return result
+        # ln Σ_v exp(log_v + evidence_v) = top + ln Σ_v exp(log_v) exp(evidence_v - top)
         evidence = _columns_of_sums(self.query, others)
         tops = np.empty((1, *evidence.shape[1:]), dtype=object)
         for at in np.ndindex(tops.shape[1:]):
-            tops[0][at] = column_of_largest(
-                self.query, evidence[(slice(None), *at)].tolist(), f"{code} IS NOT NULL"
-            )
-        shares = np.frompyfunc(
-            lambda name, top: self.query.add_column(exp_of_difference(name, top)), 2, 1
-        )(evidence, tops)
+            names: list[str] = evidence[(slice(None), *at)].tolist()
+            tops[0][at] = column_of_largest(self.query, names, f"{code} IS NOT NULL")
+        differences = np.frompyfunc(exp_of_difference, 2, 1)(evidence, tops)
+        shares = np.frompyfunc(self.query.add_column, 1, 1)(differences)
         evidence, tops, shares = (
             np.broadcast_to(cells, shape) for cells in (evidence, tops, shares)
         )
         for at in np.ndindex(result.shape):
             column = (slice(None), *at)
-            values: list[float] = logs[column].tolist()
-            terms = zip(values, list[str](shares[column]), strict=True)
-            masses = [f"{sql_number(exp(value))}*{name}" for value, name in terms if exp(value)]
+            masses, observed = [], []
+            for log_v, name, share in zip(
+                logs[column].tolist(), evidence[column], shares[column], strict=True
+            ):
+                observed.append(f"{name}+{sql_entry(log_v)}" if log_v else name)
+                if exp(log_v):
+                    masses.append(f"{sql_number(exp(log_v))}*{share}")
             mass = self.query.add_column(sql_sum(masses))
-            pairs = zip(list[str](evidence[column]), values, strict=True)
-            observed = [f"{name}+{sql_entry(value)}" if value else name for name, value in pairs]
             total = f"CASE WHEN {mass}>0 THEN {tops[column][0]}+LN({mass}) ELSE {IMPOSSIBLE} END"
             result[at] = case_by_code(code, observed, total)
         return result

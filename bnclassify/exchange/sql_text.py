@@ -25,9 +25,7 @@ ZERO = "v1"
 
 IMPOSSIBLE = "-1e300"
 NEARLY = "-1e250"  # scores below are impossible
-FARTHEST = (
-    "1e120"  # numbers beyond are impossible, because PostgreSQL refuses squares that are infinite
-)
+FARTHEST = "1e120"  # numbers beyond are impossible: PostgreSQL refuses squares that are infinite
 MOST_ODDS = 600  # difference of logs from which EXP is 0, so that products do not underflow
 _BRANCHES = 8
 _NAME = re.compile(r"\bv\d+\b")
@@ -75,11 +73,12 @@ class Query:
     def selects(self, keys: Sequence[str], outputs: Sequence[str]) -> list[str]:
         """Return the beginnings of the SELECTs of the chain, of which the last has the outputs."""
         stages, end = self.stages, max([self.stages[name] for name in outputs], default=1)
-        # The last stages that use columns, without unused ones.
+        # The last stage that uses each column; columns that no output needs have none.
         last = dict.fromkeys(outputs, 1 + end)
         for text, name in reversed(self.columns.items()):
-            for used in _NAME.findall(text) if stages[name] > 1 and name in last else ():
-                last[used] = max(last.get(used, 0), stages[name])
+            if stages[name] > 1 and name in last:
+                for used in _NAME.findall(text):
+                    last[used] = max(last.get(used, 0), stages[name])
         columns = [(text, name) for text, name in self.columns.items() if name in last]
         result = []
         for stage in range(1, 1 + end):
@@ -135,7 +134,7 @@ def sql_cut_point(point: float) -> str:
 
 def case_by_intervals(name: str, points: Sequence[float], texts: Sequence[str]) -> str:
     """Return the text of the interval of a number; there is one more than points between."""
-    size = ceil(len(texts) / _BRANCHES)
+    size = ceil(len(texts) / _BRANCHES)  # of the texts of a branch, with size - 1 points between
     parts = list(texts)
     if size > 1:
         parts = []
@@ -154,9 +153,8 @@ def column_of_largest(query: Query, names: Sequence[str], unless: str = "") -> s
         names = [column_of_largest(query, group, unless) for group in groups]
     cases = [f"WHEN {unless} THEN NULL "] if unless else []
     for i, name in enumerate(names[:-1]):
-        cases.append(
-            f"WHEN {' AND '.join(f'{name}>={other}' for other in names[i + 1 :])} THEN {name} "
-        )
+        is_largest = " AND ".join([f"{name}>={other}" for other in names[i + 1 :]])
+        cases.append(f"WHEN {is_largest} THEN {name} ")
     return query.add_column(f"CASE {''.join(cases)}ELSE {names[-1]} END" if cases else names[-1])
 
 
@@ -292,9 +290,8 @@ def kind_of_text(column: ColumnCoding, text: str, digits: str) -> str:
     ]
     of_number = f"CASE WHEN {' WHEN '.join(cases)} ELSE 3 END"
     kinds = [f"LENGTH({digits})<=300 AND {form} IN ({_FORMS}) THEN {of_number}"]
-    kinds += [
-        f"{text} IN ('true','t') THEN 4 WHEN {text} IN ('false','f') THEN 5"
-    ] * _may_hold_booleans(column)
+    if _may_hold_booleans(column):
+        kinds.append(f"{text} IN ('true','t') THEN 4 WHEN {text} IN ('false','f') THEN 5")
     return f"CASE WHEN {' WHEN '.join(kinds)} END"
 
 
@@ -306,8 +303,10 @@ def number_of_text(column: ColumnCoding, text: str, kind: str, value: str) -> st
     """
     huge = f"CASE WHEN {text} LIKE '-%' THEN -{_HUGE} ELSE {_HUGE} END"
     numbers = {1: f"CAST({value} AS DOUBLE PRECISION)", 2: _TINY, 3: huge, 4: "1e0", 5: "0e0"}
-    kept = [i for i in numbers if i != 4 or _may_hold_booleans(column)]
-    return f"CASE {kind} {' '.join(f'WHEN {i} THEN {numbers[i]}' for i in kept)} END"
+    if not _may_hold_booleans(column):
+        del numbers[4]
+    cases = [f"WHEN {i} THEN {number}" for i, number in numbers.items()]
+    return f"CASE {kind} {' '.join(cases)} END"
 
 
 def _may_hold_booleans(column: ColumnCoding) -> bool:

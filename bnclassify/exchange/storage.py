@@ -86,10 +86,7 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
             f"x must consist of classes that files know; got {error}. Decorate this class with "
             "@record of bnclassify.base.immutable."
         ) from error
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # also of integers of 4,300 digits, and of nesting
+    except (ValueError, RecursionError) as error:  # also of 4,300 digits, and of nesting
         raise ValueError(
             f"x must contain only text, numbers, bools, None, tuples and intervals; got {error}. "
             "Rename such labels, for example with df[column].cat.rename_categories(str), "
@@ -208,9 +205,8 @@ def _check_consistency(x: Model) -> None:
     if isinstance(tally, Tally) and tally.prior is not None:
         # replace checks the tables
         _check_shapes_of_tables(replace(check_counted(x).tabulate(tally)))
-    with suppress(
-        ValueError, OverflowError
-    ):  # if it requires every feature, or pandas refuses its labels
+    # A model that requires every feature raises an error, and so does pandas for some labels.
+    with suppress(ValueError, OverflowError):
         names = pd.Index(list(x.features), dtype=object, tupleize_cols=False)
         predict(x, pd.DataFrame([[None] * len(names)], columns=names))
 
@@ -229,19 +225,14 @@ def _check_intervals_of_levels(x: Model) -> None:
         return
     merged = () if x.preparation.merger is None else x.preparation.merger.columns
     for name, labels in x.discretizer.intervals.items():
-        if (
-            name in x.features
-            and name not in merged
-            and x.levels_by_name[name][: len(labels)] != labels
-        ):
+        if name not in x.features or name in merged:
+            continue
+        if x.levels_by_name[name][: len(labels)] != labels:
             raise ValueError(f"the cut points of {shown(name)} do not fit its levels")
 
 
 def _check_shapes_of_tables(x: Model) -> None:
-    """Raise unless tables fit the levels, in a row with the first level, or 0, of each feature.
-
-    In a second row, all values are missing.
-    """
+    """Raise unless tables fit the levels, in a row of first levels and zeros, and an empty one."""
     if x.one_class:
         codes = np.tile(np.array([0, -1], dtype=np.int8), (len(x.features), 1))
         rows = x.rows_of_codes(codes, {name: np.array([0.0, np.nan]) for name in x.features})

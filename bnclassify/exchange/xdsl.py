@@ -57,31 +57,31 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
         if node.get("id") in variables:
             fail("is declared twice.")
         variables[node.get("id", "")] = labels
-    if b"aGrUM" in content and any(
-        len((node.findtext("parents") or "").split()) > 1 for node in nodes
-    ):
+    families = {node.get("id", ""): _family_of_node(node) for node in nodes}
+    if b"aGrUM" in content and any(len(family) > 2 for family in families.values()):
         raise ValueError(
             f"{source} must be written by GeNIe; got a file of pyAgrum, whose tables have another "
             "order. Save the network there in the Interchange Format, with "
             "pyagrum.saveBN(network, 'network.bif')."
         )
-    families: Families = {}
+    family_tables: Families = {}
     cells = 0
     for node in nodes:
         fail = partial(_raise_about_node, source, node)
-        parents = (node.findtext("parents") or "").split()
-        family = (node.get("id", ""), *parents)
-        for name in parents:
+        family = families[node.get("id", "")]
+        for name in family[1:]:
             if name not in variables:
-                fail(
-                    f"must have chance nodes as parents; got {shown(name)}. "
-                    f"{options_sentence(name, variables)}"
-                )
+                advice = options_sentence(name, variables)
+                fail(f"must have chance nodes as parents; got {shown(name)}. {advice}")
         if twice := repeated_items(family):
             fail(f"must have different parents, and not itself; got {shown(twice[0])} twice.")
         cells = add_cells(cells, family, variables, fail)
-        families[family[0]] = family, _table_of_node(node, family, variables, source)
-    return variables, families
+        family_tables[family[0]] = family, _table_of_node(node, family, variables, source)
+    return variables, family_tables
+
+
+def _family_of_node(node: ElementTree.Element) -> tuple[str, ...]:
+    return (node.get("id", ""), *(node.findtext("parents") or "").split())
 
 
 def _chance_nodes(network: ElementTree.Element, source: str) -> list[ElementTree.Element]:
@@ -124,11 +124,9 @@ def _table_of_node(
         states = (node.findtext("resultingstates") or "").split()
         unknown = [state for state in states if state not in labels[0]]
         if len(states) != configurations or unknown:
+            expected = f"{configurations:,} resulting states that are among its labels"
             got = shown(unknown[0]) if unknown else f"{len(states):,} states"
-            fail(
-                f"must have {configurations:,} resulting states that are among its "
-                f"labels; got {got}."
-            )
+            fail(f"must have {expected}; got {got}.")
         rows = np.zeros((configurations, shape[0]))
         rows[np.arange(configurations), [labels[0].index(state) for state in states]] = 1
     else:
@@ -137,9 +135,8 @@ def _table_of_node(
             numbers = list(map(float, words))
         except ValueError:
             numbers = [-1.0]
-        if not all(isfinite(number) and number >= 0 for number in numbers) or len(words) != prod(
-            shape
-        ):
+        are_masses = all(isfinite(number) and number >= 0 for number in numbers)
+        if not are_masses or len(words) != prod(shape):
             got = f"{len(words):,} words, such as {listed(words, 3)}"
             fail(f"must have {prod(shape):,} probabilities; got {got}.")
         rows = np.array(numbers).reshape(configurations, shape[0])

@@ -15,6 +15,7 @@ from ..base.checks import check_columns
 from ..base.immutable import record
 from ..base.messages import is_named_as_count, listed, shown, warn
 from ..frames.columns import warn_of_columns, warn_of_no_features
+from ..frames.databases import database_table_of
 from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.frame import Frame
 from ..frames.partitions import Partitions
@@ -24,7 +25,6 @@ from ..learners.fixed import anb, nb
 from ..model.arguments import check_bnc
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe, Step
-from ..numbers.cut_points import database_table_of
 from ..numbers.discretizer import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..recipe import default

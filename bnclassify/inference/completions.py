@@ -21,13 +21,15 @@ def draw_completions(
     """Return completions, (variables, rows), of data whose classes are ``labels``, side by side."""
     rows = x.rows_to_score(data)
     if has_posterior_of_tables(x):
-        models = (x.map_parts(lambda part: draw_tables(part, rng)) for _ in range(draws))
-        found = [drawn.complete(rows, labels, rng, burn_in=burn_in) for drawn in models]
+        found = []
+        for _ in range(draws):
+            drawn = x.map_parts(lambda part: draw_tables(part, rng))
+            found.append(drawn.complete(rows, labels, rng, burn_in=burn_in))
         return np.concatenate(found, axis=1)
     prior = _prior_of_em(x, len(data))
     if prior is None or x.class_var not in data.columns:
-        again = np.tile(np.arange(len(data)), draws)
-        return x.complete(rows.take(again), labels[again], rng, burn_in=burn_in)
+        repeated = np.tile(np.arange(len(data)), draws)
+        return x.complete(rows.take(repeated), labels[repeated], rng, burn_in=burn_in)
     return _draws_by_augmentation(x, data, labels, draws, prior, rng, burn_in)
 
 

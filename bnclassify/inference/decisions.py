@@ -67,8 +67,8 @@ def check_class_prior(prior: ClassPrior, classes: Sequence[Hashable]) -> Array:
 
 def log_prior_ratio(learned: Array, prior: Array, classes: Sequence[Hashable]) -> Array:
     """Return the log of a prior divided by the learned probabilities of the classes, or raise."""
-    lacking: list[bool] = ((learned == 0) & (prior > 0)).tolist()
-    unknown = [name for name, lacks in zip(classes, lacking, strict=True) if lacks]
+    lacking: list[int] = np.flatnonzero((learned == 0) & (prior > 0)).tolist()
+    unknown = [classes[i] for i in lacking]
     if unknown:
         raise ValueError(
             "prior must be 0 for classes that are impossible in the model; got a positive value of "
@@ -83,12 +83,13 @@ def least_costly(logs: Array, costs: Array) -> Positions:
     Two decisions are tied if their costs differ by at most 1e-9 of the larger of their sums
     Σ_c P(c | row) |cost|, so that a large cost of a third decision does not make them equal.
     """
-    # So that no sum or difference overflows.
-    posteriors, costs = (np.exp(log_normalize(logs)), costs / 4)
-    expected, sizes = posteriors @ costs, posteriors @ np.abs(costs)
+    posteriors = np.exp(log_normalize(logs))
+    costs = costs / 4  # so that no sum or difference overflows
+    expected, sizes = posteriors @ costs, posteriors @ np.abs(costs)  # (rows, decisions)
     least: Positions = expected.argmin(axis=1)[:, None]
-    lowest, size = (np.take_along_axis(of, least, axis=1) for of in (expected, sizes))
-    tied: Mask = expected - lowest <= np.maximum(sizes, size) * TOLERANCE
+    lowest = np.take_along_axis(expected, least, axis=1)
+    size_of_lowest = np.take_along_axis(sizes, least, axis=1)
+    tied: Mask = expected - lowest <= np.maximum(sizes, size_of_lowest) * TOLERANCE
     first: Positions = tied.argmax(axis=1)
     return first
 

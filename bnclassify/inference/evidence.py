@@ -92,9 +92,10 @@ def weigh_evidence(
     compared = _compared_positions(names, target, against)
     check_unseen(unseen)
     rows, order = x.rows_to_score(data, unseen), order_features(x)
-    cells = (len(order) + 1) * max(len(order), len(names))
-    some = blocks(max(1, len(data)), cells, 16 * BLOCK_CELLS)
-    weighed = [_weigh_evidence(x.score, rows.take(block), order, *compared) for block in some]
+    cells_per_row = (len(order) + 1) * max(len(order), len(names))
+    weighed = []
+    for block in blocks(max(1, len(data)), cells_per_row, 16 * BLOCK_CELLS):
+        weighed.append(_weigh_evidence(x.score, rows.take(block), order, *compared))
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)
     weights = data.row_weights
@@ -105,6 +106,7 @@ def _weigh_evidence(
     x: Formula, rows: Rows, order: Sequence[int], target: int | None, against: list[int] | None
 ) -> tuple[Array, Positions, Mask, Array]:
     """Return log odds of `Evidence`, NaN if undefined, ``targets``, ``rivals``, ``posteriors``."""
+    # (1 + features, rows, classes): of the prior, of the prior and the first feature, …, of all
     logs = scores_in_sequence(x, rows, order)
     targets, rivals = _choose_compared_classes(logs[-1, :], target, against)
     at = np.arange(len(rows))
@@ -230,9 +232,10 @@ def split_evidence(evidence: Evidence) -> tuple[list[Scope], Array]:
     position = {name: i for i, name in enumerate(x.features)}
     for name, parents in x.feature_parents.items():
         if parents:
-            owners[position[name]] = tuple(sorted(position[v] for v in (name, *parents)))
+            family = [position[v] for v in (name, *parents)]
+            owners[position[name]] = tuple(sorted(family))
     split: dict[Scope, Array] = {}
-    for feature in (feature for feature in evidence.order if feature in owners):
+    for feature in [feature for feature in evidence.order if feature in owners]:
         column = at[feature]
         main, both = mains[:, column], joint[:, column]
         rest = np.where(np.equal(both, main), 0.0, both - main)
@@ -245,7 +248,7 @@ def split_evidence(evidence: Evidence) -> tuple[list[Scope], Array]:
 
 def cards_of_features(x: Model) -> list[int]:
     """Return the numbers of levels of the features."""
-    return [len(labels) for labels in x.known_levels[: len(x.features)]]
+    return list(map(len, x.known_levels[: len(x.features)]))
 
 
 def _weighed_effects(evidence: Evidence) -> list[tuple[int, Scope, Array]]:
@@ -299,6 +302,7 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
     at = np.arange(len(levels[feature]))
     if points is not None:
         at = np.searchsorted(model.cuts.get(feature, ()), points, side="left")
+    # (features, lines, 1 + values): in the first column, the feature is missing
     codes = np.full((len(model.features), len(lines), len(at) + 1), -1)
     codes[model.features.index(feature), :, 1:] = at
     numbers = {} if points is None else {feature: np.tile([np.nan, *points], len(lines))}
@@ -310,15 +314,13 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
     rows = model.rows_of_codes(codes.reshape(len(codes), -1), numbers)
     alone = replace(rows, unknown=rows.codes < 0)
     logs = scores_at(model.score, alone, adjusted=False).reshape(*codes.shape[1:], -1)
-    shown = (
-        [c]
-        if c is not None
-        else sorted(graphs.descending_order(model.class_prior())[:_MOST_LINES].tolist())
-    )
-    odds = np.concatenate([logs[..., k] - log_sum_exp(np.delete(logs, k, axis=-1)) for k in shown])
-    effect = odds[:, 1:] - odds[:, :1]
+    frequent = graphs.descending_order(model.class_prior())[:_MOST_LINES]
+    drawn_classes: list[int] = sorted(frequent.tolist()) if c is None else [c]
+    odds = [logs[..., k] - log_sum_exp(np.delete(logs, k, axis=-1)) for k in drawn_classes]
+    by_line = np.concatenate(odds)
+    effect = by_line[:, 1:] - by_line[:, :1]
     if c is None:
-        parent, parent_levels = model.class_var, tuple([labels[k] for k in shown])
+        parent, parent_levels = model.class_var, tuple([labels[k] for k in drawn_classes])
     chosen = None if c is None else labels[c]
     drawn = levels[feature] or tuple([] if points is None else points.tolist())
     return Effect(feature, chosen, drawn, parent, parent_levels, effect, points)

@@ -202,13 +202,13 @@ def _values_and_contributions(
     scopes, log_odds = split_evidence(evidence)
     of_feature = dict(zip(evidence.order, values[1:], strict=True))
     for scope in scopes:
-        names.append(tuple([x.features[i] for i in scope]) if scope else REST)
-        blank: list[Hashable] = [""] * len(log_odds)
-        values.append(
-            _array_of_objects(
-                list(zip(*[of_feature[i] for i in scope], strict=True)) if scope else blank
-            )
-        )
+        name: Hashable = REST
+        joint: list[Hashable] = [""] * len(log_odds)
+        if scope:
+            name = tuple([x.features[i] for i in scope])
+            joint = list(zip(*[of_feature[i] for i in scope], strict=True))
+        names.append(name)
+        values.append(_array_of_objects(joint))
     return dict(zip(names, values, strict=True)), log_odds
 
 
@@ -380,10 +380,10 @@ def _parent_values_in_words(evidence: Evidence) -> list[ArrayOf[Any]]:
 def _compared_classes(evidence: Evidence, row: int) -> tuple[Hashable, Hashable]:
     """Return the explained class of a row, and the class, or text on classes, compared with it."""
     labels, rivals = evidence.model.known_levels[-1], evidence.rivals[row, :]
-    is_one = np.count_nonzero(rivals) == 1
-    return labels[evidence.targets[row]], labels[rivals.argmax()] if is_one else rivals_in_words(
-        labels, rivals
-    )
+    target = labels[evidence.targets[row]]
+    if np.count_nonzero(rivals) == 1:
+        return target, labels[rivals.argmax()]
+    return target, rivals_in_words(labels, rivals)
 
 
 def rivals_in_words(labels: Sequence[Hashable], rivals: Mask) -> str:
@@ -398,11 +398,11 @@ def rivals_in_words(labels: Sequence[Hashable], rivals: Mask) -> str:
 def _compared_by_line(evidence: Evidence, lines_per_row: int) -> dict[str, ArrayOf[Any]]:
     """Return the compared classes for each line of the result."""
     pairs = [_compared_classes(evidence, row) for row in range(len(evidence.targets))]
-    names = enumerate(("target", "against"))
-    return {
-        name: np.repeat(_array_of_objects([pair[i] for pair in pairs]), lines_per_row)
-        for i, name in names
-    }
+    columns = dict[str, ArrayOf[Any]]()
+    for i, name in enumerate(("target", "against")):
+        compared = _array_of_objects([pair[i] for pair in pairs])
+        columns[name] = np.repeat(compared, lines_per_row)
+    return columns
 
 
 def describe(variable: Hashable, value: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -133,12 +132,12 @@ def impute(
         if name in numbers:
             result[name] = _fill_numbers(table[name], gaps, numbers[name][gaps])
         elif discretizer is not None and name in discretizer.cuts:
-            draw = (
-                discretizer.mean_of
+            inside = (
+                discretizer.mean_of(name, filled)
                 if generator is None
-                else partial(discretizer.draw, rng=generator)
+                else discretizer.draw(name, filled, generator)
             )
-            result[name] = _fill_numbers(table[name], gaps, draw(name, filled))
+            result[name] = _fill_numbers(table[name], gaps, inside)
         else:
             result[name] = _fill_column(table[name], gaps, [levels[name][code] for code in filled])
     return result

@@ -10,24 +10,9 @@ import numpy as np
 import pandas as pd
 
 from ..base import special
-from ..base.arrays import (
-    Array,
-    blocks,
-    code_type,
-    first_best,
-    log_normalize,
-)
+from ..base.arrays import Array, blocks, code_type, first_best, log_normalize
 from ..base.calls import call_advice
-from ..base.checks import (
-    Flag,
-    Names,
-    OneOf,
-    Seed,
-    Unseen,
-    check_columns,
-    check_rng,
-    must_be,
-)
+from ..base.checks import Flag, Names, OneOf, Seed, Unseen, check_columns, check_rng, must_be
 from ..base.messages import listed, shown
 from ..frames.dataset import Dataset
 from ..frames.foreign import AnyFrame, in_library_of
@@ -300,9 +285,8 @@ def _predict_class(
 ) -> pd.Series[Any] | pd.DataFrame:
     """Predict the class of rows; labels are predicted block by block."""
     names = x.known_levels[-1]
-    labelling = partial(
-        Labelling, names, x.class_var, made=class_type(names, tuple(map(type, names)))
-    )
+    made = class_type(names, tuple(map(type, names)))
+    labelling = partial(Labelling, names, x.class_var, made=made)
     if prob:
         logs, index = unnormalized_log_posteriors(
             x, newdata, unseen=unseen, unknown=unknown, prior=prior
@@ -348,14 +332,14 @@ def _sum_of_posteriors(
 
 def _check_points(x: Model, **others: object) -> None:
     """Raise an error unless a model has points, and nothing else is asked for."""
-    if not x.points_of_rows(Rows(np.zeros((len(x.features), 0), dtype=np.int8)), ()):
+    no_rows = Rows(np.zeros((len(x.features), 0), dtype=np.int8))
+    if not x.points_of_rows(no_rows, ()):
         raise TypeError(
             f"points must be False unless x is a scorecard; got {x.type_in_words}. Make one "
             "with scorecard(x)."
         )
-    if given := [
-        name for name, value in others.items() if value is not None and value is not False
-    ]:
+    given = [name for name, value in others.items() if value is not None and value is not False]
+    if given:
         raise ValueError(
             must_be("points", f"False with {listed(given)}", True, "Call predict twice.")
         )
@@ -418,15 +402,14 @@ def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: fl
     by ``finest``, the share of one case, because values that occur in no row occur in no refit
     either, but can be possible.
     """
-    n, least = len(others), np.finfo(np.float64).tiny
-    odds, estimated = (
-        np.asarray(special.logit(np.clip(p, least, 1 - _ROUNDING))) for p in (others, estimate)
-    )
+    n, least, most = len(others), np.finfo(np.float64).tiny, 1 - _ROUNDING
+    odds = np.asarray(special.logit(np.clip(others, least, most)))
+    estimated = np.asarray(special.logit(np.clip(estimate, least, most)))
+    # The variance is (n − 1) times that of the L_g, which `std` divides by n.
     width = special.stdtrit(n - 1, (1 + interval) / 2) * np.sqrt(n - 1) * odds.std(axis=0)
-    ends: Array = special.expit(np.stack([estimated - width, estimated + width]))
-    return np.stack(
-        [np.clip(ends[0] - finest, 0.0, estimate), np.clip(ends[1] + finest, estimate, 1.0)]
-    )
+    low: Array = special.expit(estimated - width) - finest
+    high: Array = special.expit(estimated + width) + finest
+    return np.stack([np.clip(low, 0.0, estimate), np.clip(high, estimate, 1.0)])
 
 
 def _posteriors_of_targets(x: Model, rows: Rows, prior: ClassPrior | None) -> Array:

@@ -143,17 +143,17 @@ def query(
         raise ValueError(
             f"variables must not be in the evidence; got {listed(overlap)} in both. Omit one."
         )
-    asked = [model.variables.index(name) for name in names]
+    requested = [model.variables.index(name) for name in names]
     levels, by_draws = model.levels_by_name, model.is_sampled and names != (model.class_var,)
     logs: Array = check_not_impossible(
-        log_joint_table(model, () if by_draws else asked, known, likelihoods)
+        log_joint_table(model, () if by_draws else requested, known, likelihoods)
     ).ravel()
     log_evidence = float(log_sum_exp(logs))
     if by_draws:
         if interval is not None:
             raise ValueError("interval must be None for features of a dependency network. Omit it.")
         n, generator = check_draws(draws, len(known.codes)), check_rng(rng)
-        drawn = draw_given(model, known, likelihoods, n, generator, burn_in)[asked]
+        drawn = draw_given(model, known, likelihoods, n, generator, burn_in)[requested]
         logs = log(_proportions_of_draws(drawn, [len(levels[name]) for name in names]))
     axes = [pd.Index(list(levels[name]), name=name, tupleize_cols=False) for name in names]
     index = axes[0] if len(names) == 1 else pd.MultiIndex.from_product(axes, names=names)
@@ -164,7 +164,7 @@ def query(
     draws, seed = check_draws(draws, len(found)), int(check_rng(rng).integers(2**63))
 
     def distribution(drawn: Model) -> Array:
-        return np.exp(log_normalize(log_joint_table(drawn, asked, known, likelihoods).ravel()))
+        return np.exp(log_normalize(log_joint_table(drawn, requested, known, likelihoods).ravel()))
 
     bounds = bounds_of_drawn_models(model, distribution, float(interval or 0), draws, seed)
     frame = pd.DataFrame(dict(zip(BOUNDS, [bounds[0], found, bounds[1]], strict=True)), index=index)
@@ -179,10 +179,8 @@ def _proportions_of_draws(codes: Codes, cards: Sequence[int]) -> Array:
             f"variables must have a joint distribution of fewer cells; got {prod(cards):,}. Query "
             "fewer variables at a time."
         )
-    return (
-        np.bincount(np.ravel_multi_index(tuple(codes), cards), minlength=prod(cards))
-        / codes.shape[1]
-    )
+    cells = np.ravel_multi_index(tuple(codes), cards)
+    return np.bincount(cells, minlength=prod(cards)) / codes.shape[1]
 
 
 def draw_given(
@@ -229,15 +227,13 @@ def encode_evidence(x: Model, evidence: EvidenceOf) -> tuple[Rows, dict[int, Arr
     for name, value in given.items():
         position = x.variables.index(name)
         if name in x.densities:
-            numbers[position] = np.array(
-                [Real().check(f"evidence[{shown(name)}]", value)], dtype=float
-            )
+            number = Real().check(f"evidence[{shown(name)}]", value)
+            numbers[position] = np.array([number], dtype=float)
             codes[position] = 0
-        elif isinstance(value, Mapping | list | set | frozenset):
-            weights = (
-                dict(value.items()) if isinstance(value, Mapping) else dict.fromkeys(value, 1.0)
-            )
-            likelihoods[position] = _log_likelihoods(x, name, weights)
+        elif isinstance(value, Mapping):
+            likelihoods[position] = _log_likelihoods(x, name, value)
+        elif isinstance(value, list | set | frozenset):
+            likelihoods[position] = _log_likelihoods(x, name, dict.fromkeys(value, 1.0))
         else:
             codes[position] = _code_of(x, name, value)
     return Rows(codes[:, None], numbers), likelihoods
@@ -248,11 +244,8 @@ def _code_of(x: Model, name: Hashable, label: object) -> int:
     levels = x.levels_by_name[name]
     if is_among(label, levels):
         return list[object](levels).index(label)
-    return int(
-        codes_by_levels(encode_for_model(x, {name: label}, [name], "evidence"), [name], (levels,))[
-            0, 0
-        ]
-    )
+    row = encode_for_model(x, {name: label}, [name], "evidence")
+    return int(codes_by_levels(row, [name], (levels,))[0, 0])
 
 
 def _log_likelihoods(x: Model, name: Hashable, weights: Mapping[Hashable, object]) -> Array:
@@ -281,7 +274,7 @@ def log_joint_table(
     if variables and of_class not in variables:
         largest = max(variables, key=cards.__getitem__)
         exchanged = x.with_class(largest) if isinstance(x, CountedModel) else None
-        if exchanged is not None:  # then one sum has all its levels
+        if exchanged is not None:  # whose scores have a column per level of this variable
             position = {largest: of_class, of_class: largest}
             codes = evidence.codes.copy()
             codes[[largest, of_class]] = codes[[of_class, largest]]
@@ -290,8 +283,8 @@ def log_joint_table(
             return log_joint_table(
                 exchanged, [position.get(v, v) for v in variables], known, weights
             )
-    asked = [v for v in variables if v != of_class]
-    logs = _log_joint_of_cells(x, asked, evidence, likelihoods)
+    requested = [v for v in variables if v != of_class]
+    logs = _log_joint_of_cells(x, requested, evidence, likelihoods)
     given = int(evidence.codes[-1, 0])
     if given >= 0:
         logs = logs[..., [given]]
@@ -301,7 +294,7 @@ def log_joint_table(
 
 
 def _log_joint_of_cells(
-    x: Model, asked: Sequence[int], evidence: Rows, likelihoods: Mapping[int, Array]
+    x: Model, requested: Sequence[int], evidence: Rows, likelihoods: Mapping[int, Array]
 ) -> Array:
     """Return ln P(features, class, evidence): an axis per requested feature, then the class.
 
@@ -309,11 +302,11 @@ def _log_joint_of_cells(
     """
     cards = [len(labels) for labels in x.levels or ()]
     of_class = len(cards) - 1
-    features = [*asked, *(v for v in likelihoods if v not in (*asked, of_class))]
-    possible = [
-        np.arange(cards[v]) if v in asked else np.flatnonzero(likelihoods[v] > -np.inf)
-        for v in features
-    ]
+    summed = [v for v in likelihoods if v not in (*requested, of_class)]
+    features = [*requested, *summed]
+    uncertain = [v for v in features if v in likelihoods]
+    possible = [np.arange(cards[v]) for v in requested]
+    possible += [np.flatnonzero(likelihoods[v] > -np.inf) for v in summed]
     shape = [len(codes) for codes in possible]
     n = prod(shape)
     if n * cards[-1] > _MOST_CELLS:
@@ -331,9 +324,10 @@ def _log_joint_of_cells(
         for i, v in enumerate(features):
             codes[v] = possible[i][some[i]]
         logs[block] = scores_at(x.score, Rows(codes, rows.numbers))
-        for v in features:
-            logs[block] += likelihoods[v][codes[v], None] if v in likelihoods else 0.0
+        for v in uncertain:
+            logs[block] += likelihoods[v][codes[v], None]
     logs += likelihoods.get(of_class, 0.0)
-    shape = shape[: len(asked)]
+    # (cells of requested features, cells of the others, classes)
+    shape = shape[: len(requested)]
     logs = log_sum_exp(logs.reshape(prod(shape), -1, cards[-1]), axis=1)
     return logs.reshape(*shape, cards[-1])

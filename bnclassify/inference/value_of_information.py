@@ -116,23 +116,26 @@ def value_of_information(
         )
     now = np.exp(log_normalize(logs))
     missing = list[int](np.flatnonzero(known.codes[:, 0] < 0).tolist())
-    measures: dict[str, Callable[[Array], Array]] = {
-        "gain": lambda p: -xlogx(p).sum(axis=1)
-    }  # entropy
+    measures: dict[str, Callable[[Array], Array]] = {"gain": _entropy_of_rows}
     if table is not None:
         measures["cost_reduction"] = lambda p: (p @ table).min(axis=1)
     values = np.empty((len(missing), len(measures)))
     outcomes = _outcomes_of_features(model, known, missing)
     for i, feature in enumerate(missing):
-        shares, posteriors = outcomes[feature]
-        chances = shares @ now.ravel()
+        given_class, posteriors = outcomes[feature]
+        chances = given_class @ now.ravel()  # P(value | observed), (values,)
         average = chances[None] @ posteriors
-        values[i] = [(of(average) - chances @ of(posteriors)).item() for of in measures.values()]
+        for j, measure in enumerate(measures.values()):
+            values[i, j] = (measure(average) - chances @ measure(posteriors)).item()
     values = np.maximum(values, 0.0)  # apart from rounding errors
     order = descending_order(values[:, -1])
     ranked = [model.features[missing[i]] for i in order]
     names = pd.Index(ranked, name="feature", tupleize_cols=False)
     return pd.DataFrame(values[order], names, list(measures))
+
+
+def _entropy_of_rows(probabilities: Array) -> Array:
+    return np.asarray(-xlogx(probabilities).sum(axis=1))
 
 
 def _outcomes_of_features(

@@ -241,33 +241,32 @@ def read_for_model(
     names = list(x.variables if names is None else names)
     check_unknown(x, rows, unknown, argument)
     known = [name for name in names if name not in unknown]
-    absent = (
-        [] if isinstance(rows, Records) else [name for name in known if name not in rows.columns]
-    )
-    if absent and argument in ("newdata", "row"):
-        found = (
-            f"in the data. {options_sentence(absent[0], rows.columns)}"
-            if rows.columns
-            else "in the data."
-        )
-        named = f"unknown={absent!r}" if len(absent) <= _FEW_NAMES else "their names as unknown"
-        rows_of = " to explain, or a dict without them" if argument == "row" else ""
-        raise KeyError(
-            f"{argument}: no column {listed(absent)} {found} If the values are unknown in all "
-            f"rows, pass {named}{rows_of}."
-        )
+    said = list[Hashable]()  # unknown features that some record names
+    if isinstance(rows, Records):
+        said = [name for name in unknown if name in rows.columns and name in names]
+    elif argument in ("newdata", "row"):
+        _check_columns_exist(rows.columns, known, argument)
     # A record that names only unknown features is nevertheless one of the model.
-    said = [
-        name
-        for name in unknown
-        if isinstance(rows, Records) and name in rows.columns and name in names
-    ]
     data = _encode_columns(x, rows, [*known, *said], argument).with_unknown_columns(said)
     others = [name for name in names if name in unknown and name not in said]
     if not others:
         return data
-    return data.with_unsaid(
-        _encode_columns(x, Records([dict.fromkeys(unknown)], argument), others, argument)
+    nothing = Records([dict.fromkeys(unknown)], argument)
+    return data.with_unsaid(_encode_columns(x, nothing, others, argument))
+
+
+def _check_columns_exist(
+    columns: Sequence[Hashable], names: Sequence[Hashable], argument: str
+) -> None:
+    absent = [name for name in names if name not in columns]
+    if not absent:
+        return
+    advice = f" {options_sentence(absent[0], columns)}" if columns else ""
+    named = f"unknown={absent!r}" if len(absent) <= _FEW_NAMES else "their names as unknown"
+    or_dict = " to explain, or a dict without them" if argument == "row" else ""
+    raise KeyError(
+        f"{argument}: no column {listed(absent)} in the data.{advice} If the values are unknown in "
+        f"all rows, pass {named}{or_dict}."
     )
 
 
@@ -299,7 +298,8 @@ def check_unknown(
             column = rows
         data = _encode_columns(x, column, [name], argument)
         known: Mask = np.greater_equal(data.codes[0], 0)
-        known |= ~np.isnan(as_floats(data.numbers[name])) if name in data.numbers else known
+        if name in data.numbers:
+            known |= ~np.isnan(as_floats(data.numbers[name]))
         if known.any():
             raise ValueError(
                 f"unknown must name features without values in {argument}; got {shown(name)}, "

@@ -26,7 +26,8 @@ A learner returns the family without parameters. Its recipe is that of the basis
 >>> from bnclassify.learners.networks import network
 >>> from bnclassify.model.recipes import Step
 >>> from bnclassify.scores.formulas import Sum, Table, padded
->>> @dataclass(frozen=True, eq=False, repr=False)
+>>> @record
+... @dataclass(frozen=True, eq=False, repr=False)
 ... class OneTable(BuiltOn):  # P(class | the feature at a position)
 ...     basis: Model
 ...     position: int

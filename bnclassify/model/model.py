@@ -279,7 +279,10 @@ class Model(Immutable):
         return function(self, *others)
 
     def fit_each_link(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Model:
-        """Return a function of a model and rows; of each link of a chain. ``step`` is a call."""
+        """Return the model that a function fits to rows, which is applied to each link of a chain.
+
+        ``step`` is the call for the recipe of a chain.
+        """
         return function(self, dataset)
 
     # What pictures show.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +22,6 @@ from ..model.recipes import Recipe, Tally
 from ..scores.densities import Density
 from ..scores.elimination import complete, draw_columns
 from ..scores.evaluate import scores_at, terms_with
-from ..scores.factors import Factor
 from ..scores.formulas import Numeric, Sum, Table
 from ..scores.gibbs import BURN_IN, GibbsSampler
 from ..scores.rows import Rows
@@ -57,22 +57,18 @@ class Graph(CountedModel):
 
     @property
     def members(self) -> tuple[Self, ...]:
-        """The model itself."""
         return (self,)
 
     @property
     def graph(self) -> Self:
-        """The model itself."""
         return self
 
     @property
     def network(self) -> Self:
-        """The model itself."""
         return self
 
     @property
     def fitted(self) -> bool:
-        """Whether it has tables."""
         return self.cpts is not None
 
     @cached_property
@@ -103,14 +99,15 @@ class Graph(CountedModel):
     @property
     def depth(self) -> int:
         """The largest number of feature parents of a variable, including the class."""
-        return max(
-            sum(parent not in self.targets for parent in parents) for _, *parents in self.families
-        )
+        depths = []
+        for _, *parents in self.families:
+            depths.append(len([name for name in parents if name not in self.targets]))
+        return max(depths)
 
     @property
     def n_parameters(self) -> int:
         """The number of free parameters: Σ (levels − 1) · Π levels of the parents."""
-        return count_parameters(self.scopes, [len(labels) for labels in self.known_levels])
+        return count_parameters(self.scopes, list(map(len, self.known_levels)))
 
     def facts(self) -> dict[str, object]:
         """Return the size of the graph and of its tables, and the course of EM and searches."""
@@ -120,14 +117,14 @@ class Graph(CountedModel):
             facts["arcs"] = f"{arcs - len(self.features) or 'none'} between features"
         else:
             facts["num. arcs"] = arcs
-        if self.cpts is not None and all(
-            density.is_parametric for density in self.densities.values()
-        ):
+        is_parametric = all(density.is_parametric for density in self.densities.values())
+        if self.cpts is not None and is_parametric:
             facts["free parameters"] = self.n_parameters
         facts["EM"] = self.learned.get("em")
         if "metric" in self.trace:
             scores: Sequence[float] = self.trace["scores"]
-            steps = f"{len(scores) - 1} step{'' if len(scores) == 2 else 's'}"
+            n_steps = len(scores) - 1
+            steps = f"{n_steps} step{'' if n_steps == 1 else 's'}"
             score = f"{self.trace['metric']} {abs(scores[-1]):.4g}"
             facts["search"] = f"{steps}, {score}, epsilon {self.trace['epsilon']:g}"
         return facts
@@ -176,19 +173,16 @@ class Network(Graph):
         """The names of the features in the order of ``families``."""
         return tuple([family[0] for family in self.families[:-1]])
 
-    @property
-    def factors(self) -> tuple[Factor, ...]:
-        """The terms that are tables: all, unless some features are numbers."""
-        return self.score.factors
-
     def with_class(self, variable: int) -> Self | None:
         if self.densities or self.no_joint:
             return None
-        order = list(range(len(self.families)))
-        order[variable], order[-1] = order[-1], variable
         fields = {"families": self.families, "levels": self.known_levels, "cpts": self.cpts or ()}
-        changed = {name: tuple([values[i] for i in order]) for name, values in fields.items()}
-        return replace_unchecked(self, class_var=self.variables[variable], **changed)
+        exchanged = {}
+        for name, values in fields.items():
+            order = list(values)
+            order[variable], order[-1] = order[-1], order[variable]
+            exchanged[name] = tuple(order)
+        return replace_unchecked(self, class_var=self.variables[variable], **exchanged)
 
     def class_prior(self) -> Array:
         if self.cpts is not None and len(self.families[-1]) == 1:  # all other tables sum to 1
@@ -203,11 +197,13 @@ class Network(Graph):
             v, name = scope[0], names[scope[0]]
             if name in self.densities:
                 terms.append(Numeric(v, scope[1:-1], self.densities[name]))
-            elif of_class in scope:
-                at, owner = scope.index(of_class), -1 if v == of_class else v
-                by_class = logs if at == len(scope) - 1 else np.moveaxis(logs, at, -1)
-                terms.append(Table(owner, scope[:at] + scope[at + 1 :], by_class))
-            else:
+            elif (
+                of_class in scope
+            ):  # P(v | u, class) has axes (v, u, class), P(class) only (class,)
+                axis, owner = scope.index(of_class), -1 if v == of_class else v
+                by_class = logs if axis == len(scope) - 1 else np.moveaxis(logs, axis, -1)
+                terms.append(Table(owner, scope[:axis] + scope[axis + 1 :], by_class))
+            else:  # the same for all classes: an axis of length 1
                 terms.append(Table(v, scope, logs[..., None]))
         return Sum(tuple(terms), marginalizes=True)
 
@@ -266,8 +262,8 @@ class BNC(Network):
             return tuple(tables) if isinstance(tables, list) else tables
         counts = dict(zip(self._positions_of_tables, tables, strict=True))
         for name, density in self.densities.items():
-            scope = self.scopes[self.variables.index(name)]
-            counts[scope[0]] = density.count(data, scope)
+            position = self.variables.index(name)
+            counts[position] = density.count(data, self.scopes[position])
         return tuple([counts[i] for i in range(len(self.scopes))])
 
     @property
@@ -307,23 +303,22 @@ class BNC(Network):
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         codes = np.full((len(self.scopes), n), -1, dtype=code_type(max(self.cards)))
-        parents = {scope[0]: scope[1:] for scope in self.scopes}
-        coded = set(self._positions_of_tables)
-        for v in (v for layer in topological_layers(parents) for v in layer if v in coded):
-            codes[v] = _draw_variable(
-                (self.cpts or ())[v], [codes[p] for p in parents[v]], rng.random(n)
-            )
+        parents, cpts = {scope[0]: scope[1:] for scope in self.scopes}, self.cpts or ()
+        parents_first = chain.from_iterable(topological_layers(parents))
+        for v in parents_first:
+            if self.variables[v] not in self.densities:
+                codes[v] = _draw_variable(cpts[v], [codes[p] for p in parents[v]], rng.random(n))
         return codes
 
     def complete(
         self, rows: Rows, labels: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0
     ) -> Codes:
-        # in blocks, because terms of numbers become tables
-        some = blocks(max(1, len(rows)), most=BLOCK_ROWS if self.densities else max(1, len(rows)))
-        completed = [
-            complete(*terms_with(self.score, rows.take(block), labels[block]), rng)
-            for block in some
-        ]
+        n = max(1, len(rows))
+        completed = []
+        # Terms of numbers become tables of all rows of a block.
+        for block in blocks(n, most=BLOCK_ROWS if self.densities else n):
+            terms = terms_with(self.score, rows.take(block), labels[block])
+            completed.append(complete(*terms, rng))
         return np.concatenate(completed, axis=1)
 
     def log_joint_left_out(
@@ -393,7 +388,7 @@ class DN(Network):
         if rng is None:
             return complete(*terms_with(self.score, rows, labels))
         drawn = np.where(labels < 0, draw_columns(scores_at(self.score, rows), rng), labels)
-        sampler = GibbsSampler.of_factors(self.factors[:-1])
+        sampler = GibbsSampler.of_factors(self.score.factors[:-1])
         return np.vstack([sampler.run(rows.codes, drawn, burn_in, rng), drawn])
 
 
@@ -429,7 +424,8 @@ def warn_of_wide_tables(x: Model, rows: int) -> None:
     """Warn of a network with more free parameters than rows if a single table causes the excess."""
     if not isinstance(x, Network) or "concentrations" in x.learned:  # back-off smooths wide tables
         return
-    if not x.densities and 2 * max([table.size for table in x.cpts or ()], default=0) <= rows:
+    largest = max([table.size for table in x.cpts or ()], default=0)
+    if not x.densities and largest <= rows / 2:
         return
     sizes = [count_parameters([scope], x.cards) for scope in x.scopes]
     total, most = sum(sizes), max(sizes)
@@ -441,10 +437,9 @@ def warn_of_wide_tables(x: Model, rows: int) -> None:
     wide = [
         (name, card) for name, card in zip(x.features, x.cards, strict=False) if name not in cut
     ]
-    merging = (
-        f"{how_to_merge(wide)}, or " if max((card for _, card in wide), default=0) > WIDE else ""
-    )
-    remedy = f"{merging}use a structure with fewer arcs, such as that of nb"
+    remedy = "use a structure with fewer arcs, such as that of nb"
+    if any(card > WIDE for _, card in wide):
+        remedy = f"{how_to_merge(wide)}, or {remedy}"
     warn(
         f"the network has {total:,} free parameters, more than the {rows:,} rows; {most:,} are in "
         f"the table of {shown(widest)}. {remedy[0].upper()}{remedy[1:]}."

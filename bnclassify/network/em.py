@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import prod
 from typing import NamedTuple, TypeVar
 
@@ -157,8 +158,12 @@ def warn_if_not_converged(run: Run, remedy: str) -> None:
 
 def _log_prior(tables: Sequence[Array], prior: PseudoCounts) -> float:
     """Return a Σ ln θ over all cells of all tables, with the pseudo-counts a of the prior."""
-    added = [float(prior.per_cell(len(table), table[0].size)) for table in tables]
-    return sum(a * float(log(table).sum()) for a, table in zip(added, tables, strict=True) if a)
+    total = 0.0
+    for table in tables:
+        added = float(prior.per_cell(len(table), table[0].size))
+        if added:  # without, ln 0 counts nothing
+            total += added * float(log(table).sum())
+    return total
 
 
 class CompletedRows(NamedTuple):
@@ -176,20 +181,18 @@ class CompletedRows(NamedTuple):
 
 
 def complete_classes(codes: Codes, cards: Sequence[int]) -> list[CompletedRows]:
-    """Arrange (variables, rows) codes, the class last, for `expected_counts`, in bounded blocks."""
+    """Return blocks of rows of (variables, rows) codes, the class last, a copy per class."""
     n_classes = cards[-1]
     is_labeled = codes[-1] >= 0
     completed = []
     for labeled, copies in ((True, 1), (False, n_classes)):
-        positions = np.nonzero(is_labeled == labeled)[0]
-        for rows in (positions[some] for some in blocks(len(positions), copies, BLOCK_ROWS)):
-            block = codes.take(rows, axis=1)
-            classes = (
-                block[-1].astype(np.intp) if labeled else np.tile(np.arange(copies), len(rows))
-            )
-            completed.append(
-                CompletedRows(rows, labeled, copies, block[:-1].repeat(copies, axis=1), classes)
-            )
+        positions = np.flatnonzero(is_labeled == labeled)
+        for block in blocks(len(positions), copies, BLOCK_ROWS):
+            rows = positions[block]
+            features, labels = codes[:-1, rows], codes[-1, rows]
+            classes = labels.astype(np.intp) if labeled else np.tile(np.arange(copies), len(rows))
+            copied = features.repeat(copies, axis=1)
+            completed.append(CompletedRows(rows, labeled, copies, copied, classes))
     return completed
 
 
@@ -209,23 +212,27 @@ def expected_counts(
         logs_by_row = log_joints.reshape(-1, block.copies)
         times = np.ones(len(logs_by_row)) if weights is None else weights[block.rows]
         evidence += float(times[times > 0] @ log_sum_exp(logs_by_row)[times > 0])
+        # The weight of each copy of a row: that of the row times P(class of the copy | row).
         shares = (softmax(logs_by_row, axis=1) * times[:, None]).ravel()
-        for belief in beliefs:
-            _add_expected_counts(
-                counts[belief.factor], factors[belief.factor].scope, belief, block, shares
-            )
         if not block.labeled:
-            for i, factor in [
-                (i, factors[i]) for i, scope in enumerate(scopes) if of_class in scope
-            ]:
-                rows = np.nonzero((block.codes[list(factor.scope)] >= 0).all(axis=0))[0]
-                _add_expected_counts(
-                    counts[i], factor.scope, Belief(i, rows, (), np.ones(len(rows))), block, shares
-                )
-    return [
-        _counts_by_family(scope, table, of_class)
-        for scope, table in zip(scopes, counts, strict=True)
-    ], evidence
+            beliefs = chain(beliefs, _beliefs_given_features(scopes, factors, block))
+        for belief in beliefs:
+            scope = factors[belief.factor].scope
+            _add_expected_counts(counts[belief.factor], scope, belief, block, shares)
+    by_family = zip(scopes, counts, strict=True)
+    return [_counts_by_family(scope, table, of_class) for scope, table in by_family], evidence
+
+
+def _beliefs_given_features(
+    scopes: Sequence[Scope], factors: Sequence[Factor], block: CompletedRows
+) -> Iterator[Belief]:
+    """Yield, of each family with the class, the rows in which only the class is missing."""
+    of_class = len(scopes) - 1
+    for i, scope in enumerate(scopes):
+        if of_class in scope:
+            observed = (block.codes[list(factors[i].scope)] >= 0).all(axis=0)
+            rows = np.flatnonzero(observed)
+            yield Belief(i, rows, (), np.ones(len(rows)))
 
 
 def _log_joints_and_beliefs(
@@ -273,8 +280,7 @@ def _add_expected_counts(
     first = block.classes[belief.rows]
     for v in set(scope) - set(belief.free):
         codes: Codes = block.codes[v, belief.rows]
-        # Which may not fit in the type of the codes.
-        first = first + strides[v] * codes.astype(np.intp)
+        first = first + strides[v] * codes.astype(np.intp)  # may not fit in the type of the codes
     steps = np.zeros(1, dtype=np.intp)
     for v in belief.free:
         steps = (steps[:, None] + strides[v] * np.arange(counts.shape[scope.index(v)])).ravel()

@@ -65,15 +65,13 @@ class Average(CountedModel):
     ) -> Codes:
         if rng is None:
             cards = [len(known) for known in self.levels or ()]
-            return try_all(
-                lambda codes: scores_at(self.score, Rows(codes)),
-                cards,
-                np.vstack([rows.codes, labels]),
-            )
+            codes = np.vstack([rows.codes, labels])
+            return try_all(lambda found: scores_at(self.score, Rows(found)), cards, codes)
+        # ln P(row, class | member), (rows, members, classes), of the class of each row if known
         logs = np.stack([scores_at(member.score, rows) for member in self.members], axis=1)
         possible = (labels[:, None] == np.arange(logs.shape[-1])) | (labels[:, None] < 0)
-        logs = log_sum_exp(np.where(possible[:, None], logs, -np.inf)) + self.log_weights
-        picks = draw_columns(logs, rng)
+        of_members = log_sum_exp(np.where(possible[:, None], logs, -np.inf)) + self.log_weights
+        picks = draw_columns(of_members, rng)
         return self._codes_by_member(
             picks, lambda member, at: member.complete(rows.take(at), labels[at], rng)
         )
@@ -84,13 +82,10 @@ class Average(CountedModel):
     def log_joint_left_out(
         self, data: Dataset, prior: Any, rows: Positions, left_out: Any
     ) -> Array:
-        return self._log_mean_of_joints(
+        logs = np.stack(
             [check_counted(m).log_joint_left_out(data, prior, rows, left_out) for m in self.members]
         )
-
-    def _log_mean_of_joints(self, logs: list[Array]) -> Array:
-        """Return the log of the weighted mean of the members' joint distributions."""
-        return log_sum_exp(np.stack(logs) + self.log_weights[:, None, None], axis=0)
+        return log_sum_exp(logs + self.log_weights[:, None, None], axis=0)
 
 
 def mean_arc_shares(members: Sequence[Model], weights: Sequence[float]) -> ArcShares:
@@ -139,12 +134,11 @@ class Ensemble(Average):
         _check_members(self.members)
         if self.weights is not None:
             object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
-            if len(self.weights) != len(self.members) or not all(
-                isfinite(w) and w > 0 for w in self.weights
-            ):
-                got = listed(self.weights)
+            positive = all(isfinite(weight) and weight > 0 for weight in self.weights)
+            if len(self.weights) != len(self.members) or not positive:
                 raise ValueError(
-                    f"weights must be a positive number for each of the members; got {got}."
+                    "weights must be a positive number for each of the members; got "
+                    f"{listed(self.weights)}."
                 )
         if self.recipe is None and all(member.recipe for member in self.members):
             object.__setattr__(self, "recipe", _recipe_of_ensemble(self))
@@ -176,15 +170,13 @@ class Ensemble(Average):
         return log(weights / float(weights.sum()))
 
     def estimate(self, data: Countable, prior: Prior) -> Ensemble:
-        return replace(
-            self, members=tuple([member.estimate(data, prior) for member in self.members])
-        )
+        members = [member.estimate(data, prior) for member in self.members]
+        return replace(self, members=tuple(members))
 
     def map_parts(self, function: Callable[..., Model], *others: Model) -> Ensemble:
         alike: Iterable[tuple[Model, ...]] = zip(*[x.members for x in (self, *others)], strict=True)
-        return replace(
-            self, members=tuple([member.map_parts(function, *rest) for member, *rest in alike])
-        )
+        members = [member.map_parts(function, *rest) for member, *rest in alike]
+        return replace(self, members=tuple(members))
 
     @property
     def properties_to_agree(self) -> dict[str, Any]:
@@ -195,12 +187,8 @@ class Ensemble(Average):
         }
 
     def maximize(self, data: Dataset, prior: Any, em: Any) -> Ensemble:
-        return replace(
-            self,
-            members=tuple(
-                [check_counted(member).maximize(data, prior, em) for member in self.members]
-            ),
-        )
+        members = [check_counted(member).maximize(data, prior, em) for member in self.members]
+        return replace(self, members=tuple(members))
 
     def with_class(self, variable: int) -> Ensemble | None:
         members = [check_counted(member).with_class(variable) for member in self.members]
@@ -257,16 +245,12 @@ def _check_members(members: tuple[Model, ...]) -> None:
     if not members:
         raise ValueError("members must contain at least one model; got none.")
     first = members[0]
-    raw = [
-        i
-        for i, member in enumerate(members)
-        if member.preparation is not None or member.numeric_features
-    ]
-    if raw:
-        raise ValueError(
-            f"members must be models of categories; member {raw[0]} accepts numbers or raw data. "
-            "Use discretize and merge_rare once, and learn the members from the result."
-        )
+    for i, member in enumerate(members):
+        if member.preparation is not None or member.numeric_features:
+            raise ValueError(
+                f"members must be models of categories; member {i} accepts numbers or raw data. "
+                "Use discretize and merge_rare once, and learn the members from the result."
+            )
     for i, member in enumerate(members):
         for name in ("class_var", "features", "levels", "fitted"):
             if getattr(member, name) != getattr(first, name):

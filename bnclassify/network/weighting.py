@@ -69,13 +69,12 @@ class MANB(Method):
     def __call__(self, x: Model, data: Countable, prior: Any, rng: np.random.Generator) -> BNC:
         """Return the network with averaged tables, and the posteriors of its arcs."""
         fitted, of_class = check_augmented(x, self.argument).estimate(data, prior), len(x.features)
-        counts = count_families(data, [(i, of_class) for i in range(of_class)])
-        averaged = [_average_by_arc_posterior(table, prior, self.probability) for table in counts]
-        learned = {
-            **fitted.learned,
-            "arc_posteriors": tuple([posterior for _, posterior in averaged]),
-        }
-        tables = [table for table, _ in averaged]
+        tables, posteriors = list[Array](), list[float]()
+        for counts in count_families(data, [(i, of_class) for i in range(of_class)]):
+            table, posterior = _average_by_arc_posterior(counts, prior, self.probability)
+            tables.append(table)
+            posteriors.append(posterior)
+        learned = {**fitted.learned, "arc_posteriors": tuple(posteriors)}
         return replace(fitted, cpts=(*tables, *(fitted.cpts or ())[-1:]), learned=learned)
 
 
@@ -121,23 +120,22 @@ class ConditionalLikelihood:
         counts = np.bincount(cells, data.weights, minlength=len(distinct) * n_classes)
         self.counts = counts.reshape(len(distinct), n_classes).astype(np.float64)
         self.log_prior = log(prior)
-        # Cells are ordered by family, configuration of feature parents, and level.
-        self.logs = np.concatenate(
-            [np.moveaxis(log(cpt), 0, -2).reshape(-1, n_classes) for cpt in cpts]
-        )
-        self.sizes = np.array([cpt.size // n_classes for cpt in cpts])
-        self.levels = np.concatenate([np.full(cpt[0].size // n_classes, len(cpt)) for cpt in cpts])
-        families = [
-            ((*parents, v), (*cpt.shape[1:-1], len(cpt)))
-            for (v, *parents, _), cpt in zip(x.scopes[:-1], cpts, strict=True)
-        ]
+        # Cells are ordered by family, configuration of feature parents, and level: a family of 3
+        # levels whose feature parent has 2 has 6 cells, of ``sizes`` 6 and ``levels`` 3, 3.
+        families, logs, levels = list[tuple[Scope, Scope]](), list[Array](), list[int]()
+        for (v, *parents, _), cpt in zip(x.scopes[:-1], cpts, strict=True):
+            families.append(((*parents, v), (*cpt.shape[1:-1], len(cpt))))
+            logs.append(np.moveaxis(log(cpt), 0, -2).reshape(-1, n_classes))
+            levels += [len(cpt)] * (cpt[0].size // n_classes)
+        self.logs, self.levels = np.concatenate(logs), np.array(levels)
+        self.sizes = np.array([len(cells) for cells in logs])
         self.member = self._membership_matrix(distinct.T, families)
         self.observed: Array = self.member.T @ self.counts
 
     def _membership_matrix(
         self, codes: Codes, families: Sequence[tuple[Scope, Scope]]
     ) -> csr_array:
-        """Make the sparse matrix from the scope and the shape of each family without the class."""
+        """Return the sparse matrix, (rows, cells), of families: scope and shape without a class."""
         from scipy.sparse import csr_array
 
         starts = [0, *accumulate(map(int, self.sizes))]
@@ -169,6 +167,7 @@ class ConditionalLikelihood:
         return value, np.add.reduceat(per_cell, np.cumsum(self.sizes) - self.sizes)
 
     def _sum_over_levels(self, cells: Array) -> Array:
+        """Return the sum over the levels of each configuration, at each of its cells."""
         sums = np.add.reduceat(cells, np.cumsum(self.levels) - self.levels, axis=0)
         return np.repeat(sums, self.levels, axis=0)
 
@@ -199,11 +198,10 @@ class WANBIA(Method):
             return with_weights(fitted, np.empty(0))
         objective = ConditionalLikelihood(fitted, data)
         options: dict[str, Any] = {"method": "L-BFGS-B", "jac": True, "options": _OPTIONS}
-        runs = [
-            minimize(objective, np.full(n, start), bounds=[(0, 1)] * n, **options)
-            for start in (1.0, 0.5)
-        ]
-        best = min(runs, key=lambda run: run.fun)
+        bounds = [(0, 1)] * n
+        from_ones = minimize(objective, np.full(n, 1.0), bounds=bounds, **options)
+        from_halves = minimize(objective, np.full(n, 0.5), bounds=bounds, **options)
+        best = min(from_ones, from_halves, key=lambda run: run.fun)
         weights: Array = np.clip(best.x, 0, 1)
         # at an optimum, the line search can fail because of rounding
         downhill: Array = np.abs(np.clip(weights - objective(weights)[1], 0, 1) - weights)
@@ -218,10 +216,9 @@ class WANBIA(Method):
 def with_weights(x: BNC, weights: Array) -> BNC:
     """Return a fitted network with the table of each feature raised to its weight."""
     *tables, prior = x.cpts or ()
-    changed = tuple(raised_table(table, float(w)) for table, w in zip(tables, weights, strict=True))
-    return replace(
-        x, cpts=(*changed, prior), learned={**x.learned, "weights": tuple(map(float, weights))}
-    )
+    powers = list[float](weights.tolist())
+    raised = map(raised_table, tables, powers)
+    return replace(x, cpts=(*raised, prior), learned={**x.learned, "weights": tuple(powers)})
 
 
 def raised_table(cpt: Array, weight: float) -> Array:
@@ -262,7 +259,8 @@ class Lazy(Derived):
     def __post_init__(self) -> None:
         super().__post_init__()
         pairs, n = self.implications, sum(self._cards)
-        if pairs.ndim != 2 or pairs.shape[1] != 2 or not ((pairs >= 0) & (pairs < n)).all():
+        are_pairs = pairs.ndim == 2 and pairs.shape[1] == 2
+        if not are_pairs or not ((pairs >= 0) & (pairs < n)).all():
             raise ValueError(f"the implications must be pairs of values from 0 to {n - 1}")
 
     def facts(self) -> dict[str, object]:
@@ -322,10 +320,12 @@ def implied_values(both: Array, feature: Positions, is_frequent: Mask) -> Positi
     earlier feature is kept.
     """
     counts = np.diagonal(both)
-    implies = is_frequent & (both >= counts - TOLERANCE * np.maximum(counts, 1))
-    same_rows = implies & implies.T
-    implies &= (feature[:, None] != feature) & ~(same_rows & (feature[:, None] < feature))
-    return np.argwhere(implies)
+    # implied[i, j]: all rows with value j have value i. If all 40 rows with "pregnant" have
+    # "female", pregnant implies female.
+    implied = is_frequent & (both >= counts - TOLERANCE * np.maximum(counts, 1))
+    same_rows = implied & implied.T
+    is_earlier = feature[:, None] < feature
+    return np.argwhere(implied & (feature[:, None] != feature) & ~(same_rows & is_earlier))
 
 
 def codes_without_implied(codes: Codes, cards: Sequence[int], implications: Positions) -> Codes:

@@ -168,9 +168,7 @@ def _quantile_of_columns(values: Array, weights: Array, share: float) -> Array:
     order = values.argsort(axis=0, kind="stable")
     unit = max(0.0, float(np.rint(share * (weights.sum() - 1))))
     at = np.less_equal(weights[order].cumsum(axis=0), unit).sum(axis=0)
-    found: Array = np.take_along_axis(values, np.take_along_axis(order, at[None], axis=0), axis=0)[
-        0
-    ]
+    found: Array = values[order[at, np.arange(len(at))], np.arange(len(at))]
     return found
 
 

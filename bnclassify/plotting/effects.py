@@ -127,10 +127,8 @@ def _ends_of_axis(
         each.knots for each in scales_of(x.score, x.features.index(feature)) if len(each.knots) > 2
     ]
     if ranks:  # training values
-        found = [
-            float(min(knots.min() for knots in ranks)),
-            float(max(knots.max() for knots in ranks)),
-        ]
+        training = np.concatenate(ranks)
+        found = [float(training.min()), float(training.max())]
     elif steps is not None and steps.ranges and steps.ranges[steps.columns.index(feature)]:
         found = list(steps.ranges[steps.columns.index(feature)])
     values = np.append(found, [] if data is None else as_floats(data.numbers[feature]))
@@ -361,9 +359,9 @@ def _short_interval(value: object) -> str:
     if found is None:
         return str(value)
     low, high = found.groups()
-    return (
-        f"≤ {high}" if low == "-inf" else f"> {low}" if high == "inf" else f"{low}\N{EN DASH}{high}"
-    )
+    if low == "-inf":
+        return f"≤ {high}"
+    return f"> {low}" if high == "inf" else f"{low}\N{EN DASH}{high}"
 
 
 def _round_tick_values(low: int, high: int) -> list[int]:
@@ -372,10 +370,8 @@ def _round_tick_values(low: int, high: int) -> list[int]:
     >>> _round_tick_values(3, 20), _round_tick_values(0, 100)
     ([5, 10, 15, 20], [0, 20, 40, 60, 80, 100])
     """
-    wide = max(high - low, 1)
-    step = next(
-        step for k in range(12) for step in (10**k, 2 * 10**k, 5 * 10**k) if wide <= _TICKS * step
-    )
+    steps = [digit * 10**k for k in range(12) for digit in (1, 2, 5)]
+    step = next(step for step in steps if max(high - low, 1) <= _TICKS * step)
     return list(range(-(-low // step) * step, high + 1, step))
 
 
@@ -384,14 +380,14 @@ def _draw_scale(axes: Axes, i: int, scale: _NomogramScale) -> None:
     letter = (1.04 + _NAME / (1 - _NAME)) / max(letters_across(axes), 1)
     axes.text(-0.07, i, label_in_lines(scale.name, 28), ha="right", va="center")
     places = [0.0, 1.0] if scale.is_whole else scale.places
-    axes.plot(
-        [min(places, default=0), max(places, default=0)], [i, i], color="black", linewidth=0.8
-    )
+    line = [min(places, default=0), max(places, default=0)]
+    axes.plot(line, [i, i], color="black", linewidth=0.8)
     ends = dict.fromkeys(_HEIGHTS, -1.0)  # of the labels at each height
     for place, label in zip(scale.places, scale.labels, strict=True):
         half = letter * (len(label) + 1) / 2
         axes.plot([place, place], [i - 0.08, i + 0.08], color="black", linewidth=0.8)
-        for height in [height for height in _HEIGHTS if ends[height] <= place - half][:1]:
+        height = next((each for each in _HEIGHTS if ends[each] <= place - half), None)
+        if height is not None:
             ends[height] = place + half
             text = label.replace("$", r"\$")
             axes.text(place, i - height, text, ha="center", va="bottom" if height > 0 else "top")

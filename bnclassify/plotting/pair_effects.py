@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..additive.effect_table import EffectTable
-from ..additive.pair_table import table_rows_of_pair
+from ..additive.effects import table_rows_of_pair
 from ..base.messages import listed, shown
 from ..inference.evidence import target_position
 from ..model.model import Model

@@ -19,18 +19,10 @@ def facts_of(x: Model) -> dict[str, object]:
     """Return the facts of a model by name, in the order of display: numbers and text."""
     several, rows = len(x.targets) > 1, x.trained_on if x.fitted else None
     latent = " (latent)" if variables_in_data(x) == x.features else ""
-    facts: dict[str, object] = {
-        f"class variable{'s' * several}": ", ".join(map(str, x.targets)) + latent
-    }
+    names = ", ".join(map(str, x.targets)) + latent
+    facts: dict[str, object] = {f"class variable{'s' * several}": names}
     if rows is not None:
-        facts["rows"] = (
-            int(rows.size) if rows.size == int(rows.size) else f"{rows.size:,g} (sum of weights)"
-        )
-        if rows.cases:
-            groups = f"in {rows.cases:,} groups" if rows.cases != rows.given else ""
-            weights = f"weights of {rows.size:,.0f} rows" if round(rows.size) != rows.given else ""
-            how = ", ".join(filter(None, [groups, weights]))
-            facts["rows"] = f"{rows.given:,} ({how})" if how else rows.given
+        facts["rows"] = _size_in_words(rows)
         parts = rows.classes or [zip(x.levels_by_name[x.class_var], x.class_prior(), strict=True)]
         shares = dict(zip(x.targets, map(_shares_in_words, parts), strict=True))
         texts = [f"{name}: {text}" if several else text for name, text in shares.items()]
@@ -75,10 +67,10 @@ def facts_as_html(x: Model, picture: str = "") -> str:
         '<td style="text-align:left;vertical-align:top;padding:1px 12px 1px '
         '0;background:#fff;color:#111">'
     )
-    pairs = [(name, f"{v:,}" if isinstance(v, int) else str(v)) for name, v in facts_of(x).items()]
-    rows = [
-        f"<tr>{cell}{escape(name)}</td>{cell}{escape(value)}</td></tr>" for name, value in pairs
-    ]
+    rows = []
+    for name, fact in facts_of(x).items():
+        text = f"{fact:,}" if isinstance(fact, int) else str(fact)
+        rows.append(f"<tr>{cell}{escape(name)}</td>{cell}{escape(text)}</td></tr>")
     frame = '<div style="background:#fff;color:#111;padding:8px;overflow-x:auto">'
     return f'{frame}{picture}<table style="border:0;background:#fff">{"".join(rows)}</table></div>'
 
@@ -88,6 +80,17 @@ def _first_names(names: Iterable[str], separator: str = ", ") -> str:
     texts = list(names)
     more = [f"{len(texts) - _MOST} more"] if len(texts) > _MOST else []
     return separator.join([*texts[:_MOST], *more])
+
+
+def _size_in_words(rows: TrainingRows) -> int | str:
+    """Return the number of training rows, or write of how many groups or weights they are."""
+    if not rows.cases:
+        size = rows.size
+        return int(size) if size == int(size) else f"{size:,g} (sum of weights)"
+    groups = f"in {rows.cases:,} groups" if rows.cases != rows.given else ""
+    weights = f"weights of {rows.size:,.0f} rows" if round(rows.size) != rows.given else ""
+    how = ", ".join(filter(None, [groups, weights]))
+    return f"{rows.given:,} ({how})" if how else rows.given
 
 
 def _shares_in_words(weights: Iterable[tuple[object, float]]) -> str:
@@ -126,9 +129,10 @@ def _preparation_in_words(x: Model) -> dict[str, str | None]:
     reasons = {"no cut point": [name for name in dropped if name in uncut]}
     other = "not selected" if x.trace else "no value"
     reasons[other] = [name for name in dropped if name not in uncut]
-    texts = [
-        f"{_first_names(map(str, names))} ({reason})" for reason, names in reasons.items() if names
-    ]
+    texts = []
+    for reason, names in reasons.items():
+        if names:
+            texts.append(f"{_first_names(map(str, names))} ({reason})")
     return facts | {"dropped": "; ".join(texts) or None}
 
 
@@ -143,10 +147,10 @@ def _missing_in_words(x: Model, rows: TrainingRows | None, rule: str) -> str | N
         method = "EM" if x.network is not None and "em" in x.network.learned else "available cases"
         ignored = not x.one_class or rule.startswith("unknown") or not shifts_of_missing(x.score)
         shifts = "" if ignored else ", and evidence"
-        if n or not levels:
-            texts.append(
-                f"in {n} feature{'s' * (n > 1)} ({method}{shifts})" if n else "none in training"
-            )
+        if n:
+            texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{shifts})")
+        elif not levels:
+            texts.append("none in training")
     where = "" if rule.startswith("the ") else f"{'others ' * bool(levels)}in new rows "
     return "; ".join([*texts, f"{where}{rule}"])
 

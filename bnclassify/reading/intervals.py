@@ -72,14 +72,14 @@ def _posterior_tally_or_none(x: Model) -> Tally | None:
 
 def has_posterior_of_tables(x: Model) -> bool:
     """Whether the posterior of all tables is a product of Dirichlet distributions."""
-    found = list[bool]()
+    parts: list[Model] = []
 
-    def look(part: Model) -> Model:
-        found.append(_posterior_tally_or_none(part) is not None)
+    def keep_part(part: Model) -> Model:
+        parts.append(part)
         return part
 
-    x.map_parts(look)
-    return all(found)
+    x.map_parts(keep_part)
+    return all(_posterior_tally_or_none(part) is not None for part in parts)
 
 
 def check_posterior_tally(x: Model) -> Tally:
@@ -104,12 +104,9 @@ def draw_tables(x: Model, rng: np.random.Generator) -> Model:
 
 def with_interval_columns(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:
     """Return estimates and their bounds, (2, rows, columns), as a further level of columns."""
-    values = np.stack([bounds[0], frame.to_numpy(), bounds[1]], axis=-1).reshape(
-        len(frame), 3 * frame.shape[1]
-    )
-    return pd.DataFrame(
-        values, index=frame.index, columns=add_index_level(frame.columns, pd.Index(BOUNDS))
-    )
+    values = np.stack([bounds[0], frame.to_numpy(), bounds[1]], axis=-1)
+    columns = add_index_level(frame.columns, pd.Index(BOUNDS))
+    return pd.DataFrame(values.reshape(len(frame), -1), index=frame.index, columns=columns)
 
 
 def add_index_level(index: pd.Index[Any], level: pd.Index[Any]) -> pd.MultiIndex:
@@ -119,9 +116,7 @@ def add_index_level(index: pd.Index[Any], level: pd.Index[Any]) -> pd.MultiIndex
     else:
         own_codes, labels = pd.factorize(index, use_na_sentinel=False)
         levels, codes = [labels], [own_codes]
-    codes = [
-        *[np.repeat(code, len(level)) for code in codes],
-        np.tile(np.arange(len(level)), len(index)),
-    ]
+    codes = [np.repeat(code, len(level)) for code in codes]
+    codes.append(np.tile(np.arange(len(level)), len(index)))
     levels.append(level)
     return pd.MultiIndex(levels=levels, codes=codes, names=[*index.names, level.name])

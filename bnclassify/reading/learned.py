@@ -68,9 +68,9 @@ def search_steps(x: Model) -> pd.DataFrame:
     1       add  persons   class  251.2 -13850.1
     2       add    class  buying   82.0 -13768.1
     """
-    learners = "hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb and lca"
     if classes := check_model(x).trace.get("classes"):
         return pd.DataFrame(list(classes), columns=["k", "loglik", "nparams", "bic"])
+    learners = "hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb and lca"
     advice = f"its structure was not found by a search, as by {learners}"
     steps: Sequence[Sequence[object]] = _learned_result(check_model(x), "steps", advice)
     columns = ["operation", "from", "to", "gain", "score", "run"][: len(steps[0]) if steps else 5]
@@ -282,9 +282,8 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     (2.15, -264.2, 1, 1728)
     """
     advice = "was not fitted by leave-one-out; lp with held_out='weights', 'parents' or 'power' is"
-    return pd.Series(
-        asdict(_learned_result(check_fitted(x), "leave_one_out", advice)), dtype=object
-    )
+    summary = _learned_result(check_fitted(x), "leave_one_out", advice)
+    return pd.Series(asdict(summary), dtype=object)
 
 
 def _learned_result(x: Model, name: str, advice: str) -> Any:

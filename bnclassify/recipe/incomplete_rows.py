@@ -64,7 +64,8 @@ def make_tree(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[Factor, ..
     """Return the terms of the network of the first parents."""
     tree, short = first_parents(structure, tables)
     pairs = zip(short, tree.families, strict=True)
-    return replace(tree, cpts=tuple([table.conditional(family) for table, family in pairs])).factors
+    cpts = [table.conditional(family) for table, family in pairs]
+    return replace(tree, cpts=tuple(cpts)).score.factors
 
 
 def some_positions(codings: Sequence[object]) -> list[int]:
