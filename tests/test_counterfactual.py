@@ -138,7 +138,7 @@ def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, c
         change_search.SetSearch, "_bounds_of_longer_sets", lambda *given: np.full(len(given[1]), 1e9)
     )
     unbounded = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
-    monkeypatch.setattr(change_search, "scopes_in", lambda x: None)
+    monkeypatch.setattr(change_search, "scopes_of_terms", lambda x: None)
     enumerated = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
     for tables in zip(found, small, unbounded, enumerated, strict=True):
         for other in tables[1:]:

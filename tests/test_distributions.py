@@ -151,10 +151,10 @@ def test_the_better_of_two_orders_is_chosen(monkeypatch: pytest.MonkeyPatch) -> 
             near |= {v: (near[v] | joined) - {u} for v in joined - {u}}
         return cells
 
-    order, cells = elimination.plan_scopes(card, arcs, card)
+    order, cells = elimination.plan_elimination(card, arcs, card)
     assert cells == largest(tuple(order)) == 7 * 11 * 9
     monkeypatch.setattr(elimination, "_LARGE_CELLS", 500)
-    order, cells = elimination.plan_scopes(card, arcs, card)
+    order, cells = elimination.plan_elimination(card, arcs, card)
     assert cells == largest(tuple(order)) == min(map(largest, permutations(card))) == 495
 
 

@@ -20,7 +20,6 @@ from ..base.arrays import (
     T,
     log,
     log_normalize,
-    normalize,
     softmax,
 )
 from ..base.immutable import (
@@ -83,6 +82,13 @@ class PairEffects(Immutable):
         """The table as a term of the scores; it belongs to the second feature."""
         return Table(self.features[1], self.features, self.table, self.groups)
 
+    def fits(self, cards: Sequence[int], n_classes: int) -> bool:
+        """Whether features with these numbers of values, one of them missing, can have it."""
+        n_groups = [int(groups.max()) + 1 for groups in self.groups]
+        shape = (n_groups[0] + 1, n_groups[1] + 1, n_classes)
+        n_values = [len(groups) for groups in self.groups]
+        return self.table.shape == shape and n_values == [cards[i] for i in self.features]
+
 
 @record
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,29 +137,22 @@ class EffectTable(BuiltOn):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        *cards, n_classes = [len(labels) + 1 for labels in self.known_levels]
-        shapes = [(*[cards[i] for i in scope], n_classes - 1) for scope in self.term_scopes]
-        fits = [table.shape for table in self.tables] == shapes and self.constant.shape == (
-            n_classes - 1,
-        )
+        *levels, classes = self.known_levels
+        cards = [len(labels) + 1 for labels in levels]  # the last value is a missing one
+        n = len(classes)
+        shapes = [(*[cards[i] for i in scope], n) for scope in self.term_scopes]
+        fits = [table.shape for table in self.tables] == shapes and self.constant.shape == (n,)
         if not fits or [len(share) for share in self.shares] not in ([], cards):
             raise ValueError(
                 "tables must have an effect of each value of each feature on each class."
             )
-        n = len(cards) + len(self.pairs)
-        if self.unknown is not None and self.unknown.means.shape != (n, n_classes - 2):
+        n_effects = len(cards) + len(self.pairs)
+        if self.unknown is not None and self.unknown.means.shape != (n_effects, n - 1):
             raise ValueError("unknown must have a mean of each effect on each class.")
-        for pair in self.pairs:
-            first, second = pair.features
-            sizes = tuple([2 + int(groups.max()) for groups in pair.groups])
-            lengths = [len(groups) for groups in pair.groups]
-            if pair.table.shape != (*sizes, n_classes - 1) or lengths != [
-                cards[first],
-                cards[second],
-            ]:
-                raise ValueError(
-                    "pairs must have an effect of each pair of groups of values on each class."
-                )
+        if not all(pair.fits(cards, n) for pair in self.pairs):
+            raise ValueError(
+                "pairs must have an effect of each pair of groups of values on each class."
+            )
 
     @property
     def values_by_feature(self) -> dict[Hashable, Values]:
@@ -179,25 +178,26 @@ class EffectTable(BuiltOn):
 
     def facts(self) -> dict[str, object]:
         """Return the size and form of the table, and the order that was asked of it."""
-        form = (
-            "sum of one effect per feature"
-            if set(self.parent_positions) <= {None}
-            else "sum of effects of pairs"
-        )
-        form += f", and of {len(self.pairs)} pairs" if self.pairs else ""
-        directions: dict[Hashable, tuple[str, Hashable]] = dict(self.learned.get("monotone", {}))
-        by_target: dict[Hashable, list[str]] = {}
-        for name, (direction, target) in directions.items():
-            by_target.setdefault(target, []).append(f"{name} {direction}")
-        of_targets = [
-            f"{', '.join(texts)} (log odds of {shown(target)})"
-            for target, texts in by_target.items()
-        ]
-        asked = "; ".join(of_targets)
-        before, after = tuple[float, float](self.learned.get("log_loss", (0.0, 0.0)))
-        cost = f"{asked}: log-loss {after:.4f}, before {before:.4f}" if asked else None
-        facts = {"num. features": len(self.features), "form": form, "monotone": cost}
-        return facts | {MISSING_RULE: self.missing_rule("effect")}
+        has_parents = any(self.feature_parents.values())
+        form = "effects of pairs" if has_parents else "one effect per feature"
+        pairs = f", and of {len(self.pairs)} pairs" if self.pairs else ""
+        return {
+            "num. features": len(self.features),
+            "form": f"sum of {form}{pairs}",
+            "monotone": self._directions_in_words(),
+            MISSING_RULE: self.missing_rule("effect"),
+        }
+
+    def _directions_in_words(self) -> str | None:
+        """Return the directions of `monotonize` by target, and what they cost in log-loss."""
+        texts: dict[Hashable, list[str]] = {}
+        for name, (direction, target) in self.learned.get("monotone", {}).items():
+            texts.setdefault(target, []).append(f"{name} {direction}")
+        if not texts:
+            return None
+        of_targets = [f"{', '.join(own)} (log odds of {shown(t)})" for t, own in texts.items()]
+        before, after = self.learned["log_loss"]
+        return f"{'; '.join(of_targets)}: log-loss {after:.4f}, before {before:.4f}"
 
     def missing_rule(self, what: str) -> str:
         """Say how missing values in new rows are treated: given "(missing)", or unknown."""
@@ -227,12 +227,14 @@ class EffectTable(BuiltOn):
     @cached_property
     def score(self) -> Sum | Completed:
         """The scores, with the posteriors' log odds: the constant, and one table per feature."""
-        pairs = enumerate(zip(self.term_scopes, self.tables, strict=True))
-        tables = [Table(i, scope, table) for i, (scope, table) in pairs]
-        tables += [pair.score_term for pair in self.pairs]
-        total = Sum((Table(-1, (), self.constant), *tables), marginalizes=False)
-        certain = self.unknown is None or len(self.constant) < 2
-        return total if certain or self.unknown is None else Completed(total, self.unknown)
+        terms = [Table(-1, (), self.constant)]
+        for i, (scope, table) in enumerate(zip(self.term_scopes, self.tables, strict=True)):
+            terms.append(Table(i, scope, table))
+        terms += [pair.score_term for pair in self.pairs]
+        total = Sum(tuple(terms), marginalizes=False)
+        if self.unknown is None or len(self.constant) < 2:
+            return total
+        return Completed(total, self.unknown)
 
     def class_prior(self) -> Array:
         """Return the posteriors if nothing is known: the class shares, if these are known."""
@@ -253,25 +255,16 @@ class EffectTable(BuiltOn):
     @property
     def value_formulas(self) -> tuple[Formula, ...]:
         """The logs of P(value | class) of each feature alone."""
-        return (
-            Sum(
-                tuple(
-                    [Table(i, (i,), logs) for i, logs in enumerate(self._log_likelihoods_of_values)]
-                ),
-                False,
-            ),
-        )
+        tables = [Table(i, (i,), logs) for i, logs in enumerate(self._log_likelihoods_of_values)]
+        return (Sum(tuple(tables), False),)
 
     def estimate(self, data: object, prior: object) -> Model:
         raise unsupported_error(self, "estimate its parameters from data")
 
     def shown_values(self, name: Hashable) -> list[Hashable]:
         """Return the values of a feature: intervals or labels, and the last for missing values."""
-        values = (
-            intervals_between_cuts(self.cuts[name])
-            if name in self.cuts
-            else self.levels_by_name[name]
-        )
+        is_cut = name in self.cuts
+        values = intervals_between_cuts(self.cuts[name]) if is_cut else self.levels_by_name[name]
         return [*values, MISSING]
 
 
@@ -301,23 +294,21 @@ def build_effect_table(
     **fields: Any,
 ) -> EffectTable:
     """Return a table with these values of features, which reads numbers ``like`` its model."""
-    families = tuple([(name, *parents[name], class_var) for name in values])
-    levels = (*[each.labels for each in values.values()], classes)
-    cuts = {name: each.cuts for name, each in values.items() if each.cuts is not None}
-    open_ones = {n: each.labels[:-1] for n, each in values.items() if each.labels[-1:] == (UNSEEN,)}
-    kept = (
-        {}
-        if like is None
-        else {name: labels for name, labels in like.kept.items() if name in values}
-    )
-    points, labels = (*cuts.values(), *[()] * len(kept)), (*[()] * len(cuts), *kept.values())
-    known = (
-        {} if like is None or not like.ranges else dict(zip(like.columns, like.ranges, strict=True))
-    )
-    ranges = tuple([known.get(name, ()) for name in (*cuts, *kept)])
-    steps = Discretizer("steps", (*cuts, *kept), points, labels, ranges if any(ranges) else ())
-    merger = Merger(1, UNSEEN, tuple(open_ones), tuple(open_ones.values())) if open_ones else None
-    structure = BNC(class_var, (*families, (class_var,)), levels)
+    families = [(name, *parents[name], class_var) for name in values]
+    levels = [own.labels for own in values.values()]
+    structure = BNC(class_var, (*families, (class_var,)), (*levels, classes))
+    cuts = {name: own.cuts for name, own in values.items() if own.cuts is not None}
+    kept, ranges = dict[Hashable, Any](), dict[Hashable, Any]()  # of the discretizer of its model
+    if like is not None:
+        kept = {name: labels for name, labels in like.kept.items() if name in values}
+        ranges = dict(zip(like.columns, like.ranges, strict=False))
+    names = (*cuts, *kept)
+    points = (*cuts.values(), *[()] * len(kept))
+    labels = (*[()] * len(cuts), *kept.values())
+    own_ranges = tuple([ranges.get(name, ()) for name in names])
+    steps = Discretizer("steps", names, points, labels, own_ranges if any(own_ranges) else ())
+    known = {n: own.labels[:-1] for n, own in values.items() if own.labels[-1:] == (UNSEEN,)}
+    merger = Merger(1, UNSEEN, tuple(known), tuple(known.values())) if known else None
     prepares = Preparation(merger, steps if cuts or like is not None else None)
     return EffectTable(structure, preparation=prepares, **fields)
 
@@ -331,49 +322,54 @@ def merge_similar_intervals(
     there are at most so many, or until no more could be merged without losing more than ``lost``,
     in nats squared. The ends of ``kept`` groups with similar shares remain.
     """
-    shares = [
-        np.maximum(share, LEAST_MASS) for share in x.shares or [np.ones(len(t)) for t in x.tables]
-    ]
-    tables, values, groups = list(x.tables), dict[Hashable, Values](), list[Positions]()
-    for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
-        values[name], group = Values(labels), np.arange(len(labels) + 1)
-        if name in x.cuts:
-            children = [
-                np.moveaxis(x.tables[j], 1, 0)
-                for j, given in enumerate(x.parent_positions)
-                if given == i
-            ]
-            rows = np.hstack([table.reshape(len(group), -1) for table in (x.tables[i], *children)])
-            ends = ends_of_merged_groups(rows[:-1], shares[i][:-1], most or np.inf, lost, kept)
-            values[name] = Values.from_cuts(np.array(x.cuts[name])[ends[:-1] - 1].tolist())
+    equal = [np.ones(len(table)) for table in x.tables]
+    shares = [np.maximum(share, LEAST_MASS) for share in x.shares or equal]
+    values, groups = dict[Hashable, Values](), list[Positions]()
+    for i, (name, own) in enumerate(x.values_by_feature.items()):
+        values[name], group = own, np.arange(len(own.labels) + 1)
+        if own.cuts is not None:
+            rows = _effects_by_value(x, i)[:-1]
+            ends = ends_of_merged_groups(rows, shares[i][:-1], most or np.inf, lost, kept)
+            values[name] = Values.from_cuts([own.cuts[end - 1] for end in ends[:-1].tolist()])
             group = np.searchsorted(ends, group, side="right")
         groups.append(group)
+    tables = list(x.tables)
     for i, scope in enumerate(x.term_scopes):
         for axis, v in enumerate(scope):
-            tables[i] = np.moveaxis(
-                _mean_of_groups(np.moveaxis(tables[i], axis, 0), groups[v], shares[v]), 0, axis
-            )
+            along = np.moveaxis(tables[i], axis, 0)
+            means = means_of_groups(along, groups[v], shares[v], int(groups[v].max()) + 1)
+            tables[i] = np.moveaxis(means, 0, axis)
     sums = [np.bincount(group, share) for group, share in zip(groups, shares, strict=True)]
-    fields = {
-        "shares": tuple([share / float(share.sum()) for share in sums]),
-        "tables": tuple(tables),
-    }
-    fields |= {name: getattr(x, name) for name in ("constant", "recipe", "learned", "unknown")}
-    return build_effect_table(
-        x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields
-    )
+    return _rebuild(x, values, tables, [share / float(share.sum()) for share in sums], x.unknown)
 
 
 def with_feature_values(x: EffectTable, values: Mapping[Hashable, Values]) -> EffectTable:
     """Return the table of some features, with as many values as before, or these cut points."""
     at = [x.features.index(name) for name in values]
+    shares = [x.shares[i] for i in at if x.shares]
+    return _rebuild(x, values, [x.tables[i] for i in at], shares, x.unknown and x.unknown.taken(at))
+
+
+def _rebuild(
+    x: EffectTable,
+    values: Mapping[Hashable, Values],
+    tables: Sequence[Array],
+    shares: Sequence[Array],
+    unknown: UnknownEffects | None,
+) -> EffectTable:
+    """Return a table with other values of features, without pairs."""
     fields: dict[str, Any] = {name: getattr(x, name) for name in ("constant", "recipe", "learned")}
-    fields["tables"] = tuple([x.tables[i] for i in at])
-    fields["shares"] = tuple([x.shares[i] for i in at if x.shares])
-    fields["unknown"] = x.unknown and x.unknown.taken(at)
+    fields |= {"tables": tuple(tables), "shares": tuple(shares), "unknown": unknown}
     return build_effect_table(
         x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields
     )
+
+
+def _effects_by_value(x: EffectTable, i: int) -> Array:
+    """Return all effects that depend on each value of a feature: its own, and of its children."""
+    children = [j for j, parent in enumerate(x.parent_positions) if parent == i]
+    tables = [x.tables[i], *[np.moveaxis(x.tables[j], 1, 0) for j in children]]
+    return np.hstack([table.reshape(len(table), -1) for table in tables])
 
 
 def ends_of_merged_groups(
@@ -382,7 +378,10 @@ def ends_of_merged_groups(
     """Return the ends of the groups into which neighboring rows are merged."""
     ends, means, total = np.arange(1, len(rows) + 1), rows.copy(), 0.0
     masses = shares / float(shares.sum())
-    fixed = np.flatnonzero(np.diff(np.floor((masses.cumsum() - masses / 2) * kept))) + 1
+    # With two groups kept, values with the shares .2, .4, .3 and .1, whose middles are .1, .4, .75
+    # and .95, are split after the second.
+    middles = masses.cumsum() - masses / 2
+    fixed = np.flatnonzero(np.diff(np.floor(middles * kept))) + 1
     while len(ends) > 1:
         # merging two groups adds v w / (v + w) (difference of their means)² to the variance within
         # groups
@@ -401,17 +400,28 @@ def ends_of_merged_groups(
     return ends
 
 
-def _mean_of_groups(table: Array, group: Positions, shares: Array) -> Array:
-    """Return the weighted means of groups along the first axis."""
-    weights = np.where(np.arange(group.max() + 1)[:, None] == group, shares, 0.0)
-    return np.tensordot(normalize(weights, axis=1), table, axes=1)
+def means_of_groups(values: Array, groups: Positions, weights: Array, n: int) -> Array:
+    """Return the weighted means of n groups along the first axis; 0 in a group without values.
+
+    Example: the values 1, 3 and 5, with weights 1, 3 and 1, of groups 0, 0 and 1 have the means 2.5
+    and 5.
+    """
+    shares = weights / np.bincount(groups, weights)[groups]
+    means = np.zeros((n, *values.shape[1:]))
+    np.add.at(means, groups, (values.T * shares).T)
+    return means
+
+
+def logs_less_reference(logs: Array) -> Array:
+    """Return logs of two classes less those of the first, and of more classes less their mean."""
+    with np.errstate(invalid="ignore"):
+        return logs - (logs[..., :1] if logs.shape[-1] == 2 else logs.mean(axis=-1, keepdims=True))
 
 
 def row_weights_in_cells(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[Array]:
     """Return the weight of the rows, or of some of them, in each cell of the tables of features."""
-    codes, counts, weights = x.rows_to_score(data, "missing").codes, list[Array](), data.weights
-    if rows is not None:
-        weights = rows.astype(float) if weights is None else rows * weights
+    codes, counts = x.rows_to_score(data, "missing").codes, list[Array]()
+    weights = data.row_weights if rows is None else data.row_weights * rows
     for scope, table in zip(x.term_scopes, x.tables, strict=True):
         cards = table.shape[:-1]
         cells = flat_index([codes[v] % card for v, card in zip(scope, cards, strict=True)], cards)
@@ -445,20 +455,16 @@ def with_effect_moments(
     codes = x.rows_to_score(data, "missing").codes
     of_class = data.codes[data.positions[x.class_var]]
     weights = data.row_weights
-    entries = [
-        *x.table_entries_at(codes, x.tables),
-        *[pair.score_term.at(codes) for pair in x.pairs],
-    ]
+    entries = list(x.table_entries_at(codes, x.tables))
+    entries += [pair.score_term.entries_of_rows(codes) for pair in x.pairs]
     effects = np.array(entries).reshape(len(entries), len(data), len(x.constant))
     counts = np.maximum(np.bincount(of_class, weights, len(x.constant)), _HALF)
-    ignored = x.unknown.always if ignored is None and x.unknown is not None else ignored
-    missing = np.less(codes, 0)
-    if ignored is not None:
-        missing &= ~ignored[:, None]
+    if ignored is None:
+        ignored = np.zeros(len(codes), dtype=bool) if x.unknown is None else x.unknown.always
+    missing = np.less(codes, 0) & ~ignored[:, None]
     unknown = UnknownEffects.of_rows(effects, missing, weights, counts / counts.sum())
-    says = np.array([bool(table[-1].any()) for table in x.tables], dtype=bool)
-    says = says if ignored is None else says & ~ignored
-    return replace(x, unknown=replace(unknown, always=unknown.always & ~says))
+    is_evidence = np.array([bool(table[-1].any()) for table in x.tables], dtype=bool) & ~ignored
+    return replace(x, unknown=replace(unknown, always=unknown.always & ~is_evidence))
 
 
 def with_shrunk_missing_effects(x: EffectTable, dataset: InFull, ignored: Mask) -> EffectTable:

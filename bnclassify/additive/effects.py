@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from itertools import product
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Mask
+from ..base.arrays import Array, Mask, Positions
 from ..base.checks import Optional, Whole
 from ..base.messages import listed, repeated_items, shown
 from ..frames.dataset import Dataset, Opened, codes_by_levels
@@ -16,9 +17,16 @@ from ..frames.opening import InFull, open_rows
 from ..inference.evidence import target_position
 from ..model.arguments import check_fitted, encode_for_model
 from ..model.model import Model
-from .effect_table import RESERVED, EffectTable, row_weights_in_cells
-from .pair_table import row_weights_of_pair, table_rows_of_pair
+from .effect_table import (
+    RESERVED,
+    EffectTable,
+    PairEffects,
+    intervals_between_cuts,
+    row_weights_in_cells,
+)
 from .tabulate import check_no_missing_label, tabulate_effects
+
+_Row: TypeAlias = tuple[Hashable, ...]
 
 BASE = "(base)"
 """The value of the class in a table of several classes."""
@@ -114,25 +122,20 @@ def effects(
     if twice := repeated_items([*RESERVED, *columns]):
         raise ValueError(f"x must have classes of other names than {listed(twice)}. Rename them.")
     check_no_missing_label(table)
-    rows: list[tuple[Hashable, ...]] = [
-        (table.class_var, BASE if c is None else names[1 - c], "", "")
-    ]
+    rows: list[_Row] = [(table.class_var, BASE if c is None else names[1 - c], "", "")]
+    entries = [table.constant, *table.tables]
     for name, j in zip(table.features, table.parent_positions, strict=True):
         parent = "" if j is None else table.features[j]
         others = [""] if j is None else table.shown_values(parent)
-        rows += [
-            (name, value, parent, other)
-            for value, other in product(table.shown_values(name), others)
-        ]
+        for value, other in product(table.shown_values(name), others):
+            rows.append((name, value, parent, other))
+    for pair in table.pairs:
+        rows_of_pair, effects_of_pair = table_rows_of_pair(table, pair)
+        rows += rows_of_pair
+        entries.append(effects_of_pair)
     frame = pd.DataFrame(rows, columns=["feature", "value", "given", "given_value"], dtype=object)
-    cells = [table_rows_of_pair(table, pair) for pair in table.pairs]
-    of_pairs = [row for table_rows_of_pair, _ in cells for row in table_rows_of_pair]
-    frame = pd.concat(
-        [frame, pd.DataFrame(of_pairs, columns=frame.columns, dtype=object)], ignore_index=True
-    )
-    if set(table.parent_positions) <= {None} and not cells:
+    if not table.pairs and not any(table.feature_parents.values()):
         frame = frame.drop(columns=["given", "given_value"])
-    entries = (table.constant, *table.tables, *[logs for _, logs in cells])
     logs = np.concatenate([each.reshape(-1, len(names)) for each in entries])
     logs = logs if c is None else logs[:, [c]] - logs[:, [1 - c]]
     for i, label in enumerate(columns):
@@ -146,23 +149,69 @@ def _share_columns(x: EffectTable, rows: Opened[Dataset], c: int | None) -> dict
     """Return the share of rows with each value and, of two classes, the share of one in these."""
     has_class = c is not None and x.class_var in rows.columns
     data = encode_for_model(x, rows, x.variables if has_class else x.features, "dataset")
-
-    def weights_in_cells_and_pairs(at: Mask | None = None) -> list[Array]:
-        return [
-            *row_weights_in_cells(x, data, at),
-            *[row_weights_of_pair(x, pair, data, at) for pair in x.pairs],
-        ]
-
-    counts = weights_in_cells_and_pairs()
+    counts = _row_weights_in_tables(x, data)
     shares = {"share": np.concatenate([[1.0], *[n.ravel() / (n.sum() or 1.0) for n in counts]])}
     if has_class:
         labels = codes_by_levels(
             data, (x.class_var,), x.known_levels[-1:], unseen="missing"
         ).ravel()
-        known, chosen = (weights_in_cells_and_pairs(at) for at in (labels >= 0, labels == c))
-        weights = data.row_weights
-        below = np.concatenate([[weights[labels >= 0].sum()], *map(np.ravel, known)])
-        above = np.concatenate([[weights[labels == c].sum()], *map(np.ravel, chosen)])
+        weights = list[Array]()
+        for used in (labels == c, labels >= 0):
+            tables = [data.row_weights[used].sum(), *_row_weights_in_tables(x, data, used)]
+            weights.append(np.concatenate([np.ravel(table) for table in tables]))
         with np.errstate(invalid="ignore"):
-            shares["observed"] = above / below
+            shares["observed"] = weights[0] / weights[1]
     return shares
+
+
+def _row_weights_in_tables(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[Array]:
+    """Return the weight of the rows, or of some of them, by value in each table and pair."""
+    of_pairs = [row_weights_of_pair(x, pair, data, rows) for pair in x.pairs]
+    return [*row_weights_in_cells(x, data, rows), *of_pairs]
+
+
+class _PairAxis(NamedTuple):
+    """The values of a feature in a pair's table, the group of each, and the value of each code."""
+
+    values: list[Hashable]
+    groups: Positions
+    places: Positions
+
+
+def _pair_axis(x: EffectTable, i: int, groups: Positions) -> _PairAxis:
+    """Return the values of a feature in a pair: the intervals of its groups, or its labels."""
+    name = x.features[i]
+    if name not in x.cuts:
+        labels = list(x.known_levels[i])
+        return _PairAxis(labels, groups[:-1], np.append(np.arange(len(labels)), -1))
+    ends = np.flatnonzero(np.diff(groups[:-1]))
+    values = intervals_between_cuts([x.cuts[name][end] for end in ends.tolist()])
+    return _PairAxis(values, np.arange(len(values)), groups)
+
+
+def _pair_axes(x: EffectTable, pair: PairEffects) -> list[_PairAxis]:
+    return [_pair_axis(x, i, groups) for i, groups in zip(pair.features, pair.groups, strict=True)]
+
+
+def table_rows_of_pair(x: EffectTable, pair: PairEffects) -> tuple[list[_Row], Array]:
+    """Return feature, value, given and given value of the rows of a pair, and each effect."""
+    first, second = _pair_axes(x, pair)
+    names = [x.features[i] for i in pair.features]
+    rows: list[_Row] = []
+    for value, other in product(first.values, second.values):
+        rows.append((names[0], value, names[1], other))
+    return rows, pair.table[np.ix_(first.groups, second.groups)]
+
+
+def row_weights_of_pair(
+    x: EffectTable, pair: PairEffects, data: Dataset, rows: Mask | None = None
+) -> Array:
+    """Return the weight of the rows, or of some of them, in each row of the table of a pair."""
+    codes = x.rows_to_score(data, "missing").codes
+    weights = data.row_weights if rows is None else data.row_weights * rows
+    first, second = _pair_axes(x, pair)
+    at = [side.places[codes[i]] for side, i in zip((first, second), pair.features, strict=True)]
+    known = (at[0] >= 0) & (at[1] >= 0)
+    shape = len(first.values), len(second.values)
+    cells = at[0][known] * shape[1] + at[1][known]
+    return np.bincount(cells, weights[known], shape[0] * shape[1]).astype(np.float64)

@@ -6,15 +6,14 @@ import re
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from ..base import graphs
-from ..base.arrays import Array
+from ..base.arrays import Array, Positions
 from ..base.checks import Instance, check_name, must_be
 from ..base.immutable import record
 from ..base.messages import listed, repeated_items, shown, to_python_scalar
@@ -36,7 +35,9 @@ from .effect_table import (
     with_effect_moments,
     with_value_shares,
 )
-from .pair_table import read_pair_effects
+
+_Names: TypeAlias = tuple[Hashable, Hashable]
+_Axes: TypeAlias = "list[_Axis]"
 
 _BOOLEANS: dict[Hashable, bool] = {"True": True, "False": False}
 _INTERVAL = re.compile(r"\(\s*([^\s,()\[\]]+),\s*([^\s,()\[\]]+)(?:\]|(?<=inf)\))")
@@ -125,18 +126,22 @@ def from_effects(
         raise ValueError(
             f"given must not form a cycle; got one of {listed(cycle)}. Correct the column."
         )
-    families = {
-        name: (frame.iloc[rows], [axes[v] for v in (name, *parents[name])])
-        for name, rows in groups.items()
-    }
-    tables = [_effects_of_feature(n, *family, numbers[groups[n]]) for n, family in families.items()]
-    shares = [_shares_of_values(n, *of) for n, of in families.items() if "share" in frame]
-    known = all(np.isfinite(share).all() for share in shares)
+    tables, shares = list[Array](), list[Array]()
+    for name, rows in groups.items():
+        own, above = frame.iloc[rows], [axes[v] for v in (name, *parents[name])]
+        tables.append(_effects_of_feature(name, own, above, numbers[rows]))
+        if "share" in frame:
+            shares.append(_shares_of_values(name, own, above))
     values = {name: axis.feature_values for name, axis in axes.items()}
     fields: dict[str, Any] = {"tables": tuple(tables), "constant": constant}
-    fields["shares"] = tuple(shares) if known else ()
+    fields["shares"] = tuple(shares) if all(np.isfinite(n).all() for n in shares) else ()
     if of_pairs:
-        values, fields = _read_pairs(frame, of_pairs, numbers, values, fields)
+        pair_axes = _axes_of_pairs(frame, of_pairs, values)
+        values, fields = _with_cuts_of_pairs(values, fields, pair_axes)
+        pairs = list[PairEffects]()
+        for pair, own_axes in pair_axes.items():
+            pairs.append(_read_pair(frame, of_pairs[pair], numbers, own_axes, values))
+        fields["pairs"] = tuple(pairs)
     model = build_effect_table(class_var, classes, values, parents, **fields)
     if dataset is not None:
         dataset = training_rows(model, dataset)
@@ -190,13 +195,13 @@ def _labels_in_column(rows: Opened[Dataset], name: Hashable) -> tuple[Hashable, 
 
 def _rows_by_feature_and_pair(
     frame: pd.DataFrame, features: Sequence[Hashable]
-) -> tuple[dict[Hashable, list[int]], dict[tuple[Hashable, Hashable], list[int]]]:
+) -> tuple[dict[Hashable, list[int]], dict[_Names, list[int]]]:
     """Return the rows of each feature and of each pair, which are those given another feature."""
     given: list[Hashable] = frame["given"].tolist() if "given" in frame else [""] * len(frame)
     is_given = [not is_missing(name) and name != "" for name in given]
     alone = {name for name, has_given in zip(features, is_given, strict=True) if not has_given}
     groups: dict[Hashable, list[int]] = {}
-    pairs: dict[tuple[Hashable, Hashable], list[int]] = {}
+    pairs: dict[_Names, list[int]] = {}
     for row, name in enumerate(features):
         if is_given[row] and name in alone:
             pairs.setdefault((name, given[row]), []).append(row)
@@ -205,96 +210,83 @@ def _rows_by_feature_and_pair(
     return groups, pairs
 
 
-def _read_pairs(
-    frame: pd.DataFrame,
-    pairs: Mapping[tuple[Hashable, Hashable], list[int]],
-    numbers: Array,
-    values: dict[Hashable, Values],
-    fields: dict[str, Any],
+def _with_cuts_of_pairs(
+    values: Mapping[Hashable, Values], fields: dict[str, Any], pairs: Mapping[_Names, _Axes]
 ) -> tuple[dict[Hashable, Values], dict[str, Any]]:
-    """Return the values of features with all cut points of pairs, and the tables with the pairs."""
-    names, read = list(values), _axes_of_pairs(frame, pairs, values)
-    fine, tables, shares = dict(values), list(fields["tables"]), list(fields["shares"])
-    for name, points in _all_cuts_by_feature(read, values).items():
-        i, old = names.index(name), np.array(values[name].cuts)
-        if len(points) > len(old):
-            fine[name] = Values.from_cuts(points)
-            at = np.append(np.searchsorted(old, [*points, np.inf], side="left"), len(old) + 1)
-            # The shares of parts of an interval are not known.
-            tables[i], shares = (tables[i][at], [])
-    found = []
-    for pair, rows in pairs.items():
-        axes = read[pair]
-        at_rows = [{v: k for k, v in enumerate(_values_as_looked_up(axis))} for axis in axes]
-        columns = [frame[column][rows] for column in ("value", "given_value")]
-        texts = [
-            list(map(partial(_value_as_looked_up, axis), column))
-            for axis, column in zip(axes, columns, strict=True)
-        ]
-        owns = [fine[name] for name in pair]
-        groups, table = read_pair_effects(
-            pair,
-            list(zip(*texts, strict=True)),
-            numbers[rows],
-            at_rows,
-            [axis.feature_values for axis in axes],
-            owns,
-        )
-        places = [names.index(name) for name in pair]
-        if places[0] > places[1]:
-            places, groups, table = places[::-1], groups[::-1], np.swapaxes(table, 0, 1)
-        found.append(PairEffects((places[0], places[1]), groups, table))
-    fields = {**fields, "tables": tuple(tables), "shares": tuple(shares), "pairs": tuple(found)}
-    return fine, fields
+    """Return values and tables of features with the cut points of their pairs, too.
+
+    Example: with the cuts 2 and, in a pair, 1, the effects (a, b) of two intervals become
+    (a, a, b).
+    """
+    fine, tables, shares = dict(values), list(fields["tables"]), fields["shares"]
+    for i, (name, own) in enumerate(values.items()):
+        if own.cuts is None:
+            continue
+        cuts = {*own.cuts}
+        for names, axes in pairs.items():
+            if name in names:
+                cuts |= {*(axes[names.index(name)].feature_values.cuts or ())}
+        if len(cuts) > len(own.cuts):
+            points = sorted(cuts)
+            fine[name], shares = Values.from_cuts(points), ()  # those of parts are not known
+            at = np.searchsorted(own.cuts, [*points, np.inf], side="left")
+            tables[i] = tables[i][np.append(at, -1)]
+    return fine, {**fields, "tables": tuple(tables), "shares": shares}
+
+
+def _read_pair(
+    frame: pd.DataFrame,
+    rows: list[int],
+    numbers: Array,
+    axes: _Axes,
+    values: Mapping[Hashable, Values],
+) -> PairEffects:
+    """Return the effects of a pair from its rows, or raise if a row is repeated or absent."""
+    names = (frame["feature"][rows[0]], frame["given"][rows[0]])
+    every = f"combination of values of {shown(names[0])} and {shown(names[1])}"
+    table = _table_of_rows(frame.iloc[rows], axes, numbers[rows], every)
+    _check_complete(table, axes, every)
+    table = np.pad(table, ((0, 1), (0, 1), (0, 0)))  # of missing values
+    groups = [
+        _groups_of_values(axis.feature_values, values[name])
+        for name, axis in zip(names, axes, strict=True)
+    ]
+    i, j = [list(values).index(name) for name in names]
+    if i < j:
+        return PairEffects((i, j), (groups[0], groups[1]), table)
+    return PairEffects((j, i), (groups[1], groups[0]), np.swapaxes(table, 0, 1))
+
+
+def _groups_of_values(grouped: Values, own: Values) -> Positions:
+    """Return the group of each value of a feature, and -1 for a missing one."""
+    if own.cuts is not None:
+        ends = np.array([*own.cuts, np.inf])
+        return np.append(np.searchsorted(np.array(grouped.cuts or ()), ends, side="left"), -1)
+    return np.array([*map(grouped.labels.index, own.labels), -1], dtype=np.intp)
 
 
 def _axes_of_pairs(
-    frame: pd.DataFrame,
-    pairs: Mapping[tuple[Hashable, Hashable], list[int]],
-    values: Mapping[Hashable, Values],
-) -> dict[tuple[Hashable, Hashable], list[_Axis]]:
+    frame: pd.DataFrame, pairs: Mapping[_Names, list[int]], values: Mapping[Hashable, Values]
+) -> dict[_Names, _Axes]:
     """Return the values of both features of each pair, as its rows of the table have them."""
-    read: dict[tuple[Hashable, Hashable], list[_Axis]] = {}
+    read: dict[_Names, _Axes] = {}
     for pair, rows in pairs.items():
         if not {*pair} <= {*values} or pair[0] == pair[1] or pair[::-1] in read:
             raise ValueError(
                 "given must be another feature of the table, once for each pair; "
                 f"got {listed(pair)}."
             )
-        columns = [frame[column][rows] for column in ("value", "given_value")]
-        read[pair] = [_Axis(_read_values_of_feature(*of)) for of in zip(pair, columns, strict=True)]
-        for name, axis in zip(pair, read[pair], strict=True):
-            own, alone = axis.feature_values, values[name]
+        read[pair] = []
+        for name, column in zip(pair, ("value", "given_value"), strict=True):
+            own, alone = _read_values_of_feature(name, frame[column][rows]), values[name]
             labels_differ = own.cuts is None and {*own.labels} != {*alone.labels}
             if (own.cuts is None) != (alone.cuts is None) or labels_differ:
                 raise ValueError(
                     f"table must have the same labels of {shown(name)} in the rows of a pair as in "
                     f"its own rows, or intervals in both; got {listed(own.labels)}."
                 )
+            read[pair].append(_Axis(own, has_missing=False))
     return read
-
-
-def _all_cuts_by_feature(
-    read: Mapping[tuple[Hashable, Hashable], list[_Axis]], values: Mapping[Hashable, Values]
-) -> dict[Hashable, list[float]]:
-    """Return the cut points of each number, those of its own rows and of its pairs, ascending."""
-    cuts = {name: set(own.cuts) for name, own in values.items() if own.cuts is not None}
-    for pair, axes in read.items():
-        for name, axis in zip(pair, axes, strict=True):
-            if axis.feature_values.cuts is not None:
-                cuts[name] |= {*axis.feature_values.cuts}
-    return {name: sorted(points) for name, points in cuts.items()}
-
-
-def _values_as_looked_up(axis: _Axis) -> list[Hashable]:
-    """Return the values of an axis as they are looked up, without a missing one."""
-    return list(axis.positions)[:-1]
-
-
-def _value_as_looked_up(axis: _Axis, value: Hashable) -> Hashable:
-    """Return a value as it is looked up."""
-    position = axis.position_of(value)
-    return value if position is None else list(axis.positions)[position]
 
 
 def _check_columns_of_effects(table: pd.DataFrame) -> pd.DataFrame:
@@ -351,10 +343,11 @@ def _read_classes_and_base(
 class _Axis:
     """The values of a feature, and the position of each in a table of numbers."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: Values, has_missing: bool = True) -> None:
         self.feature_values = values
         labels = values.labels if values.cuts is None else intervals_between_cuts(values.cuts)
-        self.positions = {label: i for i, label in enumerate((*labels, MISSING))}
+        shown_values = [*labels, *[MISSING] * has_missing]
+        self.positions = {label: i for i, label in enumerate(shown_values)}
 
     def position_of(self, value: Hashable) -> int | None:
         """Return the position of a value, None if it has none."""
@@ -425,10 +418,18 @@ def _feature_parent_of(
     return tuple(found - {None})
 
 
-def _effects_of_feature(
-    name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis], numbers: Array
-) -> Array:
+def _effects_of_feature(name: Hashable, rows: pd.DataFrame, axes: _Axes, numbers: Array) -> Array:
     """Return the effects of a feature as an array, or raise if a row is repeated or absent."""
+    table = _table_of_rows(rows, axes, numbers, f"value of {shown(name)}")
+    if len(axes) > 1 and UNSEEN in axes[1].positions:  # like a missing parent if it has no rows
+        table[:, -2] = np.where(np.isnan(table[:, -2]), table[:, -1], table[:, -2])
+    known = table[(slice(-1),) * len(axes)]
+    _check_complete(known, axes, f"value of {shown(name)}, and of the feature that is given")
+    return np.asarray(np.nan_to_num(table, nan=0.0))
+
+
+def _table_of_rows(rows: pd.DataFrame, axes: _Axes, numbers: Array, every: str) -> Array:
+    """Return numbers by position on the axes, NaN without a row, or raise if a row is repeated."""
     table = np.full((*[len(axis.positions) for axis in axes], numbers.shape[1]), np.nan)
     columns = ["value", "given_value"][: len(axes)]
     for row, values in enumerate(rows[columns].itertuples(index=False, name=None)):
@@ -437,22 +438,21 @@ def _effects_of_feature(
         if None in found or not np.isnan(table[at]).any():
             problem = "an unknown value" if None in found else "two rows"
             text = " given ".join(map(str, values))
-            raise ValueError(
-                f"table must have one row per value of {shown(name)}; got {problem}: {text}."
-            )
+            raise ValueError(f"table must have one row per {every}; got {problem}: {text}.")
         table[at] = numbers[row]
-    if len(axes) > 1 and UNSEEN in axes[1].positions:  # like a missing parent if it has no rows
-        table[:, -2] = np.where(np.isnan(table[:, -2]), table[:, -1], table[:, -2])
-    for absent in list[list[int]](np.argwhere(np.isnan(table[(slice(-1),) * len(axes)])).tolist()):
-        labels = [str(list(axis.positions)[i]) for axis, i in zip(axes, absent, strict=False)]
+    return table
+
+
+def _check_complete(table: Array, axes: _Axes, every: str) -> None:
+    """Raise an error that names the first entry without a row."""
+    for absent in list[list[int]](np.argwhere(np.isnan(table[..., 0])).tolist()):
+        labels = [str(list(axis.positions)[i]) for axis, i in zip(axes, absent, strict=True)]
         raise ValueError(
-            f"table must have a row for every value of {shown(name)}, and of the feature that is "
-            f"given; got none for {' given '.join(labels)}."
+            f"table must have a row for every {every}; got none for {' given '.join(labels)}."
         )
-    return np.asarray(np.nan_to_num(table, nan=0.0))
 
 
-def _shares_of_values(name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis]) -> Array:
+def _shares_of_values(name: Hashable, rows: pd.DataFrame, axes: _Axes) -> Array:
     """Return the shares of the values of a feature, which are NaN if one is not known."""
     shares = pd.to_numeric(rows["share"], errors="coerce").to_numpy(dtype=np.float64)[:, None]
     known = _effects_of_feature(name, rows, axes, np.where(shares >= 0, shares, np.inf))

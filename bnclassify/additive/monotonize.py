@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -172,9 +172,8 @@ def _level_order_of(
     column = open_rows(dataset, "dataset").encode(Columns((name,)))
     own: tuple[Hashable, ...] = column.levels[0] if name in column.schema.ordered else ()
     if not own and all(isinstance(label, Real) for label in labels):
-        return tuple(
-            sorted(labels, key=lambda label: float(label) if isinstance(label, Real) else 0.0)
-        )
+        numbers: dict[Hashable, Any] = {label: label for label in labels}
+        return tuple(sorted(labels, key=lambda label: float(numbers[label])))
     if absent := [label for label in labels if label not in own]:
         raise ValueError(
             f"directions must name features whose values have an order; got {shown(name)} with "
@@ -197,14 +196,11 @@ def _make_monotone(
     learned["monotone"] = {**learned.get("monotone", {}), **asked}
     learned["log_loss"] = (_mean_log_loss(table, data), _mean_log_loss(result, data))
     if "refits" in learned:
-        refits: tuple[EffectTable, ...] = learned["refits"]
-        coded = [encode_for_model(refit, dataset, argument="dataset") for refit in refits]
-        learned["refits"] = tuple(
-            [
-                _closest_monotone_table(*pair, constraints)
-                for pair in zip(refits, coded, strict=True)
-            ]
-        )
+        refits = list[EffectTable]()
+        for refit in learned["refits"]:
+            coded = encode_for_model(refit, dataset, argument="dataset")
+            refits.append(_closest_monotone_table(refit, coded, constraints))
+        learned["refits"] = tuple(refits)
     if recipe is not None and recipe.parameters is not None:
         settings = {**constraints._asdict(), "parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step("monotonize", fit_monotone, settings, draws=True))
@@ -218,17 +214,19 @@ def _closest_monotone_table(
     from scipy.optimize import isotonic_regression  # slow to import
 
     counts, tables = row_weights_in_cells(x, data), list(x.tables)
-    for name in [name for name in constraints.directions if name in x.features]:
-        i = x.features.index(name)
-        at = _value_positions_in_order(x, name, constraints)
-        is_last = constraints.target == x.known_levels[-1][1]
-        sign = 1.0 if (constraints.directions[name] == "increasing") == is_last else -1.0
-        odds = sign * (tables[i][at, ..., 1] - tables[i][at, ..., 0]).reshape(len(at), -1)
+    is_last = constraints.target == x.known_levels[-1][1]
+    for name, direction in constraints.directions.items():
+        if name not in x.features:
+            continue
+        i, at = x.features.index(name), _value_positions_in_order(x, name, constraints)
+        sign = 1.0 if (direction == "increasing") == is_last else -1.0
+        odds = sign * (tables[i][at, ..., 1] - tables[i][at, ..., 0])
+        columns = odds.reshape(len(at), -1).copy()  # one column per value of the parent
         # 1e-9: weight of a value without rows
-        weights = np.maximum(counts[i][at].reshape(len(at), -1), 1e-9)
-        for j in range(odds.shape[1]):  # one column per value of the parent
-            odds[:, j] = isotonic_regression(odds[:, j], weights=weights[:, j]).x
-        rising = sign * odds.reshape(tables[i][at, ..., 1].shape)
+        weights = np.maximum(counts[i][at].reshape(columns.shape), 1e-9)
+        for j in range(columns.shape[1]):
+            columns[:, j] = isotonic_regression(columns[:, j], weights=weights[:, j]).x
+        rising = sign * columns.reshape(odds.shape)
         tables[i] = tables[i].copy()
         tables[i][at] = np.stack([np.zeros(rising.shape), rising], axis=-1)
     result = EffectTable(**{**x.table_fields(), "tables": tuple(tables)})
@@ -253,10 +251,9 @@ def _warn_of_wrong_directions(
 ) -> None:
     """Warn of effects that become constant or cost log-loss, because they go the other way."""
     losses: tuple[float, float] = after.learned["log_loss"]
-    turned: dict[Hashable, Direction] = {
-        name: "decreasing" if direction == "increasing" else "increasing"
-        for name, direction in constraints.directions.items()
-    }
+    turned: dict[Hashable, Direction] = {}
+    for name, direction in constraints.directions.items():
+        turned[name] = "decreasing" if direction == "increasing" else "increasing"
     other = _closest_monotone_table(before, data, constraints._replace(directions=turned))
     counts, wrong = row_weights_in_cells(before, data), list[Hashable]()
     for name in constraints.directions:
@@ -264,7 +261,8 @@ def _warn_of_wrong_directions(
         old, new, turn = (np.diff(table.tables[i][at])[..., 0] for table in (before, after, other))
         is_flat = np.ptp(old) > _STEEP and np.ptp(new, axis=0).max() < _FLAT
         farther = (counts[i][at] * ((new - old) ** 2 - (turn - old) ** 2)).sum() > 0
-        wrong += [name] * bool(is_flat or (farther and losses[1] > losses[0] + _LOST))
+        if is_flat or (farther and losses[1] > losses[0] + _LOST):
+            wrong.append(name)
     if not wrong and losses[1] <= losses[0] + _LOST:
         return
     verb = "rises" if losses[1] > losses[0] else "falls"
@@ -305,6 +303,6 @@ def _mean_log_loss(x: EffectTable, data: Dataset) -> float:
     """Return the mean of -ln P(class | features), weighted, in the rows with a class."""
     classes = codes_by_levels(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
     known = np.flatnonzero(classes >= 0)
-    logs = log_normalize(scores_at(x.score, x.rows_to_score(data, "missing").take(known)))
+    logs = log_normalize(scores_at(x.score, x.rows_to_score(data, "missing").subset(known)))
     weights = weights_at(data.weights, known)
     return float(-np.average(logs[np.arange(len(known)), classes[known]], weights=weights))

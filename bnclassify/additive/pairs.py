@@ -29,10 +29,10 @@ from ..frames.opening import InFull
 from ..model.arguments import encode_for_model
 from ..model.model import Model
 from ..recipe.blend import number_of_cases, scores_by_folds
-from ..recipe.content_order import as_cases, in_order
-from ..recipe.row_folds import split_rows
+from ..recipe.content_order import fractional_weights_as_cases, in_content_order
+from ..recipe.row_folds import split_rows_into_folds
 from ..scores.evaluate import scores_at
-from .effect_table import EffectTable, PairEffects, training_rows
+from .effect_table import EffectTable, PairEffects, logs_less_reference, training_rows
 
 Pairs: TypeAlias = "int | Literal['auto'] | Iterable[tuple[Hashable, Hashable]] | None"
 
@@ -155,7 +155,7 @@ def _grouped_training_rows(
     x: EffectTable, dataset: InFull, learned_from: Model
 ) -> tuple[_GroupedRows, list[Positions], Positions]:
     """Return training rows, the group of each value of each feature, and the fold of each row."""
-    raw = in_order(as_cases(training_rows(learned_from, dataset)))
+    raw = in_content_order(fractional_weights_as_cases(training_rows(learned_from, dataset)))
     data = encode_for_model(x, raw, argument="dataset")
     placed = x.rows_to_score(data, "missing")
     weights = data.row_weights
@@ -164,7 +164,7 @@ def _grouped_training_rows(
     classes = codes_by_levels(data, (x.class_var,), x.known_levels[-1:])[0].astype(np.intp)
     n = number_of_cases(raw)
     number = int(min(_FOLDS if n <= _MANY else _FOLDS_OF_MANY, n))
-    split = split_rows(raw, number)
+    split = split_rows_into_folds(raw, number)
     at = np.concatenate([fold.rows for fold in split])
     units = [weights[fold.rows] if fold.units is None else fold.units for fold in split]
     scores = scores_at(x.score, placed)[at]
@@ -375,7 +375,7 @@ class _PairRegression:
         of_waves[self._nonzero_products] = weights[: -others - 1].reshape(-1, others)
         return of_waves, weights[-others - 1 : -1], float(weights[-1])
 
-    def pair_tables(self) -> Array:
+    def effects_of_pairs(self) -> Array:
         """Return the tables of the pairs, (pairs, groups, groups, classes)."""
         assert self.weights is not None
         of_waves = self._split_weights(self.weights)[0]
@@ -395,7 +395,7 @@ class _PairRegression:
 
     def score_changes_at(self, rows: _GroupedRows) -> Array:
         """Return what is added to the scores of rows."""
-        cells = self.pair_tables().reshape(-1, rows.scores.shape[1])
+        cells = self.effects_of_pairs().reshape(-1, rows.scores.shape[1])
         change: Array = self.added_power() * rows.scores + self.class_shifts()
         for block, design, _ in _Designs(rows, self.pairs):
             change[block] += design @ cells
@@ -472,20 +472,15 @@ def _add_pairs_to_sum(
 ) -> EffectTable:
     """Return the sum with a power, and with pairs, which have the mean 0 along each side."""
     power, found = 1 + fit.added_power(), list[PairEffects]()
-    for (i, j), cells in zip(fit.pairs, fit.pair_tables(), strict=True):
+    for (i, j), cells in zip(fit.pairs, fit.effects_of_pairs(), strict=True):
         own = cells[: int(groups[i].max()) + 1, : int(groups[j].max()) + 1]
-        table = np.pad(own - reference_log(own), ((0, 1), (0, 1), (0, 0)))
+        table = np.pad(logs_less_reference(own), ((0, 1), (0, 1), (0, 0)))
         found.append(PairEffects((i, j), (groups[i], groups[j]), table))
     constant = power * x.constant + fit.class_shifts()
     return replace(
         x,
         tables=tuple([power * table for table in x.tables]),
-        constant=constant - reference_log(constant),
+        constant=logs_less_reference(constant),
         pairs=tuple(found),
         unknown=None,
     )
-
-
-def reference_log(logs: Array) -> Array:
-    """Return what is subtracted of logs of classes: the first of two, or the mean of more."""
-    return logs[..., :1] if logs.shape[-1] == 2 else logs.mean(axis=-1, keepdims=True)

@@ -22,7 +22,7 @@ from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import MISSING_RULE, Model
 from ..model.recipes import NO_JOINT, Step
-from ..scores.evaluate import silent_at
+from ..scores.evaluate import values_without_effect
 from ..scores.rows import Rows
 from .effect_table import LEAST_MASS, EffectTable, merge_similar_intervals, with_feature_values
 from .tabulate import check_no_missing_label, estimate_for_table, tabulate_effects
@@ -119,14 +119,12 @@ class Scorecard(EffectTable):
         """Return the points after some rows; ``write`` returns a parent's label and its value."""
         labels, rows = [(*own, MISSING) for own in self.known_levels], list(rows)
         for i, at in enumerate(cells_of_occurring_values(self)):
-            j, points = self.parent_positions[i], self.feature_points[i][at]
-            others = (
-                [""]
-                if j is None
-                else [write(self.features[j], value) for value in labels[j][at[1]]]
-            )
-            pairs = zip(product(labels[i][at[0]], others), points.ravel().tolist(), strict=True)
-            rows += [(self.features[i], *pair, n) for pair, n in pairs]
+            parents: list[Hashable] = [""]
+            if (j := self.parent_positions[i]) is not None:
+                parents = [write(self.features[j], value) for value in labels[j][at[1]]]
+            points = self.feature_points[i][at].ravel().tolist()
+            for (value, parent), n in zip(product(labels[i][at[0]], parents), points, strict=True):
+                rows.append((self.features[i], value, parent, n))
         return pd.DataFrame(rows, columns=["variable", "value", "given", "points"])
 
     def written_levels(self, name: Hashable) -> tuple[Hashable, ...]:
@@ -147,29 +145,24 @@ class Scorecard(EffectTable):
     @cached_property
     def _possible_totals(self) -> ArrayOf[np.int64]:
         """The totals that can occur: the points of a parent, and of each child given its value."""
+        parents = enumerate(self.parent_positions)
+        roots = [self._totals_below(i)[0] for i, parent in parents if parent is None]
+        return _sums_of_one_from_each(roots) + self.start
 
-        def sums_below(
-            i: int,
-        ) -> list[ArrayOf[np.int64]]:  # the sums below a feature by the value of its parent
-            table = self.feature_points[i].reshape(len(self.feature_points[i]), -1)
-            children = [
-                sums_below(j) for j, given in enumerate(self.parent_positions) if given == i
-            ]
-            inside = [
-                _sums_of_one_from_each([child[value] for child in children])
-                for value in range(len(table))
-            ]
-            return [
-                np.unique(np.concatenate([sums + points[k] for k, sums in enumerate(inside)]))
-                for points in list[ArrayOf[np.int64]](table.T)
-            ]
-
-        return (
-            _sums_of_one_from_each(
-                [sums_below(i)[0] for i, given in enumerate(self.parent_positions) if given is None]
-            )
-            + self.start
-        )
+    def _totals_below(self, i: int) -> list[ArrayOf[np.int64]]:
+        """Return the totals of a feature and its descendants, by the value of its parent."""
+        table = self.feature_points[i].reshape(len(self.feature_points[i]), -1)
+        parents = enumerate(self.parent_positions)
+        children = [self._totals_below(j) for j, parent in parents if parent == i]
+        of_children = [
+            _sums_of_one_from_each([child[value] for child in children])
+            for value in range(len(table))
+        ]
+        totals = []
+        for points in table.T:
+            sums = [own + of_value for own, of_value in zip(points, of_children, strict=True)]
+            totals.append(np.unique(np.concatenate(sums)))
+        return totals
 
     @property
     def _class_signs(self) -> Array:
@@ -184,16 +177,15 @@ class Scorecard(EffectTable):
             return points
         neutral = self.unknown.means[:, 0] * self._class_signs[1] - np.array(self._lowest_log_odds)
         whole = (neutral / self.unit).round().astype(np.int64)
-        return np.where(silent_at(self.score, rows), whole[:, None], points)
+        return np.where(values_without_effect(self.score, rows), whole[:, None], points)
 
     def points_of_rows(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
         own, n = self.points_at_rows(rows)[list(order)], len(rows)
         best = np.array(list(self.table_entries_at(rows.codes, self._best_points)), dtype=np.int64)
         lost = np.maximum(best.reshape(len(self.features), n)[list(order)] - own, 0)
-        columns = {"points": (self.start, own), "lost": (0, lost)}
         return {
-            name: np.concatenate([np.full((1, n), first), rest]).T
-            for name, (first, rest) in columns.items()
+            "points": np.concatenate([np.full((1, n), self.start), own]).T,
+            "lost": np.concatenate([np.zeros((1, n), dtype=np.int64), lost]).T,
         }
 
     @cached_property
@@ -355,9 +347,8 @@ def scorecard(
     check_no_missing_label(table)
     sign = np.array([1.0 if name == target else -1.0 for name in names])
     effects: list[Array] = [entries @ sign for entries in table.tables]
-    within: list[Array] = [
-        effect[at] for effect, at in zip(effects, cells_of_occurring_values(table), strict=True)
-    ]
+    cells = cells_of_occurring_values(table)
+    within: list[Array] = [effect[at] for effect, at in zip(effects, cells, strict=True)]
     low = [float(effect.min()) for effect in within]
     intercept, start = float(table.constant @ sign) + sum(low), 0
     widest = max([float(np.ptp(effect)) for effect in within], default=0.0)
@@ -413,21 +404,17 @@ def _check_score_scale(pdo: float | None, score: float, odds: float) -> None:
 
 def _without_constant_features(x: EffectTable) -> EffectTable:
     """Return a table without the features that have no effect and no child, if any has one."""
-    cells = enumerate(zip(x.tables, cells_of_occurring_values(x), strict=True))
-    used = {
-        i
-        for i, (table, at) in cells
-        if np.ptp(table[at].reshape(-1, table.shape[-1]), axis=0).any()
-    }
+    used = set[int]()
+    for i, (table, at) in enumerate(zip(x.tables, cells_of_occurring_values(x), strict=True)):
+        if np.ptp(table[at].reshape(-1, table.shape[-1]), axis=0).any():
+            used.add(i)
     for i in list(used):
         while (above := x.parent_positions[i]) is not None:  # its parent, and the parent of that
             used.add(i := above)
     if not used or len(used) == len(x.features):
         return x
-    return with_feature_values(
-        x,
-        {name: values for i, (name, values) in enumerate(x.values_by_feature.items()) if i in used},
-    )
+    values = x.values_by_feature
+    return with_feature_values(x, {x.features[i]: values[x.features[i]] for i in sorted(used)})
 
 
 def _with_centered_effects(x: EffectTable) -> EffectTable:
@@ -436,10 +423,10 @@ def _with_centered_effects(x: EffectTable) -> EffectTable:
     Without shares, the mean is that of the values; a parent is independent of its child.
     """
     shares = x.shares or [np.append(np.ones(len(t) - 1), 0.0) / (len(t) - 1) for t in x.tables]
-    means = [np.tensordot(shares[i], table, axes=1) for i, table in enumerate(x.tables)]
-    means = [
-        m if j is None else shares[j] @ m for m, j in zip(means, x.parent_positions, strict=True)
-    ]
+    means = list[Array]()
+    for share, table, j in zip(shares, x.tables, x.parent_positions, strict=True):
+        by_parent = np.tensordot(share, table, axes=1)  # (classes,), or (parent's values, classes)
+        means.append(by_parent if j is None else shares[j] @ by_parent)
     tables = tuple([table - mean for table, mean in zip(x.tables, means, strict=True)])
     constant = np.sum([np.zeros_like(x.constant), *means], axis=0)
     unknown = x.unknown and x.unknown.with_changed_effects(x.tables, tables, shares)

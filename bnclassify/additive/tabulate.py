@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -24,14 +23,13 @@ from ..model.model import Model, replace_unchecked
 from ..model.recipes import Step
 from ..numbers.cut_points import describe_intervals, readable_points, shortest_cuts
 from ..scores.evaluate import (
-    alone_at,
+    effect_of_feature_alone,
     effects_at,
     main_effects,
-    scales_of,
-    scopes_in,
     scores_in_sequence,
     shifts_of_missing,
 )
+from ..scores.formulas import scales_of_feature, scopes_of_terms
 from ..scores.rows import Rows
 from .effect_table import (
     LEAST_MASS,
@@ -39,6 +37,8 @@ from .effect_table import (
     EffectTable,
     Values,
     build_effect_table,
+    logs_less_reference,
+    means_of_groups,
     merge_similar_intervals,
     training_rows,
     with_effect_moments,
@@ -104,19 +104,20 @@ def as_sum_of_effects(x: Model, data: InFull, pairs: Any = None) -> EffectTable:
     The ``pairs`` are a number of pairs, pairs of names or "auto".
     """
     data, recipe = training_rows(x, data), x.recipe
-
     raw = with_value_shares(_tabulate_at_all_points(x), data)
 
-    def merged(kept: int) -> EffectTable:
+    def merge(kept: int) -> EffectTable:
         # 3e-4: loss of variance of the effects, in nats squared, at which intervals are merged
         found = merge_similar_intervals(raw, lost=3e-4, kept=kept)
         return _with_missing_effects(_with_shortest_cuts(found, data), data, x)
 
-    table = merged(1 if pairs in (None, 0, ()) else GROUPS)  # with cut points without own effect
-    ignored = None if table.unknown is None else table.unknown.always
-    if pairs not in (None, 0, ()):
-        table = with_pair_effects(table, data, pairs, x)
-        table = with_effect_moments(table, data, ignored) if table.pairs else merged(1)
+    if pairs in (None, 0, ()):
+        table = merge(1)
+    else:
+        singles = merge(GROUPS)  # with cut points without own effect
+        table = with_pair_effects(singles, data, pairs, x)
+        ignored = None if singles.unknown is None else singles.unknown.always
+        table = with_effect_moments(table, data, ignored) if table.pairs else merge(1)
     if "refits" in table.learned:
         both = zip(table.learned["refits"], x.learned["refits"], strict=True)
         refits = tuple([_with_missing_effects(refit, data, model) for refit, model in both])
@@ -178,28 +179,25 @@ def estimate_for_table(
 def _tabulate_at_all_points(model: Model) -> EffectTable:
     """Return a sum of effects as a table, at all its cut points; raise if effects are infinite."""
     order = order_features(model)
-    points = list(map(_levels_or_grid_points, repeat(model), model.features))
+    points = [_levels_or_grid_points(model, name) for name in model.features]
     masses, parents = _feature_distributions(model, points, order), model.feature_parents
-    grids = [
-        _make_grid(model, i, own, mass)
-        for i, (own, mass) in enumerate(zip(points, masses, strict=True))
-    ]
-    longest = np.arange(max([len(grid.codes) for grid in grids], default=1))
-    rows = [np.minimum(longest, len(grid.codes) - 1) for grid in grids]
-    logs, tables, shares = (
-        _contributions_at_points(model, grids, rows, order),
-        list[Array](),
-        list[Array](),
-    )
-    alone = _effects_without_parent(model, _rows_at_grid_points(model, grids, rows), parents)
+    grids = list[_Grid]()
+    for i, (own_points, mass) in enumerate(zip(points, masses, strict=True)):
+        grids.append(_make_grid(model, i, own_points, mass))
+    # Row r is at point r of each feature, and at its last one if it has fewer.
+    numbers = np.arange(max([len(grid.codes) for grid in grids], default=1))
+    positions = [np.minimum(numbers, len(grid.codes) - 1) for grid in grids]
+    rows = _rows_at_grid_points(model, grids, positions)
+    logs = _contributions_at_rows(model, rows, order)
+    alone = _effects_without_parent(model, rows, parents)
     gaps = shifts_of_missing(model.score)
+    tables, shares = list[Array](), list[Array]()
     for i, (own, above) in enumerate(zip(grids, parents.values(), strict=True)):
         size = len(own.axis.labels) + 1
-        table = _means_of_groups(logs[i + 1, : len(own.codes)], own.position, own.mass, size)
+        table = means_of_groups(logs[i + 1, : len(own.codes)], own.position, own.mass, size)
         if above:
-            table = _effects_given_parent(
-                model, grids, i, model.features.index(above[0]), order, alone[i]
-            )
+            parent = model.features.index(above[0])
+            table = _effects_given_parent(model, grids, i, parent, order, alone[i])
         if i in gaps:
             table[-1] = gaps[i]
         tables.append(logs_less_reference(table))
@@ -228,15 +226,13 @@ def _learned_of_table(x: Model) -> dict[str, Any]:
 
 def _is_sum_of_effects(x: Model) -> bool:
     """Whether the log odds are a sum of terms of a feature and at most one parent."""
-    scopes = scopes_in(x.score) if x.one_class and not x.is_sampled else None
-    parents = list(x.feature_parents.values()) if scopes is not None else []
-    if scopes is None or any(len(above) > 1 for above in parents) or x.parents.get(x.class_var, ()):
+    if not x.one_class or x.is_sampled or x.parents.get(x.class_var):
         return False
-    families = [
-        set[int](),
-        *[{i, *map(x.features.index, above)} for i, above in enumerate(parents)],
-    ]
-    return all(any(set(scope) <= family for family in families) for scope in scopes)
+    scopes, parents = scopes_of_terms(x.score), list(x.feature_parents.values())
+    if scopes is None or any(len(above) > 1 for above in parents):
+        return False
+    families = [{i, *map(x.features.index, above)} for i, above in enumerate(parents)]
+    return all(not scope or any(set(scope) <= own for own in families) for scope in scopes)
 
 
 def _check_sum_of_effects(x: Model) -> None:
@@ -259,18 +255,18 @@ def _levels_or_grid_points(x: Model, name: Hashable) -> tuple[Hashable, ...]:
 
 def _make_grid(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array) -> _Grid:
     """Return the points of a feature, and the values of its table."""
-    name, card = x.features[i], len(labels) - (labels[-1:] == (MISSING,))
+    name, cuts = x.features[i], x.cuts.get(x.features[i])
+    card = len(labels) - (labels[-1:] == (MISSING,))
     codes = np.arange(len(labels))
-    cuts = x.cuts.get(name)
     if cuts is None and name not in x.densities:
         values = _labels_with_unseen(x, name, labels, card)
-        return _Grid(values, codes, mass, mass, np.where(codes < card, codes, len(values.labels)))
+        position = np.where(codes < card, codes, len(values.labels))
+        return _Grid(values, codes, mass, mass, position)
     if cuts is None:  # a density, on a grid
         numbers, codes = np.array(labels[:card], dtype=np.float64), np.zeros(card, dtype=np.intp)
         chosen = np.unique(np.array(readable_points(numbers[:-1].tolist()), dtype=np.float64))
-        chosen = chosen[
-            np.unique(np.searchsorted(chosen, numbers, side="left"))[:-1]
-        ]  # no empty steps
+        not_empty = np.unique(np.searchsorted(chosen, numbers, side="left"))[:-1]
+        chosen = chosen[not_empty]
     else:
         chosen, numbers = np.array(cuts), np.array([*cuts, np.inf])
     training = _training_points_of_curve(x, i) if cuts else None
@@ -281,11 +277,11 @@ def _make_grid(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array) -> _
         own = np.searchsorted(chosen, numbers, side="left")
         shares *= mass[own] / np.bincount(own, shares, card)[own]
         codes, mass = np.append(own, codes[card:]), np.append(shares, mass[card:])
-    position, gap = np.searchsorted(chosen, numbers, side="left"), len(codes) - len(numbers)
-    position = np.append(position, [len(chosen) + 1] * gap).astype(np.intp)
-    return _Grid(
-        Values.from_cuts(chosen.tolist()), codes, np.append(numbers, [np.nan] * gap), mass, position
-    )
+    n_missing = len(codes) - len(numbers)
+    position = np.searchsorted(chosen, numbers, side="left")
+    position = np.append(position, [len(chosen) + 1] * n_missing).astype(np.intp)
+    numbers = np.append(numbers, [np.nan] * n_missing)
+    return _Grid(Values.from_cuts(chosen.tolist()), codes, numbers, mass, position)
 
 
 def _labels_with_unseen(
@@ -302,22 +298,20 @@ def _feature_distributions(
     x: Model, points: Sequence[tuple[Hashable, ...]], order: Sequence[int]
 ) -> list[Array]:
     """Return P(value) of the points of each feature."""
-    cards = list(map(len, points))
-    grids = [name in x.densities for name in x.features]
-    levels = np.arange(max(cards, default=1))
-    codes = np.array([np.minimum(levels, card - 1) for card in cards]).reshape(
-        len(cards), len(levels)
-    )
-    nothing = np.full(len(levels), np.nan)
-    numbers = {
-        name: np.array(own, dtype=float)[at] if is_grid else nothing
-        for name, own, at, is_grid in zip(x.features, points, codes, grids, strict=True)
-    }
-    codes[grids] = 0
+    cards, is_grid = list(map(len, points)), [name in x.densities for name in x.features]
+    # Row r is at point r of each feature, and at its last one if it has fewer.
+    positions = np.arange(max(cards, default=1))
+    codes = np.minimum(positions, np.array(cards, dtype=np.intp)[:, None] - 1)
+    numbers = dict[Hashable, Array]()
+    for i, name in enumerate(x.features):
+        numbers[name] = np.full(len(positions), np.nan)
+        if is_grid[i]:
+            numbers[name] = np.array(points[i], dtype=float)[codes[i]]
+    codes[is_grid] = 0
     if any(x.feature_parents.values()):
         rows, tables = x.rows_of_codes(codes, numbers), main_effects(x.score, cards_of_features(x))
         logs = [
-            alone_at(x.score, i, rows)[:card] if grids[i] else tables[i][:-1]
+            effect_of_feature_alone(x.score, i, rows)[:card] if is_grid[i] else tables[i][:-1]
             for i, card in enumerate(cards)
         ]
     else:
@@ -331,21 +325,15 @@ def _feature_distributions(
     return masses
 
 
-def _contributions_at_points(
-    x: Model, grids: Sequence[_Grid], rows: Sequence[Positions], order: Sequence[int]
-) -> Array:
-    """Return logs of the class and contributions at points, (1 + features, rows, classes)."""
-    return _contributions_at_rows(x, _rows_at_grid_points(x, grids, rows), order)
-
-
 def _rows_at_grid_points(x: Model, grids: Sequence[_Grid], rows: Sequence[Positions]) -> Rows:
     """Return rows of the points of each feature at some positions."""
-    codes = np.array([grid.codes[at] for grid, at in zip(grids, rows, strict=True)], dtype=np.intp)
-    codes = codes.reshape(len(grids), -1 if grids else 1)
-    named = zip(x.features, grids, rows, strict=True)
-    return x.rows_of_codes(
-        codes, {name: grid.numbers[at] for name, grid, at in named if grid.axis.cuts is not None}
-    )
+    codes = np.zeros((len(grids), len(rows[0]) if rows else 1), dtype=np.intp)
+    numbers = dict[Hashable, Array]()
+    for i, (grid, at) in enumerate(zip(grids, rows, strict=True)):
+        codes[i] = grid.codes[at]
+        if grid.axis.cuts is not None:
+            numbers[x.features[i]] = grid.numbers[at]
+    return x.rows_of_codes(codes, numbers)
 
 
 def _contributions_at_rows(x: Model, rows: Rows, order: Sequence[int]) -> Array:
@@ -358,7 +346,7 @@ def _contributions_at_rows(x: Model, rows: Rows, order: Sequence[int]) -> Array:
 
 def _training_points_of_curve(x: Model, feature: int) -> tuple[Array, Array] | None:
     """Return training values of a feature, and their shares, if its effect is a curve; or None."""
-    scales = scales_of(x.score, feature)
+    scales = scales_of_feature(x.score, feature)
     if not scales:
         return None
     scale = max(scales, key=lambda each: len(each.knots))
@@ -374,19 +362,12 @@ def _effects_without_parent(
 ) -> dict[int, Array]:
     """Return the effects of features with a parent given the class alone, (rows, classes) each."""
     found: dict[int, Array] = {}
-    for owner, scope, effect in (
-        effects_at(x.score, rows, cards_of_features(x)) if any(parents.values()) else ()
-    ):
+    if not any(parents.values()):
+        return found
+    for owner, scope, effect in effects_at(x.score, rows, cards_of_features(x)):
         if scope == (owner,):
             found[owner] = found.get(owner, 0.0) + effect
     return found
-
-
-def _means_of_groups(logs: Array, at: Positions, mass: Array, n: int) -> Array:
-    """Return the weighted means of rows in each of n groups, (n, classes); 0 in an empty group."""
-    total, weight = np.zeros((n, logs.shape[1])), np.bincount(at, mass, n)
-    np.add.at(total, at, logs * mass[:, None])
-    return total / np.where(weight > 0, weight, 1.0)[:, None]
 
 
 def _effects_given_parent(
@@ -394,23 +375,17 @@ def _effects_given_parent(
 ) -> Array:
     """Return effects given the parent j, (values, its values, classes): ``alone`` if missing."""
     own, other = grids[i], grids[j]
+    n, width, size = len(own.axis.labels) + 1, len(other.axis.labels) + 1, len(own.codes)
+    # Points of the parent with the same value and code count once, with their sum of masses.
     pairs = np.stack([other.position, other.codes])
     _, first, pair = np.unique(pairs, axis=1, return_index=True, return_inverse=True)
-    mass = np.bincount(pair.ravel(), other.mass)
-    n, width, size = len(own.axis.labels) + 1, len(other.axis.labels) + 1, len(own.codes)
+    mass = np.outer(own.mass, np.bincount(pair.ravel(), other.mass))
     rows = [np.zeros(size * len(first), dtype=np.intp) for _ in grids]
     rows[i], rows[j] = np.repeat(np.arange(size), len(first)), np.tile(first, size)
-    logs = _contributions_at_points(x, grids, rows, order)[i + 1, :]
-    cells = (own.position[:, None] * width + other.position[first]).ravel()
-    table = _means_of_groups(logs, cells, np.outer(own.mass, mass).ravel(), n * width).reshape(
-        n, width, -1
-    )
+    logs = _contributions_at_rows(x, _rows_at_grid_points(x, grids, rows), order)[i + 1, :]
+    cells = own.position[:, None] * width + other.position[first]
+    means = means_of_groups(logs, cells.ravel(), mass.ravel(), n * width)
+    table = means.reshape(n, width, -1)
     absent = np.setdiff1d(np.arange(width), other.position)
-    table[:, absent] = _means_of_groups(alone[:size], own.position, own.mass, n)[:, None]
+    table[:, absent] = means_of_groups(alone[:size], own.position, own.mass, n)[:, None]
     return table
-
-
-def logs_less_reference(logs: Array) -> Array:
-    """Return logs of two classes less those of the first, and of more classes less their mean."""
-    with np.errstate(invalid="ignore"):
-        return logs - (logs[..., :1] if logs.shape[-1] == 2 else logs.mean(axis=-1, keepdims=True))

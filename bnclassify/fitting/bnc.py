@@ -204,7 +204,7 @@ def bnc(
         options["kdbk"] = default.MOST_PARENTS
     if discretize == "auto":
         plain = chosen or numeric or not data.has_numbers
-        discretize = None if plain else default.cuts(learner)
+        discretize = None if plain else default.discretization_method(learner)
     facts = {"ranked": ranked, "in_memory": in_memory, "grouped": groups is not None}
     facts |= {"additive": additive, "ignores_missing": missing_level is False}
     own_level = None if missing_level == "auto" else missing_level

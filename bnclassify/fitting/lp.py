@@ -30,7 +30,7 @@ from ..network.priors import Prior, is_nested
 from ..network.weighting import MANB, WANBIA, Subsumption
 from ..recipe.backoff_prior import find_prior
 from ..recipe.blend import fit_blend
-from ..recipe.fold_powers import fit_by_folds
+from ..recipe.fold_powers import fit_power_by_folds
 from ..recipe.leave_one_out import LeaveOneOut
 from ..recipe.posterior_power import LeaveOneOutPower
 from ..several.multidimensional import MultiModel
@@ -350,7 +350,7 @@ def _fit_alone(
             learn = partial(_learn_from_rows, method=method, prior=prior, rng=rng)
             raw = dataset.raw if isinstance(dataset, TrainingData) else None
             read = partial(raw_rows, structure, dataset if raw is None else raw)
-            fitted = fit_by_folds(structure, read, rows, n, learn, rng)
+            fitted = fit_power_by_folds(structure, read, rows, n, learn, rng)
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):
         # tables that do not follow from the prior alone cannot be updated

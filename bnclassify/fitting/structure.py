@@ -15,6 +15,7 @@ from ..base.checks import check_columns
 from ..base.immutable import record
 from ..base.messages import is_named_as_count, listed, shown, warn
 from ..frames.columns import warn_of_columns, warn_of_no_features
+from ..frames.databases import database_table_of
 from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.frame import Frame
 from ..frames.partitions import Partitions
@@ -24,12 +25,11 @@ from ..learners.fixed import anb, nb
 from ..model.arguments import check_bnc
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe, Step
-from ..numbers.cut_points import database_table_of
 from ..numbers.discretizer import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..recipe import default
-from ..recipe.codings import FineData, further_codings
-from ..recipe.content_order import as_cases, warn_of_copies
+from ..recipe.codings import FineData, names_of_extra_codings
+from ..recipe.content_order import fractional_weights_as_cases, warn_of_copies
 from ..recipe.weighted import Weighted
 
 _MANY_CODES = 50
@@ -55,7 +55,7 @@ def learn_structure(
         return structure, learned_from
     data = read_training(dataset, (class_var,), _named_features(options), numeric=preparing.numeric)
     if preparing.is_default and isinstance(data, TrainingData):
-        data = as_cases(data)
+        data = fractional_weights_as_cases(data)
     if isinstance(dataset, Frame):
         _warn_of_many_codes(
             dataset.frame, [name for name in data.features if name not in data.schema.numeric]
@@ -91,7 +91,7 @@ def _learn_raw(
     else:
         raw, seen = _read_raw(class_var, dataset, names, preparing)
         if preparing.is_default:
-            raw = as_cases(raw)
+            raw = fractional_weights_as_cases(raw)
         labeled = raw.rows_with_known(class_var) if preparing.is_default else raw
         preparation = preparing.learn(labeled if len(labeled) else raw, class_var)
         data = _prepare_for_learner(
@@ -113,12 +113,12 @@ def _learn_raw(
     expected = "discretize must be 'mdlp', 'mixed' or another single discretization"
     check_able(
         learner,
-        default.averages,
+        default.averages_discretizations,
         expected,
         cuts.method,
         "learn from several discretizations at once",
     )
-    fine = FineData.cut_finely(data, cuts)
+    fine = FineData.from_cuts(data, cuts)
     network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
     return Weighted(
         replace_unchecked(network, recipe=recipe),
@@ -226,7 +226,7 @@ def learn_from_codes(x: Model, rows: Dataset) -> Model:
     if not (isinstance(x, Weighted) and x.coarsenings):
         found = _checked_structure(learner(x.class_var, dataset=TrainingData(**content), **options))
         return replace_unchecked(found, recipe=x.recipe)
-    data = FineData(**content, cuttings=x.coarsenings, further=further_codings(x))
+    data = FineData(**content, cuttings=x.coarsenings, further=names_of_extra_codings(x))
     return replace_unchecked(
         x, structure=check_bnc(learner(x.class_var, dataset=data, **options), "dag_learner")
     )

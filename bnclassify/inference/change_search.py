@@ -31,8 +31,8 @@ from ..base.arrays import (
 from ..base.calls import advance_bar, progress_bar
 from ..base.graphs import descending_order
 from ..base.immutable import cached_property
-from ..scores.evaluate import averaged_in, scopes_in, scores_at
-from ..scores.formulas import Formula
+from ..scores.evaluate import scores_at
+from ..scores.formulas import Formula, averaged_formulas, scopes_of_terms
 from ..scores.rows import Rows
 from .value_changes import ValueChange
 
@@ -76,7 +76,7 @@ class Changes:
 
     def _rows_after_changes(self, sets: Positions) -> Rows:
         """Return the row after each set of changes."""
-        rows, copies = np.arange(len(sets)), self.row.take(np.zeros(len(sets), dtype=np.intp))
+        rows, copies = np.arange(len(sets)), self.row.subset(np.zeros(len(sets), dtype=np.intp))
         codes, numbers = copies.codes, copies.numbers
         to = np.array([move.code for move in self.moves], dtype=np.intp)
         values = np.array([move.number for move in self.moves], dtype=float)  # NaN for labels
@@ -102,7 +102,7 @@ class Changes:
     @cached_property
     def scopes(self) -> list[frozenset[int]] | None:
         """Features that can change and share a term; None if the score is not a sum of terms."""
-        found = scopes_in(self.x)
+        found = scopes_of_terms(self.x)
         if found is None or not (
             np.isfinite(self.log_joint_before).all() and np.isfinite(self.single_effects).all()
         ):
@@ -170,7 +170,7 @@ class Changes:
         """The same changes in models whose scores are sums of terms: a model, or all of a mean."""
         if self.scopes is not None:
             return [self]
-        members = [replace(self, x=member) for member in averaged_in(self.x)]
+        members = [replace(self, x=member) for member in averaged_formulas(self.x)]
         return members if all(member.scopes is not None for member in members) else []
 
 
@@ -274,7 +274,7 @@ def _check_work(changes: Changes, size: int) -> None:
 
 def _check_rows(changes: Changes, rows: float, size: int) -> None:
     """Raise a ValueError if a number of rows has too many terms to look up."""
-    terms = len(changes.row.codes) * max(1, len(averaged_in(changes.x)))
+    terms = len(changes.row.codes) * max(1, len(averaged_formulas(changes.x)))
     if rows * terms > _MOST_TERMS:
         raise ValueError(
             f"most must be less than {size} for this row, because {rows:,.0f} sets of changes or "

@@ -150,7 +150,7 @@ def _outcomes_of_features(
     widest = max([len(codes) for codes, _, _ in values], default=1)
     for block in blocks(len(features), widest * len(row.codes)):
         owners = np.repeat(features[block], [len(codes) for codes, _, _ in values[block]])
-        rows = row.take(np.zeros(len(owners), dtype=np.intp))
+        rows = row.subset(np.zeros(len(owners), dtype=np.intp))
         codes, numbers = rows.codes.astype(np.intp), dict(rows.numbers)
         for feature, (own, points, _) in zip(features[block], values[block], strict=True):
             codes[feature, owners == feature] = own
@@ -197,7 +197,7 @@ def _log_joint_of_values(x: Model, rows: Rows, owners: Positions) -> Array:
     logs, every = [], np.arange(len(owners))
     for formula in x.value_formulas:
         found = scores_at(formula, rows)
-        if codings := {v: c for one in sums_in(formula) for v, c in one.codings.items()}:
+        if codings := {v: c for one in sums_in(formula) for v, c in one.codings_by_feature.items()}:
             coded = rows.codes.copy()
             for v, coding in codings.items():
                 coded[v] = coding[rows.codes[v]]

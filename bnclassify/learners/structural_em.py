@@ -17,7 +17,7 @@ from ..frames.dataset import Dataset
 from ..network.em import run_em
 from ..network.families import Scope
 from ..network.priors import Dirichlet
-from ..scores.elimination import equal_columns
+from ..scores.elimination import groups_of_equal_columns
 from .local_scores import LocalScores
 
 ParentLists = Sequence[Sequence[int]]
@@ -49,7 +49,7 @@ class Completions(Generic[D]):
         self.rows = np.repeat(np.arange(len(data)), n_completions.astype(np.intp))
         self.starts = np.cumsum(n_completions.astype(np.intp)) - n_completions.astype(np.intp)
         codes = data.codes.take(self.rows, axis=1)
-        for hidden, alike in equal_columns(is_missing):
+        for hidden, alike in groups_of_equal_columns(is_missing):
             if hidden:
                 grid = np.indices([data.cards[column] for column in hidden]).reshape(
                     len(hidden), -1

@@ -400,7 +400,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         chosen = any(given.get(name) not in (None, False) for name in PRIORS)
         method = self.discretize
         if method == "auto" and chosen:
-            method = None if numeric else default.cuts(learner)
+            method = None if numeric else default.discretization_method(learner)
         return Preparing(method, self.bins, self.min_count, self.missing_level, numeric)
 
     def _check_prior_and_costs(self, classes: list[Any]) -> None:
