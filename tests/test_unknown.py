@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.scores.unknown import UnknownEffects, mean_variance
+from bnclassify.scores.unknown import UnknownEffects, mean_pairwise_variance
 
 
 @pytest.fixture(scope="module")
@@ -133,10 +133,10 @@ def test_unknown_effects_are_those_of_a_joint_normal_distribution(n_classes: int
     effects[..., 0] = 0
     shares = np.arange(1.0, n_classes + 1) / np.arange(1, n_classes + 1).sum()
     nothing = np.zeros((4, 200), dtype=bool)
-    x = UnknownEffects.of_rows(effects, nothing, np.ones(200), shares)
+    x = UnknownEffects.from_rows(effects, nothing, np.ones(200), shares)
     q, constant = n_classes - 1, rng.normal(size=n_classes)
     states = np.array([[0], [-2], [0], [-2]])
-    start, parts = x.parts(constant, effects[:, :1], states)
+    start, parts = x.parts_of_scores(constant, effects[:, :1], states)
     found = (start + parts.sum(axis=0))[0]
     rows = np.moveaxis(effects[..., 1:], 1, 0).reshape(200, -1)
     s, m = np.cov(rows.T, bias=True) + 1e-5 * np.eye(4 * q), rows.mean(axis=0)
@@ -160,7 +160,7 @@ def test_unknown_effects_are_those_of_a_joint_normal_distribution(n_classes: int
     lacks = np.log(shares[1:] / shares[0]) - at_nothing
     total = (start + np.tile(np.eye(q), 2) @ rows[0, k] + add @ mean) / np.sqrt(1 + np.pi / 8 * v)
     np.testing.assert_allclose(found[1:] - found[0], total + lacks * v / whole, atol=1e-4)
-    assert mean_variance(add @ s[np.ix_(u, u)] @ add.T) == pytest.approx(
+    assert mean_pairwise_variance(add @ s[np.ix_(u, u)] @ add.T) == pytest.approx(
         spread(add @ s[np.ix_(u, u)] @ add.T)
     )
 

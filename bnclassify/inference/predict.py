@@ -20,7 +20,7 @@ from ..frames.labels import check_unseen
 from ..frames.partitions import dask_frame_of
 from ..frames.records import Row
 from ..frames.sources import as_pandas
-from ..metrics.outcomes import Labelling, class_type
+from ..metrics.outcomes import Labelling, categorical_type
 from ..model.arguments import check_fitted, check_ordered, encode_for_model, log_joint
 from ..model.model import Model
 from ..reading.intervals import (
@@ -285,13 +285,13 @@ def _predict_class(
 ) -> pd.Series[Any] | pd.DataFrame:
     """Predict the class of rows; labels are predicted block by block."""
     names = x.known_levels[-1]
-    made = class_type(names, tuple(map(type, names)))
+    made = categorical_type(names, tuple(map(type, names)))
     labelling = partial(Labelling, names, x.class_var, made=made)
     if prob:
         logs, index = unnormalized_log_posteriors(
             x, newdata, unseen=unseen, unknown=unknown, prior=prior
         )
-        return labelling(index).posteriors(logs)
+        return labelling(index).posterior_frame(logs)
     table, decisions = (None, names) if costs is None else check_costs(costs, names)
     if not set(decisions) <= set(names):
         labelling, names = partial(Labelling, decisions, x.class_var), decisions
@@ -300,11 +300,11 @@ def _predict_class(
     rows = x.rows_to_score(data, unseen)
     best = np.empty(len(data), dtype=code_type(len(names)))
     for block in blocks(len(data), most=_BLOCK_ROWS):
-        logs = reweigh(scores_at(x.score, rows.take(block)))
+        logs = reweigh(scores_at(x.score, rows.subset(block)))
         best[block] = first_best(logs) if table is None else least_costly(logs, table)
     if len(decisions) < len(names):
         best = np.array([names.index(decision) for decision in decisions])[best]
-    return labelling(data.index).labels(best)
+    return labelling(data.index).labels_of_codes(best)
 
 
 def _predictor_of_at_least(
@@ -373,7 +373,7 @@ def _predict_intervals(
     rows = x.rows_to_score(data, unseen)
     bounds = np.empty((2, *frame.shape))
     for block in blocks(len(frame), draws * frame.shape[1], MOST_DRAWN):
-        posteriors = partial(_posteriors_of_targets, rows=rows.take(block), prior=prior)
+        posteriors = partial(_posteriors_of_targets, rows=rows.subset(block), prior=prior)
         bounds[:, block] = bounds_of_drawn_models(x, posteriors, interval, draws, seed)
     return with_interval_columns(frame, bounds)
 

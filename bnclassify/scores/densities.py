@@ -1,7 +1,7 @@
 """Densities of numbers per configuration (cell) of coded parents and class: Gaussian, kernels.
 
 A density has arrays (levels of each parent…, classes), sufficient statistics that add up over rows,
-the estimate that follows from them, and its parameters as ``columns``. It ``is_parametric`` if a
+the estimate that follows from them, and its ``parameters_by_name``. It ``is_parametric`` if a
 cell has two parameters, mean and variance, and no others. Cells are numbered with the class varying
 fastest.
 """
@@ -29,7 +29,7 @@ from ..counts.moments import (
 from ..frames.dataset import Dataset
 
 
-def fall_back(
+def moments_with_fallback(
     name: Hashable, within: Moments | None, by_class: Moments
 ) -> tuple[Moments, Mask, float]:
     """Return moments per cell (or, without variance, the class), a mask of these, and the floor."""
@@ -42,11 +42,11 @@ def fall_back(
     floor = 1e-9 * (float(variance.max()) or 1.0)
     empty: Mask = by_class.n == 0
     if empty.any():
-        by_class = choose(empty, by_class.pooled_over(0), by_class)
+        by_class = choose_moments(empty, by_class.pooled_over(0), by_class)
     if within is None:
         return by_class, np.zeros(empty.shape, dtype=bool), floor
     falls = ~(within.low < within.high)
-    return choose(falls, by_class, within), falls, floor
+    return choose_moments(falls, by_class, within), falls, floor
 
 
 def _parents_of_density(scope: Sequence[int]) -> list[Sequence[int]]:
@@ -55,7 +55,7 @@ def _parents_of_density(scope: Sequence[int]) -> list[Sequence[int]]:
     return [parents, parents[-1:]] if len(parents) > 1 else [parents]
 
 
-def choose(where: Mask, first: Moments, second: Moments) -> Moments:
+def choose_moments(where: Mask, first: Moments, second: Moments) -> Moments:
     """Return the first moments if a condition holds, and the second if not."""
     names = Moments.__dataclass_fields__
     return Moments(
@@ -100,9 +100,9 @@ class Gaussian(Immutable):
 
     @classmethod
     def estimate(cls, counts: Sequence[Moments], name: Hashable) -> Self:
-        """Return maximum-likelihood estimates, with the fallback and the floor of `fall_back`."""
+        """Return maximum-likelihood estimates from `moments_with_fallback`."""
         *within, by_class = counts
-        moments, _, floor = fall_back(name, within[0] if within else None, by_class)
+        moments, _, floor = moments_with_fallback(name, within[0] if within else None, by_class)
         return cls(moments.mean, np.maximum(moments.variance, floor), moments.rest)
 
     @np.errstate(over="ignore")  # the density of a number that is far away is 0
@@ -120,7 +120,7 @@ class Gaussian(Immutable):
         """Return a normal number in each of some cells."""
         return rng.normal(self.mean.ravel()[cells], np.sqrt(self.variance.ravel()[cells]))
 
-    def columns(self) -> Mapping[str, Array]:
+    def parameters_by_name(self) -> Mapping[str, Array]:
         """Return means and standard deviations."""
         return {"mean": self.mean, "sd": np.sqrt(self.variance)}
 
@@ -150,28 +150,30 @@ class Points(Immutable):
 
     def __add__(self, other: Points) -> Points:
         values, cells = np.append(self.values, other.values), np.append(self.cells, other.cells)
-        return merged(self.shape, values, cells, np.append(self.weights, other.weights))
+        return merge_equal_points(self.shape, values, cells, np.append(self.weights, other.weights))
 
     def recoded(self, recodings: Sequence[Recoding]) -> Points:
         """Return the values for other levels of the coded columns."""
         shape = tuple([card for _, card in recodings])
         codes = zip(np.unravel_index(self.cells, self.shape), recodings, strict=True)
         cells = np.ravel_multi_index([own.codes[code] for code, own in codes], shape)
-        return merged(shape, self.values, cells, self.weights)
+        return merge_equal_points(shape, self.values, cells, self.weights)
 
     @property
     def moments(self) -> Moments:
         """The moments of the values in each cell."""
         return moments_of(Observed(self.values, self.cells, self.weights), self.shape)
 
-    def of_cell(self, cell: int) -> tuple[Array, Array]:
+    def points_of_cell(self, cell: int) -> tuple[Array, Array]:
         """Return the values in a cell and their weights."""
         rows = slice(*np.searchsorted(self.cells, [cell, cell + 1]))
         return self.values[rows], self.weights[rows]
 
 
-def merged(shape: tuple[int, ...], values: Array, cells: Positions, weights: Array) -> Points:
-    """Return points with equal values in a cell merged and their weights added."""
+def merge_equal_points(
+    shape: tuple[int, ...], values: Array, cells: Positions, weights: Array
+) -> Points:
+    """Return points with equal values in a cell merge_equal_points and their weights added."""
     order = np.lexsort((values, cells))
     values, cells = values[order], cells[order]
     is_first = np.ones(len(values), dtype=bool)
@@ -221,7 +223,9 @@ class Kernel(Immutable):
             values, cells, weights = observed_numbers(data, scope[0], condition)
             shape = tuple([data.cards[column] for column in condition])
             points.append(
-                merged(shape, values, cells, np.ones(len(values)) if weights is None else weights)
+                merge_equal_points(
+                    shape, values, cells, np.ones(len(values)) if weights is None else weights
+                )
             )
         return points
 
@@ -229,7 +233,7 @@ class Kernel(Immutable):
     def estimate(cls, counts: Sequence[Points], name: Hashable) -> Self:
         """Return the density with Silverman's bandwidth, 1.06 s n^(−1/5), and the usual floor."""
         *within, by_class = counts
-        moments, falls, floor = fall_back(
+        moments, falls, floor = moments_with_fallback(
             name, within[0].moments if within else None, by_class.moments
         )
         n = np.maximum(moments.n, 1.0)
@@ -248,8 +252,8 @@ class Kernel(Immutable):
     def _kernels_in_cell(self, cell: int) -> tuple[Array, Array]:
         """Return the values around which there are kernels in a cell, and their weights."""
         if self.within is not None and not self.falls.ravel()[cell]:
-            return self.within.of_cell(cell)
-        values, weights = self.by_class.of_cell(cell % self.shape[-1])
+            return self.within.points_of_cell(cell)
+        values, weights = self.by_class.points_of_cell(cell % self.shape[-1])
         return (values, weights) if len(values) else (self.by_class.values, self.by_class.weights)
 
     @np.errstate(over="ignore")  # the density of a number that is far away is 0
@@ -288,7 +292,7 @@ class Kernel(Immutable):
                 drawn[rows] = rng.choice(centers, len(rows), p=weights / weights.sum())
         return drawn + rng.normal(0.0, self.bandwidth.ravel()[cells])
 
-    def columns(self) -> Mapping[str, Array]:
+    def parameters_by_name(self) -> Mapping[str, Array]:
         """Return the means and standard deviations of the values, and bandwidths."""
         return {"mean": self.mean, "sd": np.sqrt(self.variance), "bandwidth": self.bandwidth}
 

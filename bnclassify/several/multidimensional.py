@@ -25,7 +25,7 @@ from ..model.counted import CountedModel
 from ..model.derived import forward_to_basis
 from ..model.model import Fit, Model
 from ..model.recipes import Recipe, Step, TrainingRows, with_parameter_step
-from ..scores.elimination import score_all
+from ..scores.elimination import score_combinations
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Computed, Formula
 from ..scores.rows import Rows
@@ -137,7 +137,8 @@ class MultiModel(CountedModel):
         """Return labels from codes, with one categorical column per class variable."""
         columns = zip(self.class_levels, self.class_vars, codes, strict=True)
         series = [
-            Labelling(labels, name, index).labels(own_codes) for labels, name, own_codes in columns
+            Labelling(labels, name, index).labels_of_codes(own_codes)
+            for labels, name, own_codes in columns
         ]
         names = pd.Index(list(self.class_vars), tupleize_cols=False)
         return pd.DataFrame(dict(enumerate(series)), index=index).set_axis(names, axis="columns")
@@ -436,7 +437,7 @@ def _log_posterior_given_earlier(x: Chain, i: int, codes: Codes) -> Array:
     shape = [cards[name] if name in member.features else 1 for name in x.order[:i]]
     hidden = [x.variables.index(name) for name in x.order[:i]]
     variables = _codes_with_labels(x, codes)
-    logs = score_all(
+    logs = score_combinations(
         lambda tried: _log_posterior_of_member(x, member, tried), variables, hidden, shape
     )
     return logs.reshape(codes.shape[1], *shape, -1)
