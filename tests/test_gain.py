@@ -10,7 +10,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.learners import k_dependence
-from bnclassify.learners.parent_gains import LeftOutScores
+from bnclassify.learners.parent_gains import LeftOutScores, interacting_pairs_by_child
 
 
 def gain_by_hand(frame: pd.DataFrame, child: str, parents: str, w: float) -> float:
@@ -60,8 +60,6 @@ def data(n: int = 60, gaps: float = 0.0) -> pd.DataFrame:
 
 @pytest.mark.slow
 def test_gains_are_those_of_a_loop_over_rows() -> None:
-    from bnclassify.learners.parent_gains import LeftOutScores
-
     frame = data(16, gaps=0.2)
     scores = LeftOutScores(bn.encode(frame))
     for child, name in enumerate("abcd"):
@@ -130,8 +128,6 @@ def test_at_most_128_features_have_parents(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_columns_that_are_never_observed_together_have_no_gain() -> None:
-    from bnclassify.learners.parent_gains import LeftOutScores
-
     frame = data(40)
     frame.loc[:19, "a"] = None
     frame.loc[20:, "b"] = None
@@ -139,6 +135,39 @@ def test_columns_that_are_never_observed_together_have_no_gain() -> None:
         scores = LeftOutScores(bn.encode(frame, weights=weights))
         for child, parents in ((0, [[1]]), (1, [[0]]), (2, [[0, 1]])):
             assert scores.gains_of_parent_sets(child, np.array(parents)).tolist() == [0]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_interactions_follow_their_definition(weighted: bool) -> None:
+    """Columns of 2 to 4 levels, in which about as many triples have an interaction as have none."""
+    rng = np.random.default_rng(1)
+    names, cards = list("abcdef"), [2, 2, 3, 3, 4, 4]
+    codes = pd.DataFrame({name: rng.integers(0, card, 900) for name, card in zip(names, cards, strict=True)})
+    labels = ((codes["a"] + codes["b"] + codes["c"] + (rng.random(900) < 0.8)) % 3).astype(str)
+    frame = codes.astype(str).mask(rng.random(codes.shape) < 0.003, "none")
+    weights = rng.uniform(0.5, 1.5, 900) if weighted else np.ones(900)
+
+    def negative_entropy(*columns: pd.Series) -> float:
+        mass = pd.Series(weights).groupby(list(columns)).sum()
+        return float((mass * np.log(mass / weights.sum())).sum())
+
+    def information(*features: str) -> float:
+        columns = [frame[f] for f in features]
+        return negative_entropy(*columns, labels) - negative_entropy(*columns) - negative_entropy(labels)
+
+    found = {}
+    for a, b, c in combinations(range(6), 3):
+        divided = [((a, b), c), ((a, c), b), ((b, c), a)]
+        known = [information(names[u], names[v]) + information(names[w]) for (u, v), w in divided]
+        n_free = (cards[a] - 1) * (cards[b] - 1) * (cards[c] - 1) * (3 - 1)
+        found[a, b, c] = information(names[a], names[b], names[c]) - max(known) - n_free
+    best = sorted((triple for triple, gain in found.items() if gain > 0), key=found.__getitem__, reverse=True)
+    assert 5 < len(best) < 15
+    expected: dict[int, list[list[int]]] = {}
+    for a, b, c in best:
+        expected.setdefault(c, []).append([a, b])
+    data = bn.encode(frame.replace("none", None).assign(y=labels), weights=weights if weighted else None)
+    assert interacting_pairs_by_child(data, np.arange(6)) == expected
 
 
 def test_interactions_do_not_depend_on_the_order_of_rows() -> None:
@@ -162,7 +191,7 @@ def test_a_feature_has_parents_if_a_gain_exceeds_one_nat(seed: int) -> None:
             [parent] = set(family[1:]) - {"y"}
             [gain] = scores.gains_of_parent_sets(names.index(child), np.array([[names.index(parent)]]))
             assert gain > 1
-    pairs = [np.array([0, 1])]
+    pairs = [[0, 1]]
     found = k_dependence._gains_of_parents([scores], 2, np.array([0, 1, 3]), 0, pairs)
     half = scores.gains_of_parent_sets(2, np.array(pairs))[0] / 2
     assert found.tolist() == [half, half, 0]

@@ -44,6 +44,12 @@ def is_table(data: object) -> bool:
     return ("ibis.expr.types.relations", "Table") in kinds
 
 
+def database_table_of(data: object) -> DatabaseTable | None:
+    """Return the table in a database that opened data are, or None."""
+    source = getattr(data, "source", None)
+    return source if isinstance(source, DatabaseTable) else None
+
+
 class Spread(NamedTuple):
     """How many distinct numbers a column has, the smallest, the two largest, and quantiles."""
 

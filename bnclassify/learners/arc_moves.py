@@ -96,18 +96,20 @@ class HillClimber:
         self, tolerance: float, tabu: Collection[Mask] = ()
     ) -> tuple[ArcMove, float] | None:
         """Return the best move to a network that is not `tabu` and its gain, the first if tied."""
-        on_arcs, refused = self._arcs_and_gains_of_changes(), list[int]()
-        while (found := self._first_of_tied_moves(tolerance, *on_arcs)) is not None:
-            operation, source, target = found[0]
-            if not tabu or not self._leads_to_one_of(found[0], tabu):
+        sources, targets, deletions, reversals = self._arcs_and_gains_of_changes()
+        refused = list[int]()
+        while True:
+            found = self._first_of_tied_moves(tolerance, sources, targets, deletions, reversals)
+            if found is None or not tabu or not self._leads_to_one_of(found[0], tabu):
                 break
+            operation, source, target = found[0]
             if operation == "add":
                 self._open[target, source] = -np.inf
                 self._largest[target] = self._open[target].max()
                 refused.append(target)
             else:
-                of_operation = on_arcs[2 if operation == "delete" else 3]
-                of_operation[(on_arcs[0] == source) & (on_arcs[1] == target)] = -np.inf
+                gains = deletions if operation == "delete" else reversals
+                gains[(sources == source) & (targets == target)] = -np.inf
         self._update_open_additions(refused)
         return found
 
@@ -127,9 +129,8 @@ class HillClimber:
         reversals: Array,
     ) -> tuple[ArcMove, float] | None:
         """Return the first of the moves that tie with the best one."""
-        least: float = (
-            max(self._largest.max(initial=-np.inf), deletions.max(initial=-np.inf)) - tolerance
-        )
+        largest = max(self._largest.max(initial=-np.inf), deletions.max(initial=-np.inf))
+        least: float = largest - tolerance
         better = np.flatnonzero(reversals >= least)  # only these are checked for cycles
         reversals[better[~self._graph.reversible_arcs(sources[better], targets[better])]] = -np.inf
         least = max(least, reversals.max(initial=-np.inf) - tolerance)
@@ -159,9 +160,11 @@ class HillClimber:
         """Draw one of the possible moves, and return it with its gain."""
         gains = self.gains_of_moves()
         possible = np.flatnonzero(gains > -np.inf)
-        return (
-            _move_at(gains, int(possible[rng.integers(len(possible))])) if len(possible) else None
-        )
+        if not len(possible):
+            return None
+        drawn = int(possible[rng.integers(len(possible))])
+        operation, source, target = map(int, np.unravel_index(drawn, gains.shape))
+        return ArcMove(MOVES[operation], source, target), float(gains.flat[drawn])
 
     def make_move(self, move: ArcMove) -> None:
         """Make a possible move. Paths change from an end of the arc and its ancestors only."""
@@ -208,21 +211,12 @@ class HillClimber:
         if len(parents) < self.limits.max_parents:
             option = ~self.limits.forbidden[:, variable]
             option[[variable, *parents]] = False
-            np.copyto(
-                self._added[variable],
-                scores.gains_of_another_parent(variable, parents),
-                where=option,
-            )
+            gains = scores.gains_of_another_parent(variable, parents)
+            np.copyto(self._added[variable], gains, where=option)
         score = self._local[variable] = scores.score_of_family(variable, parents)
         self._deleted[variable] = -np.inf
         for parent, others in self._deletable_parents_and_others(variable):
             self._deleted[variable, parent] = scores.score_of_family(variable, others) - score
-
-
-def _move_at(gains: Array, place: int) -> tuple[ArcMove, float]:
-    """Return the move at a place in the gains of a climber, and its gain."""
-    operation, source, target = (int(i) for i in np.unravel_index(place, gains.shape))
-    return ArcMove(MOVES[operation], source, target), float(gains.flat[place])
 
 
 @dataclass(frozen=True)
@@ -258,25 +252,28 @@ class Climb:
         """Make moves until `tabu` steps did not improve the best score; return the best network."""
         recent = deque([climber.arc_matrix], maxlen=self.tabu)
         best, best_score = [list(ps) for ps in climber.parents], climber.score_of_network
-        above, losses, changed = 0.0, 0, set[int]()
+        # since the best network: the sum of gains, the steps down, and the ends of changed arcs
+        gained, n_down, changed = 0.0, 0, set[int]()
         while True:
-            # 1.490116e-8: the square root of the machine epsilon, as in bnlearn
-            tolerance = (
-                1.490116e-8 if self.tabu else max(TOLERANCE, 1e-12 * abs(climber.score_of_network))
-            )
+            tolerance = max(TOLERANCE, 1e-12 * abs(climber.score_of_network))
+            if self.tabu:
+                tolerance = 1.490116e-8  # the square root of the machine epsilon, as in bnlearn
             found = climber.best_move(tolerance, recent)
-            if found is None or (found[1] <= tolerance and losses == self.tabu):
+            if found is None:
                 return best, best_score
-            _make_and_record(climber, *found, changes, run, bar)
-            changed |= {found[0].source, found[0].target}
+            move, gain = found
+            if gain <= tolerance and n_down == self.tabu:
+                return best, best_score
+            _make_and_record(climber, move, gain, changes, run, bar)
+            changed |= {move.source, move.target}
             if self.tabu:
                 recent.append(climber.arc_matrix)
-            above += found[1]
-            losses += found[1] <= tolerance
-            if above >= tolerance:
+            gained += gain
+            n_down += gain <= tolerance
+            if gained >= tolerance:
                 for variable in changed:
                     best[variable] = list(climber.parents[variable])
-                best_score, above, losses, changed = climber.score_of_network, 0.0, 0, set()
+                best_score, gained, n_down, changed = climber.score_of_network, 0.0, 0, set()
 
 
 def _make_and_record(

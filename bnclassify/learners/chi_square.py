@@ -131,11 +131,10 @@ def _choose_parents(data: Countable, alpha: float, df: str, rules: ArcRules) -> 
     """Return the feature parents of each feature in the order of selection."""
     required, forbidden = rules.required_and_forbidden(data.features)
     of_class, scores = len(data.features), LocalScores(data, "loglik")
-    thresholds_of_candidates = (
-        _thresholds_by_tables(scores.counts, alpha)
-        if df == "deterministic"
-        else _thresholds_by_levels(data, alpha, df)
-    )
+    if df == "deterministic":
+        thresholds_of_candidates = _thresholds_by_tables(scores.counts, alpha)
+    else:
+        thresholds_of_candidates = _thresholds_by_levels(data, alpha, df)
 
     def choose_parents_of(features: Sequence[int]) -> list[list[int]]:
         parents = {v: np.flatnonzero(required[:, v]).tolist() for v in features}
@@ -148,10 +147,8 @@ def _choose_parents(data: Countable, alpha: float, df: str, rules: ArcRules) -> 
             by_class = [(of_class, *parents[v]) for v in choosing] if df == "deterministic" else []
             scores.count_ahead(families, by_class)
             for v, family in zip(choosing, families, strict=True):
-                excess: Array = (
-                    2 * scores.gains_of_another_parent(v, family[1:])
-                    - thresholds_of_candidates(family)
-                )[:of_class]
+                g = 2 * scores.gains_of_another_parent(v, family[1:])
+                excess: Array = (g - thresholds_of_candidates(family))[:of_class]
                 remains[v] &= excess > _LEAST
                 if remains[v].any():
                     most = float(excess.max(where=remains[v], initial=-np.inf))
@@ -174,15 +171,14 @@ def _thresholds_by_levels(data: Countable, alpha: float, df: str) -> Threshold:
     tables = count_families(data, [[column] for column in range(len(data.columns))])
     levels = np.array([np.count_nonzero(counts) for counts in tables])
     n_classes = int(levels[-1])
-    # the tests, and their degrees of freedom as multiples of one class
-    tests, classes = (n_classes, 1) if df == "class" else (1, n_classes)
+    # with 4 classes, four tests of one class each, or one test with 4 times the degrees of freedom
+    n_tests, n_classes_of_test = (n_classes, 1) if df == "class" else (1, n_classes)
 
     def thresholds_of_candidates(family: Sequence[int]) -> Array:
         variable, *parents, _ = family
         freedom: Array = (levels[variable] - 1.0) * (levels - 1.0) * levels[parents].prod()
-        return np.where(
-            freedom > 0, tests * _chi_square_quantiles(classes * freedom, alpha), np.inf
-        )
+        quantiles = _chi_square_quantiles(n_classes_of_test * freedom, alpha)
+        return np.where(freedom > 0, n_tests * quantiles, np.inf)
 
     return thresholds_of_candidates
 

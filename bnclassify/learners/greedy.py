@@ -28,14 +28,21 @@ from .networks import network
 from .scoring import CrossValidatedScore, FoldedData
 
 
-class Candidates(NamedTuple):
-    """The features, the arcs between them, and functions that score edits and pick the best."""
+class SearchSpace(NamedTuple):
+    """The features, rules for arcs, the score of edits, and ``rng`` if it decides ties."""
 
     features: range
     required: Arcs
     forbidden: Arcs
     score: Callable[[Structure, Sequence[Edit]], Array]
-    pick: Callable[[Array], int]
+    rng: np.random.Generator | None
+
+    def best_edit(self, structure: Structure, edits: Sequence[Edit]) -> tuple[Edit, float]:
+        """Return the edit with the best score, the first or a random one of those tied."""
+        scores = self.score(structure, edits)
+        tied = np.flatnonzero(scores >= scores.max() - TOLERANCE)
+        best = int(tied[0] if self.rng is None else self.rng.choice(tied))
+        return edits[best], float(scores[best])
 
 
 class SearchResult(NamedTuple):
@@ -60,26 +67,16 @@ class Moves:
     structure has all features.
     """
 
-    neighbors: Callable[[Structure, Candidates], Sequence[Edit]]
+    neighbors: Callable[[Structure, SearchSpace], Sequence[Edit]]
     joins: bool = False
     naive: bool = True
     most: int | None = None
 
 
-def best_score_picker(rng: np.random.Generator | None) -> Callable[[Array], int]:
-    """Return a function that picks the best score: the first tied one, or a random one by `rng`."""
-
-    def position_of_best(scores: Array) -> int:
-        tied = np.nonzero(scores >= scores.max() - TOLERANCE)[0]
-        return int(tied[0] if rng is None else rng.choice(tied))
-
-    return position_of_best
-
-
 def make_improving_edits(
     moves: Moves,
-    current: Structure,
-    at: Candidates,
+    structure: Structure,
+    space: SearchSpace,
     *,
     epsilon: float,
     most: float,
@@ -87,25 +84,22 @@ def make_improving_edits(
 ) -> SearchResult:
     """Make the best edit while it improves the score by epsilon and the score is below `most`."""
     steps, missed = list[tuple[str, Parents, Parents, float, float]](), 0.0
-    start = score = float(at.score(current, [{}])[0])
+    start = score = float(space.score(structure, [{}])[0])
     with progress_bar(progress, desc="search", unit=" steps") as bar:
         while score < most - TOLERANCE:
-            edits = moves.neighbors(current, at)
+            edits = moves.neighbors(structure, space)
             if not edits:
                 break
             bar.set_postfix(candidates=len(edits), best=f"{score:.4f}", refresh=False)
-            scores = at.score(current, edits)
-            best = at.pick(scores)
-            best_score = float(scores[best])
-            if best_score - epsilon < score - TOLERANCE:
-                missed = best_score - score if best_score > score + TOLERANCE else 0.0
+            edit, after = space.best_edit(structure, edits)
+            if after - epsilon < score - TOLERANCE:
+                missed = after - score if after > score + TOLERANCE else 0.0
                 break
-            made = name_edit(current, edits[best], joins=moves.joins)
-            steps.append((*made, best_score - score, best_score))
-            current, score = apply_edit(current, edits[best]), best_score
+            steps.append((*name_edit(structure, edit, joins=moves.joins), after - score, after))
+            structure, score = apply_edit(structure, edit), after
             bar.set_postfix(candidates=len(edits), best=f"{score:.4f}", refresh=False)
             bar.update()
-    return SearchResult(current, start, steps, missed)
+    return SearchResult(structure, start, steps, missed)
 
 
 class SearchOptions(TypedDict, total=False):
@@ -145,9 +139,8 @@ class GreedySearch:
     def prior_setting(self) -> dict[str, float]:
         """The argument that selects the prior, as in `lp`; ``smooth=0`` by default."""
         amounts = {"smooth": self.smooth, "ess": self.ess, "m": self.m}
-        return {name: amount for name, amount in amounts.items() if amount is not None} or {
-            "smooth": 0
-        }
+        given = {name: amount for name, amount in amounts.items() if amount is not None}
+        return given or {"smooth": 0}
 
     def search_network(
         self,
@@ -158,49 +151,50 @@ class GreedySearch:
         **further: Any,
     ) -> BNC:
         """Return the structure found; `further` are additional settings for the recipe."""
-        Whole(least=2).check("k", self.k)
-        Real(least=0).check("epsilon", self.epsilon)
-        OneOf(
-            [
-                metric.name
-                for metric in METRICS.values()
-                if not (metric.needs_rows or metric.needs_joint or metric.needs_order)
-            ]
-        ).check("metric", self.metric)
-        Optional(Flag()).check("progress", self.progress)
-        prior, generator = find_prior(**self.prior_setting), check_rng(self.rng)
+        self._check_arguments()
+        metric, generator = METRICS[self.metric], check_rng(self.rng)
+        prior = find_prior(**self.prior_setting)
         data = prepare_rows(dataset, class_var)
         check_size_of_scores(len(data), data.cards[-1])
         rules = ArcRules.check(
             self.required, self.forbidden, data.columns, directed=not moves.joins, apart=class_var
         )
         start = self._initial_structure(moves, data, rules)
-        metric = METRICS[self.metric]
-        score = CrossValidatedScore(
-            _assign_to_folds(data, self.k, self.folds, generator), prior, metric
+        folds = _assign_to_folds(data, self.k, self.folds, generator)
+        required, forbidden = [
+            {(i, j) for i, j in np.argwhere(arcs)}
+            for arcs in rules.required_and_forbidden(data.features)
+        ]
+        space = SearchSpace(
+            range(len(data.features)),
+            required,
+            forbidden,
+            CrossValidatedScore(folds, prior, metric),
+            None if self.rng is None else generator,
         )
-        required, forbidden = (
-            {(i, j) for i, j in np.argwhere(m)} for m in rules.required_and_forbidden(data.features)
-        )
-        pick = best_score_picker(None if self.rng is None else generator)
-        candidates = Candidates(range(len(data.features)), required, forbidden, score, pick)
         most = 0.0 if metric.is_loss else 1.0
         found = make_improving_edits(
-            moves, start, candidates, epsilon=self.epsilon, most=most, progress=self.progress
+            moves, start, space, epsilon=self.epsilon, most=most, progress=self.progress
         )
         self._warn_of_result(found, len(data.features))
-        parents = {
-            data.features[v]: tuple(data.features[p] for p in parents)
-            for v, parents in sorted(found.structure.items())
-        }
-        step = Step(
-            learner.__name__,
-            learner,
-            self._settings_for_recipe(further) | rules.settings(),
-            draws=True,
+        parents = {}
+        for v, positions in sorted(found.structure.items()):
+            parents[data.features[v]] = [data.features[p] for p in positions]
+        settings = self._settings_for_recipe(further) | rules.settings()
+        step = Step(learner.__name__, learner, settings, draws=True)
+        return network(
+            class_var, parents, data.schema, step, self._trace_of_steps(found, data.features)
         )
-        trace = self._trace_of_steps(found, data.features)
-        return network(class_var, parents, data.schema, step, trace)
+
+    def _check_arguments(self) -> None:
+        names = []
+        for metric in METRICS.values():
+            if not (metric.needs_rows or metric.needs_joint or metric.needs_order):
+                names.append(metric.name)
+        Whole(least=2).check("k", self.k)
+        Real(least=0).check("epsilon", self.epsilon)
+        OneOf(names).check("metric", self.metric)
+        Optional(Flag()).check("progress", self.progress)
 
     def _initial_structure(self, moves: Moves, data: TrainingData, rules: ArcRules) -> Structure:
         """Return the initial structure, or raise if the moves cannot lead to it."""
@@ -209,9 +203,8 @@ class GreedySearch:
         names = data.features
         if moves.joins and (self.start is not None or not moves.naive):
             names = tuple([name for name in names if name in (*given, *ends)])
-        parents: Mapping[Hashable, Sequence[Hashable]] = {
-            name: given.get(name, ()) for name in names
-        }
+        parents: Mapping[Hashable, Sequence[Hashable]]
+        parents = {name: given.get(name, ()) for name in names}
         if moves.joins:
             if self.start is not None and not is_semi_naive(self.start):
                 arcs = arcs_in_words((p, v) for v, ps in parents.items() for p in ps)
@@ -234,9 +227,9 @@ class GreedySearch:
             "epsilon": self.epsilon,
             **self.prior_setting,
             "metric": self.metric,
+            "start": self.start,
+            "rng": None if isinstance(self.rng, np.random.Generator) else self.rng,
         }
-        settings |= {"start": self.start}
-        settings["rng"] = None if isinstance(self.rng, np.random.Generator) else self.rng
         usual = {"epsilon": 0.01, "smooth": 0, "metric": "accuracy", "kdbk": 2}
         return {name: value for name, value in settings.items() if usual.get(name) != value}
 
@@ -277,12 +270,13 @@ def parents_with_joined_groups(
     >>> parents_with_joined_groups({"a": ["b"], "b": [], "c": []}, [("c", "a")])
     {'a': ['b', 'c'], 'b': ['c'], 'c': []}
     """
-    links = {
-        v: [*ps, *[source for source, target in pairs if target == v]] for v, ps in parents.items()
-    }
+    links = {v: list(ps) for v, ps in parents.items()}
+    for source, target in pairs:
+        links[target].append(source)
     result = dict(parents)
     for group in connected_components(links):
-        if sum(len(parents[v]) for v in group) < len(group) * (len(group) - 1) // 2:
+        n_arcs = sum(len(parents[v]) for v in group)
+        if n_arcs < len(group) * (len(group) - 1) // 2:  # not all features of it are joined
             result |= {v: group[i + 1 :] for i, v in enumerate(group)}
     return result
 

@@ -221,7 +221,7 @@ def ban(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class _ClimbingOptions:
     """The checked arguments of a search that do not name columns."""
 
@@ -234,11 +234,11 @@ class _ClimbingOptions:
     rng: Seed
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ess", check_score(self.score, self.ess))
+        self.ess = check_score(self.score, self.ess)
         chosen = ListOf("moves", filled=True).check("moves", self.moves)
         for move in chosen:
             OneOf(MOVES).check("moves", move)
-        object.__setattr__(self, "moves", tuple(move for move in MOVES if move in chosen))
+        self.moves = tuple([move for move in MOVES if move in chosen])
         Optional(Whole()).check("max_parents", self.max_parents)
         for argument in ("tabu", "restarts"):
             # 100_000: maximum of `tabu` and `restarts`
@@ -289,10 +289,11 @@ class _ClimbingOptions:
             found = improve_structure(rows, start)
         named = {names[v]: [names[p] for p in parents] for v, parents in enumerate(found)}
         has_runs = self.climb.restarts > 0 or self.missing == "em"
-        steps = [
-            (c.move.operation, names[c.move.source], names[c.move.target], *c[1:]) for c in changes
-        ]
-        trace["steps"] = tuple(steps if has_runs else [made[:-1] for made in steps])
+        steps: list[tuple[Any, ...]] = []
+        for (operation, source, target), *figures, run in changes:
+            of_run = (run,) if has_runs else ()
+            steps.append((operation, names[source], names[target], *figures, *of_run))
+        trace["steps"] = tuple(steps)
         step = replace(
             step, settings={**self.settings(), **step.settings}, draws=self.climb.restarts > 0
         )

@@ -8,13 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from ..base.arrays import (
-    TOLERANCE,
-    Array,
-    Mask,
-    Positions,
-    first_best,
-)
+from ..base.arrays import Array, Mask, Positions, first_best
 from ..base.checks import OneOf, ScoreName, Whole
 from ..base.graphs import descending_order
 from ..counts.information import pair_informations
@@ -25,7 +19,7 @@ from ..frames.training import averages_views, prepare_rows, prepare_training_dat
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
-from ..recipe.content_order import Contents
+from ..recipe.content_order import ContentHashes
 from .arc_rules import Arc, ArcRules
 from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
 from .networks import network
@@ -186,39 +180,43 @@ def kdb_mi(
 def _most_informative_parents(
     data: Countable, k: int, rules: ArcRules
 ) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Map each feature to its feature parents: required parents, then the best ones."""
+    """Map each feature to its feature parents: required parents, then the most informative."""
     names, class_column = data.features, len(data.features)
     if k == 0:
         return dict.fromkeys(names, ())
     required, forbidden = rules.required_and_forbidden(names)
     pairs = [pair_statistics(view, range(class_column), class_column) for view in data.views]
     with_class = [(feature, class_column) for feature in range(class_column)]
-    relevance = np.mean(
-        [[value for value, _ in pair_informations(view, with_class)] for view in data.views], axis=0
-    )
-    rank = _ranks_by_relevance(descending_order(relevance), required)
+    of_views = []
+    for view in data.views:
+        of_views.append([value for value, _ in pair_informations(view, with_class)])
+    rank = _ranks_by_relevance(descending_order(np.mean(of_views, axis=0)), required)
     coded = np.array(data.cards[:class_column]) > 0  # the others are numbers
+    # (children, candidates); -inf if a feature cannot be a parent, or no longer
     is_candidate = (rank < rank[:, None]) & (pairs[0].rows > 0) & ~forbidden.T & coded
-    information = np.where(
-        is_candidate, np.mean([view.information for view in pairs], axis=0), -np.inf
-    )
+    mean = np.mean([view.information for view in pairs], axis=0)
+    information = np.where(is_candidate, mean, -np.inf)
     information[required.T] = np.inf
     parents: list[list[Hashable]] = [[] for _ in names]
     each = np.arange(len(names))
     for _ in range(min(k, len(names) - 1)):
-        best: Array = information.max(axis=1)
-        first: Positions = (information >= best[:, None] - TOLERANCE).argmax(axis=1)
-        for v in np.nonzero(best > -np.inf)[0].tolist():
-            parents[v].append(names[first[v]])
-        information[each, first] = -np.inf
-    return {name: tuple(best_first) for name, best_first in zip(names, parents, strict=True)}
+        best = first_best(information)
+        for child in np.flatnonzero(information[each, best] > -np.inf).tolist():
+            parents[child].append(names[best[child]])
+        information[each, best] = -np.inf
+    return {name: tuple(of_child) for name, of_child in zip(names, parents, strict=True)}
 
 
 def _ranks_by_relevance(order: Positions, required: Mask) -> Positions:
-    """Return the rank of each feature; a feature follows its required parents."""
-    rank = np.full(len(order), len(order))
+    """Return the rank of each feature; a feature follows its required parents.
+
+    Example: in the order 2, 0, 1, where 2 requires the parent 1, the features 0, 1 and 2 have the
+    ranks 0, 1 and 2: feature 2 waits until 1 is ranked.
+    """
+    unranked = len(order)
+    rank = np.full(len(order), unranked)
     for number in range(len(order)):
-        waits: Mask = required[rank == len(order)].any(axis=0) | (rank < len(order))
+        waits: Mask = required[rank == unranked].any(axis=0) | (rank < unranked)
         rank[order[~waits[order]][0]] = number
     return rank
 
@@ -315,58 +313,62 @@ def _parents_by_gain_and_information(
 
     The gain is the largest of the views; information and ranks are those of the first one.
     """
-    contents = Contents(views[0])
+    contents = ContentHashes(views[0])
     views = [view.take_rows(contents.order) for view in views]  # some of which are screened
     data, by_contents = views[0], contents.column_order
     names, d = data.columns[:-1], len(data.columns) - 1
-    relevance = np.array(
-        [value for value, _ in pair_informations(data, [(i, d) for i in range(d)])]
-    )
+    of_class = pair_informations(data, [(i, d) for i in range(d)])
+    relevance = np.array([value for value, _ in of_class])
     rank = by_contents[order_by_rounded_value(relevance[by_contents])]
     information = pair_statistics(data, range(d), d).information
+    least = _information_of_last_pair(information, rank)
     scores = [LeftOutScores(view) for view in views]
     pairs = interacting_pairs_by_child(data, rank)
-    least = _information_of_last_candidate(information, rank)
-    found: list[tuple[float, int, list[int]]] = []
+    largest, chosen = np.zeros(d), dict[int, list[int]]()
     for place, child in enumerate(rank.tolist()):
         earlier = by_contents[np.isin(by_contents, rank[:place])]
-        informative = earlier[order_by_rounded_value(information[child, earlier])]
-        n_informative = int(np.count_nonzero(information[child, informative] >= least))
+        candidates = earlier[order_by_rounded_value(information[child, earlier])]
+        n_informative = int(np.count_nonzero(information[child, candidates] >= least))
         most = min(_MOST_CANDIDATES, n_informative)
-        gains = _gains_of_parents(scores, child, informative, most, pairs.get(child, []))
-        order = order_by_rounded_value(gains)
-        useful = informative[order][: np.count_nonzero(gains > _LEAST_GAIN)].tolist()
-        # both parents of a pair have half of its gain, and neither of them is useful alone
-        first = 2 if len(useful) > 1 and gains[order[0]] == gains[order[1]] else 1
-        others = informative[:k].tolist() if useful else []
-        kept = list(dict.fromkeys([*useful[:first], *_merge_in_turns(others, useful[first:k])]))[:k]
-        found.append((round(-gains.max(initial=0.0), 9), child, kept))
-    chosen = sorted(found, key=lambda each: each[0])[:_MOST_CHILDREN]
+        gains = _gains_of_parents(scores, child, candidates, most, pairs.get(child, []))
+        largest[child] = gains.max(initial=0.0)
+        chosen[child] = _choose_parents_in_turns(candidates, gains, k)
+    children = rank[order_by_rounded_value(largest[rank])][:_MOST_CHILDREN].tolist()
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
-    for _, child, kept in chosen:
-        parents[names[child]] = tuple([names[i] for i in kept])
+    for child in children:
+        parents[names[child]] = tuple([names[i] for i in chosen[child]])
     return parents
 
 
-def _merge_in_turns(first: Sequence[int], second: Sequence[int]) -> list[int]:
-    """Return the numbers of two lists in turns, each once.
+def _information_of_last_pair(information: Array, rank: Positions) -> float:
+    """Return the least information of the 1,024 most informative pairs, 0 if there are fewer."""
+    # a child has a higher rank number than its candidate: entries below the diagonal
+    of_pairs = information[np.ix_(rank, rank)][np.tril_indices(len(rank), -1)]
+    if len(of_pairs) <= _MOST_PAIRS:
+        return 0.0
+    return float(-np.partition(-of_pairs, _MOST_PAIRS - 1)[_MOST_PAIRS - 1])
 
-    Example: [4, 1] and [1, 2, 3] in turns are 4, 1, 1, 2 and 3, which gives [4, 1, 2, 3].
+
+def _choose_parents_in_turns(candidates: Positions, gains: Array, k: int) -> list[int]:
+    """Choose up to k of some candidates, which are in descending order of information.
+
+    Only candidates with a gain of more than 1 nat count, and without one, none is chosen. The first
+    is that with the largest gain; then the order by information and that by gain take turns.
+
+    >>> _choose_parents_in_turns(np.array([4, 1, 7, 2]), np.array([0.0, 5.0, 0.5, 3.0]), 3)
+    [1, 4, 2]
     """
-    numbers: dict[int, None] = {}
-    for pair in zip_longest(first, second):
-        for number in pair:
-            if number is not None:
-                numbers[number] = None
-    return list(numbers)
-
-
-def _information_of_last_candidate(information: Array, rank: Positions) -> float:
-    """Return the information from which pairs of child and candidate are the most informative."""
-    earlier = information[np.ix_(rank, rank)][np.tril_indices(len(rank), -1)]
-    if len(earlier) > _MOST_PAIRS:
-        return float(-np.partition(-earlier, _MOST_PAIRS - 1)[_MOST_PAIRS - 1])
-    return 0.0
+    order = order_by_rounded_value(gains)
+    n_useful = np.count_nonzero(gains > _LEAST_GAIN)
+    useful = candidates[order][:n_useful].tolist()
+    if not useful:
+        return []
+    # both parents of a pair have half of its gain, and neither of them is useful alone
+    n_first = 2 if len(useful) > 1 and gains[order[0]] == gains[order[1]] else 1
+    chosen = dict.fromkeys(useful[:n_first])  # as an ordered set
+    for informative, of_gain in zip_longest(candidates[:k].tolist(), useful[n_first:k]):
+        chosen |= {informative: None, of_gain: None}
+    return [parent for parent in chosen if parent is not None][:k]
 
 
 def _gains_of_parents(
@@ -374,20 +376,23 @@ def _gains_of_parents(
     child: int,
     candidates: Positions,
     most: int,
-    pairs: Sequence[Positions],
+    pairs: Sequence[Sequence[int]],
 ) -> Array:
     """Return the gain of each candidate as a parent: its own, or half a pair's with another.
 
-    Example: the class is the parity of three columns. No single parent of a column has a gain, but
-    the pair of the two others has, and both are parents.
+    Own gains are computed of the first ``most`` candidates. Example: the class is the parity of
+    three columns. No single parent of a column has a gain, but the pair of the two others has, and
+    both are parents.
     """
     found, best = np.zeros(len(candidates)), candidates[:most]
     for number, view in enumerate(scores):
         cards, cells = np.array(view.data.cards), max(len(view.data), _CELLS_OF_VALUES)
         some = np.flatnonzero((number == 0) | (cards[best] * cards[child] <= cells))
         found[some] = np.maximum(found[some], view.gains_of_parent_sets(child, best[some, None]))
-    if len(pairs):
-        of_pairs = np.array(pairs)
-        places = np.argsort(candidates)[np.searchsorted(np.sort(candidates), of_pairs)]
-        np.maximum.at(found, places, scores[0].gains_of_parent_sets(child, of_pairs)[:, None] / 2)
+    if pairs:
+        of_pairs = np.array(pairs)  # (pairs, 2)
+        position = {feature: i for i, feature in enumerate(candidates.tolist())}
+        places = [[position[a], position[b]] for a, b in pairs]
+        halves = scores[0].gains_of_parent_sets(child, of_pairs)[:, None] / 2
+        np.maximum.at(found, places, halves)
     return found

@@ -132,9 +132,9 @@ class LocalScores:
         wanted = [
             family for family in families if (family[0], frozenset(family[1:])) not in self._gains
         ]
-        alone = (
+        alone = [
             family for family in others if (family[0], frozenset(family[1:])) not in self._families
-        )
+        ]
         self.counts.prefetch(wanted, alone)
 
     def score_of_family(self, variable: int, parents: Sequence[int]) -> float:
@@ -171,9 +171,8 @@ class LocalScores:
         r, q = self._levels_and_configurations(variable, parents)
         table = self.counts.count_family((variable, *parents))
         alone = self._fit_of_table(table.sum(axis=1, keepdims=True), r, 1.0)
-        return float(self._fit_of_table(table, r, q) - alone) - self.score.penalty * (r - 1) * (
-            q - 1
-        )
+        n_added = (r - 1) * (q - 1)  # parameters
+        return float(self._fit_of_table(table, r, q) - alone) - self.score.penalty * n_added
 
     def score_of_network(self, parents: Sequence[Sequence[int]]) -> float:
         """Return the score of a network from the parents of each column."""
@@ -188,7 +187,11 @@ class LocalScores:
         return cards[variable], float(prod([cards[parent] for parent in parents]))
 
     def _fit_of_table(self, table: Counts, r: int, q: Amount) -> Array:
-        """Return Σ_jk f(N_jk, a) − Σ_j f(N_j, r a) over the first two axes."""
+        """Return Σ_jk f(N_jk, a) − Σ_j f(N_j, r a) over the first two axes, levels k and j.
+
+        Example: the log-likelihood, where f is n ln n, of levels and configurations with the counts
+        [[3, 1], [0, 2]] is 3 ln 3 + 2 ln 2 − 3 ln 3 − 3 ln 3 = −1.9.
+        """
         term, a = self.score.term, self.score.pseudo_counts(r, q)
         return np.asarray(
             term(table, a).sum(axis=(0, 1)) - term(table.sum(axis=0), r * a).sum(axis=0)

@@ -17,7 +17,7 @@ from ..frames.dataset import Dataset
 from ..network.em import run_em
 from ..network.families import Scope
 from ..network.priors import Dirichlet
-from ..scores.elimination import equal_columns
+from ..scores.elimination import groups_of_equal_columns
 from .local_scores import LocalScores
 
 ParentLists = Sequence[Sequence[int]]
@@ -46,16 +46,19 @@ class Completions(Generic[D]):
                 f"completions; got {n_completions.sum():,.0f}. Drop rows or columns with "
                 "many missing values."
             )
-        self.rows = np.repeat(np.arange(len(data)), n_completions.astype(np.intp))
-        self.starts = np.cumsum(n_completions.astype(np.intp)) - n_completions.astype(np.intp)
+        # Of a row with 2 · 3 completions and a complete row, rows are [0, 0, 0, 0, 0, 0, 1] and
+        # starts [0, 6].
+        numbers = n_completions.astype(np.intp)
+        self.rows = np.repeat(np.arange(len(data)), numbers)
+        self.starts = np.cumsum(numbers) - numbers
         codes = data.codes.take(self.rows, axis=1)
-        for hidden, alike in equal_columns(is_missing):
+        for hidden, alike in groups_of_equal_columns(is_missing):
             if hidden:
-                grid = np.indices([data.cards[column] for column in hidden]).reshape(
-                    len(hidden), -1
-                )
-                at = self.starts[alike][:, None] + np.arange(grid.shape[1])
-                codes[np.array(hidden)[:, None], at.ravel()] = np.tile(grid, len(alike))
+                # all values of the hidden columns, (columns, completions), in each of these rows
+                values = np.indices([data.cards[column] for column in hidden])
+                values = values.reshape(len(hidden), -1)
+                places = self.starts[alike][:, None] + np.arange(values.shape[1])
+                codes[np.array(hidden)[:, None], places.ravel()] = np.tile(values, len(alike))
         self.rows_given = data
         self.weights = data.row_weights
         self.data = replace(
@@ -108,19 +111,20 @@ def structural_em(
     if complete.any():
         first = learn(data.take_rows(complete), first)
     completions, observed = Completions(data), list[float]()
-    starts = [
-        first,
-        *[list(map(list, other)) for other in others if list(map(list, other)) != first],
-    ]
+    starts = [first]
+    for other in others:
+        structure = [list(parents) for parents in other]
+        if structure != first:
+            starts.append(structure)
     fits = [_fit_completions(completions, found, None, score) for found in starts]
     best = int(np.argmax([value for _, value in fits]))
     found, (expected, value) = starts[best], fits[best]
     while True:
         observed.append(value)
-        further, scores = learn(expected, found), LocalScores(expected, score)
-        if scores.score_of_network(further) <= scores.score_of_network(found) + TOLERANCE:
+        learned, scores = learn(expected, found), LocalScores(expected, score)
+        if scores.score_of_network(learned) <= scores.score_of_network(found) + TOLERANCE:
             return found, observed
-        found = further
+        found = learned
         expected, value = _fit_completions(completions, found, expected, score)
 
 
@@ -133,5 +137,7 @@ def _fit_completions(
     if expected is None:
         counts = [table + 1 for table in counts]  # EM would keep zeros
     expected, evidence = completions.completions_at_maximum(scopes, counts)
-    sizes = [(data.cards[v] - 1) * prod([data.cards[p] for p in parents]) for v, *parents in scopes]
-    return expected, evidence - LocalScores(expected, score).score.penalty * sum(sizes)
+    n_parameters = 0
+    for v, *parents in scopes:
+        n_parameters += (data.cards[v] - 1) * prod([data.cards[p] for p in parents])
+    return expected, evidence - LocalScores(expected, score).score.penalty * n_parameters

@@ -11,7 +11,7 @@ from ..base.checks import Whole
 from ..base.messages import with_shared_text
 from ..frames.opening import InFull
 from ..network.classifiers import BNC
-from .greedy import Candidates, GreedySearch, Moves, SearchOptions
+from .greedy import GreedySearch, Moves, SearchOptions, SearchSpace
 from .neighbors import (
     Edit,
     Structure,
@@ -104,26 +104,28 @@ def _with_search_options(arcs: str, own: str = "") -> Callable[[Decorated], Deco
     return add_search_options
 
 
-def _arcs_from_best_superparent(structure: Structure, at: Candidates) -> Sequence[Edit]:
+def _arcs_from_best_superparent(structure: Structure, space: SearchSpace) -> Sequence[Edit]:
     """Select the best superparent; the neighbors add an arc from it to one of its children."""
-    candidates = superparent_additions(structure, at.forbidden)
+    candidates = superparent_additions(structure, space.forbidden)
     if not candidates:
         return []
-    best = candidates[at.pick(at.score(structure, candidates))]
+    best, _ = space.best_edit(structure, candidates)
     return [{child: parents} for child, parents in best.items()]
 
 
-def _removals_and_joins_by_rules(structure: Structure, at: Candidates) -> Sequence[Edit]:
-    return removals_and_joins(structure, at.forbidden, {end for arc in at.required for end in arc})
+def _removals_and_joins_by_rules(structure: Structure, space: SearchSpace) -> Sequence[Edit]:
+    return removals_and_joins(
+        structure, space.forbidden, {end for arc in space.required for end in arc}
+    )
 
 
 FORWARD = Moves(
-    lambda structure, at: additions_and_joins(structure, at.features, at.forbidden),
+    lambda structure, space: additions_and_joins(structure, space.features, space.forbidden),
     joins=True,
     naive=False,
 )
 BACKWARD = Moves(_removals_and_joins_by_rules, joins=True)
-TREE = Moves(lambda structure, at: tree_arc_additions(structure, at.forbidden), most=1)
+TREE = Moves(lambda structure, space: tree_arc_additions(structure, space.forbidden), most=1)
 SUPERPARENT = Moves(_arcs_from_best_superparent, most=1)
 
 
@@ -271,6 +273,6 @@ def kdb(
     """
     most = Whole(least=1).check("kdbk", kdbk)
     arcs = Moves(
-        lambda structure, at: k_dependence_additions(structure, most, at.forbidden), most=most
+        lambda structure, space: k_dependence_additions(structure, most, space.forbidden), most=most
     )
     return GreedySearch(k, **options).search_network(kdb, arcs, class_var, dataset, kdbk=most)

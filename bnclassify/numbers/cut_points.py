@@ -1,8 +1,8 @@
-"""Cut points of numeric columns: by class (MDLP), quantiles, equal width, or in a database."""
+"""Cut points of numeric columns: by class (MDLP), quantiles or equal width."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import pairwise
 from math import log2
 from typing import Any
@@ -10,23 +10,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes, Positions, blocks, weights_at, xlogx
-from ..base.checks import Whole, check_columns
-from ..base.messages import listed, no_labels_error, shown
+from ..base.arrays import (
+    TOLERANCE,
+    Array,
+    ArrayOf,
+    Codes,
+    Mask,
+    Positions,
+    blocks,
+    weights_at,
+    xlogx,
+)
+from ..base.checks import check_columns
+from ..base.messages import no_labels_error
 from ..counts.contingency import MAX_CELLS, flat_index
 from ..frames.columns import warn_of_columns
-from ..frames.databases import DatabaseTable, Spread
-from ..frames.dataset import Opened
 from ..frames.frame import encode_frame
-from ..frames.numeric import (
-    MOST_CODES,
-    are_categories,
-    as_floats,
-    as_label,
-    check_class,
-    check_exact,
-    check_finite,
-)
+from ..frames.numeric import as_floats, check_class
 
 _LARGEST, _MOST_DIGITS = 1e300, 18  # size and digits of numbers that are shortened
 MOST_BINS = 10_000
@@ -53,10 +53,15 @@ def _observed_in_order(
 ) -> tuple[Array, Array | None, Positions]:
     """Return observed values of rows with positive weight, ascending, with weights, positions."""
     values = as_floats(numbers)
-    known = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
-    rows = np.nonzero(known)[0]
+    rows = np.flatnonzero(_are_observed(values, weights))
     order = rows[np.argsort(values[rows])]
     return values[order], weights_at(weights, order), order
+
+
+def _are_observed(values: Array, weights: Array | None) -> Mask:
+    """Whether values are not missing, in rows with positive weight."""
+    is_known: Mask = ~np.isnan(values)
+    return is_known if weights is None else is_known & (weights > 0)
 
 
 def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
@@ -65,9 +70,7 @@ def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int
     known = classes >= 0
     if not known.any():
         return np.empty(0)
-    values = values[known]
-    classes = classes[known]
-    weights = weights_at(weights, known)
+    values, classes, weights = values[known], classes[known], weights_at(weights, known)
     last = np.append(np.nonzero(values[1:] > values[:-1])[0], len(values) - 1)
     distinct: Array = values[last]
     n_classes = int(classes.max()) + 1
@@ -108,10 +111,9 @@ def _best_mdlp_cut(below: Array) -> int:
     left, right = rows[1:-1] - rows[0], rows[-1] - rows[1:-1]
     # N times the entropy of N rows is N log2 N minus the same of each class.
     after = _n_log2_n(left) + _n_log2_n(right)
-    for block in map(below.__getitem__, blocks(len(below), below.shape[1])):
-        after -= (
-            _n_log2_n(block[:, 1:-1] - block[:, :1]) + _n_log2_n(block[:, -1:] - block[:, 1:-1])
-        ).sum(axis=0)
+    for classes in blocks(len(below), below.shape[1]):
+        first, inner, last = np.split(below[classes], [1, -1], axis=1)
+        after -= (_n_log2_n(inner - first) + _n_log2_n(last - inner)).sum(axis=0)
     gain: Array = _entropy(whole) - after
     best = int((gain >= gain.max() - n * TOLERANCE).argmax())
     low = _without_rounding(below[:, best + 1] - below[:, 0])
@@ -229,12 +231,10 @@ def moved_quantile_cuts(
     total = float(len(values)) if weights is None else float(weights.sum())
     cuts = []
     for q, b in enumerate(intervals):
-        shares = (
-            np.arange(b + 1) + ((q + 0.5) / len(intervals) - 0.5)
-        ) / b  # rounded as for numpy.quantile
-        points = _values_reaching_weight(
-            values, weights, shares[(shares > 0) & (shares < 1)] * total
-        )
+        move = (q + 0.5) / len(intervals) - 0.5
+        shares = (np.arange(b + 1) + move) / b  # rounded as for numpy.quantile
+        inside = shares[(shares > 0) & (shares < 1)]
+        points = _values_reaching_weight(values, weights, inside * total)
         cuts.append(tuple(_below_largest(points, values)))
     return cuts
 
@@ -248,7 +248,8 @@ def cuts_between_values(numbers: ArrayOf[Any], weights: Array | None = None) -> 
     """
     values, weights, _ = _observed_in_order(numbers, weights)
     distinct = np.unique(values)
-    if 2 * len(distinct) > (len(values) if weights is None else max(len(values), weights.sum())):
+    rows = len(values) if weights is None else max(len(values), weights.sum())
+    if 2 * len(distinct) > rows:
         return ()
     middles = _midpoints(distinct[:-1], distinct[1:])
     return tuple(_shorten_cut_points(middles, distinct).tolist())
@@ -296,11 +297,11 @@ def describe_intervals(
     values: Array, points: tuple[float, ...], weights: Array | None
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return the range of numbers, and their mean in each interval; empty if all are missing."""
-    counts = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
-    known = values[counts]
+    is_observed = _are_observed(values, weights)
+    known = values[is_observed]
     if not len(known):
         return (), ()
-    mass = np.ones(len(known)) if weights is None else weights[counts]
+    mass = np.ones(len(known)) if weights is None else weights[is_observed]
     intervals = np.searchsorted(points, known, side="left")
     low, high = float(known.min()), float(known.max())
     edges = np.array([low, *points, high])
@@ -339,86 +340,21 @@ def readable_points(points: Sequence[float]) -> list[str]:
     >>> readable_points((1.00001, 1.00002))
     ['1.00001', '1.00002']
     """
-    known = [point for point in points if np.isfinite(point)]
     for digits in range(4, 17):
-        places = [max(0, digits - 1 - int(np.floor(np.log10(abs(p) or 1)))) for p in known]
-        texts = [point_as_text(round(p, n)) for p, n in zip(known, places, strict=True)]
-        if len(set(texts)) == len(set(known)):
+        texts = [_rounded_as_text(point, digits) for point in points]
+        if len(set(texts)) == len(set(points)):
             break
-    short = dict(zip(known, texts, strict=True)) if known else {}
-    return [short.get(point, point_as_text(point)) for point in points]
+    return texts
+
+
+def _rounded_as_text(point: float, digits: int) -> str:
+    """Return a cut point with so many significant digits, but all digits before the point."""
+    if not np.isfinite(point):
+        return point_as_text(point)
+    size = int(np.floor(np.log10(abs(point) or 1)))
+    return point_as_text(round(point, max(0, digits - 1 - size)))
 
 
 def point_as_text(point: float) -> str:
     """Return a cut point as text, with as few digits as identify it."""
     return repr(point).removesuffix(".0")
-
-
-Cuts = tuple[tuple[float, ...], ...]
-
-
-def database_table_of(data: Opened[Any]) -> DatabaseTable | None:
-    """Return the table in a database that data are, or None."""
-    source = getattr(data, "source", None)
-    return source if isinstance(source, DatabaseTable) else None
-
-
-def cut_points_of_table(
-    source: DatabaseTable,
-    class_var: Hashable | None,
-    method: str,
-    bins: int,
-    columns: Collection[Hashable] | None = None,
-    weights: Hashable = None,
-) -> tuple[tuple[Hashable, ...], Cuts, tuple[tuple[Any, ...], ...], Cuts, Cuts]:
-    """Choose cut points; return columns, points, labels, ranges and means for `Discretizer`."""
-    if method != "quantile":
-        raise ValueError(
-            f"method must be 'quantile' if dataset is a table in a database; got {shown(method)}. "
-            "The other methods accept a sample, such as table.sample(0.01).to_pandas()."
-        )
-    bins = Whole(least=2, most=MOST_BINS).check("bins", bins)
-    check_columns(
-        [name for name in (class_var, weights) if name is not None], source.names, "dataset"
-    )
-    numeric = [name for name in source.numeric if name not in (class_var, weights)]
-    if columns is not None:
-        check_columns(columns, source.names, "columns")
-        if text := [name for name in columns if name not in numeric]:
-            raise TypeError(
-                f"columns must name columns of numbers; got {listed(text)}. Cast them first."
-            )
-        numeric = [name for name in numeric if name in columns]
-    spreads = source.number_spreads(numeric, bins, weights)
-    few = [name for name, s in spreads.items() if columns is None and s.distinct <= MOST_CODES]
-    counted = source.with_intervals({}, dict.fromkeys(few, ())).count([(name,) for name in few])
-    found = {
-        n: sorted({as_label(x) for (x,) in c if isinstance(x, int | float)})
-        for n, c in zip(few, counted, strict=True)
-    }
-    kept = {name: tuple(labels) for name, labels in found.items() if are_categories(tuple(labels))}
-    ends = {name: np.array([spread.low, spread.high]) for name, spread in spreads.items()}
-    for name, bounds in ends.items():
-        check_finite(bounds, name, "dataset")
-    ranges = {name: (s.low, s.high) for name, s in spreads.items() if name not in kept}
-    large = [n for n in ranges if np.abs(ends[n]).max() >= 2**53 and source.types[n].is_integer()]
-    check_exact({name: ends[name].astype(object) for name in large})
-    points = {name: _distinct_quantiles(spreads[name]) for name in ranges}
-    means = {}
-    for name, sums in source.interval_sums(points, weights).items():
-        edges = np.array([ranges[name][0], *points[name], ranges[name][1]])
-        of_intervals = edges[:-1] / 2 + edges[1:] / 2
-        for interval, (total, moment) in sums.items():
-            of_intervals[interval] = moment / total if total else of_intervals[interval]
-        means[name] = tuple(of_intervals.tolist())
-
-    def aligned(by_column: Mapping[Hashable, tuple[Hashable, ...]]) -> tuple[tuple[Any, ...], ...]:
-        return tuple([by_column.get(name, ()) for name in numeric])
-
-    return tuple(numeric), aligned(points), aligned(kept), aligned(ranges), aligned(means)
-
-
-def _distinct_quantiles(spread: Spread) -> tuple[float, ...]:
-    """Return the distinct quantiles below the largest value, or the second largest value."""
-    inside = sorted({point + 0.0 for point in spread.quantiles if point < spread.high})
-    return tuple(inside) or (() if spread.second is None else (spread.second + 0.0,))

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any, cast
 
+import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes
 from ..base.calls import call_advice
 from ..base.checks import Cutting, OneOf, Whole, check_columns, check_names
-from ..base.messages import shown
+from ..base.messages import listed, shown
+from ..frames.databases import DatabaseTable, Spread, database_table_of
 from ..frames.foreign import AnyFrame
 from ..frames.numeric import (
+    MOST_CODES,
+    are_categories,
     as_floats,
+    as_label,
     check_exact,
+    check_finite,
     check_weights,
     is_column_name,
     labels_to_keep,
@@ -29,9 +35,7 @@ from .cut_points import (
     MOST_BINS,
     class_codes,
     cut_points,
-    cut_points_of_table,
     cuts_between_values,
-    database_table_of,
     describe_intervals,
     moved_quantile_cuts,
 )
@@ -127,9 +131,7 @@ def discretize(
     OneOf(METHODS).check("method", method)
     names = None if columns is None else check_names(columns, (class_var,), "columns")
     if (table := database_table_of(open_data(dataset))) is not None:
-        discretizer = Discretizer(
-            method, *cut_points_of_table(table, class_var, method, bins, names, weights)
-        )
+        discretizer = learn_cuts_of_table(table, class_var, method, bins, names, weights)
         return cast("pd.DataFrame", discretizer.prepared_source(table)), discretizer
     dataset = frame_of(dataset, "dataset")
     if not len(dataset):
@@ -143,17 +145,15 @@ def discretize(
             check_columns([weights], dataset.columns, "weights")
             weights = dataset[weights].array
         weights = check_weights(weights, dataset.index)
-    candidates = dataset.columns if chosen is None else [n for n in dataset.columns if n in chosen]
-    wanted: list[Hashable] = [n for n in candidates if n not in others]
-    read = {
-        n: read_numbers(dataset[n].array, n, "dataset", must=chosen is not None) for n in wanted
-    }
-    numbers = {name: values for name, values in read.items() if values is not None}
-    kept = (
-        {}
-        if chosen is not None
-        else {name: labels_to_keep(values) for name, values in numbers.items()}
-    )
+    numbers: dict[Hashable, ArrayOf[Any]] = {}
+    for name in dataset.columns:
+        if name not in others and (chosen is None or name in chosen):
+            read = read_numbers(dataset[name].array, name, "dataset", must=chosen is not None)
+            if read is not None:
+                numbers[name] = read
+    kept: dict[Hashable, tuple[Any, ...]] = {}
+    if chosen is None:
+        kept = {name: labels_to_keep(values) for name, values in numbers.items()}
     discretizer = learn_cuts(numbers, kept, classes, method, bins, weights)
     return discretizer(dataset), discretizer
 
@@ -185,28 +185,100 @@ def learn_cuts(
     labels = tuple([kept.get(name, ()) for name in numbers])
     if method in CUTTINGS:
         cuttings, further = _averaged_cuts(to_cut, classes, method, bins, weights)
-        times = [_points_of_all_columns(points, numbers) for points in cuttings]
-        union = [tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)]
-        return MovedCuts(
-            method, tuple(numbers), tuple(union), labels, cuttings=tuple(times), further=further
-        )
-    points = {n: cut_points(values, classes, method, bins, weights) for n, values in to_cut.items()}
-    found = {
-        n: describe_intervals(as_floats(values), points[n], weights) for n, values in to_cut.items()
-    }
-    ranges, means = [
-        _points_of_all_columns({n: found[n][part] for n in found}, numbers) for part in range(2)
-    ]
-    return Discretizer(
-        method, tuple(numbers), _points_of_all_columns(points, numbers), labels, ranges, means
-    )
+        times = tuple([_in_column_order(points, numbers) for points in cuttings])
+        union = tuple([tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)])
+        return MovedCuts(method, tuple(numbers), union, labels, cuttings=times, further=further)
+    points, ranges, means = dict[Hashable, Any](), dict[Hashable, Any](), dict[Hashable, Any]()
+    for name, values in to_cut.items():
+        points[name] = cut_points(values, classes, method, bins, weights)
+        ranges[name], means[name] = describe_intervals(as_floats(values), points[name], weights)
+    learned = [_in_column_order(found, numbers) for found in (points, ranges, means)]
+    return Discretizer(method, tuple(numbers), learned[0], labels, *learned[1:])
 
 
-def _points_of_all_columns(
-    by_column: Mapping[Hashable, tuple[float, ...]], names: Iterable[Hashable]
-) -> tuple[tuple[float, ...], ...]:
-    """Return the cut points of all columns, which are none where a column has no entry."""
+def _in_column_order(
+    by_column: Mapping[Hashable, tuple[Any, ...]], names: Iterable[Hashable]
+) -> tuple[tuple[Any, ...], ...]:
+    """Return the values of all columns, which are none where a column has no entry."""
     return tuple([by_column.get(name, ()) for name in names])
+
+
+def learn_cuts_of_table(
+    table: DatabaseTable,
+    class_var: Hashable | None,
+    method: str,
+    bins: int,
+    columns: Collection[Hashable] | None = None,
+    weights: Hashable = None,
+) -> Discretizer:
+    """Choose cut points of numeric columns of a table in a database, at their quantiles."""
+    if method != "quantile":
+        raise ValueError(
+            f"method must be 'quantile' if dataset is a table in a database; got {shown(method)}. "
+            "The other methods accept a sample, such as table.sample(0.01).to_pandas()."
+        )
+    bins = Whole(least=2, most=MOST_BINS).check("bins", bins)
+    numeric = _numbers_to_cut(table, class_var, columns, weights)
+    spreads = table.number_spreads(numeric, bins, weights)
+    kept = _categories_of_table(table, spreads) if columns is None else {}
+    ends = {name: np.array([spread.low, spread.high]) for name, spread in spreads.items()}
+    for name, low_and_high in ends.items():
+        check_finite(low_and_high, name, "dataset")
+    ranges = {name: (spread.low, spread.high) for name, spread in spreads.items()}
+    ranges = {name: bounds for name, bounds in ranges.items() if name not in kept}
+    large = [n for n in ranges if np.abs(ends[n]).max() >= 2**53 and table.types[n].is_integer()]
+    check_exact({name: ends[name].astype(object) for name in large})
+    points = {name: _distinct_quantiles(spreads[name]) for name in ranges}
+    means = {}
+    for name, sums in table.interval_sums(points, weights).items():
+        edges = np.array([ranges[name][0], *points[name], ranges[name][1]])
+        of_intervals = edges[:-1] / 2 + edges[1:] / 2  # the middle of an interval without rows
+        for interval, (total, moment) in sums.items():
+            of_intervals[interval] = moment / total if total else of_intervals[interval]
+        means[name] = tuple(of_intervals.tolist())
+    learned = [_in_column_order(found, numeric) for found in (points, kept, ranges, means)]
+    return Discretizer(method, tuple(numeric), *learned)
+
+
+def _numbers_to_cut(
+    table: DatabaseTable,
+    class_var: Hashable | None,
+    columns: Collection[Hashable] | None,
+    weights: Hashable,
+) -> list[Hashable]:
+    """Return the numeric columns of a table to discretize, or raise."""
+    others = [name for name in (class_var, weights) if name is not None]
+    check_columns(others, table.names, "dataset")
+    numeric = [name for name in table.numeric if name not in others]
+    if columns is None:
+        return numeric
+    check_columns(columns, table.names, "columns")
+    if text := [name for name in columns if name not in numeric]:
+        raise TypeError(
+            f"columns must name columns of numbers; got {listed(text)}. Cast them first."
+        )
+    return [name for name in numeric if name in columns]
+
+
+def _categories_of_table(
+    table: DatabaseTable, spreads: Mapping[Hashable, Spread]
+) -> dict[Hashable, tuple[Any, ...]]:
+    """Return the distinct numbers, ascending, of columns in which they are categories."""
+    few = [name for name, spread in spreads.items() if spread.distinct <= MOST_CODES]
+    uncut = table.with_intervals({}, dict.fromkeys(few, ()))
+    kept: dict[Hashable, tuple[Any, ...]] = {}
+    for name, counts in zip(few, uncut.count([(name,) for name in few]), strict=True):
+        numbers = {as_label(x) for (x,) in counts if isinstance(x, int | float)}
+        labels = tuple(sorted(numbers))
+        if are_categories(labels):
+            kept[name] = labels
+    return kept
+
+
+def _distinct_quantiles(spread: Spread) -> tuple[float, ...]:
+    """Return the distinct quantiles below the largest value, or the second largest value."""
+    inside = sorted({point + 0.0 for point in spread.quantiles if point < spread.high})
+    return tuple(inside) or (() if spread.second is None else (spread.second + 0.0,))
 
 
 def _averaged_cuts(
@@ -222,23 +294,19 @@ def _averaged_cuts(
     not occur is read as the nearest one.
     """
     by_class = method in BY_CLASS
-    several = {
-        name: moved_quantile_cuts(values, CUTTINGS[method], weights)
-        for name, values in numbers.items()
-    }
-    by_value = (
-        {n: p for n, v in numbers.items() if (p := cuts_between_values(v, weights))}
-        if by_class
-        else {}
-    )
-    for name, between in by_value.items():
-        several[name] = [_cuts_moved_between_values(cuts, between) for cuts in several[name]]
+    several, by_value = dict[Hashable, Any](), dict[Hashable, tuple[float, ...]]()
+    for name, values in numbers.items():
+        several[name] = moved_quantile_cuts(values, CUTTINGS[method], weights)
+        between = cuts_between_values(values, weights) if by_class else ()
+        if between:
+            by_value[name] = between
+            several[name] = [_cuts_moved_between_values(cuts, between) for cuts in several[name]]
     # Without the class, column j begins with its j-th discretization, so that the discretizations
     # of different columns are combined. By class, the order of columns makes no difference.
-    moves = 0 if by_class else 1
+    step, n_times = (0 if by_class else 1), len(CUTTINGS[method])
     times = [
-        {n: cuts[(time + moves * j) % len(cuts)] for j, (n, cuts) in enumerate(several.items())}
-        for time in range(len(CUTTINGS[method]))
+        {name: cuts[(time + step * j) % n_times] for j, (name, cuts) in enumerate(several.items())}
+        for time in range(n_times)
     ]
     if not by_class:
         return times, ()

@@ -15,20 +15,13 @@ from ..base.immutable import ANY_NUMBER, Immutable, cached_property, field_bound
 from ..base.messages import listed, shown
 from ..frames.databases import DatabaseTable
 from ..frames.dataset import Data
-from ..frames.numeric import (
-    ArrayLike,
-    as_floats,
-    code_labels,
-    read_numbers,
-)
+from ..frames.numeric import ArrayLike, as_floats, code_labels, read_numbers
 from ..frames.opening import frame_of
 from ..frames.records import Row
-from .cut_points import (
-    Cuts,
-    interval_labels,
-    point_as_text,
-    readable_points,
-)
+from .cut_points import interval_labels, point_as_text, readable_points
+
+Cuts = tuple[tuple[float, ...], ...]
+"""Cut points of each column."""
 
 
 @record
@@ -78,16 +71,12 @@ class Discretizer(Immutable):
         are_tuples = all(isinstance(labels, tuple) for labels in self.labels)
         if not (alike and are_tuples and all(map(_are_ascending, self.points))):
             raise ValueError("points must have the cut points of each column, in ascending order.")
-        sizes = {
-            "ranges": [2] * len(self.points),
-            "means": [len(points) + 1 for points in self.points],
-        }
-        for name, lengths in sizes.items():
-            found = [
-                len(own) or most for own, most in zip(getattr(self, name), lengths, strict=False)
-            ]
-            are_nested = any(tuple in map(type, own) for own in getattr(self, name))
-            if getattr(self, name) and (found != lengths or are_nested):
+        n_intervals = [len(points) + 1 for points in self.points]
+        for name, lengths in {"ranges": [2] * len(self.points), "means": n_intervals}.items():
+            values: tuple[tuple[float, ...], ...] = getattr(self, name)
+            found = [len(own) or most for own, most in zip(values, lengths, strict=False)]
+            are_nested = any(tuple in map(type, own) for own in values)
+            if values and (found != lengths or are_nested):
                 raise ValueError(f"{name} must fit the cut points of each column.")
 
     @property
@@ -103,9 +92,8 @@ class Discretizer(Immutable):
     @property
     def uncut(self) -> tuple[Hashable, ...]:
         """The numeric columns with one level: no cut point was found, or all values are equal."""
-        return tuple(
-            [name for name, points, labels in self._rows if len(labels or (*points, 0)) == 1]
-        )
+        n_levels = [(name, len(labels) or len(points) + 1) for name, points, labels in self._rows]
+        return tuple([name for name, n in n_levels if n == 1])
 
     @property
     def cut_points(self) -> pd.DataFrame:
@@ -129,9 +117,8 @@ class Discretizer(Immutable):
     @property
     def _rows(self) -> list[tuple[Hashable, tuple[float, ...], tuple[Any, ...]]]:
         """The name, cut points and labels of each column."""
-        return list(
-            zip(self.columns, self.points, self.labels or ((),) * len(self.columns), strict=True)
-        )
+        labels = self.labels or ((),) * len(self.columns)
+        return list(zip(self.columns, self.points, labels, strict=True))
 
     @cached_property
     def numeric(self) -> dict[Hashable, bool]:
@@ -197,9 +184,8 @@ class Discretizer(Immutable):
             new ones.
         """
         original = frame_of(newdata, "newdata", or_row=True)
-        check_columns(
-            [name for name, points in self.cuts.items() if points], original.columns, "newdata"
-        )
+        required = [name for name, points in self.cuts.items() if points]
+        check_columns(required, original.columns, "newdata")
         frame = original.copy()
         for i, name in enumerate(original.columns):
             if name not in self.numeric:
@@ -210,10 +196,8 @@ class Discretizer(Immutable):
                 numbers = np.full(len(column), np.nan)
             if numbers is not None:
                 levels, codes = self._levels_and_codes(name, numbers)
-                ordered = name in self.intervals
-                frame.isetitem(
-                    i, pd.Categorical.from_codes(codes, pd.Index(levels), ordered=ordered)
-                )
+                is_cut, categories = name in self.intervals, pd.Index(levels)
+                frame.isetitem(i, pd.Categorical.from_codes(codes, categories, ordered=is_cut))
         return frame
 
     def prepared_source(self, source: DatabaseTable) -> DatabaseTable:
@@ -227,10 +211,7 @@ class Discretizer(Immutable):
         """Return data with codes for the numbers of the columns of this discretizer."""
         coded = {}
         for name in self.numeric.keys() & data.numbers.keys():
-            if (
-                name not in self.intervals
-                or data.levels[data.positions[name]] != self.intervals[name]
-            ):
+            if data.schema.known[name] != self.intervals.get(name):
                 coded[name] = self._levels_and_codes(name, data.numbers[name])
         return data.with_codes(coded)
 
@@ -280,20 +261,17 @@ class MovedCuts(Discretizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         for cutting in self.cuttings:
-            pairs = zip(cutting, self.points, strict=True)
-            if not all(
-                _are_ascending(points) and set(points) <= set(union) for points, union in pairs
-            ):
-                raise ValueError(
-                    "cuttings must be cut points in ascending order, all among the points."
-                )
+            for points, union in zip(cutting, self.points, strict=True):
+                if not (_are_ascending(points) and set(points) <= set(union)):
+                    raise ValueError(
+                        "cuttings must be cut points in ascending order, all among the points."
+                    )
 
     @cached_property
     def discretizers(self) -> tuple[Discretizer, ...]:
         """The discretizer of each time."""
-        return tuple(
-            [Discretizer(self.method, self.columns, cut, self.labels) for cut in self.cuttings]
-        )
+        each = [Discretizer(self.method, self.columns, cut, self.labels) for cut in self.cuttings]
+        return tuple(each)
 
     @property
     def _cuttings(self) -> tuple[Cuts, ...]:

@@ -22,8 +22,8 @@ from ..frames.records import Row
 from ..frames.schema import Columns, Known
 from ..frames.sources import Source
 from ..frames.training import Numeric, choose_numbers, read_training, with_features
-from .cut_points import CUTTINGS, METHODS, cut_points_of_table
-from .discretization import learn_cuts
+from .cut_points import CUTTINGS, METHODS
+from .discretization import learn_cuts, learn_cuts_of_table
 from .discretizer import Discretizer
 from .rare_levels import Merger, learn_merger, with_categories
 
@@ -155,11 +155,9 @@ class Preparing(NamedTuple):
         merger: Merger | None = None
         if self.discretize is not None:
             OneOf((*METHODS, *CUTTINGS)).check("discretize", self.discretize)
-            levels = {name: data.schema.known[name] for name in data.numbers}
             is_category = is_binary if self.is_default else are_categories
-            kept = {
-                name: labels for name, labels in levels.items() if labels and is_category(labels)
-            }
+            levels = {name: data.schema.known[name] for name in data.numbers}
+            kept = {name: labels for name, labels in levels.items() if is_category(labels)}
             classes = data.codes[data.positions[class_var]]
             discretizer = learn_cuts(
                 data.numbers, kept, classes, self.discretize, self.bins, data.weights
@@ -208,8 +206,7 @@ def prepare_table(
         )
     discretizer: Discretizer | None = None
     if preparing.discretize is not None:
-        cuts = cut_points_of_table(source, class_var, preparing.discretize, preparing.bins)
-        discretizer = Discretizer(preparing.discretize, *cuts)
+        discretizer = learn_cuts_of_table(source, class_var, preparing.discretize, preparing.bins)
     rows = Parts(source, "dataset")
     data = read_training(rows, (class_var,), features, preparation=Preparation(None, discretizer))
     assert isinstance(data, Partitions)

@@ -90,14 +90,10 @@ class Merger(Immutable):
         for name, levels in self.kept.items():
             merged = (*levels, self.label)
             i = data.positions.get(name)
-            if i is not None and data.levels[i] not in (
-                merged,
-                (*merged, MISSING),
-            ):  # not yet merged
-                coded[name] = (
-                    merged,
-                    recode(data.codes[i], data.levels[i], levels, name, len(levels)),
-                )
+            if i is None or data.levels[i] in (merged, (*merged, MISSING)):  # merged already
+                continue
+            codes = recode(data.codes[i], data.levels[i], levels, name, len(levels))
+            coded[name] = merged, codes
         return data.with_codes(coded)
 
     def __repr__(self) -> str:
@@ -181,9 +177,7 @@ def merge_rare(
     if class_var is not None:
         check_columns([class_var], dataset.columns, "class_var")
     if columns is None:
-        chosen = [
-            name for name, column in dataset.items() if name != class_var and _is_nominal(column)
-        ]
+        chosen = [name for name in dataset if name != class_var and _is_nominal(dataset[name])]
     else:
         chosen = list(check_names(columns, (class_var,), "columns"))
     data = Frame(dataset, "dataset").encode(Columns(chosen, named_by="columns"))
@@ -209,9 +203,8 @@ def learn_merger(
     for name in columns:
         i = data.positions[name]
         counts = contingency_tables(data, [(i,)])[0].tolist() if data.cards[i] else []
-        pairs = list(zip(data.levels[i], counts, strict=True))
         if min(counts, default=min_count) < min_count:
-            kept[name] = tuple(
-                level for level, count in pairs if count >= min_count and level != label
-            )
+            pairs = zip(data.levels[i], counts, strict=True)
+            frequent = [level for level, count in pairs if count >= min_count]
+            kept[name] = tuple([level for level in frequent if level != label])
     return Merger(min_count, label, tuple(kept), tuple(kept.values()))

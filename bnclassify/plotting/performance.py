@@ -208,9 +208,8 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     axes.set(xlabel="predicted", ylabel="actual")
     n, right = float(table.sum()), float(np.diagonal(table).sum())
     correct = right / max(n, _LEAST)
-    add_title_and_legend(
-        axes, ax, f"{n:,.0f} rows, {correct:.1%} correct\n% and shade: share of the actual class"
-    )
+    title = f"{n:,.0f} rows, {correct:.1%} correct\n% and shade: share of the actual class"
+    add_title_and_legend(axes, ax, title)
     return axes
 
 
@@ -219,7 +218,8 @@ def _draw_confusion_cells(counts: pd.DataFrame, shares: Array, ax: Axes | None) 
     n, texts, width, height = len(shares), list[str](), 6.0, 6.0
     places = np.linspace(0, n - 1, 15).astype(int) if n > _MOST_FIGURES else np.arange(n)
     labels: list[Hashable] = counts.index[places].to_list()
-    rows, columns = [[label_in_lines(label, wide) for label in labels] for wide in (26, 14)]
+    rows = [label_in_lines(label, 26) for label in labels]
+    columns = [label_in_lines(label, 14) for label in labels]
     if n <= _MOST_FIGURES:
         cells = np.stack([counts.to_numpy(dtype=float).ravel(), shares.ravel()], axis=1)
         texts = [f"{count:,.0f}\n{share:.0%}" for count, share in list[list[float]](cells.tolist())]
