@@ -124,7 +124,8 @@ def summary(
             facts[item] = f"{value:.3f}{beside}"
         if not is_partitioned(dataset):
             texts = {
-                target: _strongest_features(x.of_class(target), dataset) for target in x.targets
+                target: _strongest_features(x.model_of_class(target), dataset)
+                for target in x.targets
             }
             several = len(texts) > 1
             facts["strongest features"] = "; ".join(

@@ -139,7 +139,7 @@ def impute(
             )
             result[name] = _fill_numbers(table[name], gaps, inside)
         else:
-            result[name] = _fill_column(table[name], gaps, [levels[name][code] for code in filled])
+            result[name] = _fill_labels(table[name], gaps, [levels[name][code] for code in filled])
     return result
 
 
@@ -151,7 +151,7 @@ def _fill_numbers(column: pd.Series[Any], gaps: Mask, numbers: Array) -> pd.Seri
     return pd.Series(values, index=column.index, dtype="Float64" if nullable else float)
 
 
-def _fill_column(column: pd.Series[Any], gaps: Mask, labels: Sequence[Hashable]) -> pd.Series[Any]:
+def _fill_labels(column: pd.Series[Any], gaps: Mask, labels: Sequence[Hashable]) -> pd.Series[Any]:
     """Return a column with missing values replaced by labels, of the same type if possible."""
     objects = column.astype(object).to_numpy(copy=True)
     objects[gaps] = np.fromiter(labels, dtype=object, count=len(labels))

@@ -265,7 +265,7 @@ class Model(Immutable):
         """
         raise unsupported_error(self, "fill in values")
 
-    def of_class(self, class_var: Hashable | None) -> Model:
+    def model_of_class(self, class_var: Hashable | None) -> Model:
         """Return the model of one of the class variables; with one class, the model itself."""
         Optional(OneOf([self.class_var])).check("class_var", class_var)
         return self

@@ -160,7 +160,7 @@ def _log_prior(tables: Sequence[Array], prior: PseudoCounts) -> float:
     """Return a Σ ln θ over all cells of all tables, with the pseudo-counts a of the prior."""
     total = 0.0
     for table in tables:
-        added = float(prior.per_cell(len(table), table[0].size))
+        added = float(prior.pseudo_count_per_cell(len(table), table[0].size))
         if added:  # without, ln 0 counts nothing
             total += added * float(log(table).sum())
     return total
