@@ -52,9 +52,8 @@ class AdditionalTerms:
         numeric = _discretized_features(stacked, data)
         numbers = numeric if names or "slopes" in asked else []
         parents: list[list[int]] = []
-        values = np.array([as_floats(data.numbers[data.columns[f]]) for f in numbers]).reshape(
-            -1, len(data)
-        )
+        columns = [as_floats(data.numbers[data.columns[f]]) for f in numbers]
+        values = np.array(columns).reshape(-1, len(data))
         if len(values) and names and names != ["densities"]:
             order, parents = _gaussian_parents(values, data, numbers)
             numbers, values = [numbers[i] for i in order], values[order]
@@ -106,10 +105,11 @@ class AdditionalTerms:
         if "steps" not in self.asked or not self.stacked.apart:
             return []
         maps = self.stacked.coarsenings[-self.stacked.apart].maps
-        chosen = [
-            (i, places) for i, places in enumerate(maps) if i in self.numeric and places is not None
-        ]
-        return [(i, places.astype(np.intp)) for i, places in chosen if places.max() > 0]
+        found = []
+        for i, places in enumerate(maps):
+            if i in self.numeric and places is not None and places.max() > 0:
+                found.append((i, places.astype(np.intp)))
+        return found
 
     @cached_property
     def features_with_shifts(self) -> Shifts:
@@ -124,11 +124,14 @@ class AdditionalTerms:
             if i in numeric:  # only "(missing)"
                 count[: len(labels) - (labels[-1:] == (MISSING,))] = 0
             counts.append(count)
-        least = np.sort(np.concatenate([np.empty(0), *counts]))[-_MOST_SHIFTS:][:1].max(
-            initial=1e-300
-        )
-        kept = [np.append(count >= least, False) for count in counts]
-        return [(i, np.where(has, has.cumsum() - 1, -1)) for i, has in enumerate(kept) if has.any()]
+        most_frequent = np.sort(np.concatenate([np.empty(0), *counts]))[-_MOST_SHIFTS:]
+        least = most_frequent[:1].max(initial=1e-300)
+        found = []
+        for i, count in enumerate(counts):
+            has_shift = np.append(count >= least, False)  # the last one is that of missing values
+            if has_shift.any():
+                found.append((i, np.where(has_shift, has_shift.cumsum() - 1, -1)))
+        return found
 
     def assemble_model(
         self,
@@ -138,13 +141,12 @@ class AdditionalTerms:
         fading: Fading,
     ) -> Refined:
         """Return the model with the weights of Gaussian terms by scale, and of columns by term."""
-        terms = [
-            replace(t, powers=of_scales.get(t.name, np.zeros(len(t.gaussians))))
-            for t in self.of_numbers
-        ]
-        d = len(base.features)
-        shifts: list[Array | None] = [None] * d
-        gaps: list[Array | None] = [None] * d
+        terms = []
+        for of_scale in self.of_numbers:
+            powers = of_scales.get(of_scale.name, np.zeros(len(of_scale.gaussians)))
+            terms.append(replace(of_scale, powers=powers))
+        shifts: list[Array | None] = [None] * len(base.features)
+        gaps: list[Array | None] = [None] * len(base.features)
         if "slopes" in by_class:
             terms[0] = replace(terms[0], slopes=by_class["slopes"])
         for name, chosen in {

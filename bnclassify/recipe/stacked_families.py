@@ -211,9 +211,9 @@ def learn_stacked_families(
     of_class = [families[0] == class_number for families, _ in found]
     stacks = stack_tables(counts, all_cards, of_class, prior)
     result = []
-    for (families, members), stack, places in zip(found, stacks, all_places, strict=True):
-        parents = members[:, 1:] if families[0] == class_number else members
-        result.append(StackedFamilies(families, parents, stack, places))
+    for (families, members), stack, kept in zip(found, stacks, all_places, strict=True):
+        observed = members[:, 1:] if families[0] == class_number else members
+        result.append(StackedFamilies(families, observed, stack, kept))
     return result
 
 
