@@ -37,7 +37,7 @@ class AdditionalTerms:
     ``of_numbers`` are their terms on each scale, without weights.
     """
 
-    asked: Sequence[str]
+    requested: Sequence[str]
     stacked: StackedModel
     data: Dataset
     numeric: frozenset[int]
@@ -46,11 +46,13 @@ class AdditionalTerms:
     of_numbers: tuple[NumberTerms, ...]
 
     @classmethod
-    def learn(cls, stacked: StackedModel, data: Dataset, asked: Sequence[str]) -> AdditionalTerms:
+    def learn(
+        cls, stacked: StackedModel, data: Dataset, requested: Sequence[str]
+    ) -> AdditionalTerms:
         """Fit the terms to data, whose numeric columns have numbers."""
-        names = [name for name in SCALES if name in asked]
+        names = [name for name in SCALES if name in requested]
         numeric = _discretized_features(stacked, data)
-        numbers = numeric if names or "slopes" in asked else []
+        numbers = numeric if names or "slopes" in requested else []
         parents: list[list[int]] = []
         columns = [as_floats(data.numbers[data.columns[f]]) for f in numbers]
         values = np.array(columns).reshape(-1, len(data))
@@ -60,28 +62,26 @@ class AdditionalTerms:
         weights = data.row_weights
         none, terms = np.empty((0, data.cards[-1])), []
         for name in (names or ["slopes"]) if numbers else []:
-            scales = tuple(
-                [SCALES.get(name, normal_scores)(numbers, weights) for numbers in values]
-            )
+            learn_scale = SCALES.get(name, normal_scores)
+            scales = tuple([learn_scale(of_number, weights) for of_number in values])
             of_scale = NumberTerms(name, scales, (), np.empty(0), none)
             if name in names:
-                scores = of_scale.scores(values)
+                scores, missing = of_scale.scores(values), np.isnan(values)
                 rows = LeftOutRows(data.codes[-1], weights)
                 given = parents if name != "densities" else [[] for _ in numbers]
-                gaussians = fit_gaussian_terms(
-                    scores, np.isnan(values), given, rows, data.cards[-1]
-                )
-                of_scale = replace(
-                    of_scale, gaussians=tuple(gaussians), powers=np.ones(len(numbers))
-                )
+                gaussians = fit_gaussian_terms(scores, missing, given, rows, data.cards[-1])
+                powers = np.ones(len(numbers))
+                of_scale = replace(of_scale, gaussians=tuple(gaussians), powers=powers)
             terms.append(of_scale)
-        return cls(asked, stacked, data, frozenset(numeric), tuple(numbers), values, tuple(terms))
+        return cls(
+            requested, stacked, data, frozenset(numeric), tuple(numbers), values, tuple(terms)
+        )
 
     @cached_property
     def design_by_term(self) -> dict[str, DesignMatrix]:
         """The columns with a weight for each class, (rows, columns), by term."""
         result: dict[str, DesignMatrix] = {}
-        if "slopes" in self.asked and self.numbers:
+        if "slopes" in self.requested and self.numbers:
             result["slopes"] = DesignMatrix(self.of_numbers[0].scores(self.values))
         if self.features_with_shifts:
             result["shifts"] = _indicators_of_shifts(self.data, self.features_with_shifts)
@@ -96,13 +96,13 @@ class AdditionalTerms:
     @cached_property
     def features_with_missing(self) -> tuple[int, ...]:
         """The features with missing values, each of which has a shift."""
-        missing = (self.data.codes[:-1] < 0).any(axis=1) & ("gaps" in self.asked)
+        missing = (self.data.codes[:-1] < 0).any(axis=1) & ("gaps" in self.requested)
         return tuple(np.flatnonzero(missing).tolist())
 
     @cached_property
     def features_with_steps(self) -> Shifts:
         """The numeric features with a shift per interval of MDLP, which several levels share."""
-        if "steps" not in self.asked or not self.stacked.apart:
+        if "steps" not in self.requested or not self.stacked.apart:
             return []
         maps = self.stacked.coarsenings[-self.stacked.apart].maps
         found = []
@@ -115,7 +115,7 @@ class AdditionalTerms:
     def features_with_shifts(self) -> Shifts:
         """The features with a shift per level, for the 1,024 most frequent, and their ties."""
         data, numeric = self.data, self.numeric
-        if "shifts" not in self.asked:
+        if "shifts" not in self.requested:
             return []
         weights = data.row_weights
         counts = []

@@ -142,7 +142,7 @@ class HeldOutTerms:
     ) -> HeldOutTerms:
         """Return the terms of incomplete rows as they count in predictions; see `Fading`."""
         data, of_tables = terms.data, odds.by_depth[0]
-        additive = bool(terms.asked) and {*terms.asked} <= {*ADDITIVE}
+        additive = bool(terms.requested) and {*terms.requested} <= {*ADDITIVE}
         fading = learn_fading(data, of_tables, data.codes[-1, rows], counts, additive=additive)
         return cls(terms, depths, rows, counts, n, odds, fading)._scaled_by_fading()
 
@@ -210,8 +210,8 @@ class HeldOutTerms:
 
     def model_blocks(self, best: int) -> list[TermBlock]:
         """Return all terms, first the tables number ``best``."""
-        odds, asked, features = self.odds, self.terms.asked, len(self.terms.data.codes) - 1
-        others = [i for i in range(len(odds.by_depth)) if i != best and "depths" in asked]
+        odds, requested, features = self.odds, self.terms.requested, len(self.terms.data.codes) - 1
+        others = [i for i in range(len(odds.by_depth)) if i != best and "depths" in requested]
         scales = [terms.name for terms in self.terms.of_numbers if terms.gaussians]
         return [
             TermBlock("tables", odds.by_depth[best]),
@@ -219,7 +219,7 @@ class HeldOutTerms:
             *[
                 TermBlock("codings", of_coding[best])
                 for of_coding in odds.of_codings
-                if "codings" in asked
+                if "codings" in requested
             ],
             *[
                 TermBlock(name, of_scale)
@@ -243,7 +243,7 @@ class HeldOutTerms:
         stacked = self.terms.stacked
         nothing = (0.0,) * len(stacked.structure.features)
         base = replace_unchecked(stacked, powers=(*nothing, 1.0), most_parents=parents)
-        if not self.terms.asked:
+        if not self.terms.requested:
             return replace_unchecked(base, fading=self.fading)
         return self.terms.assemble_model(base, {}, {}, self.fading)
 
@@ -344,7 +344,7 @@ class WeightedFit:
             found.setdefault(block.name, []).append(part)
         [of_tables] = found["tables"]
         powers: list[Power] = [*of_tables.tolist(), *([] if held.has_class else [1.0])]
-        if "depths" in held.terms.asked:
+        if "depths" in held.terms.requested:
             others = [i for i in range(len(held.depths)) if i != self.best]
             by_number = dict(zip([self.best, *others], [of_tables, *found["depths"]], strict=True))
             powers[:-1] = self._powers_by_feature(by_number)
@@ -355,7 +355,7 @@ class WeightedFit:
             )
         )
         base = replace_unchecked(stacked, powers=tuple(powers), most_parents=depth, further=further)
-        if not held.terms.asked:
+        if not held.terms.requested:
             return replace_unchecked(base, fading=held.fading)
         of_scales = {
             terms.name: found[terms.name][0] for terms in held.terms.of_numbers if terms.gaussians
