@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.frames.opening import group_labels
 from bnclassify.recipe.blend import number_of_cases
-from bnclassify.recipe.content_order import Contents
+from bnclassify.recipe.content_order import ContentHashes
 
 from .estimators import BNCClassifier
 from .test_recipe import patients
@@ -268,7 +268,7 @@ def test_the_meaning_of_weights_must_fit() -> None:
 
 def in_order_of_contents(frame: pd.DataFrame) -> list[list[int]]:
     """Return columns and rows in the order of their contents, without names: levels by their first row."""
-    found = Contents(bn.encode(frame))
+    found = ContentHashes(bn.encode(frame))
     columns = [*frame.columns[:-1][found.column_order], frame.columns[-1]]
     return [pd.factorize(frame[name].iloc[found.order])[0].tolist() for name in columns]
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.inference import change_search
+from bnclassify.inference.value_changes import _numbers_in_intervals
 
 from .conftest import informative_gaps
 from .strategies import frames, graphs, networks, smooths
@@ -138,7 +139,7 @@ def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, c
         change_search.SetSearch, "_bounds_of_longer_sets", lambda *given: np.full(len(given[1]), 1e9)
     )
     unbounded = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
-    monkeypatch.setattr(change_search, "scopes_in", lambda x: None)
+    monkeypatch.setattr(change_search, "scopes_of_terms", lambda x: None)
     enumerated = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
     for tables in zip(found, small, unbounded, enumerated, strict=True):
         for other in tables[1:]:
@@ -198,6 +199,25 @@ def test_each_feature_has_its_nearest_value(sick: tuple[Any, pd.DataFrame]) -> N
     crossed = [np.searchsorted(c, [b, a]) for c, a, b in zip(cuts, found["from"], found["to"], strict=True)]
     sizes = [(after - before) / len(c) for c, (before, after) in zip(cuts, crossed, strict=True)]
     assert sizes == sorted(sizes)
+
+
+def test_the_size_of_a_change_is_its_share_of_the_cut_points() -> None:
+    moves = _numbers_in_intervals(0, 2, (1.0, 2.0, 3.0, 4.0), 2.5, (-np.inf, np.inf))
+    assert [(move.value, move.size) for move in moves] == [(1, 500), (2, 250), (3.1, 250), (4.1, 500)]
+
+
+def test_changes_that_help_only_together_are_found() -> None:
+    """Only two or three changes together, each of which makes the class less probable by itself."""
+    for n in (2, 3):
+        rows = pd.DataFrame(list(product("ab", repeat=n)), columns=[f"x{i}" for i in range(n)])
+        rows["y"] = np.where((rows == "b").all(axis=1), "yes", "no")
+        frame = pd.concat([rows] * 10 + [rows[rows["y"] == "yes"]] * 10 * 2**n)
+        above = {f"x{i}": [f"x{j}" for j in range(i)] for i in range(1, n)}
+        x = bn.lp(bn.anb("y", above, frame), frame, smooth=0.01)
+        row = dict.fromkeys(above | {"x0": None}, "a")
+        found = bn.counterfactual(x, row, "yes", most=n)
+        check(x, row, found, by_brute_force(x, row, "yes", [], n, 5), "yes")
+        assert found["changes"].tolist() == [n] * n
 
 
 def test_ranges_and_directions(sick: tuple[Any, pd.DataFrame], car: pd.DataFrame) -> None:

@@ -308,7 +308,7 @@ def test_counts_by_products_and_by_tables_are_those_of_loops(
         patched.setattr(pairs, "_FEW_LEVELS", few_levels)
         patched.setattr(pairs, "_BLOCK_ROWS", 7)
         patched.setattr(extending, "_SHORT_ROWS", 7)
-        by_class, without_class = count_pairs(data), pair_tables(data, range(n + 1), None)
+        by_class, scope_without_class = count_pairs(data), pair_tables(data, range(n + 1), None)
         counts = FamilyCounts(data)
         counts.prefetch([(0, n)])
         further = {
@@ -323,7 +323,7 @@ def test_counts_by_products_and_by_tables_are_those_of_loops(
         np.testing.assert_allclose(by_class[own, :, other], expected, **tolerance)
         if i != j:
             np.testing.assert_allclose(
-                without_class[own, 0, other], weighted_by_hand(rows, [i, j]), **tolerance
+                scope_without_class[own, 0, other], weighted_by_hand(rows, [i, j]), **tolerance
             )
     for family, j in product(further, range(n + 1)):
         if j not in family:

@@ -117,14 +117,14 @@ def test_groups_that_are_not_valid(pima: pd.DataFrame, car: pd.DataFrame) -> Non
     assert [name for name in four if name.startswith("actual")] == [f"actual {label}" for label in labels]
 
 
-def gappy(pima: pd.DataFrame) -> pd.DataFrame:
+def features_with_missing(pima: pd.DataFrame) -> pd.DataFrame:
     glucose = pima["glucose"].astype(float).mask(np.arange(len(pima)) % 5 == 0)
     return pima.assign(glucose=glucose)
 
 
 def test_a_model_without_data_gives_the_shares_of_its_training_data(pima: pd.DataFrame) -> None:
     """Missing values are a level of networks; shares in sums have pseudo-counts, which are no rows."""
-    train = gappy(pima)
+    train = features_with_missing(pima)
     new = train.sample(300, random_state=1)
     x = bn.bnc("nb", "diabetes", train, smooth=1, discretize="mdlp", missing_level=True)
     assert bn.drift(x, train)["psi"].iloc[:-1].max() < 1e-12

@@ -11,15 +11,16 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.model.arguments import encode_for_model
-from bnclassify.scores.evaluate import (
-    averaged_in,
-    effects_at,
-    scopes_in,
-    scores_at,
-    scores_in_sequence,
-    values_at,
+from bnclassify.scores.evaluate import effects_at, scores_at, scores_in_sequence, term_values_at
+from bnclassify.scores.formulas import (
+    Computed,
+    Mixture,
+    Sum,
+    Table,
+    averaged_formulas,
+    plain_formula,
+    scopes_of_terms,
 )
-from bnclassify.scores.formulas import Computed, Mixture, Sum, Table, written
 from bnclassify.scores.rows import Rows
 
 LABELS = ["class", "safety", "persons", "buying"]
@@ -57,7 +58,7 @@ def odds_of(logs: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_formula_of_plain_values_has_the_same_scores(car: pd.DataFrame, name: str) -> None:
     x = learn(car, name)
-    plain = written(x.score)
+    plain = plain_formula(x.score)
     assert not isinstance(plain, Computed)
     for share in (0.0, 0.4):
         rows = rows_of(x, car, share)
@@ -80,9 +81,9 @@ def test_the_last_scores_in_sequence_are_those_of_the_rows(car: pd.DataFrame, na
 def test_rows_do_not_depend_on_each_other(car: pd.DataFrame, name: str) -> None:
     x = learn(car, name)
     rows = rows_of(x, car, 0.3)
-    alone = np.concatenate([scores_at(x.score, rows.take([i])) for i in range(len(rows))])
+    alone = np.concatenate([scores_at(x.score, rows.subset([i])) for i in range(len(rows))])
     np.testing.assert_allclose(scores_at(x.score, rows), alone, rtol=1e-12)
-    assert scores_at(x.score, rows.take([])).shape == (0, 4)
+    assert scores_at(x.score, rows.subset([])).shape == (0, 4)
 
 
 def test_a_sum_of_tables_by_hand() -> None:
@@ -96,12 +97,12 @@ def test_a_sum_of_tables_by_hand() -> None:
     unknown = replace(rows, unknown=np.array([[False, False, True, True], [False, False, False, True]]))
     np.testing.assert_allclose(scores_at(x, unknown)[2], [0.1 + 4, 0.2 + 5])  # as if the parent is missing
     np.testing.assert_allclose(scores_at(x, unknown)[3], [0.1, 0.2])
-    assert scopes_in(x) == [(), (0,), (1, 0)]
-    assert [owner for owner, _ in values_at(x, rows)] == [-1, 0, 1]
+    assert scopes_of_terms(x) == [(), (0,), (1, 0)]
+    assert [owner for owner, _ in term_values_at(x, rows)] == [-1, 0, 1]
     found = {(owner, scope): logs[0].tolist() for owner, scope, logs in effects_at(x, rows, [2, 2])}
     assert found == {(0, (0,)): [1.0, 2.0], (1, (1,)): [10.0, 11.0]}  # of b alone, the parent is missing
     with pytest.raises(IndexError, match="out of bounds"):
-        of_a.at(np.array([[3], [0]]))  # which `recode` never returns
+        of_a.entries_of_rows(np.array([[3], [0]]))  # which `recode` never returns
 
 
 def test_codings_and_blocks_of_rows() -> None:
@@ -122,13 +123,13 @@ def test_a_mixture_leaves_out_what_does_not_apply() -> None:
     np.testing.assert_allclose(scores, [[1.0, 2.0], [1.0, 2.5]])
     nothing = Mixture((rare,), np.zeros(1))
     assert np.isnan(scores_at(nothing, Rows(np.array([[1]])))).all()
-    assert averaged_in(x) == (rare, always)
+    assert averaged_formulas(x) == (rare, always)
 
 
 def test_only_averages_of_every_row_are_averages(car: pd.DataFrame) -> None:
-    assert len(averaged_in(learn(car, "aode").score)) == 3
-    assert averaged_in(learn(car, "ande").score) == ()
-    assert averaged_in(learn(car, "tan").score) == ()
+    assert len(averaged_formulas(learn(car, "aode").score)) == 3
+    assert averaged_formulas(learn(car, "ande").score) == ()
+    assert averaged_formulas(learn(car, "tan").score) == ()
     with pytest.raises(
         TypeError, match="x must be a model whose scores are sums of tables; got a model with"
     ):

@@ -387,7 +387,7 @@ def test_what_pyagrum_writes_is_read(x: bn.BNC, tmp_path_factory: pytest.TempPat
 DOG = """
 /* After the dog problem of JavaBayes; class "family out".
    network is no keyword here: variable x { */
-network "Dog-Problem" { // 3 variables
+network "Dog-LogisticProblem" { // 3 variables
   property "credal-set constant-density-bounded 1.1" ;
   property author = Charniak; }
 variable  "light-on" { // 2 values

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.model.model import Model
-from bnclassify.scores.evaluate import alone_at, main_effects, scores_at, scores_in_sequence
+from bnclassify.scores.evaluate import effect_of_feature_alone, main_effects, scores_at, scores_in_sequence
 from bnclassify.scores.rows import Rows
 
 from .conftest import informative_gaps
@@ -672,5 +672,5 @@ def test_marginal_tables_of_networks_are_those_of_single_features(
         codes = np.full((len(cards), cards[i]), -1)
         codes[i] = np.arange(cards[i])
         with np.errstate(invalid="ignore"):
-            expected = alone_at(x.score, i, Rows(codes))
+            expected = effect_of_feature_alone(x.score, i, Rows(codes))
         np.testing.assert_allclose(found[:-1], expected, atol=1e-12)

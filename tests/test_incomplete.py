@@ -300,4 +300,4 @@ def test_likelihoods_that_round_to_zero_in_a_product_are_summed_as_logs() -> Non
 def test_shifts_are_scaled_by_the_missing_values_that_training_rows_have() -> None:
     rule = Fading(np.array([1.0, 0.5, 0.5]), 1.0, gaps=1.0)
     codes = np.array([[0, -1, -1], [-1, -1, -1], [0, 0, -1]])  # (features, rows)
-    assert rule.of_shifts(codes).ravel().tolist() == [1.0, 1.0, 0.5]
+    assert rule.weight_of_shifts(codes).ravel().tolist() == [1.0, 1.0, 0.5]

@@ -17,7 +17,7 @@ from bnclassify.base.arrays import Array
 from bnclassify.model.model import replace_unchecked
 from bnclassify.recipe import family_terms, leave_one_out
 from bnclassify.recipe.backoff_prior import LEAST, MOST, best_concentrations
-from bnclassify.recipe.conditional_likelihood import best_powers, common_power
+from bnclassify.recipe.conditional_likelihood import best_common_power, best_powers
 from bnclassify.recipe.prefix_counts import count_prefixes
 
 from .conftest import REFERENCE, read_reference
@@ -264,7 +264,7 @@ def test_tables_too_large_to_write_out_are_computed_from_counts(
     expected = bn.predict(x, car, prob=True)
     monkeypatch.setattr(family_terms, "_MOST_CELLS_OF_ALL", written)
     again = bn.lp(bn.tan_cl("class", car), car, backoff=True, held_out="weights")
-    found = [term for family in again.total.terms for _, term in family.parts]
+    found = [term for family in again.sum_of_terms.terms for _, term in family.parts]
     assert all(term.table.cells > term.most_cells for term in found) == (written == 0)
     pd.testing.assert_frame_equal(bn.predict(again, car, prob=True), expected, rtol=1e-9)
 
@@ -325,7 +325,7 @@ def test_powers_are_at_their_optimum(seed: int, classes: int, terms: int) -> Non
         for i in range(terms):
             moved = found.single + step * np.eye(terms)[i]
             assert objective(moved, found.common, 3.0) <= found.objective
-    assert common_power(contrasts.sum(axis=0), np.zeros(30, dtype=int), weights) == found.common
+    assert best_common_power(contrasts.sum(axis=0), np.zeros(30, dtype=int), weights) == found.common
 
 
 @given(st.data())

@@ -18,11 +18,11 @@ from bnclassify.frames.opening import open_data
 from bnclassify.model.arguments import encode_for_model
 from bnclassify.recipe import blend, default
 from bnclassify.recipe.backoff_prior import BackOff
-from bnclassify.recipe.conditional_likelihood import odds
-from bnclassify.recipe.content_order import in_order
+from bnclassify.recipe.conditional_likelihood import odds_of_scores
+from bnclassify.recipe.content_order import in_content_order
 from bnclassify.recipe.held_out_terms import HeldOutTerms, Regression
 from bnclassify.recipe.leave_one_out import LeaveOneOut
-from bnclassify.recipe.row_folds import split_rows
+from bnclassify.recipe.row_folds import split_rows_into_folds
 from bnclassify.recipe.weighted import without_feature_parents
 from bnclassify.scores.evaluate import scores_at
 from bnclassify.scores.rows import Rows
@@ -84,14 +84,14 @@ def test_units_of_a_class_go_to_parts_in_turn() -> None:
     frame = pd.DataFrame({"x": list("uvuvuvuv"), "y": list("abbabbab"), "n": [1, 2, 1, 3, 1, 1, 2, 1]})
     data = bn.encode(frame, weights="n").select(["x", "y"])
     found = np.zeros((8, 3), dtype=int)
-    for part, fold in enumerate(split_rows(data, 3, by_content=False)):
+    for part, fold in enumerate(split_rows_into_folds(data, 3, by_content=False)):
         found[fold.rows, part] = fold.units
     units = frame.loc[frame.index.repeat(frame["n"])]
     number = units.groupby("y").cumcount() + (units["y"] == "b")
     expected = pd.crosstab(units.index, number % 3)
     assert (found == expected).all(axis=None)
     found[:] = 0
-    for part, fold in enumerate(split_rows(data, 3)):
+    for part, fold in enumerate(split_rows_into_folds(data, 3)):
         found[fold.rows, part] = fold.units
     assert (found.sum(axis=1) == frame["n"]).all()
     by_class = pd.DataFrame(found).groupby(frame["y"]).sum()
@@ -194,7 +194,7 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
     np.testing.assert_allclose(told["log_odds"].groupby(level=0).sum(), np.log(p / (1 - p)), atol=1e-9)
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
     held = held_out(structure, frame)
-    tables = LeaveOneOut(terms=default.TERMS).fit(held.given_class())
+    tables = LeaveOneOut(terms=default.TERMS).fit(held.with_class_in_offset())
     members = Regression.fit(held).model(0), tables.model()
     scores = np.array([scores_at(member.score, rows_of(member, frame)) for member in members])
     powers = np.array([summary["regression_power"], summary["fold_power"]])
@@ -206,7 +206,7 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
 
 def held_out(structure: Any, frame: pd.DataFrame) -> HeldOutTerms:
     """The terms of the default at rows that are held out, without feature parents."""
-    rows = in_order(rows_to_learn_from(structure, open_data(frame)))
+    rows = in_content_order(rows_to_learn_from(structure, open_data(frame)))
     return LeaveOneOut(terms=default.TERMS).hold_out(without_feature_parents(structure), rows, BackOff(2.0))
 
 
@@ -330,7 +330,7 @@ def test_incomplete_rows_are_blended_with_a_tree() -> None:
     prior = np.log(np.asarray(bn.params(tree)["class"]))
     evidence = np.log(densities.sum(axis=1)) - prior
     share = len(hidden) / 6  # no training row lacks a value
-    terms = model.unadjusted(Rows(_codes(model, row)))[0]
+    terms = model.scores_of_complete_rows(Rows(_codes(model, row)))[0]
     power = fading.power + (1 - fading.power) * share
     kept = (1 - share) ** fading.exponent
     shares = car["class"].value_counts(normalize=True)[list(bn.classes(model))]
@@ -489,13 +489,13 @@ def test_updated_rows_of_cases_are_counted_as_before(car: pd.DataFrame) -> None:
 def test_the_model_has_the_odds_of_its_members_times_powers(
     car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found, total = [], blend._Members.total
+    found, total = [], blend.BlendMembers.sum_with_powers
 
     def record(members: Any, powers: Any) -> Any:
         found.append((members, powers, total(members, powers)))
         return found[-1][-1]
 
-    monkeypatch.setattr(blend._Members, "total", record)
+    monkeypatch.setattr(blend.BlendMembers, "sum_with_powers", record)
     bn.bnc(class_var="class", dataset=car)
     [(members, powers, model)] = found
     assert len(powers) == len(members.mean) + 1  # there is a step to parents
@@ -503,7 +503,9 @@ def test_the_model_has_the_odds_of_its_members_times_powers(
     of_members = members.odds_at(rows, np.ones(50), deepens=True)
     expected = of_members.offset + np.tensordot(powers, of_members.odds, 1)
     codes = members.held.terms.data.codes[:-1, rows]
-    np.testing.assert_allclose(odds(model.unadjusted(model.rows_of_codes(codes))), expected, atol=1e-9)
+    np.testing.assert_allclose(
+        odds_of_scores(model.scores_of_complete_rows(model.rows_of_codes(codes))), expected, atol=1e-9
+    )
 
 
 def test_steps_and_tables_that_harm_have_the_least_power() -> None:
@@ -514,10 +516,10 @@ def test_steps_and_tables_that_harm_have_the_least_power() -> None:
         blend.FoldOdds(np.array([evidence, other])[:, None], np.zeros((1, 40)), classes, np.ones(40))
         for other in (-signs / 2, -evidence)
     ]
-    first, last = step.powers([0.75])
+    first, last = step.powers_of_members([0.75])
     assert last == 0
-    assert first == pytest.approx(step.without_step().powers([0.75])[0], abs=1e-9)
-    assert tables.powers([0.25, 0.5])[1] == 0.01  # they keep the order of the classes
+    assert first == pytest.approx(step.without_parents().powers_of_members([0.75])[0], abs=1e-9)
+    assert tables.powers_of_members([0.25, 0.5])[1] == 0.01  # they keep the order of the classes
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -532,7 +534,7 @@ def test_powers_of_members_are_the_best_with_their_bounds(seed: int) -> None:
         signed = np.where(classes == 1, -1, 1) * (powers @ odds)
         return float(np.logaddexp(0, signed).sum() + 0.5 * precisions @ (powers - means) ** 2)
 
-    found = folds.powers((0.25, 0.5))
+    found = folds.powers_of_members((0.25, 0.5))
     bounds, step = ((0, None), (0.01, None), (0, None)), {"type": "ineq", "fun": lambda w: w[1] - w[2]}
     best = minimize(objective, (0.3, 0.5, 0.1), method="SLSQP", bounds=bounds, constraints=[step])
     assert 0 <= found[2] <= found[1]

@@ -13,8 +13,8 @@ from scipy.special import log_softmax, softmax
 import bnclassify as bn
 from bnclassify.model.arguments import encode_for_model
 from bnclassify.recipe import default
-from bnclassify.recipe.number_terms import fit_terms
-from bnclassify.recipe.prefix_tables import LeftOut
+from bnclassify.recipe.number_terms import fit_gaussian_terms
+from bnclassify.recipe.prefix_tables import LeftOutRows
 
 Array = NDArray[Any]
 
@@ -169,8 +169,8 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
     for number in range(len(given)):
         term = np.empty((n, 3))
         for i in range(n):
-            others = LeftOut(own, (np.arange(n) != i).astype(float))
-            refitted = fit_terms(scores, known, given, others, 3)[number]
+            others = LeftOutRows(own, (np.arange(n) != i).astype(float))
+            refitted = fit_gaussian_terms(scores, known, given, others, 3)[number]
             row = np.where(known[:, i], np.nan, scores[i])[None]
             term[i] = (
                 0.0 if known[number, i] else refitted.log_density(np.where(np.isnan(row), 0, row), number)[0]

@@ -22,11 +22,11 @@ from bnclassify.network.classifiers import BNC
 from bnclassify.recipe import additional_terms, backoff_prior
 from bnclassify.recipe import conditional_likelihood as cll
 from bnclassify.recipe.additional_terms import _gaussian_parents
-from bnclassify.recipe.design_matrix import Design
-from bnclassify.recipe.number_terms import GaussianTerm, fit_terms, normal_scores, z_scores
-from bnclassify.recipe.prefix_tables import LeftOut, class_probabilities, feature_probabilities
+from bnclassify.recipe.design_matrix import DesignMatrix
+from bnclassify.recipe.number_terms import GaussianTerm, fit_gaussian_terms, normal_scores, z_scores
+from bnclassify.recipe.prefix_tables import LeftOutRows, class_probabilities, feature_probabilities
 from bnclassify.recipe.refined import KNOWN_TERMS, Refined
-from bnclassify.scores.evaluate import values_at
+from bnclassify.scores.evaluate import term_values_at
 from bnclassify.scores.formulas import Slope, Student
 
 from .conftest import read_reference
@@ -139,8 +139,8 @@ def test_the_number_of_parents_has_the_largest_likelihood() -> None:
 def regression(scores: Array, number: int, parents: list[int], classes: Any, weights: Array) -> GaussianTerm:
     """The term of one of the numbers, the others having no parents."""
     of_all = [parents if i == number else [] for i in range(scores.shape[1])]
-    rows = LeftOut(classes, weights)
-    return fit_terms(scores, np.isnan(scores.T), of_all, rows, classes.max() + 1)[number]
+    rows = LeftOutRows(classes, weights)
+    return fit_gaussian_terms(scores, np.isnan(scores.T), of_all, rows, classes.max() + 1)[number]
 
 
 def test_gaussian_terms_leave_rows_out_as_if_refitted() -> None:
@@ -149,7 +149,7 @@ def test_gaussian_terms_leave_rows_out_as_if_refitted() -> None:
     weights = rng.choice([0.5, 1.0, 2.0], 25)
     term = regression(scores, 3, [0, 2], classes, weights)
     shares = np.minimum(weights, 1.0)
-    found = term.log_density(scores, 3, LeftOut(classes, shares))
+    found = term.log_density(scores, 3, LeftOutRows(classes, shares))
     for i in range(25):
         rest = weights.copy()
         rest[i] -= shares[i]
@@ -224,11 +224,11 @@ def test_weights_are_at_their_optimum(case: str, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(cll, "_PRODUCTS", 1.0)
     if case == "large":
         monkeypatch.setattr(cll, "_MOST_CELLS", 1)
-        monkeypatch.setattr(cll.Problem, "curvature", None)  # never computed
+        monkeypatch.setattr(cll.LogisticProblem, "hessian_or_root", None)  # never computed
     shared, columns = [rng.normal(size=(k, 2, n)) for k in (5, 3)], rng.normal(size=(n, 6))
     kept = sparse.csr_array(columns) if case == "sparse" else columns
     counts, classes = rng.integers(0, 3, n).astype(float), rng.integers(3, size=n)
-    problem = cll.Problem(shared, classes, counts, Design(kept))
+    problem = cll.LogisticProblem(shared, classes, counts, DesignMatrix(kept))
     ridges, mean = rng.uniform(0.5, 3, problem.size), rng.normal(size=problem.size)
 
     def objective(of_shared: Array, of_columns: Array) -> float:
@@ -236,14 +236,14 @@ def test_weights_are_at_their_optimum(case: str, monkeypatch: pytest.MonkeyPatch
         scores = np.concatenate([np.zeros((1, n)), np.tensordot(of_shared, terms, 1)]).T
         logs = log_softmax(scores + columns @ of_columns, axis=1)[np.arange(n), classes]
         distance = np.concatenate([of_shared, of_columns.ravel()])
-        means = np.concatenate([mean[:8], problem.by_class(mean).ravel()])
+        means = np.concatenate([mean[:8], problem.column_weights_by_class(mean).ravel()])
         all_ridges = np.concatenate([ridges[:8], np.repeat(column_ridges, 3)])
         return float(counts @ logs - 0.5 * all_ridges @ (distance - means) ** 2)
 
     column_ridges = np.full(6, 2.0)
     ridges[8:] = 2.0
-    weights, total, _ = cll.maximize(problem, mean, ridges, mean)
-    by_class = problem.by_class(weights)
+    weights, total, _ = cll.best_weights(problem, mean, ridges, mean)
+    by_class = problem.column_weights_by_class(weights)
     np.testing.assert_allclose(by_class.sum(axis=1), 0, atol=1e-12)
     best = objective(weights[:8], by_class)
     likelihood = cll.log_likelihood(total, classes, counts)
@@ -262,13 +262,13 @@ def test_precisions_of_many_weights_are_found_without_their_curvature(
     shared = rng.normal(size=(4, 3, n)) * 0.3 + (np.arange(1, 4)[:, None] == classes) * 0.5
     columns = rng.normal(size=(n, 8))
     columns[:, 0] += classes == 2
-    problem = cll.Problem([shared], classes, np.ones(n), Design(columns))
+    problem = cll.LogisticProblem([shared], classes, np.ones(n), DesignMatrix(columns))
     blocks = np.repeat([0, 1, 2], [2, 2, problem.size - 4])
-    weights, _, exact = cll.weigh_blocks(problem, np.zeros(problem.size), blocks, [3.0, 10.0, 10.0])
+    weights, _, exact = cll.fit_weights_and_ridges(problem, np.zeros(problem.size), blocks, [3.0, 10.0, 10.0])
     monkeypatch.setattr(cll, "_MOST_CELLS", 60)
-    again = cll.Problem([shared], classes, np.ones(n), Design(columns))
-    assert not again.has_curvature
-    close, _, found = cll.weigh_blocks(again, np.zeros(problem.size), blocks, [3.0, 10.0, 10.0])
+    again = cll.LogisticProblem([shared], classes, np.ones(n), DesignMatrix(columns))
+    assert not again.has_small_hessian
+    close, _, found = cll.fit_weights_and_ridges(again, np.zeros(problem.size), blocks, [3.0, 10.0, 10.0])
     np.testing.assert_allclose(found, exact, rtol=0.1)
     np.testing.assert_allclose(close, weights, atol=0.02)
 
@@ -278,7 +278,7 @@ def test_variances_of_a_wide_problem() -> None:
     root, ridges = rng.normal(size=(9, 4)), rng.uniform(1, 3, 9)
     whole = np.linalg.inv(root @ root.T + np.diag(ridges))
     for curvature in (root, root @ root.T):
-        solve, variances = cll.factor(curvature, ridges)
+        solve, variances = cll.solver_from_hessian(curvature, ridges)
         np.testing.assert_allclose(solve(np.arange(9.0)), whole @ np.arange(9.0), rtol=1e-9)
         np.testing.assert_allclose(variances(), np.diagonal(whole), rtol=1e-9)
 
@@ -318,7 +318,7 @@ def test_terms_of_a_feature() -> None:
     assert weights["shifts"].dropna().index.tolist() == ["weather", "flag"]
     row = frame.iloc[[0]]
     rows = model.rows_to_score(_encoded(model, row))
-    [total] = model.unadjusted(rows)
+    [total] = model.scores_of_complete_rows(rows)
     assert rows.codes.shape == (len(model.features), 1)
     assert {i: len(values) for i, values in rows.numbers.items()} == dict.fromkeys(model.numbers, 1)
     np.testing.assert_allclose(
@@ -337,16 +337,16 @@ def test_left_out_rows_of_a_fitted_model() -> None:
     rows = model.rows_to_score(_encoded(model, frame))
     numbers = np.array([rows.numbers[i] for i in model.numbers])
     classes = np.searchsorted(["bus", "car", "walk"], frame["class"])
-    left_out = LeftOut(classes, np.ones(len(frame)))
+    left_out = LeftOutRows(classes, np.ones(len(frame)))
     total = np.zeros((len(frame), 3))
-    parts = [part for term in model.of_tables.total.terms for part in term.parts]
+    parts = [part for term in model.model_of_tables.sum_of_terms.terms for part in term.parts]
     for codings, term in parts:
         pairs = zip(term.features, codings, strict=True)
         members = [rows.codes[i] if coding is None else coding[rows.codes[i]] for i, coding in pairs]
         of_rows = (
-            class_probabilities(term.table.stacked, members, len(frame), left_out)
+            class_probabilities(term.table.as_stack, members, len(frame), left_out)
             if term.of_class
-            else feature_probabilities(term.table.stacked, members, left_out)
+            else feature_probabilities(term.table.as_stack, members, left_out)
         )
         total += sum(power * np.log(values) for power, values in zip(term.powers, of_rows, strict=True))
     for terms in model.of_numbers:
@@ -453,8 +453,8 @@ def test_missing_numbers_have_no_gaussian_term_nor_slope() -> None:
     assert nothing.notna().all(axis=None)
     rows = model.rows_to_score(_encoded(model, frame.dropna().iloc[[0]].assign(distance=np.nan)))
     parts = dict.fromkeys(range(len(model.features)), 0.0)
-    others = [term for term in model.total.terms if isinstance(term, Slope | Student)]
-    for owner, logs in values_at(replace(model.total, terms=tuple(others)), rows):
+    others = [term for term in model.sum_of_terms.terms if isinstance(term, Slope | Student)]
+    for owner, logs in term_values_at(replace(model.sum_of_terms, terms=tuple(others)), rows):
         parts[owner] += np.abs(logs).sum()
     assert parts[0] == 0
     assert parts[2] > 0

@@ -31,7 +31,7 @@ from bnclassify.network.methods import Method
 from bnclassify.network.priors import Dirichlet, Prior
 from bnclassify.scores import formulas
 from bnclassify.scores.evaluate import scores_at
-from bnclassify.scores.formulas import Computed, Formula, Sum, padded
+from bnclassify.scores.formulas import Computed, Formula, Sum, pad_for_missing
 
 
 def star(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> bn.BNC:
@@ -138,7 +138,7 @@ class TwoFeatures(BuiltOn):
     @property
     def score(self) -> Formula:
         logs = np.moveaxis(np.log(self.counts), 0, -1)
-        return Sum((formulas.Table(-1, (0, 1), padded(logs)),), marginalizes=False)
+        return Sum((formulas.Table(-1, (0, 1), pad_for_missing(logs)),), marginalizes=False)
 
 
 def two_features(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> TwoFeatures:

@@ -21,7 +21,7 @@ from bnclassify.frames.training import prepare_training_data
 from bnclassify.model.arguments import log_joint
 from bnclassify.models import AODE
 from bnclassify.recipe.backoff_prior import find_prior
-from bnclassify.recipe.prefix_tables import LeftOut
+from bnclassify.recipe.prefix_tables import LeftOutRows
 from bnclassify.superparents import cooccurrence, look_up
 
 from .conftest import REFERENCE, informative_gaps
@@ -548,7 +548,7 @@ def test_rows_left_out_are_rows_not_learned_from(
     chosen["weights"] = None  # which are those of all rows
     data = prepare_training_data(frame, ("class",))
     rows = np.arange(len(frame))
-    out = LeftOut(data.codes[-1], np.ones(len(frame)))
+    out = LeftOutRows(data.codes[-1], np.ones(len(frame)))
     joint = bn.ande("class", data, **chosen).log_joint_left_out(data, find_prior(**amount), rows, out)
     for i, row in enumerate(records(frame)):
         reference = ByHand(frame.drop(index=i), "class", amount.get("smooth"), amount.get("m"))
@@ -563,7 +563,7 @@ def test_a_row_left_out_does_not_imply_its_own_values(support: int) -> None:
     a = ["x"] * support + rng.choice(["x", "y"], 30).tolist()
     frame = pd.DataFrame({"b": b, "a": a, "k": rng.choice(["+", "-"], len(a))}).astype("category")
     structure, data = bn.ande("k", frame, subsumption=5), prepare_training_data(frame, ("k",))
-    out = LeftOut(data.codes[-1], np.ones(len(frame)))
+    out = LeftOutRows(data.codes[-1], np.ones(len(frame)))
     joint = structure.log_joint_left_out(data, find_prior(smooth=1), np.arange(len(frame)), out)
     others = bn.lp(structure, frame.drop(index=0), smooth=1)
     expected = bn.predict(others, frame.head(1), prob=True).to_numpy()[0]

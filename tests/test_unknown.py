@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.scores.unknown import UnknownEffects, mean_variance
+from bnclassify.scores.unknown import UnknownEffects, mean_pairwise_variance
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +160,7 @@ def test_unknown_effects_are_those_of_a_joint_normal_distribution(n_classes: int
     lacks = np.log(shares[1:] / shares[0]) - at_nothing
     total = (start + np.tile(np.eye(q), 2) @ rows[0, k] + add @ mean) / np.sqrt(1 + np.pi / 8 * v)
     np.testing.assert_allclose(found[1:] - found[0], total + lacks * v / whole, atol=1e-4)
-    assert mean_variance(add @ s[np.ix_(u, u)] @ add.T) == pytest.approx(
+    assert mean_pairwise_variance(add @ s[np.ix_(u, u)] @ add.T) == pytest.approx(
         spread(add @ s[np.ix_(u, u)] @ add.T)
     )
 

@@ -11,6 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.base.arrays import log_sum_exp
+from bnclassify.inference.value_of_information import _log_joint_of_values, _values_to_try
 from bnclassify.scores.evaluate import scores_at
 from bnclassify.scores.rows import Rows
 
@@ -154,6 +156,20 @@ def test_bad_rows_and_models(car: pd.DataFrame) -> None:
     y = bn.lp(bn.nb("class", car), few, smooth=0)
     with pytest.raises(ValueError, match="row must have a positive probability"):
         bn.value_of_information(y, {"safety": "high"})
+
+
+@pytest.mark.parametrize("name", ["women averaged", "women recipe"])
+def test_values_that_a_coding_joins_share_its_probability(name: str) -> None:
+    """Σ P(value | class) over the values of a feature is 1, although the formulas give each the sum."""
+    x, _ = case(name)
+    row = Rows(np.full((len(x.features), 1), -1), {i: np.array([np.nan]) for i in range(len(x.features))})
+    before = log_sum_exp(np.stack([scores_at(formula, row) for formula in x.value_formulas]), axis=0)
+    for i in range(len(x.features)):
+        values, numbers, _ = _values_to_try(x, i)
+        rows = row.subset(np.zeros(len(values), dtype=np.intp))
+        rows.codes[i], rows.numbers[i][:] = values, numbers
+        logs = _log_joint_of_values(x, rows, np.full(len(values), i))
+        np.testing.assert_allclose(log_sum_exp(logs, axis=0), before[0], atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["kdb", "women averaged", "women recipe", "women gaussian"])

@@ -456,7 +456,7 @@ def with_effect_moments(
     of_class = data.codes[data.positions[x.class_var]]
     weights = data.row_weights
     entries = list(x.table_entries_at(codes, x.tables))
-    entries += [pair.score_term.at(codes) for pair in x.pairs]
+    entries += [pair.score_term.entries_of_rows(codes) for pair in x.pairs]
     effects = np.array(entries).reshape(len(entries), len(data), len(x.constant))
     counts = np.maximum(np.bincount(of_class, weights, len(x.constant)), _HALF)
     if ignored is None:

@@ -303,6 +303,6 @@ def _mean_log_loss(x: EffectTable, data: Dataset) -> float:
     """Return the mean of -ln P(class | features), weighted, in the rows with a class."""
     classes = codes_by_levels(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
     known = np.flatnonzero(classes >= 0)
-    logs = log_normalize(scores_at(x.score, x.rows_to_score(data, "missing").take(known)))
+    logs = log_normalize(scores_at(x.score, x.rows_to_score(data, "missing").subset(known)))
     weights = weights_at(data.weights, known)
     return float(-np.average(logs[np.arange(len(known)), classes[known]], weights=weights))

@@ -29,8 +29,8 @@ from ..frames.opening import InFull
 from ..model.arguments import encode_for_model
 from ..model.model import Model
 from ..recipe.blend import number_of_cases, scores_by_folds
-from ..recipe.content_order import as_cases, in_order
-from ..recipe.row_folds import split_rows
+from ..recipe.content_order import fractional_weights_as_cases, in_content_order
+from ..recipe.row_folds import split_rows_into_folds
 from ..scores.evaluate import scores_at
 from .effect_table import EffectTable, PairEffects, logs_less_reference, training_rows
 
@@ -155,7 +155,7 @@ def _grouped_training_rows(
     x: EffectTable, dataset: InFull, learned_from: Model
 ) -> tuple[_GroupedRows, list[Positions], Positions]:
     """Return training rows, the group of each value of each feature, and the fold of each row."""
-    raw = in_order(as_cases(training_rows(learned_from, dataset)))
+    raw = in_content_order(fractional_weights_as_cases(training_rows(learned_from, dataset)))
     data = encode_for_model(x, raw, argument="dataset")
     placed = x.rows_to_score(data, "missing")
     weights = data.row_weights
@@ -164,7 +164,7 @@ def _grouped_training_rows(
     classes = codes_by_levels(data, (x.class_var,), x.known_levels[-1:])[0].astype(np.intp)
     n = number_of_cases(raw)
     number = int(min(_FOLDS if n <= _MANY else _FOLDS_OF_MANY, n))
-    split = split_rows(raw, number)
+    split = split_rows_into_folds(raw, number)
     at = np.concatenate([fold.rows for fold in split])
     units = [weights[fold.rows] if fold.units is None else fold.units for fold in split]
     scores = scores_at(x.score, placed)[at]

@@ -23,14 +23,13 @@ from ..model.model import Model, replace_unchecked
 from ..model.recipes import Step
 from ..numbers.cut_points import describe_intervals, readable_points, shortest_cuts
 from ..scores.evaluate import (
-    alone_at,
+    effect_of_feature_alone,
     effects_at,
     main_effects,
-    scales_of,
-    scopes_in,
     scores_in_sequence,
     shifts_of_missing,
 )
+from ..scores.formulas import scales_of_feature, scopes_of_terms
 from ..scores.rows import Rows
 from .effect_table import (
     LEAST_MASS,
@@ -229,7 +228,7 @@ def _is_sum_of_effects(x: Model) -> bool:
     """Whether the log odds are a sum of terms of a feature and at most one parent."""
     if not x.one_class or x.is_sampled or x.parents.get(x.class_var):
         return False
-    scopes, parents = scopes_in(x.score), list(x.feature_parents.values())
+    scopes, parents = scopes_of_terms(x.score), list(x.feature_parents.values())
     if scopes is None or any(len(above) > 1 for above in parents):
         return False
     families = [{i, *map(x.features.index, above)} for i, above in enumerate(parents)]
@@ -312,7 +311,7 @@ def _feature_distributions(
     if any(x.feature_parents.values()):
         rows, tables = x.rows_of_codes(codes, numbers), main_effects(x.score, cards_of_features(x))
         logs = [
-            alone_at(x.score, i, rows)[:card] if is_grid[i] else tables[i][:-1]
+            effect_of_feature_alone(x.score, i, rows)[:card] if is_grid[i] else tables[i][:-1]
             for i, card in enumerate(cards)
         ]
     else:
@@ -347,7 +346,7 @@ def _contributions_at_rows(x: Model, rows: Rows, order: Sequence[int]) -> Array:
 
 def _training_points_of_curve(x: Model, feature: int) -> tuple[Array, Array] | None:
     """Return training values of a feature, and their shares, if its effect is a curve; or None."""
-    scales = scales_of(x.score, feature)
+    scales = scales_of_feature(x.score, feature)
     if not scales:
         return None
     scale = max(scales, key=lambda each: len(each.knots))

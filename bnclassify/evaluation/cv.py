@@ -14,7 +14,7 @@ from ..base.calls import call_advice, showing_progress
 from ..base.checks import Flag, MetricName, Seed, Unseen, Whole
 from ..base.messages import listed, warn
 from ..base.parallel import using_jobs
-from ..fitting.rounds import Plan, name_models, plan_rounds
+from ..fitting.rounds import Plan, models_by_name, plan_rounds
 from ..frames.opening import InFull, InParts
 from ..frames.partitions import Partitions
 from ..metrics import METRICS, AnyMetric, choose_metrics
@@ -199,7 +199,7 @@ def cv(
     tan                  0.91      0.21
     """
     x = as_model(x)
-    models = name_models(x)
+    models = models_by_name(x)
     Flag().check("mean", mean)
     if Whole(least=1, most=100_000).check("repeats", repeats) > 1 and folds is not None:
         raise ValueError("repeats must be 1 if folds are given. Omit one of the two arguments.")

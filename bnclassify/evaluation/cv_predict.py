@@ -14,7 +14,7 @@ from ..base.calls import Bar, call_advice, progress_bar, showing_progress
 from ..base.checks import Flag, Seed, Unseen
 from ..base.messages import listed
 from ..base.parallel import using_jobs
-from ..fitting.rounds import Plan, Round, name_models, plan_rounds
+from ..fitting.rounds import Plan, Round, models_by_name, plan_rounds
 from ..frames.dataset import Dataset
 from ..frames.foreign import AnyFrame, in_library_of
 from ..frames.opening import InFull, InPandas, InParts
@@ -99,7 +99,7 @@ def cv_predict(
     x = as_model(x)
     if not isinstance(x, Model):
         raise TypeError(f"x must be one model; got {type(x).__name__}.")
-    models = name_models(x)
+    models = models_by_name(x)
     Flag().check("prob", prob)
     if len(x.targets) > 1:
         raise TypeError(f"x must predict one class; got a model of {listed(x.targets)}.")

@@ -27,8 +27,8 @@ from ..model.model import Model
 from ..plotting.canvas import ORANGE
 from ..plotting.networks import choose_arcs_to_draw, plot
 from ..plotting.nodes import replace_control_characters
-from ..scores.evaluate import is_sum_of_tables, main_effects, shifts_of_missing
-from ..scores.formulas import Blend, Completed, Raised, Table
+from ..scores.evaluate import main_effects, shifts_of_missing
+from ..scores.formulas import Blend, Completed, Raised, Table, is_sum_of_tables
 from .libraries import distinct_texts
 from .page_view import fields_and_points_of_page, titles_of_variables, training_range
 from .scorer import Scorer, features_of_largest_table, scorer_of, tables_in_scorer

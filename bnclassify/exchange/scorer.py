@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from ..base.messages import listed
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
-from ..scores.formulas import Formula, Table, no_formula, sums_in, written
+from ..scores.formulas import Formula, Table, no_formula_error, plain_formula, sums_in
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ def scorer_of(x: object) -> Scorer:
     """Return the scorer of `predict` with ``unseen="missing"``, or raise a TypeError."""
     model = check_fitted(x)
     if not model.one_class:
-        raise no_formula(model.type_in_words)
-    formula, preparation = written(model.score), model.preparation
+        raise no_formula_error(model.type_in_words)
+    formula, preparation = plain_formula(model.score), model.preparation
     kept = {} if preparation is None or preparation.merger is None else preparation.merger.kept
     scaled = {scale.feature for one in sums_in(formula) for scale in one.scales}
     columns = []

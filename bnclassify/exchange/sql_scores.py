@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base.arrays import Array, ArrayOf, log_sum_exp
 from ..base.immutable import cached_property
-from ..scores.elimination import eliminate, plan_scopes
+from ..scores.elimination import eliminate_variables, plan_elimination
 from ..scores.formulas import (
     Blend,
     Choice,
@@ -309,8 +309,8 @@ class ScoreColumns:
             aligned = [_factor_on_scope(factor, (v, *scope)) for factor in touching]
             return scope, self._factor_without_feature(codes[v], aligned)
 
-        order, _ = plan_scopes(list(cards), [scope for scope, _ in factors], cards)
-        factors = eliminate(order, factors, combine)
+        order, _ = plan_elimination(list(cards), [scope for scope, _ in factors], cards)
+        factors = eliminate_variables(order, factors, combine)
         result = []
         for c in range(self.n_classes):  # each factor that is left has one cell per class, or one
             texts = []

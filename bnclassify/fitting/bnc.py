@@ -23,9 +23,9 @@ from ..network.densities import Numbers, numeric_columns_of
 from ..numbers.preparation import Preparing
 from ..recipe import default
 from ..recipe.backoff_prior import PRIORS, find_prior
-from .lp import check_holds_out, find_held_out, lp, warn_of_rows
+from .lp import check_groups_are_used, lp, parse_held_out, warn_of_rows
 from .refits import with_refits
-from .structure import check_able, keeps_numbers, learn_structure, ranks_parents
+from .structure import accepts_numbers, check_learner_is_able, learn_structure, ranks_parents
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
 """The default of required arguments."""
@@ -174,7 +174,7 @@ def bnc(
     diabetes    no   yes
     0         0.13  0.87
     """
-    dag_learner, class_var, dataset = _in_order(dag_learner, class_var, dataset)
+    dag_learner, class_var, dataset = _reorder_arguments(dag_learner, class_var, dataset)
     additive, interval = Flag().check("additive", additive), Flag().check("interval", interval)
     usual = default.LEARNER_OF_SUMS if additive else default.LEARNER
     learner = _find_single_learner(
@@ -195,7 +195,7 @@ def bnc(
     if numeric:
         _check_numbers(learner, numbers, discretize)
     if groups is not None:
-        read = partial(_read_rows, class_var=class_var, numeric=numeric)
+        read = partial(_read_with_numbers, class_var=class_var, numeric=numeric)
         data = with_groups(data, groups, (class_var,), read)
     options = _learner_options(learner, class_var, dag_args, lp_args)
     chosen = _has_prior(lp_args)
@@ -204,7 +204,7 @@ def bnc(
         options["kdbk"] = default.MOST_PARENTS
     if discretize == "auto":
         plain = chosen or numeric or not data.has_numbers
-        discretize = None if plain else default.cuts(learner)
+        discretize = None if plain else default.discretization_method(learner)
     facts = {"ranked": ranked, "in_memory": in_memory, "grouped": groups is not None}
     facts |= {"additive": additive, "ignores_missing": missing_level is False}
     own_level = None if missing_level == "auto" else missing_level
@@ -216,12 +216,12 @@ def bnc(
     preparing = Preparing(discretize, bins, min_count, own_level, numeric, not chosen and in_memory)
     with showing_progress(progress), using_jobs(n_jobs):
         structure, rows = learn_structure(learner, class_var, data, options, preparing)
-        fitted = _fit_structure(structure, rows, lp_args, chosen=chosen, **facts)
+        fitted = _fit_parameters(structure, rows, lp_args, chosen=chosen, **facts)
         fitted = with_refits(fitted, data, draws=draws) if interval else fitted
         return as_sum_of_effects(fitted, data, pairs) if additive else fitted
 
 
-def _in_order(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any]:
+def _reorder_arguments(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any]:
     """Return learner, class and data; the learner may be omitted, and the data may come first."""
     if hasattr(learner, "columns") and dataset is REQUIRED:
         return None, class_var, learner
@@ -236,7 +236,7 @@ def _in_order(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any
 def _has_prior(lp_args: Mapping[str, Any]) -> bool:
     """Whether a prior is given; raise for wrong arguments before a structure is learned."""
     chosen = any(lp_args.get(name) is not None and lp_args[name] is not False for name in PRIORS)
-    find_held_out(
+    parse_held_out(
         lp_args.get("held_out", None if chosen else "weights"), lp_args.get("held_out_args")
     )
     if chosen:
@@ -244,19 +244,19 @@ def _has_prior(lp_args: Mapping[str, Any]) -> bool:
     return chosen
 
 
-def _fit_structure(
+def _fit_parameters(
     structure: Model, rows: Countable, lp_args: dict[str, Any], *, chosen: bool, **facts: bool
 ) -> Model:
     """Return a structure with parameters, by a prior that was chosen, or by the default recipe."""
     settings = lp_args if chosen else default.lp_arguments(structure, lp_args, **facts)
     _check_settings(settings, len(rows.features), grouped=facts["grouped"])
     fitted = lp(structure, rows, **settings)
-    fitted = fitted if chosen else _in_words(fitted, lp_args)
+    fitted = fitted if chosen else _named_as_default_recipe(fitted, lp_args)
     warn_of_rows(fitted, len(rows))
     return fitted
 
 
-def _in_words(x: Model, given: Mapping[str, Any]) -> Model:
+def _named_as_default_recipe(x: Model, given: Mapping[str, Any]) -> Model:
     """Return a model of the default recipe, which is printed as such if it has weights."""
     by = None if x.recipe is None else x.recipe.parameters
     if x.recipe is None or by is None or "held_out_args" not in by.settings:
@@ -285,7 +285,9 @@ def _check_numbers(learner: Callable[..., Model], numbers: Numbers, discretize: 
     """Raise an error unless a learner can keep columns as numbers, and nothing cuts them."""
     if discretize not in (None, "auto"):
         raise ValueError("numbers must be None if discretize is given. Use only one of the two.")
-    check_able(learner, keeps_numbers, "numbers must be None", numbers, "learn from numbers")
+    check_learner_is_able(
+        learner, accepts_numbers, "numbers must be None", numbers, "learn from numbers"
+    )
 
 
 def _check_pairs(
@@ -299,7 +301,7 @@ def _check_pairs(
     return check_pairs(pairs, [name for name in data.columns if name not in others], class_var)
 
 
-def _read_rows(rows: Opened[Dataset], class_var: Hashable, numeric: Numeric) -> Dataset:
+def _read_with_numbers(rows: Opened[Dataset], class_var: Hashable, numeric: Numeric) -> Dataset:
     """Return encoded rows, whose columns to discretize stay numbers."""
     reading = (
         Preparing("mdlp", 5, None) if not numeric else Preparing(None, 5, None, numeric=numeric)
@@ -366,7 +368,7 @@ def _learner_options(
 def _check_settings(settings: Mapping[str, Any], features: int, *, grouped: bool) -> None:
     """Raise if groups are not used; warn of weights that take long: 14 s for 1,000 numbers."""
     if grouped:
-        check_holds_out(
+        check_groups_are_used(
             settings.get("held_out"), (settings.get("held_out_args") or {}).get("folds")
         )
     if settings.get("held_out") == "weights" and features >= _MOST_FEATURES:

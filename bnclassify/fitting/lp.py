@@ -30,11 +30,11 @@ from ..network.priors import Prior, is_nested
 from ..network.weighting import MANB, WANBIA, Subsumption
 from ..recipe.backoff_prior import find_prior
 from ..recipe.blend import fit_blend
-from ..recipe.fold_powers import fit_by_folds
+from ..recipe.fold_powers import fit_power_by_folds
 from ..recipe.leave_one_out import LeaveOneOut
 from ..recipe.posterior_power import LeaveOneOutPower
 from ..several.multidimensional import MultiModel
-from .rounds import raw_rows
+from .rounds import rows_for_recipe
 from .structure import learn_from_codes
 
 _HELD_OUT = {
@@ -198,20 +198,20 @@ def lp(
     prior = find_prior(**amounts)
     awnb: dict[str, Any] = {"awnb_trees": awnb_trees, "awnb_bootstrap": awnb_bootstrap}
     awnb = {name: value for name, value in awnb.items() if value is not None}
-    by_held_out, folds, asked = find_held_out(held_out, held_out_args)
+    by_held_out, folds, asked = parse_held_out(held_out, held_out_args)
     methods = [
         AWNB(**awnb) if awnb else None,
         None if manb_prior is None else MANB(manb_prior),
         WANBIA() if Flag().check("wanbia", wanbia) else None,
         by_held_out,
         None if subsumption is None else Subsumption(subsumption),
-        _em_of_missing(missing),
+        _em_for_missing(missing),
         None if numbers is None else Densities(numbers),
     ]
-    method = _only_method([method for method in methods if method is not None])
+    method = _single_method([method for method in methods if method is not None])
     if groups is not None:
-        check_holds_out(held_out, folds)
-        dataset = with_groups(dataset, groups, x.targets, partial(_read_rows, x))
+        check_groups_are_used(held_out, folds)
+        dataset = with_groups(dataset, groups, x.targets, partial(_read_variables, x))
     given = {**amounts, **awnb, **asked, "manb_prior": manb_prior, "wanbia": wanbia or None}
     given |= {"numbers": numbers, "subsumption": subsumption}
     given |= {"missing": None if missing == "available" else missing}
@@ -229,7 +229,7 @@ def lp(
     return cast("OneOrSeveral", fitted)
 
 
-def _only_method(methods: Sequence[Method]) -> Method:
+def _single_method(methods: Sequence[Method]) -> Method:
     """Return the method of estimation, by default without weights; raise if there are several."""
     if len(methods) > 1:
         names = ", ".join(method.argument for method in methods)
@@ -244,7 +244,7 @@ class PowerFolds(NamedTuple):
     blend: bool
 
 
-def find_held_out(
+def parse_held_out(
     how: str | None, args: Mapping[str, Any] | None
 ) -> tuple[Method | None, PowerFolds | None, dict[str, Any]]:
     """Return the method of estimation by held-out rows, its folds, and arguments of `lp`."""
@@ -272,7 +272,7 @@ def find_held_out(
     return LeaveOneOut(how == "weights", parents, given.get("terms", ())), folds, settings
 
 
-def check_holds_out(held_out: str | None, folds: object) -> None:
+def check_groups_are_used(held_out: str | None, folds: object) -> None:
     """Raise unless the rows of a group are held out together."""
     if held_out not in ("weights", "parents") and not folds:
         raise ValueError(
@@ -281,7 +281,7 @@ def check_holds_out(held_out: str | None, folds: object) -> None:
         )
 
 
-def _em_of_missing(missing: str | Mapping[str, Any]) -> EM | None:
+def _em_for_missing(missing: str | Mapping[str, Any]) -> EM | None:
     """Return EM if incomplete rows require it."""
     if not isinstance(missing, Mapping):
         return EM() if OneOf(("available", "em")).check("missing", missing) == "em" else None
@@ -290,7 +290,7 @@ def _em_of_missing(missing: str | Mapping[str, Any]) -> EM | None:
     return EM(**missing)
 
 
-def _read_rows(x: Model, rows: Opened[Dataset]) -> Dataset:
+def _read_variables(x: Model, rows: Opened[Dataset]) -> Dataset:
     """Return the variables of a structure, as its preparation reads them."""
     known = {} if x.levels is None else x.levels_by_name
     if x.preparation is not None:
@@ -314,11 +314,13 @@ def fit(
     # a seed from the system is slow
     generator = check_rng(rng) if method.draws or rng is not None else None
     step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
-    alone = partial(_fit_alone, prior=prior, method=method, folds=folds, rng=generator, step=step)
+    alone = partial(
+        _fit_single_model, prior=prior, method=method, folds=folds, rng=generator, step=step
+    )
     return model.fit_each_link(alone, open_data(dataset), step)
 
 
-def _fit_alone(
+def _fit_single_model(
     x: Model,
     dataset: Opened[Any],
     *,
@@ -349,8 +351,8 @@ def _fit_alone(
         else:
             learn = partial(_learn_from_rows, method=method, prior=prior, rng=rng)
             raw = dataset.raw if isinstance(dataset, TrainingData) else None
-            read = partial(raw_rows, structure, dataset if raw is None else raw)
-            fitted = fit_by_folds(structure, read, rows, n, learn, rng)
+            read = partial(rows_for_recipe, structure, dataset if raw is None else raw)
+            fitted = fit_power_by_folds(structure, read, rows, n, learn, rng)
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):
         # tables that do not follow from the prior alone cannot be updated

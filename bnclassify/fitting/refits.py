@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any, TypeVar
 
 from ..base.calls import progress_bar
@@ -11,7 +12,7 @@ from ..frames.dataset import Dataset
 from ..frames.frame import Frame
 from ..frames.opening import open_data
 from ..model.model import Model, replace_unchecked
-from .rounds import Round, plan_rounds
+from .rounds import plan_rounds
 
 M = TypeVar("M", bound=Model)
 
@@ -46,11 +47,6 @@ def with_refits(
     with silencing_warnings():  # warnings of folds, which name arguments of cv
         plan = plan_rounds(models, dataset, k=draws, groups=groups, columns="same", **options)
     with progress_bar(progress, total=draws, desc="refits", unit=" models") as bar:
-        found = list(plan.evaluate(models, _refits_of, dag=True, bar=bar))
-    refits = [refit for fitted in found for refit in fitted]
+        rounds = plan.evaluate(models, lambda *of_round: of_round[-1], dag=True, bar=bar)
+        refits = list(chain.from_iterable(rounds))
     return replace_unchecked(x, learned={**x.learned, "refits": tuple(refits)})
-
-
-def _refits_of(rnd: Round, train: Any, test: Any, refits: list[Model]) -> list[Model]:
-    """Return the models of a round."""
-    return refits

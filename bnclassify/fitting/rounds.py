@@ -128,7 +128,7 @@ def _refit_without_fold(name: Any, model: Model, rnd: Round, train: Countable, d
         ) from error
 
 
-def name_models(x: object) -> dict[Any, Model]:
+def models_by_name(x: object) -> dict[Any, Model]:
     """Return models by name or number, all fitted and with the same targets, or raise."""
     x = as_model(x)
     if isinstance(x, Model):
@@ -201,18 +201,20 @@ def plan_rounds(
         if folds is not None:
             check_columns([folds], names, "folds")
             names = [name for name in names if name != folds]
-        parts = cast("Partitions", training_data(models, opened, names, dag=dag, lenient=lenient))
+        parts = cast(
+            "Partitions", training_data_of_models(models, opened, names, dag=dag, lenient=lenient)
+        )
         plan = _plan_parts(parts, opened, k, repeats, folds, rng)
         counts = parts.unseen_counts if lenient else counts
     else:
-        data = cast("TrainingData", training_data(models, opened, names, dag=dag))
+        data = cast("TrainingData", training_data_of_models(models, opened, names, dag=dag))
         if lenient:
             data, counts = _hide_unseen(models, data)
         if cases is not None:
             data = replace(
                 data, cases=cases[data.has_class if len(data.targets) == 1 else slice(None)]
             )
-        plan = _plan_rows(data, k, repeats, folds, rng)
+        plan = _plan_rows_in_memory(data, k, repeats, folds, rng)
     if counts:
         hidden = listed([f"{count} in {shown(name)}" for name, count in counts.items()])
         warn(
@@ -241,7 +243,7 @@ def check_same_columns(
             "Pass these columns. In cv, columns='any' learns from the columns present, which gives "
             "a different model, and dag=False keeps the structure."
         )
-        if added and not missing and _is_of_groups(recipe):
+        if added and not missing and _learned_from_groups(recipe):
             remedy = (
                 f"If {shown(added[0])} names the groups of its rows, pass groups={added[0]!r} to "
                 "cv or cv_predict."
@@ -252,14 +254,14 @@ def check_same_columns(
         )
 
 
-def _is_of_groups(recipe: Recipe) -> bool:
+def _learned_from_groups(recipe: Recipe) -> bool:
     """Whether a model was learned from groups of rows."""
     return recipe.rows is not None and 0 < recipe.rows.cases < recipe.rows.given
 
 
 def _warn_of_groups(models: Mapping[Any, Model]) -> None:
     """Warn if a model was learned from groups of rows, which folds would divide."""
-    divided = [name for name, model in models.items() if _is_of_groups(check_recipe(model))]
+    divided = [name for name, model in models.items() if _learned_from_groups(check_recipe(model))]
     if divided:
         warn(
             f"Model {listed(divided)} was learned from groups of rows, and folds of single rows "
@@ -267,12 +269,12 @@ def _warn_of_groups(models: Mapping[Any, Model]) -> None:
         )
 
 
-def raw_rows(x: Model, dataset: Opened[Any]) -> Any:
+def rows_for_recipe(x: Model, dataset: Opened[Any]) -> Any:
     """Return the rows with a class, prepared for the recipe of a model."""
-    return training_data({0: x}, dataset, dataset.columns, dag=True, warns=False)
+    return training_data_of_models({0: x}, dataset, dataset.columns, dag=True, warns=False)
 
 
-def _read_for_models(
+def _read_numbers_for_models(
     models: Mapping[Any, Model], dataset: Opened[Any], names: Sequence[Hashable], dag: bool
 ) -> Opened[Any]:
     """Encode rows in memory, with numeric columns as numbers if some models need them."""
@@ -317,7 +319,7 @@ def _hide_unseen(
     return replace(data, codes=hidden, numbers=numbers), counts
 
 
-def _hide_in_parts(models: Mapping[Any, Model], data: Partitions) -> Partitions:
+def _hide_unseen_in_parts(models: Mapping[Any, Model], data: Partitions) -> Partitions:
     """Return partitioned data in which levels that a fixed model does not contain are missing."""
     known: dict[Hashable, tuple[Hashable, ...]] = {}
     for model in models.values():
@@ -327,7 +329,7 @@ def _hide_in_parts(models: Mapping[Any, Model], data: Partitions) -> Partitions:
     return data.with_known_levels({name: known[name] for name in data.columns if name in known})
 
 
-def training_data(
+def training_data_of_models(
     models: Mapping[Any, Model],
     dataset: Opened[Any],
     names: Sequence[Hashable],
@@ -345,7 +347,7 @@ def training_data(
     if dataset.in_parts:
         preparation = _common_preparation(models, dag)
     elif not isinstance(dataset, Dataset):
-        dataset = _read_for_models(models, dataset, names, dag)
+        dataset = _read_numbers_for_models(models, dataset, names, dag)
     elif dag and warns and any(model.discretizer is not None for model in models.values()):
         check_numbers(dataset)
     targets = next(iter(models.values())).targets
@@ -365,7 +367,7 @@ def training_data(
     opened = dataset if preparation is None else dataset.prepared(preparation, known or {})
     data = opened.read(Columns(chosen, known, kept))
     if lenient and isinstance(data, Partitions):
-        data = _hide_in_parts(models, data)
+        data = _hide_unseen_in_parts(models, data)
     raw = set(data.numbers) if isinstance(data, Dataset) else set(kept)
     if preparation is None and all(model.preparation is not None for model in models.values()):
         raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}
@@ -396,7 +398,9 @@ def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation |
     return first
 
 
-def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rng: Seed) -> Plan:
+def _plan_rows_in_memory(
+    data: TrainingData, k: int, repeats: int, folds: Folds | None, rng: Seed
+) -> Plan:
     """Assign rows in memory to folds, stratified by one target; the first repeat never changes.
 
     Given folds include rows without a class. Rows in parts are assigned by hashes, because

@@ -28,8 +28,8 @@ from ..model.recipes import Recipe, Step
 from ..numbers.discretizer import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..recipe import default
-from ..recipe.codings import FineData, further_codings
-from ..recipe.content_order import as_cases, warn_of_copies
+from ..recipe.codings import FineData, names_of_extra_codings
+from ..recipe.content_order import fractional_weights_as_cases, warn_of_copies
 from ..recipe.weighted import Weighted
 
 _MANY_CODES = 50
@@ -45,7 +45,7 @@ def learn_structure(
 ) -> tuple[Model, Countable]:
     """Learn a structure, and return it with the data prepared for it."""
     if preparing.is_needed:
-        structure, learned_from = _learn_raw(class_var, dataset, learner, options, preparing)
+        structure, learned_from = _learn_from_raw(class_var, dataset, learner, options, preparing)
         if (
             preparing.is_default
             and isinstance(learned_from, TrainingData)
@@ -55,7 +55,7 @@ def learn_structure(
         return structure, learned_from
     data = read_training(dataset, (class_var,), _named_features(options), numeric=preparing.numeric)
     if preparing.is_default and isinstance(data, TrainingData):
-        data = as_cases(data)
+        data = fractional_weights_as_cases(data)
     if isinstance(dataset, Frame):
         _warn_of_many_codes(
             dataset.frame, [name for name in data.features if name not in data.schema.numeric]
@@ -69,7 +69,7 @@ def learn_structure(
     return structure, data
 
 
-def _learn_raw(
+def _learn_from_raw(
     class_var: Hashable,
     dataset: Opened[Any],
     learner: Callable[..., Model],
@@ -91,7 +91,7 @@ def _learn_raw(
     else:
         raw, seen = _read_raw(class_var, dataset, names, preparing)
         if preparing.is_default:
-            raw = as_cases(raw)
+            raw = fractional_weights_as_cases(raw)
         labeled = raw.rows_with_known(class_var) if preparing.is_default else raw
         preparation = preparing.learn(labeled if len(labeled) else raw, class_var)
         data = _prepare_for_learner(
@@ -111,14 +111,14 @@ def _learn_raw(
             _checked_structure(learner(class_var, dataset=data, **options)), recipe=recipe
         ), data
     expected = "discretize must be 'mdlp', 'mixed' or another single discretization"
-    check_able(
+    check_learner_is_able(
         learner,
-        default.averages,
+        default.averages_discretizations,
         expected,
         cuts.method,
         "learn from several discretizations at once",
     )
-    fine = FineData.cut_finely(data, cuts)
+    fine = FineData.from_cuts(data, cuts)
     network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
     return Weighted(
         replace_unchecked(network, recipe=recipe),
@@ -169,7 +169,7 @@ def _prepare_for_learner(
     kept = [name for name in data.schema.numeric if name in data.numbers]
     numeric = tuple([name for name in kept if not pd.isna(data.numbers[name]).all()])
     if names is not None:
-        return replace(_read_rows(data, class_var, names, numeric), raw=raw)
+        return replace(_read_training_rows(data, class_var, names, numeric), raw=raw)
     cuts = preparation.discretizer
     uncut = () if cuts is None else cuts.uncut
     unknown = [name for name in features if name in data.schema.numeric and name not in numeric]
@@ -178,7 +178,7 @@ def _prepare_for_learner(
         drop -= {name for name in uncut if name in raw.numbers and pd.isna(raw.numbers[name]).any()}
     if not keep and len(drop) < len(features):
         features = [name for name in features if name not in drop]
-    prepared = replace(_read_rows(data, class_var, features, numeric), raw=raw)
+    prepared = replace(_read_training_rows(data, class_var, features, numeric), raw=raw)
     if warns:
         # With intentionally narrow intervals.
         fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()
@@ -189,7 +189,7 @@ def _prepare_for_learner(
     return prepared
 
 
-def _read_rows(
+def _read_training_rows(
     data: Dataset, class_var: Hashable, names: Sequence[Hashable], numeric: tuple[Hashable, ...]
 ) -> TrainingData:
     """Return the columns of encoded data to learn from."""
@@ -210,7 +210,7 @@ def relearn_raw(
 ) -> Model:
     """Learn a structure from raw data like `bnc`, including the preparation of the data."""
     function = find_learner(learner, "learner")
-    return _learn_raw(class_var, dataset, function, dag_args, Preparing(**preparing), rng)[0]
+    return _learn_from_raw(class_var, dataset, function, dag_args, Preparing(**preparing), rng)[0]
 
 
 def learn_from_codes(x: Model, rows: Dataset) -> Model:
@@ -226,7 +226,7 @@ def learn_from_codes(x: Model, rows: Dataset) -> Model:
     if not (isinstance(x, Weighted) and x.coarsenings):
         found = _checked_structure(learner(x.class_var, dataset=TrainingData(**content), **options))
         return replace_unchecked(found, recipe=x.recipe)
-    data = FineData(**content, cuttings=x.coarsenings, further=further_codings(x))
+    data = FineData(**content, cuttings=x.coarsenings, further=names_of_extra_codings(x))
     return replace_unchecked(
         x, structure=check_bnc(learner(x.class_var, dataset=data, **options), "dag_learner")
     )
@@ -273,7 +273,7 @@ def ranks_parents(learner: Callable[..., Model]) -> bool:
     return learner in [LEARNERS[name] for name in default.RANKING]
 
 
-def check_able(
+def check_learner_is_able(
     learner: Callable[..., Model],
     able: Callable[[Any], bool],
     expected: str,
@@ -289,6 +289,6 @@ def check_able(
         )
 
 
-def keeps_numbers(learner: Any) -> bool:
+def accepts_numbers(learner: Any) -> bool:
     """Whether a learner accepts data with numbers."""
     return learner in (nb, anb) or "numbers" in parameters_of(learner)

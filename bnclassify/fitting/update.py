@@ -77,7 +77,8 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     OneOf(("same", "grow")).check("levels", levels)
     model, rows = check_fitted(x), open_data(dataset)
     if levels == "grow":
-        model = with_levels(model, unite([model.levels_by_name, _levels_of(model, rows)]))
+        united = unite_levels([model.levels_by_name, _levels_in_data(model, rows)])
+        model = with_more_levels(model, united)
     return cast("M", model.fit_each_link(_add_rows, rows))
 
 
@@ -86,13 +87,14 @@ def _add_rows(x: Model, dataset: Opened[Any]) -> Model:
 
     def add_to(part: Model) -> Model:
         tally = check_counted(part).tally()
-        grown = pooled(part, [tally.counts, check_counted(part).count_all(rows, tally.prior)])
-        return of_rows(grown, part, TrainingRows.of_data(rows, part.targets))
+        more = check_counted(part).count_all(rows, tally.prior)
+        grown = model_of_pooled_counts(part, [tally.counts, more])
+        return with_training_rows(grown, part, TrainingRows.of_data(rows, part.targets))
 
-    return of_rows(x.map_parts(add_to), x, TrainingRows.of_data(rows, x.targets))
+    return with_training_rows(x.map_parts(add_to), x, TrainingRows.of_data(rows, x.targets))
 
 
-def _levels_of(x: Model, dataset: Opened[Any]) -> dict[Hashable, tuple[Hashable, ...]]:
+def _levels_in_data(x: Model, dataset: Opened[Any]) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the levels of variables in data, or of a model that cuts or merges the column."""
     fixed = set() if x.preparation is None else x.preparation.fixed_columns
     names = [name for name in x.variables if name not in fixed]
@@ -154,18 +156,18 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     found: list[Model] = list(map(as_model, ListOf("models", filled=True).check("models", models)))
     for i, x in enumerate(found):
         Instance(Model, "a model").check(f"models[{i}]", x)
-    first, *others = _with_one_prior([check_fitted(x).map_parts(_check_counts) for x in found])
+    first, *others = _with_one_prior([check_fitted(x).map_parts(_check_has_counts) for x in found])
     for i, other in enumerate(others, start=1):
-        _check_alike(first, other, number=i)
-        first.map_parts(partial(_check_alike, number=i), other)
+        _check_same_settings(first, other, number=i)
+        first.map_parts(partial(_check_same_settings, number=i), other)
         for name, labels in first.levels_by_name.items():
             theirs = other.levels_by_name[name]
             if levels == "same" and labels != theirs:
                 remedy = "Use levels='union' to unite them."
                 raise _error_of_difference(f"levels of {shown(name)}", labels, theirs, i, remedy)
-    known = unite([x.levels_by_name for x in (first, *others)])
-    first, *others = [with_levels(x, known) for x in (first, *others)]
-    return cast("M", of_rows(first.map_parts(_pool_counts, *others), first, *others))
+    known = unite_levels([x.levels_by_name for x in (first, *others)])
+    first, *others = [with_more_levels(x, known) for x in (first, *others)]
+    return cast("M", with_training_rows(first.map_parts(_pool_models, *others), first, *others))
 
 
 def _with_one_prior(models: Sequence[Model]) -> list[Model]:
@@ -184,16 +186,17 @@ def _with_one_prior(models: Sequence[Model]) -> list[Model]:
     ]
 
 
-def _check_counts(part: Model) -> Model:
+def _check_has_counts(part: Model) -> Model:
     check_counted(part).tally()
     return part
 
 
-def _pool_counts(*models: Model) -> Model:
-    return of_rows(pooled(models[0], [check_counted(x).tally().counts for x in models]), *models)
+def _pool_models(*models: Model) -> Model:
+    counts = [check_counted(x).tally().counts for x in models]
+    return with_training_rows(model_of_pooled_counts(models[0], counts), *models)
 
 
-def of_rows(x: Model, *sources: Model | TrainingRows) -> Model:
+def with_training_rows(x: Model, *sources: Model | TrainingRows) -> Model:
     """Return a model with its rows, which are those of several models or `TrainingRows`."""
     rows = [source if isinstance(source, TrainingRows) else source.trained_on for source in sources]
     if x.recipe is None or x.recipe.rows is None:
@@ -203,7 +206,7 @@ def of_rows(x: Model, *sources: Model | TrainingRows) -> Model:
     )
 
 
-def pooled(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model:
+def model_of_pooled_counts(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model:
     """Return the model of rows that were counted apart."""
     return check_counted(x).tabulate(
         Tally(sum_nested(counts), check_counted(x).tally().prior).narrowed()
@@ -222,7 +225,7 @@ def _model_of_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ..
     return replace_unchecked(grown, learned={"counts": Tally(counts, tally.prior)})
 
 
-def with_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
+def with_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return a model with counts for levels that contain its own, or itself if they are equal."""
     return (
         x
@@ -231,7 +234,7 @@ def with_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Mo
     )
 
 
-def unite(
+def unite_levels(
     levels: Iterable[Mapping[Hashable, tuple[Hashable, ...]]],
 ) -> dict[Hashable, tuple[Hashable, ...]]:
     """Unite the levels of the same variables, in order."""
@@ -241,7 +244,7 @@ def unite(
     return known
 
 
-def _check_alike(first: Model, other: Model, *, number: int) -> Model:
+def _check_same_settings(first: Model, other: Model, *, number: int) -> Model:
     """Return the first model, or raise a ValueError that names a property that differs."""
     theirs_by_name: Mapping[str, object] = check_counted(other).properties_to_agree
     for name, own in check_counted(first).properties_to_agree.items():

@@ -78,7 +78,7 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
             must_be("variable", "a variable with a table", variable, "Numbers have densities.")
         )
     replaced = _with_replaced_table(
-        network, variable, _read_table(frame, family, network.levels_by_name)
+        network, variable, _array_of_table(frame, family, network.levels_by_name)
     )
     return cast("X", replaced)
 
@@ -92,14 +92,14 @@ def _with_replaced_table(x: Graph, variable: Hashable, table: Array) -> Graph:
         settings = {
             "parameters": recipe.parameters,
             "variable": variable,
-            "table": _as_tuples(table.tolist()),
+            "table": _nested_tuples(table.tolist()),
         }
         recipe = replace(recipe, parameters=Step(name, table_again, settings, draws=True))
     return replace_unchecked(x, cpts=tuple(tables.values()), learned={}, recipe=recipe)
 
 
-def _as_tuples(values: object) -> object:
-    return tuple(map(_as_tuples, values)) if isinstance(values, list) else values
+def _nested_tuples(values: object) -> object:
+    return tuple(map(_nested_tuples, values)) if isinstance(values, list) else values
 
 
 @record
@@ -195,14 +195,15 @@ def from_tables(
     structure = network_with_families(
         class_var, parents, Step("from_tables", fixed_again), origin="tables"
     )
-    cpts = [_read_table(tables[family[0]], family, levels) for family in structure.families]
+    cpts = [_array_of_table(tables[family[0]], family, levels) for family in structure.families]
     x = replace(structure, levels=tuple([levels[v] for v in structure.variables]), cpts=tuple(cpts))
     if rows is None:
         return x
-    return replace_unchecked(x, learned={"counts": Tally(_as_counts(x, cpts, rows), Given())})
+    tally = Tally(_counts_worth_rows(x, cpts, rows), Given())
+    return replace_unchecked(x, learned={"counts": tally})
 
 
-def _as_counts(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...]:
+def _counts_worth_rows(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...]:
     """Return the counts of rows in the proportions of a network: P(parents) · table · rows."""
     unknown = complete_classes(np.full((len(x.variables), 1), -1), x.cards)
     joint, _ = expected_counts(x.scopes, tables, unknown)
@@ -211,7 +212,7 @@ def _as_counts(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...
     return tuple([rows * share * table for share, table in zip(shares, tables, strict=True)])
 
 
-def _read_table(frame: pd.DataFrame, family: Family, levels: Known) -> Array:
+def _array_of_table(frame: pd.DataFrame, family: Family, levels: Known) -> Array:
     """Return the array of a table in a frame, with axes in the order of the family, or raise."""
     variable, *parents = family
     Instance(pd.DataFrame, "a DataFrame, as cpt returns it").check(

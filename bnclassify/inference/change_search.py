@@ -31,8 +31,8 @@ from ..base.arrays import (
 from ..base.calls import advance_bar, progress_bar
 from ..base.graphs import descending_order
 from ..base.immutable import cached_property
-from ..scores.evaluate import averaged_in, scopes_in, scores_at
-from ..scores.formulas import Formula
+from ..scores.evaluate import scores_at
+from ..scores.formulas import Formula, averaged_formulas, scopes_of_terms
 from ..scores.rows import Rows
 from .value_changes import ValueChange
 
@@ -62,30 +62,28 @@ class Changes:
     @cached_property
     def moves_by_feature(self) -> dict[int, Positions]:
         """The positions of the moves of each feature."""
-        return {
-            f: np.flatnonzero(self.features == f)
-            for f in list[int](np.unique(self.features).tolist())
-        }
+        changed: list[int] = np.unique(self.features).tolist()
+        return {f: np.flatnonzero(self.features == f) for f in changed}
 
     def log_joint_after(self, sets: Positions) -> Array:
         """Return the log joint after each set of changes, (sets, classes)."""
-        some = blocks(max(1, len(sets)), most=BLOCK_ROWS)
-        return np.concatenate(
-            [scores_at(self.x, self._rows_after_changes(sets[block])) for block in some]
-        )
+        logs = []
+        for block in blocks(max(1, len(sets)), most=BLOCK_ROWS):
+            logs.append(scores_at(self.x, self._rows_after_changes(sets[block])))
+        return np.concatenate(logs)
 
     def _rows_after_changes(self, sets: Positions) -> Rows:
         """Return the row after each set of changes."""
-        rows, copies = np.arange(len(sets)), self.row.take(np.zeros(len(sets), dtype=np.intp))
+        rows, copies = np.arange(len(sets)), self.row.subset(np.zeros(len(sets), dtype=np.intp))
         codes, numbers = copies.codes, copies.numbers
         to = np.array([move.code for move in self.moves], dtype=np.intp)
         values = np.array([move.number for move in self.moves], dtype=float)  # NaN for labels
-        for moves in list[Positions](sets.T):
+        for moves in list[Positions](sets.T):  # the first move of each set, then the second, …
             changed = self.features[moves]
             codes[changed, rows] = to[moves]
-            for i in numbers.keys() & set[int](changed[~np.isnan(values[moves])].tolist()):
-                at: Mask = changed == i
-                numbers[i][at] = values[moves[at]]
+            for i, column in numbers.items():
+                at: Mask = (changed == i) & ~np.isnan(values[moves])
+                column[at] = values[moves[at]]
         return Rows(codes, numbers, copies.unknown)
 
     @cached_property
@@ -102,25 +100,23 @@ class Changes:
     @cached_property
     def scopes(self) -> list[frozenset[int]] | None:
         """Features that can change and share a term; None if the score is not a sum of terms."""
-        found = scopes_in(self.x)
-        if found is None or not (
-            np.isfinite(self.log_joint_before).all() and np.isfinite(self.single_effects).all()
-        ):
+        found = scopes_of_terms(self.x)
+        logs = np.vstack([self.log_joint_before, self.single_effects])
+        if found is None or not np.isfinite(logs).all():
             return None
         scopes = {frozenset(scope) for scope in found}
-        for u in np.flatnonzero(
-            self.row.codes[:, 0] < 0
-        ).tolist():  # marginalization joins the terms
+        unknown: list[int] = np.flatnonzero(self.row.codes[:, 0] < 0).tolist()
+        for u in unknown:  # marginalization joins the terms
             joined = frozenset[int]().union(*[scope for scope in scopes if u in scope]) - {u}
             scopes = {scope for scope in scopes if u not in scope} | {joined}
         return [scope & self.moves_by_feature.keys() for scope in scopes]
 
     def scopes_to_correct(self, most: int) -> list[tuple[int, ...]]:
         """Return the sets of 2 to ``most`` features that are together in a term, small first."""
-        sizes, scopes = range(2, most + 1), {tuple(sorted(scope)) for scope in self.scopes or ()}
-        sets = {
-            subset for scope in scopes for size in sizes for subset in combinations(scope, size)
-        }
+        sets = set[tuple[int, ...]]()
+        for scope in self.scopes or ():
+            for size in range(2, most + 1):
+                sets.update(combinations(sorted(scope), size))
         return sorted(sets, key=lambda subset: (len(subset), subset))
 
     def corrections_of_scopes(self, most: int) -> Corrections:
@@ -128,24 +124,28 @@ class Changes:
         wanted = self.scopes_to_correct(most)
         for _, group in groupby([scope for scope in wanted if scope not in self._known], len):
             scopes = list(group)
-            rows = sum(prod(len(self.moves_by_feature[f]) for f in scope) for scope in scopes)
-            for block in blocks(len(scopes), rows // len(scopes), BLOCK_ROWS):
+            for block in blocks(len(scopes), self.n_sets_in(scopes) // len(scopes), BLOCK_ROWS):
                 self._correct_scopes(scopes[block])
         return {scope: self._known[scope] for scope in wanted}
 
+    def n_sets_in(self, scopes: Sequence[tuple[int, ...]]) -> int:
+        """Return in how many ways the features of each scope change together, Σ Π moves."""
+        return sum([prod([len(self.moves_by_feature[f]) for f in scope]) for scope in scopes])
+
     def _correct_scopes(self, scopes: Sequence[tuple[int, ...]]) -> None:
         """Correct sets of equally many features at once: a call takes as long as for many rows."""
-        cards = [[len(self.moves_by_feature[f]) for f in scope] for scope in scopes]
-        grids = [np.indices(card).reshape(len(card), -1).T for card in cards]
-        starts = [[self.moves_by_feature[f][0] for f in scope] for scope in scopes]
-        logs = self.log_joint_after(
-            np.concatenate([grid + at for grid, at in zip(grids, starts, strict=True)])
-        )
-        ends = np.cumsum([len(grid) for grid in grids])[:-1]
-        for scope, card, effect in zip(
-            scopes, cards, np.split(logs - self.log_joint_before, ends), strict=True
-        ):
-            self._known[scope] = self._effect_beyond_parts(scope, effect.reshape(*card, -1))
+        shapes, sets = list[list[int]](), list[Positions]()
+        for scope in scopes:  # with 2 moves 0, 1 of a, and 2, 3, 4 of b: (0, 2), (0, 3), …, (1, 4)
+            moves = [self.moves_by_feature[f] for f in scope]
+            shapes.append(list(map(len, moves)))
+            sets.append(
+                np.stack(np.meshgrid(*moves, indexing="ij"), axis=-1).reshape(-1, len(scope))
+            )
+        logs = self.log_joint_after(np.concatenate(sets))
+        ends = np.cumsum(list(map(len, sets)))[:-1]
+        effects = np.split(logs - self.log_joint_before, ends)
+        for scope, shape, effect in zip(scopes, shapes, effects, strict=True):
+            self._known[scope] = self._effect_beyond_parts(scope, effect.reshape(*shape, -1))
 
     def _effect_beyond_parts(self, scope: tuple[int, ...], effect: Array) -> Array:
         """Return the effect of the moves of some features minus what fewer of them add.
@@ -153,16 +153,15 @@ class Changes:
         Of two features: effect(a, b) − effect(a) − effect(b), (moves of a, moves of b, classes).
         """
         n = len(scope)
-        for axes in (axes for size in range(1, n) for axes in combinations(range(n), size)):
+        proper_subsets = [axes for size in range(1, n) for axes in combinations(range(n), size)]
+        for axes in proper_subsets:
             fewer = tuple([scope[i] for i in axes])
-            known = (
-                self.single_effects[self.moves_by_feature[fewer[0]]]
-                if len(fewer) == 1
-                else self._known[fewer]
-            )
-            effect = effect - known.reshape(
-                *[effect.shape[i] if i in axes else 1 for i in range(n)], -1
-            )
+            if len(fewer) == 1:
+                known = self.single_effects[self.moves_by_feature[fewer[0]]]
+            else:
+                known = self._known[fewer]
+            shape = [effect.shape[i] if i in axes else 1 for i in range(n)]
+            effect = effect - known.reshape(*shape, -1)
         return effect
 
     @cached_property
@@ -170,7 +169,7 @@ class Changes:
         """The same changes in models whose scores are sums of terms: a model, or all of a mean."""
         if self.scopes is not None:
             return [self]
-        members = [replace(self, x=member) for member in averaged_in(self.x)]
+        members = [replace(self, x=member) for member in averaged_formulas(self.x)]
         return members if all(member.scopes is not None for member in members) else []
 
 
@@ -221,9 +220,7 @@ class Gains:
             odds = odds + self.joint[more][sets].sum(axis=1)
         if not more:
             return np.asarray(odds)
-        later = (
-            self.features[sets[:, -1]] + 1 if sets.shape[1] else np.zeros(len(sets), dtype=np.intp)
-        )
+        later = _first_later_features(self.features, sets)
         return np.asarray(odds + self._largest_later_gains(more)[later])
 
     def _largest_later_gains(self, more: int) -> Array:
@@ -240,6 +237,13 @@ class Gains:
         return sums
 
 
+def _first_later_features(features: Positions, sets: Positions) -> Positions:
+    """Return the first feature of which each set can get a move: after its last one, or 0."""
+    if not sets.shape[1]:
+        return np.zeros(len(sets), dtype=np.intp)
+    return np.asarray(features[sets[:, -1]] + 1)
+
+
 def smallest_changes(
     changes: Changes, most: int, alternatives: int
 ) -> list[tuple[list[ValueChange], float]]:
@@ -251,30 +255,25 @@ def smallest_changes(
             if len(sets):
                 logs = log_normalize(changes.log_joint_after(sets))[:, changes.target]
                 posteriors: list[float] = np.exp(logs).tolist()
-                rows: list[list[int]] = sets.tolist()
-                chosen = [[changes.moves[m] for m in row] for row in rows]
+                positions: list[list[int]] = sets.tolist()
+                chosen = [[changes.moves[move] for move in own] for own in positions]
                 return list(zip(chosen, posteriors, strict=True))
     return []
 
 
 def _check_work(changes: Changes, size: int) -> None:
     """Raise a ValueError if too many sets have to be tried before or without a bound."""
-    amounts = {f: len(moves) for f, moves in changes.moves_by_feature.items()}
     if changes.scopes is not None:
-        _check_rows(
-            changes,
-            sum(prod(amounts[f] for f in scope) for scope in changes.scopes_to_correct(size)),
-            size,
-        )
+        _check_rows(changes, changes.n_sets_in(changes.scopes_to_correct(size)), size)
     elif not changes.changes_by_sum:
-        _check_rows(
-            changes, reduce(np.convolve, [[1, n] for n in amounts.values()], np.ones(1))[size], size
-        )
+        # Of features with 2, 3 and 4 moves, (1 + 2z)(1 + 3z)(1 + 4z) has 26 sets of two at z².
+        polynomials = [[1, len(moves)] for moves in changes.moves_by_feature.values()]
+        _check_rows(changes, reduce(np.convolve, polynomials, np.ones(1))[size], size)
 
 
 def _check_rows(changes: Changes, rows: float, size: int) -> None:
     """Raise a ValueError if a number of rows has too many terms to look up."""
-    terms = len(changes.row.codes) * max(1, len(averaged_in(changes.x)))
+    terms = len(changes.row.codes) * max(1, len(averaged_formulas(changes.x)))
     if rows * terms > _MOST_TERMS:
         raise ValueError(
             f"most must be less than {size} for this row, because {rows:,.0f} sets of changes or "
@@ -305,12 +304,8 @@ class SetSearch:
 
     def run(self) -> Positions:
         """Return the sets, the largest value first, ties in the order of the moves."""
-        nothing = np.empty((1, 0), dtype=np.intp)
-        self._extend_sets(
-            nothing,
-            self.changes.log_joint_before[None],
-            self._bounds_of_longer_sets(nothing, self.changes.log_joint_before[None]),
-        )
+        nothing, logs = np.empty((1, 0), dtype=np.intp), self.changes.log_joint_before[None]
+        self._extend_sets(nothing, logs, self._bounds_of_longer_sets(nothing, logs))
         order = np.lexsort(self.best.T[::-1])
         sizes = self.sizes[self.best].sum(axis=1)
         order = order[descending_order((self.values + 2 * sizes)[order])]  # by posteriors
@@ -364,20 +359,14 @@ class SetSearch:
 
         The odds of an average are not larger than those of the member with the largest odds.
         """
-        smallest = self._smallest_later(self.size - sets.shape[1])
-        later = (
-            self.changes.features[sets[:, -1]] + 1
-            if sets.shape[1]
-            else np.zeros(len(sets), dtype=np.intp)
-        )
-        sizes = self.sizes[sets].sum(axis=1) + smallest[later]
+        more = self.size - sets.shape[1]
+        later = _first_later_features(self.changes.features, sets)
+        sizes = self.sizes[sets].sum(axis=1) + self._smallest_later(more)[later]
         if not self.gains:
             return np.asarray(1.0 - 2 * sizes)
         odds = None if self.corrections is None else totals[:, [self.changes.target]] - totals
-        more = self.size - sets.shape[1]
-        bounds = reduce(
-            np.maximum, [gains.log_odds_bounds_after(sets, more, odds) for gains in self.gains]
-        )
+        by_sum = [gains.log_odds_bounds_after(sets, more, odds) for gains in self.gains]
+        bounds = np.max(by_sum, axis=0)
         bounds[:, self.changes.target] = 0.0
         with np.errstate(over="ignore"):
             posteriors = 1 / np.exp(-bounds).sum(axis=1)
@@ -387,11 +376,12 @@ class SetSearch:
         """Return the smallest sums of sizes of ``more`` features from each on, (features + 1,)."""
         features = self.changes.features
         n = int(features.max(initial=-1)) + 1
-        own = np.full(n, np.inf)
-        np.minimum.at(own, features, self.sizes)
-        return np.array(
-            [np.sort(own[f:])[:more].sum() if n - f >= more else np.inf for f in range(n + 1)]
-        )
+        smallest = np.full(n, np.inf)  # of each feature
+        np.minimum.at(smallest, features, self.sizes)
+        sums = np.full(n + 1, np.inf)
+        for f in range(n - more + 1):
+            sums[f] = np.sort(smallest[f:])[:more].sum()
+        return sums
 
 
 def _extended_sets(
@@ -406,12 +396,13 @@ def _extended_sets(
         return longer, totals[at]
     logs = totals[:, None] + changes.single_effects
     for (*heads, last), effect in corrections.items():
-        has = [features == head for head in heads]
-        found = np.flatnonzero(np.logical_and.reduce([own.any(axis=1) for own in has]))
+        # the sets in which all other features of the correction have changed
+        changed = [(features == head).any(axis=1) for head in heads]
+        found = np.flatnonzero(np.logical_and.reduce(changed))
         if len(found):
-            pairs, some = zip(has, heads, strict=True), sets[found]
-            positions = [
-                some[own[found]] - changes.moves_by_feature[head][0] for own, head in pairs
-            ]
+            positions = []
+            for head in heads:
+                moves_of_head = sets[found][features[found] == head]
+                positions.append(moves_of_head - changes.moves_by_feature[head][0])
             logs[np.ix_(found, changes.moves_by_feature[last])] += effect[tuple(positions)]
     return longer, logs[at, moves]

@@ -29,7 +29,7 @@ def draw_completions(
     prior = _prior_of_em(x, len(data))
     if prior is None or x.class_var not in data.columns:
         repeated = np.tile(np.arange(len(data)), draws)
-        return x.complete(rows.take(repeated), labels[repeated], rng, burn_in=burn_in)
+        return x.complete(rows.subset(repeated), labels[repeated], rng, burn_in=burn_in)
     return _draws_by_augmentation(x, data, labels, draws, prior, rng, burn_in)
 
 

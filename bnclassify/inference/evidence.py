@@ -35,8 +35,8 @@ from ..frames.labels import check_unseen
 from ..model.arguments import check_fitted, check_not_dropped
 from ..model.model import Model
 from ..network.families import Scope
-from ..scores.evaluate import effects_at, scales_of, scores_at, scores_in_sequence, silent_at
-from ..scores.formulas import Formula
+from ..scores.evaluate import effects_at, scores_at, scores_in_sequence, values_without_effect
+from ..scores.formulas import Formula, scales_of_feature
 from ..scores.rows import Rows
 
 _MOST_LINES = 5  # of levels of a parent, or of classes
@@ -95,7 +95,7 @@ def weigh_evidence(
     cells_per_row = (len(order) + 1) * max(len(order), len(names))
     weighed = []
     for block in blocks(max(1, len(data)), cells_per_row, 16 * BLOCK_CELLS):
-        weighed.append(_weigh_evidence(x.score, rows.take(block), order, *compared))
+        weighed.append(_weigh_evidence(x.score, rows.subset(block), order, *compared))
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)
     weights = data.row_weights
@@ -119,7 +119,7 @@ def _weigh_evidence(
             kept: Mask = np.where(np.isinf(now), now != last, np.isinf(before) & (before == last))
             now[:] = np.where(kept, before, now)
         steps = np.where(np.equal(odds[1:], odds[:-1]), 0.0, np.diff(odds, axis=0))
-    steps = np.where(silent_at(x, rows)[list(order)], 0.0, steps)
+    steps = np.where(values_without_effect(x, rows)[list(order)], 0.0, steps)
     posteriors = np.exp(log_normalize(logs[-1, :]))[at, targets]
     weights = np.concatenate([odds[:1], steps]).T
     weights[np.isnan(odds[-1, :])] = np.nan
@@ -343,7 +343,7 @@ def points_of_curve(x: Model, feature: Hashable) -> Array | None:
         cells = x.densities[feature].columns()
         width = _DEVIATIONS * cells["sd"]
         return np.linspace((cells["mean"] - width).min(), (cells["mean"] + width).max(), _POINTS)
-    scales = scales_of(x.score, x.features.index(feature))
+    scales = scales_of_feature(x.score, x.features.index(feature))
     if not scales:
         return None
     low, *_, high = scales[0].knots.tolist() * 2

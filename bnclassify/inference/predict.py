@@ -300,7 +300,7 @@ def _predict_class(
     rows = x.rows_to_score(data, unseen)
     best = np.empty(len(data), dtype=code_type(len(names)))
     for block in blocks(len(data), most=_BLOCK_ROWS):
-        logs = reweigh(scores_at(x.score, rows.take(block)))
+        logs = reweigh(scores_at(x.score, rows.subset(block)))
         best[block] = first_best(logs) if table is None else least_costly(logs, table)
     if len(decisions) < len(names):
         best = np.array([names.index(decision) for decision in decisions])[best]
@@ -373,7 +373,7 @@ def _predict_intervals(
     rows = x.rows_to_score(data, unseen)
     bounds = np.empty((2, *frame.shape))
     for block in blocks(len(frame), draws * frame.shape[1], MOST_DRAWN):
-        posteriors = partial(_posteriors_of_targets, rows=rows.take(block), prior=prior)
+        posteriors = partial(_posteriors_of_targets, rows=rows.subset(block), prior=prior)
         bounds[:, block] = bounds_of_drawn_models(x, posteriors, interval, draws, seed)
     return with_interval_columns(frame, bounds)
 

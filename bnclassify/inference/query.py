@@ -193,7 +193,7 @@ def draw_given(
 ) -> Codes:
     """Return rows drawn given evidence, (variables, n) codes."""
     uncertain = list(likelihoods)
-    rows = known.take(np.zeros(n, dtype=np.intp))
+    rows = known.subset(np.zeros(n, dtype=np.intp))
     logs = check_not_impossible(log_joint_table(x, uncertain, known, likelihoods))
     if uncertain:
         cells = rng.choice(logs.size, size=n, p=np.exp(log_normalize(logs.ravel())))
@@ -319,7 +319,7 @@ def _log_joint_of_cells(
     cells = np.indices(shape, dtype=np.intp).reshape(len(features), n)
     for block in blocks(n, len(cards)):
         some = cells[:, block]
-        rows = evidence.take(np.zeros(some.shape[1], dtype=np.intp))
+        rows = evidence.subset(np.zeros(some.shape[1], dtype=np.intp))
         codes = rows.codes[:-1]
         for i, v in enumerate(features):
             codes[v] = possible[i][some[i]]

@@ -64,13 +64,11 @@ def check_wish(
             ends[name] = _check_ends(x, name, found)
     for name, direction in (directions or {}).items():
         OneOf(("increasing", "decreasing")).check(f"directions[{name!r}]", direction)
-        if not _is_numeric(x, name) and not all(
-            isinstance(v, Real) for v in _levels_without_missing(x, name)
-        ):
+        labels = _levels_without_missing(x, name)
+        if not _is_numeric(x, name) and not all(isinstance(label, Real) for label in labels):
             raise ValueError(
                 f"directions must name features that are numbers; got {shown(name)} with the "
-                f"levels {listed(_levels_without_missing(x, name))}. Name the possible ones, with "
-                f"ranges={{{name!r}: [...]}}."
+                f"levels {listed(labels)}. Name the possible ones, with ranges={{{name!r}: [...]}}."
             )
     return Wish(frozenset(fixed), ends, levels, directions or {})
 
@@ -136,12 +134,10 @@ def value_changes(x: Model, codes: Sequence[int], raw: Dataset, wish: Wish) -> l
                 for code, label in enumerate(labels)
                 if code != codes[i] and label != MISSING and _is_possible(label, name, wish)
             ]
-        direction = wish.directions.get(name)
-        moves += [
-            move
-            for move in found
-            if direction is None or _goes_in_direction(before, move.value, direction)
-        ]
+        if name in wish.directions:
+            direction = wish.directions[name]
+            found = [move for move in found if _goes_in_direction(before, move.value, direction)]
+        moves += found
     return moves
 
 
@@ -149,9 +145,8 @@ def _goes_in_direction(before: object, after: object, direction: Direction) -> b
     """Whether a number changes in a direction."""
     if not isinstance(before, Real) or not isinstance(after, Real):
         return False
-    return (
-        float(after) > float(before) if direction == "increasing" else float(after) < float(before)
-    )
+    change = float(after) - float(before)
+    return change > 0 if direction == "increasing" else change < 0
 
 
 def _is_possible(label: Hashable, name: Hashable, wish: Wish) -> bool:
@@ -173,6 +168,7 @@ def _numbers_in_intervals(
         number = nearest_number_inside(low, high, code < own, places)
         number = min(number, most) if code < own else max(number, least)
         if low < number <= high and least <= number <= most:
+            # across 2 of 4 cut points: 500 of 1,000
             size = max(1, int(WHOLE * abs(code - own) / len(cuts) + 0.5))
             value = int(number) if number.is_integer() and before.is_integer() else number
             moves.append(ValueChange(feature, code, value, number, size))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..base.arrays import (
     Array,
+    ArrayOf,
     Codes,
     Mask,
     Positions,
@@ -150,7 +152,7 @@ def _outcomes_of_features(
     widest = max([len(codes) for codes, _, _ in values], default=1)
     for block in blocks(len(features), widest * len(row.codes)):
         owners = np.repeat(features[block], [len(codes) for codes, _, _ in values[block]])
-        rows = row.take(np.zeros(len(owners), dtype=np.intp))
+        rows = row.subset(np.zeros(len(owners), dtype=np.intp))
         codes, numbers = rows.codes.astype(np.intp), dict(rows.numbers)
         for feature, (own, points, _) in zip(features[block], values[block], strict=True):
             codes[feature, owners == feature] = own
@@ -194,18 +196,28 @@ def _log_joint_of_values(x: Model, rows: Rows, owners: Positions) -> Array:
     The rows of an owner differ in this feature only. In formulas with codings, the values that a
     coding joins have equal probabilities.
     """
-    logs, every = [], np.arange(len(owners))
+    logs = []
     for formula in x.value_formulas:
+        codings = dict[int, ArrayOf[Any]]()
+        for one in sums_in(formula):
+            codings |= one.codings_by_feature
         found = scores_at(formula, rows)
-        if codings := {v: c for one in sums_in(formula) for v, c in one.codings.items()}:
-            coded = rows.codes.copy()
-            for v, coding in codings.items():
-                coded[v] = coding[rows.codes[v]]
-            pairs = np.stack([owners, coded[owners, every]])
-            _, place, joined = np.unique(pairs, axis=1, return_inverse=True, return_counts=True)
-            found = found - np.log(joined[place.ravel()])[:, None]
+        if codings:
+            found = found - np.log(_number_of_joined_values(codings, rows, owners))[:, None]
         logs.append(found)
     return logs[0] if len(logs) == 1 else log_sum_exp(np.stack(logs), axis=0)
+
+
+def _number_of_joined_values(
+    codings: Mapping[int, ArrayOf[Any]], rows: Rows, owners: Positions
+) -> Positions:
+    """Return with how many values of its owner each row shares a code, (rows,)."""
+    coded = rows.codes.copy()
+    for v, coding in codings.items():
+        coded[v] = coding[rows.codes[v]]
+    pairs = np.stack([owners, coded[owners, np.arange(len(owners))]])
+    _, place, joined = np.unique(pairs, axis=1, return_inverse=True, return_counts=True)
+    return np.asarray(joined[place.ravel()])
 
 
 def density_grid(density: Density) -> tuple[Array, Array]:

@@ -19,7 +19,7 @@ from ..frames.training import averages_views, prepare_rows, prepare_training_dat
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
-from ..recipe.content_order import Contents
+from ..recipe.content_order import ContentHashes
 from .arc_rules import Arc, ArcRules
 from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
 from .networks import network
@@ -313,7 +313,7 @@ def _parents_by_gain_and_information(
 
     The gain is the largest of the views; information and ranks are those of the first one.
     """
-    contents = Contents(views[0])
+    contents = ContentHashes(views[0])
     views = [view.take_rows(contents.order) for view in views]  # some of which are screened
     data, by_contents = views[0], contents.column_order
     names, d = data.columns[:-1], len(data.columns) - 1

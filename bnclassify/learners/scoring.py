@@ -23,7 +23,7 @@ from ..frames.dataset import Dataset
 from ..frames.schema import Schema
 from ..metrics import ACCURACY, Metric
 from ..network.priors import Prior, PseudoCounts
-from ..scores.elimination import add_missing
+from ..scores.elimination import add_marginalized_terms
 from ..scores.factors import Factor
 from .neighbors import Edit, Parents, Structure, apply_edit
 
@@ -187,6 +187,6 @@ class CrossValidatedScore:
             factors.append(Factor(tuple([position[v] for v in family]), table))
         factors.append(Factor((), np.zeros((data.n_folds, data.n_classes))))
         logs = np.zeros((len(rows), data.n_classes))
-        add_missing(logs, factors, data.tested[features][:, rows], data.fold[rows])
+        add_marginalized_terms(logs, factors, data.tested[features][:, rows], data.fold[rows])
         added[:, rows] = self._replace_log_zeros(logs).T
         return added

@@ -17,7 +17,7 @@ from ..frames.dataset import Dataset
 from ..network.em import run_em
 from ..network.families import Scope
 from ..network.priors import Dirichlet
-from ..scores.elimination import equal_columns
+from ..scores.elimination import groups_of_equal_columns
 from .local_scores import LocalScores
 
 ParentLists = Sequence[Sequence[int]]
@@ -52,7 +52,7 @@ class Completions(Generic[D]):
         self.rows = np.repeat(np.arange(len(data)), numbers)
         self.starts = np.cumsum(numbers) - numbers
         codes = data.codes.take(self.rows, axis=1)
-        for hidden, alike in equal_columns(is_missing):
+        for hidden, alike in groups_of_equal_columns(is_missing):
             if hidden:
                 # all values of the hidden columns, (columns, completions), in each of these rows
                 values = np.indices([data.cards[column] for column in hidden])

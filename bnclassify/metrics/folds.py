@@ -18,7 +18,7 @@ from ..frames.numeric import check_index
 from ..frames.partitions import Partitions
 from ..frames.sources import as_pandas
 from ..frames.training import TrainingData
-from ..recipe.row_folds import RowFold, split_cases
+from ..recipe.row_folds import RowFold, split_cases_into_folds
 
 _MOST_HASHED = 64  # maximum number of units of a row that are hashed separately
 _STEP = 0x9E3779B97F4A7C15  # increment of SplitMix64
@@ -286,7 +286,7 @@ def draw_folds(
     codes: Codes = data.codes[-1] if is_single else np.zeros(len(data), dtype=np.intp)
     if data.cases is not None and len(np.unique(data.cases)) < len(data):
         order = rng.permutation(len(data))
-        return split_cases(data.cases[order], codes[order], order, k)
+        return split_cases_into_folds(data.cases[order], codes[order], order, k)
     units: ArrayOf[np.int64] | None = None
     if weights is not None and not (weights % 1).any() and weights.sum() < 2**53:
         units = weights.astype(np.int64)

@@ -10,8 +10,8 @@ tables. The family defines
   features and then of the class. `count_families` counts the columns at some positions, and
   ``prior(counts)`` makes probabilities that sum to 1 along the first axis;
 - ``score``: the formula of the scores. A `Table` has one axis per feature in its scope, each with
-  one entry more for a missing value, which `padded` adds, and the class last. Its owner is -1 if it
-  belongs to the class;
+  one entry more for a missing value, which `pad_for_missing` adds, and the class last. Its owner
+  is -1 if it belongs to the class;
 - ``no_joint``: if the family does not define a joint distribution, the reason, for error messages.
 
 A learner returns the family without parameters. Its recipe is that of the basis, a network whose
@@ -25,7 +25,7 @@ A learner returns the family without parameters. Its recipe is that of the basis
 >>> from bnclassify.frames.training import prepare_training_data
 >>> from bnclassify.learners.networks import network
 >>> from bnclassify.model.recipes import Step
->>> from bnclassify.scores.formulas import Sum, Table, padded
+>>> from bnclassify.scores.formulas import Sum, Table, pad_for_missing
 >>> @record
 ... @dataclass(frozen=True, eq=False, repr=False)
 ... class OneTable(BuiltOn):  # P(class | the feature at a position)
@@ -45,7 +45,7 @@ A learner returns the family without parameters. Its recipe is that of the basis
 ...         return replace(self, basis=basis, table=prior(counts))
 ...     @property
 ...     def score(self):
-...         logs = padded(np.log(self.table.T))  # (values and missing, classes)
+...         logs = pad_for_missing(np.log(self.table.T))  # (values and missing, classes)
 ...         return Sum((Table(-1, (self.position,), logs),), marginalizes=False)
 >>> def one_table(class_var, dataset, *, name):
 ...     data = prepare_training_data(dataset, (class_var,))

@@ -113,9 +113,7 @@ class TrainingRows(Immutable):
             classes.append(tuple(weights.items()))
         incomplete = dict.fromkeys((*self.incomplete, *more.incomplete))
         given, cases = self.given + more.given, self.cases + more.cases
-        if (given and not (self.given and more.given)) or (
-            cases and not (self.cases and more.cases)
-        ):
+        if not (self.cases and more.cases):
             given = cases = 0  # rows and units of weight are not added up
         ordered = tuple([name for name in self.ordered if name in more.ordered])
         return TrainingRows(

@@ -20,8 +20,8 @@ from ..model.counted import CountedModel, estimate_from_counts
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe, Tally
 from ..scores.densities import Density
-from ..scores.elimination import complete, draw_columns
-from ..scores.evaluate import scores_at, terms_with
+from ..scores.elimination import complete, draw_column_per_row
+from ..scores.evaluate import network_terms_with_labels, scores_at
 from ..scores.formulas import Numeric, Sum, Table
 from ..scores.gibbs import BURN_IN, GibbsSampler
 from ..scores.rows import Rows
@@ -317,7 +317,7 @@ class BNC(Network):
         completed = []
         # Terms of numbers become tables of all rows of a block.
         for block in blocks(n, most=BLOCK_ROWS if self.densities else n):
-            terms = terms_with(self.score, rows.take(block), labels[block])
+            terms = network_terms_with_labels(self.score, rows.subset(block), labels[block])
             completed.append(complete(*terms, rng))
         return np.concatenate(completed, axis=1)
 
@@ -386,10 +386,10 @@ class DN(Network):
         burn_in: int = BURN_IN,
     ) -> Codes:
         if rng is None:
-            return complete(*terms_with(self.score, rows, labels))
-        drawn = np.where(labels < 0, draw_columns(scores_at(self.score, rows), rng), labels)
-        sampler = GibbsSampler.of_factors(self.score.factors[:-1])
-        return np.vstack([sampler.run(rows.codes, drawn, burn_in, rng), drawn])
+            return complete(*network_terms_with_labels(self.score, rows, labels))
+        drawn = np.where(labels < 0, draw_column_per_row(scores_at(self.score, rows), rng), labels)
+        sampler = GibbsSampler.from_factors(self.score.factors[:-1])
+        return np.vstack([sampler.draw_missing(rows.codes, drawn, burn_in, rng), drawn])
 
 
 def _draw_variable(table: Array, parents: list[Codes], uniform: Array) -> Codes:

@@ -243,9 +243,9 @@ def _log_joints_and_beliefs(
     log_joints = sum_terms(factors, *rows)
     if forests.is_forest(factors):
         evidence = list(forests.collect_evidence(log_joints, factors, *rows, leaves=True))
-        return log_joints, forests.descend(evidence, factors, *rows)
-    elimination.add_components(log_joints, factors, *rows)
-    return log_joints, elimination.beliefs(factors, *rows)
+        return log_joints, forests.distribute_posteriors(evidence, factors, *rows)
+    elimination.add_terms_by_elimination(log_joints, factors, *rows)
+    return log_joints, elimination.posteriors_of_families(factors, *rows)
 
 
 def _factors_given_class(scopes: Sequence[Scope], tables: Sequence[Array]) -> list[Factor]:

@@ -17,7 +17,7 @@ from ..model.counted import CountedModel, check_counted
 from ..model.derived import forward_to_basis
 from ..model.model import MISSING_RULE, Model, replace_unchecked
 from ..model.recipes import Recipe, Step, TrainingRows
-from ..scores.elimination import draw_columns, try_all
+from ..scores.elimination import complete_by_enumeration, draw_column_per_row
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Formula, Mixture
 from ..scores.rows import Rows
@@ -66,14 +66,16 @@ class Average(CountedModel):
         if rng is None:
             cards = [len(known) for known in self.levels or ()]
             codes = np.vstack([rows.codes, labels])
-            return try_all(lambda found: scores_at(self.score, Rows(found)), cards, codes)
+            return complete_by_enumeration(
+                lambda found: scores_at(self.score, Rows(found)), cards, codes
+            )
         # ln P(row, class | member), (rows, members, classes), of the class of each row if known
         logs = np.stack([scores_at(member.score, rows) for member in self.members], axis=1)
         possible = (labels[:, None] == np.arange(logs.shape[-1])) | (labels[:, None] < 0)
         of_members = log_sum_exp(np.where(possible[:, None], logs, -np.inf)) + self.log_weights
-        picks = draw_columns(of_members, rng)
+        picks = draw_column_per_row(of_members, rng)
         return self._codes_by_member(
-            picks, lambda member, at: member.complete(rows.take(at), labels[at], rng)
+            picks, lambda member, at: member.complete(rows.subset(at), labels[at], rng)
         )
 
     def arc_shares(self) -> ArcShares:

@@ -23,7 +23,7 @@ from ..inference.evidence import Effect, measure_effect
 from ..inference.explain import describe, read_one_row
 from ..model.arguments import check_model, encode_for_model, read_for_model
 from ..model.model import Model
-from ..scores.evaluate import scales_of
+from ..scores.formulas import scales_of_feature
 from ..scores.rows import Rows
 from .canvas import (
     BLUE,
@@ -124,7 +124,9 @@ def _ends_of_axis(
     found = [max(cuts[0] - margin, min(cuts[0], 0.0)), cuts[-1] + margin]
     steps = x.discretizer
     ranks = [
-        each.knots for each in scales_of(x.score, x.features.index(feature)) if len(each.knots) > 2
+        each.knots
+        for each in scales_of_feature(x.score, x.features.index(feature))
+        if len(each.knots) > 2
     ]
     if ranks:  # training values
         training = np.concatenate(ranks)

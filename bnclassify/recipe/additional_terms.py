@@ -16,11 +16,11 @@ from ..frames.schema import MISSING
 from ..model.model import Model
 from ..scores.fading import Fading
 from .content_order import column_order
-from .design_matrix import Design
-from .number_terms import SCALES, NumberTerms, fit_terms, normal_scores
-from .prefix_tables import LeftOut
+from .design_matrix import DesignMatrix
+from .number_terms import SCALES, NumberTerms, fit_gaussian_terms, normal_scores
+from .prefix_tables import LeftOutRows
 from .refined import Refined
-from .weighted import Stacked
+from .weighted import StackedModel
 
 _MOST_SHIFTS = 2**10  # levels with a shift; shifts of rarer levels would be shrunk to almost 0
 
@@ -29,7 +29,7 @@ Shifts: TypeAlias = list[tuple[int, Positions]]
 
 
 @dataclass(frozen=True, eq=False)
-class Refinement:
+class AdditionalTerms:
     """The terms that were requested for the features of a network, fitted to training rows.
 
     ``numeric`` are the numeric features, and ``numbers`` those with a term, for Gaussian terms in
@@ -38,7 +38,7 @@ class Refinement:
     """
 
     asked: Sequence[str]
-    stacked: Stacked
+    stacked: StackedModel
     data: Dataset
     numeric: frozenset[int]
     numbers: tuple[int, ...]
@@ -46,7 +46,7 @@ class Refinement:
     of_numbers: tuple[NumberTerms, ...]
 
     @classmethod
-    def learn(cls, stacked: Stacked, data: Dataset, asked: Sequence[str]) -> Refinement:
+    def learn(cls, stacked: StackedModel, data: Dataset, asked: Sequence[str]) -> AdditionalTerms:
         """Fit the terms to data, whose numeric columns have numbers."""
         names = [name for name in SCALES if name in asked]
         numeric = _discretized_features(stacked, data)
@@ -67,9 +67,11 @@ class Refinement:
             of_scale = NumberTerms(name, scales, (), np.empty(0), none)
             if name in names:
                 scores = of_scale.scores(values)
-                rows = LeftOut(data.codes[-1], weights)
+                rows = LeftOutRows(data.codes[-1], weights)
                 given = parents if name != "densities" else [[] for _ in numbers]
-                gaussians = fit_terms(scores, np.isnan(values), given, rows, data.cards[-1])
+                gaussians = fit_gaussian_terms(
+                    scores, np.isnan(values), given, rows, data.cards[-1]
+                )
                 of_scale = replace(
                     of_scale, gaussians=tuple(gaussians), powers=np.ones(len(numbers))
                 )
@@ -77,27 +79,29 @@ class Refinement:
         return cls(asked, stacked, data, frozenset(numeric), tuple(numbers), values, tuple(terms))
 
     @cached_property
-    def columns(self) -> dict[str, Design]:
+    def design_by_term(self) -> dict[str, DesignMatrix]:
         """The columns with a weight for each class, (rows, columns), by term."""
-        result: dict[str, Design] = {}
+        result: dict[str, DesignMatrix] = {}
         if "slopes" in self.asked and self.numbers:
-            result["slopes"] = Design(self.of_numbers[0].scores(self.values))
-        if self.shifted:
-            result["shifts"] = _indicators_of_shifts(self.data, self.shifted)
-        if self.stepped:
-            result["steps"] = _indicators_of_shifts(self.data, self.stepped)
-        if self.gappy:
-            result["gaps"] = Design((self.data.codes[list(self.gappy)] < 0).T.astype(np.float64))
+            result["slopes"] = DesignMatrix(self.of_numbers[0].scores(self.values))
+        if self.features_with_shifts:
+            result["shifts"] = _indicators_of_shifts(self.data, self.features_with_shifts)
+        if self.features_with_steps:
+            result["steps"] = _indicators_of_shifts(self.data, self.features_with_steps)
+        if self.features_with_missing:
+            result["gaps"] = DesignMatrix(
+                (self.data.codes[list(self.features_with_missing)] < 0).T.astype(np.float64)
+            )
         return result
 
     @cached_property
-    def gappy(self) -> tuple[int, ...]:
+    def features_with_missing(self) -> tuple[int, ...]:
         """The features with missing values, each of which has a shift."""
         missing = (self.data.codes[:-1] < 0).any(axis=1) & ("gaps" in self.asked)
         return tuple(np.flatnonzero(missing).tolist())
 
     @cached_property
-    def stepped(self) -> Shifts:
+    def features_with_steps(self) -> Shifts:
         """The numeric features with a shift per interval of MDLP, which several levels share."""
         if "steps" not in self.asked or not self.stacked.apart:
             return []
@@ -108,7 +112,7 @@ class Refinement:
         return [(i, places.astype(np.intp)) for i, places in chosen if places.max() > 0]
 
     @cached_property
-    def shifted(self) -> Shifts:
+    def features_with_shifts(self) -> Shifts:
         """The features with a shift per level, for the 1,024 most frequent, and their ties."""
         data, numeric = self.data, self.numeric
         if "shifts" not in self.asked:
@@ -126,9 +130,9 @@ class Refinement:
         kept = [np.append(count >= least, False) for count in counts]
         return [(i, np.where(has, has.cumsum() - 1, -1)) for i, has in enumerate(kept) if has.any()]
 
-    def assemble(
+    def assemble_model(
         self,
-        base: Stacked,
+        base: StackedModel,
         of_scales: Mapping[str, Array],
         by_class: Mapping[str, Array],
         fading: Fading,
@@ -143,14 +147,17 @@ class Refinement:
         gaps: list[Array | None] = [None] * d
         if "slopes" in by_class:
             terms[0] = replace(terms[0], slopes=by_class["slopes"])
-        for name, chosen in {"shifts": self.shifted, "steps": self.stepped}.items():
+        for name, chosen in {
+            "shifts": self.features_with_shifts,
+            "steps": self.features_with_steps,
+        }.items():
             start = 0
             for i, places in chosen if name in by_class else ():
                 of_places = by_class[name][start : start + places.max() + 1]
                 table = np.where(places[:, None] >= 0, of_places[places], 0.0)
                 shifts[i] = table if shifts[i] is None else shifts[i] + table
                 start += len(of_places)
-        for place, i in enumerate(self.gappy if "gaps" in by_class else ()):
+        for place, i in enumerate(self.features_with_missing if "gaps" in by_class else ()):
             gaps[i] = by_class["gaps"][place]
         return Refined(
             base,
@@ -163,7 +170,7 @@ class Refinement:
         )
 
 
-def _indicators_of_shifts(data: Dataset, chosen: Shifts) -> Design:
+def _indicators_of_shifts(data: Dataset, chosen: Shifts) -> DesignMatrix:
     """Return the indicators of the shifts of columns, (rows, shifts), as a sparse array."""
     from scipy import sparse  # slow to import
 
@@ -174,7 +181,7 @@ def _indicators_of_shifts(data: Dataset, chosen: Shifts) -> Design:
         rows.append(np.flatnonzero(found >= 0))
         columns.append(start + found[rows[-1]])
     at = np.concatenate(rows), np.concatenate(columns)
-    return Design(sparse.csr_array((np.ones(len(at[0])), at), shape=(len(data), sum(sizes))))
+    return DesignMatrix(sparse.csr_array((np.ones(len(at[0])), at), shape=(len(data), sum(sizes))))
 
 
 def _discretized_features(x: Model, data: Dataset) -> list[int]:

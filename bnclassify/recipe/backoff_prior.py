@@ -26,8 +26,8 @@ from ..network.priors import (
     PseudoCounts,
     is_nested,
 )
-from .prefix_counts import PrefixCounts, count_nested, owners
-from .prefix_tables import PrefixTable, Stack, shrunk
+from .prefix_counts import PrefixCounts, codings_of_configurations, count_prefixes_of_families
+from .prefix_tables import PrefixTable, StackedTables, shrink_to_base
 
 LEAST, MOST = 0.5, 5000.0
 """The range of concentrations."""
@@ -38,7 +38,7 @@ _LOG_GRID = np.log(_GRID)
 _FEW = 4  # counts up to which a sum is faster than digamma
 
 
-def learn_masses(
+def learn_concentrations(
     families: Sequence[Sequence[PrefixCounts]], cards: Sequence[Positions], of_class: Sequence[bool]
 ) -> list[list[Array]]:
     """Return the concentrations of the prefixes of families, one per coding (row of ``cards``).
@@ -46,15 +46,17 @@ def learn_masses(
     The base of a prefix is the distribution of the previous one, so prefix i of all families is
     learned before prefix i + 1 of any.
     """
-    learned = [_Nested(*family) for family in zip(families, cards, of_class, strict=True)]
+    learned = [
+        _PrefixDistributions(*family) for family in zip(families, cards, of_class, strict=True)
+    ]
     for i in range(max(map(len, families), default=0)):
         present = [family for family in learned if len(family.prefixes) > i]
-        cells = [family.cells(i) for family in present]
+        cells = [family.observed_cells(i) for family in present]
         counts, bases, _, sizes, totals, total_sizes = map(np.concatenate, zip(*cells, strict=True))
         best = best_concentrations(counts, bases, sizes, totals, total_sizes)
         ends = np.cumsum([len(family.cards) for family in present])
         for family, found, masses in zip(present, cells, np.split(best, ends[:-1]), strict=True):
-            family.add(i, found, masses)
+            family.add_prefix(i, found, masses)
     return [family.masses for family in learned]
 
 
@@ -72,16 +74,16 @@ class _Cells(NamedTuple):
     total_sizes: Positions
 
 
-class _Nested:
+class _PrefixDistributions:
     """A family's prefixes, concentrations found so far, and the last prefix's distribution."""
 
     def __init__(self, prefixes: Sequence[PrefixCounts], cards: Positions, of_class: bool) -> None:
         self.prefixes, self.cards, self.of_class = prefixes, cards, of_class
-        self.owners = owners(prefixes, cards)
+        self.owners = codings_of_configurations(prefixes, cards)
         self.masses: list[Array] = []
         self.values = np.empty((0, 1))
 
-    def cells(self, i: int) -> _Cells:
+    def observed_cells(self, i: int) -> _Cells:
         """Return the counts of prefix i, with the distribution of the previous prefix as bases."""
         prefix, owner, n = self.prefixes[i], self.owners[i], len(self.cards)
         cells, classes = prefix.counts.nonzero()
@@ -90,7 +92,9 @@ class _Nested:
             bases = 1 / self.cards[owner[configurations], 0]
         else:
             columns = classes if self.values.shape[1] > 1 else np.zeros_like(classes)
-            bases = self.values[prefix.cells_before(self.prefixes[i - 1])[cells], columns]
+            bases = self.values[
+                prefix.cells_of_shorter_prefix(self.prefixes[i - 1])[cells], columns
+            ]
         return _Cells(
             prefix.counts[cells, classes],
             bases,
@@ -100,14 +104,14 @@ class _Nested:
             np.bincount(owner, minlength=n) * prefix.totals.shape[1],
         )
 
-    def add(self, i: int, found: _Cells, masses: Array) -> None:
+    def add_prefix(self, i: int, found: _Cells, masses: Array) -> None:
         """Add the concentrations of prefix i, and compute its distribution."""
         masses = np.ones(len(masses)) if self.of_class and i == 0 else masses
         self.masses.append(masses)
         self.values = np.zeros(self.prefixes[i].counts.shape)
         occurs = self.prefixes[i].counts.nonzero()
         amounts = np.repeat(masses, found.sizes)
-        self.values[occurs] = shrunk(found.counts, found.given, found.bases, amounts)
+        self.values[occurs] = shrink_to_base(found.counts, found.given, found.bases, amounts)
 
 
 def best_concentrations(
@@ -137,12 +141,12 @@ def best_concentrations(
             totals[of_rows],
             total_sizes[start:end],
         )
-        result[start:end] = _best_of_maxima(_Likelihoods.of_tables(*found))
+        result[start:end] = _largest_of_maxima(_MarginalLikelihoods.from_cells(*found))
     return result
 
 
 @dataclass(frozen=True)
-class _Likelihoods:
+class _MarginalLikelihoods:
     """The log marginal likelihoods of tables as functions of m, up to constants.
 
     An entry adds sign · (ln Γ(m · base + count) − ln Γ(m · base)): the count and base of a cell,
@@ -174,9 +178,9 @@ class _Likelihoods:
         return rises
 
     @classmethod
-    def of_tables(
+    def from_cells(
         cls, counts: Array, bases: Array, sizes: Positions, totals: Array, total_sizes: Positions
-    ) -> _Likelihoods:
+    ) -> _MarginalLikelihoods:
         """Return the evidence of tables from cells and totals, the first table's first."""
         every, seen = np.arange(len(sizes)), totals > 0
         totals = totals[seen]
@@ -189,26 +193,28 @@ class _Likelihoods:
             np.bincount(tables, minlength=len(sizes)),
         )
 
-    def take(self, tables: Positions) -> _Likelihoods:
+    def select_tables(self, tables: Positions) -> _MarginalLikelihoods:
         """Return the evidence of some tables, which may be repeated."""
         sizes = self.sizes[tables]
         starts = (self.sizes.cumsum() - self.sizes)[tables] - (sizes.cumsum() - sizes)
         entries = np.repeat(starts, sizes) + np.arange(sizes.sum())
-        return _Likelihoods(self.counts[entries], self.bases[entries], self.signs[entries], sizes)
+        return _MarginalLikelihoods(
+            self.counts[entries], self.bases[entries], self.signs[entries], sizes
+        )
 
     def __call__(self, m: Array) -> Array:
         """Return the values at one concentration per table."""
         scaled = m.repeat(self.sizes) * self.bases
-        return self._add_up(
+        return self._sums_by_table(
             self.signs * (special.gammaln(scaled + self.counts) - special.gammaln(scaled))
         )
 
-    def slopes(self, m: Array | float) -> Array:
+    def slopes_by_log_m(self, m: Array | float) -> Array:
         """Return the slopes by ln m, at one concentration per table or at one for all."""
         scaled = (m if isinstance(m, float) else m.repeat(self.sizes)) * self.bases
-        return self._add_up(self.signs * self._rises_of_digamma(scaled))
+        return self._sums_by_table(self.signs * self._rises_of_digamma(scaled))
 
-    def _add_up(self, values: Array) -> Array:
+    def _sums_by_table(self, values: Array) -> Array:
         result, some = np.zeros(len(self.sizes)), self.sizes.nonzero()[0]
         if len(some):
             sizes = self.sizes[some]
@@ -216,9 +222,9 @@ class _Likelihoods:
         return result
 
 
-def _best_of_maxima(evidence: _Likelihoods) -> Array:
+def _largest_of_maxima(evidence: _MarginalLikelihoods) -> Array:
     """Return the best concentration of each table: the largest local maximum."""
-    slopes = np.stack([evidence.slopes(float(m)) for m in _GRID], axis=1)
+    slopes = np.stack([evidence.slopes_by_log_m(float(m)) for m in _GRID], axis=1)
     is_top = (slopes[:, :-1] > 0) & (slopes[:, 1:] <= 0)
     at_start = slopes[:, 0] <= 0
     # Also if counts of 1e300 give no slopes.
@@ -226,32 +232,34 @@ def _best_of_maxima(evidence: _Likelihoods) -> Array:
     tables, left = is_top.nonzero()
     ends = slopes[tables, left], slopes[tables, left + 1]
     tops = np.exp(
-        _find_zero_of_slope(evidence.take(tables), _LOG_GRID[left], _LOG_GRID[left + 1], *ends)
+        _find_zero_of_slope(
+            evidence.select_tables(tables), _LOG_GRID[left], _LOG_GRID[left + 1], *ends
+        )
     )
     owner = np.concatenate([tables, np.flatnonzero(at_start), np.flatnonzero(at_end)])
     candidates = np.concatenate([tops, np.full(at_start.sum(), LEAST), np.full(at_end.sum(), MOST)])
     several = np.flatnonzero(np.bincount(owner)[owner] > 1)
     values = np.zeros(len(owner))
-    values[several] = evidence.take(owner[several])(candidates[several])
+    values[several] = evidence.select_tables(owner[several])(candidates[several])
     order = np.lexsort((-values, owner))
     result = candidates[order[np.searchsorted(owner[order], np.arange(len(slopes)))]]
     # 1e-6: minimum slope by ln m of a likelihood that is not flat
     flat = np.flatnonzero(np.abs(slopes).max(axis=1) < 1e-6)
     if len(flat):
-        some = evidence.take(flat)
+        some = evidence.select_tables(flat)
         values = np.stack([some(np.full(len(flat), m)) for m in _GRID])
         result[flat[np.ptp(values, axis=0) < TOLERANCE]] = MOST
     return result
 
 
 def _find_zero_of_slope(
-    evidence: _Likelihoods, a: Array, b: Array, slope_a: Array, slope_b: Array
+    evidence: _MarginalLikelihoods, a: Array, b: Array, slope_a: Array, slope_b: Array
 ) -> Array:
     """Return each table's zero of the slope in ln m in (a, b), by the Anderson–Björck method."""
     active = np.ones(len(a), dtype=bool)
     for _ in range(8):  # steps of root finding before solved problems are removed
         between = b - np.where(active, slope_b * (b - a) / (slope_b - slope_a), 0.0)
-        slope = np.where(active, evidence.slopes(np.exp(between)), slope_b)
+        slope = np.where(active, evidence.slopes_by_log_m(np.exp(between)), slope_b)
         crossed = slope * slope_b < 0
         shrink = 1 - slope / np.where(slope_b == 0, 1.0, slope_b)
         kept = slope_a * np.where(shrink > 0, shrink, 0.5)
@@ -262,7 +270,7 @@ def _find_zero_of_slope(
             return b
     rest = np.flatnonzero(active)
     b[rest] = _find_zero_of_slope(
-        evidence.take(rest), a[rest], b[rest], slope_a[rest], slope_b[rest]
+        evidence.select_tables(rest), a[rest], b[rest], slope_a[rest], slope_b[rest]
     )
     return b
 
@@ -295,7 +303,7 @@ class BackOff(Immutable):
 
     def count(self, data: Dataset, scopes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
         """Return the counts of each family and of its prefixes."""
-        return tuple(count_nested(data, scopes))
+        return tuple(count_prefixes_of_families(data, scopes))
 
     def tabulate(
         self,
@@ -305,41 +313,41 @@ class BackOff(Immutable):
     ) -> tuple[list[Array], dict[str, Any]]:
         """Return the table of each family, and the concentrations."""
         of_class = [number == len(scopes) - 1 for number in range(len(scopes))]
-        stacks = make_stacks(
+        stacks = stack_tables(
             [c.prefixes for c in counts], [np.array([c.cards]) for c in counts], of_class, self
         )
         tables = [
-            stack.tables_of_codings(len(scope))[0]
+            stack.split_by_coding(len(scope))[0]
             for stack, scope in zip(stacks, scopes, strict=True)
         ]
-        cpts = [table.conditional(family) for table, family in zip(tables, families, strict=True)]
+        cpts = [table.cpt_of_family(family) for table, family in zip(tables, families, strict=True)]
         return cpts, concentrations_of(tables)
 
 
-def make_stacks(
+def stack_tables(
     families: Sequence[Sequence[PrefixCounts]],
     cards: Sequence[Positions],
     of_class: Sequence[bool],
     prior: Any,
-) -> list[Stack]:
+) -> list[StackedTables]:
     """Return the tables of families from their counts, in one coding per row of ``cards``."""
     nested = is_nested(check_prefix_prior(prior))
     masses: list[list[Array]] = []
     for start in range(0, len(families), _BLOCK_FAMILIES):
         block = slice(start, start + _BLOCK_FAMILIES)
         if nested:
-            masses += _nested_masses(
+            masses += _backoff_masses(
                 families[block], cards[block], of_class[block], prior.per_level
             )
         else:
-            masses += map(partial(_given_masses, prior), families[block], cards[block])
+            masses += map(partial(_masses_of_prior, prior), families[block], cards[block])
     return [
-        Stack(rows, tuple(prefixes), amounts, nested)
+        StackedTables(rows, tuple(prefixes), amounts, nested)
         for rows, prefixes, amounts in zip(cards, families, masses, strict=True)
     ]
 
 
-def _nested_masses(
+def _backoff_masses(
     families: Sequence[Sequence[PrefixCounts]],
     cards: Sequence[Positions],
     of_class: Sequence[bool],
@@ -347,12 +355,12 @@ def _nested_masses(
 ) -> list[list[Array]]:
     """Return the concentrations of prefixes; with feature parents, maybe by occurring levels."""
     if per_level is None:
-        return learn_masses(families, cards, of_class)
+        return learn_concentrations(families, cards, of_class)
     roots = [
         len(prefixes) - levels.shape[1] for prefixes, levels in zip(families, cards, strict=True)
     ]
     alone = [prefixes[: root + 1] for prefixes, root in zip(families, roots, strict=True)]
-    searched = learn_masses(alone, [levels[:, :1] for levels in cards], of_class)
+    searched = learn_concentrations(alone, [levels[:, :1] for levels in cards], of_class)
     return [
         [*masses, *[per_level * mean for mean in _occurring_levels(prefixes, levels)[root + 1 :]]]
         for masses, prefixes, levels, root in zip(searched, families, cards, roots, strict=True)
@@ -366,7 +374,7 @@ def _occurring_levels(prefixes: Sequence[PrefixCounts], cards: Positions) -> lis
     1 in class b; the mean is 2. It is 1 if no configuration occurs.
     """
     result = []
-    for prefix, owner in zip(prefixes, owners(prefixes, cards), strict=True):
+    for prefix, owner in zip(prefixes, codings_of_configurations(prefixes, cards), strict=True):
         of_cells = owner[prefix.cells.keys // prefix.levels]
         cells = np.bincount(of_cells, np.count_nonzero(prefix.counts, axis=1), len(cards))
         rows = np.bincount(owner, np.count_nonzero(prefix.totals, axis=1), len(cards))
@@ -374,7 +382,7 @@ def _occurring_levels(prefixes: Sequence[PrefixCounts], cards: Positions) -> lis
     return result
 
 
-def _given_masses(prior: Any, prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Array]:
+def _masses_of_prior(prior: Any, prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Array]:
     """Return the pseudo-counts that a prior adds to prefixes' distributions, one per coding."""
     levels, root, masses = cards[:, 0], len(prefixes) - cards.shape[1], []
     for i, prefix in enumerate(prefixes):

@@ -39,7 +39,7 @@ class Coarsening(Immutable):
         ):
             raise ValueError("maps must contain the codes of levels.")
 
-    def changes(self, features: Sequence[int]) -> bool:
+    def discretizes_any(self, features: Sequence[int]) -> bool:
         """Whether a feature is discretized; the class, numbered after the features, is not."""
         return any(self.maps[f] is not None for f in features if f < len(self.maps))
 
@@ -52,7 +52,7 @@ class Coarsening(Immutable):
         return coarse
 
 
-def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
+def make_coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
     """Return each discretization of features with the union of all cut points."""
     fine = {name: np.array(points) for name, points in cuts.cuts.items()}
     result = []
@@ -74,7 +74,7 @@ def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
     return tuple(result)
 
 
-def cut_by_class(coarsen: Coarsening, data: Dataset) -> Coarsening:
+def coarsening_by_mdlp(coarsen: Coarsening, data: Dataset) -> Coarsening:
     """Return a discretization at the cut points that MDLP finds among the fine intervals'."""
     weights = data.row_weights
     maps, levels = list(coarsen.maps), list(coarsen.levels)
@@ -104,9 +104,9 @@ class FineData(TrainingData):
     further: tuple[str, ...] = ()
 
     @classmethod
-    def cut_finely(cls, data: TrainingData, cuts: MovedCuts) -> FineData:
+    def from_cuts(cls, data: TrainingData, cuts: MovedCuts) -> FineData:
         """Return training data discretized at the union of all cut points."""
-        cuttings = coarsenings(cuts, Schema(data.features, data.levels[:-1]))
+        cuttings = make_coarsenings(cuts, Schema(data.features, data.levels[:-1]))
         content = {field.name: getattr(data, field.name) for field in fields(data)}
         return cls(**content, cuttings=cuttings, further=cuts.further)
 
@@ -141,7 +141,7 @@ class FineData(TrainingData):
         )
 
 
-def recode(codes: Codes, coarsenings: Sequence[Coarsening]) -> Codes:
+def codes_in_codings(codes: Codes, coarsenings: Sequence[Coarsening]) -> Codes:
     """Return the codes of features in each coding, (codings, features, rows)."""
     if not coarsenings:
         return codes[None]
@@ -151,6 +151,6 @@ def recode(codes: Codes, coarsenings: Sequence[Coarsening]) -> Codes:
     return result
 
 
-def further_codings(x: Model) -> tuple[str, ...]:
+def names_of_extra_codings(x: Model) -> tuple[str, ...]:
     """Return the discretizations of a model that are not in its average; see `MovedCuts`."""
     return getattr(x.discretizer, "further", ())

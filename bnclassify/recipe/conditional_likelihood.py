@@ -17,7 +17,7 @@ import numpy as np
 
 from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, Positions, blocks, log_sum_exp
 from ..base.immutable import cached_property
-from .design_matrix import Design
+from .design_matrix import DesignMatrix
 
 COMMON_PRECISION = 1.0
 """Precision of the normal prior of the common power, whose mean is 1."""
@@ -37,7 +37,7 @@ _LEAST, _MOST, _FACTOR = 1.0, 3000.0, 5.0  # bounds of a ridge, and of its chang
 Solve = Callable[[Array], Array]
 
 
-def odds(logs: Array) -> Array:
+def odds_of_scores(logs: Array) -> Array:
     """Return the scores of the other classes minus that of the first, (…, classes − 1, rows).
 
     ``logs`` are (…, rows, classes).
@@ -48,10 +48,10 @@ def odds(logs: Array) -> Array:
 
 def log_likelihood(total: Array, classes: Codes, weights: Array) -> float:
     """Return Σ v ln P(y) for the odds of rows, (classes − 1, rows), and their classes."""
-    return float(weights @ (own_scores(total, classes) - _log_total(total)))
+    return float(weights @ (odds_of_own_class(total, classes) - _log_sum_of_odds(total)))
 
 
-def own_scores(total: Array, classes: Codes) -> Array:
+def odds_of_own_class(total: Array, classes: Codes) -> Array:
     """Return the odds of the class of each row, which are 0 for the first class."""
     if not len(total):
         return np.zeros(len(classes))
@@ -59,24 +59,24 @@ def own_scores(total: Array, classes: Codes) -> Array:
     return np.where(classes == 0, 0.0, own)
 
 
-def _log_total(total: Array) -> Array:
+def _log_sum_of_odds(total: Array) -> Array:
     """Return ln(1 + Σ exp odds)."""
     return log_sum_exp(np.concatenate([np.zeros((1, total.shape[1])), total]), axis=0)
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class LogisticProblem:
     """The terms of a problem at rows with observed classes and weights ``counts``.
 
     ``shared`` are arrays of (terms, classes − 1, rows) odds, with one weight per term. ``columns``
-    have one weight per column and class, which sum to 0 over the classes; see `by_class` for the
-    classes − 1 parameters. ``offset`` are odds that have no weight.
+    have one weight per column and class, which sum to 0 over the classes; they follow from
+    classes − 1 parameters, see `column_weights_by_class`. ``offset`` are odds without a weight.
     """
 
     shared: Sequence[Array]
     classes: Codes
     counts: Array
-    columns: Design | None = None
+    columns: DesignMatrix | None = None
     offset: Array | float = 0.0
 
     @cached_property
@@ -95,11 +95,11 @@ class Problem:
         return self.ends[-1] + (0 if self.columns is None else self.columns.shape[1] * self.others)
 
     @property
-    def has_curvature(self) -> bool:
-        """Whether H, or A with A Aᵀ = H, is small enough to be computed; see `curvature`."""
+    def has_small_hessian(self) -> bool:
+        """Whether H, or A with A Aᵀ = H, is small enough to be computed; see `hessian_or_root`."""
         return self.size * min(self.size, len(self.classes) * self.others) <= _MOST_CELLS
 
-    def odds(self, weights: Array) -> Array:
+    def odds_at_weights(self, weights: Array) -> Array:
         """Return the odds for weights, (classes − 1, rows)."""
         total = np.zeros((self.others, len(self.classes)))
         flat = total.reshape(-1)
@@ -107,17 +107,19 @@ class Problem:
             flat += weights[end - len(terms) : end] @ terms.reshape(len(terms), flat.size)
         if self.columns is not None:
             of_columns = weights[self.ends[-1] :].reshape(-1, self.others)
-            total += self.columns.product(of_columns @ _odds_of_basis(self.others + 1)).T
+            total += self.columns.times_weights(of_columns @ _odds_of_basis(self.others + 1)).T
         return total
 
     def sums_of_residuals(self, residuals: Array) -> Array:
-        """Return the transpose of `odds`: sums over rows of residuals times each weight's odds."""
+        """Return the sums over rows of residuals times each weight's odds, (weights,)."""
         parts = [
             terms.reshape(len(terms), residuals.size) @ residuals.ravel() for terms in self.shared
         ]
         if self.columns is not None:
             parts.append(
-                (self.columns.sums(residuals.T) @ _odds_of_basis(self.others + 1).T).ravel()
+                (
+                    self.columns.sums_over_rows(residuals.T) @ _odds_of_basis(self.others + 1).T
+                ).ravel()
             )
         return np.concatenate(parts)
 
@@ -128,21 +130,23 @@ class Problem:
 
     def hessian_times(self, weights: Array, posteriors: Array) -> Array:
         """Return H times weights, H being minus the Hessian of the log-likelihood."""
-        spread = self.odds(weights)
+        spread = self.odds_at_weights(weights)
         spread -= (posteriors * spread).sum(axis=0)
         return self.sums_of_residuals(spread * posteriors * self.counts)
 
-    def solver(self, posteriors: Array, ridges: Array) -> Solve:
-        """Return a function that solves (H + Λ) x = slope, maybe approximately; see `parts`."""
-        if not self.has_curvature or (self.columns is not None and not self.ends[-1]):
-            return self.parts(posteriors, ridges)[0]
+    def newton_solver(self, posteriors: Array, ridges: Array) -> Solve:
+        """Return a function that solves (H + Λ) x = slope, if necessary by parts."""
+        if not self.has_small_hessian or (self.columns is not None and not self.ends[-1]):
+            return self.solver_by_parts(posteriors, ridges)[0]
         # 500: number of rows up to which a factor is always fast
         if 2 * self.size > len(self.classes) > 500:  # more steps are faster
-            diagonal = self.diagonal(posteriors) + ridges
+            diagonal = self.hessian_diagonal(posteriors) + ridges
             return lambda slope: slope / diagonal
-        return factor(self.curvature(posteriors), ridges)[0]
+        return solver_from_hessian(self.hessian_or_root(posteriors), ridges)[0]
 
-    def parts(self, posteriors: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]:
+    def solver_by_parts(
+        self, posteriors: Array, ridges: Array
+    ) -> tuple[Solve, Callable[[], Array]]:
         """Return functions that solve (H + Λ) x = slope, and return diag (H + Λ)⁻¹, approximately.
 
         H is divided into the part of shared terms and that of columns, which is the sum over rows
@@ -152,10 +156,12 @@ class Problem:
         """
         end, n, k = self.ends[-1], len(self.classes), self.others
         shared = replace(self, columns=None)
-        if shared.has_curvature:
-            solve_shared, of_shared = factor(shared.curvature(posteriors), ridges[:end])
+        if shared.has_small_hessian:
+            solve_shared, of_shared = solver_from_hessian(
+                shared.hessian_or_root(posteriors), ridges[:end]
+            )
         else:
-            diagonal = shared.diagonal(posteriors) + ridges[:end]
+            diagonal = shared.hessian_diagonal(posteriors) + ridges[:end]
             solve_shared, of_shared = (lambda slope: slope / diagonal), (lambda: 1 / diagonal)
         if self.columns is None:
             return solve_shared, of_shared
@@ -172,7 +178,10 @@ class Problem:
             )
             wide = root.shape[0] < width
             solvers.append(
-                factor(root.full().T if wide else root.gram(), ridges[end:].reshape(width, k)[:, 0])
+                solver_from_hessian(
+                    root.dense_array().T if wide else root.gram_matrix(),
+                    ridges[end:].reshape(width, k)[:, 0],
+                )
             )
 
         def solve(slope: Array) -> Array:
@@ -187,7 +196,7 @@ class Problem:
 
         return solve, variances
 
-    def diagonal(self, posteriors: Array) -> Array:
+    def hessian_diagonal(self, posteriors: Array) -> Array:
         """Return the diagonal of H; for columns, approximately."""
         parts = []
         for terms in self.shared:
@@ -197,17 +206,17 @@ class Problem:
             )
         if self.columns is not None:
             spread = self.counts * (posteriors * (1 - posteriors)).mean(axis=0)
-            parts.append(np.repeat(self.columns.square_sums(spread), self.others))
+            parts.append(np.repeat(self.columns.square_sums_over_rows(spread), self.others))
         return np.concatenate(parts)
 
-    def by_class(self, weights: Array) -> Array:
+    def column_weights_by_class(self, weights: Array) -> Array:
         """Return the weights of columns for each class, (columns, classes)."""
         return (
             weights[self.ends[-1] :].reshape(-1, self.others)
             @ _orthonormal_basis(self.others + 1).T
         )
 
-    def curvature(self, posteriors: Array) -> Array:
+    def hessian_or_root(self, posteriors: Array) -> Array:
         """Return A with A Aᵀ = H, minus the Hessian, or H if A is wider; maybe by spread rows."""
         n, size, end = len(self.classes), self.size, self.ends[-1]
         per_row = self.others * end**2 + (size - end) ** 2
@@ -218,7 +227,7 @@ class Problem:
         counts = some * float(self.counts.sum() / max(some.sum(), 1e-300))
         if size > counts.size * self.others:
             return _root_of_curvature(
-                np.concatenate([*terms, *self._in_full(columns)]), counts, shares
+                np.concatenate([*terms, *self._odds_of_columns(columns)]), counts, shares
             )
         result = np.zeros((size, size))
         for block in blocks(len(counts), end * self.others, max(BLOCK_CELLS, end * end)):
@@ -231,37 +240,39 @@ class Problem:
                 )
         if columns is not None:
             result[end:, :end] = result[:end, end:].T
-            result[end:, end:] = self._of_columns(columns, counts, shares)
+            result[end:, end:] = self._hessian_of_columns(columns, counts, shares)
         return result
 
-    def _in_full(self, columns: Design | None) -> list[Array]:
+    def _odds_of_columns(self, columns: DesignMatrix | None) -> list[Array]:
         """Return the odds by each weight of the columns, (weights, classes − 1, rows)."""
         if columns is None:
             return []
-        full = columns.full()
+        full = columns.dense_array()
         design: Array = np.einsum("rj,ak->jakr", full, _odds_of_basis(self.others + 1))
         return [design.reshape(-1, self.others, len(full))]
 
     def _hessian_of_terms_and_columns(
-        self, design: Array, columns: Design, counts: Array, shares: Array
+        self, design: Array, columns: DesignMatrix, counts: Array, shares: Array
     ) -> Array:
         """Return the part of H of shared terms and columns, (terms, weights of columns)."""
         terms, others, rows = design.shape
         spread: Array = design - np.einsum("tkr,kr->tr", design, shares)[:, None]
         spread *= shares * counts
-        by_class = columns.sums(spread.reshape(-1, rows).T).T.reshape(
+        by_class = columns.sums_over_rows(spread.reshape(-1, rows).T).T.reshape(
             terms, others, columns.shape[1]
         )
         crossed = np.tensordot(by_class, _odds_of_basis(others + 1), (1, 1))
         return crossed.reshape(terms, columns.shape[1] * others)
 
-    def _of_columns(self, columns: Design, counts: Array, shares: Array) -> Array:
+    def _hessian_of_columns(self, columns: DesignMatrix, counts: Array, shares: Array) -> Array:
         """Return the part of H of the columns."""
         n, k = columns.shape[1], self.others
-        wide = Design.beside([columns.times_rows(root) for root in shares * np.sqrt(counts)])
-        table = -wide.gram().reshape(k, n, k, n)
+        wide = DesignMatrix.side_by_side(
+            [columns.times_rows(root) for root in shares * np.sqrt(counts)]
+        )
+        table = -wide.gram_matrix().reshape(k, n, k, n)
         for c in range(k):
-            table[c, :, c] += columns.gram(shares[c] * counts)
+            table[c, :, c] += columns.gram_matrix(shares[c] * counts)
         basis = _odds_of_basis(k + 1)
         curved = np.einsum("ak,kjlh,bl->jahb", basis, table, basis, optimize=True)
         return np.reshape(curved, (n * k, n * k))
@@ -270,7 +281,7 @@ class Problem:
 @cache
 def _odds_of_basis(n: int) -> Array:
     """Return the odds by each vector of `_orthonormal_basis`, (n − 1, n − 1)."""
-    return np.ascontiguousarray(odds(_orthonormal_basis(n).T).T)
+    return np.ascontiguousarray(odds_of_scores(_orthonormal_basis(n).T).T)
 
 
 @cache
@@ -305,10 +316,10 @@ def best_powers(
     and ``weights`` count the rows. The search may start from the powers of similar terms.
     """
     begin = 1.0 if start is None else start.common
-    common = common_power(terms.sum(axis=0), classes, weights, begin, offset)
+    common = best_common_power(terms.sum(axis=0), classes, weights, begin, offset)
     mean = np.full(len(terms), common)
-    problem = Problem([terms], classes, weights, offset=offset)
-    single, total, _ = maximize(
+    problem = LogisticProblem([terms], classes, weights, offset=offset)
+    single, total, _ = best_weights(
         problem, mean, np.full(len(terms), PRECISION), mean if start is None else start.single
     )
     likelihood = log_likelihood(total, classes, weights)
@@ -316,18 +327,18 @@ def best_powers(
     return Powers(common, single, likelihood - penalty, likelihood)
 
 
-def common_power(
+def best_common_power(
     total: Array, classes: Codes, weights: Array, start: float = 1.0, offset: Array | float = 0.0
 ) -> float:
     """Return the best power of the sum of all terms, (classes − 1, rows) odds."""
-    problem = Problem([total[None]], classes, weights, offset=offset)
+    problem = LogisticProblem([total[None]], classes, weights, offset=offset)
     return float(
-        maximize(problem, np.ones(1), np.full(1, COMMON_PRECISION), np.array([start]))[0][0]
+        best_weights(problem, np.ones(1), np.full(1, COMMON_PRECISION), np.array([start]))[0][0]
     )
 
 
-def maximize(
-    x: Problem,
+def best_weights(
+    x: LogisticProblem,
     mean: Array,
     ridges: Array,
     start: Array,
@@ -338,26 +349,26 @@ def maximize(
 
     Newton's method with steps halved until the objective increases. Conjugate gradients find the
     steps, with an earlier Hessian, possibly of a subset of rows, as preconditioner; see
-    `Problem.curvature`.
+    `LogisticProblem.hessian_or_root`.
     """
-    weights, total = start, x.offset + x.odds(start)
+    weights, total = start, x.offset + x.odds_at_weights(start)
 
     def objective(weights: Array, total: Array) -> tuple[float, Array]:
-        logs = _log_total(total)
-        likelihood = x.counts @ (own_scores(total, x.classes) - logs)
+        logs = _log_sum_of_odds(total)
+        likelihood = x.counts @ (odds_of_own_class(total, x.classes) - logs)
         return float(likelihood - 0.5 * (ridges @ (weights - mean) ** 2)), logs
 
-    solve = None if curvature is None else factor(curvature, ridges)[0]
+    solve = None if curvature is None else solver_from_hessian(curvature, ridges)[0]
     value, logs = objective(weights, total)
     for _ in range(200):
         posteriors = np.exp(total - logs)
         slope = x.gradient(posteriors) - ridges * (weights - mean)
         if solve is None:
-            solve = x.solver(posteriors, ridges)
+            solve = x.newton_solver(posteriors, ridges)
         step, rounds = _conjugate_gradients(
             partial(_times_curvature, x, posteriors, ridges), slope, solve
         )
-        move, gain, length = x.odds(step), float(slope @ step), 1.0
+        move, gain, length = x.odds_at_weights(step), float(slope @ step), 1.0
         for _ in range(40):
             reached, logs = objective(weights + length * step, total + length * move)
             if reached >= value - 1e-13 * abs(value):
@@ -370,10 +381,10 @@ def maximize(
             break
         if length < 1 or rounds > _MOST_ROUNDS:
             solve = None
-    return weights, total, np.exp(total - _log_total(total))
+    return weights, total, np.exp(total - _log_sum_of_odds(total))
 
 
-def _times_curvature(x: Problem, posteriors: Array, ridges: Array, weights: Array) -> Array:
+def _times_curvature(x: LogisticProblem, posteriors: Array, ridges: Array, weights: Array) -> Array:
     return x.hessian_times(weights, posteriors) + ridges * weights
 
 
@@ -410,7 +421,7 @@ def _cholesky(table: Array) -> Array:
     )
 
 
-def factor(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]:
+def solver_from_hessian(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]:
     """Return functions that solve (H + Λ) x = slope, and diag (H + Λ)⁻¹, from H or A, A Aᵀ = H."""
     from scipy.linalg import lapack, solve_triangular  # slow to import
 
@@ -449,8 +460,13 @@ def _root_of_curvature(terms: Array, weights: Array, posteriors: Array) -> Array
     return root.reshape(len(terms), posteriors.size)
 
 
-def weigh_blocks(
-    x: Problem, mean: Array, blocks: Positions, ridges: Sequence[float], *, search: bool = True
+def fit_weights_and_ridges(
+    x: LogisticProblem,
+    mean: Array,
+    blocks: Positions,
+    ridges: Sequence[float],
+    *,
+    search: bool = True,
 ) -> tuple[Array, Array, Array]:
     """Return the best weights around their means, the odds of rows, and the ridges of blocks.
 
@@ -462,16 +478,16 @@ def weigh_blocks(
     amounts = np.array(ridges, dtype=np.float64)
     weights = mean
     if len(amounts) == 1 or not x.others:
-        return mean, x.offset + x.odds(mean), amounts
+        return mean, x.offset + x.odds_at_weights(mean), amounts
     curvature = None
     for _ in range(4 if search else 0):
         full = amounts[blocks]
-        weights, _, posteriors = maximize(x, mean, full, weights, CLOSE_ENOUGH, curvature)
-        if x.has_curvature:
-            curvature = x.curvature(posteriors)
-            effective = 1 - full * factor(curvature, full)[1]()
+        weights, _, posteriors = best_weights(x, mean, full, weights, CLOSE_ENOUGH, curvature)
+        if x.has_small_hessian:
+            curvature = x.hessian_or_root(posteriors)
+            effective = 1 - full * solver_from_hessian(curvature, full)[1]()
         else:
-            effective = 1 - full * x.parts(posteriors, full)[1]()
+            effective = 1 - full * x.solver_by_parts(posteriors, full)[1]()
         sums = [
             np.bincount(blocks, values, len(amounts))
             for values in (effective, (weights - mean) ** 2)
@@ -479,5 +495,5 @@ def weigh_blocks(
         wanted = np.clip(sums[0] / np.maximum(sums[1], 1e-9), amounts / _FACTOR, amounts * _FACTOR)
         amounts[1:] = np.clip(wanted, _LEAST, _MOST)[1:]
     close = _CLOSE if search else CLOSE_ENOUGH
-    weights, total, _ = maximize(x, mean, amounts[blocks], weights, close, curvature)
+    weights, total, _ = best_weights(x, mean, amounts[blocks], weights, close, curvature)
     return weights, total, amounts

@@ -23,7 +23,7 @@ Data = TypeVar("Data", bound=Dataset)
 Keys = ArrayOf[np.uint64]
 
 
-def _hashes_of(values: ArrayOf[np.uint64] | Positions, salt: int) -> Keys:
+def _hash_numbers(values: ArrayOf[np.uint64] | Positions, salt: int) -> Keys:
     """Return pseudo-random numbers of 64 bits, equal for equal values."""
     keys = (values.astype(np.uint64) + np.uint64(salt)) * np.uint64(0x9E3779B97F4A7C15)
     keys ^= keys >> np.uint64(31)
@@ -55,21 +55,21 @@ def _numbered_columns(data: Dataset) -> list[_Column]:
     return columns
 
 
-def row_keys(data: Dataset) -> Keys:
+def hash_rows(data: Dataset) -> Keys:
     """Return a hash of the values of each row; equal rows have equal hashes."""
     columns = _numbered_columns(data)
-    return _row_keys(columns, range(len(columns)))
+    return _hash_rows_of_columns(columns, range(len(columns)))
 
 
-def _row_keys(columns: Sequence[_Column], salts: Iterable[int]) -> Keys:
+def _hash_rows_of_columns(columns: Sequence[_Column], salts: Iterable[int]) -> Keys:
     """Return a hash of the values of each row, in columns that the salts tell apart."""
     total = np.zeros(len(columns[0].values), dtype=np.uint64)
     for column, salt in zip(columns, salts, strict=True):
-        total += _hashes_of(_hashes_of(column.values, 1), 2 * salt)
+        total += _hash_numbers(_hash_numbers(column.values, 1), 2 * salt)
     return total
 
 
-class _Block:
+class _ColumnBlock:
     """Columns that are hashed in one pass; their values have consecutive numbers.
 
     ``values`` are (columns, rows). The values of a column begin at its start. ``ranks``, (values
@@ -85,7 +85,7 @@ class _Block:
         self.mass = None if mass is None else np.tile(mass, len(columns))
         ranks = []
         for column in columns:
-            of_ranks = _hashes_of(np.arange(column.size), 11)
+            of_ranks = _hash_numbers(np.arange(column.size), 11)
             ranks.append(of_ranks if column.is_number else np.zeros_like(of_ranks))
         self.ranks = np.concatenate(ranks)
 
@@ -95,10 +95,10 @@ class _Block:
         Example: value 2 above is described by the hashes of the first two rows.
         """
         tiled = np.tile(rows, len(self.values))
-        return _of_values(self.values.ravel(), len(self.ranks), tiled, self.mass) + self.ranks
+        return _hash_values(self.values.ravel(), len(self.ranks), tiled, self.mass) + self.ranks
 
 
-class Contents:
+class ContentHashes:
     """Hashes that describe rows and columns by their contents alone.
 
     A value is described by the rows that have it, a column by its values, and a row by its values,
@@ -114,17 +114,21 @@ class Contents:
     def __init__(self, data: Dataset) -> None:
         columns = _numbered_columns(data)
         features, self._classes = columns[:-1], columns[-1]
-        contents = _row_keys(columns, range(len(columns)))
+        contents = _hash_rows_of_columns(columns, range(len(columns)))
         names = [crc32(repr(name).encode()) for name in data.columns]
-        self._by_name = _row_keys(columns, names)
+        self._by_name = _hash_rows_of_columns(columns, names)
         own, contents, self._mass = _hashes_before_rounds(data, contents)
-        self._blocks = [_Block(features[at], self._mass) for at in blocks(len(features), len(data))]
+        self._blocks = [
+            _ColumnBlock(features[at], self._mass) for at in blocks(len(features), len(data))
+        ]
         numbers = [data.numbers.get(name) for name in data.columns[:-1]]
         self.shapes = np.array([0.0 if of is None else _mean_square_in_range(of) for of in numbers])
         self.rows, self.columns = self._hashes_of_rows_and_columns(own, own)
         if data.cases is not None:  # the rows of a case describe each other
             _, case = np.unique(data.cases, return_inverse=True)
-            own = own + _hashes_of(_of_values(case, len(data), self.rows, self._mass), 29)[case]
+            own = (
+                own + _hash_numbers(_hash_values(case, len(data), self.rows, self._mass), 29)[case]
+            )
             self.rows, self.columns = self._hashes_of_rows_and_columns(own, self.rows)
         self._mark_tied_rows(own, contents)
 
@@ -137,7 +141,7 @@ class Contents:
         """
         for _ in range(9):  # further ties, which only symmetric tables have, remain
             # 16 of these rows: usually one stands for all, as with cells of equal counts
-            tied = _tied_rows(self.rows, contents)[:16]
+            tied = _contents_of_tied_rows(self.rows, contents)[:16]
             if not len(tied):
                 return
             found = []
@@ -157,26 +161,26 @@ class Contents:
         """
         columns: list[Keys] = []
         for _ in range(4):
-            described = own + self._of_classes(rows, 7)
+            described = own + self._hashes_of_classes(rows, 7)
             columns = [np.zeros(0, dtype=np.uint64)]  # there may be no features
             for block in self._blocks:
                 values = block.hashes_of_values(rows)
                 # sums of hashes, so that the order of levels and of columns does not matter
-                of_columns = np.add.reduceat(_hashes_of(values, 13), block.starts)
-                in_column = _hashes_of(values + np.repeat(of_columns, block.sizes), 17)
+                of_columns = np.add.reduceat(_hash_numbers(values, 13), block.starts)
+                in_column = _hash_numbers(values + np.repeat(of_columns, block.sizes), 17)
                 described += in_column[block.values].sum(axis=0, dtype=np.uint64)
                 columns.append(of_columns)
             rows = described
         return rows, np.concatenate(columns)
 
-    def _of_classes(self, rows: Keys, salt: int) -> Keys:
+    def _hashes_of_classes(self, rows: Keys, salt: int) -> Keys:
         """Return a hash of the class of each row."""
         classes, size, _ = self._classes
-        return _hashes_of(_of_values(classes, size, rows, self._mass), salt)[classes]
+        return _hash_numbers(_hash_values(classes, size, rows, self._mass), salt)[classes]
 
     @property
     def order(self) -> Positions:
-        of_classes = self._of_classes(self.rows, 23)
+        of_classes = self._hashes_of_classes(self.rows, 23)
         return np.lexsort((self._by_name, self.rows, self._classes.values, of_classes))
 
     @property
@@ -194,13 +198,13 @@ def _hashes_before_rounds(data: Dataset, contents: Keys) -> tuple[Keys, Keys, Ar
     mass = data.weights
     if mass is not None and (mass % 1).any():
         # as a share of the largest weight in steps of 2⁻²⁰, so that the unit does not matter
-        own = _hashes_of(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
+        own = _hash_numbers(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
         mass, contents = None, contents + own
     else:
-        _check_numbers_of_rows(mass)
+        _check_sum_of_weights(mass)
         _, place = np.unique(contents, return_inverse=True)
         n_equal = np.bincount(place, mass)
-        own = _hashes_of(n_equal.astype(np.uint64), 3)[place]
+        own = _hash_numbers(n_equal.astype(np.uint64), 3)[place]
     return own, contents, mass
 
 
@@ -219,7 +223,7 @@ def _mean_square_in_range(numbers: Any) -> float:
     return round(float(np.mean(shares**2)), 6)
 
 
-def _tied_rows(rows: Keys, contents: Keys) -> Keys:
+def _contents_of_tied_rows(rows: Keys, contents: Keys) -> Keys:
     """Return the contents of different rows with the same description, if there are a few.
 
     Example: different rows with the descriptions 5, 2, 5, 2 and 8 have two ties; those of the least
@@ -234,7 +238,7 @@ def _tied_rows(rows: Keys, contents: Keys) -> Keys:
     return np.asarray(different[place == least_tied])
 
 
-def _of_values(values: Positions, size: int, rows: Keys, mass: Array | None) -> Keys:
+def _hash_values(values: Positions, size: int, rows: Keys, mass: Array | None) -> Keys:
     """Return each value's hash from those of its rows; a row of mass m counts as m rows.
 
     Example: a value with two rows, whose hashes are 5 and 9, has the hash of their sum.
@@ -248,11 +252,11 @@ def _of_values(values: Positions, size: int, rows: Keys, mass: Array | None) -> 
         if mass is not None:
             of_rows *= mass
         sums = np.bincount(values, of_rows, size)
-        total = _hashes_of(total + np.fmod(sums, 2.0**63).astype(np.uint64), 19 + shift)
+        total = _hash_numbers(total + np.fmod(sums, 2.0**63).astype(np.uint64), 19 + shift)
     return total
 
 
-def _check_numbers_of_rows(weights: Array | None) -> None:
+def _check_sum_of_weights(weights: Array | None) -> None:
     """Raise a ValueError if whole weights are too large to be numbers of rows."""
     if weights is not None and weights.sum() > _MOST_ROWS:
         raise ValueError(
@@ -262,8 +266,8 @@ def _check_numbers_of_rows(weights: Array | None) -> None:
 
 
 def column_order(data: Dataset) -> Positions:
-    """Return an order of the features that depends on their contents alone; see `Contents`."""
-    return Contents(data).column_order
+    """Return an order of the features that depends on their contents alone; see `ContentHashes`."""
+    return ContentHashes(data).column_order
 
 
 def class_ranks(data: Dataset, order: Positions) -> Positions:
@@ -276,12 +280,12 @@ def class_ranks(data: Dataset, order: Positions) -> Positions:
     return np.argsort(np.lexsort((first, -counts)))
 
 
-def in_order(data: Data) -> Data:
+def in_content_order(data: Data) -> Data:
     """Return the rows in the order of their contents."""
-    return data.take_rows(Contents(data).order)
+    return data.take_rows(ContentHashes(data).order)
 
 
-def as_cases(data: Data) -> Data:
+def fractional_weights_as_cases(data: Data) -> Data:
     """Return rows with fractional weights as one case each; others without groups unchanged.
 
     Whole weights are numbers of equal rows, each a case.

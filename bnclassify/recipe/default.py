@@ -1,8 +1,8 @@
 """The default recipe: what `bnc` and `BNCClassifier` do without a prior, by type of model.
 
 1. Numbers are discretized four times, into 4 and 8 intervals, and the logs of tables are averaged,
-   so no cut point decides (`cuts`). 16 intervals, MDLP, and the own values of numbers that repeat,
-   are codings with weights of their own.
+   so no cut point decides (`discretization_method`). 16 intervals, MDLP, and the own values of
+   numbers that repeat, are codings with weights of their own.
 2. A missing value has a shift per class, and counts towards the evidence that a row lacks
    (`scores/fading.py`).
 3. Each row is a case, and whole weights are numbers of rows, unless groups say otherwise
@@ -41,7 +41,7 @@ STEPS: dict[str, dict[str, Any]] = {
     "power of counts": {"smooth": 1, "held_out": "power"},
     "plain": {"smooth": 1},
 }
-"""The arguments of `lp` by what is learned from held-out rows; see `_steps_of`."""
+"""The arguments of `lp` by what is learned from held-out rows; see `_name_of_steps`."""
 
 LEARNER, LEARNER_OF_SUMS = "kdb_gain", "nb"
 """The learners of structures, and of those of sums of effects."""
@@ -66,7 +66,7 @@ _OTHER_METHODS = (
 )
 
 
-def _steps_of(x: Model) -> str:
+def _name_of_steps(x: Model) -> str:
     """Return the steps of a model type: weights of single networks, and the power of averages."""
     if isinstance(x, LogLinear) or (x.graph is x and x.one_class and not x.no_joint):
         return "weights"
@@ -75,12 +75,12 @@ def _steps_of(x: Model) -> str:
     return "power of counts" if x.no_joint else "power"
 
 
-def cuts(learner: Callable[..., Model]) -> Literal["averaged_mdlp", "mdlp"]:
+def discretization_method(learner: Callable[..., Model]) -> Literal["averaged_mdlp", "mdlp"]:
     """Return the method that discretizes numbers for a learner."""
-    return "averaged_mdlp" if averages(learner) else "mdlp"
+    return "averaged_mdlp" if averages_discretizations(learner) else "mdlp"
 
 
-def averages(learner: Callable[..., Model]) -> bool:
+def averages_discretizations(learner: Callable[..., Model]) -> bool:
     """Whether a learner accepts several discretizations at once."""
     return getattr(learner, "averages_views", False) is True
 
@@ -102,7 +102,7 @@ def lp_arguments(
     """
     if any(given.get(name) not in (None, False, "available") for name in _OTHER_METHODS):
         return STEPS["plain"] | given
-    found = dict(STEPS[_steps_of(x)])
+    found = dict(STEPS[_name_of_steps(x)])
     args, usual = dict(found.pop("held_out_args", {})), found.get("held_out")
     if not in_memory or given.get("held_out", usual) != usual:
         found.pop("held_out", None)

@@ -12,7 +12,7 @@ from ..base.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class DesignMatrix:
     """A (rows, columns) array of numbers, of NumPy or sparse."""
 
     table: Any
@@ -23,40 +23,40 @@ class Design:
         rows, columns = self.table.shape
         return rows, columns
 
-    def __getitem__(self, rows: Any) -> Design:
+    def __getitem__(self, rows: Any) -> DesignMatrix:
         """Return some of the rows."""
-        return Design(self.table[rows])
+        return DesignMatrix(self.table[rows])
 
-    def full(self) -> Array:
+    def dense_array(self) -> Array:
         """Return the array, not sparse."""
         return _in_full(self.table)
 
-    def product(self, weights: Array) -> Array:
+    def times_weights(self, weights: Array) -> Array:
         """Return the sums over columns of values times weights, (columns, k), as (rows, k)."""
         return np.asarray(self.table @ weights)
 
-    def sums(self, factors: Array) -> Array:
+    def sums_over_rows(self, factors: Array) -> Array:
         """Return the sums over rows of values times factors, (rows, k), as (columns, k)."""
         return np.asarray(self.table.T @ factors)
 
-    def square_sums(self, factors: Array) -> Array:
+    def square_sums_over_rows(self, factors: Array) -> Array:
         """Return the sums over rows of squared values times factors, (rows,), as (columns,)."""
         return np.asarray((self.table**2).T @ factors)
 
-    def times_rows(self, factors: Array) -> Design:
+    def times_rows(self, factors: Array) -> DesignMatrix:
         """Return the rows times factors, (rows,)."""
         if isinstance(self.table, np.ndarray):
-            return Design(self.table * factors[:, None])
-        return Design(self.table.multiply(factors[:, None]).tocsr())
+            return DesignMatrix(self.table * factors[:, None])
+        return DesignMatrix(self.table.multiply(factors[:, None]).tocsr())
 
-    def gram(self, factors: Array | None = None) -> Array:
+    def gram_matrix(self, factors: Array | None = None) -> Array:
         """Return Σ v x xᵀ over rows x with factors v, (columns, columns)."""
         return _in_full(
             self.table.T @ (self if factors is None else self.times_rows(factors)).table
         )
 
     @classmethod
-    def beside(cls, designs: Sequence[Design]) -> Design:
+    def side_by_side(cls, designs: Sequence[DesignMatrix]) -> DesignMatrix:
         """Return designs side by side, sparse if one of them is sparse."""
         tables = [design.table for design in designs]
         if all(isinstance(table, np.ndarray) for table in tables):

@@ -43,40 +43,40 @@ class RaisedTable:
         self._asked = 0
 
     @cached_property
-    def written(self) -> Array:
+    def log_table(self) -> Array:
         """The logs of all configurations, (values of the features, classes)."""
         levels, *cards = self.table.cards
-        logs = self._sum_of_powers(self.table.grids_by_depth())
+        logs = self._sum_of_raised_logs(self.table.grids_by_depth())
         columns = levels if self.of_class else logs.shape[-1]
         return np.broadcast_to(logs, (*cards, *logs.shape[-2:])).reshape(-1, columns)
 
     @cached_property
-    def direct(self) -> Array | None:
+    def logs_by_level(self) -> Array | None:
         """The logs of the levels of a feature without feature parents, and 0 for missing values."""
         if self.of_class or len(self.features) > 1:
             return None
-        logs = float(self.powers[-1]) * log(self.table.alone())
+        logs = float(self.powers[-1]) * log(self.table.table_without_parents())
         return np.concatenate([logs, np.zeros((1, logs.shape[1]))])
 
-    def _sum_of_powers(self, values: Iterator[Array]) -> Array:
+    def _sum_of_raised_logs(self, values: Iterator[Array]) -> Array:
         pairs = zip(values, self.powers.tolist(), strict=True)
         return np.asarray(sum(power * log(value) for value, power in pairs if power))
 
-    def logs(self, codes: Codes | Mapping[int, Codes]) -> Array:
+    def logs_at(self, codes: Codes | Mapping[int, Codes]) -> Array:
         """Return the logs of rows, (rows or 1, classes or 1)."""
-        if self.direct is not None:
-            return self.direct.take(codes[self.features[0]], axis=0, mode="wrap")
+        if self.logs_by_level is not None:
+            return self.logs_by_level.take(codes[self.features[0]], axis=0, mode="wrap")
         members = [codes[i] for i in self.features]
         if not self._is_worth_writing(members):
-            return self._work_out(members)
+            return self._logs_from_counts(members)
         if not members:
-            return self.written
+            return self.log_table
         if min(code.min(initial=0) for code in members) >= 0:
-            return self._look_up(self.written, members)
+            return self._look_up_logs(self.log_table, members)
         complete: Mask = np.logical_and.reduce([code >= 0 for code in members])
-        logs = np.empty((len(complete), self.written.shape[1]))
-        logs[complete] = self._look_up(self.written, [code[complete] for code in members])
-        logs[~complete] = self._work_out([code[~complete] for code in members])
+        logs = np.empty((len(complete), self.log_table.shape[1]))
+        logs[complete] = self._look_up_logs(self.log_table, [code[complete] for code in members])
+        logs[~complete] = self._logs_from_counts([code[~complete] for code in members])
         return logs
 
     def _is_worth_writing(self, members: list[Codes]) -> bool:
@@ -85,30 +85,30 @@ class RaisedTable:
         self._asked += rows * self.table.prefixes[-1].counts.shape[1] + _CALL
         return self.table.cells <= min(self.most_cells, self._asked)
 
-    def alone(self, codes: Codes) -> Array:
+    def logs_without_parents(self, codes: Codes) -> Array:
         """Return the log table without feature parents at rows, times the sum of the powers."""
         table, n = self.table, self.table.root + 1
         short = PrefixTable(table.cards[:1], table.prefixes[:n], table.masses[:n], table.nested)
         *_, values = feature_probabilities(short, [codes])
         return np.asarray(self.powers.sum() * log(values))
 
-    def _look_up(self, logs: Array, members: list[Codes]) -> Array:
+    def _look_up_logs(self, logs: Array, members: list[Codes]) -> Array:
         """Return the logs of rows in which all of the family is observed."""
         levels, *parent_cards = self.table.cards
         cards = parent_cards if self.of_class else [*parent_cards, levels]
         ordered = members if self.of_class else [*members[1:], members[0]]
         return logs.take(flat_index(ordered, cards), axis=0, mode="clip")
 
-    def _work_out(self, members: list[Codes]) -> Array:
+    def _logs_from_counts(self, members: list[Codes]) -> Array:
         """Return the logs of rows from the counts."""
         if self.of_class:
-            return self._sum_of_powers(
+            return self._sum_of_raised_logs(
                 class_probabilities(self.table, members, len(members[0]) if members else 1)
             )
-        return self._sum_of_powers(feature_probabilities(self.table, members))
+        return self._sum_of_raised_logs(feature_probabilities(self.table, members))
 
 
-def by_depth(power: Power, n: int) -> Array:
+def powers_by_depth(power: Power, n: int) -> Array:
     """Return the powers of the n tables of a family; one number is that of the last."""
     if isinstance(power, tuple):
         return np.array(power)
@@ -134,7 +134,7 @@ class FamilyTerm:
     check: Callable[[], None]
 
     @cached_property
-    def _fine(self) -> Table | None:
+    def _table_of_fine_codes(self) -> Table | None:
         """The sum as a table, if there are several codings and few cells."""
         # 2**12: maximum number of cells of a table of the sums over all discretizations
         is_small = prod([card + 1 for card in self.cards]) <= 2**12
@@ -142,15 +142,15 @@ class FamilyTerm:
             self._sum_of_tables(self._tables_by_coding()) if self.parts[0][0] and is_small else None
         )
 
-    def at(self, codes: Codes) -> Array:
+    def entries_of_rows(self, codes: Codes) -> Array:
         """Return the values at rows, (rows or 1, classes or 1)."""
-        if self._fine is not None:
-            return self._fine.at(codes)
+        if self._table_of_fine_codes is not None:
+            return self._table_of_fine_codes.entries_of_rows(codes)
         if len(self.parts) == 1:
             [(codings, term)] = self.parts
-            return term.logs(self._codes_in_coding(codings, codes) if codings else codes)
+            return term.logs_at(self._codes_in_coding(codings, codes) if codings else codes)
         return np.asarray(
-            sum(term.logs(self._codes_in_coding(codings, codes)) for codings, term in self.parts)
+            sum(term.logs_at(self._codes_in_coding(codings, codes)) for codings, term in self.parts)
         )
 
     def _codes_in_coding(self, codings: Sequence[Coding], codes: Codes) -> dict[int, Codes]:
@@ -159,17 +159,19 @@ class FamilyTerm:
         return {v: codes[v] if coding is None else coding[codes[v]] for v, coding in pairs}
 
     @cached_property
-    def alone(self) -> Array:
+    def owner_entries(self) -> Array:
         """The log tables without feature parents, raised to the powers of those with parents."""
         codes = np.arange(self.cards[0])
         found = sum(
-            term.alone(codes if not codings or codings[0] is None else codings[0][codes])
+            term.logs_without_parents(
+                codes if not codings or codings[0] is None else codings[0][codes]
+            )
             for codings, term in self.parts
         )
         logs = np.asarray(found)
         return np.concatenate([logs, np.zeros((1, logs.shape[1]))])
 
-    def written(self) -> tuple[Table, ...]:
+    def plain_terms(self) -> tuple[Table, ...]:
         """Return the tables of all discretizations, or their sum if it has fewer cells."""
         self.check()
         tables = self._tables_by_coding()
@@ -184,7 +186,7 @@ class FamilyTerm:
 
     @property
     def written_cells(self) -> int:
-        """The number of configurations in the tables of `written`."""
+        """The number of configurations in the tables of `plain_terms`."""
         sizes = [term.table.cards[self.owner < 0 :] for _, term in self.parts]
         return min(self.cells, sum(prod([card + 1 for card in cards]) for cards in sizes))
 
@@ -197,7 +199,7 @@ class FamilyTerm:
         cards = tuple([card + 1 for card in term.table.cards[self.owner < 0 :]])
         grid = np.indices(cards).reshape(len(cards), prod(cards))
         grid[grid == np.array(cards, dtype=int)[:, None] - 1] = -1
-        logs = term.logs(dict(zip(self.scope, grid, strict=True)))
+        logs = term.logs_at(dict(zip(self.scope, grid, strict=True)))
         return Table(self.owner, self.scope, logs.reshape(*cards, logs.shape[-1]), codings)
 
     def _sum_of_tables(self, tables: Sequence[Table]) -> Table:
@@ -235,10 +237,10 @@ def family_terms(
         weighed = [(share, common) for share in shares] + [(1.0, others) for others in of_others]
         for position, (share, of_families) in enumerate(weighed):
             table = tables[position][i]
-            raised = share * by_depth(of_families[i], len(table.cards))
+            raised = share * powers_by_depth(of_families[i], len(table.cards))
             if raised.any():
                 chosen.append((i, position, table, raised))
-    most = _most_cells([table for _, _, table, _ in chosen])
+    most = _largest_size_to_write([table for _, _, table, _ in chosen])
     features = [tuple([v for v in scope if v != of_class]) for scope in scopes]
     for i, position, table, raised in chosen:
         own = tuple([codings[position][v] for v in features[i]]) if codings else ()
@@ -257,7 +259,7 @@ def family_terms(
     )
 
 
-def _most_cells(tables: Sequence[PrefixTable]) -> float:
+def _largest_size_to_write(tables: Sequence[PrefixTable]) -> float:
     """Return the largest number of cells of a table that is written out."""
     sizes = np.sort([table.cells for table in tables])
     allowed = sizes[np.cumsum(sizes) <= _MOST_CELLS_OF_ALL]

@@ -21,17 +21,17 @@ from ..model.arguments import encode_opened_rows
 from ..model.model import Model, replace_unchecked
 from ..scores.evaluate import scores_at
 from .blend import FoldOdds
-from .conditional_likelihood import COMMON_PRECISION, odds
+from .conditional_likelihood import COMMON_PRECISION, odds_of_scores
 from .leave_one_out import LeaveOneOutSummary
 from .log_linear import LogLinear
 from .posterior_power import Powered
-from .row_folds import split_rows
+from .row_folds import split_rows_into_folds
 
 Learn = Callable[[Model, Dataset], Model]
 """Learns a model from a structure and data."""
 
 
-def fit_by_folds(
+def fit_power_by_folds(
     x: Model,
     raw_rows: Callable[[], Dataset],
     rows: Dataset,
@@ -44,7 +44,7 @@ def fit_by_folds(
     several_classes = len(rows) > 0 and np.ptp(rows.codes[-1]) > 0
     fitted = learn(x, rows)
     if min(cases / 2, len(rows)) < number or not several_classes:
-        return _with_power(fitted, None)
+        return _raised_to_best_power(fitted, None)
     data = rows if x.recipe is None else raw_rows().with_positive_weights()
     if rng is not None:
         data = data.take_rows(rng.permutation(len(data)))
@@ -52,32 +52,34 @@ def fit_by_folds(
     def of_fold(fold: Any) -> FoldOdds:
         train, test = fold.split(data)
         recipe = x.recipe and replace(x.recipe, parameters=None)
-        return _odds_of(learn(x if recipe is None else recipe.fit(train), train), test)
+        return _odds_by_model(learn(x if recipe is None else recipe.fit(train), train), test)
 
     with silencing_warnings():  # settings for all rows
-        folds = list(run_tasks(of_fold, split_rows(data, number, by_content=False)))
-    return _with_power(fitted, FoldOdds.of_folds(folds))
+        folds = list(run_tasks(of_fold, split_rows_into_folds(data, number, by_content=False)))
+    return _raised_to_best_power(fitted, FoldOdds.from_folds(folds))
 
 
-def _odds_of(x: Model, test: Dataset) -> FoldOdds:
+def _odds_by_model(x: Model, test: Dataset) -> FoldOdds:
     """Return the odds of rows by a model."""
     encoded = encode_opened_rows(x, test, x.variables)
     rows = x.rows_to_score(encoded, unseen="missing")
     own: Codes = encoded.codes[encoded.positions[x.class_var]]
     weights = test.row_weights
-    total = odds(scores_at(x.score, rows))
+    total = odds_of_scores(scores_at(x.score, rows))
     if isinstance(x, LogLinear):  # whose power leaves the trees of incomplete rows alone
-        half = odds(scores_at(x.raised(0.5).score, rows))
+        half = odds_of_scores(scores_at(x.raised_to(0.5).score, rows))
         return FoldOdds(2 * (total - half)[None], 2 * half - total, own, weights)
     return FoldOdds(total[None], np.zeros(total.shape), own, weights)
 
 
-def _with_power(x: Model, found: FoldOdds | None) -> Model:
+def _raised_to_best_power(x: Model, found: FoldOdds | None) -> Model:
     """Return a model raised to the power that is best for held-out rows."""
-    power, size = (1.0, 0) if found is None else (found.power(), found.size)
+    power, size = (1.0, 0) if found is None else (found.power_of_member(), found.size)
     if isinstance(x, LogLinear):
         summary = replace(x.learned["leave_one_out"], fold_power=power, fold_rows=size)
-        return replace_unchecked(x.raised(power), learned={**x.learned, "leave_one_out": summary})
+        return replace_unchecked(
+            x.raised_to(power), learned={**x.learned, "leave_one_out": summary}
+        )
     value = 0.0 if found is None else found.log_likelihood(power)
     depth = max(0 if member.graph is None else member.graph.depth for member in x.members)
     penalty = COMMON_PRECISION / 2 * (power - 1) ** 2

@@ -12,14 +12,21 @@ from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import EMPTY, cached_property
 from ..model.model import replace_unchecked
 from ..scores.fading import Fading
-from .additional_terms import Refinement
-from .conditional_likelihood import PRECISION, Powers, Problem, maximize, odds, weigh_blocks
-from .design_matrix import Design
+from .additional_terms import AdditionalTerms
+from .conditional_likelihood import (
+    PRECISION,
+    LogisticProblem,
+    Powers,
+    best_weights,
+    fit_weights_and_ridges,
+    odds_of_scores,
+)
+from .design_matrix import DesignMatrix
 from .family_terms import Power
 from .incomplete_rows import learn_fading
 from .log_linear import LogLinear
-from .prefix_counts import without_class
-from .prefix_tables import LeftOut
+from .prefix_counts import scope_without_class
+from .prefix_tables import LeftOutRows
 from .refined import ADDITIVE
 
 RIDGE = 1.0
@@ -44,14 +51,14 @@ _RIDGES = {
 """The initial precision of the weights of each term in the search by evidence."""
 
 
-class Block(NamedTuple):
+class TermBlock(NamedTuple):
     """Terms of one type: (terms, classes − 1, rows) odds, one weight each or per class."""
 
     name: str
     odds: Array | None = None
-    columns: Design | None = None
+    columns: DesignMatrix | None = None
 
-    def weights(self, others: int) -> int:
+    def number_of_weights(self, others: int) -> int:
         """Return the number of weights, given the number of classes less 1."""
         of_odds = 0 if self.odds is None else len(self.odds)
         return of_odds + (0 if self.columns is None else self.columns.shape[1] * others)
@@ -61,8 +68,8 @@ class HeldOutOdds(NamedTuple):
     """The odds by tables and terms at rows that are held out, (…, classes − 1, rows).
 
     ``by_depth`` are (depths, families, …), ``of_codings`` those in each discretization that is
-    apart, of `Stacked.apart_families`, and ``of_numbers`` the odds of Gaussian terms on each scale,
-    (numbers, …).
+    apart, of `StackedModel.families_in_separate_codings`, and ``of_numbers`` the odds of Gaussian
+    terms on each scale, (numbers, …).
     """
 
     by_depth: Array
@@ -70,20 +77,20 @@ class HeldOutOdds(NamedTuple):
     of_numbers: list[Array]
 
     @classmethod
-    def without(
-        cls, terms: Refinement, rows: Positions, left_out: LeftOut, depths: Sequence[int]
+    def at_rows(
+        cls, terms: AdditionalTerms, rows: Positions, left_out: LeftOutRows, depths: Sequence[int]
     ) -> HeldOutOdds:
         """Return the odds by tables with these numbers of parents, and Gaussians, at rows."""
         by_depth, of_codings = terms.stacked.left_out_odds(rows, left_out, depths)
         numbers = terms.values[:, rows]
         of_scales = [each for each in terms.of_numbers if each.gaussians]
         of_numbers = [
-            odds(t.log_densities(numbers, t.scores(numbers), left_out)) for t in of_scales
+            odds_of_scores(t.log_densities(numbers, t.scores(numbers), left_out)) for t in of_scales
         ]
         return cls(by_depth, of_codings, of_numbers)
 
     @classmethod
-    def of_folds(cls, folds: Sequence[HeldOutOdds], rows: Sequence[Positions]) -> HeldOutOdds:
+    def from_folds(cls, folds: Sequence[HeldOutOdds], rows: Sequence[Positions]) -> HeldOutOdds:
         """Return the odds of all rows from those of each fold."""
         order = np.argsort(np.concatenate(rows))
         by_depth, codings, numbers = zip(*folds, strict=True)
@@ -112,7 +119,7 @@ class HeldOutTerms:
     not, it is in the offset.
     """
 
-    terms: Refinement
+    terms: AdditionalTerms
     depths: range
     rows: Positions
     counts: Array
@@ -124,9 +131,9 @@ class HeldOutTerms:
     has_class: bool = True
 
     @classmethod
-    def of_incomplete_rows(
+    def with_learned_fading(
         cls,
-        terms: Refinement,
+        terms: AdditionalTerms,
         depths: range,
         rows: Positions,
         counts: Array,
@@ -137,24 +144,26 @@ class HeldOutTerms:
         data, of_tables = terms.data, odds.by_depth[0]
         additive = bool(terms.asked) and {*terms.asked} <= {*ADDITIVE}
         fading = learn_fading(data, of_tables, data.codes[-1, rows], counts, additive=additive)
-        return cls(terms, depths, rows, counts, n, odds, fading)._with_fading()
+        return cls(terms, depths, rows, counts, n, odds, fading)._scaled_by_fading()
 
-    def _with_fading(self) -> HeldOutTerms:
+    def _scaled_by_fading(self) -> HeldOutTerms:
         """Return the terms with what incomplete rows count of them."""
-        if not self.terms.gappy:
+        if not self.terms.features_with_missing:
             return self
         *evidence, prior = self.odds.by_depth[0]
         codes = self.terms.data.codes[:-1, self.rows]
-        kept, offset = self.fading.at(codes, prior.T, np.sum(evidence, axis=0).T)
+        kept, offset = self.fading.kept_share_and_added_scores(
+            codes, prior.T, np.sum(evidence, axis=0).T
+        )
         return replace(self, odds=self.odds.odds_times_rows(kept), kept=kept, offset=offset.T)
 
-    def at(self, rows: Positions, counts: Array) -> HeldOutTerms:
+    def at_other_rows(self, rows: Positions, counts: Array) -> HeldOutTerms:
         """Return the same terms at rows that were not counted."""
-        nothing = LeftOut(self.terms.data.codes[-1, rows], np.zeros(len(rows)))
-        odds = HeldOutOdds.without(self.terms, rows, nothing, self.depths)
+        nothing = LeftOutRows(self.terms.data.codes[-1, rows], np.zeros(len(rows)))
+        odds = HeldOutOdds.at_rows(self.terms, rows, nothing, self.depths)
         return replace(
             self, rows=rows, counts=counts, odds=odds, kept=None, offset=0.0
-        )._with_fading()
+        )._scaled_by_fading()
 
     @property
     def classes(self) -> Codes:
@@ -163,80 +172,80 @@ class HeldOutTerms:
         return classes
 
     @property
-    def of_class(self) -> Array:
+    def odds_of_class(self) -> Array:
         """The odds by the class alone, as far as they count, (classes − 1, rows)."""
         prior: Array = self.odds.by_depth[0][-1]
         return prior
 
-    def given_class(self) -> HeldOutTerms:
+    def with_class_in_offset(self) -> HeldOutTerms:
         """Return the terms with the class in the offset, unless it has parents."""
         if not self.has_class or len(self.terms.stacked.structure.scopes[-1]) > 1:
             return self
         odds = self.odds._replace(by_depth=self.odds.by_depth[:, :-1])
-        return replace(self, odds=odds, offset=self.offset + self.of_class, has_class=False)
+        return replace(self, odds=odds, offset=self.offset + self.odds_of_class, has_class=False)
 
-    def up_to(self, depth: int) -> HeldOutTerms:
+    def limited_to_depth(self, depth: int) -> HeldOutTerms:
         """Return the terms with a maximum number of feature parents."""
         by_depth, codings, numbers = self.odds
         kept = slice(depth - self.depths[0] + 1)
         odds = HeldOutOdds(by_depth[kept], [array[kept] for array in codings], numbers)
         return replace(self, depths=self.depths[kept], odds=odds)
 
-    def columns(self) -> list[Block]:
+    def column_blocks(self) -> list[TermBlock]:
         """Return the columns at the rows."""
         blocks = []
-        for name, columns in self.terms.columns.items():
+        for name, columns in self.terms.design_by_term.items():
             own = columns[self.rows]
             if self.kept is not None:
-                gaps = self.fading.of_shifts(self.terms.data.codes[:-1, self.rows])
+                gaps = self.fading.weight_of_shifts(self.terms.data.codes[:-1, self.rows])
                 own = own.times_rows(gaps[:, 0] if name == "gaps" else self.kept)
-            blocks.append(Block(name, columns=own))
+            blocks.append(TermBlock(name, columns=own))
         return blocks
 
-    def regression_blocks(self) -> list[Block]:
+    def regression_blocks(self) -> list[TermBlock]:
         """Return the columns of logistic regression, and a constant."""
         intercept = np.ones(len(self.rows)) if self.kept is None else self.kept
-        of_terms = [block for block in self.columns() if block.name in OF_REGRESSION]
-        return [*of_terms, Block("intercept", columns=Design(intercept[:, None]))]
+        of_terms = [block for block in self.column_blocks() if block.name in OF_REGRESSION]
+        return [*of_terms, TermBlock("intercept", columns=DesignMatrix(intercept[:, None]))]
 
-    def model_blocks(self, best: int) -> list[Block]:
+    def model_blocks(self, best: int) -> list[TermBlock]:
         """Return all terms, first the tables number ``best``."""
         odds, asked, features = self.odds, self.terms.asked, len(self.terms.data.codes) - 1
         others = [i for i in range(len(odds.by_depth)) if i != best and "depths" in asked]
         scales = [terms.name for terms in self.terms.of_numbers if terms.gaussians]
         return [
-            Block("tables", odds.by_depth[best]),
-            *[Block("depths", odds.by_depth[i, :features]) for i in others],
+            TermBlock("tables", odds.by_depth[best]),
+            *[TermBlock("depths", odds.by_depth[i, :features]) for i in others],
             *[
-                Block("codings", of_coding[best])
+                TermBlock("codings", of_coding[best])
                 for of_coding in odds.of_codings
                 if "codings" in asked
             ],
             *[
-                Block(name, of_scale)
+                TermBlock(name, of_scale)
                 for name, of_scale in zip(scales, odds.of_numbers, strict=True)
             ],
-            *self.columns(),
+            *self.column_blocks(),
         ]
 
-    def problem(self, blocks: Sequence[Block]) -> Problem:
+    def weight_problem(self, blocks: Sequence[TermBlock]) -> LogisticProblem:
         """Return the problem of the weights of blocks, first those with one weight per term."""
         shared = [block.odds for block in blocks if block.odds is not None]
         none = np.empty((0, self.terms.data.cards[-1] - 1, len(self.rows)))
         small = sum(array.size for array in shared) <= _SMALL
         joined = [np.concatenate(shared or [none])] if small else shared
         columns = [block.columns for block in blocks if block.columns is not None]
-        side = _designs_beside(columns) if columns else None
-        return Problem(joined, self.classes, self.counts, side, self.offset)
+        side = _join_designs(columns) if columns else None
+        return LogisticProblem(joined, self.classes, self.counts, side, self.offset)
 
-    def of_prior(self, parents: int) -> LogLinear:
+    def model_of_class_alone(self, parents: int) -> LogLinear:
         """Return the model of the class alone, with tables with at most this number of parents."""
         stacked = self.terms.stacked
         nothing = (0.0,) * len(stacked.structure.features)
         base = replace_unchecked(stacked, powers=(*nothing, 1.0), most_parents=parents)
         if not self.terms.asked:
             return replace_unchecked(base, fading=self.fading)
-        return self.terms.assemble(base, {}, {}, self.fading)
+        return self.terms.assemble_model(base, {}, {}, self.fading)
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +253,7 @@ class Regression:
     """The ridge logistic regression of the class on columns, without tables."""
 
     held: HeldOutTerms
-    problem: Problem
+    problem: LogisticProblem
     precisions: Array
     weights: Array
 
@@ -253,22 +262,24 @@ class Regression:
         """Return the regression with the best weights."""
         blocks = held.regression_blocks()
         # 1e-4: precision of the intercept
-        problem, ridges = held.problem(blocks), {"gaps": ridge_of_gaps, "intercept": 1e-4}
-        sizes = [block.weights(problem.others) for block in blocks]
+        problem, ridges = held.weight_problem(blocks), {"gaps": ridge_of_gaps, "intercept": 1e-4}
+        sizes = [block.number_of_weights(problem.others) for block in blocks]
         precisions = np.repeat([ridges.get(block.name, RIDGE) for block in blocks], sizes)
         nothing = np.zeros(len(precisions))
-        return cls(held, problem, precisions, maximize(problem, nothing, precisions, nothing)[0])
+        return cls(
+            held, problem, precisions, best_weights(problem, nothing, precisions, nothing)[0]
+        )
 
     def odds_at(self, rows: HeldOutTerms) -> Array:
         """Return the odds of other rows."""
-        return rows.problem(rows.regression_blocks()).odds(self.weights)
+        return rows.weight_problem(rows.regression_blocks()).odds_at_weights(self.weights)
 
     def model(self, parents: int) -> LogLinear:
         """Return the model, whose tables, with powers of 0, have at most this number of parents."""
-        by_class = self.problem.by_class(self.weights)
+        by_class = self.problem.column_weights_by_class(self.weights)
         of_columns = _weights_by_block(by_class, self.held.regression_blocks())
-        stacked = replace_unchecked(self.held.terms.stacked.raised(0.0), most_parents=parents)
-        found = self.held.terms.assemble(stacked, {}, of_columns, self.held.fading)
+        stacked = replace_unchecked(self.held.terms.stacked.raised_to(0.0), most_parents=parents)
+        found = self.held.terms.assemble_model(stacked, {}, of_columns, self.held.fading)
         return replace_unchecked(found, intercept=of_columns["intercept"][0])
 
 
@@ -283,7 +294,7 @@ class WeightedFit:
     held: HeldOutTerms
     best: int
     powers: Powers
-    problem: Problem
+    problem: LogisticProblem
     mean: Array
     precisions: Array
     weights: Array
@@ -300,21 +311,23 @@ class WeightedFit:
         evidence.
         """
         blocks = held.model_blocks(best)
-        problem = held.problem(blocks)
+        problem = held.weight_problem(blocks)
         kinds = [name for name in _RIDGES if name in {block.name for block in blocks}]
-        sizes = [block.weights(problem.others) for block in blocks]
+        sizes = [block.number_of_weights(problem.others) for block in blocks]
         kind = np.repeat([kinds.index(block.name) for block in blocks], sizes)
         mean = np.concatenate([powers.single, np.zeros(problem.size - len(powers.single))])
         start = [ridges.get(name, _RIDGES[name]) for name in kinds]
-        weights, total, found = weigh_blocks(problem, mean, kind, start, search=not ridges)
+        weights, total, found = fit_weights_and_ridges(
+            problem, mean, kind, start, search=not ridges
+        )
         by_kind = dict(zip(kinds, found.tolist(), strict=True))
         return cls(held, best, powers, problem, mean, found[kind], weights, total, by_kind)
 
     def odds_at(self, rows: HeldOutTerms) -> Array:
         """Return the odds of other rows."""
-        same = rows.up_to(self.held.depths[-1])
-        same = same if self.held.has_class else same.given_class()
-        return same.problem(same.model_blocks(self.best)).odds(self.weights)
+        same = rows.limited_to_depth(self.held.depths[-1])
+        same = same if self.held.has_class else same.with_class_in_offset()
+        return same.weight_problem(same.model_blocks(self.best)).odds_at_weights(self.weights)
 
     @cached_property
     def penalty(self) -> float:
@@ -326,7 +339,7 @@ class WeightedFit:
         held, stacked = self.held, self.held.terms.stacked
         blocks, depth = held.model_blocks(self.best), held.depths[self.best]
         found: dict[str, list[Array]] = {name: [] for name in ("depths", "codings")}
-        ends = np.cumsum([block.weights(self.problem.others) for block in blocks])
+        ends = np.cumsum([block.number_of_weights(self.problem.others) for block in blocks])
         for block, part in zip(blocks, np.split(self.weights, ends[:-1]), strict=True):
             found.setdefault(block.name, []).append(part)
         [of_tables] = found["tables"]
@@ -336,15 +349,19 @@ class WeightedFit:
             by_number = dict(zip([self.best, *others], [of_tables, *found["depths"]], strict=True))
             powers[:-1] = self._powers_by_feature(by_number)
             depth = held.depths[-1]
-        further = tuple(map(self._powers_of_all_families, stacked.apart_families, found["codings"]))
+        further = tuple(
+            map(
+                self._powers_of_all_families, stacked.families_in_separate_codings, found["codings"]
+            )
+        )
         base = replace_unchecked(stacked, powers=tuple(powers), most_parents=depth, further=further)
         if not held.terms.asked:
             return replace_unchecked(base, fading=held.fading)
         of_scales = {
             terms.name: found[terms.name][0] for terms in held.terms.of_numbers if terms.gaussians
         }
-        by_class = _weights_by_block(self.problem.by_class(self.weights), blocks)
-        return held.terms.assemble(base, of_scales, by_class, held.fading)
+        by_class = _weights_by_block(self.problem.column_weights_by_class(self.weights), blocks)
+        return held.terms.assemble_model(base, of_scales, by_class, held.fading)
 
     def _powers_of_all_families(self, families: Positions, weights: Array) -> tuple[Power, ...]:
         """Return the powers of all families in a discretization in which some have a table."""
@@ -358,7 +375,7 @@ class WeightedFit:
         structure = self.held.terms.stacked.structure
         for f, scope in enumerate(structure.scopes[:-1]):
             powers = np.zeros(
-                min(len(without_class(scope, len(structure.features))), len(by_number))
+                min(len(scope_without_class(scope, len(structure.features))), len(by_number))
             )
             for number, weights in by_number.items():
                 powers[min(number, len(powers) - 1)] += weights[f]
@@ -366,13 +383,15 @@ class WeightedFit:
         return result
 
 
-def _designs_beside(columns: Sequence[Design]) -> Design:
+def _join_designs(columns: Sequence[DesignMatrix]) -> DesignMatrix:
     """Return columns side by side, in full if they are small."""
     small = sum(c.shape[0] * c.shape[1] for c in columns) <= _SMALL
-    return Design.beside([Design(c.full()) if small else c for c in columns])
+    return DesignMatrix.side_by_side(
+        [DesignMatrix(c.dense_array()) if small else c for c in columns]
+    )
 
 
-def _weights_by_block(by_class: Array, blocks: Sequence[Block]) -> dict[str, Array]:
+def _weights_by_block(by_class: Array, blocks: Sequence[TermBlock]) -> dict[str, Array]:
     """Return the weights of the columns of each block that has some, (columns, classes)."""
     found, start = {}, 0
     for name, _, columns in blocks:

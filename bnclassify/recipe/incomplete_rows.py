@@ -15,8 +15,8 @@ from ..network.families import Scope
 from ..scores.elimination import network_joint
 from ..scores.factors import Factor
 from ..scores.fading import Fading
-from .conditional_likelihood import common_power
-from .prefix_tables import LeftOut, PrefixTable
+from .conditional_likelihood import best_common_power
+from .prefix_tables import LeftOutRows, PrefixTable
 
 _MOST_CELLS = 2**20  # maximum number of cells of a table in a tree
 
@@ -36,14 +36,16 @@ def learn_fading(
     shares = known @ weights / max(weights.sum(), 1e-300)
     # 1 - 1e-9: largest share of rows in which a feature is known that some rows lack
     usual = np.where(known.all(axis=1), 1.0, np.minimum(shares, 1 - 1e-9))
-    power = common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0
+    power = best_common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0
     lacking: Positions = np.count_nonzero(~known, axis=0)
     # in the row of a mean missing value
     gaps = float(lacking**2 @ weights) / max(float(lacking @ weights), 1e-300)
     return Fading(usual, power, gaps=max(1.0, gaps))
 
 
-def first_parents(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[BNC, list[PrefixTable]]:
+def keep_first_parents(
+    structure: BNC, tables: Sequence[PrefixTable]
+) -> tuple[BNC, list[PrefixTable]]:
     """Return the network of the first parents, without parents that would make tables large."""
     families, short = [], []
     for (variable, *parents), table in zip(structure.families, tables, strict=True):
@@ -60,33 +62,33 @@ def first_parents(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[BNC, l
     return replace(structure, families=tuple(families), cpts=None, learned={}), short
 
 
-def make_tree(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[Factor, ...]:
+def tree_factors(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[Factor, ...]:
     """Return the terms of the network of the first parents."""
-    tree, short = first_parents(structure, tables)
+    tree, short = keep_first_parents(structure, tables)
     pairs = zip(short, tree.families, strict=True)
-    cpts = [table.conditional(family) for table, family in pairs]
+    cpts = [table.cpt_of_family(family) for table, family in pairs]
     return replace(tree, cpts=tuple(cpts)).score.factors
 
 
-def some_positions(codings: Sequence[object]) -> list[int]:
+def evenly_spread_positions(codings: Sequence[object]) -> list[int]:
     """Return an evenly spread selection of the positions of codings, whose trees are averaged."""
     n = len(codings)
     positions: list[int] = np.unique(np.linspace(0, n - 1, min(n, 3)).astype(int)).tolist()
     return positions
 
 
-def marginalize(
+def log_joint_of_incomplete_rows(
     scopes: Sequence[Scope],
     tables: Sequence[PrefixTable],
     codes: Codes,
-    left_out: LeftOut,
+    left_out: LeftOutRows,
 ) -> Array:
     """Return the log joint of rows under the network without each row, (rows, classes)."""
     class_number = len(scopes) - 1
     factors = []
     for scope, table in zip(scopes, tables, strict=True):
         members = [v for v in scope if v != class_number or v == scope[0]]
-        logs = log(_tables_without(table, [codes[v] for v in members], left_out))
+        logs = log(_tables_without_own_row(table, [codes[v] for v in members], left_out))
         if scope[0] == class_number:  # (parents…, classes, rows, 1)
             factors.append(Factor(scope[1:], np.moveaxis(logs[..., 0], -2, -1)))
         else:  # (parents…, levels, rows, classes)
@@ -94,7 +96,9 @@ def marginalize(
     return network_joint(factors, codes[:-1], np.arange(codes.shape[1]))
 
 
-def _tables_without(table: PrefixTable, codes: Sequence[Codes], left_out: LeftOut) -> Array:
+def _tables_without_own_row(
+    table: PrefixTable, codes: Sequence[Codes], left_out: LeftOutRows
+) -> Array:
     """Return each row's table from all others, (parents' levels…, levels, rows, classes or 1)."""
     rows = len(left_out.classes)
     levels, *parent_cards = table.cards

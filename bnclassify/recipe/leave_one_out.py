@@ -23,14 +23,14 @@ from ..network.methods import Method
 from ..network.priors import Prior, check_positive
 from ..scores.fading import MOST_EXPONENT, Fading
 from ..scores.rows import Rows
-from .additional_terms import Refinement
+from .additional_terms import AdditionalTerms
 from .backoff_prior import check_prefix_prior
-from .conditional_likelihood import Powers, best_powers, log_likelihood, odds
-from .content_order import column_order, in_order, row_keys
+from .conditional_likelihood import Powers, best_powers, log_likelihood, odds_of_scores
+from .content_order import column_order, hash_rows, in_content_order
 from .held_out_terms import HeldOutOdds, HeldOutTerms, WeightedFit
-from .incomplete_rows import marginalize
+from .incomplete_rows import log_joint_of_incomplete_rows
 from .log_linear import LogLinear
-from .prefix_tables import LeftOut
+from .prefix_tables import LeftOutRows
 from .refined import KNOWN_TERMS
 from .weighted import Weighted
 
@@ -105,23 +105,23 @@ class LeaveOneOut(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the model with the chosen weights and feature parents."""
-        data = in_order(data)
+        data = in_content_order(data)
         with one_thread:
             fit = self.fit(self.hold_out(x, data, prior))
-            return self.finish(fit.model(), summary_of(fit), data)
+            return self.with_summary(fit.model(), summarize_fit(fit), data)
 
-    def finish(self, x: LogLinear, summary: LeaveOneOutSummary, data: Dataset) -> Model:
+    def with_summary(self, x: LogLinear, summary: LeaveOneOutSummary, data: Dataset) -> Model:
         """Return a model for long use, with a suitable rule for incomplete rows, and a summary."""
         if self.weights:
             assert x.fading is not None
-            x = replace_unchecked(x, fading=with_exponent(x.fading, x, data))
+            x = replace_unchecked(x, fading=fading_with_best_exponent(x.fading, x, data))
         x = x.split()
         if self.weights:
             return replace_unchecked(x, learned={**x.learned, "leave_one_out": summary})
-        return replace_unchecked(x.unweighted(), learned={"leave_one_out": summary})
+        return replace_unchecked(x.network_without_powers(), learned={"leave_one_out": summary})
 
     @property
-    def regresses(self) -> bool:
+    def allows_regression(self) -> bool:
         """Whether logistic regression can be a member, which has the same terms."""
         return {"slopes", "shifts"} <= {*self.terms}
 
@@ -134,20 +134,20 @@ class LeaveOneOut(Method):
         asked, depth = self.terms if data.cards[-1] > 1 else (), stacked.most_parents
         all_depths |= self.parents or bool({"depths", "gaps"} & {*asked})
         depths = range(0 if all_depths else depth, depth + 1)
-        terms = Refinement.learn(stacked, data, asked)
+        terms = AdditionalTerms.learn(stacked, data, asked)
         if data.cases is not None and len(np.unique(data.cases)) < len(data):
             weights = data.row_weights
-            by_folds = _odds_by_folds(model, terms, depths, prior)
-            return HeldOutTerms.of_incomplete_rows(
+            by_folds = _odds_by_folds_of_cases(model, terms, depths, prior)
+            return HeldOutTerms.with_learned_fading(
                 terms, depths, np.arange(len(data)), weights, len(data), by_folds
             )
         cells = len(depths) * len(stacked.powers) * (1 + stacked.apart)
         cells += len(terms.numbers) * len(terms.of_numbers)
         rows, counts, left_out, n = rows_to_hold_out(data, cells, distinct=not terms.numbers)
-        odds = HeldOutOdds.without(terms, rows, left_out, depths)
-        return HeldOutTerms.of_incomplete_rows(terms, depths, rows, counts, n, odds)
+        odds = HeldOutOdds.at_rows(terms, rows, left_out, depths)
+        return HeldOutTerms.with_learned_fading(terms, depths, rows, counts, n, odds)
 
-    def _weigh(self, held: HeldOutTerms) -> dict[int, Powers]:
+    def _powers_by_depth(self, held: HeldOutTerms) -> dict[int, Powers]:
         """Return the best powers of the tables with each number of parents that can be chosen."""
         found: dict[int, Powers] = {}
         n = len(held.depths)
@@ -164,15 +164,15 @@ class LeaveOneOut(Method):
 
     def fit(self, held: HeldOutTerms, ridges: Mapping[str, float] = EMPTY) -> WeightedFit:
         """Return the best weights and number of parents."""
-        found, asked = self._weigh(held), held.terms.asked
+        found, asked = self._powers_by_depth(held), held.terms.asked
         fits = {i: each.log_likelihood if asked else each.objective for i, each in found.items()}
         best = min(i for i, fit in fits.items() if fit >= max(fits.values()) - TOLERANCE)
         return WeightedFit.fit(
-            held if asked else held.up_to(held.depths[best]), best, found[best], ridges
+            held if asked else held.limited_to_depth(held.depths[best]), best, found[best], ridges
         )
 
 
-def summary_of(fit: WeightedFit) -> LeaveOneOutSummary:
+def summarize_fit(fit: WeightedFit) -> LeaveOneOutSummary:
     """Return the results of the weights."""
     held, powers = fit.held, fit.powers
     objective, likelihood = powers.objective, powers.log_likelihood
@@ -183,7 +183,7 @@ def summary_of(fit: WeightedFit) -> LeaveOneOutSummary:
     return LeaveOneOutSummary(powers.common, objective, likelihood, depth, n, fit.ridges)
 
 
-def with_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fading:
+def fading_with_best_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fading:
     """Return a model's rule with the exponent that is best for training rows with hidden features.
 
     Of each row, a random share of the features that no training row lacks is hidden.
@@ -203,20 +203,29 @@ def with_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fading:
     places = data.positions
     known = {name: v[copies] for name, v in data.numbers.items() if name in x.features}
     numbers = {name: np.where(hidden[places[name]], np.nan, v) for name, v in known.items()}
-    rest = log(x.class_prior()), x.alone_tables.unadjusted(Rows(codes))
-    terms, gaps = x.unadjusted(x.rows_of_codes(codes, numbers)), x.shifts_of_gaps(codes)
+    rest = log(x.class_prior()), x.model_without_parents.scores_of_complete_rows(Rows(codes))
+    terms, gaps = (
+        x.scores_of_complete_rows(x.rows_of_codes(codes, numbers)),
+        x.shifts_of_missing_values(codes),
+    )
     weights = data.row_weights
     classes, counts = data.codes[-1, copies], weights[copies]
 
     def loss(exponent: float) -> float:
-        kept, added = replace(fading, exponent=float(exponent)).at(codes, *rest)
-        return -log_likelihood(odds(kept[:, None] * terms + added + gaps), classes, counts)
+        kept, added = replace(fading, exponent=float(exponent)).kept_share_and_added_scores(
+            codes, *rest
+        )
+        return -log_likelihood(
+            odds_of_scores(kept[:, None] * terms + added + gaps), classes, counts
+        )
 
     best = minimize_scalar(loss, bounds=(1.0, MOST_EXPONENT), method="bounded").x
     return replace(fading, exponent=float(best))
 
 
-def _odds_by_folds(x: LogLinear, terms: Refinement, depths: range, prior: Prior) -> HeldOutOdds:
+def _odds_by_folds_of_cases(
+    x: LogLinear, terms: AdditionalTerms, depths: range, prior: Prior
+) -> HeldOutOdds:
     """Return odds at all rows by tables and terms of other cases, in ten folds of cases."""
     data = terms.data
     assert data.cases is not None
@@ -227,20 +236,20 @@ def _odds_by_folds(x: LogLinear, terms: Refinement, depths: range, prior: Prior)
             f"groups must contain at least {_LEAST_CASES} groups of rows with a class; got "
             f"{len(cases)}. Rows of a group are held out together."
         )
-    nothing = LeftOut(data.codes[-1], np.zeros(len(data)))
+    nothing = LeftOutRows(data.codes[-1], np.zeros(len(data)))
     found, rows = [], []
     for fold in range(min(_FOLDS, len(cases))):
         own = np.flatnonzero(case % _FOLDS == fold)
         train = replace(data, weights=np.where(case % _FOLDS == fold, 0.0, weights))
-        learned = Refinement.learn(x.learn_tables(train, prior), train, terms.asked)
-        odds = HeldOutOdds.without(learned, own, nothing.take(own), depths)
+        learned = AdditionalTerms.learn(x.learn_tables(train, prior), train, terms.asked)
+        odds = HeldOutOdds.at_rows(learned, own, nothing.take(own), depths)
         same = [learned.numbers.index(number) for number in terms.numbers]
         found.append(odds._replace(of_numbers=[of_scale[same] for of_scale in odds.of_numbers]))
         rows.append(own)
-    return HeldOutOdds.of_folds(found, rows)
+    return HeldOutOdds.from_folds(found, rows)
 
 
-class HeldOutRows(LeftOut):
+class HeldOutRows(LeftOutRows):
     """Rows that are held out in turn."""
 
     def log_joint(self, x: BNC, data: Dataset, prior: Prior, rows: Positions) -> Array:
@@ -251,13 +260,15 @@ class HeldOutRows(LeftOut):
         complete: Mask = codes.min(axis=0) >= 0
         result = np.empty((len(rows), data.cards[-1]))
         known = self.take(complete)
-        result[complete] = stacked.left_out(codes[:-1, complete], known)
+        result[complete] = stacked.scores_left_out(codes[:-1, complete], known)
         incomplete = np.nonzero(~complete)[0]
         # 2**20: maximum number of cells of the tables of a family, one per incomplete row
         rows_per_block = max(1, 2**20 // max(table.cells for table in tables))
         for start in range(0, len(incomplete), rows_per_block):
             block = incomplete[start : start + rows_per_block]
-            result[block] = marginalize(x.scopes, tables, codes[:, block], self.take(block))
+            result[block] = log_joint_of_incomplete_rows(
+                x.scopes, tables, codes[:, block], self.take(block)
+            )
         return result
 
 
@@ -292,7 +303,7 @@ def _distinct_rows(data: Dataset, weights: Array) -> tuple[Positions, Array]:
     every = np.arange(len(data))
     if weights.min(initial=1.0) < 1:
         return every, weights
-    _, first, group = np.unique(row_keys(data), return_index=True, return_inverse=True)
+    _, first, group = np.unique(hash_rows(data), return_index=True, return_inverse=True)
     if len(first) == len(data) or any((codes[first][group] != codes).any() for codes in data.codes):
         return every, weights
     in_turn = np.argsort(first)

@@ -21,13 +21,13 @@ from ..model.model import MISSING_RULE, Model, replace_unchecked
 from ..model.recipes import NO_JOINT
 from ..network.classifiers import BNC
 from ..scores.elimination import network_joint
-from ..scores.evaluate import scopes_in, values_at
+from ..scores.evaluate import term_values_at
 from ..scores.fading import Fading
-from ..scores.formulas import Blend, Formula, Sum, Table
+from ..scores.formulas import Blend, Formula, Sum, Table, scopes_of_terms
 from ..scores.rows import Rows
 from .codings import Coarsening
 from .family_terms import FamilyTerm, Power, family_terms
-from .incomplete_rows import make_tree, some_positions
+from .incomplete_rows import evenly_spread_positions, tree_factors
 from .prefix_tables import PrefixTable, class_shares
 
 
@@ -74,17 +74,17 @@ class LogLinear(BuiltOn):
         def learn_tables(self, data: Dataset, prior: Any) -> Any:
             """Return the structure with tables of all prefixes of families, with all powers 1."""
 
-        def plus(self, other: Any) -> Any:
+        def sum_with(self, other: Any) -> Any:
             """Return the sum of this model and one with the same terms and at least its parents."""
 
         def split(self) -> LogLinear:
             """Return the same model for long use, with the tables of each coding apart."""
 
-        def unweighted(self) -> Model:
+        def network_without_powers(self) -> Model:
             """Return the network without powers, or the model if it averages discretizations."""
 
     @property
-    def of_tables(self) -> LogLinear:
+    def model_of_tables(self) -> LogLinear:
         """The model of the tables alone."""
         return self
 
@@ -93,7 +93,7 @@ class LogLinear(BuiltOn):
         is_sum = (
             self.fitted
             and not self.depth
-            and all(len(scope) < 2 for scope in scopes_in(self.score) or ())
+            and all(len(scope) < 2 for scope in scopes_of_terms(self.score) or ())
         )
         form = {"form": "sum of one effect per feature"} if is_sum else {}
         return super().facts() | form | {MISSING_RULE: self._missing_rule}
@@ -123,7 +123,7 @@ class LogLinear(BuiltOn):
         return self.structure.depth
 
     @cached_property
-    def total(self) -> Sum:
+    def sum_of_terms(self) -> Sum:
         """The terms of complete rows: one per family, and others."""
         cards = [len(labels) for labels in self.known_levels]
         powers = (self.powers, *self.further)
@@ -138,7 +138,7 @@ class LogLinear(BuiltOn):
     @cached_property
     def score(self) -> Formula:
         """The terms and, in incomplete rows, the rule that blends them with trees."""
-        total, fading = self.total, self.fading
+        total, fading = self.sum_of_terms, self.fading
         if fading is None:
             return total
         gaps = [
@@ -148,35 +148,35 @@ class LogLinear(BuiltOn):
         ]
         if not fading.usual.any():  # a sum, also of incomplete rows
             return replace(total, terms=(*total.terms, *gaps))
-        trees = self.value_formulas if self.depth else (self.alone_tables.total,)
+        trees = self.value_formulas if self.depth else (self.model_without_parents.sum_of_terms,)
         return Blend(total, log(self.class_prior()), trees, tuple(gaps), fading)
 
     def values_at(self, rows: Rows) -> Iterator[tuple[int, Array]]:
         """Yield the owner and values of each term of complete rows, (rows or 1, classes or 1)."""
-        return values_at(self.total, rows)
+        return term_values_at(self.sum_of_terms, rows)
 
-    def unadjusted(self, rows: Rows) -> Array:
+    def scores_of_complete_rows(self, rows: Rows) -> Array:
         """Return the sums of the terms of complete rows, (rows, classes)."""
         total = np.zeros((len(rows), len(self.known_levels[-1])))
         for block in blocks(len(rows), most=BLOCK_ROWS):
-            for _, logs in self.values_at(rows.take(block)):
+            for _, logs in self.values_at(rows.subset(block)):
                 total[block] += logs
         return total
 
     @cached_property
-    def alone_tables(self) -> LogLinear:
+    def model_without_parents(self) -> LogLinear:
         """The tables of the features without feature parents, averaged, with powers of 1."""
         return replace_unchecked(
-            self.of_tables, powers=((1.0,),) * len(self.features) + ((0.0,),), further=()
+            self.model_of_tables, powers=((1.0,),) * len(self.features) + ((0.0,),), further=()
         )
 
-    def shifts_of_gaps(self, codes: Codes) -> Array:
+    def shifts_of_missing_values(self, codes: Codes) -> Array:
         """Return the sums of the shifts of missing values, (rows, classes)."""
         total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
         for i, shift in enumerate(self.gaps):
             if shift is not None:
                 total[codes[i] < 0] += shift
-        return total if self.fading is None else total * self.fading.of_shifts(codes)
+        return total if self.fading is None else total * self.fading.weight_of_shifts(codes)
 
     @property
     def gaps(self) -> tuple[Array | None, ...]:
@@ -188,8 +188,8 @@ class LogLinear(BuiltOn):
         """The trees of some of the networks as sums of tables."""
         trees, nothing = [], np.full((len(self.features), 1), -1)
         averaged = self.tables[: len(self.tables) - self.apart]
-        for number in some_positions(averaged):
-            factors = make_tree(self.in_coding(number), averaged[number])
+        for number in evenly_spread_positions(averaged):
+            factors = tree_factors(self.structure_in_coding(number), averaged[number])
             maps = self.coarsenings[number].maps if self.coarsenings else ()
             *tables, of_class = [
                 Table(i, f.scope, f.table[..., 0, :], tuple([maps[v] for v in f.scope if maps]))
@@ -202,7 +202,7 @@ class LogLinear(BuiltOn):
             trees.append(Sum((*tables, of_class), marginalizes=True))
         return tuple(trees)
 
-    def in_coding(self, number: int) -> BNC:
+    def structure_in_coding(self, number: int) -> BNC:
         """Return the structure with the levels of a discretization."""
         if not self.coarsenings:
             return self.structure
@@ -212,7 +212,7 @@ class LogLinear(BuiltOn):
 
     def _check_size(self) -> None:
         """Raise a ValueError if the terms of families have too many cells to be written."""
-        terms = [term for term in self.total.terms if isinstance(term, FamilyTerm)]
+        terms = [term for term in self.sum_of_terms.terms if isinstance(term, FamilyTerm)]
         sizes = [len(self.known_levels[-1]) * term.written_cells for term in terms]
         if sum(sizes) > MAX_CELLS // 2**5:
             largest = terms[int(np.argmax(sizes))]
@@ -224,10 +224,10 @@ class LogLinear(BuiltOn):
                 "additive=True, or fewer parents."
             )
 
-    def raised(self, power: float) -> Self:
+    def raised_to(self, power: float) -> Self:
         """Return the model with the power multiplied into its weights."""
-        further = tuple([raised(powers, power) for powers in self.further])
-        return replace_unchecked(self, powers=raised(self.powers, power), further=further)
+        further = tuple([multiply_powers(powers, power) for powers in self.further])
+        return replace_unchecked(self, powers=multiply_powers(self.powers, power), further=further)
 
     def feature_weights(self) -> Any:
         *of_features, of_class = map(np.sum, self.powers)
@@ -238,12 +238,12 @@ class LogLinear(BuiltOn):
         return class_shares(self.tables[0][-1])
 
 
-def raised(powers: Sequence[Power], by: float) -> tuple[Power, ...]:
+def multiply_powers(powers: Sequence[Power], by: float) -> tuple[Power, ...]:
     """Return powers times a number."""
     return tuple([tuple([by * w for w in p]) if isinstance(p, tuple) else by * p for p in powers])
 
 
-def shortened(x: BNC, parents: int) -> BNC:
+def limit_parents(x: BNC, parents: int) -> BNC:
     """Return a structure with the first feature parents of each family, at most ``parents``."""
     families = []
     for variable, *ps in x.families:

@@ -22,7 +22,7 @@ from ..base.immutable import (
 )
 from ..scores.formulas import Slope, Student
 from ..scores.students import residual_and_leverage
-from .prefix_tables import LeftOut
+from .prefix_tables import LeftOutRows
 
 SHAPE, RATE = 2.0, 0.5
 """Parameters of the inverse gamma prior of a variance."""
@@ -125,15 +125,15 @@ class GaussianTerm(Immutable):
                 "means and roots must have one array per class, of the size of parents."
             )
 
-    def log_density(self, scores: Array, number: int, left_out: LeftOut | None = None) -> Array:
+    def log_density(self, scores: Array, number: int, left_out: LeftOutRows | None = None) -> Array:
         """Return ln of predictive densities, (rows, classes), without the ``left_out`` rows."""
-        (logs,) = _AlikeTerms.stack([number], [self]).log_densities(
+        (logs,) = _StackedGaussians.from_terms([number], [self]).log_densities(
             scores, np.isnan(scores).T, left_out
         )
         return np.asarray(logs)
 
-    def described(self, owner: int, first: int, number: int, power: float) -> Student:
-        """Return the term as a part of a formula; see `NumberTerms.described`."""
+    def as_formula_term(self, owner: int, first: int, number: int, power: float) -> Student:
+        """Return the term as a part of a formula; see `NumberTerms.as_formula_terms`."""
         constants = (
             special.gammaln(self.shapes + 0.5)
             - special.gammaln(self.shapes)
@@ -150,8 +150,12 @@ def positions_by_number_of_parents(parents: Sequence[Sequence[int]]) -> list[lis
     return [[i for i, size in enumerate(sizes) if size == each] for each in sorted(set(sizes))]
 
 
-def fit_terms(
-    scores: Array, missing: Mask, parents: Sequence[Sequence[int]], rows: LeftOut, n_classes: int
+def fit_gaussian_terms(
+    scores: Array,
+    missing: Mask,
+    parents: Sequence[Sequence[int]],
+    rows: LeftOutRows,
+    n_classes: int,
 ) -> list[GaussianTerm]:
     """Learn the terms of numbers from scores, (rows, numbers), which are missing, and all rows."""
     found: dict[int, GaussianTerm] = {}
@@ -193,7 +197,7 @@ def _design_of_parents(rows: Array, parents: Positions, at: Any = slice(None)) -
     return np.concatenate([np.ones((*scores.shape[:2], 1)), scores], axis=2)
 
 
-class _AlikeTerms(NamedTuple):
+class _StackedGaussians(NamedTuple):
     """Gaussian terms of equally many parents: numbers, parents and learned values, stacked."""
 
     numbers: Positions
@@ -204,7 +208,7 @@ class _AlikeTerms(NamedTuple):
     rates: Array
 
     @classmethod
-    def stack(cls, numbers: Sequence[int], terms: Sequence[GaussianTerm]) -> _AlikeTerms:
+    def from_terms(cls, numbers: Sequence[int], terms: Sequence[GaussianTerm]) -> _StackedGaussians:
         """Stack terms of these numbers."""
         parents = np.array([term.parents for term in terms], dtype=np.intp)
         learned = [
@@ -212,7 +216,7 @@ class _AlikeTerms(NamedTuple):
         ]
         return cls(np.array(numbers, dtype=np.intp), parents, *map(np.array, learned))
 
-    def log_densities(self, scores: Array, missing: Mask, left_out: LeftOut | None) -> Array:
+    def log_densities(self, scores: Array, missing: Mask, left_out: LeftOutRows | None) -> Array:
         """Return log densities, (terms, rows, classes), of scores (rows, numbers), or 0."""
         result = np.empty((len(self.numbers), len(scores), self.shapes.shape[1]))
         for block in blocks(len(scores), self.roots[..., 0].size):
@@ -220,30 +224,30 @@ class _AlikeTerms(NamedTuple):
             residual, leverage = residual_and_leverage(
                 rows[self.numbers], rows[self.parents], self.means, self.roots
             )
-            result[:, block] = _log_student(
+            result[:, block] = _log_student_density(
                 self.shapes[:, None], self.rates[:, None], residual, leverage
             )
             if left_out is not None:
                 taken = left_out.take(block)
                 shares = np.where(missing[self.numbers, block], 0.0, taken.shares)
                 own = np.arange(len(self.numbers))[:, None], np.arange(rows.shape[1]), taken.classes
-                result[:, block][own] = self._without_own(
+                result[:, block][own] = self._log_densities_without_own_row(
                     residual[own], leverage[own], taken.classes, shares
                 )
         result[missing[self.numbers]] = 0.0
         return result
 
-    def _without_own(
+    def _log_densities_without_own_row(
         self, residual: Array, leverage: Array, classes: ArrayOf[Any], share: Array
     ) -> Array:
         """Return the log densities of held-out rows given their own classes, (terms, rows)."""
         kept = 1 - share * leverage
         shape = self.shapes[:, classes] - share / 2
         rate = self.rates[:, classes] - 0.5 * share * residual**2 / kept
-        return _log_student(shape, rate, residual / kept, leverage / kept)
+        return _log_student_density(shape, rate, residual / kept, leverage / kept)
 
 
-def _log_student(shapes: Array, rates: Array, residual: Array, leverage: Array) -> Array:
+def _log_student_density(shapes: Array, rates: Array, residual: Array, leverage: Array) -> Array:
     values, place = np.unique(shapes, return_inverse=True)  # few if rows have no weights
     constant = (special.gammaln(values + 0.5) - special.gammaln(values))[place].reshape(
         shapes.shape
@@ -285,13 +289,16 @@ class NumberTerms(Immutable):
         return np.where(np.isnan(numbers), 0.0, columns).T.copy()
 
     @cached_property
-    def _gaussians_by_parents(self) -> list[_AlikeTerms]:
+    def _gaussians_by_parents(self) -> list[_StackedGaussians]:
         """The Gaussian terms with equally many parents."""
         groups = positions_by_number_of_parents([term.parents for term in self.gaussians])
-        return [_AlikeTerms.stack(group, [self.gaussians[i] for i in group]) for group in groups]
+        return [
+            _StackedGaussians.from_terms(group, [self.gaussians[i] for i in group])
+            for group in groups
+        ]
 
     def log_densities(
-        self, numbers: Array, scores: Array, left_out: LeftOut | None = None
+        self, numbers: Array, scores: Array, left_out: LeftOutRows | None = None
     ) -> Array:
         """Return the log densities of all numbers, (numbers, rows, classes), 0 if missing."""
         result = np.empty(
@@ -302,17 +309,20 @@ class NumberTerms(Immutable):
             result[terms.numbers] = terms.log_densities(scores, missing, left_out)
         return result
 
-    def plus(self, other: NumberTerms) -> NumberTerms:
+    def sum_with(self, other: NumberTerms) -> NumberTerms:
         """Return the same terms with the sums of the powers and slopes."""
         both = [x.slopes for x in (self, other) if len(x.slopes)]
         slopes = np.sum(both, axis=0) if both else self.slopes
         return replace(self, powers=self.powers + other.powers, slopes=slopes)
 
-    def described(self, numbers: Sequence[int], first: int) -> tuple[Student | Slope, ...]:
+    def as_formula_terms(self, numbers: Sequence[int], first: int) -> tuple[Student | Slope, ...]:
         """Return the terms as parts of a formula, in which their scales begin at ``first``."""
         gaussians = enumerate(zip(self.gaussians, self.powers, strict=True))
         slopes = enumerate(self.slopes)
         return (
-            *[term.described(numbers[i], first, i, float(power)) for i, (term, power) in gaussians],
+            *[
+                term.as_formula_term(numbers[i], first, i, float(power))
+                for i, (term, power) in gaussians
+            ],
             *[Slope(numbers[i], first + i, of_classes) for i, of_classes in slopes],
         )

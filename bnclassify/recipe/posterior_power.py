@@ -18,7 +18,12 @@ from ..network.methods import Method
 from ..network.priors import Prior, check_positive
 from ..scores.formulas import Formula, Raised
 from .backoff_prior import check_prefix_prior
-from .conditional_likelihood import COMMON_PRECISION, common_power, log_likelihood, odds
+from .conditional_likelihood import (
+    COMMON_PRECISION,
+    best_common_power,
+    log_likelihood,
+    odds_of_scores,
+)
 from .leave_one_out import LeaveOneOutSummary, rows_to_hold_out
 
 
@@ -80,8 +85,8 @@ class LeaveOneOutPower(Method):
             )
         rows, weights, left_out, n = rows_to_hold_out(data, 1)
         logs = fitted.log_joint_left_out(data, prior, rows, left_out)
-        total = odds(logs)
-        power = common_power(total, left_out.classes, weights)
+        total = odds_of_scores(logs)
+        power = best_common_power(total, left_out.classes, weights)
         value = log_likelihood(power * total, left_out.classes, weights)
         objective = value - COMMON_PRECISION / 2 * (power - 1) ** 2
         depth = max(0 if member.graph is None else member.graph.depth for member in fitted.members)

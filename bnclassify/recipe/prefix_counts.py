@@ -39,7 +39,7 @@ class Numbering(Immutable):
     def __len__(self) -> int:
         return len(self.keys)
 
-    def find(self, numbers: Places) -> Places:
+    def positions_of(self, numbers: Places) -> Places:
         """Return the positions of numbers, -1 for -1 and numbers that do not occur."""
         if self.size == len(self.keys):
             return numbers
@@ -101,12 +101,12 @@ class PrefixCounts(Immutable):
             totals[configurations[starts]] = np.add.reduceat(self.counts, starts, axis=0)
         return totals
 
-    def cells_before(self, shorter: PrefixCounts) -> Places:
+    def cells_of_shorter_prefix(self, shorter: PrefixCounts) -> Places:
         """Return the cell of the previous prefix that contains each cell."""
         parents, levels = np.divmod(self.cells.keys, self.levels)
         # Number of levels of the last parent.
         card = self.parents.size // max(1, len(shorter.parents))
-        return shorter.cells.find(self.parents.keys[parents] // card * self.levels + levels)
+        return shorter.cells.positions_of(self.parents.keys[parents] // card * self.levels + levels)
 
 
 def count_prefixes(
@@ -141,11 +141,11 @@ def count_prefixes(
     result, found = [], []
     for i, (code, card) in enumerate(zip(codes, cards, strict=True)):
         if i > 0:
-            parents, places = _numbered_observed(
-                _joined_codes(places, code, card), len(parents) * card
+            parents, places = _number_observed(
+                _number_pairs(places, code, card), len(parents) * card
             )
-        cells, index = _numbered_observed(
-            _joined_codes(places, codes[0], cards[0]), len(parents) * cards[0]
+        cells, index = _number_observed(
+            _number_pairs(places, codes[0], cards[0]), len(parents) * cards[0]
         )
         for given in [classes] if i > 0 or classes is None else [None, classes]:
             counts = _sums_by_cell(index, len(cells), given, n_classes, weights)
@@ -160,7 +160,7 @@ def _sums_by_cell(
     """Return the number or weight of the rows in each cell and class, (cells, classes)."""
     n_classes = 1 if classes is None else n_classes
     if classes is not None:
-        index = _joined_codes(index, classes, n_classes)
+        index = _number_pairs(index, classes, n_classes)
     if index.min(initial=0) < 0:
         seen = index >= 0
         index, weights = index[seen], weights_at(weights, seen)
@@ -176,31 +176,33 @@ class NestedCounts(Immutable):
     prefixes: tuple[PrefixCounts, ...]
 
     def __add__(self, other: NestedCounts) -> NestedCounts:
-        parts = zip(self._as_rows(), other._as_rows(), strict=True)
+        parts = zip(self._weighted_rows(), other._weighted_rows(), strict=True)
         codes, classes, weights = [np.concatenate(pair, axis=-1) for pair in parts]
-        return self._of_rows(codes, classes, weights, self.cards, self.prefixes[-1].counts.shape[1])
+        return self._count_rows(
+            codes, classes, weights, self.cards, self.prefixes[-1].counts.shape[1]
+        )
 
     def recoded(self, recodings: Sequence[Recoding]) -> NestedCounts:
         """Return the counts for other levels of the variable, its feature parents and the class."""
-        codes, classes, weights = self._as_rows()
+        codes, classes, weights = self._weighted_rows()
         members = recodings[: len(self.cards)]
         codes = np.stack(
             [np.append(new, -1)[code] for (new, _), code in zip(members, codes, strict=True)]
         )
         cards = tuple([card for _, card in members])
         if len(recodings) == len(members):
-            return self._of_rows(codes, classes, weights, cards, 1)
+            return self._count_rows(codes, classes, weights, cards, 1)
         new, n_classes = recodings[-1]
-        return self._of_rows(codes, new[classes], weights, cards, n_classes)
+        return self._count_rows(codes, new[classes], weights, cards, n_classes)
 
-    def _of_rows(
+    def _count_rows(
         self, codes: Any, classes: Any, weights: Any, cards: tuple[int, ...], n_classes: int
     ) -> NestedCounts:
         """Return the counts of rows, in which the class is a parent if it is one here."""
         given = classes if len(self.prefixes) > len(self.cards) else None
         return NestedCounts(cards, count_prefixes(list(codes), cards, given, n_classes, weights)[0])
 
-    def _as_rows(self) -> tuple[Positions, Positions, Array]:
+    def _weighted_rows(self) -> tuple[Positions, Positions, Array]:
         """Return rows with these counts: codes, (variables, rows), classes and weights."""
         root, parts = len(self.prefixes) - len(self.cards), []
         # The codes of the feature parents in each configuration.
@@ -211,7 +213,7 @@ class NestedCounts(Immutable):
                 known = np.vstack([known[:, before], last])
             rest = prefix.counts.copy()
             for longer in self.prefixes[root + i + 1 : root + i + 2]:
-                np.subtract.at(rest, longer.cells_before(prefix), longer.counts)
+                np.subtract.at(rest, longer.cells_of_shorter_prefix(prefix), longer.counts)
             cells, classes = rest.nonzero()
             places, level = np.divmod(prefix.cells.keys[cells], prefix.levels)
             missing = np.full((len(self.cards) - 1 - i, len(cells)), -1)
@@ -222,10 +224,12 @@ class NestedCounts(Immutable):
         return np.concatenate(codes, axis=1), np.concatenate(classes), np.concatenate(weights)
 
 
-def count_nested(data: Countable, scopes: Sequence[Sequence[int]]) -> Iterator[NestedCounts]:
+def count_prefixes_of_families(
+    data: Countable, scopes: Sequence[Sequence[int]]
+) -> Iterator[NestedCounts]:
     """Count all prefixes of families: variable and parents by number, the class last if there."""
     for scope, (codes, weights) in zip(scopes, data.cells_of_families(scopes), strict=True):
-        members = without_class(scope, len(data.columns) - 1)
+        members = scope_without_class(scope, len(data.columns) - 1)
         cards = tuple([data.cards[column] for column in members])
         classes = codes[-1] if len(members) < len(scope) else None
         prefixes, _ = count_prefixes(
@@ -234,12 +238,12 @@ def count_nested(data: Countable, scopes: Sequence[Sequence[int]]) -> Iterator[N
         yield NestedCounts(cards, prefixes)
 
 
-def without_class(scope: Sequence[int], class_number: int) -> Sequence[int]:
+def scope_without_class(scope: Sequence[int], class_number: int) -> Sequence[int]:
     """Return the variable of a family and its feature parents."""
     return scope[:-1] if len(scope) > 1 and scope[-1] == class_number else scope
 
 
-def owners(prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Places]:
+def codings_of_configurations(prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Places]:
     """Return each configuration's coding, of each prefix, ascending, and cards per coding."""
     root = len(prefixes) - cards.shape[1]
     result: list[Places] = []
@@ -249,14 +253,18 @@ def owners(prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Places]:
     return result
 
 
-def split_codings(prefixes: Sequence[PrefixCounts], cards: Positions) -> list[list[PrefixCounts]]:
+def split_counts_by_coding(
+    prefixes: Sequence[PrefixCounts], cards: Positions
+) -> list[list[PrefixCounts]]:
     """Return the counts of each coding, with its numbers of levels."""
     n, root = len(cards), len(prefixes) - cards.shape[1]
     if n == 1:
         return [list(prefixes)]
     result: list[list[PrefixCounts]] = [[] for _ in range(n)]
     starts = np.arange(n + 1)
-    for i, (prefix, owner) in enumerate(zip(prefixes, owners(prefixes, cards), strict=True)):
+    for i, (prefix, owner) in enumerate(
+        zip(prefixes, codings_of_configurations(prefixes, cards), strict=True)
+    ):
         configurations, level = np.divmod(prefix.cells.keys, prefix.levels)
         before, starts = starts, np.searchsorted(owner, np.arange(n + 1))
         cell_owner, ends = owner[configurations], np.searchsorted(configurations, starts)
@@ -275,7 +283,7 @@ def split_codings(prefixes: Sequence[PrefixCounts], cards: Positions) -> list[li
     return result
 
 
-def walk(
+def positions_in_prefixes(
     prefixes: Sequence[PrefixCounts],
     codes: Sequence[ArrayOf[Any]],
     cards: Sequence[int],
@@ -291,13 +299,15 @@ def walk(
     for i, prefix in enumerate(prefixes):
         if i >= steps:
             position = i - steps + 1
-            places = prefix.parents.find(_joined_codes(places, codes[position], cards[position]))
+            places = prefix.parents.positions_of(
+                _number_pairs(places, codes[position], cards[position])
+            )
         if cells is None or i >= steps:
-            cells = prefix.cells.find(_joined_codes(places, codes[0], cards[0]))
+            cells = prefix.cells.positions_of(_number_pairs(places, codes[0], cards[0]))
         yield places, cells
 
 
-def _joined_codes(places: Places, codes: ArrayOf[Any], card: int) -> Places:
+def _number_pairs(places: Places, codes: ArrayOf[Any], card: int) -> Places:
     """Number pairs of a position and a code; -1 if one of them is -1."""
     numbers = np.multiply(places, card, dtype=np.intp)
     numbers += codes
@@ -306,14 +316,14 @@ def _joined_codes(places: Places, codes: ArrayOf[Any], card: int) -> Places:
     return numbers
 
 
-def _numbered_observed(numbers: Places, bound: int) -> tuple[Numbering, Places]:
+def _number_observed(numbers: Places, bound: int) -> tuple[Numbering, Places]:
     """Return the numbering of the observed numbers, without -1, and their positions."""
     # 2**20: range of numbers in which a mask is faster than sorting
     if bound > max(2**20, len(numbers)):
         ascending = np.sort(numbers)  # np.unique takes four times as long
         is_first: Mask = np.diff(ascending, prepend=-1) > 0
         numbering = Numbering(ascending[is_first], bound)
-        return numbering, numbering.find(numbers)
+        return numbering, numbering.positions_of(numbers)
     seen = np.zeros(bound + 1, dtype=bool)
     seen[numbers] = True
     numbering = Numbering(seen[:-1].nonzero()[0], bound)

@@ -15,16 +15,16 @@ from ..base.calls import advance_bar
 from ..base.immutable import COUNT, Immutable, field_bounds, record
 from ..base.messages import how_to_merge, listed
 from ..counts.contingency import MAX_CELLS
-from .prefix_counts import Places, PrefixCounts, split_codings, walk
+from .prefix_counts import Places, PrefixCounts, positions_in_prefixes, split_counts_by_coding
 
 Read: TypeAlias = Callable[[int, "Array | None"], tuple[Array, Array, Array]]
 Deduct: TypeAlias = Callable[[int], tuple[Array, Array]]
 
 
-def back_off(
+def backed_off_distributions(
     prefixes: int, read: Read, mass: Callable[[int, Array, Array], Any]
 ) -> Iterator[Array]:
-    """Yield the distributions of the prefixes of a family, each estimated with a base distribution.
+    """Yield the distributions of the prefixes of a family, each with the previous one as its base.
 
         P(x | u) = (n(u, x) + mass · base(x)) / (n(u) + mass), and the base if both are 0
 
@@ -37,21 +37,21 @@ def back_off(
     value: Array | None = None
     for i in range(prefixes):
         counts, totals, base = read(i, value)
-        value = estimated(counts, totals, base, mass(i, counts, base))
+        value = smoothed_distribution(counts, totals, base, mass(i, counts, base))
         advance_bar()
         yield value
 
 
-def estimated(counts: Array, totals: Array, base: Array, amount: Any) -> Array:
-    """Return the distribution, see `back_off`, for masses that are all above 0, or all 0."""
+def smoothed_distribution(counts: Array, totals: Array, base: Array, amount: Any) -> Array:
+    """Return P(x | u), as `backed_off_distributions`, for masses that are all above 0, or all 0."""
     positive = amount > 0
     if positive is True or np.all(positive):
-        return shrunk(counts, totals, base, amount)
+        return shrink_to_base(counts, totals, base, amount)
     observed = totals > 0
     return np.where(observed, counts / np.where(observed, totals, 1.0), base)
 
 
-def shrunk(counts: Array, totals: Array, base: Array, amount: Any) -> Array:
+def shrink_to_base(counts: Array, totals: Array, base: Array, amount: Any) -> Array:
     """Return (n(u, x) + mass · base(x)) / (n(u) + mass) for positive masses."""
     value: Array = np.multiply(base, amount, out=np.empty(counts.shape))
     value += counts
@@ -66,7 +66,8 @@ class PrefixTable(Immutable):
 
     ``cards`` are the numbers of levels of the variable and of its feature parents, and there is one
     more prefix if the class is a parent. ``masses`` are the pseudo-counts of each prefix,
-    distributed like the previous prefix if ``nested``, and uniformly if not. See `back_off`.
+    distributed like the previous prefix if ``nested``, and uniformly if not; see
+    `backed_off_distributions`.
     """
 
     bounds = field_bounds(cards=COUNT, masses=COUNT)
@@ -120,19 +121,21 @@ class PrefixTable(Immutable):
             base = np.array(1 / levels) if shorter is None or not self.nested else shorter
             return counts.reshape(*shape, levels, columns), totals.reshape(*shape, 1, columns), base
 
-        steps = back_off(len(self.prefixes), read, lambda i, counts, base: self.masses[i])
+        steps = backed_off_distributions(
+            len(self.prefixes), read, lambda i, counts, base: self.masses[i]
+        )
         return islice(steps, self.root, None)
 
-    def alone(self) -> Array:
+    def table_without_parents(self) -> Array:
         """Return P(x | class), (levels, classes or 1), of a variable without feature parents."""
         return next(self.grids_by_depth()).reshape(self.cards[0], -1)
 
-    def full(self) -> Array:
+    def full_table(self) -> Array:
         """Return P(x | all configurations): (feature parents' levels…, levels, classes or 1)."""
         *_, values = self.grids_by_depth()
         return values
 
-    def conditional(self, family: Sequence[Hashable]) -> Array:
+    def cpt_of_family(self, family: Sequence[Hashable]) -> Array:
         """Return the conditional probability table in family order, or raise if it is too large."""
         if self.cells > MAX_CELLS:
             wide = how_to_merge(zip(family, self.cards, strict=False))
@@ -140,14 +143,14 @@ class PrefixTable(Immutable):
                 f"dataset: a table of {listed(family)} would have {self.cells:,} cells, more than "
                 f"{MAX_CELLS:,}. Use fewer parents, or {wide}."
             )
-        table = np.moveaxis(self.full(), len(self.cards) - 1, 0)
+        table = np.moveaxis(self.full_table(), len(self.cards) - 1, 0)
         return np.ascontiguousarray(table if self.root else table[..., 0])
 
     @property
-    def stacked(self) -> Stack:
+    def as_stack(self) -> StackedTables:
         """The table in a single coding."""
         masses = [np.array([mass]) for mass in self.masses]
-        return Stack(np.array([self.cards]), self.prefixes, masses, self.nested)
+        return StackedTables(np.array([self.cards]), self.prefixes, masses, self.nested)
 
     def at_rows(
         self,
@@ -155,12 +158,12 @@ class PrefixTable(Immutable):
         classes: ArrayOf[Any] | None = None,
         deduct: Deduct | None = None,
     ) -> Iterator[Array]:
-        """Yield P(x | class, first parents) at rows; see `Stack.at_rows`."""
-        return self.stacked.at_rows(codes, classes, deduct)
+        """Yield P(x | class, first parents) at rows; see `StackedTables.at_rows`."""
+        return self.as_stack.at_rows(codes, classes, deduct)
 
 
 @dataclass(frozen=True, eq=False)
-class Stack:
+class StackedTables:
     """Tables of equally many feature parents, as of a family in codings, counted together.
 
     ``cards`` has one row per table, and the masses of a prefix one number per table. Table t is
@@ -179,10 +182,10 @@ class Stack:
         """The number of the prefix without feature parents."""
         return len(self.prefixes) - self.cards.shape[1]
 
-    def places(self, codes: Sequence[ArrayOf[Any]]) -> Iterator[tuple[Places, Places]]:
-        """Yield the configurations and cells of rows in each prefix; see `walk`."""
+    def positions_of_rows(self, codes: Sequence[ArrayOf[Any]]) -> Iterator[tuple[Places, Places]]:
+        """Yield the configurations and cells of rows in each prefix."""
         codings = np.repeat(np.arange(len(self.cards)), len(codes[0]) // len(self.cards))
-        return walk(self.prefixes, codes, self.cards.max(axis=0).tolist(), codings)
+        return positions_in_prefixes(self.prefixes, codes, self.cards.max(axis=0).tolist(), codings)
 
     def at_rows(
         self,
@@ -201,12 +204,12 @@ class Stack:
         codings = np.repeat(np.arange(n), len(codes[0]) // n)
         uniform = (1 / self.cards[codings if n > 1 else [0], 0])[:, None]
         unknown = np.zeros(len(codes[0]), dtype=bool)
-        places = self.places(codes)
+        places = self.positions_of_rows(codes)
 
         def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
             parents, cells = next(places)
-            counts = _look_up(self.prefixes[i].counts, cells)
-            totals = _look_up(self.prefixes[i].totals, parents)
+            counts = _rows_or_zeros(self.prefixes[i].counts, cells)
+            totals = _rows_or_zeros(self.prefixes[i].totals, parents)
             if deduct is not None:
                 _subtract_own_row(deduct(i), counts, totals, classes, parents)
             if shorter is None or self.nested:
@@ -219,44 +222,48 @@ class Stack:
         def mass(i: int, counts: Array, base: Array) -> Any:
             return self.masses[i][codings][:, None] if n > 1 else self.masses[i].item()
 
-        steps = back_off(len(self.prefixes), read, mass)
+        steps = backed_off_distributions(len(self.prefixes), read, mass)
         for i, value in enumerate(steps):
             if i >= self.root:
                 yield value
 
-    def tables_of_codings(self, parents: int) -> list[PrefixTable]:
+    def split_by_coding(self, parents: int) -> list[PrefixTable]:
         """Return the table of each coding, with at most this number of feature parents."""
         cards = self.cards[:, : 1 + parents]
         kept = self.root + cards.shape[1]
         masses = np.stack(self.masses[:kept], axis=1).tolist()
         codings = zip(
-            cards.tolist(), split_codings(self.prefixes[:kept], cards), masses, strict=True
+            cards.tolist(), split_counts_by_coding(self.prefixes[:kept], cards), masses, strict=True
         )
         return [PrefixTable(tuple(c), tuple(p), tuple(m), self.nested) for c, p, m in codings]
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeftOutRows:
     """Counted rows: their classes, and the amounts to subtract from the counts."""
 
     classes: ArrayOf[Any]
     shares: Array
 
-    def take(self, rows: Any) -> LeftOut:
+    def take(self, rows: Any) -> LeftOutRows:
         """Return some of the rows, by position or by a mask."""
-        return LeftOut(self.classes[rows], self.shares[rows])
+        return LeftOutRows(self.classes[rows], self.shares[rows])
 
-    def repeated(self, times: int) -> LeftOut:
+    def repeat_rows(self, times: int) -> LeftOutRows:
         """Return the rows several times."""
-        return LeftOut(np.tile(self.classes, times), np.tile(self.shares, times))
+        return LeftOutRows(np.tile(self.classes, times), np.tile(self.shares, times))
 
-    def of_feature(self, table: Stack, codes: Sequence[ArrayOf[Any]]) -> Iterator[Array]:
-        """Yield P(feature | class, first parents) at the rows; see `Stack.at_rows`."""
+    def feature_at_rows(
+        self, table: StackedTables, codes: Sequence[ArrayOf[Any]]
+    ) -> Iterator[Array]:
+        """Yield P(feature | class, first parents) at the rows; see `StackedTables.at_rows`."""
         shares = np.where(codes[0] < 0, 0.0, self.shares)
         return table.at_rows(codes, self.classes, lambda i: (shares, shares))
 
-    def of_class(self, table: Stack, codes: Sequence[ArrayOf[Any]], c: int) -> Iterator[Array]:
-        """Yield P(class c | first parents) at the rows; see `Stack.at_rows`."""
+    def class_at_rows(
+        self, table: StackedTables, codes: Sequence[ArrayOf[Any]], c: int
+    ) -> Iterator[Array]:
+        """Yield P(class c | first parents) at the rows; see `StackedTables.at_rows`."""
         amounts = np.where(self.classes == c, self.shares, 0.0), self.shares
         return table.at_rows(codes, deduct=lambda i: amounts)
 
@@ -264,32 +271,34 @@ class LeftOut:
 def feature_probabilities(
     table: Any,
     codes: Sequence[ArrayOf[Any]],
-    left_out: LeftOut | None = None,
+    left_out: LeftOutRows | None = None,
 ) -> Iterator[Array]:
     """Yield P(feature | class, first parents) at rows, for 0, 1, … parents; 1 if missing."""
     missing = codes[0] < 0
-    values = table.at_rows(codes) if left_out is None else left_out.of_feature(table, codes)
+    values = table.at_rows(codes) if left_out is None else left_out.feature_at_rows(table, codes)
     any_missing = missing.any()
     for value in values:
         yield np.where(missing[:, None], 1.0, value) if any_missing else value
 
 
 def class_probabilities(
-    table: Any, codes: Sequence[ArrayOf[Any]], rows: int, left_out: LeftOut | None = None
+    table: Any, codes: Sequence[ArrayOf[Any]], rows: int, left_out: LeftOutRows | None = None
 ) -> Iterator[Array]:
     """Yield P(class | first parents) at rows, for 0 parents and more, as (rows, classes)."""
 
     def column(c: int) -> Iterator[Array]:
         of_class = [np.full(rows, c), *codes]
         return (
-            table.at_rows(of_class) if left_out is None else left_out.of_class(table, of_class, c)
+            table.at_rows(of_class)
+            if left_out is None
+            else left_out.class_at_rows(table, of_class, c)
         )
 
     for values in zip(*map(column, range(table.prefixes[0].levels)), strict=True):
         yield np.concatenate(values, axis=1)
 
 
-def class_shares(table: PrefixTable | Stack) -> Array:
+def class_shares(table: PrefixTable | StackedTables) -> Array:
     """Return the shares of the classes in rows, or the smoothed share of a class without rows."""
     parents = [np.zeros(1, dtype=np.intp)] * (np.shape(table.cards)[-1] - 1)
     shares = next(class_probabilities(table, parents, 1)).ravel()
@@ -316,7 +325,7 @@ def _subtract_own_row(
         table.reshape(-1)[places] -= np.where(absent, 0.0, amount) if any_absent else amount
 
 
-def _look_up(table: Array, places: Places) -> Array:
+def _rows_or_zeros(table: Array, places: Places) -> Array:
     """Return the rows of a table at positions, zeros for -1."""
     if not len(table):
         return np.zeros((len(places), table.shape[1]))

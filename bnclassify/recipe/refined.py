@@ -14,15 +14,15 @@ from ..base.immutable import EMPTY, POWER, cached_property, field_bounds, record
 from ..model.model import Model, replace_unchecked, rows_with_numbers
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
-from ..scores.evaluate import values_at
+from ..scores.evaluate import term_values_at
 from ..scores.fading import Fading
 from ..scores.formulas import ScaledNumber, Sum, Table, Term
 from ..scores.rows import Rows
-from .codings import Coarsening, further_codings
+from .codings import Coarsening, names_of_extra_codings
 from .log_linear import LogLinear
 from .number_terms import NumberTerms
 from .prefix_tables import PrefixTable
-from .weighted import Stacked
+from .weighted import StackedModel
 
 KNOWN_TERMS = (
     "gaussians",
@@ -110,31 +110,31 @@ class Refined(LogLinear):
             )
 
     @property
-    def of_tables(self) -> LogLinear:
+    def model_of_tables(self) -> LogLinear:
         """The model of the tables alone."""
         return self.base
 
     @property
     def structure(self) -> BNC:
         """The network without tables."""
-        return self.of_tables.structure
+        return self.model_of_tables.structure
 
     @property
     def coarsenings(self) -> Sequence[Coarsening]:
         """The discretizations that are averaged."""
-        return self.of_tables.coarsenings
+        return self.model_of_tables.coarsenings
 
     @property
     def tables(self) -> Sequence[Sequence[PrefixTable]]:
         """The table of each family in each discretization."""
-        return self.of_tables.tables
+        return self.model_of_tables.tables
 
     @property
     def members(self) -> tuple[Model, ...]:
         """The network in each discretization."""
-        return self.of_tables.members
+        return self.model_of_tables.members
 
-    def raised(self, power: float) -> Refined:
+    def raised_to(self, power: float) -> Refined:
         """Return the model with the power multiplied into its weights."""
         terms = [
             replace(t, powers=power * t.powers, slopes=power * t.slopes) for t in self.of_numbers
@@ -145,22 +145,22 @@ class Refined(LogLinear):
         )
         return replace_unchecked(
             self,
-            base=self.base.raised(power),
+            base=self.base.raised_to(power),
             of_numbers=tuple(terms),
             shifts=tuple(shifts),
             gaps=tuple(gaps),
             intercept=None if self.intercept is None else power * self.intercept,
         )
 
-    def plus(self, other: Refined) -> Refined:
+    def sum_with(self, other: Refined) -> Refined:
         """Return the sum of this model and one with the same terms, and tables of equal parents."""
-        terms = [a.plus(b) for a, b in zip(self.of_numbers, other.of_numbers, strict=True)]
+        terms = [a.sum_with(b) for a, b in zip(self.of_numbers, other.of_numbers, strict=True)]
         shifts, gaps = (
             tuple([_sum_or_none(a, b) for a, b in zip(*pair, strict=True)])
             for pair in ((self.shifts, other.shifts), (self.gaps, other.gaps))
         )
         intercept = _sum_or_none(self.intercept, other.intercept)
-        base = self.base.plus(other.base)
+        base = self.base.sum_with(other.base)
         return replace_unchecked(
             other, base=base, of_numbers=tuple(terms), shifts=shifts, gaps=gaps, intercept=intercept
         )
@@ -172,12 +172,12 @@ class Refined(LogLinear):
 
     def class_prior(self) -> Array:
         """Return the shares of the classes in training."""
-        return self.of_tables.class_prior()
+        return self.model_of_tables.class_prior()
 
     @property
     def apart(self) -> int:
         """Number of the last discretizations that do not belong to the average."""
-        return self.of_tables.apart
+        return self.model_of_tables.apart
 
     @property
     def network(self) -> None:
@@ -194,21 +194,22 @@ class Refined(LogLinear):
 
     def values_at(self, rows: Rows) -> Iterator[tuple[int, Array]]:
         yield from self.base.values_at(rows)
-        yield from values_at(self._terms_beside_base, rows)
+        yield from term_values_at(self._additional_terms, rows)
 
     @cached_property
-    def total(self) -> Sum:
+    def sum_of_terms(self) -> Sum:
         """The terms of complete rows: those of the base, and others."""
         return replace(
-            self._terms_beside_base, terms=(*self.base.total.terms, *self._terms_beside_base.terms)
+            self._additional_terms,
+            terms=(*self.base.sum_of_terms.terms, *self._additional_terms.terms),
         )
 
     @cached_property
-    def _terms_beside_base(self) -> Sum:
+    def _additional_terms(self) -> Sum:
         """The terms that are added to those of the base."""
         terms, scales = list[Term](), list[ScaledNumber]()
         for of_numbers in self.of_numbers:
-            terms += of_numbers.described(self.numbers, len(scales))
+            terms += of_numbers.as_formula_terms(self.numbers, len(scales))
             pairs = zip(self.numbers, of_numbers.scales, strict=True)
             scales += [ScaledNumber(i, scale.knots, scale.scores) for i, scale in pairs]
         terms += [
@@ -232,7 +233,9 @@ class Refined(LogLinear):
             for row, power in zip(powers, [np.sum(of_class), *of_features], strict=True):
                 row[: np.size(power)] = power
             columns |= {f"depth {i}": powers[:, i] for i in range(depth)}
-        for name, (*powers_of, _) in zip(further_codings(self), self.base.further, strict=False):
+        for name, (*powers_of, _) in zip(
+            names_of_extra_codings(self), self.base.further, strict=False
+        ):
             columns[name] = np.array([np.nan, *[float(np.sum(power)) for power in powers_of]])
         of_slopes, of_shifts = np.full((2, len(names)), np.nan)
         at = np.array(self.numbers, dtype=np.intp) + 1
@@ -257,9 +260,9 @@ class Refined(LogLinear):
         """Return the structure with tables, without powers and additional terms."""
         return replace_unchecked(self.base, recipe=self.recipe).estimate(data, prior)
 
-    def learn_tables(self, data: Any, prior: Any) -> Stacked:
+    def learn_tables(self, data: Any, prior: Any) -> StackedModel:
         """Return the structure with tables of all prefixes of families in each discretization."""
-        stacked: Stacked = replace_unchecked(self.base, recipe=self.recipe).learn_tables(
+        stacked: StackedModel = replace_unchecked(self.base, recipe=self.recipe).learn_tables(
             data, prior
         )
         return stacked

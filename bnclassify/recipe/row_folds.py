@@ -37,7 +37,7 @@ class RowFold:
         return train, replace(test, weights=self.units)
 
 
-def split_cases(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[RowFold]:
+def split_cases_into_folds(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[RowFold]:
     """Return each fold's rows: whole cases, those of a class (by first row) in turns."""
     _, first, case = np.unique(cases, return_index=True, return_inverse=True)
     if len(first) < number:
@@ -58,7 +58,7 @@ def split_cases(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[
     return [RowFold(some) for some in folds if len(some)]
 
 
-def split_rows(data: Dataset, folds: int, *, by_content: bool = True) -> list[RowFold]:
+def split_rows_into_folds(data: Dataset, folds: int, *, by_content: bool = True) -> list[RowFold]:
     """Return rows, or units of whole weights, of folds: unit i of class c is in (i + c) mod V.
 
     Units are in the given order, and classes, ``by_content``, by frequency. Rows of a case, which
@@ -68,7 +68,7 @@ def split_rows(data: Dataset, folds: int, *, by_content: bool = True) -> list[Ro
     rows, weights = np.arange(len(data)), data.weights
     classes: Codes = class_ranks(data, rows)[data.codes[-1]] if by_content else data.codes[-1]
     if data.cases is not None:
-        return split_cases(data.cases, classes, rows, folds)
+        return split_cases_into_folds(data.cases, classes, rows, folds)
     whole = weights is not None and not (weights % 1).any()
     units = (
         weights.astype(np.int64)

@@ -11,15 +11,15 @@ import numpy as np
 from ..base.arrays import Array, ArrayOf, Codes, Positions, log
 from ..frames.dataset import Dataset
 from ..network.families import Scope
-from .backoff_prior import make_stacks
-from .prefix_counts import Places, count_prefixes, owners, without_class
+from .backoff_prior import stack_tables
+from .prefix_counts import Places, codings_of_configurations, count_prefixes, scope_without_class
 from .prefix_tables import (
-    LeftOut,
+    LeftOutRows,
     PrefixTable,
-    Stack,
+    StackedTables,
     class_probabilities,
-    estimated,
     feature_probabilities,
+    smoothed_distribution,
 )
 
 _MOST_CELLS = 2**24  # of all prefixes, 128 MiB
@@ -35,10 +35,10 @@ class LeftOutTables:
     P(x | b) is 1/4, before pseudo-counts are added.
     """
 
-    def __init__(self, stack: Stack, share: float) -> None:
+    def __init__(self, stack: StackedTables, share: float) -> None:
         self.stack, self.share = stack, share
         self.values: list[Array] = []  # by prefix, (cells, classes or 1)
-        all_owners = owners(stack.prefixes, stack.cards)
+        all_owners = codings_of_configurations(stack.prefixes, stack.cards)
         for i, (prefix, owner) in enumerate(zip(stack.prefixes, all_owners, strict=True)):
             given = prefix.cells.keys // prefix.levels
             counts, totals = prefix.counts, prefix.totals[given]
@@ -46,13 +46,13 @@ class LeftOutTables:
                 counts, totals = np.maximum(counts - share, 0.0), np.maximum(totals - share, 0.0)
             base = (1 / stack.cards[owner[given], 0])[:, None]
             if i and stack.nested:
-                base = self.values[-1][prefix.cells_before(stack.prefixes[i - 1])]
+                base = self.values[-1][prefix.cells_of_shorter_prefix(stack.prefixes[i - 1])]
             mass = stack.masses[i][owner[given]][:, None]
-            self.values.append(estimated(counts, totals, base, mass))
+            self.values.append(smoothed_distribution(counts, totals, base, mass))
         self.logs = list(map(log, self.values))
 
     @classmethod
-    def of(cls, stack: Stack, left_out: LeftOut) -> LeftOutTables | None:
+    def from_stack(cls, stack: StackedTables, left_out: LeftOutRows) -> LeftOutTables | None:
         """Return the tables for rows, or None if shares differ, or tables are empty or large."""
         shares, sizes = left_out.shares, [prefix.counts.size for prefix in stack.prefixes]
         if not (len(shares) and min(sizes)) or sum(sizes) > _MOST_CELLS or np.ptp(shares):
@@ -80,7 +80,7 @@ class LeftOutTables:
                 counts = np.maximum(prefix.counts[cells, classes] - self.share, 0.0)
                 totals = np.maximum(prefix.totals[parents, classes] - self.share, 0.0)
                 base = own if stack.nested else uniform
-                value = estimated(counts, totals, base, stack.masses[i][codings])
+                value = smoothed_distribution(counts, totals, base, stack.masses[i][codings])
                 found[rows, classes] = log(value)
             absent = cells < 0
             if absent.any():
@@ -91,7 +91,7 @@ class LeftOutTables:
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class StackedFamilies:
     """Families with equally many feature parents, (families, members), and their tables by coding.
 
     Example: two features with one feature parent each, in six codings, are a stack of 12 tables,
@@ -101,26 +101,26 @@ class Group:
 
     families: Sequence[int]
     members: Positions
-    stack: Stack
+    stack: StackedTables
     places: Sequence[tuple[Places, Places]] | None = None
 
     @property
-    def codings(self) -> int:
+    def n_codings(self) -> int:
         """The number of codings."""
         return len(self.stack.cards) // len(self.families)
 
     @property
-    def of_class(self) -> bool:
+    def is_of_class(self) -> bool:
         """Whether the family is that of the class."""
         return self.members.shape[1] < self.stack.cards.shape[1]
 
-    def left_out_tables(self, left_out: LeftOut) -> LeftOutTables | None:
+    def left_out_tables(self, left_out: LeftOutRows) -> LeftOutTables | None:
         """Return tables for training rows, or None if they differ by row or by a value of it."""
-        if self.places is None or self.of_class:  # the cells of each class are looked up
+        if self.places is None or self.is_of_class:  # the cells of each class are looked up
             return None
-        return LeftOutTables.of(self.stack, left_out)
+        return LeftOutTables.from_stack(self.stack, left_out)
 
-    def _places_at(self, rows: Any) -> list[tuple[Places, Places]]:
+    def _positions_at_rows(self, rows: Any) -> list[tuple[Places, Places]]:
         """Return the configurations and cells of training rows in each prefix."""
         n, root, kept = len(self.stack.cards), self.stack.root, self.places or ()
         found = [[array.reshape(n, -1)[:, rows].reshape(-1) for array in pair] for pair in kept]
@@ -132,7 +132,7 @@ class Group:
     def logs_of_families(
         self,
         codes: Codes,
-        left_out: LeftOut | None = None,
+        left_out: LeftOutRows | None = None,
         rows: Any = slice(None),
         apart: int = 0,
         tables: LeftOutTables | None = None,
@@ -145,29 +145,29 @@ class Group:
         """
         n = len(self.stack.cards)
         if left_out is not None and n > 1:
-            left_out = left_out.repeated(n)
+            left_out = left_out.repeat_rows(n)
         for logs in self._logs_of_stack(codes, left_out, rows, tables):
-            logs = logs.reshape(len(self.families), self.codings, -1, logs.shape[1])
+            logs = logs.reshape(len(self.families), self.n_codings, -1, logs.shape[1])
             logs = logs.swapaxes(0, 1)
-            kept = max(1, self.codings - apart)
+            kept = max(1, self.n_codings - apart)
             mean = logs[:1] if kept == 1 else logs[:kept].sum(axis=0, keepdims=True) / kept
             yield np.concatenate([mean, logs[kept:]]) if len(logs) > kept else mean
 
     def _logs_of_stack(
-        self, codes: Codes, left_out: LeftOut | None, rows: Any, tables: LeftOutTables | None
+        self, codes: Codes, left_out: LeftOutRows | None, rows: Any, tables: LeftOutTables | None
     ) -> Iterator[Array]:
         """Yield logs at rows, (codings of all families × rows, classes or 1)."""
         if tables is not None and left_out is not None:
-            return tables.logs_at(self._places_at(rows), left_out.classes)
-        members = _codes_of_members(codes, self.members, self.codings, rows)
-        if self.of_class:
+            return tables.logs_at(self._positions_at_rows(rows), left_out.classes)
+        members = _codes_of_members(codes, self.members, self.n_codings, rows)
+        if self.is_of_class:
             size = codes[0][..., rows].shape[-1] * len(self.stack.cards)
             return map(log, class_probabilities(self.stack, members, size, left_out))
         return map(log, feature_probabilities(self.stack, members, left_out))
 
     def tables_of_families(self, parents: int) -> Iterator[tuple[int, list[PrefixTable]]]:
         """Yield each family and its tables with a maximum number of feature parents."""
-        tables, n = self.stack.tables_of_codings(parents), self.codings
+        tables, n = self.stack.split_by_coding(parents), self.n_codings
         for i, family in enumerate(self.families):
             yield family, tables[i * n : (i + 1) * n]
 
@@ -179,14 +179,14 @@ def _codes_of_members(
     return [codes[:codings, columns][..., rows].swapaxes(0, 1).reshape(-1) for columns in members.T]
 
 
-def learn_groups(
+def learn_stacked_families(
     scopes: Sequence[Scope],
     cards: Positions,
     codes: Codes,
     data: Dataset,
     prior: Any,
     varies: Callable[[Scope], bool],
-) -> list[Group]:
+) -> list[StackedFamilies]:
     """Count families, the class last, in (codings, variables, rows) codes; learn tables."""
     class_number, alike = len(scopes) - 1, dict[tuple[int, int, bool], list[int]]()
     for family, scope in enumerate(scopes):
@@ -201,7 +201,7 @@ def learn_groups(
         most = max(1, 2**16 // max(1, len(data) * n))
         for start in range(0, len(families), most):
             block = families[start : start + most]
-            members = np.array([without_class(scopes[f], class_number) for f in block])
+            members = np.array([scope_without_class(scopes[f], class_number) for f in block])
             by_class = members.shape[1] < len(scopes[block[0]])
             tables = n * len(block)
             levels = cards[:n, members].swapaxes(0, 1).reshape(-1, members.shape[1])
@@ -218,9 +218,9 @@ def learn_groups(
             all_places.append(places if keeps else None)
             all_cards.append(levels)
     of_class = [block[0] == class_number for block, _ in found]
-    stacks = make_stacks(counts, all_cards, of_class, prior)
+    stacks = stack_tables(counts, all_cards, of_class, prior)
     return [
-        Group(block, members[:, 1:] if own else members, stack, places)
+        StackedFamilies(block, members[:, 1:] if own else members, stack, places)
         for (block, members), own, stack, places in zip(
             found, of_class, stacks, all_places, strict=True
         )

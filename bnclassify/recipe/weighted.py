@@ -19,12 +19,12 @@ from ..numbers.discretizer import MovedCuts
 from ..scores.fading import Fading
 from ..scores.rows import Rows
 from .backoff_prior import concentrations_of
-from .codings import Coarsening, cut_by_class, recode
-from .family_terms import Power, by_depth
-from .log_linear import LogLinear, shortened
-from .prefix_counts import without_class
-from .prefix_tables import LeftOut, PrefixTable, class_shares
-from .stacked_families import Group, learn_groups
+from .codings import Coarsening, coarsening_by_mdlp, codes_in_codings
+from .family_terms import Power, powers_by_depth
+from .log_linear import LogLinear, limit_parents
+from .prefix_counts import scope_without_class
+from .prefix_tables import LeftOutRows, PrefixTable, class_shares
+from .stacked_families import StackedFamilies, learn_stacked_families
 
 
 @record
@@ -73,14 +73,14 @@ class Weighted(LogLinear):
 
     def _fits_coding(self, coding: int, tables: Sequence[PrefixTable]) -> bool:
         """Whether tables have the levels of a discretization, and powers the depths of tables."""
-        scopes, cards = self.structure.scopes, self.in_coding(coding).cards
+        scopes, cards = self.structure.scopes, self.structure_in_coding(coding).cards
         if not len(tables) == len(self.powers) == len(scopes):
             return False
         for scope, power, table in zip(scopes, self.powers, tables, strict=True):
             of_table = (*table.cards, cards[-1]) if table.root else table.cards
             if of_table != tuple([cards[v] for v in scope]):
                 return False
-            if len(by_depth(power, len(table.cards))) != len(table.cards):
+            if len(powers_by_depth(power, len(table.cards))) != len(table.cards):
                 return False
         return True
 
@@ -109,7 +109,7 @@ class Weighted(LogLinear):
         if recipe is not None and preparation is not None and isinstance(moved, MovedCuts):
             coarse = replace(preparation, discretizer=moved.discretizers[number])
             recipe = replace(recipe, preparation=coarse)
-        structure = replace(self.in_coding(number), recipe=recipe)
+        structure = replace(self.structure_in_coding(number), recipe=recipe)
         if not self.tables:
             return structure
         tables = self.tables[number]
@@ -122,10 +122,10 @@ class Weighted(LogLinear):
             return None
         cpts = []
         for table, family in zip(self.tables[0], self.structure.families, strict=True):
-            cpts.append(table.conditional(family))
+            cpts.append(table.cpt_of_family(family))
         return replace(self.structure, cpts=tuple(cpts))
 
-    def unweighted(self) -> Model:
+    def network_without_powers(self) -> Model:
         """Return the network without powers or, with several discretizations, the model itself."""
         if self.network is None:
             return self
@@ -137,13 +137,13 @@ class Weighted(LogLinear):
             return replace(self.structure, recipe=self.recipe).estimate(data, prior)
         return self.learn_tables(data, prior).split()
 
-    def learn_tables(self, data: Dataset, prior: Any) -> Stacked:
+    def learn_tables(self, data: Dataset, prior: Any) -> StackedModel:
         """Return the structure with tables of all prefixes of families in each discretization."""
-        return Stacked.learn(self, data, prior)
+        return StackedModel.learn(self, data, prior)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stacked(LogLinear):
+class StackedModel(LogLinear):
     """A network whose tables, in all codings of the rows, are together, as they were learned.
 
     ``origin`` is the model that `split` gives the tables. ``codes`` are those of the training rows,
@@ -152,7 +152,7 @@ class Stacked(LogLinear):
 
     origin: Weighted
     codes: Codes
-    groups: Sequence[Group]
+    groups: Sequence[StackedFamilies]
     powers: tuple[Power, ...]
     most_parents: int
     recipe: Recipe | None = None
@@ -161,24 +161,24 @@ class Stacked(LogLinear):
     further: tuple[tuple[Power, ...], ...] = ()
 
     @classmethod
-    def learn(cls, x: Weighted, data: Dataset, prior: Any) -> Stacked:
+    def learn(cls, x: Weighted, data: Dataset, prior: Any) -> StackedModel:
         """Count families in codings of the same rows, and learn tables; all powers are 1."""
         structure = replace(x.structure, levels=data.levels, cpts=None, learned={})
         origin = replace_unchecked(
             x, structure=structure, tables=(), powers=(), learned={}, fading=None
         )
-        coded = recode(data.codes[:-1], x.coarsenings)  # (codings, features, rows)
+        coded = codes_in_codings(data.codes[:-1], x.coarsenings)  # (codings, features, rows)
         classes = np.broadcast_to(data.codes[-1], (len(coded), 1, len(data)))
         codes = np.concatenate([coded, classes], axis=1)
-        cards = np.array([origin.in_coding(i).cards for i in range(len(codes))])
-        varies = x.coarsenings[0].changes if x.coarsenings else lambda scope: False
-        groups = learn_groups(structure.scopes, cards, codes, data, prior, varies)
+        cards = np.array([origin.structure_in_coding(i).cards for i in range(len(codes))])
+        varies = x.coarsenings[0].discretizes_any if x.coarsenings else lambda scope: False
+        groups = learn_stacked_families(structure.scopes, cards, codes, data, prior, varies)
         return cls(origin, codes, groups, (1.0,) * len(structure.scopes), structure.depth, x.recipe)
 
     @cached_property
     def structure(self) -> BNC:
         """The network without tables."""
-        return shortened(self.origin.structure, self.most_parents)
+        return limit_parents(self.origin.structure, self.most_parents)
 
     @property
     def coarsenings(self) -> tuple[Coarsening, ...]:
@@ -224,10 +224,12 @@ class Stacked(LogLinear):
             further=self.further,
         )
 
-    def values_at(self, rows: Rows, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
+    def values_at(
+        self, rows: Rows, left_out: LeftOutRows | None = None
+    ) -> Iterator[tuple[int, Array]]:
         # Σ over the average and the other discretizations, and over the numbers of parents, of
         # power · ln P(feature | class, first parents); each family is (rows, classes)
-        coded = recode(rows.codes, self.coarsenings)
+        coded = codes_in_codings(rows.codes, self.coarsenings)
         for group in self.groups:
             powers = self._powers_of_group(group)
             if not powers.any():
@@ -241,7 +243,7 @@ class Stacked(LogLinear):
                     total = total + terms.sum(axis=0)
             yield from zip(group.families, total, strict=True)
 
-    def _powers_of_group(self, group: Group) -> Array:
+    def _powers_of_group(self, group: StackedFamilies) -> Array:
         """Return powers by number of parents, (depths, 1 + apart, families).
 
         Example: two features with one parent each, averaged over five discretizations, and one more
@@ -249,37 +251,41 @@ class Stacked(LogLinear):
         """
         depths = min(1 + self.most_parents, group.stack.cards.shape[1])
         of_codings = [self.powers]
-        if group.codings > 1:
+        if group.n_codings > 1:
             of_codings.extend(self.further)
         powers = []
         for each in of_codings:
-            powers.append([by_depth(each[family], depths) for family in group.families])
+            powers.append([powers_by_depth(each[family], depths) for family in group.families])
         return np.moveaxis(np.array(powers), 2, 0)
 
-    def plus(self, other: Stacked) -> Stacked:
+    def sum_with(self, other: StackedModel) -> StackedModel:
         """Return the sum of this model and one with the same tables and at least its parents."""
-        powers = added(self._by_depth(self.powers), other._by_depth(other.powers))
-        own = [self._by_depth(each) for each in self.further]
-        others = [other._by_depth(each) for each in other.further]
+        powers = sums_of_powers(
+            self._with_power_by_depth(self.powers), other._with_power_by_depth(other.powers)
+        )
+        own = [self._with_power_by_depth(each) for each in self.further]
+        others = [other._with_power_by_depth(each) for each in other.further]
         further = own or others
         if own and others:
-            further = [added(a, b) for a, b in zip(own, others, strict=True)]
+            further = [sums_of_powers(a, b) for a, b in zip(own, others, strict=True)]
         return replace_unchecked(other, powers=powers, further=tuple(further))
 
-    def _by_depth(self, powers: Sequence[Power]) -> tuple[Power, ...]:
+    def _with_power_by_depth(self, powers: Sequence[Power]) -> tuple[Power, ...]:
         """Return powers with one number for each number of feature parents.
 
         Example: the power 0.5 of a feature with two parents is (0, 0, 0.5).
         """
         class_number = len(self.features)
-        depths = [len(without_class(scope, class_number)) for scope in self.structure.scopes[:-1]]
+        depths = [
+            len(scope_without_class(scope, class_number)) for scope in self.structure.scopes[:-1]
+        ]
         depths.append(len(self.structure.scopes[-1]))
         result = []
         for power, n in zip(powers, depths, strict=True):
-            result.append(tuple(by_depth(power, n).tolist()))
+            result.append(tuple(powers_by_depth(power, n).tolist()))
         return tuple(result)
 
-    def left_out(self, codes: Codes, left_out: LeftOut) -> Array:
+    def scores_left_out(self, codes: Codes, left_out: LeftOutRows) -> Array:
         """Return the sums of terms at training rows, (rows, classes), each without the row."""
         total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
         for start in range(0, codes.shape[1], BLOCK_ROWS):
@@ -293,28 +299,28 @@ class Stacked(LogLinear):
         """The families whose tables differ by discretization."""
         varying: list[int] = []
         for group in self.groups:
-            if group.codings > 1:
+            if group.n_codings > 1:
                 varying.extend(group.families)
         return np.array(varying, dtype=np.intp)
 
     @cached_property
-    def apart_families(self) -> list[Positions]:
+    def families_in_separate_codings(self) -> list[Positions]:
         """The families that have levels in each discretization that is apart."""
         varying, codings, found = self._varying_families, len(self.codes), []
         for i in range(codings - self.apart, codings):
-            cards = np.array(self.origin.in_coding(i).cards)
+            cards = np.array(self.origin.structure_in_coding(i).cards)
             found.append(varying[cards[varying] > 1])
         return found
 
     def left_out_odds(
-        self, rows: Positions, left_out: LeftOut, depths: Sequence[int]
+        self, rows: Positions, left_out: LeftOutRows, depths: Sequence[int]
     ) -> tuple[Array, list[Array]]:
         """Return odds by each family, each row held out: (depths, families, classes − 1, rows).
 
-        In each discretization that is apart, they are those of `apart_families`.
+        In each discretization that is apart, they are those of `families_in_separate_codings`.
         """
         n_classes = self.structure.cards[-1]
-        families = [np.arange(len(self.powers)), *self.apart_families]
+        families = [np.arange(len(self.powers)), *self.families_in_separate_codings]
         found: list[Array] = [
             np.zeros((len(depths), len(own), n_classes - 1, len(rows))) for own in families
         ]
@@ -325,7 +331,7 @@ class Stacked(LogLinear):
                 for own in families
             ]
             tables = group.left_out_tables(left_out)
-            columns = 1 if group.of_class else n_classes  # which are worked out at once
+            columns = 1 if group.is_of_class else n_classes  # which are worked out at once
             for block in blocks(len(rows), columns * len(group.stack.cards)):
                 at, counted = rows[block], left_out.take(block)
                 logs = list(group.logs_of_families(self.codes, counted, at, self.apart, tables))
@@ -350,7 +356,7 @@ def _write_odds(
             np.subtract(by_class[1:], by_class[:1], out=odds[place[family]])
 
 
-def added(first: Sequence[Any], second: Sequence[Any]) -> tuple[Power, ...]:
+def sums_of_powers(first: Sequence[Any], second: Sequence[Any]) -> tuple[Power, ...]:
     """Return the sums of powers by number of feature parents, of which one model can have fewer.
 
     Example: ((1.0, 0.5),) and ((0.25,),) have the sums ((1.25, 0.5),).
@@ -365,7 +371,7 @@ def added(first: Sequence[Any], second: Sequence[Any]) -> tuple[Power, ...]:
 def without_feature_parents(x: Model) -> Any:
     """Return a structure without tables, in which the class is the only parent of each feature."""
     network: Any = x.graph
-    short = shortened(network, 0)
+    short = limit_parents(network, 0)
     averages = isinstance(x, Weighted) and x.coarsenings
     return (
         replace_unchecked(x, structure=short)
@@ -374,10 +380,10 @@ def without_feature_parents(x: Model) -> Any:
     )
 
 
-def with_own_cuts(x: Model, data: Dataset) -> Any:
+def with_mdlp_cuts_of(x: Model, data: Dataset) -> Any:
     """Return a structure whose discretization by MDLP, if it has one, is that of other rows."""
     if not isinstance(x, Weighted) or not x.apart:
         return x
     codings = list(x.coarsenings)
-    codings[-x.apart] = cut_by_class(codings[-x.apart], data)
+    codings[-x.apart] = coarsening_by_mdlp(codings[-x.apart], data)
     return replace_unchecked(x, coarsenings=tuple(codings))

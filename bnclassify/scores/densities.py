@@ -29,7 +29,7 @@ from ..counts.moments import (
 from ..frames.dataset import Dataset
 
 
-def fall_back(
+def moments_with_fallback(
     name: Hashable, within: Moments | None, by_class: Moments
 ) -> tuple[Moments, Mask, float]:
     """Return moments per cell (or, without variance, the class), a mask of these, and the floor."""
@@ -100,9 +100,9 @@ class Gaussian(Immutable):
 
     @classmethod
     def estimate(cls, counts: Sequence[Moments], name: Hashable) -> Self:
-        """Return maximum-likelihood estimates, with the fallback and the floor of `fall_back`."""
+        """Return maximum-likelihood estimates from `moments_with_fallback`."""
         *within, by_class = counts
-        moments, _, floor = fall_back(name, within[0] if within else None, by_class)
+        moments, _, floor = moments_with_fallback(name, within[0] if within else None, by_class)
         return cls(moments.mean, np.maximum(moments.variance, floor), moments.rest)
 
     @np.errstate(over="ignore")  # the density of a number that is far away is 0
@@ -150,28 +150,30 @@ class Points(Immutable):
 
     def __add__(self, other: Points) -> Points:
         values, cells = np.append(self.values, other.values), np.append(self.cells, other.cells)
-        return merged(self.shape, values, cells, np.append(self.weights, other.weights))
+        return merge_equal_points(self.shape, values, cells, np.append(self.weights, other.weights))
 
     def recoded(self, recodings: Sequence[Recoding]) -> Points:
         """Return the values for other levels of the coded columns."""
         shape = tuple([card for _, card in recodings])
         codes = zip(np.unravel_index(self.cells, self.shape), recodings, strict=True)
         cells = np.ravel_multi_index([own.codes[code] for code, own in codes], shape)
-        return merged(shape, self.values, cells, self.weights)
+        return merge_equal_points(shape, self.values, cells, self.weights)
 
     @property
     def moments(self) -> Moments:
         """The moments of the values in each cell."""
         return moments_of(Observed(self.values, self.cells, self.weights), self.shape)
 
-    def of_cell(self, cell: int) -> tuple[Array, Array]:
+    def points_of_cell(self, cell: int) -> tuple[Array, Array]:
         """Return the values in a cell and their weights."""
         rows = slice(*np.searchsorted(self.cells, [cell, cell + 1]))
         return self.values[rows], self.weights[rows]
 
 
-def merged(shape: tuple[int, ...], values: Array, cells: Positions, weights: Array) -> Points:
-    """Return points with equal values in a cell merged and their weights added."""
+def merge_equal_points(
+    shape: tuple[int, ...], values: Array, cells: Positions, weights: Array
+) -> Points:
+    """Return points with equal values in a cell merge_equal_points and their weights added."""
     order = np.lexsort((values, cells))
     values, cells = values[order], cells[order]
     is_first = np.ones(len(values), dtype=bool)
@@ -221,7 +223,9 @@ class Kernel(Immutable):
             values, cells, weights = observed_numbers(data, scope[0], condition)
             shape = tuple([data.cards[column] for column in condition])
             points.append(
-                merged(shape, values, cells, np.ones(len(values)) if weights is None else weights)
+                merge_equal_points(
+                    shape, values, cells, np.ones(len(values)) if weights is None else weights
+                )
             )
         return points
 
@@ -229,7 +233,7 @@ class Kernel(Immutable):
     def estimate(cls, counts: Sequence[Points], name: Hashable) -> Self:
         """Return the density with Silverman's bandwidth, 1.06 s n^(−1/5), and the usual floor."""
         *within, by_class = counts
-        moments, falls, floor = fall_back(
+        moments, falls, floor = moments_with_fallback(
             name, within[0].moments if within else None, by_class.moments
         )
         n = np.maximum(moments.n, 1.0)
@@ -248,8 +252,8 @@ class Kernel(Immutable):
     def _kernels_in_cell(self, cell: int) -> tuple[Array, Array]:
         """Return the values around which there are kernels in a cell, and their weights."""
         if self.within is not None and not self.falls.ravel()[cell]:
-            return self.within.of_cell(cell)
-        values, weights = self.by_class.of_cell(cell % self.shape[-1])
+            return self.within.points_of_cell(cell)
+        values, weights = self.by_class.points_of_cell(cell % self.shape[-1])
         return (values, weights) if len(values) else (self.by_class.values, self.by_class.weights)
 
     @np.errstate(over="ignore")  # the density of a number that is far away is 0

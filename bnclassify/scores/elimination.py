@@ -33,7 +33,7 @@ from ..base.arrays import (
 from ..base.graphs import topological_layers
 from ..counts.contingency import MAX_CELLS
 from . import forests
-from .factors import Belief, Factor, Term, sum_terms, tabulate_numbers
+from .factors import Belief, Factor, Term, sum_terms, tabulate_densities
 
 _CLASS = -1  # the class in a plan, where it stays an axis of tables
 _LARGE_CELLS = 2**14  # of a table, from which another order is tried
@@ -52,7 +52,7 @@ class LogTable(NamedTuple):
 
 
 class Component(NamedTuple):
-    """Features that are missing together in some rows, in an order to eliminate them.
+    """Features that are missing together in some rows, in an order to eliminate_variables them.
 
     ``factors`` are the positions of the factors over them, and ``tables`` these factors in the
     rows.
@@ -75,11 +75,11 @@ def network_joint(
     total = sum_terms(terms, codes, context)
     if codes.min(initial=0) < 0:
         context = np.zeros(len(total), dtype=np.intp) if context is None else context
-        add_missing(total, terms, codes, context, cyclic=cyclic)
+        add_marginalized_terms(total, terms, codes, context, cyclic=cyclic)
     return total
 
 
-def joint_in_blocks(networks: Sequence[Sequence[Term]], codes: Codes) -> Array:
+def log_mean_joint(networks: Sequence[Sequence[Term]], codes: Codes) -> Array:
     """Return the log of the mean joint of networks, (rows, classes), a block of rows at a time."""
     result = np.empty((codes.shape[1], networks[0][-1].n_classes))
     for block in blocks(len(result), most=BLOCK_ROWS):
@@ -92,7 +92,7 @@ def joint_in_blocks(networks: Sequence[Sequence[Term]], codes: Codes) -> Array:
     return result
 
 
-def add_missing(
+def add_marginalized_terms(
     total: Array, terms: Sequence[Term], codes: Codes, context: Codes, *, cyclic: bool = False
 ) -> None:
     """Add terms of families with missing features, marginalized over, to rows' log joint.
@@ -100,14 +100,14 @@ def add_missing(
     ``total`` is (rows, classes) with the terms of observed families, ``codes`` are (features, rows)
     with -1 where missing, and ``context`` is (rows,). The term of the class is the last one.
     """
-    factors, codes = tabulate_numbers(terms, codes)
+    factors, codes = tabulate_densities(terms, codes)
     if forests.is_forest(factors) and not cyclic:
-        forests.add_sums(total, factors, codes, context)
+        forests.add_terms_by_messages(total, factors, codes, context)
     else:
-        add_components(total, factors, codes, context, everywhere=cyclic)
+        add_terms_by_elimination(total, factors, codes, context, everywhere=cyclic)
 
 
-def add_components(
+def add_terms_by_elimination(
     total: Array,
     factors: Sequence[Factor],
     codes: Codes,
@@ -116,27 +116,27 @@ def add_components(
     everywhere: bool = False,
     over: Over = log_sum_exp,
 ) -> None:
-    """Add terms as `add_missing`, for any graph; ``everywhere``, also those that sum to 1."""
-    for component in hidden_components(factors, codes, context, everywhere=everywhere):
-        _, remaining = collect(component.order, component.tables, over)
-        total[component.rows] += multiply(remaining).logs
+    """Add terms as `add_marginalized_terms` for any graph; if ``everywhere``, also sums of 1."""
+    for component in components_of_missing(factors, codes, context, everywhere=everywhere):
+        _, remaining = eliminate_log_tables(component.order, component.tables, over)
+        total[component.rows] += multiply_tables(remaining).logs
 
 
-def beliefs(
+def posteriors_of_families(
     factors: Sequence[Factor], codes: Codes, context: Codes | None = None
 ) -> Iterator[Belief]:
-    """Yield the posteriors of missing members of each family; arguments as in `add_missing`."""
-    for component in hidden_components(factors, codes, context, everywhere=True):
-        joined, _ = collect(component.order, component.tables)
-        posteriors = posteriors_of_joined(component.order, joined)
+    """Yield posteriors of missing members of each family of rows as in `add_marginalized_terms`."""
+    for component in components_of_missing(factors, codes, context, everywhere=True):
+        joined, _ = eliminate_log_tables(component.order, component.tables)
+        posteriors = posteriors_of_joined_tables(component.order, joined)
         position = {u: i for i, u in enumerate(component.order)}
         for i in component.factors:
             free = tuple(sorted(position.keys() & factors[i].scope))
-            shares = sum_to(posteriors[min(position[u] for u in free)], free).logs
+            shares = marginalize_to_scope(posteriors[min(position[u] for u in free)], free).logs
             yield Belief(i, component.rows, free, shares)
 
 
-def hidden_components(
+def components_of_missing(
     factors: Sequence[Factor],
     codes: Codes,
     context: Codes | None = None,
@@ -164,8 +164,8 @@ def hidden_components(
         scopes = [
             (set(f.scope) & free) | ({_CLASS} if f.table.shape[-1] > 1 else set()) for f in tables
         ]
-        order, cells = plan_scopes(component, scopes, card)
-        check_plan(component, cells)
+        order, cells = plan_elimination(component, scopes, card)
+        check_elimination_size(component, cells)
         for rows in (all_rows[block] for block in blocks(len(all_rows), cells)):
             restricted = [
                 _restrict_factor(factor, free, codes[:, rows], context[rows]) for factor in tables
@@ -173,7 +173,7 @@ def hidden_components(
             yield Component(order, touching, rows, restricted)
 
 
-def check_plan(component: Collection[int], cells: int) -> None:
+def check_elimination_size(component: Collection[int], cells: int) -> None:
     """Raise a ValueError if the elimination of these variables needs a table of too many cells."""
     if cells > MAX_CELLS:
         raise ValueError(
@@ -205,12 +205,12 @@ def _connected_components(
     for first in range(len(codes)):
         rows = np.nonzero(hidden[first] & (label[first] == first))[0]
         if len(rows):
-            for component, alike in equal_columns(label[:, rows] == first):
+            for component, alike in groups_of_equal_columns(label[:, rows] == first):
                 rows_of.setdefault(component, []).append(rows[alike])
     return {component: np.concatenate(rows) for component, rows in rows_of.items()}
 
 
-def equal_columns(mask: Mask) -> Iterator[tuple[tuple[int, ...], Positions]]:
+def groups_of_equal_columns(mask: Mask) -> Iterator[tuple[tuple[int, ...], Positions]]:
     """Yield true positions of each distinct column, and positions of the columns equal to it."""
     packed = np.ascontiguousarray(np.packbits(mask, axis=0).T)
     keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
@@ -241,7 +241,7 @@ def _component_labels(
     return label
 
 
-def plan_scopes(
+def plan_elimination(
     component: Collection[int], scopes: Iterable[Collection[int]], card: Mapping[int, int]
 ) -> tuple[list[int], int]:
     """Order an elimination of scopes; return the order and the cells of the largest table.
@@ -300,7 +300,7 @@ def _greedy_elimination_order(
     return order, cells
 
 
-def eliminate(
+def eliminate_variables(
     order: Iterable[int], tables: Iterable[T], combine: Callable[[int, list[T]], T]
 ) -> list[T]:
     """Eliminate variables from tables, which begin with their variables; return those left.
@@ -315,21 +315,21 @@ def eliminate(
     return remaining
 
 
-def collect(
+def eliminate_log_tables(
     order: Iterable[int], tables: Iterable[LogTable], over: Over = log_sum_exp
 ) -> tuple[list[LogTable], list[LogTable]]:
     """Eliminate variables by sum or maximum; return each product, and the other tables."""
     joined: list[LogTable] = []
 
     def combine(u: int, touching: list[LogTable]) -> LogTable:
-        scope, logs = multiply(touching)
+        scope, logs = multiply_tables(touching)
         joined.append(LogTable(scope, logs))
         return LogTable(tuple([w for w in scope if w != u]), over(logs, axis=1 + scope.index(u)))
 
-    return joined, eliminate(order, tables, combine)
+    return joined, eliminate_variables(order, tables, combine)
 
 
-def posteriors_of_joined(order: Sequence[int], joined: Sequence[LogTable]) -> list[LogTable]:
+def posteriors_of_joined_tables(order: Sequence[int], joined: Sequence[LogTable]) -> list[LogTable]:
     """Return the posteriors of the joined tables of an elimination, in reverse, which sum to 1."""
     position = {u: i for i, u in enumerate(order)}
     beliefs: list[LogTable] = [*joined]
@@ -339,18 +339,20 @@ def posteriors_of_joined(order: Sequence[int], joined: Sequence[LogTable]) -> li
         remaining = tuple([w for w in scope if w != u])
         if remaining:
             summed_into = beliefs[min(position[w] for w in remaining)]
-            shares = shares * _spread_over_axes(*sum_to(summed_into, remaining), scope)
+            shares = shares * _spread_over_axes(
+                *marginalize_to_scope(summed_into, remaining), scope
+            )
         beliefs[i] = LogTable(scope, shares)
     return beliefs
 
 
-def sum_to(belief: LogTable, scope: tuple[int, ...]) -> LogTable:
+def marginalize_to_scope(belief: LogTable, scope: tuple[int, ...]) -> LogTable:
     """Sum posteriors over all features except some, which are in ascending order."""
     axes = tuple([1 + i for i, w in enumerate(belief.scope) if w not in scope])
     return LogTable(scope, belief.logs.sum(axis=axes))
 
 
-def multiply(tables: Sequence[LogTable]) -> LogTable:
+def multiply_tables(tables: Sequence[LogTable]) -> LogTable:
     """Return the product of tables, over the features of all of them."""
     scope = tuple(sorted({u for members, _ in tables for u in members}))
     smallest_first = sorted(tables, key=lambda table: table.logs.size)
@@ -375,7 +377,9 @@ def _restrict_factor(
     axis = {u: i for i, u in enumerate(factor.scope)}
     free_members = sorted(u for u in factor.scope if u in free)
     fixed = [u for u in factor.scope if u not in free]
-    table = factor.padded[tuple(slice(-1) if u in free else slice(None) for u in factor.scope)]
+    table = factor.padded_table[
+        tuple(slice(-1) if u in free else slice(None) for u in factor.scope)
+    ]
     n = len(axis)
     table = np.transpose(
         table, [axis[u] for u in fixed] + [n] + [axis[u] for u in free_members] + [n + 1]
@@ -383,7 +387,7 @@ def _restrict_factor(
     # The context is observed in every row; a missing code, -1, selects the padding.
     index = np.zeros(codes.shape[1], dtype=np.intp)
     for u in fixed:
-        index = index * factor.padded.shape[axis[u]] + codes[u]
+        index = index * factor.padded_table.shape[axis[u]] + codes[u]
     index = index * factor.table.shape[-2] + context
     shape = table.shape[len(fixed) + 1 :]
     flat = table.reshape(-1, prod(shape))
@@ -395,7 +399,7 @@ _MOST_COMBINATIONS = 2**16
 LogJoint = Callable[[Codes], Array]
 
 
-def score_all(
+def score_combinations(
     log_joint: LogJoint, codes: Codes, hidden: Sequence[int], cards: Sequence[int]
 ) -> Array:
     """Return logs of rows with each combination of hidden values, (rows, n, classes)."""
@@ -406,14 +410,14 @@ def score_all(
     return logs.reshape(codes.shape[1], n, logs.shape[1])
 
 
-def try_all(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
+def complete_by_enumeration(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
     """Return (variables, rows) codes with the most probable values for -1, scoring all.
 
     ``log_joint`` returns (rows, levels of the last variable) from the codes of the other variables.
     """
     result = codes.copy()
     incomplete = np.nonzero((codes < 0).any(axis=0))[0]
-    for hidden, alike in equal_columns(codes[:, incomplete] < 0):
+    for hidden, alike in groups_of_equal_columns(codes[:, incomplete] < 0):
         rows = incomplete[alike]
         features = [v for v in hidden if v < len(cards) - 1]
         shape = [cards[v] for v in features]
@@ -426,7 +430,7 @@ def try_all(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
             )
         for block in (rows[some] for some in blocks(len(rows), n * len(cards))):
             labels = codes[-1:, block].T
-            logs = score_all(log_joint, codes[:-1, block], features, shape)
+            logs = score_combinations(log_joint, codes[:-1, block], features, shape)
             possible = (labels == np.arange(cards[-1])) | (labels < 0)
             best = first_best(np.where(possible[:, None], logs, -np.inf).reshape(len(block), -1))
             result[np.ix_(np.array([*features, -1]), block)] = np.unravel_index(
@@ -438,17 +442,17 @@ def try_all(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
 def complete(terms: Sequence[Term], codes: Codes, rng: np.random.Generator | None = None) -> Codes:
     """Return codes with a network's most probable values, or drawn from the posterior."""
     over: Over = np.max if rng is None else log_sum_exp
-    choose = first_best if rng is None else partial(draw_columns, rng=rng)
-    factors, coded = tabulate_numbers(terms, codes[:-1])
+    choose = first_best if rng is None else partial(draw_column_per_row, rng=rng)
+    factors, coded = tabulate_densities(terms, codes[:-1])
     result = np.vstack([coded, codes[-1:]])
     unknown = np.nonzero(codes[-1] < 0)[0]
     if len(unknown):
         features = coded[:, unknown]
         by_class = sum_terms(factors, features)
-        add_components(by_class, factors, features, everywhere=True, over=over)
+        add_terms_by_elimination(by_class, factors, features, everywhere=True, over=over)
         result[-1, unknown] = choose(by_class)
-    for component in hidden_components(factors, coded, everywhere=True):
-        joined, _ = collect(component.order, component.tables, over)
+    for component in components_of_missing(factors, coded, everywhere=True):
+        joined, _ = eliminate_log_tables(component.order, component.tables, over)
         rows, levels = np.arange(len(component.rows)), slice(None)
         for u, (scope, logs) in zip(reversed(component.order), reversed(joined), strict=True):
             classes = (
@@ -463,7 +467,7 @@ def complete(terms: Sequence[Term], codes: Codes, rng: np.random.Generator | Non
     return result
 
 
-def draw_columns(logs: Array, rng: np.random.Generator) -> Positions:
+def draw_column_per_row(logs: Array, rng: np.random.Generator) -> Positions:
     """Draw a column in each row, in proportion to the exponentials."""
     thresholds = np.exp(log_normalize(logs)).cumsum(axis=1)[:, :-1]
     return np.asarray(np.count_nonzero(rng.random(len(logs))[:, None] >= thresholds, axis=1))

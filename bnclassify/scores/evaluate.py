@@ -10,10 +10,8 @@ their specification.
   `Completed` adds what the known effects say of the unknown ones.
 - `scores_in_sequence` returns the scores of rows with the first 0, 1, 2 … features in an order,
   whose differences are the contributions that `explain` shows.
-- `values_at` returns the terms of a sum, `effects_at` the parts of the scores that depend on some
-  features alone, and `main_effects` their tables.
-- `scopes_in` returns the features that are together in a term, `averaged_in` the formulas of an
-  average.
+- `term_values_at` returns the terms of a sum, `effects_at` the parts of the scores that depend on
+  some features alone, and `main_effects` their tables.
 """
 
 from __future__ import annotations
@@ -21,12 +19,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from ..base.arrays import BLOCK_ROWS, Array, Codes, Mask, blocks, log, log_sum_exp
-from .elimination import add_missing, beliefs, network_joint
+from .elimination import add_marginalized_terms, network_joint, posteriors_of_families
 from .factors import DensityTerm, Factor, sum_terms
 from .formulas import (
     Blend,
@@ -45,7 +43,8 @@ from .formulas import (
     Student,
     Sum,
     Table,
-    sums_in,
+    formula_of_complete_rows,
+    is_sum_of_tables,
 )
 from .rows import Rows
 from .unknown import UNKNOWN
@@ -60,12 +59,12 @@ def scores_at(x: Formula, rows: Rows, *, adjusted: bool = True) -> Array:
     Unless ``adjusted``, powers are those of complete rows and blends are their formulas alone.
     """
     if isinstance(x, Computed):
-        return x.at(rows)
+        return x.scores_of_rows(rows)
     if len(rows) <= BLOCK_ROWS:
         return _scores_of_block(x, rows, adjusted)
     return np.concatenate(
         [
-            _scores_of_block(x, rows.take(block), adjusted)
+            _scores_of_block(x, rows.subset(block), adjusted)
             for block in blocks(len(rows), most=BLOCK_ROWS)
         ]
     )
@@ -74,13 +73,13 @@ def scores_at(x: Formula, rows: Rows, *, adjusted: bool = True) -> Array:
 def _scores_of_block(x: Formula, rows: Rows, adjusted: bool) -> Array:
     """Return the scores of a block of rows."""
     if isinstance(x, Sum):
-        return _network_at(x, rows) if x.marginalizes else _sum_at(x, rows)
+        return _network_scores(x, rows) if x.marginalizes else _scores_of_sum(x, rows)
     if isinstance(x, Computed):
-        return x.at(rows)
+        return x.scores_of_rows(rows)
     if isinstance(x, Recoded):
-        return _scores_of_block(x.formula, recoded(x, rows), adjusted)
+        return _scores_of_block(x.formula, recoded_rows(x, rows), adjusted)
     if isinstance(x, Mixture):
-        return _mixture_at(x, [_scores_of_block(each, rows, adjusted) for each in x.formulas])
+        return _log_mixture(x, [_scores_of_block(each, rows, adjusted) for each in x.formulas])
     if isinstance(x, Choice):
         first, *others = [_scores_of_block(each, rows, adjusted) for each in x.formulas]
         for other in others:
@@ -90,22 +89,22 @@ def _scores_of_block(x: Formula, rows: Rows, adjusted: bool) -> Array:
     if isinstance(x, Completed):
         incomplete = np.flatnonzero(~rows.is_complete) if adjusted else ()
         if len(incomplete):
-            start, parts = _completed(x, rows.take(incomplete))
+            start, parts = _completed_effects(x, rows.subset(incomplete))
             scores[incomplete] = start + parts.sum(axis=0)
         return scores
     if isinstance(x, Raised):
-        return scores * (_power_at(x, rows) if adjusted else x.power)
+        return scores * (_power_per_row(x, rows) if adjusted else x.power)
     if adjusted:
-        _blend(x, scores, rows, scores_at, None)
+        _blend_incomplete_rows(x, scores, rows, scores_at, None)
     return scores
 
 
-def recoded(x: Recoded, rows: Rows) -> Rows:
+def recoded_rows(x: Recoded, rows: Rows) -> Rows:
     """Return the rows at which the formula of `Recoded` is evaluated."""
     return Rows(x.change(rows.codes), rows.numbers, rows.unknown)
 
 
-def _mixture_at(x: Mixture, scores: Sequence[Array]) -> Array:
+def _log_mixture(x: Mixture, scores: Sequence[Array]) -> Array:
     """Return the log of the weighted sum of the exponentials of the scores that apply."""
     logs = np.stack(scores) + x.log_weights[:, None, None]
     lacks = np.isnan(logs)
@@ -115,23 +114,23 @@ def _mixture_at(x: Mixture, scores: Sequence[Array]) -> Array:
     return np.where(lacks.all(axis=0), np.nan, total)
 
 
-def _power_at(x: Raised, rows: Rows) -> Array:
+def _power_per_row(x: Raised, rows: Rows) -> Array:
     """Return power + (1 - power)·h, (rows, 1)."""
     h = np.count_nonzero(rows.codes < 0, axis=0) / max(1, len(rows.codes))
     return np.asarray((x.power + (1 - x.power) * h)[:, None])
 
 
-def _sum_at(x: Sum, rows: Rows) -> Array:
+def _scores_of_sum(x: Sum, rows: Rows) -> Array:
     """Return the sums of terms."""
     total = np.zeros((len(rows), 1))
-    for _, values in values_at(x, rows):
+    for _, values in term_values_at(x, rows):
         if values.shape[1] > total.shape[1]:
             total = np.repeat(total, values.shape[1], axis=1)
         total += values
     return total
 
 
-def values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
+def term_values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
     """Yield owner and values, (rows or 1, classes), of each term of a sum without marginals.
 
     The values of a term whose owner is unknown are 0.
@@ -143,86 +142,94 @@ def values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
 def parts_at(x: Sum, rows: Rows) -> Iterator[Effect]:
     """Yield the owner of each term of such a sum, the features it depends on, and its values."""
     scaled = [scale.feature for scale in x.scales]
-    z = [_on_scale(scale, rows) for scale in x.scales]
+    z = [_scores_on_scale(scale, rows) for scale in x.scales]
     for term in x.terms:
         if isinstance(term, Slope):
             values = z[term.scale][:, None] * term.slopes
-            yield term.owner, (term.owner,), _unless_unknown(term.owner, values, rows)
+            yield term.owner, (term.owner,), _zero_if_unknown(term.owner, values, rows)
         elif not isinstance(term, Student):
             assert not isinstance(term, Numeric | Normal)  # which are only in sums that marginalize
-            yield term.owner, term.scope, _unless_unknown(term.owner, term.at(rows.codes), rows)
-    for terms in x.students:
-        missing = np.array([np.isnan(numbers_of(i, rows)) for i in terms.owners])
-        for i, values in enumerate(terms.at(np.array(z), missing)):
+            yield (
+                term.owner,
+                term.scope,
+                _zero_if_unknown(term.owner, term.entries_of_rows(rows.codes), rows),
+            )
+    for terms in x.stacked_students:
+        missing = np.array([np.isnan(numbers_of_feature(i, rows)) for i in terms.owners])
+        for i, values in enumerate(terms.values_at_scores(np.array(z), missing)):
             parents = [scaled[at] for at in terms.parents[i].tolist()]
             scope = tuple(sorted({terms.owners[i], *parents}))
-            yield terms.owners[i], scope, _unless_unknown(terms.owners[i], values, rows)
+            yield terms.owners[i], scope, _zero_if_unknown(terms.owners[i], values, rows)
 
 
-def _unless_unknown(owner: int, values: Array, rows: Rows) -> Array:
+def _zero_if_unknown(owner: int, values: Array, rows: Rows) -> Array:
     """Return the values of a term, 0 in the rows in which its owner is unknown."""
     if rows.unknown is None or owner < 0 or not rows.unknown[owner].any():
         return values
     return np.where(rows.unknown[owner][:, None], 0.0, values)
 
 
-def numbers_of(feature: int, rows: Rows) -> Array:
+def numbers_of_feature(feature: int, rows: Rows) -> Array:
     """Return the numbers of a feature, NaN if they are not given."""
     values = rows.numbers.get(feature)
     return np.full(len(rows), np.nan) if values is None else values
 
 
-def _on_scale(scale: ScaledNumber, rows: Rows) -> Array:
+def _scores_on_scale(scale: ScaledNumber, rows: Rows) -> Array:
     """Return the scores z of numbers on a scale, 0 if missing."""
-    numbers = numbers_of(scale.feature, rows)
+    numbers = numbers_of_feature(scale.feature, rows)
     return np.where(np.isnan(numbers), 0.0, np.interp(numbers, scale.knots, scale.scores))
 
 
-def _network_at(x: Sum, rows: Rows) -> Array:
+def _network_scores(x: Sum, rows: Rows) -> Array:
     """Return the log joint of a network, marginalized over missing features."""
-    if x.numeric:
-        return network_joint(*terms_at(x, rows), cyclic=x.is_cyclic)
-    codes = _codes_at(x, rows)
+    if x.densities_by_owner:
+        return network_joint(*network_terms_at(x, rows), cyclic=x.is_cyclic)
+    codes = _codes_in_tables(x, rows)
     # 2**10: number of rows from which tables are looked up as fast one by one
-    total = sum_terms(x.stacks if len(rows) < 2**10 else x.factors_by_shape, codes)
+    total = sum_terms(x.stacked_factors if len(rows) < 2**10 else x.factors_by_shape, codes)
     if codes.min(initial=0) < 0:
-        add_missing(total, x.factors, codes, np.zeros(len(rows), np.intp), cyclic=x.is_cyclic)
+        add_marginalized_terms(
+            total, x.factors, codes, np.zeros(len(rows), np.intp), cyclic=x.is_cyclic
+        )
     return total
 
 
-def _codes_at(x: Sum, rows: Rows) -> Codes:
+def _codes_in_tables(x: Sum, rows: Rows) -> Codes:
     """Return the codes of rows in the tables of a network."""
     codes = rows.codes
-    if x.codings:
+    if x.codings_by_feature:
         codes = codes.copy()
-        for v, coding in x.codings.items():
+        for v, coding in x.codings_by_feature.items():
             codes[v] = coding[rows.codes[v]]
     return codes
 
 
-def terms_at(x: Sum, rows: Rows) -> tuple[Sequence[Factor | DensityTerm], Codes]:
+def network_terms_at(x: Sum, rows: Rows) -> tuple[Sequence[Factor | DensityTerm], Codes]:
     """Return the terms of a network as `elimination` combines them, and the codes of rows for them.
 
     The code of a number is its position among the rows.
     """
-    codes = _codes_at(x, rows)
-    if not x.numeric:
+    codes = _codes_in_tables(x, rows)
+    if not x.densities_by_owner:
         return x.factors, codes
     codes, terms = codes.astype(np.intp), list[Factor | DensityTerm](x.factors)
-    for i, (scope, density) in x.numeric.items():
-        numbers = numbers_of(i, rows)
+    for i, (scope, density) in x.densities_by_owner.items():
+        numbers = numbers_of_feature(i, rows)
         codes[i] = np.where(np.isnan(numbers), -1, np.arange(len(rows)))
         terms.insert(i, DensityTerm(scope, density, numbers))
     return terms, codes
 
 
-def terms_with(x: Sum, rows: Rows, labels: Codes) -> tuple[Sequence[Factor | DensityTerm], Codes]:
-    """Return the same as `terms_at`, the codes with those of the class, (rows,), at the end."""
-    terms, codes = terms_at(x, rows)
+def network_terms_with_labels(
+    x: Sum, rows: Rows, labels: Codes
+) -> tuple[Sequence[Factor | DensityTerm], Codes]:
+    """Return `network_terms_at`, the codes with those of the class, (rows,), as the last row."""
+    terms, codes = network_terms_at(x, rows)
     return terms, np.vstack([codes, labels])
 
 
-def _blend(
+def _blend_incomplete_rows(
     x: Blend,
     scores: Array,
     rows: Rows,
@@ -237,13 +244,14 @@ def _blend(
     some = np.flatnonzero(~rows.is_complete)
     if not len(some):
         return
-    known = rows.take(some)
+    known = rows.subset(some)
     trees: Array = sum((at(tree, known) for tree in x.trees), np.zeros(1)) / len(x.trees)
-    kept, added = x.rule.at(known.codes, x.log_prior, trees)
+    kept, added = x.rule.kept_share_and_added_scores(known.codes, x.log_prior, trees)
     scores[..., some, :] = kept[:, None] * scores[..., some, :] + added
-    share = x.rule.of_shifts(known.codes)
+    share = x.rule.weight_of_shifts(known.codes)
     shifts = {
-        gap.owner: share * _unless_unknown(gap.owner, gap.at(known.codes), known) for gap in x.gaps
+        gap.owner: share * _zero_if_unknown(gap.owner, gap.entries_of_rows(known.codes), known)
+        for gap in x.gaps
     }
     if order is None:
         scores[some] += sum(shifts.values(), np.zeros(1))
@@ -259,43 +267,48 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
     cycle.
     """
     if isinstance(x, Raised):
-        return _power_at(x, rows) * scores_in_sequence(x.formula, rows, order)
+        return _power_per_row(x, rows) * scores_in_sequence(x.formula, rows, order)
     if isinstance(x, Recoded):
-        return scores_in_sequence(x.formula, recoded(x, rows), order)
+        return scores_in_sequence(x.formula, recoded_rows(x, rows), order)
     if isinstance(x, Blend):
         logs = scores_in_sequence(x.formula, rows, order)
-        _blend(x, logs, rows, partial(scores_in_sequence, order=order), order)
+        _blend_incomplete_rows(x, logs, rows, partial(scores_in_sequence, order=order), order)
         return logs
     if isinstance(x, Completed):
-        start, parts = _completed(x, rows)
-        owners = [term.owner for term in tables_of(x)]
+        start, parts = _completed_effects(x, rows)
+        owners = [term.owner for term in tables_of_effects(x)]
         return _running_sums([(-1, start), *zip(owners, parts, strict=True)], len(rows), order)
     if not isinstance(x, Sum) or (_class_depends_on_features(x) and not x.scales):
-        return _by_steps(x, rows, order)
+        return _scores_by_steps(x, rows, order)
     if not x.marginalizes:
-        return _running_sums(values_at(x, rows), len(rows), order)
+        return _running_sums(term_values_at(x, rows), len(rows), order)
     # If the class has no parents and features follow their parents, an unknown feature has no known
     # descendants, so its table sums to 1, and each step adds one term to the previous sum.
     complete = rows.is_complete
     if complete.all():
-        return _running_sums(_terms_at(x, rows), len(rows), order)
-    known = rows.take(complete)
-    sums = _running_sums(_terms_at(x, known), len(known), order)
+        return _running_sums(_network_values_at(x, rows), len(rows), order)
+    known = rows.subset(complete)
+    sums = _running_sums(_network_values_at(x, known), len(known), order)
     logs = np.empty((len(order) + 1, len(rows), sums.shape[2]))
-    logs[:, complete], logs[:, ~complete] = sums, _by_steps(x, rows.take(~complete), order)
+    logs[:, complete], logs[:, ~complete] = sums, _scores_by_steps(x, rows.subset(~complete), order)
     return logs
 
 
-def _completed(x: Completed, rows: Rows) -> tuple[Array, Array]:
+def _completed_effects(x: Completed, rows: Rows) -> tuple[Array, Array]:
     """Return the parts of class and tables, with what known effects imply for unknown ones."""
     unknown = x.unknown.unknown_in(rows.codes, rows.unknown)
     [constant] = [
         term.logs for term in x.formula.terms if isinstance(term, Table) and term.owner < 0
     ]
-    tables, of_features = tables_of(x), np.where(unknown, UNKNOWN, np.minimum(rows.codes, 0))
+    tables, of_features = (
+        tables_of_effects(x),
+        np.where(unknown, UNKNOWN, np.minimum(rows.codes, 0)),
+    )
     size = len(tables), len(rows)
     states = np.array([of_features[list(term.scope)].min(axis=0) for term in tables]).reshape(size)
-    parts = np.array([term.at(rows.codes) for term in tables]).reshape(*size, len(constant))
+    parts = np.array([term.entries_of_rows(rows.codes) for term in tables]).reshape(
+        *size, len(constant)
+    )
     parts = np.where(states[..., None] == UNKNOWN, 0.0, parts)
     start = np.tile(constant, (len(rows), 1))
     some = np.flatnonzero((states == UNKNOWN).any(axis=0))
@@ -304,7 +317,7 @@ def _completed(x: Completed, rows: Rows) -> tuple[Array, Array]:
     return start, parts
 
 
-def tables_of(x: Completed) -> list[Table]:
+def tables_of_effects(x: Completed) -> list[Table]:
     """Return the tables of features, and then of pairs."""
     return [term for term in x.formula.terms if isinstance(term, Table) and term.owner >= 0]
 
@@ -316,9 +329,9 @@ def _class_depends_on_features(x: Sum) -> bool:
     )
 
 
-def _by_steps(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
+def _scores_by_steps(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
     """Return the scores in sequence, each computed from its rows."""
-    logs = scores_at(x, rows.in_sequence(order))
+    logs = scores_at(x, rows.revealed_in_sequence(order))
     return logs.reshape(len(order) + 1, len(rows), logs.shape[1])
 
 
@@ -334,9 +347,9 @@ def _running_sums(values: Iterable[tuple[int, Array]], n: int, order: Sequence[i
     return np.cumsum(steps, axis=0)
 
 
-def _terms_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
+def _network_values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
     """Yield the owner of each term of a network, and its values at complete rows."""
-    terms, codes = terms_at(x, rows)
+    terms, codes = network_terms_at(x, rows)
     for i, term in enumerate(terms):
         values = np.zeros((len(rows), term.n_classes))
         term.add_to(values, codes)
@@ -350,16 +363,16 @@ def effects_at(x: Formula, rows: Rows, cards: Sequence[int]) -> Iterator[Effect]
     interactions.
     """
     if isinstance(x, Recoded):
-        yield from effects_at(x.formula, recoded(x, rows), cards)
+        yield from effects_at(x.formula, recoded_rows(x, rows), cards)
     elif isinstance(x, Raised):
         yield from (
             (i, scope, x.power * logs) for i, scope, logs in effects_at(x.formula, rows, cards)
         )
     elif isinstance(x, Completed):
-        terms, (_, parts) = tables_of(x), _completed(x, rows)
+        terms, (_, parts) = tables_of_effects(x), _completed_effects(x, rows)
         yield from ((term.owner, term.scope, part) for term, part in zip(terms, parts, strict=True))
     elif is_sum_of_tables(x):
-        core, tables = core_of(x), main_effects(x, cards)
+        core, tables = formula_of_complete_rows(x), main_effects(x, cards)
         alone = {term.owner for term in _tables_of_features(core) if term.scope == (term.owner,)}
         wide = [term for term in _tables_of_features(core) if len(term.scope) > 1]
         if isinstance(x, Sum):  # the pairs of features that have effects of their own
@@ -373,7 +386,11 @@ def effects_at(x: Formula, rows: Rows, cards: Sequence[int]) -> Iterator[Effect]
     else:
         for i, table in enumerate(main_effects(x, cards)):
             is_number = i in rows.numbers and not cards[i]
-            yield i, (i,), alone_at(x, i, rows) if is_number else table[rows.codes[i]]
+            yield (
+                i,
+                (i,),
+                effect_of_feature_alone(x, i, rows) if is_number else table[rows.codes[i]],
+            )
 
 
 def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
@@ -387,18 +404,18 @@ def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
         return [x.power * table for table in main_effects(x.formula, cards)]
     if is_sum_of_tables(x):
         width, found = scores_at(x, _row_without_values(len(cards))).shape[1], dict[int, Array]()
-        for term in _tables_of_features(core_of(x)):
+        for term in _tables_of_features(formula_of_complete_rows(x)):
             if term.owner not in found:
-                found[term.owner] = term.alone
+                found[term.owner] = term.owner_entries
         tables = [found.get(i, np.zeros((card + 1, 1))) for i, card in enumerate(cards)]
         return [np.broadcast_to(table, (len(table), width)) for table in tables]
-    if isinstance(x, Sum) and not x.numeric and not x.is_cyclic:
+    if isinstance(x, Sum) and not x.densities_by_owner and not x.is_cyclic:
         return _marginals_of_network(x, cards)
     tables = []
     for i, card in enumerate(cards):
         codes = np.full((len(cards), card + 1), -1, dtype=np.intp)
         codes[i, :-1] = np.arange(card)
-        tables.append(alone_at(x, i, Rows(codes)))
+        tables.append(effect_of_feature_alone(x, i, Rows(codes)))
         tables[-1][-1] = 0.0
     return tables
 
@@ -414,64 +431,25 @@ def _row_without_values(n_features: int) -> Rows:
     return Rows(np.full((n_features, 1), -1))
 
 
-def alone_at(x: Formula, feature: int, rows: Rows) -> Array:
+def effect_of_feature_alone(x: Formula, feature: int, rows: Rows) -> Array:
     """Return the scores of rows in which only one feature is known, less that of nothing known."""
     hidden = np.full(rows.codes.shape, True)
     hidden[feature] = False
     with np.errstate(invalid="ignore"):  # a class of probability 0
-        return scores_at(x, rows.hiding(hidden)) - scores_at(x, _row_without_values(len(hidden)))
+        return scores_at(x, rows.with_missing(hidden)) - scores_at(
+            x, _row_without_values(len(hidden))
+        )
 
 
 def _marginals_of_network(x: Sum, cards: Sequence[int]) -> list[Array]:
     """Return ln P(level | class) of each feature alone, by one pass over the network."""
     n, classes = len(cards), x.factors[-1].n_classes
     tables = list[Array]([np.zeros((card + 1, classes)) for card in cards])  # 0 if missing
-    for v, _, free, shares in beliefs(x.factors, np.full((n, 1), -1)):
+    for v, _, free, shares in posteriors_of_families(x.factors, np.full((n, 1), -1)):
         if v < n:
             others = tuple([1 + axis for axis, u in enumerate(free) if u != v])
             tables[v][:-1] = log(shares.sum(axis=others)[0])
     return tables
-
-
-def core_of(x: Formula) -> Any:
-    """Return the formula of complete rows, without the blend."""
-    return x.formula if isinstance(x, Blend | Completed) else x
-
-
-def is_sum_of_tables(x: Formula) -> bool:
-    """Whether the scores of complete rows are a sum of terms with entries for missing values."""
-    core = core_of(x)
-    return isinstance(core, Sum) and not core.marginalizes
-
-
-def scales_of(x: Formula, feature: int) -> list[ScaledNumber]:
-    """Return the scales of a feature of which a formula reads the number."""
-    return [scale for one in sums_in(x) for scale in one.scales if scale.feature == feature]
-
-
-def scopes_in(x: Formula) -> list[tuple[int, ...]] | None:
-    """Return the features of each term of the scores; None if these are not a sum of terms."""
-    if isinstance(x, Blend | Completed | Raised):
-        return scopes_in(x.formula)
-    if not isinstance(x, Sum):
-        return None
-    scopes = []
-    for term in x.terms:
-        if isinstance(term, Slope | Student):
-            at = [term.scale, *(term.parents if isinstance(term, Student) else ())]
-            scopes.append(tuple(sorted({x.scales[i].feature for i in at})))
-        elif isinstance(term, Numeric | Normal):
-            scopes.append((term.owner, *term.scope))
-        else:
-            scopes.append(term.scope)
-    return scopes
-
-
-def averaged_in(x: Formula) -> tuple[Formula, ...]:
-    """Return the formulas whose exponentials are averaged in every row; none if not a mean."""
-    if isinstance(x, Computed) and x.averages and x.plain is not None:
-        x = x.plain()
-    return x.formulas if isinstance(x, Mixture) else ()
 
 
 def shifts_of_missing(x: Formula) -> dict[int, Array]:
@@ -479,18 +457,18 @@ def shifts_of_missing(x: Formula) -> dict[int, Array]:
     if isinstance(x, Raised):
         return shifts_of_missing(x.formula)
     found: dict[int, Array] = {}
-    tables = _tables_of_features(core_of(x)) if is_sum_of_tables(x) else []
+    tables = _tables_of_features(formula_of_complete_rows(x)) if is_sum_of_tables(x) else []
     for term in (*tables, *(x.gaps if isinstance(x, Blend) else ())):
-        shift: Array = term.alone[-1]
+        shift: Array = term.owner_entries[-1]
         if shift.any():
             found[term.owner] = found.get(term.owner, 0.0) + shift
     return found
 
 
-def silent_at(x: Formula, rows: Rows) -> Mask:
+def values_without_effect(x: Formula, rows: Rows) -> Mask:
     """Return which values, (features, rows), add nothing to scores: unknown, most missing."""
     if isinstance(x, Recoded):
-        return silent_at(x.formula, recoded(x, rows))
+        return values_without_effect(x.formula, recoded_rows(x, rows))
     if isinstance(x, Completed):
         return x.unknown.unknown_in(rows.codes, rows.unknown)
     silent: Mask = np.less(rows.codes, 0)

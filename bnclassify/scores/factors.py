@@ -30,7 +30,7 @@ class Factor:
         return self.table.shape[-1]
 
     @cached_property
-    def padded(self) -> Array:
+    def padded_table(self) -> Array:
         """The table with a last level, 0, on each feature's axis, which the code -1 selects."""
         n = len(self.scope)
         padded = np.zeros((*(r + 1 for r in self.table.shape[:n]), *self.table.shape[n:]))
@@ -49,44 +49,44 @@ class Factor:
         if not coordinates:
             total += self.table
             return
-        index = flat_index(coordinates, self.padded.shape[: len(coordinates)])
-        total += self.padded.reshape(-1, self.n_classes).take(index, axis=0, mode="wrap")
+        index = flat_index(coordinates, self.padded_table.shape[: len(coordinates)])
+        total += self.padded_table.reshape(-1, self.n_classes).take(index, axis=0, mode="wrap")
 
 
 @dataclass(frozen=True, eq=False)
 class AlikeFactors:
     """Factors whose tables have the same shape, and no contexts, which are looked up at once.
 
-    ``members`` are the scopes, (features of a scope, factors), and ``padded`` the tables, (factors,
+    ``scopes`` are (features of a scope, factors) and ``padded_tables`` the tables, (factors,
     levels of each… and one more, classes or 1), see `Factor`.
     """
 
-    members: Positions
-    padded: Array
+    scopes: Positions
+    padded_tables: Array
 
     @classmethod
-    def stack(cls, factors: Sequence[Factor]) -> AlikeFactors:
+    def from_factors(cls, factors: Sequence[Factor]) -> AlikeFactors:
         """Stack factors, whose tables have one context."""
-        members = np.array([factor.scope for factor in factors], dtype=np.intp).T
-        return cls(members, np.array([factor.padded[..., 0, :] for factor in factors]))
+        scopes = np.array([factor.scope for factor in factors], dtype=np.intp).T
+        return cls(scopes, np.array([factor.padded_table[..., 0, :] for factor in factors]))
 
     @property
     def n_classes(self) -> int:
         """The number of classes, or 1."""
-        return self.padded.shape[-1]
+        return self.padded_tables.shape[-1]
 
     def add_to(self, total: Array, codes: Codes) -> None:
         """Add the terms to (rows, classes) sums one by one, as `Factor` does, with its rounding."""
-        flat = self.padded.reshape(-1, self.n_classes)
-        if not len(self.members):
+        flat = self.padded_tables.reshape(-1, self.n_classes)
+        if not len(self.scopes):
             for row in flat:
                 total += row
             return
-        n, *shape, _ = self.padded.shape
+        n, *shape, _ = self.padded_tables.shape
         starts = np.arange(0, len(flat), len(flat) // n)[:, None]
         # 2**14: numbers that are looked up at once; more would need new memory each time
         for block in blocks(n, total.size, 2**14):
-            index = flat_index(list(codes[self.members[:, block]]), shape)
+            index = flat_index(list(codes[self.scopes[:, block]]), shape)
             cells = np.add(index, starts[block], dtype=np.intp)
             for values in flat.take(cells, axis=0, mode="wrap"):
                 total += values
@@ -124,7 +124,7 @@ class DensityTerm:
             cells = flat_index(parents, self.density.shape[:-1]).astype(np.intp)
         total[known] += self.density.log_density(values, cells)
 
-    def tabulated(self, codes: Codes) -> tuple[Factor, Codes]:
+    def as_factor(self, codes: Codes) -> tuple[Factor, Codes]:
         """Return the term as a table over values in some rows, and their codes; 0 is missing."""
         known = codes >= 0
         values, places = np.unique(self.values[codes[known]], return_inverse=True)
@@ -143,7 +143,7 @@ class DensityTerm:
 Term: TypeAlias = Factor | DensityTerm
 
 
-def tabulate_numbers(terms: Sequence[Term], codes: Codes) -> tuple[Sequence[Factor], Codes]:
+def tabulate_densities(terms: Sequence[Term], codes: Codes) -> tuple[Sequence[Factor], Codes]:
     """Return terms in which numbers have tables over the values in some rows, and their codes."""
     factors = [term for term in terms if isinstance(term, Factor)]
     if len(factors) == len(terms):
@@ -151,7 +151,7 @@ def tabulate_numbers(terms: Sequence[Term], codes: Codes) -> tuple[Sequence[Fact
     codes = codes.astype(np.int64)
     for i, term in enumerate(terms):
         if isinstance(term, DensityTerm):
-            table, codes[i] = term.tabulated(codes[i])
+            table, codes[i] = term.as_factor(codes[i])
             factors.insert(i, table)
     return factors, codes
 

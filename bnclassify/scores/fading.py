@@ -40,7 +40,9 @@ class Fading(Immutable):
     exponent: float = 1.0
     gaps: float = 1.0
 
-    def at(self, codes: Codes, log_prior: Array, evidence: Array) -> tuple[Array, Array]:
+    def kept_share_and_added_scores(
+        self, codes: Codes, log_prior: Array, evidence: Array
+    ) -> tuple[Array, Array]:
         """Return λ, (rows,), and the scores added to the terms, (…, rows, classes), but for shifts.
 
         Arrays of log odds, (classes − 1, rows), are passed and returned as their transposes.
@@ -52,7 +54,7 @@ class Fading(Immutable):
         power = (self.power + (1 - self.power) * h)[:, None]
         return kept, (1 - kept)[:, None] * (log_prior + power * evidence)
 
-    def of_shifts(self, codes: Codes) -> Array:
+    def weight_of_shifts(self, codes: Codes) -> Array:
         """Return μ of each row, (rows, 1)."""
         lacking = np.count_nonzero(codes[self.usual < 1] < 0, axis=0)
         return np.asarray(self.gaps / np.maximum(lacking, self.gaps)[:, None])

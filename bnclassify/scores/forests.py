@@ -34,11 +34,13 @@ def is_forest(factors: Sequence[Factor]) -> bool:
     return all(len(factor.scope) <= 2 for factor in of_features) and len(of_class.scope) <= 1
 
 
-def add_sums(total: Array, factors: Sequence[Factor], codes: Codes, context: Codes) -> None:
-    """Add terms as `add_missing`: products and sums of probabilities or, if too small, of logs."""
+def add_terms_by_messages(
+    total: Array, factors: Sequence[Factor], codes: Codes, context: Codes
+) -> None:
+    """Add marginalized terms by probabilities or, in rows in which these are too small, by logs."""
     rows: Positions = np.arange(len(total))
     if all(f.table.shape[-2] == 1 and f.table.max(initial=0) <= 0 for f in factors):
-        rows = _add_probabilities(total, factors, codes)
+        rows = _add_terms_by_probabilities(total, factors, codes)
     if len(rows):
         some = total[rows]
         for _ in collect_evidence(some, factors, codes[:, rows], context[rows]):
@@ -46,12 +48,12 @@ def add_sums(total: Array, factors: Sequence[Factor], codes: Codes, context: Cod
         total[rows] = some
 
 
-def _add_probabilities(total: Array, factors: Sequence[Factor], codes: Codes) -> Positions:
+def _add_terms_by_probabilities(total: Array, factors: Sequence[Factor], codes: Codes) -> Positions:
     """Add terms as `collect_evidence`, but return the rows with a small sum, and leave them."""
     parent, children = _arcs_of_forest(factors)
     added, is_small = np.zeros_like(total), np.zeros(len(total), dtype=bool)
     # a missing value is a last level, of probability 1, but not of parents
-    padded = [f.padded[:, :-1] if len(f.scope) > 1 else f.padded for f in factors]
+    padded = [f.padded_table[:, :-1] if len(f.scope) > 1 else f.padded_table for f in factors]
     tables = [np.exp(table[..., 0, :]) for table in padded]
     messages: dict[int, tuple[Positions, Array]] = {}  # as in `collect_evidence`, with their rows
     parents = {v: [] if p is None else [p] for v, p in enumerate(parent)}
@@ -95,7 +97,7 @@ def _add_probabilities(total: Array, factors: Sequence[Factor], codes: Codes) ->
 def collect_evidence(
     total: Array, factors: Sequence[Factor], codes: Codes, context: Codes, *, leaves: bool = False
 ) -> Iterator[ChildEvidence]:
-    """Add terms as `add_missing`, and yield evidence on missing features, children first."""
+    """Add marginalized terms, and yield the evidence on missing features, children first."""
     parent, children = _arcs_of_forest(factors)
     # From missing features to missing parents: logs at the rows that lack both, (rows, levels of
     # the parent, classes).
@@ -109,12 +111,12 @@ def collect_evidence(
             continue
         evidence = np.zeros((len(rows), len(factors[v].table), total.shape[1]))
         for child in children.get(v, ()):
-            _add_evidence(evidence, rows, child, factors, codes, context, messages)
+            _add_evidence_of_child(evidence, rows, child, factors, codes, context, messages)
         yield ChildEvidence(v, rows, evidence)
         if v not in children:
             continue  # an unobserved leaf sums to 1
         p = parent[v]
-        known, seen, unseen = _split_rows_by_known(rows, p, codes)
+        known, seen, unseen = _split_by_known_feature(rows, p, codes)
         total[seen] += log_sum_exp(
             _conditional_logs(v, p, seen, factors, codes, context) + evidence[known], axis=1
         )
@@ -122,7 +124,7 @@ def collect_evidence(
             messages[v] = _log_means_by_parent(factors[v].table, context[unseen], evidence[~known])
 
 
-def descend(
+def distribute_posteriors(
     ascent: Sequence[ChildEvidence], factors: Sequence[Factor], codes: Codes, context: Codes
 ) -> Iterator[Belief]:
     """Yield the posteriors of the missing members of each family, from the evidence with leaves."""
@@ -130,7 +132,7 @@ def descend(
     beliefs: dict[int, tuple[Positions, Array]] = {}
     for v, rows, logs in reversed(ascent):
         p = parent[v]
-        known, seen, unseen = _split_rows_by_known(rows, p, codes)
+        known, seen, unseen = _split_by_known_feature(rows, p, codes)
         belief = np.empty_like(logs)
         belief[known] = softmax(
             _conditional_logs(v, p, seen, factors, codes, context) + logs[known], axis=1
@@ -140,7 +142,7 @@ def descend(
             parent_rows, parent_belief = beliefs[p]
             parent_belief, start = parent_belief[np.searchsorted(parent_rows, unseen)], 0
             marginals = []
-            for pairs in _pair_blocks(factors[v].table, context[unseen], logs[~known]):
+            for pairs in _blocks_of_pair_logs(factors[v].table, context[unseen], logs[~known]):
                 block = slice(start, start := start + len(pairs))
                 shares: Array = softmax(pairs, axis=1) * parent_belief[block, None]
                 yield Belief(v, unseen[block], (v, p), shares)
@@ -148,13 +150,13 @@ def descend(
             belief[~known] = np.concatenate(marginals)
         beliefs[v] = rows, belief
         for child in children.get(v, ()):
-            observed, given, _ = _split_rows_by_known(
+            observed, given, _ = _split_by_known_feature(
                 rows, None if child == len(codes) else child, codes
             )
             yield Belief(child, given, (v,), belief[observed])
 
 
-def _split_rows_by_known(
+def _split_by_known_feature(
     rows: Positions, feature: int | None, codes: Codes
 ) -> tuple[Mask, Positions, Positions]:
     """Return in which rows a feature, if any, is known, these rows, and the others."""
@@ -179,8 +181,8 @@ def _conditional_logs(
     """Return ln P(feature | observed parent, class), (rows or 1, levels, classes)."""
     table = factors[v].table
     if p is None:
-        return _context_per_row(table, context[rows])
-    return _look_up(table.swapaxes(0, 1), codes[p, rows], context[rows])
+        return _tables_in_contexts(table, context[rows])
+    return _entries_at_codes(table.swapaxes(0, 1), codes[p, rows], context[rows])
 
 
 def _log_means_by_parent(table: Array, context: Codes, evidence: Array) -> Array:
@@ -190,7 +192,7 @@ def _log_means_by_parent(table: Array, context: Codes, evidence: Array) -> Array
     where it is so small that a term may have been rounded to 0.
     """
     if table.shape[-2] > 1:
-        pairs = _pair_blocks(table, context, evidence)
+        pairs = _blocks_of_pair_logs(table, context, evidence)
         return np.concatenate([log_sum_exp(logs, axis=1) for logs in pairs])
     top: Array = reduce(np.maximum, evidence.swapaxes(0, 1))
     top = np.where(top == -np.inf, 0.0, top)
@@ -200,12 +202,12 @@ def _log_means_by_parent(table: Array, context: Codes, evidence: Array) -> Array
     result = log(means) + top[:, None]
     small = np.flatnonzero((means < _LEAST).any(axis=(1, 2)))
     if len(small):
-        pairs = _pair_blocks(table, context[small], evidence[small])
+        pairs = _blocks_of_pair_logs(table, context[small], evidence[small])
         result[small] = np.concatenate([log_sum_exp(logs, axis=1) for logs in pairs])
     return result
 
 
-def _pair_blocks(table: Array, context: Codes, evidence: Array) -> Iterator[Array]:
+def _blocks_of_pair_logs(table: Array, context: Codes, evidence: Array) -> Iterator[Array]:
     """Yield table plus evidence by block, (rows, levels, levels of the missing parent, classes)."""
     tables = np.ascontiguousarray(np.moveaxis(table, -2, 0))  # copied once, not for each block
     cells = table.shape[0] * table.shape[1] * evidence.shape[-1]
@@ -214,7 +216,7 @@ def _pair_blocks(table: Array, context: Codes, evidence: Array) -> Iterator[Arra
         yield of_rows + evidence[block, :, None]
 
 
-def _look_up(table: Array, code: Codes, context: Codes) -> Array:
+def _entries_at_codes(table: Array, code: Codes, context: Codes) -> Array:
     """Select a code of the first axis, -1 the last, and a context per row: (rows, …, classes)."""
     contexts = table.shape[-2]
     flat = np.moveaxis(table, -2, 1).reshape(-1, *table.shape[1:-2], table.shape[-1])
@@ -222,14 +224,14 @@ def _look_up(table: Array, code: Codes, context: Codes) -> Array:
     return flat.take(index, axis=0, mode="wrap")
 
 
-def _context_per_row(table: Array, context: Codes) -> Array:
+def _tables_in_contexts(table: Array, context: Codes) -> Array:
     """Select the context of a table per row, (rows or 1, …, classes)."""
     if table.shape[-2] == 1:
         return table[None, ..., 0, :]
     return np.moveaxis(table, -2, 0).take(context, axis=0)
 
 
-def _add_evidence(
+def _add_evidence_of_child(
     evidence: Array,
     rows: Positions,
     child: int,
@@ -240,9 +242,11 @@ def _add_evidence(
 ) -> None:
     """Add the evidence of a child on each value of a missing feature to (rows, levels, classes)."""
     if child == len(codes):  # the class, which has no row in the codes
-        evidence += _context_per_row(factors[child].table, context[rows])
+        evidence += _tables_in_contexts(factors[child].table, context[rows])
         return
     # The code of a missing child selects the padding, 0.
-    evidence += _look_up(factors[child].padded[:, :-1], codes[child, rows], context[rows])
+    evidence += _entries_at_codes(
+        factors[child].padded_table[:, :-1], codes[child, rows], context[rows]
+    )
     if child in messages:
         evidence[codes[child, rows] < 0] += messages[child]

@@ -9,7 +9,7 @@ of the whole formula is NaN, the prediction is missing. h is the share of the fe
 Each term has an `owner`: the position of the feature to whose family it belongs, -1 for that of the
 class.
 
-`written` returns a formula of plain values only, which other languages can evaluate.
+`plain_formula` returns a formula of plain values only, which other languages can evaluate.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Table:
         axes = tuple(range(len(self.scope)))
         return np.roll(self.logs, 1, axes).reshape(-1, self.logs.shape[-1])
 
-    def at(self, codes: Codes) -> Array:
+    def entries_of_rows(self, codes: Codes) -> Array:
         """Return a table's entries at rows, (rows or 1, classes), with ones for missing values."""
         if len(self.scope) == 1 and not self.codings:  # -1 is the position of the last entry
             entries: Array = self.logs.take(codes[self.scope[0]], axis=0)
@@ -69,12 +69,12 @@ class Table:
         return self._missing_first.take(cells, axis=0)
 
     @property
-    def alone(self) -> Array:
+    def owner_entries(self) -> Array:
         """The owner's entries if other features in scope are missing, (values + 1, classes)."""
         logs = self.logs.reshape(len(self.logs), -1, self.logs.shape[-1])[:, -1]
         return logs if not self.codings or self.codings[0] is None else logs[self.codings[0]]
 
-    def written(self) -> tuple[Table, ...]:
+    def plain_terms(self) -> tuple[Table, ...]:
         """Return the term as plain tables."""
         return (self,)
 
@@ -91,13 +91,13 @@ class Counted(Protocol):
         """The features on which it depends."""
 
     @property
-    def alone(self) -> Array:
+    def owner_entries(self) -> Array:
         """Its values if all other features in scope are missing, as of a `Table`."""
 
-    def at(self, codes: Codes) -> Array:
+    def entries_of_rows(self, codes: Codes) -> Array:
         """Return its values at rows, (rows or 1, classes or 1)."""
 
-    def written(self) -> tuple[Table, ...]:
+    def plain_terms(self) -> tuple[Table, ...]:
         """Return the term as plain tables, or raise a ValueError if they would be too large."""
 
 
@@ -109,11 +109,11 @@ class Numeric:
     scope: tuple[int, ...]
     density: Density
 
-    def written(self) -> tuple[Normal, ...]:
+    def plain_terms(self) -> tuple[Normal, ...]:
         """Return the term as a normal density, or raise a TypeError if it is not."""
         density = self.density
         if not isinstance(density, Gaussian):
-            raise no_formula("a model with kernel densities")
+            raise no_formula_error("a model with kernel densities")
         normal = Normal(self.owner, self.scope, density.mean, density.variance, density.rest)
         return (normal,)
 
@@ -196,10 +196,10 @@ class Sum:
         )
 
     @cached_property
-    def stacks(self) -> list[AlikeFactors]:
+    def stacked_factors(self) -> list[AlikeFactors]:
         """The tables of a sum that marginalizes, stacked by their shape."""
         by_shape = groupby(self.factors_by_shape, lambda factor: factor.table.shape)
-        return [AlikeFactors.stack(list(alike)) for _, alike in by_shape]
+        return [AlikeFactors.from_factors(list(alike)) for _, alike in by_shape]
 
     @cached_property
     def factors_by_shape(self) -> list[Factor]:
@@ -210,22 +210,22 @@ class Sum:
         return [factor for factors in alike.values() for factor in factors]
 
     @cached_property
-    def students(self) -> list[AlikeStudents]:
+    def stacked_students(self) -> list[AlikeStudents]:
         """The Student terms with a power, stacked by their number of parents."""
         groups: dict[int, list[Student]] = {}
         for term in self.terms:
             if isinstance(term, Student) and term.power:
                 groups.setdefault(len(term.parents), []).append(term)
-        return list(map(AlikeStudents.stack, groups.values()))
+        return list(map(AlikeStudents.from_terms, groups.values()))
 
     @cached_property
-    def numeric(self) -> dict[int, tuple[tuple[int, ...], Density]]:
+    def densities_by_owner(self) -> dict[int, tuple[tuple[int, ...], Density]]:
         """The scopes and densities of the terms of numbers, by their owners."""
         numeric = [term for term in self.terms if isinstance(term, Numeric | Normal)]
         return {term.owner: ((term.owner, *term.scope), term.density) for term in numeric}
 
     @cached_property
-    def codings(self) -> dict[int, ArrayOf[Any]]:
+    def codings_by_feature(self) -> dict[int, ArrayOf[Any]]:
         """The codings of the features that the tables of a sum that marginalizes share."""
         pairs = [
             pair
@@ -294,12 +294,12 @@ class Completed:
 class Computed:
     """Scores of a function: faster than the formula they equal, or because there is none.
 
-    ``at`` returns the scores of `Rows`, (rows, classes). ``plain``, if any, returns the formula, or
-    raises a TypeError. If it ``averages``, the formula is a `Mixture`. ``called`` is the model in
-    messages.
+    ``scores_of_rows`` returns the scores of `Rows`, (rows, classes). ``plain``, if any, returns the
+    formula, or raises a TypeError. If it ``averages``, the formula is a `Mixture`. ``called`` is
+    the model in messages.
     """
 
-    at: Callable[[Rows], Array]
+    scores_of_rows: Callable[[Rows], Array]
     called: str
     plain: Callable[[], Formula] | None = None
     averages: bool = False
@@ -317,28 +317,28 @@ class Recoded:
 Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend | Completed | Computed | Recoded
 
 
-def written(x: Formula) -> Formula:
+def plain_formula(x: Formula) -> Formula:
     """Return a formula of plain values only, or raise an error that says why there is none."""
     if isinstance(x, Computed):
         if x.plain is None:
-            raise no_formula(x.called)
-        return written(x.plain())
+            raise no_formula_error(x.called)
+        return plain_formula(x.plain())
     if isinstance(x, Recoded):
-        raise no_formula(x.called)
+        raise no_formula_error(x.called)
     if isinstance(x, Sum):
-        terms = [part for term in x.terms for part in _parts_of(term)]
+        terms = [part for term in x.terms for part in _plain_terms(term)]
         return replace(x, terms=tuple(terms))
     if isinstance(x, Mixture | Choice):
-        return replace(x, formulas=tuple(map(written, x.formulas)))
+        return replace(x, formulas=tuple(map(plain_formula, x.formulas)))
     if isinstance(x, Blend):
-        trees = tuple(map(written, x.trees))
-        return replace(x, formula=written(x.formula), trees=trees)
+        trees = tuple(map(plain_formula, x.trees))
+        return replace(x, formula=plain_formula(x.formula), trees=trees)
     if isinstance(x, Completed):
         return x
-    return replace(x, formula=written(x.formula))
+    return replace(x, formula=plain_formula(x.formula))
 
 
-def no_formula(got: str) -> TypeError:
+def no_formula_error(got: str) -> TypeError:
     """Return the error about a model without a formula that other languages can evaluate."""
     return TypeError(
         f"x must be a model whose scores are sums of tables; got {got}. Use a model of one class "
@@ -346,9 +346,9 @@ def no_formula(got: str) -> TypeError:
     )
 
 
-def _parts_of(term: Term) -> tuple[Term, ...]:
+def _plain_terms(term: Term) -> tuple[Term, ...]:
     """Return a term as plain values."""
-    return (term,) if isinstance(term, Normal | Slope | Student) else term.written()
+    return (term,) if isinstance(term, Normal | Slope | Student) else term.plain_terms()
 
 
 def sums_in(formula: Formula) -> Iterator[Sum]:
@@ -364,7 +364,48 @@ def sums_in(formula: Formula) -> Iterator[Sum]:
                 yield from sums_in(part)
 
 
-def padded(logs: Array, value: float = 0.0) -> Array:
+def formula_of_complete_rows(x: Formula) -> Any:
+    """Return the formula of complete rows, without the blend."""
+    return x.formula if isinstance(x, Blend | Completed) else x
+
+
+def is_sum_of_tables(x: Formula) -> bool:
+    """Whether the scores of complete rows are a sum of terms with entries for missing values."""
+    core = formula_of_complete_rows(x)
+    return isinstance(core, Sum) and not core.marginalizes
+
+
+def scales_of_feature(x: Formula, feature: int) -> list[ScaledNumber]:
+    """Return the scales of a feature of which a formula reads the number."""
+    return [scale for one in sums_in(x) for scale in one.scales if scale.feature == feature]
+
+
+def scopes_of_terms(x: Formula) -> list[tuple[int, ...]] | None:
+    """Return the features of each term of the scores; None if these are not a sum of terms."""
+    if isinstance(x, Blend | Completed | Raised):
+        return scopes_of_terms(x.formula)
+    if not isinstance(x, Sum):
+        return None
+    scopes = []
+    for term in x.terms:
+        if isinstance(term, Slope | Student):
+            at = [term.scale, *(term.parents if isinstance(term, Student) else ())]
+            scopes.append(tuple(sorted({x.scales[i].feature for i in at})))
+        elif isinstance(term, Numeric | Normal):
+            scopes.append((term.owner, *term.scope))
+        else:
+            scopes.append(term.scope)
+    return scopes
+
+
+def averaged_formulas(x: Formula) -> tuple[Formula, ...]:
+    """Return the formulas whose exponentials are averaged in every row; none if not a mean."""
+    if isinstance(x, Computed) and x.averages and x.plain is not None:
+        x = x.plain()
+    return x.formulas if isinstance(x, Mixture) else ()
+
+
+def pad_for_missing(logs: Array, value: float = 0.0) -> Array:
     """Return a table's entries with one more, for missing values, on all axes but the last."""
     widths = [(0, 1)] * (logs.ndim - 1) + [(0, 0)]
     return np.pad(logs, widths, constant_values=value)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.arrays import Array, Codes, Positions
 from ..base.graphs import find_cycle, topological_layers
-from .elimination import draw_columns
+from .elimination import draw_column_per_row
 from .factors import Factor
 
 BURN_IN = 100
@@ -25,7 +25,7 @@ class _Term(NamedTuple):
     others: tuple[int, ...]
     table: Array
 
-    def at(self, codes: Codes, labels: Positions, rows: Positions) -> Array:
+    def logs_of_levels(self, codes: Codes, labels: Positions, rows: Positions) -> Array:
         """Return the logs of the member's levels in some rows, 0 if another member is unknown."""
         *shape, n_classes, card = self.table.shape
         index = np.zeros(len(rows), dtype=np.intp)
@@ -47,7 +47,7 @@ class GibbsSampler:
     terms: Mapping[int, Sequence[_Term]]
 
     @classmethod
-    def of_factors(cls, factors: Sequence[Factor]) -> GibbsSampler:
+    def from_factors(cls, factors: Sequence[Factor]) -> GibbsSampler:
         """Return the sampler of features' families; parents come first unless arcs form a cycle."""
         parents = {v: list(factor.scope[1:]) for v, factor in enumerate(factors)}
         terms = {}
@@ -67,19 +67,23 @@ class GibbsSampler:
             terms[v] = [_term_of_member(factors[u], v) for u in own]
         return cls(terms)
 
-    def run(self, codes: Codes, labels: Positions, burn_in: int, rng: np.random.Generator) -> Codes:
+    def draw_missing(
+        self, codes: Codes, labels: Positions, burn_in: int, rng: np.random.Generator
+    ) -> Codes:
         """Return rows with values for -1 after sweeps; the first starts from observed values."""
         drawn = codes.copy()
         rows_of = {v: np.flatnonzero(codes[v] < 0) for v in self.terms}
         hidden = {v: rows for v, rows in rows_of.items() if len(rows)}
         for _ in range(1 + burn_in):
             for v, rows in hidden.items():
-                logs = np.sum([term.at(drawn, labels, rows) for term in self.terms[v]], axis=0)
-                drawn[v, rows] = draw_columns(logs, rng)
+                logs = np.sum(
+                    [term.logs_of_levels(drawn, labels, rows) for term in self.terms[v]], axis=0
+                )
+                drawn[v, rows] = draw_column_per_row(logs, rng)
         return drawn
 
 
 def _term_of_member(factor: Factor, v: int) -> _Term:
     axis = factor.scope.index(v)
-    table = np.moveaxis(factor.padded[..., 0, :], axis, -1)[..., :-1]
+    table = np.moveaxis(factor.padded_table[..., 0, :], axis, -1)[..., :-1]
     return _Term(tuple([u for u in factor.scope if u != v]), table)

@@ -28,24 +28,24 @@ class Rows:
     def __len__(self) -> int:
         return self.codes.shape[1]
 
-    def take(self, rows: Any) -> Rows:
+    def subset(self, rows: Any) -> Rows:
         """Return some of the rows: positions, a mask or a slice."""
         numbers = {i: values[rows] for i, values in self.numbers.items()}
         unknown = None if self.unknown is None else self.unknown[:, rows]
         return Rows(self.codes[:, rows], numbers, unknown)
 
-    def hiding(self, hidden: Mask) -> Rows:
+    def with_missing(self, hidden: Mask) -> Rows:
         """Return the rows in which the values at a mask, (features, rows), are missing."""
         numbers = {i: np.where(hidden[i], np.nan, values) for i, values in self.numbers.items()}
         return Rows(np.where(hidden, -1, self.codes), numbers, self.unknown)
 
     def with_unknown(self, unknown: Mask) -> Rows:
         """Return the rows in which the values at a mask, (features, rows), are unknown."""
-        rows = self.hiding(unknown)
+        rows = self.with_missing(unknown)
         told = unknown if self.unknown is None else unknown | self.unknown
         return Rows(rows.codes, rows.numbers, told)
 
-    def in_sequence(self, order: Sequence[int]) -> Rows:
+    def revealed_in_sequence(self, order: Sequence[int]) -> Rows:
         """Return each row with its first 0, 1, 2 … features in an order, the others missing.
 
         The result has (1 + features) · rows rows: first all rows without features, then with the
@@ -55,7 +55,7 @@ class Rows:
         step = np.empty(features, dtype=np.intp)
         step[list(order)] = np.arange(len(order))
         hidden = np.repeat(step[:, None] >= np.arange(len(order) + 1), n, axis=1)
-        return self.take(np.tile(np.arange(n), len(order) + 1)).hiding(hidden)
+        return self.subset(np.tile(np.arange(n), len(order) + 1)).with_missing(hidden)
 
     @property
     def is_complete(self) -> Mask:

@@ -46,14 +46,14 @@ class AlikeStudents:
     constants: Array
 
     @classmethod
-    def stack(cls, terms: Sequence[Any]) -> AlikeStudents:
+    def from_terms(cls, terms: Sequence[Any]) -> AlikeStudents:
         """Stack terms."""
         parents = np.array([t.parents for t in terms], dtype=np.intp).reshape(len(terms), -1)
         arrays = [np.stack([getattr(t, name) for t in terms]) for name in _ARRAYS]
         scales, powers = np.array([t.scale for t in terms]), np.array([t.power for t in terms])
         return cls(tuple([t.owner for t in terms]), scales, parents, powers, *arrays)
 
-    def at(self, z: Array, missing: Mask) -> Array:
+    def values_at_scores(self, z: Array, missing: Mask) -> Array:
         """Return the values of the terms, (terms, rows, classes), from scores (scales, rows).
 
         ``missing`` is (terms, rows).

@@ -101,7 +101,7 @@ class UnknownEffects(Immutable):
 
     def taken(self, features: Sequence[int]) -> Self:
         """Return the moments of some of the features."""
-        at = [i * self.others + c for i in features for c in range(self.others)]
+        at = [i * self.n_other_classes + c for i in features for c in range(self.n_other_classes)]
         of_features = {
             name: getattr(self, name)[list(features)] for name in ("means", "always", "gaps")
         }
@@ -109,7 +109,7 @@ class UnknownEffects(Immutable):
         return replace(self, covariances=covariances, **of_features)
 
     @property
-    def others(self) -> int:
+    def n_other_classes(self) -> int:
         """The number of classes less 1."""
         return self.means.shape[1]
 
@@ -126,7 +126,7 @@ class UnknownEffects(Immutable):
         patterns, of_row = np.unique(states, axis=1, return_inverse=True)
         of_row = of_row.ravel()
         order = np.argsort(of_row, kind="stable")
-        for block in blocks(len(order), self.means.size * self.others, 16 * BLOCK_CELLS):
+        for block in blocks(len(order), self.means.size * self.n_other_classes, 16 * BLOCK_CELLS):
             rows = order[block]
             numbers, own = np.unique(of_row[rows], return_inverse=True)
             with one_thread:  # small equations
@@ -148,7 +148,7 @@ class UnknownEffects(Immutable):
         For ``states``, (patterns, effects), the weights are (patterns, effects, classes, classes),
         without the first class, and 0 for effects that are not known.
         """
-        q, n = self.others, self.means.size
+        q, n = self.n_other_classes, self.means.size
         weights, variances = np.zeros((len(states), n, q)), np.empty(len(states))
         known = states >= 0
         # patterns with as many known effects have equations of one shape
@@ -168,25 +168,25 @@ class UnknownEffects(Immutable):
                     own = np.arange(len(some))[:, None], at
                     weights[some[:, None], at] = np.linalg.solve(given, between[own])
                 within = to_sum.swapaxes(1, 2) @ between - between.swapaxes(1, 2) @ weights[some]
-                variances[some] = mean_variance(within)
+                variances[some] = mean_pairwise_variance(within)
         return weights.reshape(len(states), len(self.means), q, q), variances
 
     def _correction_per_variance(self, constant: Array) -> Array:
         """Return what the log odds lack of the class shares if nothing is known, per variance."""
         if not len(self.shares) or not len(self.means):
-            return np.zeros(self.others)
+            return np.zeros(self.n_other_classes)
         _, variance = self._regressions_on_known(np.full((1, len(self.means)), UNKNOWN))
         start = constant[1:] - constant[0] + self.means.sum(axis=0)
         known = np.log(self.shares[1:]) - np.log(self.shares[0])
         return np.asarray((known - start / np.sqrt(1 + _PROBIT * variance)) / variance)
 
 
-def mean_variance(covariances: Array) -> Array:
+def mean_pairwise_variance(covariances: Array) -> Array:
     """Return the mean over pairs of classes of the variance of their log odds.
 
     ``covariances``, (…, classes, classes), are those of the log odds against the first class.
 
-    >>> mean_variance(np.array([[[2.0]]]))
+    >>> mean_pairwise_variance(np.array([[[2.0]]]))
     array([2.])
     """
     q = covariances.shape[-1]

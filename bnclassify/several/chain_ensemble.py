@@ -94,7 +94,10 @@ class ChainEnsemble(Chained):
         labels = np.empty((len(self.class_vars), len(rows)), dtype=np.intp)
         for block in blocks(len(rows), prod(self.class_cards)):
             joint = _log_mean_exp(
-                [member.log_posteriors_of_combinations(rows.take(block)) for member in self.members]
+                [
+                    member.log_posteriors_of_combinations(rows.subset(block))
+                    for member in self.members
+                ]
             )
             labels[:, block] = np.unravel_index(first_best(joint), self.class_cards)
         return labels

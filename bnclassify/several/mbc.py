@@ -28,15 +28,15 @@ from ..network.priors import Prior, tables_from_counts
 from ..scores.elimination import (
     Component,
     LogTable,
-    beliefs,
-    check_plan,
-    collect,
-    hidden_components,
-    joint_in_blocks,
-    multiply,
+    check_elimination_size,
+    components_of_missing,
+    eliminate_log_tables,
+    log_mean_joint,
+    multiply_tables,
     network_joint,
-    plan_scopes,
-    score_all,
+    plan_elimination,
+    posteriors_of_families,
+    score_combinations,
 )
 from ..scores.factors import Factor
 from ..scores.rows import Rows
@@ -65,7 +65,7 @@ def _log_marginals_of_classes(
     variables = np.concatenate([codes, _unknown_labels(codes, cards)])
     for block in blocks(codes.shape[1], most=BLOCK_ROWS):
         evidence = network_joint(terms, variables[:, block])
-        for i, rows, free, shares in beliefs(terms, variables[:, block]):
+        for i, rows, free, shares in posteriors_of_families(terms, variables[:, block]):
             if i >= len(codes):
                 others = tuple([1 + axis for axis, v in enumerate(free) if v != i])
                 results[i - len(codes)][block][rows] = (
@@ -84,7 +84,7 @@ def _most_probable_labels(
     labels = np.zeros((len(cards), codes.shape[1]), dtype=np.intp)
     variables = np.concatenate([codes, _unknown_labels(codes, cards)])
     for block in blocks(codes.shape[1], most=BLOCK_ROWS):
-        for component in hidden_components(terms, variables[:, block], everywhere=True):
+        for component in components_of_missing(terms, variables[:, block], everywhere=True):
             for u, chosen in _best_labels_of_component(component, len(codes)).items():
                 labels[u - len(codes), block][component.rows] = chosen
         labels[:, block][:, network_joint(terms, variables[:, block])[:, 0] == -np.inf] = 0
@@ -101,14 +101,14 @@ def _best_labels_of_component(component: Component, first_class: int) -> dict[in
     features = _checked_elimination_order(
         [u for u in component.order if u < first_class], component.tables, card
     )
-    _, tables = collect(features, component.tables)
+    _, tables = eliminate_log_tables(features, component.tables)
     order = _checked_elimination_order(
         [u for u in component.order if u >= first_class], tables, card
     )
     chosen: dict[int, Positions] = {}
     for u in sorted(order):  # one by one, each the first label that leads to the maximum
         order.remove(u)
-        best = multiply(collect(order, tables, np.max)[1]).logs[..., 0]
+        best = multiply_tables(eliminate_log_tables(order, tables, np.max)[1]).logs[..., 0]
         chosen[u] = first_best(np.broadcast_to(best, (len(component.rows), best.shape[1])))
         tables = [_fix_class_label(table, u, chosen[u]) for table in tables]
     return chosen
@@ -117,8 +117,8 @@ def _best_labels_of_component(component: Component, first_class: int) -> dict[in
 def _checked_elimination_order(
     component: Sequence[int], tables: Sequence[LogTable], card: Mapping[int, int]
 ) -> list[int]:
-    order, cells = plan_scopes(component, [table.scope for table in tables], card)
-    check_plan(component, cells)
+    order, cells = plan_elimination(component, [table.scope for table in tables], card)
+    check_elimination_size(component, cells)
     return order
 
 
@@ -144,8 +144,8 @@ def _best_labels_by_enumeration(
     variables = np.concatenate([codes, _unknown_labels(codes, cards)])
     hidden, best = range(len(codes), len(variables)), np.empty(codes.shape[1], dtype=np.intp)
     for block in blocks(len(best), n, MOST_COMBINATIONS):
-        logs = score_all(
-            lambda tried: joint_in_blocks(members, tried), variables[:, block], hidden, cards
+        logs = score_combinations(
+            lambda tried: log_mean_joint(members, tried), variables[:, block], hidden, cards
         )
         best[block] = first_best(logs[..., 0])
     return np.array(np.unravel_index(best, cards))
@@ -173,7 +173,7 @@ class Bridged(MultiModel):
         ]
 
     def log_joint_at(self, rows: Rows, labels: Codes) -> Array:
-        return joint_in_blocks(self._log_tables_by_member, np.concatenate([rows.codes, labels]))[
+        return log_mean_joint(self._log_tables_by_member, np.concatenate([rows.codes, labels]))[
             :, 0
         ]  # -1 is unknown
 

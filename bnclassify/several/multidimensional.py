@@ -25,7 +25,7 @@ from ..model.counted import CountedModel
 from ..model.derived import forward_to_basis
 from ..model.model import Fit, Model
 from ..model.recipes import Recipe, Step, TrainingRows, with_parameter_step
-from ..scores.elimination import score_all
+from ..scores.elimination import score_combinations
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Computed, Formula
 from ..scores.rows import Rows
@@ -436,7 +436,7 @@ def _log_posterior_given_earlier(x: Chain, i: int, codes: Codes) -> Array:
     shape = [cards[name] if name in member.features else 1 for name in x.order[:i]]
     hidden = [x.variables.index(name) for name in x.order[:i]]
     variables = _codes_with_labels(x, codes)
-    logs = score_all(
+    logs = score_combinations(
         lambda tried: _log_posterior_of_member(x, member, tried), variables, hidden, shape
     )
     return logs.reshape(codes.shape[1], *shape, -1)

@@ -21,7 +21,7 @@ from ..base.messages import listed, shown, warn
 from ..base.parallel import using_jobs
 from ..evaluation.summary import measure_strengths
 from ..fitting.bnc import bnc
-from ..fitting.rounds import raw_rows
+from ..fitting.rounds import rows_for_recipe
 from ..fitting.structure import ranks_parents
 from ..frames.dataset import Dataset
 from ..frames.encode import rows_as_cases
@@ -400,7 +400,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         chosen = any(given.get(name) not in (None, False) for name in PRIORS)
         method = self.discretize
         if method == "auto" and chosen:
-            method = None if numeric else default.cuts(learner)
+            method = None if numeric else default.discretization_method(learner)
         return Preparing(method, self.bins, self.min_count, self.missing_level, numeric)
 
     def _check_prior_and_costs(self, classes: list[Any]) -> None:
@@ -460,7 +460,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                 raise ValueError(
                     "learner must be a table with a recipe, which fit repeats; got none."
                 )
-            fitted: Model = recipe.fit(raw_rows(self.learner, open_data(data, "X")))
+            fitted: Model = recipe.fit(rows_for_recipe(self.learner, open_data(data, "X")))
             return fitted
         rng: dict[str, Any] = {"rng": draw_seed(self.random_state)}
         lp_args = {

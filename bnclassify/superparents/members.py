@@ -24,8 +24,8 @@ from ..base.immutable import cached_property
 from ..counts.contingency import Counts
 from ..network.priors import PseudoCounts
 from ..network.weighting import codes_without_implied, implied_values
-from ..recipe.prefix_tables import LeftOut
-from ..scores.formulas import Choice, Mixture, Sum, Table, padded
+from ..recipe.prefix_tables import LeftOutRows
+from ..scores.formulas import Choice, Mixture, Sum, Table, pad_for_missing
 from .cooccurrence import Cooccurrence
 from .look_up import LookUp, number_levels, spans_of
 
@@ -284,7 +284,7 @@ def _members_with_pairs(x: Estimators, level: int, rows: Positions, levels: Code
 def formula_of_members(x: Estimators) -> Choice:
     """Return the formula of estimators with up to one superparent, by weight, then equally."""
     spans, logs = x.counts.spans, x.naive_tables.log_tables[0, :, :]
-    naive = [Table(j, (j,), padded(logs[span])) for j, span in enumerate(spans)]
+    naive = [Table(j, (j,), pad_for_missing(logs[span])) for j, span in enumerate(spans)]
     of_class = Table(-1, (), logs[len(x.counts.feature_of_level), :])
     options: list[Sum | Mixture] = []
     if x.n and spans:
@@ -308,11 +308,11 @@ def _member_formula(x: Estimators, i: int) -> Sum:
     for j, span in enumerate(spans):
         if j != i:
             table = logs[own, span].swapaxes(0, 1)  # (levels of j, levels of i, classes)
-            children.append(Table(j, (j, i), padded(table)))
-    return Sum((*children, Table(i, (i,), padded(joint, np.nan))), marginalizes=False)
+            children.append(Table(j, (j, i), pad_for_missing(table)))
+    return Sum((*children, Table(i, (i,), pad_for_missing(joint, np.nan))), marginalizes=False)
 
 
-def left_out_log_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
+def left_out_log_joint(x: Estimators, codes: Codes, left_out: LeftOutRows) -> Array:
     """Return training rows' log joint, (rows, classes), each by all other rows."""
     result = np.empty((codes.shape[1], len(x.counts.classes)))
     for share in map(float, np.unique(left_out.shares)):

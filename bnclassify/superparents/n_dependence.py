@@ -26,7 +26,7 @@ from ..network.classifiers import BNC
 from ..network.ensemble import Average
 from ..network.families import Family
 from ..network.priors import Dirichlet, MEstimate, Prior
-from ..recipe.prefix_tables import LeftOut
+from ..recipe.prefix_tables import LeftOutRows
 from ..scores.formulas import Computed, Formula
 from ..scores.rows import Rows
 from .cooccurrence import Cooccurrence, count_cooccurrence
@@ -225,7 +225,7 @@ class ANDE(Average):
         return formula_of_members(self._estimators)
 
     def log_joint_left_out(
-        self, data: Dataset, prior: Any, rows: Positions, left_out: LeftOut
+        self, data: Dataset, prior: Any, rows: Positions, left_out: LeftOutRows
     ) -> Array:
         return left_out_log_joint(
             self.estimate(data, prior)._estimators, data.codes[:-1, rows], left_out

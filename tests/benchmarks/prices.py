@@ -40,7 +40,7 @@ def without_term(name: str) -> dict[str, Any]:
 
 def fixed(*arguments: Any, **options: Any) -> Any:
     """Weigh blocks with their initial precisions."""
-    return conditional_likelihood.weigh_blocks(*arguments, **{**options, "search": False})
+    return conditional_likelihood.fit_weights_and_ridges(*arguments, **{**options, "search": False})
 
 
 PARTS: dict[str, tuple[dict[str, Any], list[Any]]] = {
@@ -51,8 +51,8 @@ PARTS: dict[str, tuple[dict[str, Any], list[Any]]] = {
     "codings by MDLP and by own values": (without_term("codings"), []),
     "depths": (without_term("depths"), []),
     "shifts of missing values": (without_term("gaps"), []),
-    "regression": ({}, [patch.object(LeaveOneOut, "regresses", property(lambda method: False))]),
-    "searched precisions": ({}, [patch.object(held_out_terms, "weigh_blocks", fixed)]),
+    "regression": ({}, [patch.object(LeaveOneOut, "allows_regression", property(lambda method: False))]),
+    "searched precisions": ({}, [patch.object(held_out_terms, "fit_weights_and_ridges", fixed)]),
     "feature parents": ({"dag_args": {"kdbk": 0}}, []),
     "folds": ({"lp_args": {"held_out_args": {"folds": 10**9}}}, []),
 }
