@@ -230,18 +230,10 @@ def test_bad_rows(car: pd.DataFrame, row: Any, error: type[Exception], message: 
         ({"target": "good", "against": "good"}, "against must be another class than the target 'good'"),
         ({"against": []}, "against must be another class"),
         ({"target": pd.NA}, "target must be one of 'unacc', .*; got <NA>"),
-        ({"target": np.nan}, "target must be one of 'unacc', .*; got nan"),
         ({"target": np.array(["good", "acc"])}, r"target must be one of 'unacc', .*; got array\("),
-        (
-            {"target": pd.Series(["good", "acc"])},
-            "target must be one of 'unacc', .*; got a value of type Series",
-        ),
-        ({"target": ["good"]}, r"target must be one of 'unacc', .*; got \['good'\]"),
-        ({"against": pd.NA}, "against must be one of 'unacc', .*; got <NA>"),
         ({"against": ["good", pd.NA]}, "against must be one of 'unacc', .*; got <NA>"),
         ({"against": pd.Series(["good", None])}, "against must be one of 'unacc', .*; got (None|nan)"),
         ({"against": np.array([["good", "acc"]])}, r"against must be one of 'unacc', .*; got array\("),
-        ({"against": np.array("good")}, r"against must be one of 'unacc', .*; got array\('good'"),
         ({"unseen": "ignore"}, "unseen must be one of 'error', 'missing'"),
     ],
 )

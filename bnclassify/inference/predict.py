@@ -348,7 +348,6 @@ def _check_points(x: Model, **others: object) -> None:
 def _total_points(
     x: Model, newdata: NewData, *, unseen: str, unknown: Sequence[Hashable]
 ) -> pd.Series[Any]:
-    """Return the total points of rows."""
     data = encode_for_model(x, newdata, x.features, unknown=unknown)
     rows = x.rows_to_score(data, unseen)
     points = x.points_of_rows(rows, range(len(x.features)))["points"]

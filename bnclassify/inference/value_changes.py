@@ -109,7 +109,6 @@ def _is_between(label: object, ends: tuple[float, float]) -> bool:
 
 
 def _levels_without_missing(x: Model, name: Hashable) -> list[Hashable]:
-    """Return the levels of a feature without the one of missing values."""
     return [label for label in x.levels_by_name[name] if label != MISSING]
 
 
@@ -142,7 +141,6 @@ def value_changes(x: Model, codes: Sequence[int], raw: Dataset, wish: Wish) -> l
 
 
 def _goes_in_direction(before: object, after: object, direction: Direction) -> bool:
-    """Whether a number changes in a direction."""
     if not isinstance(before, Real) or not isinstance(after, Real):
         return False
     change = float(after) - float(before)

@@ -58,7 +58,6 @@ class AWNB(Method):
         check_augmented(x, self.argument)
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
-        """Return the network with its tables weighted."""
         fitted = check_augmented(x, self.argument).estimate(data, prior)
         samples = _bootstrap_samples(data, self.awnb_trees, self.awnb_bootstrap, rng)
         return with_weights(fitted, depth_weights(data, samples))

@@ -82,7 +82,6 @@ class EM(Method):
             raise ValueError('missing: "em" requires a prior; pass smooth, ess or m')
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
-        """Return the structure with the tables that EM finds."""
         return check_counted(x).maximize(data, prior, self)
 
 

@@ -68,7 +68,6 @@ class MANB(Method):
             raise ValueError("manb_prior requires smooth, ess or m.")
 
     def __call__(self, x: Model, data: Countable, prior: Any, rng: np.random.Generator) -> BNC:
-        """Return the network with averaged tables, and the posteriors of its arcs."""
         fitted, of_class = check_augmented(x, self.argument).estimate(data, prior), len(x.features)
         tables, posteriors = list[Array](), list[float]()
         for counts in count_families(data, [(i, of_class) for i in range(of_class)]):
@@ -265,7 +264,6 @@ class Lazy(Derived):
             raise ValueError(f"the implications must be pairs of values from 0 to {n - 1}")
 
     def facts(self) -> dict[str, object]:
-        """Return the facts of the network, and the number of implications."""
         return self.base.facts() | {"num. implications": len(self.implications)}
 
     @property
@@ -299,7 +297,6 @@ class Subsumption(Method):
         check_augmented(x if x.graph is None else x.graph, self.argument)
 
     def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
-        """Return the network with its tables and implications."""
         fitted = x.estimate(data, prior)
         return Lazy(fitted, _implied_values(data, self.rows), fitted.recipe)
 
