@@ -130,7 +130,10 @@ class Changes:
 
     def n_sets_in(self, scopes: Sequence[tuple[int, ...]]) -> int:
         """Return in how many ways the features of each scope change together, Σ Π moves."""
-        return sum([prod([len(self.moves_by_feature[f]) for f in scope]) for scope in scopes])
+        total = 0
+        for scope in scopes:
+            total += prod([len(self.moves_by_feature[f]) for f in scope])
+        return total
 
     def _correct_scopes(self, scopes: Sequence[tuple[int, ...]]) -> None:
         """Correct sets of equally many features at once: a call takes as long as for many rows."""
@@ -257,9 +260,12 @@ def smallest_changes(
             if len(sets):
                 logs = log_normalize(changes.log_joint_after(sets))[:, changes.target]
                 posteriors: list[float] = np.exp(logs).tolist()
-                positions: list[list[int]] = sets.tolist()
-                chosen = [[changes.moves[move] for move in own] for own in positions]
-                return list(zip(chosen, posteriors, strict=True))
+                found = []
+                for positions, posterior in zip(
+                    list[list[int]](sets.tolist()), posteriors, strict=True
+                ):
+                    found.append(([changes.moves[move] for move in positions], posterior))
+                return found
     return []
 
 

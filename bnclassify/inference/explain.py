@@ -333,13 +333,11 @@ def _explained_values(evidence: Evidence, raw: Dataset) -> list[ArrayOf[Any]]:
     values = [_labels_of_codes(x.known_levels[-1], evidence.targets)]
     for i in evidence.order:
         name, codes = x.features[i], evidence.rows.codes[i, :]
-        labels = _labels_of_codes(x.known_levels[i], codes)
-        own = (
-            original_values(raw, name)
-            if x.preparation is not None or name in raw.numbers
-            else labels
-        )
-        values.append(np.where(np.less(codes, 0) | pd.isna(own), labels, own))
+        column = _labels_of_codes(x.known_levels[i], codes)
+        if x.preparation is not None or name in raw.numbers:
+            own = original_values(raw, name)
+            column = np.where(np.less(codes, 0) | pd.isna(own), column, own)
+        values.append(column)
     return values
 
 

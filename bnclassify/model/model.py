@@ -134,8 +134,10 @@ class Model(Immutable):
     @property
     def feature_parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
         """The feature parents of each feature."""
-        parents, targets = self.parents, self.targets
-        return {f: tuple([p for p in parents[f] if p not in targets]) for f in self.features}
+        parents, found = self.parents, dict[Hashable, tuple[Hashable, ...]]()
+        for name in self.features:
+            found[name] = tuple([parent for parent in parents[name] if parent not in self.targets])
+        return found
 
     @property
     def numeric_features(self) -> tuple[Hashable, ...]:

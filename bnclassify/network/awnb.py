@@ -126,9 +126,10 @@ class _Trees:
         rows = np.concatenate(samples)
         self.classes = data.codes[-1:].ravel().take(rows).astype(np.intp)
         self.codes: Codes = data.codes[:-1].take(rows, axis=1)
-        self.by_card = {
-            r: [j for j, card in enumerate(cards) if card == r] for r in set(cards) if r > 1
-        }
+        self.by_card = dict[int, list[int]]()  # features by numbers of levels
+        for feature, card in enumerate(cards):
+            if card > 1:
+                self.by_card.setdefault(card, []).append(feature)
         self.node = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])
         self.layers = [self._open_nodes(np.full(len(samples), -1))]
         while self._split_deepest_layer():

@@ -287,12 +287,11 @@ class BNC(Network):
             name: density.estimate(named[name], name) for name, density in self.densities.items()
         }
         learned["counts"] = tally
-        if densities:  # terms of numbers, whose tables are empty
-            tables = dict(zip(coded, made, strict=True))
-            made = [
-                tables.get(i, np.empty([self.cards[v] for v in scope]))
-                for i, scope in enumerate(self.scopes)
-            ]
+        if densities:
+            tables = [np.empty([self.cards[v] for v in scope]) for scope in self.scopes]
+            for i, table in zip(coded, made, strict=True):
+                tables[i] = table
+            made = tables  # empty for numbers
         cpts = made if isinstance(made, tuple) else tuple(made)
         return replace_unchecked(self, cpts=cpts, densities=densities, learned=learned)
 
