@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 
 import bnclassify as bn
+from bnclassify.inference.evidence import measure_effect
 from bnclassify.metrics import METRICS
 from bnclassify.plotting.canvas import BLUE, GREY, LINES, ORANGE, label_in_lines, probability_text
 
@@ -730,14 +732,19 @@ def banded() -> Any:
 
 
 def test_effects_with_intervals_have_a_band_within_the_training_data(banded: Any) -> None:
-    """The band contains the effect, and the curve ends where the values of training end."""
+    """The band is the jackknife interval, and the curve ends where the values of training end."""
     ax = bn.plot_effect(banded, "glucose")
     assert legend(ax)[0] == "90 % interval"
     (points, effect) = ax.lines[1].get_data()
     assert (points.min(), points.max()) == (44, 199)
     [band] = ax.collections
     corners = band.get_paths()[0].vertices
-    assert corners[:, 1].min() < effect.min() < effect.max() < corners[:, 1].max()
+    refits = banded.learned["refits"]
+    first = [measure_effect(refit, "glucose", None).log_odds[0, 0] for refit in refits]
+    deviations = np.square(np.array(first) - np.mean(first)).sum()
+    half = scipy.stats.t.ppf(0.95, len(refits) - 1) * (deviations * (1 - 1 / len(refits))) ** 0.5
+    low, high = np.unique(corners[corners[:, 0] == 44, 1])
+    assert [low, high] == pytest.approx([effect[0] - half, effect[0] + half], rel=1e-9)
     assert "90 % interval" not in legend(bn.plot_effect(bn.from_effects(bn.effects(banded)), "glucose"))
 
 
