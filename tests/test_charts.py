@@ -759,6 +759,13 @@ def test_nomograms_write_short_intervals_that_do_not_overlap(banded: Any) -> Non
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
+def test_nomograms_translate_totals_into_probabilities(banded: Any) -> None:
+    card = bn.scorecard(banded, pdo=20, score=600, odds=1, most_intervals=5)
+    [half] = [text for text in bn.plot_nomogram(card).texts if text.get_text() == "0.5"]
+    low, high = card.probabilities["total"].iloc[[0, -1]]
+    assert half.get_position()[0] == pytest.approx((600 - low) / (high - low))
+
+
 def test_explanations_draw_known_and_missing_values_but_not_unknown_ones() -> None:
     women = bn.load_pima().head(300)
     x = bn.bnc(class_var="diabetes", dataset=women, additive=True)
