@@ -553,7 +553,9 @@ def test_calibration_of_several_classes_is_that_of_the_likeliest(car: pd.DataFra
     rows = np.histogram(np.ceil(top * 15 - 1e-12), np.arange(0.5, 16))[0]
     error = np.average(np.abs(said - was), weights=rows[rows > 0])
     codes = car["class"].cat.codes.to_numpy()
-    assert error == pytest.approx(METRICS["calibration_error"].of_rows(np.log(posteriors.to_numpy()), codes))
+    assert error == pytest.approx(
+        METRICS["calibration_error"].value_at_rows(np.log(posteriors.to_numpy()), codes)
+    )
 
 
 @pytest.mark.parametrize(

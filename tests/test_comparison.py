@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import bnclassify as bn
-from bnclassify.evaluation.compare import holm
+from bnclassify.evaluation.compare import holm_adjusted
 
 from .conftest import REFERENCE
 
@@ -245,7 +245,7 @@ def test_wilcoxon_is_that_of_scipy(seed: int, n: int) -> None:
 
 @given(st.lists(st.floats(0, 1) | st.just(float("nan")), min_size=1, max_size=8))
 def test_holm_by_its_definition(p: list[float]) -> None:
-    found = holm(np.array(p))
+    found = holm_adjusted(np.array(p))
     known = [q for q in p if q == q]
     for q, adjusted in zip(p, found, strict=True):
         if q != q:
@@ -260,7 +260,7 @@ def test_holm_over_all_pairs() -> None:
     frame = pd.DataFrame(rng.normal([0, 1, 2, 3], size=(10, 4)), columns=list("wxyz"))
     found = bn.compare(frame, train_size=9, test_size=1)
     assert found.index.tolist() == [("w", "x"), ("w", "y"), ("w", "z"), ("x", "y"), ("x", "z"), ("y", "z")]
-    assert found["p_holm"].tolist() == pytest.approx(holm(found["p"].to_numpy()).tolist())
+    assert found["p_holm"].tolist() == pytest.approx(holm_adjusted(found["p"].to_numpy()).tolist())
     assert (found["p_holm"] >= found["p"]).all()
     two = bn.compare(frame[["y", "w"]], train_size=9, test_size=1).iloc[0]
     other = found.loc[("w", "y")]

@@ -92,7 +92,7 @@ def test_what_is_no_file_is_written_to_as_it_is(verb: str, model: bn.BNC, tmp_pa
     assert not Path(os.devnull).is_file()
     with pytest.raises(IsADirectoryError):
         write(model, tmp_path)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"path must be in an existing folder; got '.*absent/x.bif'"):
         write(model, tmp_path / "absent" / "x.bif")
     with pytest.raises(TypeError, match="path must be the name of a file; got 1"):
         write(model, 1)
@@ -565,16 +565,6 @@ def test_files_of_others_are_refused(model: bn.BNC, tmp_path: Path) -> None:
         bn.load(None)
 
 
-def test_an_ensemble_whose_tables_do_not_fit_is_refused(car: pd.DataFrame, tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    bn.save(bn.bnc("aode", "class", car, smooth=1), path)
-    saved = json.loads(path.read_text())
-    saved["model"]["priors"]["values"].pop()
-    path.write_text(json.dumps(saved))
-    with pytest.raises(ValueError, match=r"x\.json: the file is damaged"):
-        bn.load(path)
-
-
 def damaged(x: Model, path: Path, change: Callable[[dict[str, Any]], None]) -> None:
     """Save a model with something changed."""
     bn.save(x, path)
@@ -606,36 +596,24 @@ DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
     "repeated level": ("nb", put(["low", "low", "high"], "levels", 5)),
     "level that is a mapping": ("nb", put({"low": 1}, "levels", 5, 0)),
     "negative pseudo-count": ("nb", put(-1, "learned", "counts", "prior", "smooth")),
-    "pseudo-count that is text": ("nb", put("1", "learned", "counts", "prior", "smooth")),
     "recipe": ("nb", put(0, "recipe")),
-    "step": ("nb", put(0, "recipe", "structure")),
     "settings": ("nb", put([1], "recipe", "parameters", "settings")),
-    "columns seen": ("nb", put(3, "recipe", "seen")),
     "name of a feature": ("nb", put("", "families", 1, 0)),
-    "feature that is a list": ("nb", put([], "families", 1, 0)),
-    "text for a recipe": ("nb", put("", "recipe")),
-    "text for a step": ("nb", put("", "recipe", "structure")),
-    "settings of a step": ("nb", put("", "recipe", "structure", "settings")),
     "number for text": ("nb", put(1, "recipe", "parameters", "function")),
     "learned": ("nb", put(1, "learned")),
     "negative counts": ("ande", put({"kind": "array", "values": [-1, 1, 1, 1]}, "counts", "classes")),
     "power nan": ("powered", put({"kind": "number", "value": "nan"}, "power")),
     "power inf": ("powered", put({"kind": "number", "value": "inf"}, "power")),
-    "huge power": ("powered", put(1e308, "power")),
-    "power that was not learned": ("powered", put(-1, "power")),
     "base that is no model": ("powered", put(-1, "base")),
     "huge powers": ("weighted", put([-1e7] * 7, "powers")),
-    "merger": ("raw", put(1, "recipe", "preparation", "merger")),
     "discretizer": ("raw", put({}, "recipe", "preparation", "discretizer")),
     "cut points": ("raw", put([["a"]], "recipe", "preparation", "discretizer", "points")),
-    "objectives": ("em", put("low", "learned", "em", "objectives")),
     "other cut points": ("raw", put([[99.5]], "recipe", "preparation", "discretizer", "points")),
     "ranges of cut points": ("raw", put([[1.0]], "recipe", "preparation", "discretizer", "ranges")),
     "range without a number": ("raw", put([[[], 1.0]], "recipe", "preparation", "discretizer", "ranges")),
     "means of cut points": ("raw", put([[1.0]], "recipe", "preparation", "discretizer", "means")),
     "order of cut points": ("raw", put([[99.5, -1e300]], "recipe", "preparation", "discretizer", "points")),
     "negative variance": ("gaussian", put(-1e300, "densities", "mass", "variance", "values", 0)),
-    "infinite mean": ("gaussian", put(array(["inf", 0.5]), "densities", "mass", "mean")),
     "negative bandwidth": ("kernel", put(-1, "densities", "mass", "bandwidth", "values", 0)),
     "cell of a kernel": ("kernel", put(points(-1, 1.0), "densities", "mass", "by_class")),
     "weight of a kernel": ("kernel", put(points(1, -1.0), "densities", "mass", "by_class")),
@@ -649,6 +627,7 @@ DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
     "counts of another shape": ("nb", put([[1, 2]], "learned", "counts", "counts", 0, "values")),
     "weight of a class": ("nb", put(-1, "recipe", "rows", "classes", 0, 0, 1)),
     "negative size": ("nb", put(-5, "recipe", "rows", "size")),
+    "priors of members": ("averaged", put([1], "priors", "values")),
     "weights of members": ("ensemble", put([1, {"kind": "number", "value": "nan"}], "weights")),
 }
 
@@ -666,6 +645,7 @@ def damageable(car: pd.DataFrame) -> dict[str, Model]:
         "gaussian": bn.bnc("nb", "kind", raw, smooth=1, numbers="gaussian"),
         "kernel": bn.bnc("nb", "kind", raw, smooth=1, numbers="kernel"),
         "em": bn.bnc("nb", "class", car, smooth=1, missing="em"),
+        "averaged": bn.bnc("aode", "class", car, smooth=1),
         "ensemble": _ensemble(car),
     }
 
@@ -703,12 +683,8 @@ def test_arrays_of_another_shape_change_nothing(
     x = bn.bnc(class_var="y", dataset=frame) if kind == "default" else damageable[kind]
     bn.save(x, path)
     text = path.read_text()
-    rows = (
-        frame.head(9)
-        if kind == "default"
-        else pd.DataFrame({v: [labels[0]] for v, labels in bn.values(x).items()})
-    )
-    rows = pd.DataFrame({"mass": [0.5, -3.0]}) if kind == "raw" else rows
+    rows = pd.DataFrame({v: [*labels[:1]] or [0.0] for v, labels in bn.values(x).items()})
+    rows = {"default": frame.head(9), "raw": pd.DataFrame({"mass": [0.5, -3.0]})}.get(kind, rows)
     expected, refused = bn.predict(x, rows, prob=True), 0
     places = [place for place in leaves(json.loads(text)["model"]) if place[-2:-1] == ("values",)]
     for place in sorted({place[: place.index("values")] for place in places}, key=str):
@@ -739,14 +715,8 @@ def test_negative_powers_are_kept(tmp_path: Path) -> None:
 def leaves(written: Any, *keys: Any) -> Iterator[tuple[Any, ...]]:
     """Yield the place of each value in JSON, of the first two elements of lists."""
     yield keys
-    pairs = (
-        written.items()
-        if isinstance(written, dict)
-        else enumerate(written[:2])
-        if isinstance(written, list)
-        else ()
-    )
-    for key, item in pairs:
+    pairs = enumerate(written[:2] if isinstance(written, list) else ())
+    for key, item in written.items() if isinstance(written, dict) else pairs:
         yield from leaves(item, *keys, key)
 
 
@@ -821,13 +791,8 @@ def test_hostile_files_are_refused_before_much_is_built(tmp_path: Path) -> None:
             bn.load(path)
         assert len(str(caught.value)) < 200 + len(str(path))
     cycle = {"kind": "shared", "number": 0}
-    path.write_text(
-        header
-        + json.dumps(cycle)
-        + ', "shared": ['
-        + json.dumps({"kind": "Ensemble", "members": [cycle, cycle]})
-        + "]}"
-    )
+    within_itself = {"kind": "Ensemble", "members": [cycle, cycle]}
+    path.write_text(f'{header}{json.dumps(cycle)}, "shared": [{json.dumps(within_itself)}]}}')
     with pytest.raises(ValueError, match="the file is damaged"):
         bn.load(path)
 
@@ -851,14 +816,6 @@ def test_a_damaged_file_is_read_or_refused(
     except ValueError as error:
         message = str(error)
     assert not message or "damaged.json" in message
-
-
-@pytest.mark.parametrize("write", [bn.save, bn.write_bif])
-def test_a_folder_that_is_not_there_is_named(car: pd.DataFrame, tmp_path: Path, write: Any) -> None:
-    folder = tmp_path / "absent"
-    with pytest.raises(FileNotFoundError, match=r"path must be in an existing folder; got '.*absent/x.json'"):
-        write(bn.bnc("nb", "class", car, smooth=1), folder / "x.json")
-    assert not folder.exists()
 
 
 @pytest.mark.parametrize("shared", [None, 3, {}, "x", True])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnclassify.metrics import METRICS, Metric, bin_sums, calibration_noise, equal_ends, find_metric
+from bnclassify.metrics import METRICS, Metric, bin_sums, calibration_noise, ends_of_equal_width, find_metric
 from bnclassify.metrics.outcomes import Labelling, Outcome, Outcomes
 
 
@@ -40,7 +40,7 @@ def measure(metric: Any, outcome: Outcome) -> float:
         outcome.weights,
         actual.copy,
     )
-    return metric.value_of(metric.sums_of(rows))
+    return metric.value_from_sums(metric.sums_over_rows(rows))
 
 
 def figure(name: str, outcome: Outcome) -> float:
@@ -66,7 +66,7 @@ def test_metrics_are_found_by_name() -> None:
 def test_metrics_by_hand(outcome: Outcome) -> None:
     p = outcome.posteriors.to_numpy()
     labels = list(outcome.labelling.classes)
-    actual = np.array([labels.index(label) for label in outcome.truth])
+    actual = np.array([labels.index(label) for label in outcome.actual_labels])
     best = [max(range(len(labels)), key=lambda c: (round(row[c], 12), -c)) for row in p]
     right = best == actual
     own = np.eye(len(labels))[actual]
@@ -136,7 +136,7 @@ def test_the_order_of_rows_and_what_logs_are_shifted_by_do_not_matter(outcome: O
     random.shuffle(order)
     for name in METRICS:
         one = figure(name, outcome)
-        other = METRICS[name].of_rows(outcome.logs[order], outcome.actual[order])
+        other = METRICS[name].value_at_rows(outcome.logs[order], outcome.actual[order])
         assert one == pytest.approx(other, abs=1e-12, nan_ok=True)
 
 
@@ -144,10 +144,10 @@ def test_posteriors_that_differ_by_rounding_are_tied() -> None:
     actual = np.array([0, 1, 0, 1])
     p = np.array([0.6, 0.6, 0.2, 1e-12]) + np.array([1e-13, 0, -1e-13, 0])
     logs = np.log(np.column_stack([p, 1 - p]))
-    assert METRICS["auc"].of_rows(logs, actual) == (0.5 + 1 + 0 + 1) / 4
+    assert METRICS["auc"].value_at_rows(logs, actual) == (0.5 + 1 + 0 + 1) / 4
     edges = np.arange(8, 15) / 15
     for shift in (-1e-12, 0.0, 1e-12):
-        rows, _, _ = bin_sums(edges + shift, np.ones(7, bool), equal_ends(15), np.ones(7))
+        rows, _, _ = bin_sums(edges + shift, np.ones(7, bool), ends_of_equal_width(15), np.ones(7))
         assert rows.tolist() == [0] * 7 + [1] * 7 + [0]
 
 
@@ -158,8 +158,8 @@ def test_calibration_error_to_expect_of_calibrated_posteriors(n: int) -> None:
     p = np.linspace(0.5, 1, n, endpoint=False)
     drawn = []
     for _ in range(2000 if n < 1000 else 100):
-        sums = bin_sums(p, rng.random(n) < p, equal_ends(15), np.ones(n))
-        drawn.append(METRICS["calibration_error"].value_of(sums))
+        sums = bin_sums(p, rng.random(n) < p, ends_of_equal_width(15), np.ones(n))
+        drawn.append(METRICS["calibration_error"].value_from_sums(sums))
     assert calibration_noise(sums) == pytest.approx(np.mean(drawn), rel=0.03)
 
 
@@ -180,7 +180,7 @@ def test_figures_of_a_small_table() -> None:
 
 def test_bins_hold_their_upper_end() -> None:
     p, right, weights = np.array([0.0, 0.2, 0.2001, 1.0]), np.array([True, False, True, True]), np.ones(4)
-    rows, probability, correct = bin_sums(p, right, equal_ends(5), weights)
+    rows, probability, correct = bin_sums(p, right, ends_of_equal_width(5), weights)
     assert rows.tolist() == [2, 1, 0, 0, 1]
     np.testing.assert_allclose(probability, [0.2, 0.2001, 0, 0, 1])
     assert correct.tolist() == [1, 1, 0, 0, 1]
@@ -189,17 +189,17 @@ def test_bins_hold_their_upper_end() -> None:
 def test_a_perfect_and_a_hopeless_model() -> None:
     with np.errstate(divide="ignore"):
         logs = np.log(np.eye(3)[[0, 1, 2, 1]])
-    perfect = {name: metric.of_rows(logs, np.array([0, 1, 2, 1])) for name, metric in METRICS.items()}
+    perfect = {name: metric.value_at_rows(logs, np.array([0, 1, 2, 1])) for name, metric in METRICS.items()}
     assert perfect == {name: 0 if metric.is_loss else 1 for name, metric in METRICS.items()} | {"loglik": 0}
-    wrong = METRICS["log_loss"].of_rows(logs, np.array([1, 2, 0, 0]))
+    wrong = METRICS["log_loss"].value_at_rows(logs, np.array([1, 2, 0, 0]))
     assert wrong == pytest.approx(-np.log(np.finfo(float).eps))
-    assert METRICS["brier"].of_rows(logs, np.array([1, 2, 0, 0])) == 2
+    assert METRICS["brier"].value_at_rows(logs, np.array([1, 2, 0, 0])) == 2
 
 
 def test_of_impossible_rows_the_posterior_is_uniform() -> None:
     logs = np.full((2, 4), -np.inf)
-    assert METRICS["log_loss"].of_rows(logs, np.array([0, 3])) == pytest.approx(np.log(4))
-    assert METRICS["auc"].of_rows(logs, np.array([0, 3])) == 0.5
+    assert METRICS["log_loss"].value_at_rows(logs, np.array([0, 3])) == pytest.approx(np.log(4))
+    assert METRICS["auc"].value_at_rows(logs, np.array([0, 3])) == 0.5
 
 
 def test_functions_of_the_user_get_labels_and_index() -> None:

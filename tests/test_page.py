@@ -67,6 +67,31 @@ def browse(text: str, folder: Path, *options: str) -> str:
     return run.stdout.decode("utf-8")
 
 
+def state_of(page: str, script: str, folder: Path, *options: str) -> Any:
+    """Return what a script in a page shows, as it calls ``show`` with a value."""
+    show = """<script>
+    const texts = (query) => [...document.querySelectorAll(query)].map((element) => element.textContent);
+    const put = (id, text, event = "input") => {
+      const input = document.getElementById(id);
+      const option = [...(input.options ?? [])].find((option) => option.text === text);
+      input.value = option ? option.value : text;
+      input.dispatchEvent(new Event(event, { bubbles: true }));
+    };
+    const show = (value) => {
+      const pre = document.createElement("pre");
+      pre.id = "state";
+      pre.textContent = JSON.stringify(value);
+      document.body.append(pre);
+    };
+    const wider = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
+    </script>"""
+    script = f"{show}<script>{{{script}}}</script></body>"
+    found = re.findall(
+        '<pre id="state">(.*)</pre>', browse(page.replace("</body>", script), folder, *options)
+    )
+    return json.loads(unescape(found[0]))
+
+
 def call(pages: Sequence[str], calls: Sequence[Any], folder: Path) -> list[Any]:
     """Return results of predict and explain in a browser; a call is (number of a page, record, options)."""
     frames = [f'<iframe id="page-{i}" srcdoc="{escape(text)}"></iframe>' for i, text in enumerate(pages)]
@@ -213,29 +238,18 @@ def test_labels_are_not_code_and_records_match_by_text(tmp_path: Path) -> None:
 
 _QUOTED = 'a "quoted" name'
 
-USE = """<script>
-const texts = (query) => [...document.querySelectorAll(query)].map((element) => element.textContent);
-const put = (id, text, event) => {
-  const input = document.getElementById(id);
-  const option = [...(input.options ?? [])].find((option) => option.text === text);
-  input.value = option ? option.value : text;
-  input.dispatchEvent(new Event(event, { bubbles: true }));
-};
+USE = """
 const all = texts("#feature-0 option");
-put("feature-0", "ž;--", "input");
-put("feature-3", "other", "input");
-put("feature-4", "12.5", "input");
+put("feature-0", "ž;--");
+put("feature-3", "other");
+put("feature-4", "12.5");
 put("against", "False", "change");
-const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-const pre = document.createElement("pre");
-pre.id = "state";
 const queries = ["h1", "#answer", "#posterior tbody tr", "#contributions tbody tr", "#together-label",
   "#steps tbody tr", "#network .node title"];
-const state = { all, wide, texts: queries.map((query) => [query, texts(query)]) };
+const state = { all, wide: wider(), texts: queries.map((query) => [query, texts(query)]) };
 document.getElementById("together").click();
-pre.textContent = JSON.stringify({ ...state, together: texts("#contributions tbody tr") });
-document.body.append(pre);
-</script></body>"""
+show({ ...state, together: texts("#contributions tbody tr") });
+"""
 
 
 @needs_browser
@@ -243,10 +257,8 @@ document.body.append(pre);
 @pytest.mark.parametrize("width", [390, 1280])
 def test_form_shows_posterior_and_contributions_by_strength(width: int, tmp_path: Path) -> None:
     x, _ = case("odd names")
-    page = written(x, tmp_path, title="Is it <so>?").replace("</body>", USE)
-    shown = browse(page, tmp_path, f"--window-size={width},900")
-    [text] = re.findall('<pre id="state">(.*)</pre>', shown)
-    state = json.loads(unescape(text))
+    page = written(x, tmp_path, title="Is it <so>?")
+    state = state_of(page, USE, tmp_path, f"--window-size={width},900")
     record = {'a "quoted" name': "ž;--", "Town": "other", "income": 12.5}
     posterior = bn.predict(x, record, prob=True).iloc[0]
     weights = bn.explain(x, record)["log_odds"].map(signed_weight)
@@ -291,29 +303,21 @@ def test_form_shows_posterior_and_contributions_by_strength(width: int, tmp_path
     }
 
 
-ASK = """<script>
-{
-  const answer = () => document.getElementById("answer").textContent;
-  const empty = answer();
-  const box = document.querySelector("#feature-1-note input");
-  box.click();
-  const missing = answer();
-  box.click();
-  const town = document.getElementById("feature-0");
-  town.value = [...town.options].find((option) => option.text === "not measured").value;
-  town.dispatchEvent(new Event("input", { bubbles: true }));
-  const neither = answer();
-  const place = (id) => document.getElementById(id).getBoundingClientRect();
-  const tops = ["feature-0", "feature-1"].map((id) => place(id).top);
-  scrollTo(0, place("feature-2").top);
-  const bar = place("answer");
-  const pre = document.createElement("pre");
-  pre.id = "state";
-  const inView = bar.top >= 0 && bar.bottom < innerHeight;
-  pre.textContent = JSON.stringify({ empty, missing, neither, tops, inView });
-  document.body.append(pre);
-}
-</script></body>"""
+ASK = """
+const answer = () => document.getElementById("answer").textContent;
+const empty = answer();
+const box = document.querySelector("#feature-1-note input");
+box.click();
+const missing = answer();
+box.click();
+put("feature-0", "not measured");
+const neither = answer();
+const place = (id) => document.getElementById(id).getBoundingClientRect();
+const tops = ["feature-0", "feature-1"].map((id) => place(id).top);
+scrollTo(0, place("feature-2").top);
+const bar = place("answer");
+show({ empty, missing, neither, tops, inView: bar.top >= 0 && bar.bottom < innerHeight });
+"""
 
 
 @needs_browser
@@ -325,9 +329,7 @@ def test_unknown_is_not_missing_and_the_prediction_stays_in_view(width: int, tmp
     frame = frame.assign(age=rng.integers(20, 90, n), label=rng.random(n) < 0.5)
     frame.loc[frame["label"] & (rng.random(n) < 0.6), ["town", "income"]] = None
     x = bn.bnc("nb", "label", frame, smooth=1, discretize="quantile", missing_level=True)
-    page = written(x, tmp_path).replace("</body>", ASK)
-    [text] = re.findall('<pre id="state">(.*)</pre>', browse(page, tmp_path, f"--window-size={width},600"))
-    state = json.loads(unescape(text))
+    state = state_of(written(x, tmp_path), ASK, tmp_path, f"--window-size={width},600")
 
     def shown(posterior: pd.Series) -> str:
         return f"label: {posterior.idxmax()} ({100 * posterior.max():.1f} %)"
@@ -340,28 +342,16 @@ def test_unknown_is_not_missing_and_the_prediction_stays_in_view(width: int, tmp
     assert width < 1280 or state["tops"][0] == state["tops"][1]  # fields with and without a note are aligned
 
 
-FLIP = """<script>
-const texts = (query) => [...document.querySelectorAll(query)].map((element) => element.textContent);
-const input = document.getElementById("feature-1");
-input.value = "150";
-input.dispatchEvent(new Event("input", { bubbles: true }));
-const pre = document.createElement("pre");
-pre.id = "state";
-pre.textContent = JSON.stringify(texts("#changes tbody tr"));
-document.body.append(pre);
-</script></body>"""
-
-
 @needs_browser
 @pytest.mark.slow
 def test_single_changes_of_numbers_are_the_nearest(tmp_path: Path) -> None:
     x = bn.bnc("nb", "diabetes", bn.load_pima(), smooth=1, discretize="mdlp")
-    page = written(x, tmp_path).replace("</body>", FLIP)
-    [text] = re.findall('<pre id="state">(.*)</pre>', browse(page, tmp_path))
+    script = 'put("feature-1", "150"); show(texts("#changes tbody tr"));'
+    changes = state_of(written(x, tmp_path), script, tmp_path)
     table = bn.counterfactual(x, {"glucose": 150}, most=1)
     assert table["to"].tolist() == [155]
     expected = f"glucose: 150 → 155 or moreyes{100 * table['probability'][0]:.1f} %"
-    assert json.loads(unescape(text)) == [expected]
+    assert changes == [expected]
 
 
 @needs_browser
@@ -374,23 +364,15 @@ def test_infinite_numbers_are_missing(tmp_path: Path) -> None:
         check(x, records[0], {}, result)
 
 
-NEXT = """<script>
+NEXT = """
 setTimeout(() => {
-  const texts = (query) => [...document.querySelectorAll(query)].map((element) => element.textContent);
-  const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   const [next, changes, note] = ["#next", "#changes tbody tr", "#changes-text"].map(texts);
-  const state = { before, next, active: document.activeElement.id, changes, note, wide };
-  const pre = document.createElement("pre");
-  pre.id = "state";
-  pre.textContent = JSON.stringify(state);
-  document.body.append(pre);
+  show({ before, next, active: document.activeElement.id, changes, note, wide: wider() });
 }, 2000);
-const input = document.getElementById("feature-5");
-input.value = "2";
-input.dispatchEvent(new Event("input", { bubbles: true }));
+put("feature-5", "2");
 const before = document.getElementById("next").textContent;
 document.getElementById("ask").click();
-</script></body>"""
+"""
 
 
 @needs_browser
@@ -399,10 +381,8 @@ document.getElementById("ask").click();
 def test_what_unknown_values_would_tell_and_what_flips_the_prediction(width: int, tmp_path: Path) -> None:
     car = bn.load_car()
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
-    page = written(x, tmp_path).replace("</body>", NEXT)
-    shown = browse(page, tmp_path, f"--window-size={width},900", "--virtual-time-budget=5000")
-    [text] = re.findall('<pre id="state">(.*)</pre>', shown)
-    state, record = json.loads(unescape(text)), {"safety": "high"}
+    options = f"--window-size={width},900", "--virtual-time-budget=5000"
+    state, record = state_of(written(x, tmp_path), NEXT, tmp_path, *options), {"safety": "high"}
     p = bn.predict(x, record, prob=True).iloc[0]
     shares = bn.value_of_information(x, record)["gain"] / -(p * np.log(p)).sum()
     best = shares.head(3).items()
@@ -504,18 +484,12 @@ def test_titles_notes_and_order(tmp_path: Path) -> None:
             written(x, tmp_path, **wrong)
 
 
-CARD = """<script>
-const texts = (query) => [...document.querySelectorAll(query)].map((element) => element.textContent);
+CARD = """
 const empty = texts("#answer");
-const input = document.getElementById("feature-0");
-input.value = "170";
-input.dispatchEvent(new Event("input", { bubbles: true }));
-const pre = document.createElement("pre");
-pre.id = "state";
-pre.textContent = JSON.stringify({ empty, answer: texts("#answer"), bars: texts("#contributions tbody tr"),
+put("feature-0", "170");
+show({ empty, answer: texts("#answer"), bars: texts("#contributions tbody tr"),
   reasons: texts("#reasons"), points: texts("#points tbody tr"), totals: texts("#totals tbody tr") });
-document.body.append(pre);
-</script></body>"""
+"""
 
 
 @needs_browser
@@ -523,9 +497,7 @@ document.body.append(pre);
 def test_page_of_a_card_has_its_points(tmp_path: Path) -> None:
     pima = bn.load_pima()[["glucose", "age", "diabetes"]]
     card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=pima, additive=True), pdo=20, most_intervals=3)
-    page = written(card, tmp_path).replace("</body>", CARD)
-    [text] = re.findall('<pre id="state">(.*)</pre>', browse(page, tmp_path))
-    state = json.loads(unescape(text))
+    state = state_of(written(card, tmp_path), CARD, tmp_path)
     p, total = (
         bn.predict(card, {"glucose": 170}, **how).iloc[0] for how in ({"prob": True}, {"points": True})
     )

@@ -30,7 +30,7 @@ from bnclassify.learners.neighbors import (
 )
 from bnclassify.learners.scoring import CrossValidatedScore, FoldedData
 from bnclassify.metrics import METRICS
-from bnclassify.metrics.folds import fold_rows
+from bnclassify.metrics.folds import rows_tested_by_folds
 from bnclassify.model.arguments import log_joint
 from bnclassify.recipe.backoff_prior import BackOff, find_prior
 
@@ -127,7 +127,7 @@ def plain_score(
         tested = data.take_rows(test)
         logs = log_joint(bn.lp(x, trained, **prior), tested)
         actual = tested.codes[tested.positions["class"]]
-        figures.append(METRICS[metric].of_rows(logs, actual, tested.weights))
+        figures.append(METRICS[metric].value_at_rows(logs, actual, tested.weights))
     return float(np.mean(figures)) * (-1 if METRICS[metric].is_loss else 1)
 
 
@@ -162,10 +162,10 @@ def test_scores_are_those_of_fitting_and_predicting(way: str, data: st.DataObjec
     if data.draw(st.booleans()):
         numbers = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(frame), max_size=len(frame))))
         numbers[:2] = [0, 1]
-        tests = fold_rows(numbers, len(frame))
+        tests = rows_tested_by_folds(numbers, len(frame))
     else:  # folds that overlap and leave rows out
         order = data.draw(st.permutations(range(len(frame))))
-        tests = fold_rows([order[: len(frame) // 2], order[1:4], order[:1]], len(frame))
+        tests = rows_tested_by_folds([order[: len(frame) // 2], order[1:4], order[:1]], len(frame))
     number = {name: i for i, name in enumerate(frame.columns)}
     parents = bn.feature_families(data.draw(networks(frame, max_parents=2))).items()
     structure = {number[v]: tuple(number[p] for p in f[1:-1]) for v, f in parents}
@@ -192,7 +192,7 @@ def test_without_smoothing_any_class_may_be_impossible() -> None:
     for _ in range(8):
         frame = pd.DataFrame(rng.integers(0, 2, (30, 8)), columns=list("abcdefgh")).astype("category")
         frame["class"] = pd.Categorical(rng.integers(0, 3, 30))
-        rows, tests = bn.encode(frame), fold_rows(np.arange(30) % 3, 30)
+        rows, tests = bn.encode(frame), rows_tested_by_folds(np.arange(30) % 3, 30)
         structure: dict[int, tuple[int, ...]] = dict.fromkeys(range(8), ())
         edits = k_dependence_additions(structure, 1)
         scores = CrossValidatedScore(FoldedData(rows, tests), find_prior(smooth=0))(structure, edits)
@@ -248,7 +248,7 @@ def test_counts_of_many_rows_are_exact() -> None:
 
 
 def test_a_prior_that_is_no_pseudo_count_is_refused(car: pd.DataFrame) -> None:
-    data = FoldedData(bn.encode(car), fold_rows(np.arange(len(car)) % 3, len(car)))
+    data = FoldedData(bn.encode(car), rows_tested_by_folds(np.arange(len(car)) % 3, len(car)))
     with pytest.raises(TypeError, match="prior must be one of smooth, ess and m for a search"):
         CrossValidatedScore(data, BackOff())
 
@@ -504,7 +504,7 @@ def test_families_of_more_values_than_any_table_holds() -> None:
     options: dict[str, Any] = {"k": 3, "folds": np.arange(1_400) % 3, "epsilon": 0}
     x = bn.kdb("class", frame, kdbk=3, smooth=1, **options)
     assert scores_of(x)[-1] > 0.75
-    tests = fold_rows(options["folds"], len(frame))
+    tests = rows_tested_by_folds(options["folds"], len(frame))
     one = bn.tan_hc("class", frame, smooth=1, **options)
     expected = plain_score(one, bn.encode(frame), tests, {"smooth": 1}, "accuracy")
     assert scores_of(one)[-1] == pytest.approx(expected, abs=1e-12)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.evaluation.fold_scores import scheme_of
+from bnclassify.evaluation.fold_scores import recorded_scheme
 from bnclassify.numbers.cut_points import interval_labels, readable_points
 from bnclassify.plotting import pictures
 from bnclassify.reading.facts import facts_of
@@ -207,7 +207,7 @@ def test_summary_has_the_facts_and_the_performance(car: pd.DataFrame) -> None:
     found = bn.summary(x, car, k=5, rng=3)
     metrics = ["accuracy", "log_loss", "calibration_error"]
     direct = bn.cv([x], car, k=5, rng=3, metric=metrics)
-    baselines = scheme_of(direct).baselines
+    baselines = recorded_scheme(direct).baselines
     assert found.attrs["metrics"] == {name: (direct[0, name], baselines[name]) for name in metrics}
     values = found.set_index("item")["value"]
     assert values["accuracy"] == f"{direct[0, 'accuracy']:.3f}, baseline 0.700"
@@ -232,7 +232,7 @@ def test_summary_of_other_models(car: pd.DataFrame) -> None:
     for target, proportion in [("class", 0.700), ("safety", 0.333)]:
         _, alone = values[f"accuracy({target})"].split(", baseline ")
         assert float(alone) == pytest.approx(proportion, abs=0.04)  # folds are not stratified
-    alone = scheme_of(bn.cv([several], car, rng=0, metric=["hamming", "exact_match"])).baselines
+    alone = recorded_scheme(bn.cv([several], car, rng=0, metric=["hamming", "exact_match"])).baselines
     # the most frequent labels are unacc and, with equal frequencies, any level of safety
     assert alone["hamming"] == pytest.approx((0.700 + 1 / 3) / 2, abs=0.03)
     assert alone["exact_match"] < 1 / 3

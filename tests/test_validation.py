@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.evaluation.fold_scores import scheme_of
+from bnclassify.evaluation.fold_scores import recorded_scheme
 from bnclassify.metrics import METRICS as ALL_METRICS
 
 METRICS = {name: metric for name, metric in ALL_METRICS.items() if not metric.needs_order}
@@ -76,7 +76,7 @@ def test_metrics_are_those_of_posteriors_out_of_fold(
     codes = car["class"].cat.codes.to_numpy()
     for fold in range(4):
         rows = folds == fold
-        expected = METRICS[name].of_rows(np.log(posteriors[rows]), codes[rows])
+        expected = METRICS[name].value_at_rows(np.log(posteriors[rows]), codes[rows])
         assert found[fold] == pytest.approx(expected, abs=1e-9)
 
 
@@ -178,7 +178,7 @@ def test_what_the_largest_class_alone_would_score(models: dict[str, Any], car: p
 
     names = [*METRICS, "my_recall"]
     results = bn.cv(models, car, folds=folds, metric=[*METRICS, my_recall], mean=False)
-    alone = scheme_of(results).baselines
+    alone = recorded_scheme(results).baselines
     assert list(alone) == names
     expected: dict[str, list[float]] = {name: [] for name in METRICS}
     bins = []
@@ -187,9 +187,9 @@ def test_what_the_largest_class_alone_would_score(models: dict[str, Any], car: p
         shares = train.value_counts(normalize=True, sort=False).to_numpy()
         logs = np.log(np.tile(shares, (len(test), 1)))
         for name, metric in METRICS.items():
-            expected[name].append(metric.of_rows(logs, test.cat.codes.to_numpy()))
+            expected[name].append(metric.value_at_rows(logs, test.cat.codes.to_numpy()))
         bins.append(METRICS["calibration_error"].sums(logs, test.cat.codes.to_numpy(), np.ones(len(test))))
-    expected["calibration_error"] = [METRICS["calibration_error"].value_of(sum(bins))]  # pooled
+    expected["calibration_error"] = [METRICS["calibration_error"].value_from_sums(sum(bins))]  # pooled
     for name in METRICS:
         assert alone[name] == (None if name == "loglik" else pytest.approx(np.mean(expected[name])))
     assert alone["accuracy"] == pytest.approx(1210 / 1728, abs=1e-3)
@@ -197,7 +197,7 @@ def test_what_the_largest_class_alone_would_score(models: dict[str, Any], car: p
     assert alone["balanced_accuracy"] == 0.25
     assert alone["my_recall"] is None
     means = bn.cv(models, car, folds=folds, metric=[*METRICS, my_recall])
-    assert scheme_of(means) == scheme_of(results)
+    assert recorded_scheme(means) == recorded_scheme(results)
 
 
 def test_the_order_of_columns_does_not_matter() -> None:
@@ -224,7 +224,7 @@ def test_the_order_of_columns_does_not_matter() -> None:
 def test_calibration_error_is_that_of_all_held_out_rows(car: pd.DataFrame) -> None:
     x = bn.bnc("nb", "class", car, smooth=1)
     p, actual = bn.cv_predict(x, car, k=50, rng=0).to_numpy(), car["class"].cat.codes.to_numpy()
-    pooled = METRICS["calibration_error"].of_rows(np.log(p), actual)
+    pooled = METRICS["calibration_error"].value_at_rows(np.log(p), actual)
     assert bn.cv(x, car, k=50, rng=0, metric="calibration_error") == pytest.approx(pooled)
     numbered = car.assign(fold=np.arange(len(car)) % 50)
     in_parts = bn.cv(x, [numbered.iloc[:900], numbered.iloc[900:]], folds="fold", metric="calibration_error")
@@ -300,7 +300,9 @@ def test_the_standard_error_of_a_pooled_metric_is_that_of_the_jackknife_over_fol
     x, folds = bn.bnc("nb", "class", car, smooth=1), np.arange(len(car)) % 7
     logs = np.log(bn.cv_predict(x, car, folds=folds).to_numpy())
     actual, metric = car["class"].cat.codes.to_numpy(), METRICS["calibration_error"]
-    without = np.array([metric.of_rows(logs[folds != fold], actual[folds != fold]) for fold in range(7)])
+    without = np.array(
+        [metric.value_at_rows(logs[folds != fold], actual[folds != fold]) for fold in range(7)]
+    )
     error = np.sqrt(6 / 7 * ((without - without.mean()) ** 2).sum())
     for data, given in ((car, folds), ([car.assign(fold=folds)], "fold")):
         found = bn.cv([x], data, folds=given, metric="calibration_error")
@@ -336,7 +338,7 @@ def test_small_classes_are_told_once() -> None:
 def test_results_know_how_they_were_made(
     judged: pd.DataFrame, models: dict[str, Any], car: pd.DataFrame
 ) -> None:
-    scheme = scheme_of(judged)
+    scheme = recorded_scheme(judged)
     assert (scheme.repeats, scheme.k, scheme.is_partition) == (5, 2, True)
     assert (scheme.train_size, scheme.test_size) == (864, 864)
     assert list(scheme.baselines) == ["accuracy", "auc"]
@@ -346,13 +348,13 @@ def test_results_know_how_they_were_made(
         judged.xs("auc", axis=1, level=1),
         judged.mean(),
     ):
-        assert scheme_of(part) == scheme
+        assert recorded_scheme(part) == scheme
     ten = bn.cv(models, car, rng=0, mean=False)
-    assert (scheme_of(ten).train_size, scheme_of(ten).test_size) == pytest.approx((1555.2, 172.8))
-    assert scheme_of(pd.DataFrame({"a": [1.0]})) is None
+    assert (recorded_scheme(ten).train_size, recorded_scheme(ten).test_size) == pytest.approx((1555.2, 172.8))
+    assert recorded_scheme(pd.DataFrame({"a": [1.0]})) is None
     some = bn.cv(models, car, folds=[range(100), range(50, 150), range(300, 400)], mean=False)
-    assert not scheme_of(some).is_partition
-    assert scheme_of(some).train_size == 1628
+    assert not recorded_scheme(some).is_partition
+    assert recorded_scheme(some).train_size == 1628
 
 
 def test_compare_takes_what_cv_gives(judged: pd.DataFrame) -> None:
@@ -427,7 +429,7 @@ def test_rows_count_as_often_as_they_weigh(car: pd.DataFrame) -> None:
     rows = np.repeat(np.arange(len(frame)), times)
     expected = bn.cv(x, frame.iloc[rows], folds=folds[rows], metric=list(METRICS), mean=False)
     np.testing.assert_allclose(found, expected, atol=1e-12)
-    alone = [scheme_of(results).baselines for results in (found, expected)]
+    alone = [recorded_scheme(results).baselines for results in (found, expected)]
     assert alone[0] == pytest.approx(alone[1])
 
 

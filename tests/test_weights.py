@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.counts.pairs import pair_statistics
-from bnclassify.evaluation.summary import measure_strengths
+from bnclassify.evaluation.summary import mean_contributions
 from bnclassify.frames.training import prepare_rows
 from bnclassify.metrics import folds
 
@@ -476,11 +476,11 @@ def test_weighted_rows_with_a_class_of_integers_get_the_default_recipe(learner: 
 def test_strengths_of_a_frequency_table_are_those_of_its_rows(most: int) -> None:
     weighted, repeated = titanic()
     x = bn.bnc("nb", "survived", weighted, smooth=1)
-    mine, other = (measure_strengths(x, data, most) for data in (weighted, repeated))
+    mine, other = (mean_contributions(x, data, most) for data in (weighted, repeated))
     assert mine == pytest.approx(other, rel=1e-12)
     fractions = replace(weighted, weights=np.asarray(weighted.weights) / 2201)
-    exact = measure_strengths(x, repeated, 10_000)
-    assert measure_strengths(x, fractions, most) == pytest.approx(exact, rel=1e-12)
+    exact = mean_contributions(x, repeated, 10_000)
+    assert mean_contributions(x, fractions, most) == pytest.approx(exact, rel=1e-12)
     axes = [bn.plot_importance(x, data) for data in (weighted, repeated)]
     texts = [[text.get_text() for text in ax.texts] + [ax.get_title("left")] for ax in axes]
     assert texts[0] == texts[1]

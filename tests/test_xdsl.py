@@ -34,21 +34,9 @@ def plant(tmp_path: Path) -> Path:
 
 def test_tables_of_genie_are_read_with_the_last_parent_changing_fastest(plant: Path) -> None:
     x = bn.read_bif(plant, "pump")
-    assert bn.families(x)["flow"] == ("flow", "pump", "valve") or set(bn.families(x)["flow"][1:]) == {
-        "pump",
-        "valve",
-    }
-    flow = bn.cpt(x, "flow")
-    assert flow.columns.names == ["valve", "pump"] or flow.columns.names == ["pump", "valve"]
-    by_name = flow.T.reset_index().set_index(["pump", "valve"])["low"]
-    assert by_name.to_dict() == {
-        ("ok", "open"): 0.1,
-        ("ok", "stuck"): 0.7,
-        ("worn", "open"): 0.6,
-        ("worn", "stuck"): 0.9,
-        ("dead", "open"): 0.99,
-        ("dead", "stuck"): 1,
-    }
+    assert bn.families(x)["flow"] == ("flow", "valve", "pump")
+    flow = bn.cpt(x, "flow").loc["low"].unstack("valve")
+    assert flow.loc[["ok", "worn", "dead"]].to_numpy().tolist() == [[0.1, 0.7], [0.6, 0.9], [0.99, 1]]
     assert bn.cpt(x, "alarm").to_numpy().tolist() == [[0, 1], [1, 0]]  # on if the flow is low
     assert bn.query(x, "flow", {"pump": "worn", "valve": "open"})["low"] == pytest.approx(0.6)
     low = 0.9 * (0.95 * 0.1 + 0.05 * 0.7) + 0.08 * (0.95 * 0.6 + 0.05 * 0.9) + 0.02 * (0.95 * 0.99 + 0.05)
@@ -64,9 +52,8 @@ def test_packed_files_are_read(plant: Path, tmp_path: Path) -> None:
     bif = tmp_path / "plant.bif"
     bn.write_bif(bn.read_bif(plant, "pump"), bif)
     (tmp_path / "plant.bif.gz").write_bytes(gzip.compress(bif.read_bytes()))
-    assert bn.modelstring(bn.read_bif(tmp_path / "plant.bif.gz", "pump")) == bn.modelstring(
-        bn.read_bif(bif, "pump")
-    )
+    back = bn.read_bif(tmp_path / "plant.bif.gz", "pump")
+    assert bn.modelstring(back) == bn.modelstring(bn.read_bif(bif, "pump"))
     packed.write_bytes(packed.read_bytes()[:-20])
     with pytest.raises(ValueError, match="must be a complete file of gzip"):
         bn.read_bif(packed, "pump")
@@ -109,10 +96,8 @@ def test_files_of_genie_that_cannot_be_read_name_the_node(
 
 def test_all_tables_of_a_file_together_are_limited(tmp_path: Path) -> None:
     names = [f"v{i}" for i in range(23)]
-    lines = [
-        "network n { }",
-        *(f"variable {v} {{ type discrete [ 2 ] {{ a, b }}; }}" for v in [*names, "y", "z"]),
-    ]
+    lines = ["network n { }"]
+    lines += [f"variable {v} {{ type discrete [ 2 ] {{ a, b }}; }}" for v in [*names, "y", "z"]]
     lines += [f"probability ( {v} ) {{ table 0.5, 0.5; }}" for v in names]
     lines += [f"probability ( {v} | {', '.join(names)} ) {{ default 0.5, 0.5; }}" for v in ("y", "z")]
     path = tmp_path / "large.bif"

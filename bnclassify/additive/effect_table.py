@@ -347,7 +347,9 @@ def with_feature_values(x: EffectTable, values: Mapping[Hashable, Values]) -> Ef
     """Return the table of some features, with as many values as before, or these cut points."""
     at = [x.features.index(name) for name in values]
     shares = [x.shares[i] for i in at if x.shares]
-    return _rebuild(x, values, [x.tables[i] for i in at], shares, x.unknown and x.unknown.taken(at))
+    return _rebuild(
+        x, values, [x.tables[i] for i in at], shares, x.unknown and x.unknown.of_features(at)
+    )
 
 
 def _rebuild(
@@ -462,7 +464,7 @@ def with_effect_moments(
     if ignored is None:
         ignored = np.zeros(len(codes), dtype=bool) if x.unknown is None else x.unknown.always
     missing = np.less(codes, 0) & ~ignored[:, None]
-    unknown = UnknownEffects.of_rows(effects, missing, weights, counts / counts.sum())
+    unknown = UnknownEffects.from_rows(effects, missing, weights, counts / counts.sum())
     is_evidence = np.array([bool(table[-1].any()) for table in x.tables], dtype=bool) & ~ignored
     return replace(x, unknown=replace(unknown, always=unknown.always & ~is_evidence))
 

@@ -53,7 +53,7 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | No
     >>> round(accuracy(labels, car["class"]), 3)
     0.855
     """
-    return _mean_correct(_is_correct(predicted, actual), _weights_of(actual, weights))
+    return _mean_correct(_is_correct(predicted, actual), _weights_of_labels(actual, weights))
 
 
 def hamming(
@@ -96,7 +96,7 @@ def hamming(
     0.787
     """
     return _mean_correct(
-        _right_labels(predicted, actual).mean(axis=0), _weights_of(actual, weights)
+        _right_labels(predicted, actual).mean(axis=0), _weights_of_labels(actual, weights)
     )
 
 
@@ -130,7 +130,7 @@ def exact_match(
     0.56
     """
     return _mean_correct(
-        np.all(_right_labels(predicted, actual), axis=0), _weights_of(actual, weights)
+        np.all(_right_labels(predicted, actual), axis=0), _weights_of_labels(actual, weights)
     )
 
 
@@ -181,7 +181,7 @@ def confusion(
         names.get_indexer(pd.Index(labels, dtype=object)) for labels in (truth, guesses)
     ]
     cells = down.astype(np.intp) * len(classes) + across
-    counts = np.bincount(cells, _weights_of(actual, weights), len(classes) ** 2).reshape(
+    counts = np.bincount(cells, _weights_of_labels(actual, weights), len(classes) ** 2).reshape(
         len(classes), -1
     )
     return pd.DataFrame(counts, index=names.rename("actual"), columns=names.rename("predicted"))
@@ -251,7 +251,7 @@ def _all_classes(*columns: ArrayLike) -> list[Any]:
         return [*classes, *sorted(others, key=lambda label: (type(label).__name__, str(label)))]
 
 
-def _weights_of(actual: ArrayLike | pd.DataFrame, weights: ArrayLike | None) -> Array | None:
+def _weights_of_labels(actual: ArrayLike | pd.DataFrame, weights: ArrayLike | None) -> Array | None:
     """Return the weights of labels, or raise."""
     if weights is None:
         return None

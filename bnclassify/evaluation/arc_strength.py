@@ -110,7 +110,7 @@ def arc_strength(
     Optional(Flag()).check("progress", progress)
     x = as_model(x)
     if not isinstance(x, Model):
-        return _of_networks(x, dataset, method)
+        return _strengths_in_networks(x, dataset, method)
     check_graph(x, "arc_strength", sized=True)
     recipe = check_recipe(x, fitted=False)
     if dataset is None:
@@ -128,7 +128,7 @@ def arc_strength(
                 "or forbidden pairs"
             )
             raise ValueError(must_be("x", expected, recipe.structure, "Use method='bootstrap'."))
-        return _of_trees(
+        return _strengths_in_trees(
             names, x.class_var, data.features, edge_posterior(data, settings.get("ess", 1))
         )
     generator, draw = check_rng(rng), bootstrap(data)
@@ -136,12 +136,12 @@ def arc_strength(
     with progress_bar(progress, total=replicates, desc="arc_strength", unit=" samples") as bar:
         for _ in range(replicates):
             learned = recipe.fit(draw(generator), generator)
-            counted += _arcs_of(learned, names)
+            counted += _arcs_and_directions(learned, names)
             bar.update()
     return _tabulate_strengths(names, *counted / replicates)
 
 
-def _of_networks(networks: object, dataset: object, method: str) -> pd.DataFrame:
+def _strengths_in_networks(networks: object, dataset: object, method: str) -> pd.DataFrame:
     """Return the strengths of arcs in given networks."""
     if (
         isinstance(networks, str | bytes)
@@ -167,11 +167,11 @@ def _of_networks(networks: object, dataset: object, method: str) -> pd.DataFrame
     names = [name for name in seen if name in first.variables]
     names = names if len(names) == len(first.variables) else list(first.variables)
     return _tabulate_strengths(
-        names, *np.mean([_arcs_of(graph, names) for graph in graphs], axis=0)
+        names, *np.mean([_arcs_and_directions(graph, names) for graph in graphs], axis=0)
     )
 
 
-def _arcs_of(x: Model, names: Sequence[Hashable]) -> Array:
+def _arcs_and_directions(x: Model, names: Sequence[Hashable]) -> Array:
     """Return whether two variables are joined, and the share of the direction, (2, from, to)."""
     position = {name: i for i, name in enumerate(names)}
     arcs = np.zeros((len(names), len(names)))
@@ -183,7 +183,7 @@ def _arcs_of(x: Model, names: Sequence[Hashable]) -> Array:
     return np.stack([joined, (arcs + joined - arcs.T) / 2])
 
 
-def _of_trees(
+def _strengths_in_trees(
     names: Sequence[Hashable], class_var: Hashable, features: Sequence[Hashable], edges: Array
 ) -> pd.DataFrame:
     """Return the probabilities of edges between features, and certain arcs from the class."""
@@ -267,13 +267,13 @@ def averaged_network(
     check_strength(strength)
     names: list[Hashable] = list(dict.fromkeys(strength["from"]))
     class_var = OneOf(names, "a variable of strength").check("class_var", class_var)
-    limit = threshold_of(strength, threshold)
+    limit = chosen_threshold(strength, threshold)
     position = {
         name: i for i, name in enumerate([class_var, *[n for n in names if n != class_var]])
     }
     graph = ChangingDag(len(names))
     parents: dict[Hashable, list[Hashable]] = {name: [] for name in names}
-    for tail, head in _by_strength(strength, position, limit):
+    for tail, head in _arcs_by_strength(strength, position, limit):
         u, v = position[tail], position[head]
         if not graph.closes_cycle[u, v]:
             graph.add(u, v)
@@ -282,7 +282,7 @@ def averaged_network(
     return network_with_families(class_var, parents, step, origin="strength")
 
 
-def _by_strength(
+def _arcs_by_strength(
     strength: pd.DataFrame, position: Mapping[Hashable, int], limit: float
 ) -> Iterator[Arc]:
     """Yield arcs by descending strength, both directions of one without, the preferred first."""
@@ -312,7 +312,7 @@ def check_strength(strength: object) -> pd.DataFrame:
     return strength
 
 
-def threshold_of(strength: pd.DataFrame, threshold: float | None) -> float:
+def chosen_threshold(strength: pd.DataFrame, threshold: float | None) -> float:
     """Return the threshold, by default that of strengths, or raise if it is not from 0 to 1."""
     Optional(Real(least=0, most=1)).check("threshold", threshold)
     if threshold is not None:

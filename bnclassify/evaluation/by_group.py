@@ -50,7 +50,7 @@ def results_by_group(
     labels = list(model.known_levels[-1])
     actual = _classes_of(frame[model.class_var], labels)
     p = _posteriors_of_rows(model, frame, k, rng, groups, progress)
-    group_of_row, groups = _groups_of(frame, names)
+    group_of_row, groups = _group_of_each_row(frame, names)
     shown_labels = labels[1:] if len(labels) == 2 else labels
     rows = [
         *[np.flatnonzero(group_of_row == group) for group in range(len(groups))],
@@ -77,9 +77,11 @@ def _classes_of(column: pd.Series[Any], labels: Sequence[Hashable]) -> Codes:
     return np.array([at[label] for label in column], dtype=np.intp)
 
 
-def _groups_of(frame: pd.DataFrame, names: Sequence[Hashable]) -> tuple[Positions, list[Hashable]]:
+def _group_of_each_row(
+    frame: pd.DataFrame, names: Sequence[Hashable]
+) -> tuple[Positions, list[Hashable]]:
     """Return the group of each row, and the groups in the order of their values, or raise."""
-    ranked = [_ranks_of(frame[name]) for name in names]
+    ranked = [_ranks_of_values(frame[name]) for name in names]
     found, group_of_row = np.unique(
         np.stack([ranks for ranks, _ in ranked]), axis=1, return_inverse=True
     )
@@ -105,7 +107,7 @@ def _groups_of(frame: pd.DataFrame, names: Sequence[Hashable]) -> tuple[Position
     return group_of_row.ravel(), keys
 
 
-def _ranks_of(column: pd.Series[Any]) -> tuple[Positions, list[Hashable]]:
+def _ranks_of_values(column: pd.Series[Any]) -> tuple[Positions, list[Hashable]]:
     """Return the rank of the value of each row, missing ones last, and the values in order."""
     try:
         codes, found = pd.factorize(column)
@@ -155,5 +157,5 @@ def _results_of_group(
         found[f"probability {label}"] = float(p[:, c].mean())
     found["error"] = float(np.mean(best != actual))
     for name in ("log_loss", "calibration_error"):
-        found[name] = METRICS[name].of_rows(logs, actual)
+        found[name] = METRICS[name].value_at_rows(logs, actual)
     return found

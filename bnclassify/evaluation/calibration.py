@@ -15,7 +15,7 @@ from ..base.checks import Instance, OneOf, Whole
 from ..base.messages import listed
 from ..frames.frame import check_unique
 from ..frames.sources import as_pandas
-from ..metrics import bin_means, bin_sums, calibration_error, calibration_noise, equal_ends
+from ..metrics import bin_means, bin_sums, calibration_error, calibration_noise, ends_of_equal_width
 from .accuracy import check_no_dataset, check_same_rows
 
 MOST_BINS = 10_000
@@ -36,7 +36,7 @@ class Calibration:
     band: Array
 
 
-def weigh_calibration(
+def bin_class_probabilities(
     posteriors: pd.DataFrame,
     actual: pd.Series[Any],
     *,
@@ -54,7 +54,7 @@ def weigh_calibration(
     best = first_best(p) if target is None else np.full(len(p), classes.index(target))
     chosen: Array = p[np.arange(len(p)), best]
     right: Mask = best == codes
-    ends = find_ends(chosen, bins, strategy)
+    ends = ends_of_bins(chosen, bins, strategy)
     rows, means, shares = bin_means(bin_sums(chosen, right, ends, np.ones(len(p))))
     variances = bin_means(bin_sums(chosen, right, ends, chosen * (1 - chosen)))[0]
     middle: Array = (shares + _NORMAL_95**2 / (2 * rows)) / (1 + _NORMAL_95**2 / rows)
@@ -67,9 +67,9 @@ def weigh_calibration(
     return Calibration(target, rows, means, shares, middle - reach, middle + reach, band)
 
 
-def find_ends(probabilities: Array, bins: int, strategy: str) -> Array:
+def ends_of_bins(probabilities: Array, bins: int, strategy: str) -> Array:
     """Return the inner ends of intervals of equal width, or of equally many rows but for ties."""
-    shares = equal_ends(Whole(least=1, most=MOST_BINS).check("bins", bins))
+    shares = ends_of_equal_width(Whole(least=1, most=MOST_BINS).check("bins", bins))
     if OneOf(("width", "quantile")).check("strategy", strategy) == "width":
         return shares
     return np.unique(np.quantile(probabilities, shares, method="inverted_cdf"))
@@ -135,7 +135,7 @@ def calibration(
     """
     p, codes, names = check_posteriors(posteriors, actual)
     rows = [
-        _measure_calibration(p[:, i], codes == i, find_ends(p[:, i], bins, strategy))
+        _measure_calibration(p[:, i], codes == i, ends_of_bins(p[:, i], bins, strategy))
         for i in range(len(names))
     ]
     return pd.DataFrame(rows, names)

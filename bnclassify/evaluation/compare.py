@@ -18,7 +18,7 @@ from ..base.checks import Instance, OneOf, Real
 from ..base.messages import listed, warn
 from ..base.parallel import run_tasks, using_jobs
 from ..metrics import METRICS
-from .fold_scores import Scheme, scheme_of, values_of_metric
+from .fold_scores import Scheme, recorded_scheme, values_of_metric
 
 Df: TypeAlias = float | tuple[int, int]
 Verdict: TypeAlias = tuple[float, Df, float, float, float]
@@ -103,22 +103,27 @@ def compare(
     """
     OneOf(("corrected_t", "5x2cv_t", "5x2cv_f", "bayes_t")).check("test", test)
     Real(least=0).check("rope", rope)
-    frame = _side_by_side(results)
-    scheme = scheme_of(frame)
+    frame = _join_results(results)
+    scheme = recorded_scheme(frame)
     chosen, name = values_of_metric(frame, metric, scheme)
-    table = check_table(chosen, "results", "numbers with one row per fold and one column per model")
+    table = check_results(
+        chosen, "results", "numbers with one row per fold and one column per model"
+    )
     columns = ["statistic", "df", "p", "lower", "upper"]
     if test == "corrected_t":
-        decide = partial(_corrected_t, ratio=size_ratio(len(table), scheme, train_size, test_size))
+        decide = partial(
+            _corrected_t,
+            ratio=ratio_of_test_to_training_rows(len(table), scheme, train_size, test_size),
+        )
     elif test == "bayes_t":
         is_loss = name in METRICS and METRICS[str(name)].is_loss
-        ratio = size_ratio(len(table), scheme, train_size, test_size)
+        ratio = ratio_of_test_to_training_rows(len(table), scheme, train_size, test_size)
         decide = partial(_bayes_t, ratio=ratio, rope=rope, is_loss=is_loss)
         columns = ["better", "equivalent", "worse", "lower", "upper"]
     else:
         _check_five_by_two(table, scheme)
         decide = partial(_five_by_two, is_t=test == "5x2cv_t")
-    pairs, differences = differences_of(table)
+    pairs, differences = pairwise_differences(table)
     with using_jobs(n_jobs):
         verdicts = [*run_tasks(decide, differences)]
     tests = pd.DataFrame(verdicts, index=pairs, columns=columns)
@@ -130,7 +135,7 @@ def compare(
 
 def _adjust_p_values(tests: pd.DataFrame) -> None:
     """Add p-values adjusted for the number of pairs; warn of tests that are not defined."""
-    tests.insert(4, "p_holm", holm(tests["p"].to_numpy()).ravel())
+    tests.insert(4, "p_holm", holm_adjusted(tests["p"].to_numpy()).ravel())
     constant = tests.index[tests["p"].isna()]
     if len(constant):
         warn(
@@ -139,7 +144,7 @@ def _adjust_p_values(tests: pd.DataFrame) -> None:
         )
 
 
-def differences_of(table: pd.DataFrame) -> tuple[pd.MultiIndex, list[Array]]:
+def pairwise_differences(table: pd.DataFrame) -> tuple[pd.MultiIndex, list[Array]]:
     """Return every pair of columns, in their order, and the differences of the two, (rows,)."""
     index = pd.MultiIndex.from_tuples(
         list(combinations(table.columns, 2)), names=["first", "second"]
@@ -148,10 +153,10 @@ def differences_of(table: pd.DataFrame) -> tuple[pd.MultiIndex, list[Array]]:
     return index, [np.subtract(first, second) for first, second in columns]
 
 
-def holm(p: Array) -> Array:
+def holm_adjusted(p: Array) -> Array:
     """Adjust p-values for their number by Holm's step-down method; NaN stays NaN.
 
-    >>> holm(np.array([0.01, 0.04, 0.03])).round(2).tolist()
+    >>> holm_adjusted(np.array([0.01, 0.04, 0.03])).round(2).tolist()
     [0.03, 0.06, 0.06]
     """
     adjusted = np.full(len(p), nan)
@@ -161,7 +166,7 @@ def holm(p: Array) -> Array:
     return adjusted
 
 
-def check_table(results: object, argument: str, contents: str) -> pd.DataFrame:
+def check_results(results: object, argument: str, contents: str) -> pd.DataFrame:
     """Return a table of numbers with two columns or more, as floats, or raise."""
     table: pd.DataFrame = Instance(pd.DataFrame, f"a DataFrame of {contents}").check(
         argument, results
@@ -187,14 +192,14 @@ def check_table(results: object, argument: str, contents: str) -> pd.DataFrame:
     return table.astype(float)
 
 
-def _side_by_side(results: object) -> pd.DataFrame:
+def _join_results(results: object) -> pd.DataFrame:
     """Return results as one table; several results must be of the same folds."""
     tables: list[pd.DataFrame] = []
     for table in results if isinstance(results, list | tuple) and results else [results]:
         expected = "a DataFrame of cv(..., mean=False), with one row per fold, or a list of them"
         remedy = "Compare models by compare(cv(models, dataset, mean=False))."
         tables.append(Instance(pd.DataFrame, expected, remedy).check("results", table))
-    schemes = [scheme_of(table) for table in tables]
+    schemes = [recorded_scheme(table) for table in tables]
     same_rows = all(table.index.equals(tables[0].index) for table in tables)
     if any(scheme != schemes[0] for scheme in schemes) or not same_rows:
         raise ValueError(
@@ -206,7 +211,7 @@ def _side_by_side(results: object) -> pd.DataFrame:
 
 def _t_verdict(effect: float, error: float, df: int) -> Verdict:
     """Return the verdict of a t-test of an effect with a standard error."""
-    statistic, reach = effect / error, error * t_quantile(df, _LEVEL)
+    statistic, reach = effect / error, error * t_half_width(df, _LEVEL)
     return (
         statistic,
         df,
@@ -216,7 +221,7 @@ def _t_verdict(effect: float, error: float, df: int) -> Verdict:
     )
 
 
-def t_quantile(df: int, level: float) -> float:
+def t_half_width(df: int, level: float) -> float:
     """Return the half width, in standard errors, of an interval by Student's t."""
     return float(special.stdtrit(df, (1 + level) / 2))
 
@@ -229,7 +234,7 @@ def _decide_on_equal_differences(d: Array, df: Df) -> Verdict:
     )
 
 
-def size_ratio(
+def ratio_of_test_to_training_rows(
     folds: int, scheme: Scheme | None, train_size: float | None, test_size: float | None
 ) -> float:
     """Return the number of test rows per training row, or raise if it is unknown."""
@@ -270,7 +275,7 @@ def _bayes_t(d: Array, ratio: float, rope: float, is_loss: bool) -> Verdict:
             float(special.stdtr(df, (mean - rope) / error)),
             float(special.stdtr(df, (-rope - mean) / error)),
         )
-        reach = error * t_quantile(df, _LEVEL)
+        reach = error * t_half_width(df, _LEVEL)
     better, worse = (below, above) if is_loss else (above, below)
     return better, 1 - above - below, worse, mean - reach, mean + reach
 

@@ -14,8 +14,8 @@ from ..base import special
 from ..base.arrays import TOLERANCE, Array, Mask, normalize
 from ..base.calls import call_advice
 from ..base.checks import Flag, OneOf, Real, Seed, check_rng
-from .compare import check_table, differences_of, holm
-from .fold_scores import scheme_of
+from .compare import check_results, holm_adjusted, pairwise_differences
+from .fold_scores import recorded_scheme
 
 _DECIMALS = 10  # 0.75 − 0.73 and 0.58 − 0.56 are the same difference
 
@@ -40,7 +40,7 @@ class RankComparison:
         p = {
             "nemenyi": self.nemenyi,
             "wilcoxon": self.wilcoxon["p"],
-            "wilcoxon, holm": self.wilcoxon["p_holm"],
+            "wilcoxon, holm_adjusted": self.wilcoxon["p_holm"],
         }
         return "\n".join(
             [
@@ -155,7 +155,7 @@ def compare_ranks(
     """
     OneOf(("friedman", "bayes")).check("test", test)
     Real(least=0).check("rope", rope)
-    figures = check_table(
+    figures = check_results(
         table, "table", "numbers with one row per data set and one column per model"
     )
     Flag().check("lower_is_better", lower_is_better)
@@ -171,11 +171,11 @@ def compare_ranks(
     residual = n * (k - 1) - chi2
     # All data sets have the same ranks.
     f = (n - 1) * chi2 / residual if residual > TOLERANCE else inf
-    pairs, differences = differences_of(figures)
+    pairs, differences = pairwise_differences(figures)
     unit = sqrt(k * (k + 1) / (6 * n))
     distances = np.array([abs(first - second) for first, second in combinations(ranks.tolist(), 2)])
     tests = pd.DataFrame(
-        [*map(_wilcoxon, differences)], index=pairs, columns=["w_plus", "w_minus", "z", "p"]
+        [*map(_wilcoxon_test, differences)], index=pairs, columns=["w_plus", "w_minus", "z", "p"]
     )
     tails = studentized_range.sf(distances / unit * sqrt(2), k, inf)
     return RankComparison(
@@ -186,7 +186,7 @@ def compare_ranks(
         p_f=float(special.fdtrc(k - 1, (k - 1) * (n - 1), f)),
         critical_difference=float(studentized_range.ppf(1 - alpha, k, inf)) / sqrt(2) * unit,
         nemenyi=pd.Series(np.clip(tails, 0.0, 1.0), index=pairs, name="p"),
-        wilcoxon=tests.assign(p_holm=holm(tests["p"].to_numpy())),
+        wilcoxon=tests.assign(p_holm=holm_adjusted(tests["p"].to_numpy())),
         alpha=float(alpha),
         data_sets=n,
     )
@@ -198,7 +198,7 @@ def _compare_signed_ranks(
     """Return the probabilities of the Bayesian signed-rank test of each pair, by shared weights."""
     # 0.5: strength of the pseudo-observation of the Bayesian test
     weights = rng.dirichlet([0.5, *np.ones(len(figures))], 20_000)
-    pairs, differences = differences_of(figures)
+    pairs, differences = pairwise_differences(figures)
     rows = []
     for d in differences:
         z = np.array([0.0, *d.round(_DECIMALS)])
@@ -219,14 +219,16 @@ def _compare_signed_ranks(
 def _check_data_sets(table: pd.DataFrame) -> None:
     if len(table) < 2:
         raise ValueError(f"table must have at least two data sets, one per row; got {len(table)}.")
-    if table.columns.nlevels > 1 or (scheme_of(table) is not None and "fold" in table.index.names):
+    if table.columns.nlevels > 1 or (
+        recorded_scheme(table) is not None and "fold" in table.index.names
+    ):
         raise ValueError(
             "table must have one row per data set and one column per model; got several metrics, "
             "or the folds of one data set, which compare(results) compares."
         )
 
 
-def _wilcoxon(differences: Array) -> tuple[float, float, float, float]:
+def _wilcoxon_test(differences: Array) -> tuple[float, float, float, float]:
     """Return the sums of ranks of positive and of negative differences, z and its two-sided p."""
     rounded = differences.round(_DECIMALS)
     d: Array = rounded[rounded != 0]
@@ -240,14 +242,14 @@ def _wilcoxon(differences: Array) -> tuple[float, float, float, float]:
     excess = plus - n * (n + 1) / 4
     z = (excess - copysign(0.5, excess)) / sigma if excess else 0.0
     # 25: number of differences up to which Wilcoxon's test is exact
-    p = _exact_p(ranks, min(plus, minus)) if n <= 25 else 2 * float(special.ndtr(-abs(z)))
+    p = _exact_wilcoxon_p(ranks, min(plus, minus)) if n <= 25 else 2 * float(special.ndtr(-abs(z)))
     return plus, minus, z, p
 
 
-def _exact_p(ranks: Array, smaller: float) -> float:
+def _exact_wilcoxon_p(ranks: Array, smaller: float) -> float:
     """Return the two-sided p of the smaller sum of ranks, over all assignments of signs.
 
-    >>> _exact_p(np.array([1.0, 2.0, 3.0, 4.5, 4.5]), 0.0)
+    >>> _exact_wilcoxon_p(np.array([1.0, 2.0, 3.0, 4.5, 4.5]), 0.0)
     0.0625
     """
     doubled = (2 * ranks).astype(int)  # whole numbers, because tied ranks are halves

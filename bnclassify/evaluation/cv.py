@@ -213,24 +213,24 @@ def cv(
     options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
     with using_jobs(n_jobs), showing_progress(progress):
         plan = plan_rounds(models, dataset, k=k, repeats=repeats, columns=columns, **options)
-        _check_sums(metrics, plan)
+        _check_metrics_of_partitions(metrics, plan)
         scores = score_rounds(models, plan, metrics, dag=dag)
     by_metric = isinstance(metric, list | tuple) or len(targets) > 1
     flat = len(targets) > 1 and isinstance(x, Model)
     names = _result_columns(list(models), metrics if by_metric else None, flat=flat)
     scheme = _scheme_of_plan(plan, scores)
     if not mean:
-        by_round = scores.by_round[:, :-1].reshape(len(plan.rounds), -1)
+        by_round = scores.values_by_round[:, :-1].reshape(len(plan.rounds), -1)
         return record_scheme(
             pd.DataFrame(by_round, _result_index(plan), names), scheme, plan.unseen
         )
-    _warn_of_undefined(metrics, scores.by_round[scores.sizes[:, 0] > 0, :-1])
+    _warn_of_undefined(metrics, scores.values_by_round[scores.sizes[:, 0] > 0, :-1])
     if isinstance(x, Model) and not by_metric:
         return float(scores.means[0, 0])
     means = record_scheme(pd.Series(scores.means[:-1].ravel(), names), scheme, plan.unseen)
     for name, values in {
         "standard_errors": scores.standard_errors,
-        "calibrated": scores.calibrated,
+        "calibrated": scores.means_if_calibrated,
     }.items():
         known = pd.Series(values[:-1].ravel(), names).dropna()
         if len(known):
@@ -270,7 +270,7 @@ def _scheme_of_plan(plan: Plan, scores: Scores) -> Scheme:
     return Scheme(plan.repeats, k, train_size, test_size, plan.is_partition, plan.folds, baselines)
 
 
-def _check_sums(metrics: Sequence[AnyMetric], plan: Plan) -> None:
+def _check_metrics_of_partitions(metrics: Sequence[AnyMetric], plan: Plan) -> None:
     """Raise a TypeError if a metric needs all rows and the data are partitioned."""
     unfit = [metric.name for metric in metrics if metric.needs_rows]
     if unfit and isinstance(plan.data, Partitions):

@@ -22,7 +22,7 @@ from ..frames.partitions import Partitions, dask_frame_of
 from ..frames.training import TrainingData
 from ..inference.predict import predict
 from ..metrics.folds import Folds, GivenFolds, HashedFolds
-from ..metrics.outcomes import Labelling, outcomes_of
+from ..metrics.outcomes import Labelling, predict_outcomes
 from ..model.arguments import as_model
 from ..model.model import Model
 from ..reading.families import classes
@@ -127,14 +127,16 @@ def _predict_rows(
             f"are never tested, and {np.count_nonzero(times > 1)} more than once."
         )
 
-    def posteriors_of(rnd: Round, train: Dataset, test: Dataset, learned: list[Model]) -> Array:
+    def posteriors_at_test_rows(
+        rnd: Round, train: Dataset, test: Dataset, learned: list[Model]
+    ) -> Array:
         if not learned:
             return np.array(np.nan)
-        logs = outcomes_of(learned[0], test).of_target().logs_of(labels)
+        logs = predict_outcomes(learned[0], test).outcome_of_target().logs_for_classes(labels)
         return np.exp(log_normalize(logs))
 
     posteriors = np.zeros((len(data), len(labels)))
-    predicted = plan.evaluate({0: x}, posteriors_of, dag=dag, bar=bar)
+    predicted = plan.evaluate({0: x}, posteriors_at_test_rows, dag=dag, bar=bar)
     for fold, found in zip(tests, predicted, strict=True):
         units = np.ones(1) if fold.units is None else np.where(fold.units > 0, fold.units, 1.0)
         posteriors[fold.rows] += units[:, None] * found
@@ -151,8 +153,8 @@ def _name_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) ->
     unknown: Mask = np.isnan(posteriors[:, 0])
     logs = log(np.where(unknown[:, None], 1.0, posteriors))
     if not prob:
-        return labelling.labels(np.where(unknown, -1, first_best(logs)))
-    found = labelling.posteriors(logs)
+        return labelling.labels_of_codes(np.where(unknown, -1, first_best(logs)))
+    found = labelling.posterior_frame(logs)
     found[unknown] = np.nan
     return found
 

@@ -131,7 +131,8 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     table = pd.DataFrame(
         {
             "psi": [
-                _stability(model, i, then, now, gaps[..., i]) for i in range(len(model.features))
+                _stability_of_feature(model, i, then, now, gaps[..., i])
+                for i in range(len(model.features))
             ],
             "missing_before": then.missing,
             "missing_now": now.missing,
@@ -267,12 +268,14 @@ def _sample_of_counts(x: Model, counts: list[Array], lacking: list[float], odds:
     return _Sample(values, np.array(missing), np.array(unseen), odds)
 
 
-def _stability(x: Model, i: int, then: _Sample, now: _Sample, gaps: Array) -> float:
+def _stability_of_feature(x: Model, i: int, then: _Sample, now: _Sample, gaps: Array) -> float:
     """Return the index of the values of a feature, given the shares of missing and unseen ones."""
     name, before, after = x.features[i], then.columns[i], now.columns[i]
     if name in x.densities:
         ends = _ends_of_tenths(before, then.weights)
-        before, after = (_weights_between(ends, one.columns[i], one.weights) for one in (then, now))
+        before, after = (
+            _weights_in_intervals(ends, one.columns[i], one.weights) for one in (then, now)
+        )
     elif name in x.cuts and len(before) > _GROUPS and before.any():
         middle = (np.cumsum(before) - before / 2) / before.sum()
         group = np.searchsorted(_SHARES, middle)
@@ -281,7 +284,7 @@ def _stability(x: Model, i: int, then: _Sample, now: _Sample, gaps: Array) -> fl
         )
     shares: Array = np.where(np.isnan(gaps).any(axis=0), 0.0, gaps)  # of missing and unseen values
     parts = zip((before, after), shares, (then, now), strict=True)
-    return _index_of(*[_weights_with_gaps(values, own, rows) for values, own, rows in parts])
+    return _stability_index(*[_weights_with_gaps(values, own, rows) for values, own, rows in parts])
 
 
 def _weights_with_gaps(values: Array, gaps: Array, rows: _Sample) -> Array:
@@ -306,14 +309,14 @@ def _ends_of_tenths(numbers: Array, weights: Array | None) -> Array:
     return np.unique(numbers[order[at]])
 
 
-def _weights_between(ends: Array, numbers: Array, weights: Array | None) -> Array:
+def _weights_in_intervals(ends: Array, numbers: Array, weights: Array | None) -> Array:
     """Return the weight of numbers in each interval; NaN are left out."""
     known = ~np.isnan(numbers)
     places = np.searchsorted(ends, numbers[known])
     return np.bincount(places, weights_at(weights, known), len(ends) + 1).astype(float)
 
 
-def _index_of(before: Array, after: Array) -> float:
+def _stability_index(before: Array, after: Array) -> float:
     """Return the population stability index of two tables of weights."""
     used = (before > 0) | (after > 0)
     p, q = ((v[used] + _HALF) / (v[used] + _HALF).sum() for v in (before, after))
@@ -326,5 +329,5 @@ def _stability_of_scores(then: _Sample, now: _Sample) -> float:
         return float("nan")
     many = len(then.odds)
     ends = np.arange(many - 1.0) if many > 1 else _ends_of_tenths(then.scores, then.weights)
-    before = _weights_between(ends, then.scores, then.weights)
-    return _index_of(before, _weights_between(ends, now.scores, now.weights))
+    before = _weights_in_intervals(ends, then.scores, then.weights)
+    return _stability_index(before, _weights_in_intervals(ends, now.scores, now.weights))

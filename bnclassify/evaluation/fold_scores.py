@@ -20,7 +20,7 @@ from ..base.messages import listed, silencing_warnings
 from ..fitting.rounds import Plan, Round
 from ..frames.dataset import Countable, Dataset
 from ..metrics import AnyMetric
-from ..metrics.outcomes import Outcomes, outcomes_of
+from ..metrics.outcomes import Outcomes, predict_outcomes
 from ..model.model import Model
 
 _KEY = "cv"
@@ -57,7 +57,7 @@ def record_scheme(results: Results, scheme: Scheme, unseen: Mapping[Hashable, in
     return results
 
 
-def scheme_of(results: pd.Series[Any] | pd.DataFrame) -> Scheme | None:
+def recorded_scheme(results: pd.Series[Any] | pd.DataFrame) -> Scheme | None:
     """Return the record of results, None if they have none."""
     record = results.attrs.get(_KEY)
     if not isinstance(record, Mapping) or set(record) != {field.name for field in fields(Scheme)}:
@@ -106,31 +106,31 @@ class Scores:
     sizes: Array
 
     @cached_property
-    def by_round(self) -> Array:
+    def values_by_round(self) -> Array:
         """The metrics in each round, (rounds, models, metrics)."""
         values = np.full((len(self.sums), len(self.sums[0]), len(self.metrics)), np.nan)
         for fold, model, metric in product(*map(range, values.shape)):
             sums = self.sums[fold][model][metric]
             if sums is not None:
-                values[fold, model, metric] = self.metrics[metric].value_of(sums)
+                values[fold, model, metric] = self.metrics[metric].value_from_sums(sums)
         return values
 
     @cached_property
     def means(self) -> Array:
         """The metrics, (models, metrics): means over rounds or, if pooled, over repeats."""
-        means = _mean_of_folds(self.by_round)
+        means = _mean_of_folds(self.values_by_round)
         for i, metric in enumerate(self.metrics):
             if metric.is_pooled:
-                means[:, i] = self._of_pooled(i, metric.value_of)
+                means[:, i] = self._means_of_pooled(i, metric.value_from_sums)
         return means
 
     @cached_property
-    def calibrated(self) -> Array:
+    def means_if_calibrated(self) -> Array:
         """The expected metrics of calibrated posteriors, (models, metrics); NaN if not defined."""
         expected = np.full_like(self.means, np.nan)
         for i, metric in enumerate(self.metrics):
-            if metric.calibrated is not None:
-                expected[:, i] = self._of_pooled(i, metric.calibrated)
+            if metric.value_if_calibrated is not None:
+                expected[:, i] = self._means_of_pooled(i, metric.value_if_calibrated)
         return expected
 
     @cached_property
@@ -139,32 +139,32 @@ class Scores:
         errors, repeats = [], np.array(self.repeats)
         pooled = [i for i, metric in enumerate(self.metrics) if metric.is_pooled]
         for repeat in dict.fromkeys(self.repeats):
-            values: Array = self.by_round[repeats == repeat]
+            values: Array = self.values_by_round[repeats == repeat]
             n: Positions = np.count_nonzero(~np.isnan(values), axis=0)
             for metric, model in product(pooled, range(values.shape[1])):
-                values[:, model, metric] = self._without_each_fold(repeat, model, metric)
+                values[:, model, metric] = self._jackknife_values(repeat, model, metric)
             squares: Array = np.nansum((values - _mean_of_folds(values)) ** 2, axis=0)
             variance: Array = squares / np.where(n > 1, n - 1, np.nan)
             variance[:, pooled] *= (n[:, pooled] - 1) ** 2
             errors.append(np.sqrt(variance / np.maximum(n, 1)))
         return np.asarray(np.mean(errors, axis=0))
 
-    def _without_each_fold(self, repeat: int, model: int, metric: int) -> list[float]:
+    def _jackknife_values(self, repeat: int, model: int, metric: int) -> list[float]:
         """Return a pooled metric of all folds of a repeat but one, for each; NaN without rows."""
-        folds = self._sums_in(repeat, model, metric)
+        folds = self._sums_by_fold(repeat, model, metric)
         values = [np.nan] * len(folds)
         for fold, own in enumerate(folds):
             rest = [sums for sums in folds[:fold] + folds[fold + 1 :] if sums is not None]
             if own is not None and rest:
-                values[fold] = self.metrics[metric].value_of(sum_nested(rest))
+                values[fold] = self.metrics[metric].value_from_sums(sum_nested(rest))
         return values
 
-    def _of_pooled(self, metric: int, function: Callable[[Any], float]) -> list[float]:
+    def _means_of_pooled(self, metric: int, function: Callable[[Any], float]) -> list[float]:
         """Return for each model the mean over repeats of a function of the sums over all folds."""
         means = []
         for model in range(len(self.sums[0])):
             by_repeat = [
-                self._sums_in(repeat, model, metric) for repeat in dict.fromkeys(self.repeats)
+                self._sums_by_fold(repeat, model, metric) for repeat in dict.fromkeys(self.repeats)
             ]
             known = [[sums for sums in folds if sums is not None] for folds in by_repeat]
             means.append(
@@ -176,7 +176,7 @@ class Scores:
             )
         return means
 
-    def _sums_in(self, repeat: int, model: int, metric: int) -> list[Any]:
+    def _sums_by_fold(self, repeat: int, model: int, metric: int) -> list[Any]:
         """Return the sums of the folds of a repeat, None where the metric is not defined."""
         rounds = zip(self.repeats, self.sums, strict=True)
         return [models[model][metric] for own, models in rounds if own == repeat]
@@ -189,12 +189,12 @@ def _mean_of_folds(values: Array) -> Array:
     return total / np.where(n, n, np.nan)
 
 
-def _score_rows(
+def _sums_and_weights_of_rows(
     models: Sequence[Model], metrics: Sequence[AnyMetric], rows: Dataset
 ) -> tuple[list[list[Any]], list[Any]]:
     """Return the sums over rows by model and metric, and the weights of the rows."""
-    all_outcomes = [outcomes_of(model, rows) for model in models]
-    sums = [[metric.sums_of(outcomes) for metric in metrics] for outcomes in all_outcomes]
+    all_outcomes = [predict_outcomes(model, rows) for model in models]
+    sums = [[metric.sums_over_rows(outcomes) for metric in metrics] for outcomes in all_outcomes]
     return sums, _weigh_labels(rows, models[0].targets)
 
 
@@ -216,7 +216,7 @@ def score_rounds(
     ) -> tuple[list[list[Any]], tuple[float, float]]:
         if not learned:
             return [[None] * len(metrics)] * (len(models) + 1), (0.0, test.size)
-        of_rows = partial(_score_rows, learned, metrics)
+        of_rows = partial(_sums_and_weights_of_rows, learned, metrics)
         sums, tested = of_rows(test) if isinstance(test, Dataset) else test.sum_over_parts(of_rows)
         in_memory = isinstance(train, Dataset)
         learned_from = train.sum_over_parts(weigh) if in_memory else [*map(sub, total, tested)]
@@ -258,7 +258,7 @@ def _sums_of_frequencies(
     with silencing_warnings():  # users did not request these results
         for metric in metrics:
             try:
-                sums.append(None if metric.needs_joint else metric.sums_of(outcomes))
+                sums.append(None if metric.needs_joint else metric.sums_over_rows(outcomes))
             except Exception:
                 sums.append(None)
     return sums

@@ -30,7 +30,7 @@ from ..reading.families import nparams
 from ..scores.evaluate import scores_at
 
 
-def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
+def _sum_over_dataset(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
     """Return Σ over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
     rows: Countable = encode_any_source(x, dataset, variables_in_data(x) if joint else None)
     sums = partial(_sum_at_labels, x, joint)
@@ -123,7 +123,7 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
     """
     model = check_joint(x, "loglik")
     if not Flag().check("by_row", by_row):
-        return _add_up(model, dataset, joint=True)
+        return _sum_over_dataset(model, dataset, joint=True)
     data = encode_for_model(model, dataset, variables_in_data(model), "dataset")
     return pd.Series(_logs_at_labels(model, True, data), index=data.index, name="loglik")
 
@@ -157,7 +157,7 @@ def AIC(x: BNC, dataset: InFull | InParts) -> float:
     >>> round(AIC(lp(nb("class", car), car, smooth=0), car), 3)
     -13566.688
     """
-    model, total, _ = _of_network(x, dataset, "AIC")
+    model, total, _ = _loglik_of_network(x, dataset, "AIC")
     return total - nparams(model)
 
 
@@ -189,17 +189,19 @@ def BIC(x: BNC, dataset: InFull | InParts) -> float:
     >>> round(BIC(lp(nb("class", car), car, smooth=0), car), 3)
     -13738.512
     """
-    model, total, rows = _of_network(x, dataset, "BIC")
+    model, total, rows = _loglik_of_network(x, dataset, "BIC")
     return total - 0.5 * log(rows) * nparams(model)
 
 
-def _of_network(x: Model, dataset: InFull | InParts, score: str) -> tuple[Graph, float, float]:
+def _loglik_of_network(
+    x: Model, dataset: InFull | InParts, score: str
+) -> tuple[Graph, float, float]:
     """Return a single network with parameters, its log-likelihood and the rows, or raise."""
     model = check_graph(check_joint(x, score), score)
     nparams(model)  # which raises if there are densities without a number of parameters
     data: Countable = encode_any_source(model, dataset, variables_in_data(model))
     warn_of_fractions(data, score)
-    return model, _add_up(model, data, joint=True), data.size
+    return model, _sum_over_dataset(model, data, joint=True), data.size
 
 
 def cloglik(x: Model, dataset: InFull | InParts) -> float:
@@ -224,4 +226,4 @@ def cloglik(x: Model, dataset: InFull | InParts) -> float:
     >>> round(cloglik(lp(nb("class", car), car, smooth=0), car), 3)
     -528.535
     """
-    return _add_up(check_fitted(x), dataset, joint=False)
+    return _sum_over_dataset(check_fitted(x), dataset, joint=False)

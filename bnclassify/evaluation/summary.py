@@ -24,7 +24,7 @@ from ..model.model import Model
 from ..reading.facts import aligned_lines, facts_of
 from .by_group import results_by_group
 from .cv import cv
-from .fold_scores import scheme_of
+from .fold_scores import recorded_scheme
 
 _METRICS = ["accuracy", "log_loss", "calibration_error"]
 _MOST_FEATURES = 3
@@ -110,7 +110,7 @@ def summary(
                 groups=groups,
                 progress=progress,
             ).droplevel(0)
-            scheme = scheme_of(means)
+            scheme = recorded_scheme(means)
             baselines = {} if scheme is None else scheme.baselines
             metrics = {
                 str(name): (value, baselines.get(str(name))) for name, value in means.items()
@@ -157,12 +157,12 @@ class _Summary(pd.DataFrame):
 def _strongest_features(x: Model, dataset: Any) -> str:
     """Name the features with the largest mean absolute contributions."""
     # 1000: number of rows from which strengths of features are computed
-    strengths = measure_strengths(x, dataset, 1000)
+    strengths = mean_contributions(x, dataset, 1000)
     best = sorted(strengths, key=lambda name: -strengths[name])[:_MOST_FEATURES]
     return ", ".join(f"{name} {strengths[name]:.2f}" for name in best)
 
 
-def measure_strengths(x: Model, dataset: Any, most: int) -> dict[Hashable, float]:
+def mean_contributions(x: Model, dataset: Any, most: int) -> dict[Hashable, float]:
     """Return the mean absolute contribution of each feature in at most ``most`` spaced rows.
 
     Of rows with weights, as many units of weight are evenly spaced.

@@ -199,37 +199,37 @@ def _data_of_page(
 ) -> dict[str, Any]:
     """Return the data of the page."""
     position = {variable: i for i, variable in enumerate(x.variables)}
-    names, cards = distinct_texts(x.variables, "variables"), cards_of_features(x)
+    names = distinct_texts(x.variables, "variables")
     lacking = _features_missing_in_training(x)
+    features = []
+    for i, column in enumerate(scorer.columns):
+        own = {
+            "name": names[position[column.name]],
+            "title": titles[column.name],
+            "parents": [position[parent] for parent in x.feature_parents[column.name]],
+            "levels": list(map(str, x.written_levels(column.name))),
+            "values": list(map(_label_as_json, column.known)),
+            "cuts": column.cuts,
+            "places": decimals(column.cuts or ()),
+            "range": training_range(x, column.name),
+            "other": column.other,
+            "missing": column.missing,
+            "lacks": column.missing >= 0 or i in lacking,
+            "numbers": _formula_as_json(_numbers_of_feature(x, column.name)),
+        }
+        features.append(own)
+    tables = main_effects(x.score, cards_of_features(x)) if is_sum_of_tables(x.score) else ()
     return {
         "classVar": names[-1],
         "labels": distinct_texts(scorer.labels, "labels of the class"),
         "values": list(map(_label_as_json, scorer.labels)),
-        "features": [
-            {
-                "name": names[position[column.name]],
-                "title": titles[column.name],
-                "parents": [position[parent] for parent in x.feature_parents[column.name]],
-                "levels": list(map(str, x.written_levels(column.name))),
-                "values": list(map(_label_as_json, column.known)),
-                "cuts": column.cuts,
-                "places": decimals(column.cuts or ()),
-                "range": training_range(x, column.name),
-                "other": column.other,
-                "missing": column.missing,
-                "lacks": column.missing >= 0 or i in lacking,
-                "numbers": _formula_as_json(_numbers_of_feature(x, column.name)),
-            }
-            for i, column in enumerate(scorer.columns)
-        ],
+        "features": features,
         "decisions": {  # the parts by which the page splits contributions and weighs unknown values
             "prior": _formula_as_json(log(x.class_prior())),
             "average": x.is_average,
             "pairs": bool(x.pairs),
             "missing": isinstance(x.score, Completed) or bool(shifts_of_missing(x.score)),
-            "tables": _formula_as_json(
-                tuple(main_effects(x.score, cards)) if is_sum_of_tables(x.score) else ()
-            ),
+            "tables": _formula_as_json(tuple(tables)),
             "outcomes": _outcome_formulas_as_json(x),
         },
         "order": order_features(x),

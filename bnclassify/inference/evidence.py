@@ -340,7 +340,7 @@ def effect_ranges(x: Model) -> Array:
 def points_of_curve(x: Model, feature: Hashable) -> Array | None:
     """Return the numbers at which an effect is drawn; None if it depends on codes alone."""
     if feature in x.densities:
-        cells = x.densities[feature].columns()
+        cells = x.densities[feature].parameters_by_name()
         width = _DEVIATIONS * cells["sd"]
         return np.linspace((cells["mean"] - width).min(), (cells["mean"] + width).max(), _POINTS)
     scales = scales_of_feature(x.score, x.features.index(feature))

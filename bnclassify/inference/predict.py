@@ -20,7 +20,7 @@ from ..frames.labels import check_unseen
 from ..frames.partitions import dask_frame_of
 from ..frames.records import Row
 from ..frames.sources import as_pandas
-from ..metrics.outcomes import Labelling, class_type
+from ..metrics.outcomes import Labelling, categorical_type
 from ..model.arguments import check_fitted, check_ordered, encode_for_model, log_joint
 from ..model.model import Model
 from ..reading.intervals import (
@@ -285,13 +285,13 @@ def _predict_class(
 ) -> pd.Series[Any] | pd.DataFrame:
     """Predict the class of rows; labels are predicted block by block."""
     names = x.known_levels[-1]
-    made = class_type(names, tuple(map(type, names)))
+    made = categorical_type(names, tuple(map(type, names)))
     labelling = partial(Labelling, names, x.class_var, made=made)
     if prob:
         logs, index = unnormalized_log_posteriors(
             x, newdata, unseen=unseen, unknown=unknown, prior=prior
         )
-        return labelling(index).posteriors(logs)
+        return labelling(index).posterior_frame(logs)
     table, decisions = (None, names) if costs is None else check_costs(costs, names)
     if not set(decisions) <= set(names):
         labelling, names = partial(Labelling, decisions, x.class_var), decisions
@@ -304,7 +304,7 @@ def _predict_class(
         best[block] = first_best(logs) if table is None else least_costly(logs, table)
     if len(decisions) < len(names):
         best = np.array([names.index(decision) for decision in decisions])[best]
-    return labelling(data.index).labels(best)
+    return labelling(data.index).labels_of_codes(best)
 
 
 def _predictor_of_at_least(

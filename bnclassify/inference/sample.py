@@ -118,6 +118,6 @@ def numbers_in_rows(
     for name, density in x.densities.items():
         positions = [x.variables.index(parent) for parent in x.parents[name]]
         cells = flat_index([codes[p] for p in positions], density.shape).astype(np.intp)
-        means: Array = density.columns()["mean"].ravel()
+        means: Array = density.parameters_by_name()["mean"].ravel()
         numbers[name] = means[cells] if rng is None else density.draw(cells, rng)
     return numbers

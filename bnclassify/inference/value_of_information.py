@@ -222,7 +222,7 @@ def _number_of_joined_values(
 
 def density_grid(density: Density) -> tuple[Array, Array]:
     """Return points at which a density is evaluated, and the width that each represents."""
-    columns = density.columns()
+    columns = density.parameters_by_name()
     mean, sd = columns["mean"].reshape(-1, 1), columns["sd"].reshape(-1, 1)
     points = np.unique(mean + sd * np.linspace(-_DEVIATIONS, _DEVIATIONS, _POINTS))
     return points, np.gradient(points)

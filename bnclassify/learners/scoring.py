@@ -136,7 +136,7 @@ class CrossValidatedScore:
         if self.metric == ACCURACY:  # needs no posteriors
             right = np.where(first_best(logs.T) == data.truth, self._weights, 0.0)
             return float((np.add.reduceat(right, self._starts) / self._sizes).sum() / data.n_folds)
-        of_rows = self.metric.of_rows
+        of_rows = self.metric.value_at_rows
         given = [weights_at(weights, fold) for fold in data.folds]
         values = [
             of_rows(logs.T[f], data.truth[f], w) for f, w in zip(data.folds, given, strict=True)

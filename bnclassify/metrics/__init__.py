@@ -31,13 +31,13 @@ class AnyMetric(ABC):
     needs_joint: bool = False
     needs_order: bool = False
     is_pooled: bool = False
-    calibrated: Callable[[Any], float] | None = None
+    value_if_calibrated: Callable[[Any], float] | None = None
 
     @abstractmethod
-    def sums_of(self, outcomes: Outcomes) -> Any:
+    def sums_over_rows(self, outcomes: Outcomes) -> Any:
         """Return the sums over rows with a known target or, if the metric needs rows, its value."""
 
-    def value_of(self, sums: Any) -> float:
+    def value_from_sums(self, sums: Any) -> float:
         """Return the metric."""
         return float(sums)
 
@@ -50,7 +50,7 @@ class Metric(AnyMetric):
     (rows,), and the weights, (rows,), above 0. It returns an array of sums over the rows or, if the
     metric ``needs_rows``, one or more values per row. ``value`` computes the metric from the sums.
     A metric that ``is_pooled`` is computed from the sums over all folds, not as a mean over folds,
-    and ``calibrated`` computes from these sums the value to expect if the posteriors were
+    and ``value_if_calibrated`` computes from these sums the value to expect if the posteriors were
     calibrated. One that ``needs_joint`` is defined only for models with a joint distribution, and
     uses the log joint without normalization. One that ``needs_order`` is defined only for a class
     whose labels have an order.
@@ -62,26 +62,26 @@ class Metric(AnyMetric):
     is_loss: bool = False
     needs_rows: bool = False
     is_pooled: bool = False
-    calibrated: Callable[[Array], float] | None = None
+    value_if_calibrated: Callable[[Array], float] | None = None
     target: int = 0
     needs_joint: bool = False
     needs_order: bool = False
 
-    def of_rows(self, logs: Array, actual: Codes, weights: Array | None = None) -> float:
+    def value_at_rows(self, logs: Array, actual: Codes, weights: Array | None = None) -> float:
         """Return the metric of rows; NaN if none has a positive weight."""
-        return self.value_of(self._sums(logs, actual, weights))
+        return self.value_from_sums(self._sums_of_counted(logs, actual, weights))
 
-    def sums_of(self, outcomes: Outcomes) -> Array:
+    def sums_over_rows(self, outcomes: Outcomes) -> Array:
         """Return the sums over the rows in which the target is known."""
-        outcome = outcomes.of_target(self.target)
-        return self._sums(outcome.logs, outcome.actual, outcome.weights)
+        outcome = outcomes.outcome_of_target(self.target)
+        return self._sums_of_counted(outcome.logs, outcome.actual, outcome.weights)
 
-    def value_of(self, sums: Array) -> float:
+    def value_from_sums(self, sums: Array) -> float:
         """Return the metric of all rows from their sums; NaN if there are none."""
         with np.errstate(invalid="ignore"):
             return float(self.value(sums))
 
-    def _sums(self, logs: Array, actual: Codes, weights: Array | None) -> Array:
+    def _sums_of_counted(self, logs: Array, actual: Codes, weights: Array | None) -> Array:
         if weights is None:
             return self.sums(logs, actual, np.ones(len(actual)))
         counted = weights > 0
@@ -103,9 +103,9 @@ class OwnMetric(AnyMetric):
     needs_rows: bool = True
     target: int = 0
 
-    def sums_of(self, outcomes: Outcomes) -> float:
+    def sums_over_rows(self, outcomes: Outcomes) -> float:
         """Return the value of the function, called with copies; NaN without rows."""
-        outcome = outcomes.of_target(self.target)
+        outcome = outcomes.outcome_of_target(self.target)
         if not len(outcome.actual):
             return np.nan
         weights: dict[str, Any] = {}
@@ -113,7 +113,7 @@ class OwnMetric(AnyMetric):
             weights["weights"] = pd.Series(outcome.weights, index=outcome.labelling.index)
         try:
             value = to_python_scalar(
-                self.function(outcome.posteriors.copy(), outcome.truth.copy(), **weights)
+                self.function(outcome.posteriors.copy(), outcome.actual_labels.copy(), **weights)
             )
         except Exception as error:
             error.add_note(f"This error is from metric {self.name}. {_ARGUMENTS}")
@@ -137,7 +137,7 @@ class LabelMetric(AnyMetric):
     exact: bool
     joint: bool
 
-    def sums_of(self, outcomes: Outcomes) -> Array:
+    def sums_over_rows(self, outcomes: Outcomes) -> Array:
         """Return the sums of correct and of known labels, or of rows, (2,)."""
         labels = (
             outcomes.most_probable() if self.joint else np.array([*map(first_best, outcomes.logs)])
@@ -150,7 +150,7 @@ class LabelMetric(AnyMetric):
         ]
         return np.array([of_row @ weights for of_row in counted])
 
-    def value_of(self, sums: Array) -> float:
+    def value_from_sums(self, sums: Array) -> float:
         """Return the proportion, or NaN for 0 / 0."""
         return float(sums[0] / sums[1]) if sums[1] else np.nan
 
@@ -206,7 +206,7 @@ def bin_sums(probability: Array, right: Mask, ends: Array, weights: Array) -> Ar
     A probability that equals an end up to rounding is in the lower interval.
     """
     bins = np.searchsorted(ends + TOLERANCE, probability, side="left")
-    return _by_class(bins, len(ends) + 1, weights, weights * probability, weights * right)
+    return _sums_by_class(bins, len(ends) + 1, weights, weights * probability, weights * right)
 
 
 def bin_means(sums: Array) -> tuple[Array, Array, Array]:
@@ -216,12 +216,12 @@ def bin_means(sums: Array) -> tuple[Array, Array, Array]:
     return rows, filled[1, :] / rows, filled[2, :] / rows
 
 
-def equal_ends(bins: int) -> Array:
+def ends_of_equal_width(bins: int) -> Array:
     """Return the inner ends of intervals of equal width."""
     return np.arange(1, bins) / bins
 
 
-def _by_class(codes: Codes, n_classes: int, *amounts: Array) -> Array:
+def _sums_by_class(codes: Codes, n_classes: int, *amounts: Array) -> Array:
     """Sum amounts, (rows,) each, over the rows of each class; (amounts, classes)."""
     return np.stack([np.bincount(codes, amount, n_classes) for amount in amounts])
 
@@ -235,9 +235,9 @@ def _entries_of_class(table: Array, codes: Codes) -> Array:
     return np.take_along_axis(table, codes[:, None].astype(np.intp), axis=1)[:, 0]
 
 
-def _right_by_class(logs: Array, actual: Codes, weights: Array) -> Array:
+def _correct_and_all_by_class(logs: Array, actual: Codes, weights: Array) -> Array:
     """Sum the correctly predicted rows and all rows of each class, (2, classes)."""
-    return _by_class(actual, logs.shape[1], weights * (first_best(logs) == actual), weights)
+    return _sums_by_class(actual, logs.shape[1], weights * (first_best(logs) == actual), weights)
 
 
 def _mean_recall(sums: Array) -> float:
@@ -276,22 +276,22 @@ def _rank_errors(logs: Array, actual: Codes, weights: Array) -> Array:
     return np.array([np.abs(first_best(logs) - actual.astype(np.intp)) @ weights, weights.sum()])
 
 
-def _mean_of_sums(sums: Array) -> float:
+def _weighted_mean(sums: Array) -> float:
     total, rows = sums.reshape(2, -1).sum(axis=1).tolist()
     return total / rows if rows else np.nan
 
 
-def _root_mean(sums: Array) -> float:
-    return float(np.sqrt(_mean_of_sums(sums)))
+def _root_weighted_mean(sums: Array) -> float:
+    return float(np.sqrt(_weighted_mean(sums)))
 
 
-def _top_bins(logs: Array, actual: Codes, weights: Array) -> Array:
+def _bins_of_most_probable(logs: Array, actual: Codes, weights: Array) -> Array:
     """Sum rows by the probability of the most probable class; (3, bins)."""
     best = first_best(logs)
     return bin_sums(
         _entries_of_class(_posteriors_of_logs(logs), best),
         best == actual,
-        equal_ends(CALIBRATION_BINS),
+        ends_of_equal_width(CALIBRATION_BINS),
         weights,
     )
 
@@ -341,7 +341,7 @@ def _class_margins(table: Array) -> tuple[Array, Array]:
     return table.sum(axis=1), table.sum(axis=0)
 
 
-def _beyond_chance(table: Array, *, is_kappa: bool) -> float:
+def _agreement_beyond_chance(table: Array, *, is_kappa: bool) -> float:
     """Agreement beyond that of independent labels with the same margins; 0 if labels do not vary.
 
     Kappa divides it by its largest possible value. For the correlation of the indicators of actual
@@ -362,14 +362,14 @@ def _log_densities(logs: Array, actual: Codes, weights: Array) -> Array:
     return np.array([_entries_of_class(logs, actual) @ weights, weights.sum()])
 
 
-def _log_odds(logs: Array, actual: Codes, weights: Array) -> Array:
+def _log_odds_with_classes(logs: Array, actual: Codes, weights: Array) -> Array:
     """Return the log odds of each class, the actual class and the weight, (rows, classes + 2)."""
     n, posteriors = logs.shape[1], log_normalize(logs)
     others = [log_sum_exp(np.delete(posteriors, c, axis=1)) if n > 1 else -np.inf for c in range(n)]
     return np.column_stack([*(posteriors[:, c] - others[c] for c in range(n)), actual, weights])
 
 
-def _auc(rows: Array) -> float:
+def _mean_area_under_curve(rows: Array) -> float:
     """Mean over classes, by rows, of the area under the curve of one class against the others."""
     odds, actual, weights = rows[:, :-2], rows[:, -2].astype(np.intp), rows[:, -1]
     class_weights = np.bincount(actual, weights, odds.shape[1])
@@ -393,28 +393,34 @@ def _area_under_curve(scores: Array, is_positive: Mask, weights: Array) -> float
     return float(positives @ below / (positives.sum() * negatives.sum()))
 
 
-ACCURACY = Metric("accuracy", _right_by_class, _mean_of_sums)
+ACCURACY = Metric("accuracy", _correct_and_all_by_class, _weighted_mean)
 
 METRICS = {
     metric.name: metric
     for metric in (
         ACCURACY,
-        Metric("balanced_accuracy", _right_by_class, _mean_recall),
-        Metric("log_loss", _log_losses, _mean_of_sums, is_loss=True),
-        Metric("brier", _squared_errors, _mean_of_sums, is_loss=True),
-        Metric("auc", _log_odds, _auc, needs_rows=True),
+        Metric("balanced_accuracy", _correct_and_all_by_class, _mean_recall),
+        Metric("log_loss", _log_losses, _weighted_mean, is_loss=True),
+        Metric("brier", _squared_errors, _weighted_mean, is_loss=True),
+        Metric("auc", _log_odds_with_classes, _mean_area_under_curve, needs_rows=True),
         Metric(
-            "calibration_error", _top_bins, calibration_error, True, False, True, calibration_noise
+            "calibration_error",
+            _bins_of_most_probable,
+            calibration_error,
+            True,
+            False,
+            True,
+            calibration_noise,
         ),
-        Metric("rmse", _squared_shortfalls, _root_mean, is_loss=True),
+        Metric("rmse", _squared_shortfalls, _root_weighted_mean, is_loss=True),
         Metric("f1", _confusion_counts, partial(_macro_mean, 0.5)),
         Metric("precision", _confusion_counts, partial(_macro_mean, 0.0)),
         Metric("recall", _confusion_counts, partial(_macro_mean, 1.0)),
-        Metric("kappa", _confusion_counts, partial(_beyond_chance, is_kappa=True)),
-        Metric("mcc", _confusion_counts, partial(_beyond_chance, is_kappa=False)),
-        Metric("rps", _ranked_squares, _mean_of_sums, is_loss=True, needs_order=True),
-        Metric("mean_absolute_error", _rank_errors, _mean_of_sums, is_loss=True, needs_order=True),
-        Metric("loglik", _log_densities, _mean_of_sums, needs_joint=True),
+        Metric("kappa", _confusion_counts, partial(_agreement_beyond_chance, is_kappa=True)),
+        Metric("mcc", _confusion_counts, partial(_agreement_beyond_chance, is_kappa=False)),
+        Metric("rps", _ranked_squares, _weighted_mean, is_loss=True, needs_order=True),
+        Metric("mean_absolute_error", _rank_errors, _weighted_mean, is_loss=True, needs_order=True),
+        Metric("loglik", _log_densities, _weighted_mean, needs_joint=True),
     )
 }
 """The metrics by name."""

@@ -61,7 +61,7 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> Positions:
     array([0, 1, 0, 1])
     """
     codes, levels = encode_classes(y)
-    check_k(k, len(codes))
+    check_number_of_folds(k, len(codes))
     warn_of_small_classes(np.bincount(codes), levels, k)
     return shuffle_folds(codes, k, check_rng(rng))
 
@@ -135,7 +135,7 @@ def r_folds(y: ArrayLike, k: int, *, seed: int, sample_kind: str = "rejection") 
     0.8582303
     """
     codes, levels = encode_classes(y)
-    check_k(k, len(codes))
+    check_number_of_folds(k, len(codes))
     Whole(least=0, most=2**31 - 1).check("seed", seed)
     OneOf(["rejection", "rounding"]).check("sample_kind", sample_kind)
     numbers = _r_uniform(seed)
@@ -227,7 +227,7 @@ def split_weights(
     return tested
 
 
-def folds_of(
+def folds_of_training_rows(
     data: TrainingData,
     k: int,
     folds: Folds | None,
@@ -245,13 +245,15 @@ def folds_of(
     known = data.has_class if len(data.targets) == 1 else np.full(len(data), True)
     position = np.cumsum(known) - 1
 
-    def of_known(rows: Positions) -> Positions:
+    def positions_of_known(rows: Positions) -> Positions:
         found: Positions = position[rows[known[rows]]]
         return found
 
-    given = given_folds if pairs else _tests_only
+    given = given_folds if pairs else _tests_without_training_rows
     split = [
-        RowFold(of_known(test), None, None if learned is None else of_known(learned))
+        RowFold(
+            positions_of_known(test), None, None if learned is None else positions_of_known(learned)
+        )
         for test, learned in given(folds, len(known), data.all_rows.index)
     ]
     _check_cases(data, split)
@@ -290,7 +292,7 @@ def draw_folds(
     units: ArrayOf[np.int64] | None = None
     if weights is not None and not (weights % 1).any() and weights.sum() < 2**53:
         units = weights.astype(np.int64)
-    check_k(k, len(codes) if units is None else int(units.sum()))
+    check_number_of_folds(k, len(codes) if units is None else int(units.sum()))
     if is_single and not quiet:
         warn_of_small_classes(np.bincount(codes, units), data.levels[-1], k)
     if units is None:
@@ -305,7 +307,7 @@ def draw_folds(
     ]
 
 
-def check_k(k: object, rows: int) -> None:
+def check_number_of_folds(k: object, rows: int) -> None:
     """Raise unless ``k`` is a whole number of folds between 2 and the number of rows."""
     if Whole(least=2).check("k", k) > rows:
         raise ValueError(f"k must be at most the number of rows, which is {rows}; got {shown(k)}.")
@@ -317,8 +319,8 @@ def given_folds(
     """Return the rows that each fold tests, and those it learns from if folds are pairs."""
     given: Any = list(folds) if isinstance(folds, Iterator) else folds
     if not (isinstance(given, list | tuple) and given and all(map(_is_pair, given))):
-        return _tests_only(given, rows, index)
-    pairs = [(_check_rows(test, rows), _check_rows(train, rows)) for train, test in given]
+        return _tests_without_training_rows(given, rows, index)
+    pairs = [(_check_test_rows(test, rows), _check_test_rows(train, rows)) for train, test in given]
     if any(len(np.intersect1d(test, train)) for test, train in pairs):
         raise ValueError(
             "folds must not learn from rows that they test; some train and test sets overlap."
@@ -326,20 +328,22 @@ def given_folds(
     return list(pairs)
 
 
-def _tests_only(
+def _tests_without_training_rows(
     folds: Folds, rows: int, index: pd.Index[Any] | None = None
 ) -> list[tuple[Positions, Positions | None]]:
-    return [(test, None) for test in fold_rows(folds, rows, index)]
+    return [(test, None) for test in rows_tested_by_folds(folds, rows, index)]
 
 
 def _is_pair(fold: object) -> bool:
     return isinstance(fold, tuple) and len(fold) == 2 and np.ndim(fold[0]) == np.ndim(fold[1]) == 1
 
 
-def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[Positions]:
+def rows_tested_by_folds(
+    folds: Folds, rows: int, index: pd.Index[Any] | None = None
+) -> list[Positions]:
     """Return the rows that each fold tests, by fold numbers (aligned with ``index``) or lists."""
     folds = list(folds) if isinstance(folds, Iterator) else folds
-    if _is_numbering(folds):
+    if _is_fold_number_per_row(folds):
         if index is not None:
             check_index(folds, index, "folds")
         numbers = np.asarray(folds)
@@ -350,13 +354,13 @@ def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> li
             )
         tests: list[Positions] = [np.flatnonzero(numbers == fold) for fold in np.unique(numbers)]
     else:
-        tests = [_check_rows(fold, rows) for fold in folds]
+        tests = [_check_test_rows(fold, rows) for fold in folds]
     if len(tests) < 2 and not (tests and len(tests[0]) < rows):
         raise ValueError(f"folds must contain at least 2 folds; got {len(tests)}.")
     return tests
 
 
-def _is_numbering(folds: object) -> bool:
+def _is_fold_number_per_row(folds: object) -> bool:
     if (
         isinstance(folds, str | Mapping)
         or not isinstance(folds, Iterable)
@@ -369,7 +373,7 @@ def _is_numbering(folds: object) -> bool:
     return isinstance(folds, pd.Series) or all(isinstance(fold, int | np.generic) for fold in folds)
 
 
-def _check_rows(fold: object, rows: int) -> Positions:
+def _check_test_rows(fold: object, rows: int) -> Positions:
     if _is_pair(fold):
         raise ValueError(
             "folds must be the rows to test in each fold; got pairs. Pass [test for "

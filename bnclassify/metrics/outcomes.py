@@ -19,7 +19,7 @@ from ..model.model import Model
 
 
 @lru_cache(maxsize=64)
-def class_type(labels: tuple[Hashable, ...], kinds: tuple[type, ...]) -> pd.CategoricalDtype:
+def categorical_type(labels: tuple[Hashable, ...], kinds: tuple[type, ...]) -> pd.CategoricalDtype:
     """Return classes as a pandas type that is slow to make; ``kinds`` are the types of labels."""
     return pd.CategoricalDtype(pd.Index(list(labels), tupleize_cols=False))
 
@@ -33,18 +33,18 @@ class Labelling:
     index: pd.Index[Any]
     made: pd.CategoricalDtype | None = None
 
-    def posteriors(self, logs: Array) -> pd.DataFrame:
+    def posterior_frame(self, logs: Array) -> pd.DataFrame:
         """Return the posteriors of a log joint, (rows, classes), with one column per class."""
-        columns = self._labels.categories.rename(self.name)
+        columns = self._category_type.categories.rename(self.name)
         return pd.DataFrame(np.exp(log_normalize(logs)), index=self.index, columns=columns)
 
-    def labels(self, codes: Codes) -> pd.Series[Any]:
+    def labels_of_codes(self, codes: Codes) -> pd.Series[Any]:
         """Return the labels of codes, (rows,), categorical."""
-        values = pd.Categorical.from_codes(codes, dtype=self._labels, validate=False)
+        values = pd.Categorical.from_codes(codes, dtype=self._category_type, validate=False)
         return pd.Series(values, index=self.index, name=self.name)
 
     @property
-    def _labels(self) -> pd.CategoricalDtype:
+    def _category_type(self) -> pd.CategoricalDtype:
         return self.made or pd.CategoricalDtype(pd.Index(list(self.classes), tupleize_cols=False))
 
 
@@ -57,7 +57,7 @@ class Outcome:
     labelling: Labelling
     weights: Array | None = None
 
-    def logs_of(self, classes: tuple[Hashable, ...]) -> Array:
+    def logs_for_classes(self, classes: tuple[Hashable, ...]) -> Array:
         """Return the log joint with these columns; a class unknown to the model is impossible."""
         if classes == self.labelling.classes:
             return self.logs
@@ -71,12 +71,12 @@ class Outcome:
     @cached_property
     def posteriors(self) -> pd.DataFrame:
         """The posteriors, with one column per class."""
-        return self.labelling.posteriors(self.logs)
+        return self.labelling.posterior_frame(self.logs)
 
     @cached_property
-    def truth(self) -> pd.Series[Any]:
+    def actual_labels(self) -> pd.Series[Any]:
         """The actual classes, categorical."""
-        return self.labelling.labels(self.actual)
+        return self.labelling.labels_of_codes(self.actual)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class Outcomes:
     weights: Array | None
     most_probable: Callable[[], Codes]
 
-    def of_target(self, position: int = 0) -> Outcome:
+    def outcome_of_target(self, position: int = 0) -> Outcome:
         """Return the outcome of one target variable, in the rows in which it is observed."""
         actual = self.actual[position, :]
         known = slice(None) if (actual >= 0).all() else np.flatnonzero(actual >= 0)
@@ -105,7 +105,7 @@ class Outcomes:
         return Outcome(self.logs[position][known], actual[known], labelling, weights)
 
 
-def outcomes_of(x: Model, rows: Dataset) -> Outcomes:
+def predict_outcomes(x: Model, rows: Dataset) -> Outcomes:
     """Return the predictions of a model for rows, and the labels of the rows."""
     n, levels = len(x.features), x.levels or ()
     check_size_of_scores(len(rows), max(map(len, levels[n:])))

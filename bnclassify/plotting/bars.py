@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..base.arrays import Array
 from ..base.checks import Optional, Unseen, Whole
-from ..evaluation.arc_strength import check_strength, threshold_of
+from ..evaluation.arc_strength import check_strength, chosen_threshold
 from ..frames.opening import InFull
 from ..frames.records import Row
 from ..inference.evidence import weigh_evidence
@@ -243,7 +243,7 @@ def plot_strength(
     >>> car = load_car()
     >>> ax = plot_strength(arc_strength(tan_cl("class", car), car, replicates=50, rng=0))
     """
-    limit = threshold_of(check_strength(strength), threshold)
+    limit = chosen_threshold(check_strength(strength), threshold)
     position = {name: i for i, name in enumerate(list[Hashable](strength["from"].unique()))}
     rows = strength[strength["strength"] > 0].sort_values(
         "strength", ascending=False, kind="stable"

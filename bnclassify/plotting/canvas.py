@@ -167,10 +167,8 @@ def add_title_and_legend(
     figure = axes.figure
     labels, beside = estimate_width(_labels_of_rows(axes)), letters_across(axes)
     width = beside + int(labels / _LETTER)
-    title, below = (
-        "\n".join(label_in_lines(line, letters) for line in text.split("\n"))
-        for text, letters in ((title, int(0.85 * width)), (below, beside))
-    )
+    title = "\n".join([label_in_lines(line, int(0.85 * width)) for line in title.split("\n")])
+    below = "\n".join([label_in_lines(line, beside) for line in below.split("\n")])
     left = ScaledTranslation(-0.65 * labels, 0, figure.dpi_scale_trans)
     written = axes.set_title(title)
     written.set_transform(written.get_transform() + left)

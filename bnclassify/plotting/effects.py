@@ -1,25 +1,27 @@
-"""Charts of the contributions of values: the effect of a feature, the nomogram of a scorecard."""
+"""Charts of the contributions of values: of a feature, of a pair, and a scorecard as a nomogram."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..additive.effect_table import EffectTable
+from ..additive.effects import table_rows_of_pair
 from ..additive.scorecard import Scorecard
 from ..base import special
 from ..base.arrays import Array
 from ..base.checks import Instance
-from ..base.messages import shown
+from ..base.messages import listed, shown
 from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.numeric import as_floats
 from ..frames.opening import InFull
 from ..frames.records import Row
 from ..frames.schema import MISSING
-from ..inference.evidence import Effect, measure_effect
+from ..inference.evidence import Effect, measure_effect, target_position
 from ..inference.explain import describe, read_one_row
 from ..model.arguments import check_model, encode_for_model, read_for_model
 from ..model.model import Model
@@ -29,8 +31,10 @@ from .canvas import (
     BLUE,
     GREY,
     LINES,
+    ORANGE,
     Axes,
     add_title_and_legend,
+    estimate_width,
     horizontal_axes,
     in_chart_style,
     label_in_lines,
@@ -38,7 +42,6 @@ from .canvas import (
     prepare_axes,
     probability_text,
 )
-from .pair_effects import draw_effects_of_pair
 
 _MOST_LEVELS = 300
 
@@ -91,7 +94,7 @@ def plot_effect(
     """
     x = check_model(x)
     if isinstance(feature, tuple) and feature not in x.features:
-        return draw_effects_of_pair(x, feature, target, ax)
+        return _draw_effects_of_pair(x, feature, target, ax)
     effect, cuts = measure_effect(x, feature, target), x.cuts.get(feature, ())
     if not cuts and len(effect.levels) > _MOST_LEVELS:
         expected = f"a feature with at most {_MOST_LEVELS} levels"
@@ -235,6 +238,49 @@ def _parent_in_words(effect: Effect, i: int) -> str:
     return describe(effect.parent, effect.parent_levels[i])
 
 
+def _draw_effects_of_pair(
+    x: Model, pair: Sequence[Hashable], target: Hashable | None, ax: Axes | None
+) -> Axes:
+    """Draw the effects of a pair of features beyond those of each, one cell per two values."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    pairs = {tuple([x.features[i] for i in of.features]): of for of in x.pairs}
+    chosen = tuple(pair)
+    if {*pair} <= {*x.features}:
+        chosen = tuple(sorted(pair, key=list(x.features).index))
+    if not isinstance(x, EffectTable) or chosen not in pairs:
+        found = f"the pairs are {listed(list(pairs))}" if pairs else "it has no pairs"
+        raise KeyError(
+            f"feature must be a pair with effects in the model; got {shown(pair)}, but {found}."
+        )
+    labels = x.known_levels[-1]
+    c = target_position(labels, target)
+    if c is None:
+        raise ValueError(f"target must be one of {listed(labels)} to draw a pair; got None.")
+    rows, logs = table_rows_of_pair(x, pairs[chosen])
+    down = [label_in_lines(value, 14) for value in dict.fromkeys(row[1] for row in rows)]
+    across = [label_in_lines(value, 14) for value in dict.fromkeys(row[3] for row in rows)]
+    # against the mean of the other classes
+    log_odds = logs[..., c] - np.delete(logs, c, axis=-1).mean(axis=-1)
+    odds = log_odds.reshape(len(down), len(across))
+    cell = max(0.6, estimate_width(across) + 0.1)
+    width = 1.0 + estimate_width(down) + cell * len(across)
+    axes = prepare_axes(ax, 1.0 + 0.32 * len(down), max(width, 3.0))
+    most = float(np.abs(odds).max()) or 1.0
+    colors = LinearSegmentedColormap.from_list("effects", [ORANGE, "white", BLUE])
+    axes.imshow(odds, cmap=colors, vmin=-most, vmax=most, aspect="auto")
+    axes.set_xticks(range(len(across)), across)
+    axes.set_yticks(range(len(down)), down)
+    axes.set_xlabel(str(chosen[1]))
+    axes.set_ylabel(str(chosen[0]))
+    if odds.size <= 200:  # cells with a number
+        for (i, j), value in np.ndenumerate(odds):
+            axes.text(j, i, f"{value:+.2f}", ha="center", va="center", fontsize=8)
+    title = f"Effect of {chosen[0]} and {chosen[1]} together on {x.class_var} = {labels[c]}"
+    add_title_and_legend(axes, ax, title, "log odds beyond the effects of each")
+    return axes
+
+
 _SHARES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.99, 0.999)
 _TICKS = 8  # of a scale of numbers, about
 _NAME = 0.34  # share of the width that names take
@@ -301,54 +347,52 @@ def plot_nomogram(
 
 def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_NomogramScale], str]:
     """Return all scales, and the title."""
-    codes = None if shown_row is None else shown_row.codes
-    points = None if shown_row is None else x.points_at_rows(shown_row)
     most = int(max([points.max() for points in x.feature_points], default=0)) or 1
-    table = x.written_points
-    hidden = table["value"].eq(MISSING) | table["given"].astype(str).str.endswith(f" = {MISSING}")
-    numbers, known = _round_tick_values(0, most), dict[int, str]()
-    scales = [_NomogramScale("points", [n / most for n in numbers], list(map(str, numbers)))]
-    if codes is not None:
-        pairs = zip(x.features, codes[:, 0], strict=True)
-        written = [(*x.written_levels(name), MISSING)[code] for name, code in pairs]
-        known = {
-            i: f"{x.features[j]} = {written[j]}"
-            for i, j in enumerate(x.parent_positions)
-            if j is not None
-        }
-    for (name, given), rows in table[~hidden].groupby(["variable", "given"], sort=False):
-        i = x.features.index(name)
-        texts = rows["value"].map(_short_interval).groupby(rows["points"]).agg(", ".join)
-        mark = None if points is None or given != known.get(i, "") else int(points[i, 0]) / most
-        title = f"{name} if {given}" if given else str(name)
-        scales.append(
-            _NomogramScale(
-                title, (texts.index / most).tolist(), texts.tolist(), mark, is_whole=False
-            )
-        )
+    ticks = _round_tick_values(0, most)
+    scales = [_NomogramScale("points", [n / most for n in ticks], list(map(str, ticks)))]
+    scales += _scales_of_features(x, shown_row, most)
     totals = x.probabilities["total"].to_numpy(dtype=int)
     title = f"points for {x.class_var} = {x.target}"
     low, wide, at = int(totals.min()), float(np.ptp(totals)) or 1.0, None
-    if points is not None:
-        total = x.start + int(points.sum())
+    if shown_row is not None:
+        total = x.start + int(x.points_at_rows(shown_row).sum())
         chances: list[float] = x.probabilities["probability"].tolist()
         shown = probability_text(chances[int(np.searchsorted(totals, total))])
         title = f"{x.class_var} = {x.target}: total {total:,}, probability {shown}"
         at = (total - low) / wide
-    numbers = _round_tick_values(low, int(totals.max()))
-    scales.append(
-        _NomogramScale("total", [(n - low) / wide for n in numbers], list(map(str, numbers)), at)
-    )
-    places: list[float] = (
-        ((special.logit(_SHARES) - x.intercept) / x.unit + x.start - low) / wide
-    ).tolist()
-    inside = [
-        (place, f"{n:g}") for place, n in zip(places, _SHARES, strict=True) if 0 <= place <= 1
-    ]
-    scale = _NomogramScale(
-        f"probability of {x.target}", [p for p, _ in inside], [text for _, text in inside], at
-    )
-    return [*scales, scale], title
+    ticks = _round_tick_values(low, int(totals.max()))
+    places = [(n - low) / wide for n in ticks]
+    scales.append(_NomogramScale("total", places, list(map(str, ticks)), at))
+    # log odds = intercept + unit · (total - start), solved for the total of each probability
+    totals_of_shares = (special.logit(_SHARES) - x.intercept) / x.unit + x.start
+    of_shares: list[float] = ((totals_of_shares - low) / wide).tolist()
+    inside = [i for i, place in enumerate(of_shares) if 0 <= place <= 1]
+    places, texts = [of_shares[i] for i in inside], [f"{_SHARES[i]:g}" for i in inside]
+    return [*scales, _NomogramScale(f"probability of {x.target}", places, texts, at)], title
+
+
+def _scales_of_features(x: Scorecard, shown_row: Rows | None, most: int) -> list[_NomogramScale]:
+    """Return a scale per feature and level of its parent, with a mark at the values of the row."""
+    row_parents = dict[int, str]()  # of each feature with a parent, as in the column ``given``
+    row_points: list[int] = []
+    if shown_row is not None:
+        row_points = x.points_at_rows(shown_row)[:, 0].tolist()
+        for i, parent in enumerate(x.parent_positions):
+            if parent is not None:
+                name, code = x.features[parent], shown_row.codes[parent, 0]
+                row_parents[i] = f"{name} = {(*x.written_levels(name), MISSING)[code]}"
+    table = x.written_points
+    hidden = table["value"].eq(MISSING) | table["given"].astype(str).str.endswith(f" = {MISSING}")
+    scales = []
+    for (name, given), rows in table[~hidden].groupby(["variable", "given"], sort=False):
+        i = x.features.index(name)
+        texts = rows["value"].map(_short_interval).groupby(rows["points"]).agg(", ".join)
+        is_marked = shown_row is not None and given == row_parents.get(i, "")
+        mark = row_points[i] / most if is_marked else None
+        title = f"{name} if {given}" if given else str(name)
+        places: list[float] = (texts.index / most).tolist()
+        scales.append(_NomogramScale(title, places, texts.tolist(), mark, is_whole=False))
+    return scales
 
 
 def _short_interval(value: object) -> str:

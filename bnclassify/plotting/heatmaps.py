@@ -100,21 +100,17 @@ def plot_cpt(
         raise ValueError(f"variable must be {expected}; got {got}.")
     width, height = layout.size
     axes = prepare_axes(ax, height, width)
-    unseen = (
-        np.zeros(shares.shape, dtype=bool) if dataset is None else _unseen_cells(x, layout, dataset)
-    )
+    unseen = np.zeros(shares.shape, dtype=bool)
+    if dataset is not None:
+        unseen = _unseen_cells(x, layout, dataset)
     texts = list(map(probability_text, shares.ravel()))
     if interval is not None:
         bounded = cpt(x, variable, interval=interval)
-        ends = [
-            layout.arranged_cells(bounded.xs(name, axis=1, level=-1).to_numpy())
-            for name in ("lower", "upper")
-        ]
-        pairs: list[list[float]] = np.stack(ends, axis=-1).reshape(-1, 2).tolist()
-        texts = [
-            f"{text}\n{low:.2f} to {high:.2f}"
-            for text, (low, high) in zip(texts, pairs, strict=True)
-        ]
+        lower, upper = (bounded.xs(name, axis=1, level=-1) for name in ("lower", "upper"))
+        lows = layout.arranged_cells(lower.to_numpy()).ravel()
+        highs = layout.arranged_cells(upper.to_numpy()).ravel()
+        for cell, (low, high) in enumerate(zip(lows, highs, strict=True)):
+            texts[cell] += f"\n{low:.2f} to {high:.2f}"
     draw_cells_of_shares(axes, shares, texts, unseen)
     _write_block_labels(axes, layout)
     across = f"; columns: {family[-1]}" if len(family) > 1 else ""
@@ -153,17 +149,14 @@ class _HeatMapLayout:
     @property
     def block_titles(self) -> tuple[list[str], list[str]]:
         """The configurations of parents of vertically and of horizontally arranged blocks."""
-        down = 1 + self.down
-        return self._configurations_in_words(slice(1, down), 36), self._configurations_in_words(
-            slice(down, -1), 24
-        )
+        vertical, horizontal = slice(1, 1 + self.down), slice(1 + self.down, -1)
+        titles = self._configurations_in_words(vertical, 36)
+        return titles, self._configurations_in_words(horizontal, 24)
 
     def _configurations_in_words(self, members: slice, width: int) -> list[str]:
-        names, labels = self.family[members], self.levels[members]
-        return [
-            label_in_lines(", ".join(map(describe, names, state)), width)
-            for state in product(*labels)
-        ]
+        names, configurations = self.family[members], product(*self.levels[members])
+        texts = [", ".join(map(describe, names, labels)) for labels in configurations]
+        return [label_in_lines(text, width) for text in texts]
 
     @property
     def title(self) -> str:

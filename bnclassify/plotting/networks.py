@@ -184,9 +184,12 @@ class DrawnArcs(NamedTuple):
 
 def _direction_of_layers(arcs: _Arcs, features: tuple[Hashable, ...]) -> str:
     """Return downwards, or to the right if a layer has more features than fit side by side."""
-    parents = {head: [tail for tail in features if (tail, head) in arcs] for head in features}
+    parents, earlier = dict[Hashable, list[Hashable]](), dict[Hashable, list[Hashable]]()
+    for i, head in enumerate(features):
+        parents[head] = [tail for tail in features if (tail, head) in arcs]
+        earlier[head] = [tail for tail in features[:i] if (tail, head) in arcs]
     if find_cycle(parents):  # without arcs from later to earlier features, cycles are impossible
-        parents = {v: [p for p in features[:i] if (p, v) in arcs] for i, v in enumerate(features)}
+        parents = earlier
     return "LR" if max(map(len, topological_layers(parents)), default=0) > 8 else "TB"
 
 
@@ -279,19 +282,12 @@ def _add_nodes_and_arcs(
     for variable, name in name_of.items():
         picture.node(name, **nodes[variable])
     for (tail, head), share in drawn.arcs.items():
-        style = dict(
-            _FEATURE_ARC
-            if tail not in targets
-            else _CLASS_ARC
-            if head not in targets
-            else _CLASSES_ARC
-        )
+        of_class = _CLASSES_ARC if head in targets else _CLASS_ARC
+        style = dict(of_class if tail in targets else _FEATURE_ARC)
         if drawn.shaded:
-            wide = 0.4 + 2.6 * share if tail not in targets else 0.3 + 0.7 * share
-            style |= {
-                "penwidth": f"{wide:.2f}",
-                "color": mix_with_white(style["color"], 0.25 + 0.75 * share),
-            }
+            wide = 0.3 + 0.7 * share if tail in targets else 0.4 + 2.6 * share
+            style["penwidth"] = f"{wide:.2f}"
+            style["color"] = mix_with_white(style["color"], 0.25 + 0.75 * share)
         elif share < 1:
             style["penwidth"] = f"{float(style['penwidth']) * share:.2f}"
         if (tail, head) in drawn.mutual:
@@ -314,9 +310,8 @@ def _nodes_with_distributions(
     if row is not None:
         levels = tuple([labels[v] for v in x.features])
         codes = codes_by_levels(read_one_row(x, row)[1], x.features, levels, unseen=unseen)
-        known = {
-            v: code for v, code in zip(x.features, codes.ravel().tolist(), strict=True) if code >= 0
-        }
+        pairs = zip(x.features, codes.ravel().tolist(), strict=True)
+        known = {v: code for v, code in pairs if code >= 0}
     evidence, nodes = {v: labels[v][code] for v, code in known.items()}, dict[Hashable, Node]()
     for v in x.variables:
         written = x.written_levels(v)
@@ -325,6 +320,5 @@ def _nodes_with_distributions(
         else:
             shares: list[float] = query(x, v, evidence).to_list()
             nodes[v] = node_of_distribution(v, written, shares, is_class=v == x.class_var)
-    return nodes, [
-        "probability of each value" + ("" if row is None else " given the observed ones")
-    ]
+    condition = "" if row is None else " given the observed ones"
+    return nodes, [f"probability of each value{condition}"]

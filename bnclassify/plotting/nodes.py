@@ -34,10 +34,9 @@ _DARK = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "whit
 
 def nodes_with_names(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     """Draw variables' names and features' weights, colored if learned; add a caption."""
-    nodes = {
-        v: {"label": escaped_for_graphviz(str(v))} | (_DARK if v in x.targets else {})
-        for v in x.variables
-    }
+    nodes = {v: {"label": escaped_for_graphviz(str(v))} for v in x.variables}
+    for target in x.targets:
+        nodes[target] |= _DARK
     _, shares, note = x.picture_notes
     is_sum = not shares and x.fitted and x.one_class and bool(x.no_joint)
     if is_sum and set(x.arc_shares()) == {(x.class_var, name) for name in x.features}:
@@ -47,9 +46,8 @@ def nodes_with_names(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     for feature, share in shares.items():
         nodes[feature] = {"label": escaped_for_graphviz(f"{feature}\n{share:.2f}")}
         if is_weighted:
-            nodes[feature] |= _style_filled_with(
-                mix_with_white(BLUE, 0.8 * share / max(shares.values()))
-            )
+            depth = 0.8 * share / max(shares.values())
+            nodes[feature] |= _style_filled_with(mix_with_white(BLUE, depth))
     learner = "" if x.recipe is None else f", learned by {x.recipe.structure.name}"
     predicted = x.class_var if len(x.targets) == 1 else f"{len(x.targets):,} class variables"
     return nodes, [f"{predicted} and {len(x.features):,} features{learner}", *filter(None, [note])]
@@ -75,16 +73,13 @@ def replace_control_characters(text: str) -> str:
 def nodes_with_contributions(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]]:
     """Draw each variable in the color of its effect on the log odds; return the caption."""
     weights, class_var = explanation.log_odds, next(iter(explanation.row_values))
-    largest = (
-        max((abs(weight) for weight in weights.values() if isfinite(weight)), default=0.0) or 1.0
-    )
-    nodes = {
-        v: _node_of_contribution(describe(v, value), weights[v], largest)
-        for v, value in explanation.row_values.items()
-    }
-    for variable in explanation.row_values:
-        if is_missing(explanation.row_values[variable]):
-            nodes[variable]["style"] = "rounded,dashed"
+    finite = [abs(weight) for weight in weights.values() if isfinite(weight)]
+    largest = max(finite, default=0.0) or 1.0
+    nodes = {}
+    for v, value in explanation.row_values.items():
+        nodes[v] = _node_of_contribution(describe(v, value), weights[v], largest)
+        if is_missing(value):
+            nodes[v]["style"] = "rounded,dashed"
     label = f"{class_var} = {explanation.target}: {probability_text(explanation.probability)}"
     text = f"{label}\nprior {signed_weight(weights[class_var])}"
     nodes[class_var] = {"label": escaped_for_graphviz(text), **_DARK}
@@ -139,12 +134,12 @@ def node_of_distribution(
     """Draw a variable with one bar per value, in proportion to its probability."""
     name = f"<B>{_text_in_html_table(shorten_text(str(variable), _LONGEST_LINE))}</B>"
     heading = f'BGCOLOR="{BLUE}"><FONT COLOR="white">{name}</FONT>' if is_class else f">{name}"
-    rows = "".join(
-        f'<TR><TD ALIGN="RIGHT">{_text_in_html_table(shorten_text(str(label), _LONGEST))}</TD>'
-        f"<TD>{_bar_of_share(share)}</TD>"
-        f'<TD ALIGN="RIGHT">{_text_in_html_table(probability_text(share))}</TD></TR>'
-        for label, share in _most_probable_values(labels, shares)
-    )
+    rows = ""
+    for label, share in _most_probable_values(labels, shares):
+        short = _text_in_html_table(shorten_text(str(label), _LONGEST))
+        figure = _text_in_html_table(probability_text(share))
+        rows += f'<TR><TD ALIGN="RIGHT">{short}</TD><TD>{_bar_of_share(share)}</TD>'
+        rows += f'<TD ALIGN="RIGHT">{figure}</TD></TR>'
     table = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2">'
     style = {"style": "solid", "color": BLUE} if is_class else {}
     return {"label": f'<{table}<TR><TD COLSPAN="3" {heading}</TD></TR>{rows}</TABLE>>', **style}
@@ -166,16 +161,13 @@ def _most_probable_values(
 def _bar_of_share(share: float) -> str:
     """Draw a bar as two cells of fixed width; Graphviz does not accept cells of width 0."""
     filled = round(_BAR * share)
-    cells = "".join(
-        f'<TD BGCOLOR="{color}" FIXEDSIZE="TRUE" WIDTH="{width}" HEIGHT="9"></TD>'
-        for color, width in ((BLUE, filled), (PALE, _BAR - filled))
-        if width
-    )
-    dims = f'FIXEDSIZE="TRUE" WIDTH="{_BAR}" HEIGHT="9"'
-    return (
-        '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" '
-        f"{dims}><TR>{cells}</TR></TABLE>"
-    )
+    cells = ""
+    for color, width in ((BLUE, filled), (PALE, _BAR - filled)):
+        if width:
+            cells += f'<TD BGCOLOR="{color}" FIXEDSIZE="TRUE" WIDTH="{width}" HEIGHT="9"></TD>'
+    style = 'BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0"'
+    size = f'FIXEDSIZE="TRUE" WIDTH="{_BAR}" HEIGHT="9"'
+    return f"<TABLE {style} {size}><TR>{cells}</TR></TABLE>"
 
 
 def _text_in_html_table(text: object) -> str:

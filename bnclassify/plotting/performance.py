@@ -11,10 +11,10 @@ import pandas as pd
 from ..base.arrays import TOLERANCE, Array
 from ..base.calls import call_advice
 from ..base.checks import Instance, must_be
-from ..evaluation.calibration import weigh_calibration
-from ..evaluation.compare import corrected_error, size_ratio, t_quantile
+from ..evaluation.calibration import bin_class_probabilities
+from ..evaluation.compare import corrected_error, ratio_of_test_to_training_rows, t_half_width
 from ..evaluation.compare_ranks import RankComparison
-from ..evaluation.fold_scores import scheme_of, values_of_metric
+from ..evaluation.fold_scores import recorded_scheme, values_of_metric
 from ..metrics import METRICS
 from ..network.classifiers import BNC
 from ..reading.intervals import check_interval
@@ -129,7 +129,7 @@ def plot_cv(
     >>> ax = plot_cv(cv(models, car, k=5, rng=0, mean=False))
     """
     Instance(pd.DataFrame, "a result of cv(..., mean=False)").check("results", results)
-    scheme = scheme_of(results)
+    scheme = recorded_scheme(results)
     figures, name_of = values_of_metric(results, metric, scheme)
     if figures.empty or not all(map(pd.api.types.is_numeric_dtype, figures.dtypes)):
         raise TypeError(
@@ -148,8 +148,8 @@ def plot_cv(
         write_beside(axes, f"{mean:.3f}", (mean, model), (0, 6), ha="center", color=ORANGE)
     level = check_interval(interval)
     if level is not None:
-        ratio = size_ratio(len(figures), scheme, None, None)
-        reach = t_quantile(len(figures) - 1, level)
+        ratio = ratio_of_test_to_training_rows(len(figures), scheme, None, None)
+        reach = t_half_width(len(figures) - 1, level)
         errors = [reach * corrected_error(column, ratio) for column in figures.to_numpy().T]
         name = f"{100 * level:g} % interval of the mean"
         marks[name] = axes.errorbar(
@@ -208,9 +208,8 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     axes.set(xlabel="predicted", ylabel="actual")
     n, right = float(table.sum()), float(np.diagonal(table).sum())
     correct = right / max(n, _LEAST)
-    add_title_and_legend(
-        axes, ax, f"{n:,.0f} rows, {correct:.1%} correct\n% and shade: share of the actual class"
-    )
+    title = f"{n:,.0f} rows, {correct:.1%} correct\n% and shade: share of the actual class"
+    add_title_and_legend(axes, ax, title)
     return axes
 
 
@@ -219,7 +218,8 @@ def _draw_confusion_cells(counts: pd.DataFrame, shares: Array, ax: Axes | None) 
     n, texts, width, height = len(shares), list[str](), 6.0, 6.0
     places = np.linspace(0, n - 1, 15).astype(int) if n > _MOST_FIGURES else np.arange(n)
     labels: list[Hashable] = counts.index[places].to_list()
-    rows, columns = [[label_in_lines(label, wide) for label in labels] for wide in (26, 14)]
+    rows = [label_in_lines(label, 26) for label in labels]
+    columns = [label_in_lines(label, 14) for label in labels]
     if n <= _MOST_FIGURES:
         cells = np.stack([counts.to_numpy(dtype=float).ravel(), shares.ravel()], axis=1)
         texts = [f"{count:,.0f}\n{share:.0%}" for count, share in list[list[float]](cells.tolist())]
@@ -280,7 +280,9 @@ def plot_calibration(
     >>> model = lp(nb("Class", voting), voting, smooth=1)
     >>> ax = plot_calibration(cv_predict(model, voting, rng=0), voting["Class"])
     """
-    calibration = weigh_calibration(posteriors, actual, bins=bins, strategy=strategy, target=target)
+    calibration = bin_class_probabilities(
+        posteriors, actual, bins=bins, strategy=strategy, target=target
+    )
     axes = prepare_axes(ax, 3.4, 3.6)
     at, names = calibration.predicted, dict[str, Any]()
     low, high = float(calibration.rows.min()), float(calibration.rows.max())

@@ -63,7 +63,7 @@ def params(x: Model) -> dict[Hashable, Array]:
     network = check_fitted_graph(x, "params")
     tables = dict(zip(network.variables, network.cpts or (), strict=True))
     return tables | {
-        name: np.stack([*x.columns().values()]) for name, x in network.densities.items()
+        name: np.stack([*x.parameters_by_name().values()]) for name, x in network.densities.items()
     }
 
 
@@ -136,7 +136,7 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
         headers[0] if len(headers) == 1 else pd.MultiIndex.from_product(headers, names=family[1:])
     )
     if variable in network.densities:
-        figures = network.densities[variable].columns().items()
+        figures = network.densities[variable].parameters_by_name().items()
         return pd.DataFrame({name: figure.ravel() for name, figure in figures}, index=columns)
     return pd.DataFrame(table[variable].reshape(len(index), -1), index=index, columns=columns)
 

@@ -231,12 +231,11 @@ def concentrations(x: Model) -> pd.Series[float]:
     )
     by_variable: tuple[tuple[float, ...], ...] = _learned_result(x, "concentrations", advice)
     coded = [name for name in network.variables if name not in network.densities]
-    by_level = {
-        (variable, level): m
-        for variable, masses in zip(coded, by_variable, strict=True)
-        for level, m in enumerate(masses)
-        if level > 0 or variable != x.class_var
-    }
+    by_level: dict[tuple[Hashable, int], float] = {}
+    for variable, masses in zip(coded, by_variable, strict=True):
+        for level, m in enumerate(masses):
+            if level > 0 or variable != x.class_var:
+                by_level[variable, level] = m
     index = pd.MultiIndex.from_tuples(list(by_level), names=["variable", "level"])
     return pd.Series(list(by_level.values()), index=index, name="concentration", dtype=float)
 

@@ -1,7 +1,7 @@
 """Densities of numbers per configuration (cell) of coded parents and class: Gaussian, kernels.
 
 A density has arrays (levels of each parent…, classes), sufficient statistics that add up over rows,
-the estimate that follows from them, and its parameters as ``columns``. It ``is_parametric`` if a
+the estimate that follows from them, and its ``parameters_by_name``. It ``is_parametric`` if a
 cell has two parameters, mean and variance, and no others. Cells are numbered with the class varying
 fastest.
 """
@@ -42,11 +42,11 @@ def moments_with_fallback(
     floor = 1e-9 * (float(variance.max()) or 1.0)
     empty: Mask = by_class.n == 0
     if empty.any():
-        by_class = choose(empty, by_class.pooled_over(0), by_class)
+        by_class = choose_moments(empty, by_class.pooled_over(0), by_class)
     if within is None:
         return by_class, np.zeros(empty.shape, dtype=bool), floor
     falls = ~(within.low < within.high)
-    return choose(falls, by_class, within), falls, floor
+    return choose_moments(falls, by_class, within), falls, floor
 
 
 def _parents_of_density(scope: Sequence[int]) -> list[Sequence[int]]:
@@ -55,7 +55,7 @@ def _parents_of_density(scope: Sequence[int]) -> list[Sequence[int]]:
     return [parents, parents[-1:]] if len(parents) > 1 else [parents]
 
 
-def choose(where: Mask, first: Moments, second: Moments) -> Moments:
+def choose_moments(where: Mask, first: Moments, second: Moments) -> Moments:
     """Return the first moments if a condition holds, and the second if not."""
     names = Moments.__dataclass_fields__
     return Moments(
@@ -120,7 +120,7 @@ class Gaussian(Immutable):
         """Return a normal number in each of some cells."""
         return rng.normal(self.mean.ravel()[cells], np.sqrt(self.variance.ravel()[cells]))
 
-    def columns(self) -> Mapping[str, Array]:
+    def parameters_by_name(self) -> Mapping[str, Array]:
         """Return means and standard deviations."""
         return {"mean": self.mean, "sd": np.sqrt(self.variance)}
 
@@ -292,7 +292,7 @@ class Kernel(Immutable):
                 drawn[rows] = rng.choice(centers, len(rows), p=weights / weights.sum())
         return drawn + rng.normal(0.0, self.bandwidth.ravel()[cells])
 
-    def columns(self) -> Mapping[str, Array]:
+    def parameters_by_name(self) -> Mapping[str, Array]:
         """Return the means and standard deviations of the values, and bandwidths."""
         return {"mean": self.mean, "sd": np.sqrt(self.variance), "bandwidth": self.bandwidth}
 

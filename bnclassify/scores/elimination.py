@@ -439,7 +439,9 @@ def complete_by_enumeration(log_joint: LogJoint, cards: Sequence[int], codes: Co
     return result
 
 
-def complete(terms: Sequence[Term], codes: Codes, rng: np.random.Generator | None = None) -> Codes:
+def complete_by_elimination(
+    terms: Sequence[Term], codes: Codes, rng: np.random.Generator | None = None
+) -> Codes:
     """Return codes with a network's most probable values, or drawn from the posterior."""
     over: Over = np.max if rng is None else log_sum_exp
     choose = first_best if rng is None else partial(draw_column_per_row, rng=rng)

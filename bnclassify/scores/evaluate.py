@@ -135,34 +135,34 @@ def term_values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
 
     The values of a term whose owner is unknown are 0.
     """
-    for owner, _, values in parts_at(x, rows):
+    for owner, _, values in scoped_term_values(x, rows):
         yield owner, values
 
 
-def parts_at(x: Sum, rows: Rows) -> Iterator[Effect]:
+def scoped_term_values(x: Sum, rows: Rows) -> Iterator[Effect]:
     """Yield the owner of each term of such a sum, the features it depends on, and its values."""
     scaled = [scale.feature for scale in x.scales]
     z = [_scores_on_scale(scale, rows) for scale in x.scales]
     for term in x.terms:
         if isinstance(term, Slope):
             values = z[term.scale][:, None] * term.slopes
-            yield term.owner, (term.owner,), _zero_if_unknown(term.owner, values, rows)
+            yield term.owner, (term.owner,), _zeros_if_unknown(term.owner, values, rows)
         elif not isinstance(term, Student):
             assert not isinstance(term, Numeric | Normal)  # which are only in sums that marginalize
             yield (
                 term.owner,
                 term.scope,
-                _zero_if_unknown(term.owner, term.entries_of_rows(rows.codes), rows),
+                _zeros_if_unknown(term.owner, term.entries_of_rows(rows.codes), rows),
             )
     for terms in x.stacked_students:
         missing = np.array([np.isnan(numbers_of_feature(i, rows)) for i in terms.owners])
         for i, values in enumerate(terms.values_at_scores(np.array(z), missing)):
             parents = [scaled[at] for at in terms.parents[i].tolist()]
             scope = tuple(sorted({terms.owners[i], *parents}))
-            yield terms.owners[i], scope, _zero_if_unknown(terms.owners[i], values, rows)
+            yield terms.owners[i], scope, _zeros_if_unknown(terms.owners[i], values, rows)
 
 
-def _zero_if_unknown(owner: int, values: Array, rows: Rows) -> Array:
+def _zeros_if_unknown(owner: int, values: Array, rows: Rows) -> Array:
     """Return the values of a term, 0 in the rows in which its owner is unknown."""
     if rows.unknown is None or owner < 0 or not rows.unknown[owner].any():
         return values
@@ -250,7 +250,7 @@ def _blend_incomplete_rows(
     scores[..., some, :] = kept[:, None] * scores[..., some, :] + added
     share = x.rule.weight_of_shifts(known.codes)
     shifts = {
-        gap.owner: share * _zero_if_unknown(gap.owner, gap.entries_of_rows(known.codes), known)
+        gap.owner: share * _zeros_if_unknown(gap.owner, gap.entries_of_rows(known.codes), known)
         for gap in x.gaps
     }
     if order is None:
@@ -296,7 +296,7 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
 
 def _completed_effects(x: Completed, rows: Rows) -> tuple[Array, Array]:
     """Return the parts of class and tables, with what known effects imply for unknown ones."""
-    unknown = x.unknown.unknown_in(rows.codes, rows.unknown)
+    unknown = x.unknown.unknown_values(rows.codes, rows.unknown)
     [constant] = [
         term.logs for term in x.formula.terms if isinstance(term, Table) and term.owner < 0
     ]
@@ -313,7 +313,9 @@ def _completed_effects(x: Completed, rows: Rows) -> tuple[Array, Array]:
     start = np.tile(constant, (len(rows), 1))
     some = np.flatnonzero((states == UNKNOWN).any(axis=0))
     if len(some):
-        start[some], parts[:, some] = x.unknown.parts(constant, parts[:, some], states[:, some])
+        start[some], parts[:, some] = x.unknown.parts_of_scores(
+            constant, parts[:, some], states[:, some]
+        )
     return start, parts
 
 
@@ -352,7 +354,7 @@ def _network_values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
     terms, codes = network_terms_at(x, rows)
     for i, term in enumerate(terms):
         values = np.zeros((len(rows), term.n_classes))
-        term.add_to(values, codes)
+        term.add_to_sums(values, codes)
         yield -1 if i + 1 == len(terms) else i, values
 
 
@@ -380,7 +382,7 @@ def effects_at(x: Formula, rows: Rows, cards: Sequence[int]) -> Iterator[Effect]
         others = replace(core, terms=tuple([term for term in core.terms if term not in wide]))
         for i in sorted({term.owner for term in wide}):
             yield i, (i,), tables[i][rows.codes[i]]
-        for i, scope, logs in parts_at(others, rows):
+        for i, scope, logs in scoped_term_values(others, rows):
             if i >= 0:
                 yield i, scope, np.broadcast_to(logs, (len(rows), tables[i].shape[1]))
     else:
@@ -470,7 +472,7 @@ def values_without_effect(x: Formula, rows: Rows) -> Mask:
     if isinstance(x, Recoded):
         return values_without_effect(x.formula, recoded_rows(x, rows))
     if isinstance(x, Completed):
-        return x.unknown.unknown_in(rows.codes, rows.unknown)
+        return x.unknown.unknown_values(rows.codes, rows.unknown)
     silent: Mask = np.less(rows.codes, 0)
     for i in shifts_of_missing(x):
         silent[i] = False if rows.unknown is None else rows.unknown[i]

@@ -37,7 +37,7 @@ class Factor:
         padded[(slice(-1),) * n] = self.table
         return padded
 
-    def add_to(self, total: Array, codes: Codes, context: Codes | None = None) -> None:
+    def add_to_sums(self, total: Array, codes: Codes, context: Codes | None = None) -> None:
         """Add the term to (rows, classes) sums; a row in which a family member is missing adds 0.
 
         Rows are (features, rows) codes and, if tables differ by row, the context, which is the
@@ -75,7 +75,7 @@ class AlikeFactors:
         """The number of classes, or 1."""
         return self.padded_tables.shape[-1]
 
-    def add_to(self, total: Array, codes: Codes) -> None:
+    def add_to_sums(self, total: Array, codes: Codes) -> None:
         """Add the terms to (rows, classes) sums one by one, as `Factor` does, with its rounding."""
         flat = self.padded_tables.reshape(-1, self.n_classes)
         if not len(self.scopes):
@@ -114,7 +114,7 @@ class DensityTerm:
         """The number of classes."""
         return self.density.shape[-1]
 
-    def add_to(self, total: Array, codes: Codes, context: Codes | None = None) -> None:
+    def add_to_sums(self, total: Array, codes: Codes, context: Codes | None = None) -> None:
         """Add the term to (rows, classes) sums, and 0 if the number or a parent is missing."""
         known = np.flatnonzero((codes[list(self.scope)] >= 0).all(axis=0))
         values: Array = self.values[codes[self.scope[0], known]]
@@ -163,7 +163,7 @@ def sum_terms(
     total = np.zeros((codes.shape[1], max([term.n_classes for term in terms])))
     for term in terms:
         if isinstance(term, AlikeFactors):
-            term.add_to(total, codes)
+            term.add_to_sums(total, codes)
         else:
-            term.add_to(total, codes, context)
+            term.add_to_sums(total, codes, context)
     return total

@@ -59,7 +59,7 @@ class UnknownEffects(Immutable):
             raise ValueError("means and covariances must be those of the effects of each feature.")
 
     @classmethod
-    def of_rows(
+    def from_rows(
         cls, effects: Array, missing: Mask, weights: Array, shares: Array
     ) -> UnknownEffects:
         """Return the moments of effects in rows, (effects, rows, classes), that have weights.
@@ -82,7 +82,7 @@ class UnknownEffects(Immutable):
         # 9: digits of covariances, which are written to files and pages
         return cls(means, covariances.round(9), shares, always, ~always, most)
 
-    def unknown_in(self, codes: Codes, told: Mask | None) -> Mask:
+    def unknown_values(self, codes: Codes, told: Mask | None) -> Mask:
         """Return which values are unknown, by codes (features, rows), and those said to be."""
         unknown = np.zeros(codes.shape, dtype=bool) if told is None else told
         missing = np.less(codes, 0) & ~unknown
@@ -99,7 +99,7 @@ class UnknownEffects(Immutable):
         added = [mass @ (change[:, 1:] - change[:, :1]) for change, mass in pairs]
         return replace(self, means=self.means + np.array(added).reshape(self.means.shape))
 
-    def taken(self, features: Sequence[int]) -> Self:
+    def of_features(self, features: Sequence[int]) -> Self:
         """Return the moments of some of the features."""
         at = [i * self.n_other_classes + c for i in features for c in range(self.n_other_classes)]
         of_features = {
@@ -113,7 +113,9 @@ class UnknownEffects(Immutable):
         """The number of classes less 1."""
         return self.means.shape[1]
 
-    def parts(self, constant: Array, effects: Array, states: Codes) -> tuple[Array, Array]:
+    def parts_of_scores(
+        self, constant: Array, effects: Array, states: Codes
+    ) -> tuple[Array, Array]:
         """Return what class and effects add to the scores, (rows, classes), and each effect.
 
         ``effects`` are (effects, rows, classes), and ``states`` (effects, rows): 0 known,

@@ -137,7 +137,8 @@ class MultiModel(CountedModel):
         """Return labels from codes, with one categorical column per class variable."""
         columns = zip(self.class_levels, self.class_vars, codes, strict=True)
         series = [
-            Labelling(labels, name, index).labels(own_codes) for labels, name, own_codes in columns
+            Labelling(labels, name, index).labels_of_codes(own_codes)
+            for labels, name, own_codes in columns
         ]
         names = pd.Index(list(self.class_vars), tupleize_cols=False)
         return pd.DataFrame(dict(enumerate(series)), index=index).set_axis(names, axis="columns")

@@ -19,7 +19,7 @@ from ..base.calls import parameters_of, showing_progress
 from ..base.checks import AnyCutting, Learner, OneOf, Seed, Unseen
 from ..base.messages import listed, shown, warn
 from ..base.parallel import using_jobs
-from ..evaluation.summary import measure_strengths
+from ..evaluation.summary import mean_contributions
 from ..fitting.bnc import bnc
 from ..fitting.rounds import rows_for_recipe
 from ..fitting.structure import ranks_parents
@@ -344,7 +344,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             sample = pd.DataFrame(
                 {name: pd.Series(values).infer_objects() for name, values in columns}
             )
-            strengths = measure_strengths(self.model_, sample, _MOST_ROWS)
+            strengths = mean_contributions(self.model_, sample, _MOST_ROWS)
             means = np.array([strengths.get(name, 0.0) for name in self._names])
         means = np.minimum(means, 1e6)  # in place of infinity
         return means / (means.sum() or 1.0)
