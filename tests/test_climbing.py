@@ -259,14 +259,10 @@ def test_models_are_learned_again_as_they_were(car: pd.DataFrame) -> None:
     [
         ({"score": "BIC"}, ValueError, "score must be one of 'loglik', 'aic', 'bic', 'bde', 'k2'"),
         ({"ess": 0}, ValueError, "ess must be a finite number of at least 1e-100"),
-        ({"ess": "1"}, TypeError, "ess must be a finite number"),
-        ({"max_parents": 1.5}, TypeError, "max_parents must be a whole number"),
         ({"max_parents": -1}, ValueError, "max_parents must be a whole number of at least 0"),
-        ({"moves": "add"}, TypeError, "moves must be a list"),
         ({"moves": []}, ValueError, "moves must be a list of moves, at least one"),
         ({"moves": ["swap"]}, ValueError, "moves must be one of .* got 'swap'"),
         ({"progress": 1}, TypeError, "progress must be True or False"),
-        ({"required": "ab"}, TypeError, "required must be a list of pairs of names"),
         ({"required": [("doors",)]}, TypeError, "required must be pairs of names"),
         (
             {"forbidden": [("doors", "wheels")]},
