@@ -184,6 +184,15 @@ def test_interactions_follow_their_definition(weighted: bool, gaps: float, n_kep
     assert interacting_pairs_by_child(data, np.arange(8)) == expected
 
 
+@pytest.mark.parametrize("n_levels", [16, 24])
+def test_interactions_of_features_with_many_levels_are_not_tried(n_levels: int) -> None:
+    """With a level for missing values, 17³ · 2 classes is less than 16 · 900 rows, and 25³ · 2 is not."""
+    codes = np.random.default_rng(0).integers(0, [2, 2, n_levels], (900, 3))
+    frame = pd.DataFrame(codes).assign(y=codes.sum(axis=1) % 2).astype(str)
+    pairs = interacting_pairs_by_child(bn.encode(frame), np.arange(3))
+    assert pairs == ({2: [[0, 1]]} if n_levels == 16 else {})
+
+
 def test_interactions_do_not_depend_on_the_order_of_rows() -> None:
     frame = pd.DataFrame(product("01", repeat=12), columns=[f"x{i}" for i in range(12)])
     odd = frame[["x9", "x10", "x11"]].astype(int).sum(axis=1) % 2
