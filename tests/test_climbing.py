@@ -233,6 +233,16 @@ def test_a_start_is_kept_where_nothing_is_gained(car: pd.DataFrame) -> None:
     assert ("class", "doors") in arcs_of(bn.hc("class", car, start=partial, moves=["add"]))
 
 
+def test_a_tabu_search_does_not_return_to_its_start(car: pd.DataFrame) -> None:
+    best = bn.hc("class", car)
+    steps = bn.search_steps(bn.hc("class", car, start=best, tabu=3))[["operation", "from", "to"]]
+    arcs = arcs_of(best)
+    for operation, source, target in steps.head(3).itertuples(index=False):
+        arcs ^= {(source, target)} | ({(target, source)} if operation == "reverse" else set())
+        assert arcs != arcs_of(best)
+    assert len(steps) >= 3
+
+
 def test_models_are_learned_again_as_they_were(car: pd.DataFrame) -> None:
     first = car[["class", *car.columns[:-1]]]  # the class decides ties where it stands
     dag_args = {"score": "bde", "ess": 3, "max_parents": 2, "forbidden": [("class", "doors")]}
