@@ -137,7 +137,7 @@ def test_groups_are_held_out_together(learner: str | None) -> None:
         losses.append([-np.log(bn.predict(x, test, prob=True).to_numpy()[own]).mean() for x in models])
         assert "person" not in bn.features(grouped)
         powers = [bn.loo_summary(x)["power"] for x in models[1:]]
-        assert powers[0] < 1 < powers[1]  # of folds that divide a person, both are above 1
+        assert powers[0] < powers[1] / 2  # of folds that divide a person, 0.8 to 1.1 of it
         assert bn.summary(grouped).set_index("item")["value"]["rows"] == "480 (in 80 groups)"
     once, together, apart = np.mean(losses, axis=0)
     assert together < once + 0.06
