@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,15 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
+from bnclassify.additive import pairs as pairs_module
+from bnclassify.additive.pairs import (
+    _Choice,
+    _gains_of_pairs,
+    _GroupedRows,
+    _orthogonal_waves,
+    _PairRegression,
+    _without_single_effects,
+)
 
 PAIR = "a \N{MULTIPLICATION SIGN} b"
 
@@ -312,3 +323,95 @@ def test_pairs_of_several_classes_and_numbers_gain_most() -> None:
     own = found.to_numpy()[np.arange(len(test)), [list(found).index(y) for y in test["y"]]]
     assert -np.log(own).mean() < 0.25  # the sum alone has 0.58
     assert (0, 1) in [pair.features for pair in x.pairs]
+
+
+def grouped_rows() -> _GroupedRows:
+    """Return rows of 3 classes and 3 features, of 3, 3 and 2 groups, some of them missing."""
+    rng, n = np.random.default_rng(0), 150
+    groups = rng.integers(-1, [[3], [3], [2]], (3, n))
+    scores = rng.normal(size=(n, 3))
+    scores -= scores.mean(axis=1, keepdims=True)
+    true = 2 * scores + np.outer((groups[0] == groups[1]) * 2, [1, 0, -1])
+    classes = (true + rng.gumbel(size=(n, 3))).argmax(axis=1)
+    waves = np.zeros((3, 3, 2))
+    waves[:2] = [[1, 0.5], [0, -1], [-1, 0.5]]
+    waves[2, :2, 0] = 1, -1
+    weights = rng.integers(1, 4, n).astype(float)
+    return _GroupedRows(scores, groups.astype(np.int8), classes, weights, waves)
+
+
+def test_the_regression_minimizes_the_penalized_loss_of_plain_loops() -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    rows, pairs, n = grouped_rows(), [(0, 1), (2, 1)], 150
+    features = np.zeros((n, 8))  # products of waves, by pair; 0 if a value is missing
+    for row, (p, (i, j)) in product(range(n), enumerate(pairs)):
+        g, h = rows.groups[[i, j], row]
+        if min(g, h) >= 0:
+            features[row, 4 * p : 4 * p + 4] = np.outer(rows.waves[i, g], rows.waves[j, h]).ravel()
+
+    def changes(x: Any) -> Any:
+        return (x[-1] - 1) * rows.scores + x[24:27] + features @ x[:24].reshape(8, 3)
+
+    def penalized_loss(x: Any) -> float:
+        logs = rows.scores + changes(x)
+        logs = logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
+        penalty = 0.5 * (x[:24] ** 2).sum() + 1e-3 * (x[24:27] ** 2).sum() + 30 * (x[-1] - 1) ** 2
+        return float(penalty / 2 - rows.weights @ logs[np.arange(n), rows.classes])
+
+    best = optimize.minimize(penalized_loss, np.append(np.zeros(27), 1.0)).x
+    fit = _PairRegression(rows, pairs).fit(0.5)
+    assert fit.power() == pytest.approx(best[-1], abs=0.01)
+    np.testing.assert_allclose(fit.score_changes_at(rows), changes(best), atol=0.05)
+
+
+def test_gains_of_pairs_are_those_of_plain_loops() -> None:
+    rows = grouped_rows()
+    posteriors = np.exp(rows.scores) / np.exp(rows.scores).sum(axis=1, keepdims=True)
+    found = _gains_of_pairs(rows, np.array([0, 1, 2]))
+    for i, j in [(0, 1), (0, 2), (1, 2)]:
+        gain = 0.0
+        for c in range(3):
+            slope, curve = np.zeros((2, 3, 3))
+            for row, weight in enumerate(rows.weights):
+                g, h, p = *rows.groups[[i, j], row], posteriors[row, c]
+                if min(g, h) >= 0:
+                    slope[g, h] += weight * ((rows.classes[row] == c) - p)
+                    curve[g, h] += weight * p * (1 - p)
+            for _ in range(2):
+                for side in (0, 1):
+                    total = np.maximum(curve.sum(axis=side, keepdims=True), 1e-9)
+                    slope -= curve * slope.sum(axis=side, keepdims=True) / total
+            for one, other in product(rows.waves[i].T, rows.waves[j].T):
+                spread = one**2 @ curve @ other**2
+                gain += 0.5 * ((one @ slope @ other) ** 2 - spread) / (spread + 8)
+        assert found[i, j] == pytest.approx(gain, rel=1e-9)
+
+
+def test_single_effects_are_removed_in_two_rounds() -> None:
+    slope, curve = np.array([[4.0, 1], [-1, -4]]), np.array([[4.0, 1], [1, 4]])
+    found = _without_single_effects(slope.reshape(1, 2, 1, 2), curve.reshape(1, 2, 1, 2))
+    # A half round multiplies the single effects that remain by the correlation, .6.
+    np.testing.assert_allclose(found.reshape(2, 2), [[-0.3456, 0.3456], [-0.3456, 0.3456]])
+
+
+def test_waves_of_numbers_are_orthogonal_and_the_short_ones_are_shrunk() -> None:
+    shares = np.array([0.1, 0.2, 0.3, 0.15, 0.25, 0.0])
+    x: Any = SimpleNamespace(features=("a", "b"), cuts={"a": (1, 2, 3, 4)}, shares=(shares, shares))
+    groups = np.array([0, 1, 2, 3, 4, -1])
+    waves, of_labels = _orthogonal_waves(x, [groups, groups])
+    moments = (waves.T * shares[:5]) @ waves
+    sizes = 1 / np.arange(1, 5) ** 2
+    np.testing.assert_allclose(moments, np.diag(sizes / sizes.sum()), atol=1e-12)
+    np.testing.assert_allclose(shares[:5] @ waves, 0, atol=1e-12)
+    np.testing.assert_allclose(shares[:5] @ of_labels, 0, atol=1e-12)
+    assert shares[:5] @ (of_labels**2).sum(axis=1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("gain", "number"), [(0.19, 0), (0.21, 1)])
+def test_pairs_are_added_if_they_gain_two_standard_errors(
+    gain: float, number: int, frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choice = _Choice(gain, 0.1, number=1, precision=4.0)
+    monkeypatch.setattr(pairs_module, "_choose_precision_and_number", lambda *_: choice)
+    x = bn.bnc(class_var="class", dataset=frame[["a", "b", "class"]], additive=True, pairs="auto")
+    assert len(x.pairs) == number

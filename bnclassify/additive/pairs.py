@@ -7,7 +7,7 @@ table of a pair is made of products of waves, a few along each side: cosines of 
 numbers, of which the short ones are shrunk more, so that neighboring intervals have similar
 effects. They have the mean 0 along their side. The precision of their weights and, unless it is
 given, k are those with the largest likelihood of rows in folds. With "auto", no pair is added
-unless the gain exceeds half of its standard error; a number of pairs, or pairs that are named, are
+unless the gain exceeds twice its standard error; a number of pairs, or pairs that are named, are
 added anyway.
 """
 
@@ -198,7 +198,7 @@ def _orthogonal_waves(x: EffectTable, groups: Sequence[Positions]) -> Array:
     """Return orthogonal functions of the groups with the mean 0, (features, groups, waves).
 
     Those of numbers are cosines of ranks, of which the k-th is divided by k; the sum of their
-    variances is 1. Example: of 3 equal groups, (1, 0, −1) and (1, −2, 1)/2 times 0.98 and 0.57.
+    variances is 1. Example: of 3 equal groups, (1, 0, −1) and (1, −2, 1)/2 times 1.10 and 0.63.
     """
     found = []
     for i, own in enumerate(groups):
@@ -214,7 +214,6 @@ def _orthogonal_waves(x: EffectTable, groups: Sequence[Positions]) -> Array:
         else:
             left, sizes, _ = np.linalg.svd(np.eye(size) - mass)
             waves = (left * sizes)[:, :-1]
-        waves = waves - mass @ waves
         found.append(waves / np.sqrt(max(float(mass @ (waves**2).sum(axis=1)), 1e-300)))
     shape = [max([waves.shape[axis] for waves in found], default=0) for axis in (0, 1)]
     return np.array(
@@ -273,38 +272,54 @@ def _mean_and_standard_error(values: Array, weights: Array) -> tuple[float, floa
 
 def _rank_pairs_by_gain(rows: _GroupedRows) -> list[tuple[int, int]]:
     """Return the pairs of features that would add to the likelihood, the best first."""
-    size = rows.waves.shape[1]
     features = np.flatnonzero(rows.waves.any(axis=(1, 2)))
     if len(features) > _FEATURES:
         between = np.array([_variation_between_groups(rows, i) for i in features.tolist()])
         largest = np.argsort(-between, kind="stable")[:_FEATURES]
         features = np.sort(features[largest])
-    waves = rows.waves[features]
-    posteriors = np.exp(log_normalize(rows.scores))
-    shape = (len(features), size, len(features), size)
-    gains = np.zeros((len(features), len(features)))
-    used = (
-        range(1, rows.scores.shape[1]) if rows.scores.shape[1] == 2 else range(rows.scores.shape[1])
-    )
-    for c in used:
-        residuals = rows.weights * ((rows.classes == c) - posteriors[:, c])
-        spread_at = rows.weights * posteriors[:, c] * (1 - posteriors[:, c])
-        slope, curve = np.zeros((2, *shape))
-        for block in blocks(len(rows.classes), len(features), _BLOCK):
-            marks = _sparse_indicators_of_cells(rows.groups[features, block], size)
-            for total, weights in ((slope, residuals), (curve, spread_at)):
-                own = marks.T @ marks.multiply(weights[block, None])
-                total += own.toarray().reshape(shape)
-        for _ in range(2):  # without what each feature explains alone
-            for axis in (1, 3):
-                total = np.maximum(curve.sum(axis=axis, keepdims=True), 1e-9)
-                slope = slope - curve * slope.sum(axis=axis, keepdims=True) / total
-        own = np.einsum("igr,igjh,jhs->ijrs", waves, slope, waves, optimize=True)
-        spread = np.einsum("igr,igjh,jhs->ijrs", waves**2, curve, waves**2, optimize=True)
-        gains += 0.5 * ((own**2 - spread) / (spread + _IN_SEARCH)).sum(axis=(2, 3))
+    gains = _gains_of_pairs(rows, features)
     pairs = [(gains[i, j], i, j) for i, j in combinations(range(len(features)), 2)]
     pairs.sort(key=lambda found: (-round(found[0], 9), found[1:]))
     return [(int(features[i]), int(features[j])) for _, i, j in pairs]
+
+
+def _gains_of_pairs(rows: _GroupedRows, features: Positions) -> Array:
+    """Return by how much a step along each product of waves raises the likelihood, less chance.
+
+    The weight w of a product changes it by about s w − (c + p) w² / 2, with its slope s, curvature
+    c and precision p, which is at most s² / (2 (c + p)). By chance, s² is c on average.
+    """
+    n, size, n_classes = len(features), rows.waves.shape[1], rows.scores.shape[1]
+    waves = rows.waves[features]
+    posteriors = np.exp(log_normalize(rows.scores))
+    gains = np.zeros((n, n))
+    for c in range(n_classes == 2, n_classes):  # the classes of two are mirror images
+        residuals = rows.weights * ((rows.classes == c) - posteriors[:, c])
+        spread_at = rows.weights * posteriors[:, c] * (1 - posteriors[:, c])
+        slope, curve = np.zeros((2, n, size, n, size))  # by groups of the first and of the second
+        for block in blocks(len(rows.classes), n, _BLOCK):
+            marks = _sparse_indicators_of_cells(rows.groups[features, block], size)
+            for total, weights in ((slope, residuals), (curve, spread_at)):
+                products = marks.T @ marks.multiply(weights[block, None])
+                total += products.toarray().reshape(total.shape)
+        slope = _without_single_effects(slope, curve)
+        own = np.einsum("igr,igjh,jhs->ijrs", waves, slope, waves, optimize=True)
+        spread = np.einsum("igr,igjh,jhs->ijrs", waves**2, curve, waves**2, optimize=True)
+        gains += 0.5 * ((own**2 - spread) / (spread + _IN_SEARCH)).sum(axis=(2, 3))
+    return gains
+
+
+def _without_single_effects(slope: Array, curve: Array) -> Array:
+    """Return slopes, (features, groups, features, groups), less what each feature explains alone.
+
+    Two rounds of one step per side leave little. Example: of a pair with the curvatures (4, 1) and
+    (1, 4), an effect of the first feature alone, (4, 1) and (−1, −4), leaves (−.96, .96) twice
+    after one round, and (−.35, .35) after two.
+    """
+    for axis in (1, 3, 1, 3):
+        total = np.maximum(curve.sum(axis=axis, keepdims=True), 1e-9)
+        slope = slope - curve * slope.sum(axis=axis, keepdims=True) / total
+    return slope
 
 
 def _variation_between_groups(rows: _GroupedRows, i: int) -> float:
@@ -363,11 +378,6 @@ class _PairRegression:
         first, second = [np.any(side, axis=1, keepdims=True) for side in self._waves_of_sides]
         return np.asarray(first.transpose(0, 2, 1) & second)
 
-    def designs(self) -> Iterable[tuple[slice, Any, Any]]:
-        """Return `_Designs` of the rows, which are made again in each pass if they are large."""
-        made = _Designs(self.rows, self.pairs)
-        return list(made) if len(self.rows.classes) * len(self.pairs) <= _KEPT else made
-
     def _split_weights(self, weights: Array) -> tuple[Array, Array, float]:
         """Return the weights of waves, (pairs, waves, waves, classes − 1), classes and the sum."""
         others = self._class_contrasts.shape[1]
@@ -375,29 +385,30 @@ class _PairRegression:
         of_waves[self._nonzero_products] = weights[: -others - 1].reshape(-1, others)
         return of_waves, weights[-others - 1 : -1], float(weights[-1])
 
+    @cached_property
+    def _parts(self) -> tuple[Array, Array, float]:
+        """The weights that were fitted, split."""
+        assert self.weights is not None
+        return self._split_weights(self.weights)
+
     def effects_of_pairs(self) -> Array:
         """Return the tables of the pairs, (pairs, groups, groups, classes)."""
-        assert self.weights is not None
-        of_waves = self._split_weights(self.weights)[0]
-        return np.asarray(
-            _multiply_both_sides(self._waves_of_sides, of_waves) @ self._class_contrasts.T
-        )
+        of_contrasts = _multiply_both_sides(self._waves_of_sides, self._parts[0])
+        return np.asarray(of_contrasts @ self._class_contrasts.T)
 
     def class_shifts(self) -> Array:
         """Return what is added to the scores of the classes."""
-        assert self.weights is not None
-        return np.asarray(self._class_contrasts @ self._split_weights(self.weights)[1])
+        return np.asarray(self._class_contrasts @ self._parts[1])
 
-    def added_power(self) -> float:
-        """Return what is added to the power of the sum."""
-        assert self.weights is not None
-        return float(self.weights[-1] - 1)
+    def power(self) -> float:
+        """Return the factor of the sum."""
+        return self._parts[2]
 
     def score_changes_at(self, rows: _GroupedRows) -> Array:
         """Return what is added to the scores of rows."""
         cells = self.effects_of_pairs().reshape(-1, rows.scores.shape[1])
-        change: Array = self.added_power() * rows.scores + self.class_shifts()
-        for block, design, _ in _Designs(rows, self.pairs):
+        change: Array = (self.power() - 1) * rows.scores + self.class_shifts()
+        for block, design, _ in _design_blocks(rows, self.pairs):
             change[block] += design @ cells
         return change
 
@@ -405,7 +416,9 @@ class _PairRegression:
         """Return the regression with the weights that maximize the likelihood less a ridge."""
         from scipy.optimize import minimize  # slow to import
 
-        rows, contrasts, designs = self.rows, self._class_contrasts, self.designs()
+        rows, contrasts = self.rows, self._class_contrasts
+        is_small = len(rows.classes) * len(self.pairs) <= _KEPT
+        kept = list(_design_blocks(rows, self.pairs)) if is_small else None
         others = contrasts.shape[1]
         back = [side.transpose(0, 2, 1) for side in self._waves_of_sides]
         shape = (len(self.pairs), rows.waves.shape[1], rows.waves.shape[1], others)
@@ -421,7 +434,7 @@ class _PairRegression:
             moved = weights - start
             of_cells, of_others = np.zeros(cells.shape), np.zeros(others + 1)
             value = 0.5 * float(ridge @ moved**2)
-            for block, design, transposed in designs:
+            for block, design, transposed in kept or _design_blocks(rows, self.pairs):
                 scores, mass = rows.scores[block], rows.weights[block]
                 own = np.arange(len(mass)), rows.classes[block]
                 logs = log_normalize(power * scores + (design @ cells + of_classes) @ contrasts.T)
@@ -442,21 +455,20 @@ class _PairRegression:
         return replace(self, weights=found)
 
 
-@dataclass(frozen=True, eq=False)
-class _Designs:
-    """Blocks of rows, and which cells of the pairs they have, (rows, pairs × groups × groups)."""
+def _design_blocks(
+    rows: _GroupedRows, pairs: Sequence[tuple[int, int]]
+) -> Iterator[tuple[slice, Any, Any]]:
+    """Yield blocks of rows, which cells of the pairs they have, and the same transposed.
 
-    rows: _GroupedRows
-    pairs: Sequence[tuple[int, int]]
-
-    def __iter__(self) -> Iterator[tuple[slice, Any, Any]]:
-        first, second = np.array(self.pairs).T
-        size = self.rows.waves.shape[1]
-        for block in blocks(len(self.rows.classes), len(self.pairs), _BLOCK):
-            left, right = (self.rows.groups[side, block] for side in (first, second))
-            cells = np.where((left < 0) | (right < 0), -1, left.astype(np.int16) * size + right)
-            indicators = _sparse_indicators_of_cells(cells, size**2)
-            yield block, indicators, indicators.T
+    The cells are a sparse array, (rows, pairs × groups × groups).
+    """
+    first, second = np.array(pairs).T
+    size = rows.waves.shape[1]
+    for block in blocks(len(rows.classes), len(pairs), _BLOCK):
+        left, right = (rows.groups[side, block] for side in (first, second))
+        cells = np.where((left < 0) | (right < 0), -1, left.astype(np.int16) * size + right)
+        indicators = _sparse_indicators_of_cells(cells, size**2)
+        yield block, indicators, indicators.T
 
 
 def _multiply_both_sides(sides: tuple[Array, Array], table: Array) -> Array:
@@ -471,7 +483,7 @@ def _add_pairs_to_sum(
     x: EffectTable, fit: _PairRegression, groups: Sequence[Positions]
 ) -> EffectTable:
     """Return the sum with a power, and with pairs, which have the mean 0 along each side."""
-    power, found = 1 + fit.added_power(), list[PairEffects]()
+    power, found = fit.power(), list[PairEffects]()
     for (i, j), cells in zip(fit.pairs, fit.effects_of_pairs(), strict=True):
         own = cells[: int(groups[i].max()) + 1, : int(groups[j].max()) + 1]
         table = np.pad(logs_less_reference(own), ((0, 1), (0, 1), (0, 0)))

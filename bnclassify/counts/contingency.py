@@ -7,6 +7,7 @@ observed. Counts of different rows add up.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from functools import partial
 from math import prod
 from typing import Any, NamedTuple
 
@@ -71,8 +72,12 @@ def count_families_by_shape(
             yield positions, np.stack([counted[position] for position in positions])
         return
     groups = [[families[position] for position in positions] for positions in by_shape.values()]
-    tables = data.sum_over_parts(lambda rows: [_count_group(rows, group) for group in groups])
+    tables = data.sum_over_parts(partial(_count_groups, groups))
     yield from zip(by_shape.values(), tables, strict=True)
+
+
+def _count_groups(groups: Sequence[Sequence[Sequence[int]]], data: Dataset) -> list[Array]:
+    return [_count_group(data, group) for group in groups]
 
 
 def _count_group(data: Dataset, families: Sequence[Sequence[int]]) -> Array:

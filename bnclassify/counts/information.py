@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate
 from math import inf, lgamma, prod
 from math import log as ln
@@ -32,12 +33,15 @@ def informations_of_numbers(
     """Return the information of (number, coded column) pairs under Gaussian models, and rows."""
     if not pairs:
         return []
-    moments = data.sum_over_parts(
-        lambda rows: [
-            moments_by_configuration(rows, number, (column, *condition)) for number, column in pairs
-        ]
-    )
+    families = [(number, (column, *condition)) for number, column in pairs]
+    moments = data.sum_over_parts(partial(_moments_of_families, families))
     return list(map(_information_of_normals, moments))
+
+
+def _moments_of_families(
+    families: Sequence[tuple[int, Sequence[int]]], data: Dataset
+) -> list[Moments]:
+    return [moments_by_configuration(data, number, columns) for number, columns in families]
 
 
 def _information_of_normals(cells: Moments) -> tuple[float, float]:
@@ -57,26 +61,8 @@ def information_of_two_numbers(
     data: Countable, x: int, y: int, condition: Sequence[int] = ()
 ) -> tuple[float, float]:
     """Return −½ Σ_z P(z) ln(1 − ρ²_z) of two numbers, normal given coded columns, and the rows."""
-    shape = [data.cards[column] for column in condition]
-
-    def both_observed(rows: Dataset) -> list[Observed]:
-        missing = np.isnan(numbers_of_column(rows, x)) | np.isnan(numbers_of_column(rows, y))
-        known = rows.take_rows(~missing)
-        return [observed_numbers(known, column, condition) for column in (x, y)]
-
-    def moments_of_both(rows: Dataset) -> list[Moments]:
-        return [moments_of(observed, shape) for observed in both_observed(rows)]
-
-    first, second = data.sum_over_parts(moments_of_both)
-
-    def cross_products(rows: Dataset) -> ArrayOf[Any]:
-        """Return Σ w (x − mean) (y − mean) per configuration."""
-        (values, cells, weights), (others, *_) = both_observed(rows)
-        products = values - first.mean.ravel()[cells]
-        products *= others - second.mean.ravel()[cells]
-        weighted = products if weights is None else weights * products
-        return np.bincount(cells, weighted, prod(shape)).reshape(shape)
-
+    first, second = data.sum_over_parts(partial(_moments_of_two, x, y, condition))
+    cross_products = partial(_cross_products, x, y, condition, first.mean, second.mean)
     products = data.sum_over_parts(cross_products) - first.n * first.rest * second.rest
     varies: Mask = (first.variance > 0) & (second.variance > 0)
     squares = np.where(varies, first.squares * second.squares, 0.0)
@@ -85,6 +71,28 @@ def information_of_two_numbers(
     with np.errstate(divide="ignore"):
         logs: Array = np.log1p(-np.minimum(share, 1.0))
     return (-0.5 * float((first.n * logs)[first.n > 0].sum()) / n if n else 0.0), n
+
+
+def _both_observed(data: Dataset, x: int, y: int, condition: Sequence[int]) -> list[Observed]:
+    """Return the values of two numbers in the rows in which both are observed."""
+    missing = np.isnan(numbers_of_column(data, x)) | np.isnan(numbers_of_column(data, y))
+    rows = data.take_rows(~missing)
+    return [observed_numbers(rows, column, condition) for column in (x, y)]
+
+
+def _moments_of_two(x: int, y: int, condition: Sequence[int], data: Dataset) -> list[Moments]:
+    shape = [data.cards[column] for column in condition]
+    return [moments_of(observed, shape) for observed in _both_observed(data, x, y, condition)]
+
+
+def _cross_products(
+    x: int, y: int, condition: Sequence[int], x_mean: Array, y_mean: Array, data: Dataset
+) -> ArrayOf[Any]:
+    """Return Σ w (x − mean) (y − mean) per configuration."""
+    (values, cells, weights), (others, *_) = _both_observed(data, x, y, condition)
+    products = (values - x_mean.ravel()[cells]) * (others - y_mean.ravel()[cells])
+    weighted = products if weights is None else weights * products
+    return np.bincount(cells, weighted, x_mean.size).reshape(x_mean.shape)
 
 
 def _entropy_sum(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -104,11 +105,11 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
         check_name(class_var)
         check_columns([class_var], rows.columns, "class_var")
     found = {name: list[Finding]() for name in rows.columns}
-    read = {
-        name: data
-        for name in rows.columns
-        if (data := _read_for_findings(rows, name, found[name], name == class_var)) is not None
-    }
+    read: dict[Hashable, Dataset] = {}
+    for name in rows.columns:
+        data = _read_for_findings(rows, name, found[name], name == class_var)
+        if data is not None:
+            read[name] = data
     classes = None
     if class_var in read:
         read[class_var] = read[class_var].with_values(read[class_var].numbers)
@@ -119,27 +120,20 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     ]
     counts = find_frequencies(columns)
     for column in columns:
-        is_float = column.is_class and rows.types.get(column.name) in FLOATS and bool(column.levels)
-        own: Iterable[Finding] = (
-            [float_class_finding(column.name, column.levels)]
-            if is_float
-            else column_findings(column)
-        )
-        found[column.name] += (
-            [counts] if counts is not None and counts.column == column.name else own
-        )
+        is_float = column.is_class and rows.types.get(column.name) in FLOATS
+        if counts is not None and counts.column == column.name:
+            found[column.name].append(counts)
+        elif is_float and column.levels:
+            found[column.name].append(float_class_finding(column.name, column.levels))
+        else:
+            found[column.name] += column_findings(column)
     for finding in find_missing_together(columns):
         found[finding.column].append(finding)
-    listed_findings = [finding for findings in found.values() for finding in findings]
-    listed_findings += _find_equal_rows(read)
-    return pd.DataFrame(
-        [
-            (f.column, f.finding, f.remedy or f"Drop it, with {code_to_drop([f.column])}")
-            for f in listed_findings
-        ],
-        columns=["column", "finding", "remedy"],
-        dtype=object,
-    )
+    table = [
+        (f.column, f.finding, f.remedy or f"Drop it, with {code_to_drop([f.column])}")
+        for f in (*chain(*found.values()), *_find_equal_rows(read))
+    ]
+    return pd.DataFrame(table, columns=["column", "finding", "remedy"], dtype=object)
 
 
 def _find_equal_rows(read: Mapping[Hashable, Dataset]) -> list[Finding]:

@@ -221,39 +221,29 @@ def _kind_of_floats(
 
 def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = None) -> None:
     """Warn of serious findings about columns; numbers of ``raw`` data are read unprepared."""
-    numbers = {n: x for n, x in (data if raw is None else raw).numbers.items() if n != class_var}
-    target, distinct = data.positions.get(class_var), set(data.levels)
+    numbers = set((data if raw is None else raw).numbers).difference([class_var])
     is_wide = len(data.columns) > MOST_COLUMNS  # then, no column counts equal rows
-    dull = {levels for levels in distinct if is_wide and can_only_copy_class(levels)}
-    classes = None if target is None else data.codes[target]
-    tested = set[Hashable](numbers)
-    if classes is not None:
-        tested |= {
-            data.columns[i] for i in columns_that_may_copy_class(data.codes, classes).tolist()
-        }
-    apart = data.schema.ordered  # which may be intervals that were chosen by the class
-    columns = [
-        CodedColumn(
-            name,
-            levels,
-            codes,
-            weights=data.weights,
-            classes=classes if name != class_var else None,
-            is_class=name == class_var,
-            is_apart=name in apart,
-            can_copy=name in tested,
-        )
-        for (name, levels), codes in zip(data.schema.known.items(), data.codes, strict=True)
-        if name not in numbers and (levels not in dull or name in tested or name == class_var)
-    ]
+    dull = {levels for levels in set(data.levels) if is_wide and can_only_copy_class(levels)}
+    classes, tested = None, set(numbers)
+    if class_var in data.positions:
+        classes = data.codes[data.positions[class_var]]
+        may_copy = columns_that_may_copy_class(data.codes, classes)
+        tested.update(data.columns[i] for i in may_copy.tolist())
+    columns = list[CodedColumn]()
+    for (name, levels), codes in zip(data.schema.known.items(), data.codes, strict=True):
+        is_class = name == class_var
+        if name in numbers or (levels in dull and name not in tested and not is_class):
+            continue
+        own = CodedColumn(name, levels, codes, weights=data.weights, is_class=is_class)
+        is_apart = name in data.schema.ordered  # perhaps intervals that were chosen by the class
+        own = own._replace(is_apart=is_apart, can_copy=name in tested)
+        columns.append(own if is_class else own._replace(classes=classes))
     if numbers:
         rows = data if raw is None else raw.rows_with_known(class_var)
-        numbers = {name: rows.numbers[name] for name in numbers}
         labels = rows.codes[rows.positions[class_var]] if class_var in rows.positions else None
-        columns += [
-            CodedColumn(name, (), rows.codes[rows.positions[name]], values, rows.weights, labels)
-            for name, values in numbers.items()
-        ]
+        for name in filter(numbers.__contains__, rows.numbers):
+            codes, values = rows.codes[rows.positions[name]], rows.numbers[name]
+            columns.append(CodedColumn(name, (), codes, values, rows.weights, labels))
     _warn_of_findings(columns, None if is_wide else find_frequencies(columns))
 
 
@@ -264,13 +254,10 @@ def warn_of_labels(schema: Schema) -> None:
 
 
 def _warn_of_findings(columns: Sequence[CodedColumn], counts: Finding | None = None) -> None:
-    counted = () if counts is None else (counts.column,)
-    found = [
-        f
-        for column in columns
-        if column.name not in counted
-        for f in column_findings(column, only_serious=True)
-    ]
+    found = list[Finding]()
+    for column in columns:
+        if counts is None or column.name != counts.column:
+            found += column_findings(column, only_serious=True)
     found += [] if counts is None else [counts]
     for sentence in sentences_about_findings(finding for finding in found if finding.serious):
         warn(sentence)

@@ -102,10 +102,12 @@ class Opened(ABC, Generic[Read]):
     ) -> tuple[Opened[Read], tuple[Hashable, ...]]:
         """Return the data, encoded if needed, and the features to `discretize` by default."""
         data: Any = self.read_raw(targets[0] if targets else None, {*features, *targets}, targets)
-        labels = {name: data.schema.known[name] for name in features if name in data.numbers}
-        return data, tuple(
-            [name for name, own in labels.items() if not (own and are_categories(own))]
-        )
+        found = []
+        for name in features:
+            labels = data.schema.known[name]
+            if name in data.numbers and not (labels and are_categories(labels)):
+                found.append(name)
+        return data, tuple(found)
 
     def with_weights(self, weights: object) -> Read:
         """Return the encoded data with weights; see `encode`."""
@@ -337,19 +339,17 @@ class Dataset(Countable, Opened["Dataset"]):
         if isinstance(rows, slice):
             codes = self.codes[:, rows]
         else:
-            rows = np.nonzero(rows)[0] if rows.dtype == bool else rows
+            rows = np.flatnonzero(rows) if rows.dtype == bool else rows
             codes = self.codes.take(rows, axis=1)
-        weights = weights_at(self.weights, rows)
-        numbers = {name: values[rows] for name, values in self.numbers.items()}
-        cases, index = None if self.cases is None else self.cases[rows], self.index[rows]
-        unknown = None if self.unsaid is None else self.unsaid[:, rows]
-        of_rows: dict[str, Any] = {
-            "weights": weights,
-            "numbers": numbers,
-            "cases": cases,
-            "unsaid": unknown,
-        }
-        return replace(self, codes=codes, index=index, **of_rows)
+        return replace(
+            self,
+            codes=codes,
+            index=self.index[rows],
+            weights=weights_at(self.weights, rows),
+            numbers={name: values[rows] for name, values in self.numbers.items()},
+            cases=None if self.cases is None else self.cases[rows],
+            unsaid=None if self.unsaid is None else self.unsaid[:, rows],
+        )
 
     def rows_with_known(self, column: Hashable) -> Self:
         """Return the rows in which a column is known; all rows if it is None."""
@@ -363,15 +363,12 @@ class Dataset(Countable, Opened["Dataset"]):
         if tuple(columns) == self.columns:
             return self
         where = [self.positions[column] for column in columns]
-        numbers = {name: values for name, values in self.numbers.items() if name in columns}
-        schema, unknown = self.schema.select(columns), self.unsaid
-        unknown = None if unknown is None else unknown[where]
         return replace(
             self,
-            schema=schema,
+            schema=self.schema.select(columns),
             codes=codes_of_columns(self.codes, where),
-            numbers=numbers,
-            unsaid=unknown,
+            numbers={name: values for name, values in self.numbers.items() if name in columns},
+            unsaid=None if self.unsaid is None else self.unsaid[where],
         )
 
     def with_unsaid(self, other: Dataset) -> Dataset:
@@ -379,10 +376,7 @@ class Dataset(Countable, Opened["Dataset"]):
         side = other.take_rows(np.zeros(len(self), dtype=np.intp))
         schema = Schema((*self.columns, *side.columns), (*self.levels, *side.levels))
         codes = np.concatenate([self.codes, side.codes.astype(self.codes.dtype)])
-        unknown = np.zeros(codes.shape, dtype=bool) if self.unsaid is None else self.unsaid
-        unknown = np.concatenate(
-            [unknown[: len(self.columns)], np.ones(side.codes.shape, dtype=bool)]
-        )
+        unknown = np.concatenate([self._is_unsaid, np.ones(side.codes.shape, dtype=bool)])
         numbers = {**self.numbers, **side.numbers}
         return Dataset(schema, codes, self.index, self.weights, numbers, unsaid=unknown)
 
@@ -390,11 +384,14 @@ class Dataset(Countable, Opened["Dataset"]):
         """Return the data in which the values of these columns, all missing, are unknown."""
         if not names:
             return self
-        unknown = (
-            np.zeros(self.codes.shape, dtype=bool) if self.unsaid is None else self.unsaid.copy()
-        )
+        unknown = self._is_unsaid.copy()
         unknown[[self.positions[name] for name in names]] = True
         return replace(self, unsaid=unknown)
+
+    @property
+    def _is_unsaid(self) -> Mask:
+        """Which values are unknown, (columns, rows)."""
+        return np.zeros(self.codes.shape, dtype=bool) if self.unsaid is None else self.unsaid
 
     def split_off_column(self, column: Hashable) -> tuple[Self, ArrayOf[Any]]:
         """Return the data without a column, and its numbers or codes, NaN where missing."""
@@ -417,18 +414,22 @@ class Dataset(Countable, Opened["Dataset"]):
         chosen = [name for name in columns if self.schema.known[name] or name not in self.numbers]
         if not chosen:
             return self
-        read = {name: self.numbers[name] for name in chosen if name in self.numbers}
+        numbers, no_codes = dict(self.numbers), np.full(len(self), -1)
         for name in chosen:
-            if name not in read:
+            if name in numbers:
+                numbers[name] = as_floats(numbers[name])
+            else:
                 labels = np.array([*levels_as_floats(name, self.schema.known[name]), np.nan])
-                read[name] = labels[self.codes[self.positions[name]]]
-        data = self.with_codes({name: ((), np.full(len(self), -1)) for name in read})
-        return replace(data, numbers={**data.numbers, **{n: as_floats(x) for n, x in read.items()}})
+                numbers[name] = labels[self.codes[self.positions[name]]]
+        data = self.with_codes(dict.fromkeys(chosen, ((), no_codes)))
+        return replace(data, numbers=numbers)
 
     def with_values(self, columns: Collection[Hashable]) -> Self:
         """Return the data with the numbers of some columns coded by their distinct values."""
-        found = {name: pd.factorize(as_floats(self.numbers[name])) for name in columns}
-        coded = {name: (tuple(values.tolist()), codes) for name, (codes, values) in found.items()}
+        coded: dict[Hashable, tuple[tuple[Any, ...], Positions]] = {}
+        for name in columns:
+            codes, values = pd.factorize(as_floats(self.numbers[name]))
+            coded[name] = tuple(values.tolist()), codes
         return self.with_codes(coded)
 
     def with_missing_level(self, columns: Collection[Hashable]) -> Self:
@@ -477,10 +478,8 @@ def codes_by_levels(
     positions, old_levels = data.positions, data.levels
     where = [positions[name] for name in columns]
     codes = codes_of_columns(data.codes, where)
-    same = [
-        old_levels[i] == new and new[-1:] != (MISSING,)
-        for i, new in zip(where, levels, strict=True)
-    ]
+    pairs = zip(where, levels, strict=True)
+    same = [old_levels[i] == new and new[-1:] != (MISSING,) for i, new in pairs]
     if all(same):
         return codes
     longest = max(len(labels) for labels in levels)
@@ -492,14 +491,16 @@ def codes_by_levels(
         row = old if same[k] else recode(old, known, labels, name, code, advice)
         matched[k] = row
         if code is not None and len(row) > 1 and (old >= 0).any() and not (row >= 0).any():
-            _warn_of_unseen(
-                name, [known[label] for label in np.sort(old).tolist() if label >= 0], labels
-            )
+            found = [known[label] for label in np.sort(old[old >= 0]).tolist()]
+            _warn_of_unseen(name, found, labels)
     return matched
 
 
 def _warn_of_unseen(name: Hashable, found: Sequence[Hashable], labels: Sequence[Hashable]) -> None:
-    """Warn of a column in which no label is known, unless they are measurements in a few rows."""
+    """Warn of a column without known labels, unless these are measurements in a few rows.
+
+    ``found`` has the label of each row.
+    """
     are_numbers = all(isinstance(label, int | float) for label in (*found, *labels))
     if not (are_numbers and len(found) < len(labels)):
         warn(

@@ -107,11 +107,8 @@ def column_findings(column: CodedColumn, *, only_serious: bool = False) -> Itera
 
 def _are_ordinary(levels: tuple[Hashable, ...]) -> bool:
     """Whether labels are a few texts in which nothing is odd, whatever the column."""
-    return (
-        len(levels) <= _MOST_LEVELS
-        and set(map(type, levels)) == {str}
-        and _are_ordinary_texts(levels)
-    )
+    are_few_texts = len(levels) <= _MOST_LEVELS and set(map(type, levels)) == {str}
+    return are_few_texts and _are_ordinary_texts(levels)
 
 
 def can_only_copy_class(levels: tuple[Hashable, ...]) -> bool:
@@ -155,12 +152,9 @@ def _find_labeled_numbers(column: CodedColumn, texts: list[str]) -> Finding | No
         return None
     if not (texts or column.is_category):
         return None
-    name = f"dataset[{column.name!r}]"
-    but, lost = (
-        (f", but for {listed(texts)}", f", which makes {listed(texts)} missing")
-        if texts
-        else ("", "")
-    )
+    name, but, lost = f"dataset[{column.name!r}]", "", ""
+    if texts:
+        but, lost = f", but for {listed(texts)}", f", which makes {listed(texts)} missing"
     code = f"{name} = pd.to_numeric({name}.astype('string'), errors='coerce')"
     return Finding(
         column.name,
@@ -391,24 +385,22 @@ def _find_copy_of_class(column: CodedColumn) -> Iterator[Finding]:
         changes: Mask = in_order[1:] != in_order[:-1]
         if (is_same & changes).any():
             return
-        separates = column.numbers is not None and np.count_nonzero(changes) < len(
-            set(classes.tolist())
-        )
+        counts = np.bincount(classes)
+        counts = counts[counts > 0]
+        separates = column.numbers is not None and np.count_nonzero(changes) < len(counts)
         if not (separates or is_same.any()):
             return
-    once = np.count_nonzero(~np.append(is_same, False) & ~np.append(False, is_same))
-    counts = np.bincount(classes)
-    counts = counts[counts > 0]
+    is_first, is_last = np.append(True, ~is_same), np.append(~is_same, True)
+    once = np.count_nonzero(is_first & is_last)
     chance = float(np.square(counts / len(classes)).sum())
     repeats = np.count_nonzero(is_same) * log(chance) < CHANCE
-    orders = lgamma(len(classes) + 1) - sum(lgamma(int(n) + 1) for n in counts)
-    if (repeats and _FEW * once <= len(values)) or (
-        separates and lgamma(len(counts) + 1) - orders < CHANCE
-    ):
+    log_orders = lgamma(len(classes) + 1) - sum(lgamma(int(n) + 1) for n in counts)
+    log_share = lgamma(len(counts) + 1) - log_orders
+    if (repeats and _FEW * once <= len(values)) or (separates and log_share < CHANCE):
         remedy = _how_to_drop_copies([column.name])
         # Measurements can separate classes, unless all but one class have a single value.
-        spread = np.bincount(in_order[np.append(True, ~is_same)]) > 1
-        serious = bool(repeats) and not (separates and np.count_nonzero(spread) > 1)
+        has_several = np.bincount(in_order[is_first]) > 1
+        serious = bool(repeats) and not (separates and np.count_nonzero(has_several) > 1)
         yield Finding(column.name, _COPIES, remedy, serious)
 
 

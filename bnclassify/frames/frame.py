@@ -54,9 +54,8 @@ class Frame(Opened[Dataset]):
     def _values(self) -> tuple[dict[Hashable, ArrayLike], dict[Hashable, str]]:
         """The values of columns, and their types."""
         arrays, types = column_arrays(self.frame)
-        return dict(zip(self.columns, arrays, strict=True)), dict(
-            zip(self.columns, types, strict=True)
-        )
+        arrays_by_name = dict(zip(self.columns, arrays, strict=True))
+        return arrays_by_name, dict(zip(self.columns, types, strict=True))
 
     @property
     def types(self) -> Mapping[Hashable, str]:
@@ -94,39 +93,37 @@ class Frame(Opened[Dataset]):
             read = read_numbers(arrays[name], name, self.argument, must=must, kind=kind)
             if read is not None:
                 numbers[name] = read
-        others = [n for n in columns if types[n] not in CATEGORIES and n not in numbers]
         tested = {
             name: (pd.Series(arrays[name], dtype=arrays[name].dtype), types[name])
-            for name in others
+            for name in columns
+            if types[name] not in CATEGORIES and name not in numbers
         }
         open_to = () if known else numeric
         check_categorical(
             tested, known, whole_floats=whole_floats, argument=self.argument, numeric=open_to
         )
-        absent: tuple[Any, ...] = (), np.full(len(self), -1, dtype=np.int8), False
-        encoded = [absent if n in numbers else encode_column(arrays[n]) for n in columns]
+        no_codes = np.full(len(self), -1, dtype=np.int8)
+        of_number: tuple[Any, ...] = (), no_codes, False
+        encoded = [of_number if n in numbers else encode_column(arrays[n]) for n in columns]
         levels, by_column, are_ordered = zip(*encoded, strict=True) if encoded else ((), (), ())
         narrow = code_type(max(map(len, levels), default=0))
-        codes = np.concatenate([absent[1][:0], *by_column], dtype=narrow)
+        codes = np.concatenate([no_codes[:0], *by_column], dtype=narrow)
         schema = Schema(tuple(columns), levels, frozenset(compress(columns, are_ordered)))
         return Dataset(schema, codes.reshape(len(columns), len(self)), self.index, numbers=numbers)
 
     def read_raw(
         self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
     ) -> Dataset:
-        data = self.encode(
-            Columns(columns, raw={name: False for name in columns if name != class_var})
-        )
-        kept = {
-            name: labels_to_keep(values)
-            for name, values in data.numbers.items()
-            if name not in coded
-        }
-        codes = {
-            name: code_labels(data.numbers[name], labels) for name, labels in kept.items() if labels
-        }
+        maybe_numbers = {name: False for name in columns if name != class_var}
+        data = self.encode(Columns(columns, raw=maybe_numbers))
+        codes: dict[Hashable, tuple[tuple[Any, ...], ArrayOf[Any]]] = {}
+        for name, values in data.numbers.items():
+            labels = () if name in coded else labels_to_keep(values)
+            if labels:
+                codes[name] = code_labels(values, labels)
         both = self.encode_columns([name for name in data.numbers if name in coded])
-        codes |= dict(zip(both.columns, zip(both.levels, both.codes, strict=True), strict=True))
+        for name, levels, of_column in zip(both.columns, both.levels, both.codes, strict=True):
+            codes[name] = levels, of_column
         return data.with_codes(codes)
 
     def split_off_column(self, column: Hashable) -> tuple[Frame, ArrayLike]:
@@ -139,9 +136,8 @@ class Frame(Opened[Dataset]):
             check_columns([weights], self.columns, "weights")
             rows, weights = self.split_off_column(weights)
         coded = [name for name, kind in rows.types.items() if kind == "integer"]
-        return replace(
-            rows.read_raw(None, rows.columns, coded), weights=check_weights(weights, rows.index)
-        )
+        data = rows.read_raw(None, rows.columns, coded)
+        return replace(data, weights=check_weights(weights, rows.index))
 
 
 def check_unique(names: Sequence[Hashable], argument: str) -> None:

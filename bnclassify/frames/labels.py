@@ -52,23 +52,18 @@ def recode(
     # The last entry is the code of a missing value, -1.
     places = [position.get(label, _UNSEEN) for label in old]
     if new and isinstance(new[0], pd.Interval):
-        places = [
-            _interval_of(label, new) if at == _UNSEEN else at
-            for label, at in zip(old, places, strict=True)
-        ]
-    lookup = np.array([*places, missing])
-    matched: Positions = lookup[codes]
-    new_to_us: Mask = matched == _UNSEEN
-    if new_to_us.any():
-        strange = [old[code] for code in np.unique(codes[new_to_us])]
-        if unseen is None or (
-            not ((matched >= 0) & (codes >= 0)).any()
-            and _is_of_other_type(strange, new, all_of=unseen < 0)
-        ):
-            raise ValueError(
-                f"column {shown(name)}: {_unknown_labels_message(strange, new, advice)}"
-            )
-        matched[new_to_us] = unseen
+        for code, label in enumerate(old):
+            if places[code] == _UNSEEN:
+                places[code] = _interval_of(label, new)
+    matched: Positions = np.array([*places, missing])[codes]
+    is_unseen: Mask = matched == _UNSEEN
+    if is_unseen.any():
+        strange = [old[code] for code in np.unique(codes[is_unseen])]
+        none_known = not ((matched >= 0) & (codes >= 0)).any()
+        if unseen is None or (none_known and _is_of_other_type(strange, new, all_of=unseen < 0)):
+            message = _unknown_labels_message(strange, new, advice)
+            raise ValueError(f"column {shown(name)}: {message}")
+        matched[is_unseen] = unseen
     return matched
 
 
@@ -90,10 +85,8 @@ def united_levels(
     strange = [label for label in more if label not in known]
     in_other_type = [label for label in strange if _differ_only_in_type([label], known)]
     if in_other_type or (strange and _numbers_for_text(strange, known)):
-        raise ValueError(
-            f"column {shown(name)}: "
-            f"{_unknown_labels_message(in_other_type or strange, known, REFIT)}"
-        )
+        message = _unknown_labels_message(in_other_type or strange, known, REFIT)
+        raise ValueError(f"column {shown(name)}: {message}")
     return tuple(sorted((*known, *strange), key=lambda label: label == MISSING))
 
 
@@ -112,10 +105,8 @@ def _is_of_other_type(
 
 def _differ_only_in_type(strange: Iterable[Hashable], known: Iterable[Hashable]) -> bool:
     """Whether all labels differ from known ones only in type, or by the .0 of whole floats."""
-    texts, known_texts = (
-        {str(label).removesuffix(".0") for label in labels} for labels in (strange, known)
-    )
-    return texts <= known_texts
+    known_texts = {str(label).removesuffix(".0") for label in known}
+    return all(str(label).removesuffix(".0") in known_texts for label in strange)
 
 
 def _numbers_for_text(strange: Iterable[Hashable], known: Sequence[Hashable]) -> bool:

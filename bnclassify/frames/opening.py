@@ -187,9 +187,7 @@ class Parts(Opened[Partitions]):
             levels = dict(zip(coded, surveyed, strict=True)) | levels
             memo.keep_facts(facts, coded)
         declared: Known = getattr(self.source, "ordered", {})
-        ordered = frozenset(
-            name for name in names if name in declared and declared[name] == levels[name]
-        )
+        ordered = frozenset(name for name in names if declared.get(name) == levels[name])
         schema = Schema(tuple(names), tuple([levels[name] for name in names]), ordered)
         return Partitions(source, Reading(schema, required, weights, preparation), memo=memo)
 

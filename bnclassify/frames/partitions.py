@@ -132,7 +132,7 @@ class Partitions(Countable, Opened["Partitions"]):
     def incomplete(self) -> Mask:
         if not self.memo.gaps.keys() >= set(self.columns):
             self._find_facts()
-        return np.array([self.memo.gaps[name] > 0 for name in self.columns], dtype=bool)
+        return np.array([self.memo.gaps[name] for name in self.columns], dtype=bool)
 
     @property
     def _counted(self) -> Facts:
@@ -206,8 +206,8 @@ class Partitions(Countable, Opened["Partitions"]):
         """The number of unseen values by column, which are treated as missing."""
         if self.memo.counted is None:
             self._find_facts()
-        found = {name: self.memo.unseen_counts.get(name, 0) for name in self.columns}
-        return {name: n for name, n in found.items() if n}
+        counts = self.memo.unseen_counts
+        return {name: counts[name] for name in self.columns if counts.get(name, 0)}
 
     def count_all(self, count: Callable[[Any], T]) -> T:
         if not source_counts_rows(self.source, self.reading):
@@ -237,8 +237,9 @@ class Partitions(Countable, Opened["Partitions"]):
         return name, self.levels[self.positions[name]]
 
     def label_counts(self, name: Hashable) -> Array:
-        if self._key(name) in self.memo.labels:
-            return self.memo.labels[self._key(name)]
+        known = self.memo.labels.get(self._key(name))
+        if known is not None:
+            return known
         tables = self.counts_of_source([[self.positions[name]]])
         if tables is not None:
             return tables[0]

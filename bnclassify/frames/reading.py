@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import ArrayOf, Mask
+from ..base.arrays import Array, ArrayOf
 from .dataset import Dataset, Prepare
-from .frame import Frame, encode_frame
+from .frame import Frame
 from .labels import recode
 from .numeric import check_weights
 from .schema import Schema
@@ -59,6 +59,11 @@ def known_rows_and_facts(data: Dataset, class_var: Hashable) -> tuple[Dataset, F
     return data, facts._replace(checks=data.codes.sum(axis=1, dtype=np.int64))
 
 
+def weights_in_frame(frame: pd.DataFrame, name: Hashable) -> Array | None:
+    """Return the weights in a column of a frame; None without a name."""
+    return None if name is None else check_weights(frame[name].array, frame.index)
+
+
 @dataclass(frozen=True)
 class Reading:
     """A function that encodes a frame, called by workers.
@@ -80,45 +85,35 @@ class Reading:
     @property
     def columns(self) -> tuple[Hashable, ...]:
         """The columns of frames that are read."""
-        besides = [
-            name for part in (self.keep, self.draw) if part is not None for name in part.columns
-        ]
-        weights = () if self.weights is None else (self.weights,)
-        return tuple(dict.fromkeys((*self.schema.columns, *weights, *besides)))
+        names = list(self.schema.columns)
+        names += [] if self.weights is None else [self.weights]
+        for choice in (self.keep, self.draw):
+            names += [] if choice is None else choice.columns
+        return tuple(dict.fromkeys(names))
 
     def __call__(self, frame: pd.DataFrame) -> tuple[Dataset, Facts]:
         """Return the rows of a frame, and their facts."""
-        weights = (
-            None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
-        )
+        weights = weights_in_frame(frame, self.weights)
         if self.keep is not None:
-            kept: Mask = self.keep(frame)
+            kept: ArrayOf[Any] = self.keep(frame)
             rows = np.flatnonzero(kept)
             frame = frame.iloc[rows]
             if weights is not None:
-                weights = (
-                    weights[rows]
-                    if kept.dtype == bool
-                    else np.asarray(kept[rows], dtype=np.float64)
-                )
+                weights = (weights if kept.dtype == bool else kept.astype(np.float64))[rows]
+        schema, opened = self.schema, Frame(frame, "dataset")
         if self.prepare is None:
-            raw = encode_frame(
-                frame, self.schema.columns, numeric=self.schema.numeric, whole_floats=True
-            )
+            raw = opened.encode_columns(schema.columns, numeric=schema.numeric, whole_floats=True)
         else:
-            opened = Frame(frame, "dataset")
-            raw = self.prepare.code(self.prepare.read(opened, self.schema.known))
-        coded, hidden = raw, np.zeros(len(self.schema.columns), dtype=np.int64)
+            raw = self.prepare.code(self.prepare.read(opened, schema.known))
+        coded, hidden = raw, np.zeros(len(schema.columns), dtype=np.int64)
         for name in self.lenient:
-            i, new = raw.positions[name], self.schema.known[name]
+            i, new = raw.positions[name], schema.known[name]
             codes = recode(raw.codes[i], raw.levels[i], new, name, -1)
-            hidden[self.schema.positions[name]] = np.count_nonzero(
-                (codes < 0) & (raw.codes[i] >= 0)
-            )
+            is_unseen = (codes < 0) & (raw.codes[i] >= 0)
+            hidden[schema.positions[name]] = np.count_nonzero(is_unseen)
             coded = coded.with_codes({name: (new, codes)})
-        data, facts = known_rows_and_facts(
-            replace(coded.coded_by(self.schema), weights=weights), self.required
-        )
+        data = replace(coded.coded_by(schema), weights=weights)
+        data, facts = known_rows_and_facts(data, self.required)
         if self.draw is not None:
             data, facts = known_rows_and_facts(self.draw(frame, data), None)
         return data, facts._replace(unseen_counts=hidden)

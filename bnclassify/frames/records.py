@@ -43,11 +43,8 @@ class Records(Opened[Dataset]):
         rows = [_values_by_name(row, self.argument) for row in self.rows]
         for row in rows:
             _check_single(row, row, self.argument)
-        values = {
-            i: _values_as_column([row.get(name) for row in rows])
-            for i, name in enumerate(self.columns)
-        }
-        frame = pd.DataFrame(values).set_axis(_row_labels(self.rows))
+        columns = [_values_as_column([row.get(name) for row in rows]) for name in self.columns]
+        frame = pd.DataFrame(dict(enumerate(columns))).set_axis(_row_labels(self.rows))
         return frame.set_axis(pd.Index(self.columns, tupleize_cols=False), axis="columns")
 
 
@@ -68,28 +65,12 @@ def encode_records(
     codes = np.full((len(names), len(rows)), -1, dtype=code_type(len(rows)))
     for column, name in zip(codes, names, strict=True):
         values = [record.get(name) for record in records]
-        text = next((value for value in values if isinstance(value, str)), None)
-        if text is not None and numeric.get(name):
-            advice = "Write numbers without quotes, with a decimal point."
-            if any(isinstance(row, pd.Series) for row in rows):
-                advice = "Convert the column of its table first, with pd.to_numeric."
-            raise TypeError(
-                f"{argument}: column {shown(name)} must be numeric; got text such as "
-                f"{shown(text)}. {advice}"
-            )
-        flags = [value for value in values if isinstance(value, bool | np.bool_)]
-        if flags and numeric.get(name):
-            remedy = "Write it as a number."
-            raise TypeError(
-                must_be(f"{argument}: column {shown(name)}", "numeric", flags[0], remedy)
-            )
+        if numeric.get(name):
+            _check_no_text_or_flags(values, name, argument, rows)
         labels = dict.fromkeys(value for value in values if not is_missing(value))
         if name in numeric:
-            array = (
-                _array_of_one(values[0])
-                if len(values) == 1
-                else pd.Series(values, dtype=object).array
-            )
+            is_one = len(values) == 1
+            array = _array_of_one(values[0]) if is_one else pd.Series(values, dtype=object).array
             read = read_numbers(array, name, argument, must=numeric[name])
             if read is not None:
                 numbers[name], labels = read, {}
@@ -100,6 +81,22 @@ def encode_records(
     unknown = absent.reshape(codes.shape) if absent.any() else None
     schema = Schema(tuple(names), tuple(levels))
     return Dataset(schema, codes, _row_labels(rows), numbers=numbers, unsaid=unknown)
+
+
+def _check_no_text_or_flags(
+    values: Sequence[Any], name: Hashable, argument: str, rows: Sequence[Row]
+) -> None:
+    """Raise a TypeError if a value that must be a number is a text or a bool."""
+    column = f"{argument}: column {shown(name)}"
+    text = next((value for value in values if isinstance(value, str)), None)
+    if text is not None:
+        advice = "Write numbers without quotes, with a decimal point."
+        if any(isinstance(row, pd.Series) for row in rows):
+            advice = "Convert the column of its table first, with pd.to_numeric."
+        raise TypeError(f"{column} must be numeric; got text such as {shown(text)}. {advice}")
+    flag = next((value for value in values if isinstance(value, bool | np.bool_)), None)
+    if flag is not None:
+        raise TypeError(must_be(column, "numeric", flag, "Write it as a number."))
 
 
 _IS_COLUMN = "A Series is one row. Convert a column, with its to_frame()."
@@ -149,10 +146,8 @@ def _array_of_one(value: Any) -> ArrayOf[Any]:
 
 def _values_as_column(values: list[Any]) -> pd.Series[Any]:
     """Return values as a column, in which missing ones do not change integers to floats."""
-    column = pd.Series(values, dtype=object)
-    return (
-        pd.Series(values, dtype="Int64") if value_type(column) == "integer" else pd.Series(values)
-    )
+    is_integer = value_type(pd.Series(values, dtype=object)) == "integer"
+    return pd.Series(values, dtype="Int64" if is_integer else None)
 
 
 def _values_by_name(row: Row, argument: str) -> dict[Hashable, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions
+from ..base.arrays import ArrayOf, Codes, Mask, Positions
 from ..base.messages import how_to_weigh, is_named_as_count, listed
 from .coded_columns import CHANCE, CodedColumn, Finding
 from .numeric import MOST_CODES, as_floats
@@ -34,11 +34,8 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
     the class.
     """
     n = len(columns[0].codes) if columns else 0
-    if (
-        n < 6
-        or len(columns) > MOST_COLUMNS
-        or any(column.weights is not None for column in columns)
-    ):
+    is_weighted = any(column.weights is not None for column in columns)
+    if n < 6 or len(columns) > MOST_COLUMNS or is_weighted:
         return None
     counts = [column for column in columns if not column.is_class and _can_be_counts(column)]
     counts.sort(key=lambda column: not is_named_as_count(column.name))
@@ -47,9 +44,9 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
     sample = {column.name: column.take_rows(some) for column in columns} if counts else {}
     fine = [name for name, column in sample.items() if _are_measurements(column)]
     for column in counts:
-        others = [other for other in columns if other is not column]
         if any(name != column.name for name in fine):
             continue
+        others = [other for other in columns if other is not column]
         crossed, cells = _columns_that_divide([sample[other.name] for other in others])
         if len(crossed) > 1 and 0 < cells <= 4 * n and _counts_rows(column, others, n):
             return Finding(
@@ -84,16 +81,13 @@ def _can_be_counts(column: CodedColumn) -> bool:
     """Whether a column has whole numbers from 0 on, some of which exceed codes of a category."""
     if column.numbers is not None:
         numbers = as_floats(column.numbers)
-    elif column.levels and all(
-        isinstance(x, int) and not isinstance(x, bool) for x in column.levels
-    ):
-        if (column.codes < 0).any() or not all(
-            isinstance(x, int) and abs(x) < _LARGEST_COUNT for x in column.levels
-        ):
-            return False
-        numbers = np.array(column.levels, dtype=np.float64)
     else:
-        return False
+        labels = [x for x in column.levels if isinstance(x, int) and not isinstance(x, bool)]
+        if not labels or len(labels) < len(column.levels) or (column.codes < 0).any():
+            return False
+        if max(map(abs, labels)) >= _LARGEST_COUNT:
+            return False
+        numbers = np.array(labels, dtype=np.float64)
     is_count = np.isfinite(numbers).all() and numbers.min() >= 0 and not (numbers % 1).any()
     return bool(is_count and numbers.max() > MOST_CODES)
 
@@ -121,13 +115,9 @@ def _columns_that_divide(columns: Sequence[CodedColumn]) -> tuple[list[CodedColu
 
 def find_missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
     """Yield which columns are missing in the same rows, and rarely in others."""
-    missing = {column.name: column.positions < 0 for column in columns if not column.is_class}
-    masks = {
-        # 10: number of rows from which values that are missing together are reported
-        name: mask
-        for name, mask in missing.items()
-        if np.count_nonzero(mask) >= 10
-    }
+    masks = {column.name: column.positions < 0 for column in columns if not column.is_class}
+    # 10: number of rows from which values that are missing together are reported
+    masks = {name: mask for name, mask in masks.items() if np.count_nonzero(mask) >= 10}
     distinct = {mask.tobytes(): mask for mask in masks.values()}
     shared = [
         (mask, [name for name, own in masks.items() if _is_missing_in_rows(own, mask)])
@@ -170,10 +160,8 @@ def count_equal_rows(
         n, rows = int(np.count_nonzero(some & repeats)), int(np.count_nonzero(some))
         pairs = (rows - n) * (rows - n - 1) / 2
         if n and pairs:
-            alike: Array = np.unique(values[some & ~repeats], return_counts=True)[1].astype(
-                np.float64
-            )
-            share = (float((alike * (alike - 1) / 2).sum()) + 1) / pairs
+            _, sizes = np.unique(values[some & ~repeats], return_counts=True)
+            share = (float((sizes * (sizes - 1) / 2).sum()) + 1) / pairs
             expected = share * rows * (rows - 1) / 2
             # the bound of Chernoff on the probability of n or more
             if n > expected and n - expected + n * log(expected / n) <= CHANCE:

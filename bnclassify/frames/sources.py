@@ -139,13 +139,11 @@ class DaskFrame:
     @property
     def declared(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The categories that are known to Dask."""
-        dtypes = zip(self.names, self.frame.dtypes, strict=True)
-        categories = {
-            n: self.frame[n].cat for n, dtype in dtypes if isinstance(dtype, pd.CategoricalDtype)
-        }
-        return {
-            name: tuple(column.categories) for name, column in categories.items() if column.known
-        }
+        found: dict[Hashable, tuple[Hashable, ...]] = {}
+        for name, dtype in zip(self.names, self.frame.dtypes, strict=True):
+            if isinstance(dtype, pd.CategoricalDtype) and self.frame[name].cat.known:
+                found[name] = tuple(self.frame[name].cat.categories)
+        return found
 
     @property
     def ordered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
@@ -174,12 +172,12 @@ class DaskFrame:
 
 def ordered_categories(frame: pd.DataFrame) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the categories of columns that have an order."""
-    dtypes = {name: frame[name].dtype for name in frame.columns}
-    return {
-        n: tuple(d.categories)
-        for n, d in dtypes.items()
-        if isinstance(d, pd.CategoricalDtype) and d.ordered
-    }
+    found: dict[Hashable, tuple[Hashable, ...]] = {}
+    for name in frame.columns:
+        dtype = frame[name].dtype
+        if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
+            found[name] = tuple(dtype.categories)
+    return found
 
 
 def is_dask(data: object) -> bool:

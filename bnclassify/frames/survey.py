@@ -17,12 +17,11 @@ from .numeric import (
     MOST_CODES,
     are_categories,
     as_label,
-    check_weights,
     is_categorical,
     read_numbers,
 )
 from .partitions import counts_from_source, facts_of_source
-from .reading import Facts, Reading, known_rows_and_facts
+from .reading import Facts, Reading, known_rows_and_facts, weights_in_frame
 from .schema import Levels, Schema
 from .sources import Source
 
@@ -34,24 +33,21 @@ def find_numeric_columns(source: Source, columns: Sequence[Hashable]) -> tuple[H
     found: list[Labels | None] = source.reduce(
         _distinct_numbers_by_column, _join_numbers_by_column, list(columns)
     )
-    pairs = zip(columns, found, strict=True)
-    return tuple(
-        [name for name, own in pairs if own is not None and not are_categories(tuple(own))]
-    )
+    numbers = {name: own for name, own in zip(columns, found, strict=True) if own is not None}
+    return tuple([name for name, own in numbers.items() if not are_categories(tuple(own))])
 
 
 def _distinct_numbers_by_column(frame: pd.DataFrame) -> list[Labels | None]:
     """Return distinct numbers of each column of a part, as many as decide; None for text."""
-    columns = [
-        read_numbers(array, name, "dataset", must=False, kind=kind)
-        for name, array, kind in zip(frame.columns, *column_arrays(frame), strict=True)
-    ]
-    distinct = [
-        None if numbers is None else pd.Series(numbers).dropna().unique() for numbers in columns
-    ]
-    return [
-        None if own is None else frozenset(map(as_label, own[: MOST_CODES + 1])) for own in distinct
-    ]
+    found = list[Labels | None]()
+    for name, array, kind in zip(frame.columns, *column_arrays(frame), strict=True):
+        numbers = read_numbers(array, name, "dataset", must=False, kind=kind)
+        if numbers is None:
+            found.append(None)
+        else:
+            distinct = pd.Series(numbers).dropna().unique()
+            found.append(frozenset(map(as_label, distinct[: MOST_CODES + 1])))
+    return found
 
 
 def _join_numbers_by_column(parts: Sequence[Sequence[Labels | None]]) -> list[Labels | None]:
@@ -81,25 +77,19 @@ class Survey:
 
     def __call__(self, frame: pd.DataFrame) -> tuple[tuple[ColumnLevels, ...], Facts]:
         """Return the levels of columns in a frame, and facts about its rows."""
-        weights = (
-            None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
-        )
-        data = replace(encode_frame(frame, self.columns, whole_floats=True), weights=weights)
-        dtypes = [frame[name].dtype for name in self.columns]
-        column_levels = tuple(
-            ColumnLevels(labels, is_categorical(dtype), is_float_dtype(dtype))
-            for dtype, labels in zip(dtypes, data.levels, strict=True)
-        )
-        return column_levels, known_rows_and_facts(data, self.class_var)[1]
+        data = encode_frame(frame, self.columns, whole_floats=True)
+        data = replace(data, weights=weights_in_frame(frame, self.weights))
+        found = list[ColumnLevels]()
+        for name, labels in zip(self.columns, data.levels, strict=True):
+            dtype = frame[name].dtype
+            found.append(ColumnLevels(labels, is_categorical(dtype), is_float_dtype(dtype)))
+        return tuple(found), known_rows_and_facts(data, self.class_var)[1]
 
     def merge(self, results: Sequence[tuple[tuple[ColumnLevels, ...], Facts]]) -> Any:
         """Unite the levels of parts."""
-        column_levels, facts = zip(*results, strict=True)
-        united = [
-            _united_levels(name, parts)
-            for name, *parts in zip(self.columns, *column_levels, strict=True)
-        ]
-        return tuple(united), sum_nested(facts)
+        levels_by_part, facts = zip(*results, strict=True)
+        levels_by_column = zip(*levels_by_part, strict=True)
+        return tuple(map(_united_levels, self.columns, levels_by_column)), sum_nested(facts)
 
 
 def survey_levels(
@@ -110,16 +100,13 @@ def survey_levels(
 ) -> tuple[Levels, Facts]:
     """Return the levels of columns, sorted unless all parts declare the same, and row facts."""
     of_all_rows = Reading(Schema((), ()))
-    facts = facts_of_source(
-        source, columns, replace(of_all_rows, required=class_var, weights=weights)
-    )
+    of_known = replace(of_all_rows, required=class_var, weights=weights)
+    facts = facts_of_source(source, columns, of_known)
     if facts is not None:
-        levels = []
         counted = counts_from_source(source, [(name,) for name in columns], of_all_rows)
-        for name, counts in zip(columns, counted, strict=True):
-            labels = tuple([label for (label,) in counts if label is not None])
-            levels.append(_sorted_levels(name, ColumnLevels(labels, False)))
-        return tuple(levels), facts
+        labels = [tuple([label for (label,) in counts if label is not None]) for counts in counted]
+        found = [ColumnLevels(own, False) for own in labels]
+        return tuple(map(_sorted_levels, columns, found)), facts
     look = Survey(tuple(columns), class_var, weights)
     wanted = [*columns, *([] if weights is None else [weights])]
     column_levels, facts = source.reduce(look, look.merge, wanted)
@@ -131,10 +118,7 @@ def _united_levels(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevel
     # True equals 1, so both would be one level, whose label would depend on the order.
     if len({any(isinstance(label, bool) for label in part.labels) for part in filled}) > 1:
         raise _two_types_error(name, [label for part in filled for label in part.labels])
-    if (
-        all(part[:2] == filled[0][:2] for part in filled[1:])
-        and len({part.floats for part in filled}) < 2
-    ):
+    if all(part == filled[0] for part in filled[1:]):
         return filled[0] if filled else parts[0]
     labels = tuple(dict.fromkeys(label for part in filled for label in part.labels))
     if len(labels) > MAX_LEVELS:

@@ -82,11 +82,17 @@ def prepare_training_data(
     for target in targets:
         check_name(target, named_by)
     if isinstance(dataset, TrainingData) and dataset.targets == targets and not numeric:
-        return (
-            dataset if features is None else with_features(dataset, check_names(features, targets))
-        )
-    options: dict[str, Any] = {"rows_needed": rows_needed, "numeric": numeric, "named_by": named_by}
-    return read_training(open_data(dataset), targets, features, **options)
+        if features is None:
+            return dataset
+        return with_features(dataset, check_names(features, targets))
+    return read_training(
+        open_data(dataset),
+        targets,
+        features,
+        rows_needed=rows_needed,
+        numeric=numeric,
+        named_by=named_by,
+    )
 
 
 def read_training(
@@ -115,11 +121,10 @@ def read_training(
         opened = opened.prepared(preparation, known or {})
     numbers: tuple[Hashable, ...] = ()
     if numeric:
-        allowed = None if features is None else set(check_names(features, targets))
-        named = [name for name in opened.columns if allowed is None or name in allowed]
-        opened, numbers = choose_numbers(
-            opened, [n for n in named if n not in targets], targets, numeric
-        )
+        named = opened.columns if features is None else check_names(features, targets)
+        allowed = set(named).difference(targets)
+        candidates = [name for name in opened.columns if name in allowed]
+        opened, numbers = choose_numbers(opened, candidates, targets, numeric)
     if isinstance(opened, TrainingData | Partitions) and opened.targets == targets:
         kept = opened.with_numbers(numbers) if isinstance(opened, TrainingData) else opened
         return kept if features is None else with_features(kept, tuple(features))
@@ -231,12 +236,10 @@ def find_schema(
         return learnable.schema.select(learnable.order), learnable.features
     types = data.types if numeric else {}
     floats = {name for name in chosen if types.get(name) in FLOATS}
-    found = (
-        data.read_raw(class_var, columns, {*columns} - floats)
-        if floats
-        else data.read(Columns(columns))
-    )
-    found = found.select(columns)
+    if floats:
+        found = data.read_raw(class_var, columns, {*columns} - floats).select(columns)
+    else:
+        found = data.read(Columns(columns)).select(columns)
     numbers = found.numbers if numeric else {}
     coded = [name for name in columns if name not in numbers or pd.isna(numbers[name]).all()]
     check_levels(found, coded, (class_var,))
