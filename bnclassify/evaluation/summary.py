@@ -152,7 +152,7 @@ class _Summary(pd.DataFrame):
 
 def _strongest_features_by_target(x: Model, dataset: Any) -> str:
     """Name the strongest features for the class or, of several class variables, for each."""
-    texts = {name: _strongest_features(x.of_class(name), dataset) for name in x.targets}
+    texts = {name: _strongest_features(x.model_of_class(name), dataset) for name in x.targets}
     if len(texts) == 1:
         return next(iter(texts.values()))
     return "; ".join([f"{name}: {text}" for name, text in texts.items()])
