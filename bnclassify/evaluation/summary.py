@@ -178,4 +178,4 @@ def mean_contributions(x: Model, dataset: Any, most: int) -> dict[Hashable, floa
         ends = np.cumsum(data.row_weights)
         units = np.linspace(0, ends[-1] - min(1.0, ends[-1] / most), most)
         data = replace(data.take_rows(np.searchsorted(ends, units, side="right")), weights=None)
-    return weigh_evidence(x, data, unseen="missing", argument="dataset").strengths
+    return weigh_evidence(x, data, unseen="missing", argument="dataset").mean_contributions

@@ -64,7 +64,7 @@ class Evidence:
     weights: Array
 
     @property
-    def strengths(self) -> dict[Hashable, float]:
+    def mean_contributions(self) -> dict[Hashable, float]:
         """The mean absolute contribution of each feature, in rows with a positive weight."""
         at = np.flatnonzero(self.weights > 0)
         sizes = np.abs(self.log_odds[at, 1:])

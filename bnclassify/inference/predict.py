@@ -203,7 +203,7 @@ def predict(
     reading: dict[str, Any] = {"unseen": unseen, "unknown": unknown}
     predict_rows = _predictor_of_rows(model, prob, reading, prior, costs, joint, greedy)
     if points:
-        _check_points(model, prob=prob, prior=prior, costs=costs, interval=interval)
+        _check_has_points(model, prob=prob, prior=prior, costs=costs, interval=interval)
         predict_rows = partial(_total_points, model, **reading)
     if at_least is not None:
         if not prob:
@@ -330,7 +330,7 @@ def _posteriors_of_at_least(
     return total.rename(f"{posteriors.columns.name} >= {posteriors.columns[first]}")
 
 
-def _check_points(x: Model, **others: object) -> None:
+def _check_has_points(x: Model, **others: object) -> None:
     """Raise an error unless a model has points, and nothing else is asked for."""
     no_rows = Rows(np.zeros((len(x.features), 0), dtype=np.int8))
     if not x.points_of_rows(no_rows, ()):

@@ -145,7 +145,7 @@ def plot_importance(
     data = encode_for_model(x := check_fitted(x), dataset, x.features, "dataset")
     check_has_rows(data, "dataset", " to explain")
     evidence = weigh_evidence(x, data, target, against, unseen, argument="dataset")
-    sizes, means = np.abs(evidence.log_odds[:, 1:]), evidence.strengths
+    sizes, means = np.abs(evidence.log_odds[:, 1:]), evidence.mean_contributions
     spread = np.stack(
         [_quantile_of_columns(sizes, evidence.weights, share) for share in (0.25, 0.75)]
     )
