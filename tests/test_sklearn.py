@@ -614,7 +614,7 @@ def test_parameters_by_kind(
 
 
 def test_scikit_learn_checks_of_several_outputs() -> None:
-    results = check_estimator(BNCMultiClassifier(), on_fail=None, on_skip=None)
+    results = check_estimator(BNCMultiClassifier("mbc"), on_fail=None, on_skip=None)
     assert len(results) > 50
     assert not {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
 
