@@ -37,7 +37,7 @@ class AdditionalTerms:
     ``of_numbers`` are their terms on each scale, without weights.
     """
 
-    asked: Sequence[str]
+    requested: Sequence[str]
     stacked: StackedModel
     data: Dataset
     numeric: frozenset[int]
@@ -46,43 +46,42 @@ class AdditionalTerms:
     of_numbers: tuple[NumberTerms, ...]
 
     @classmethod
-    def learn(cls, stacked: StackedModel, data: Dataset, asked: Sequence[str]) -> AdditionalTerms:
+    def learn(
+        cls, stacked: StackedModel, data: Dataset, requested: Sequence[str]
+    ) -> AdditionalTerms:
         """Fit the terms to data, whose numeric columns have numbers."""
-        names = [name for name in SCALES if name in asked]
+        names = [name for name in SCALES if name in requested]
         numeric = _discretized_features(stacked, data)
-        numbers = numeric if names or "slopes" in asked else []
+        numbers = numeric if names or "slopes" in requested else []
         parents: list[list[int]] = []
-        values = np.array([as_floats(data.numbers[data.columns[f]]) for f in numbers]).reshape(
-            -1, len(data)
-        )
+        columns = [as_floats(data.numbers[data.columns[f]]) for f in numbers]
+        values = np.array(columns).reshape(-1, len(data))
         if len(values) and names and names != ["densities"]:
             order, parents = _gaussian_parents(values, data, numbers)
             numbers, values = [numbers[i] for i in order], values[order]
         weights = data.row_weights
         none, terms = np.empty((0, data.cards[-1])), []
         for name in (names or ["slopes"]) if numbers else []:
-            scales = tuple(
-                [SCALES.get(name, normal_scores)(numbers, weights) for numbers in values]
-            )
+            learn_scale = SCALES.get(name, normal_scores)
+            scales = tuple([learn_scale(of_number, weights) for of_number in values])
             of_scale = NumberTerms(name, scales, (), np.empty(0), none)
             if name in names:
-                scores = of_scale.scores(values)
+                scores, missing = of_scale.scores(values), np.isnan(values)
                 rows = LeftOutRows(data.codes[-1], weights)
                 given = parents if name != "densities" else [[] for _ in numbers]
-                gaussians = fit_gaussian_terms(
-                    scores, np.isnan(values), given, rows, data.cards[-1]
-                )
-                of_scale = replace(
-                    of_scale, gaussians=tuple(gaussians), powers=np.ones(len(numbers))
-                )
+                gaussians = fit_gaussian_terms(scores, missing, given, rows, data.cards[-1])
+                powers = np.ones(len(numbers))
+                of_scale = replace(of_scale, gaussians=tuple(gaussians), powers=powers)
             terms.append(of_scale)
-        return cls(asked, stacked, data, frozenset(numeric), tuple(numbers), values, tuple(terms))
+        return cls(
+            requested, stacked, data, frozenset(numeric), tuple(numbers), values, tuple(terms)
+        )
 
     @cached_property
     def design_by_term(self) -> dict[str, DesignMatrix]:
         """The columns with a weight for each class, (rows, columns), by term."""
         result: dict[str, DesignMatrix] = {}
-        if "slopes" in self.asked and self.numbers:
+        if "slopes" in self.requested and self.numbers:
             result["slopes"] = DesignMatrix(self.of_numbers[0].scores(self.values))
         if self.features_with_shifts:
             result["shifts"] = _indicators_of_shifts(self.data, self.features_with_shifts)
@@ -97,25 +96,26 @@ class AdditionalTerms:
     @cached_property
     def features_with_missing(self) -> tuple[int, ...]:
         """The features with missing values, each of which has a shift."""
-        missing = (self.data.codes[:-1] < 0).any(axis=1) & ("gaps" in self.asked)
+        missing = (self.data.codes[:-1] < 0).any(axis=1) & ("gaps" in self.requested)
         return tuple(np.flatnonzero(missing).tolist())
 
     @cached_property
     def features_with_steps(self) -> Shifts:
         """The numeric features with a shift per interval of MDLP, which several levels share."""
-        if "steps" not in self.asked or not self.stacked.apart:
+        if "steps" not in self.requested or not self.stacked.apart:
             return []
         maps = self.stacked.coarsenings[-self.stacked.apart].maps
-        chosen = [
-            (i, places) for i, places in enumerate(maps) if i in self.numeric and places is not None
-        ]
-        return [(i, places.astype(np.intp)) for i, places in chosen if places.max() > 0]
+        found = []
+        for i, places in enumerate(maps):
+            if i in self.numeric and places is not None and places.max() > 0:
+                found.append((i, places.astype(np.intp)))
+        return found
 
     @cached_property
     def features_with_shifts(self) -> Shifts:
         """The features with a shift per level, for the 1,024 most frequent, and their ties."""
         data, numeric = self.data, self.numeric
-        if "shifts" not in self.asked:
+        if "shifts" not in self.requested:
             return []
         weights = data.row_weights
         counts = []
@@ -124,11 +124,14 @@ class AdditionalTerms:
             if i in numeric:  # only "(missing)"
                 count[: len(labels) - (labels[-1:] == (MISSING,))] = 0
             counts.append(count)
-        least = np.sort(np.concatenate([np.empty(0), *counts]))[-_MOST_SHIFTS:][:1].max(
-            initial=1e-300
-        )
-        kept = [np.append(count >= least, False) for count in counts]
-        return [(i, np.where(has, has.cumsum() - 1, -1)) for i, has in enumerate(kept) if has.any()]
+        most_frequent = np.sort(np.concatenate([np.empty(0), *counts]))[-_MOST_SHIFTS:]
+        least = most_frequent[:1].max(initial=1e-300)
+        found = []
+        for i, count in enumerate(counts):
+            has_shift = np.append(count >= least, False)  # the last one is that of missing values
+            if has_shift.any():
+                found.append((i, np.where(has_shift, has_shift.cumsum() - 1, -1)))
+        return found
 
     def assemble_model(
         self,
@@ -138,13 +141,12 @@ class AdditionalTerms:
         fading: Fading,
     ) -> Refined:
         """Return the model with the weights of Gaussian terms by scale, and of columns by term."""
-        terms = [
-            replace(t, powers=of_scales.get(t.name, np.zeros(len(t.gaussians))))
-            for t in self.of_numbers
-        ]
-        d = len(base.features)
-        shifts: list[Array | None] = [None] * d
-        gaps: list[Array | None] = [None] * d
+        terms = []
+        for of_scale in self.of_numbers:
+            powers = of_scales.get(of_scale.name, np.zeros(len(of_scale.gaussians)))
+            terms.append(replace(of_scale, powers=powers))
+        shifts: list[Array | None] = [None] * len(base.features)
+        gaps: list[Array | None] = [None] * len(base.features)
         if "slopes" in by_class:
             terms[0] = replace(terms[0], slopes=by_class["slopes"])
         for name, chosen in {

@@ -87,6 +87,7 @@ class _PrefixDistributions:
         """Return the counts of prefix i, with the distribution of the previous prefix as bases."""
         prefix, owner, n = self.prefixes[i], self.owners[i], len(self.cards)
         cells, classes = prefix.counts.nonzero()
+        # cells are numbered by configuration x levels + level
         configurations = prefix.cells.keys[cells] // prefix.levels
         if i == 0:
             bases = 1 / self.cards[owner[configurations], 0]
@@ -173,8 +174,8 @@ class _MarginalLikelihoods:
         for k in range(1, _FEW):
             rises += np.where(self.counts > k, scaled / (scaled + k), 0.0)
         at = self._counts_for_digamma
-        some = scaled[at]
-        rises[at] = some * (special.digamma(some + self.counts[at]) - special.digamma(some))
+        some, counts = scaled[at], self.counts[at]
+        rises[at] = some * (special.digamma(some + counts) - special.digamma(some))
         return rises
 
     @classmethod
@@ -205,9 +206,8 @@ class _MarginalLikelihoods:
     def __call__(self, m: Array) -> Array:
         """Return the values at one concentration per table."""
         scaled = m.repeat(self.sizes) * self.bases
-        return self._sums_by_table(
-            self.signs * (special.gammaln(scaled + self.counts) - special.gammaln(scaled))
-        )
+        rises = special.gammaln(scaled + self.counts) - special.gammaln(scaled)
+        return self._sums_by_table(self.signs * rises)
 
     def slopes_by_log_m(self, m: Array | float) -> Array:
         """Return the slopes by ln m, at one concentration per table or at one for all."""
@@ -269,9 +269,8 @@ def _find_zero_of_slope(
         if not active.any():
             return b
     rest = np.flatnonzero(active)
-    b[rest] = _find_zero_of_slope(
-        evidence.select_tables(rest), a[rest], b[rest], slope_a[rest], slope_b[rest]
-    )
+    ends = a[rest], b[rest], slope_a[rest], slope_b[rest]
+    b[rest] = _find_zero_of_slope(evidence.select_tables(rest), *ends)
     return b
 
 
@@ -313,13 +312,10 @@ class BackOff(Immutable):
     ) -> tuple[list[Array], dict[str, Any]]:
         """Return the table of each family, and the concentrations."""
         of_class = [number == len(scopes) - 1 for number in range(len(scopes))]
-        stacks = stack_tables(
-            [c.prefixes for c in counts], [np.array([c.cards]) for c in counts], of_class, self
-        )
-        tables = [
-            stack.split_by_coding(len(scope))[0]
-            for stack, scope in zip(stacks, scopes, strict=True)
-        ]
+        prefixes, cards = [c.prefixes for c in counts], [np.array([c.cards]) for c in counts]
+        tables = []
+        for stack, scope in zip(stack_tables(prefixes, cards, of_class, self), scopes, strict=True):
+            tables += stack.split_by_coding(len(scope))
         cpts = [table.cpt_of_family(family) for table, family in zip(tables, families, strict=True)]
         return cpts, concentrations_of(tables)
 
@@ -334,17 +330,15 @@ def stack_tables(
     nested = is_nested(check_prefix_prior(prior))
     masses: list[list[Array]] = []
     for start in range(0, len(families), _BLOCK_FAMILIES):
-        block = slice(start, start + _BLOCK_FAMILIES)
+        at = slice(start, start + _BLOCK_FAMILIES)
         if nested:
-            masses += _backoff_masses(
-                families[block], cards[block], of_class[block], prior.per_level
-            )
+            masses += _backoff_masses(families[at], cards[at], of_class[at], prior.per_level)
         else:
-            masses += map(partial(_masses_of_prior, prior), families[block], cards[block])
-    return [
-        StackedTables(rows, tuple(prefixes), amounts, nested)
-        for rows, prefixes, amounts in zip(cards, families, masses, strict=True)
-    ]
+            masses += map(partial(_masses_of_prior, prior), families[at], cards[at])
+    stacks = []
+    for levels, prefixes, amounts in zip(cards, families, masses, strict=True):
+        stacks.append(StackedTables(levels, tuple(prefixes), amounts, nested))
+    return stacks
 
 
 def _backoff_masses(
@@ -356,15 +350,16 @@ def _backoff_masses(
     """Return the concentrations of prefixes; with feature parents, maybe by occurring levels."""
     if per_level is None:
         return learn_concentrations(families, cards, of_class)
-    roots = [
-        len(prefixes) - levels.shape[1] for prefixes, levels in zip(families, cards, strict=True)
-    ]
-    alone = [prefixes[: root + 1] for prefixes, root in zip(families, roots, strict=True)]
-    searched = learn_concentrations(alone, [levels[:, :1] for levels in cards], of_class)
-    return [
-        [*masses, *[per_level * mean for mean in _occurring_levels(prefixes, levels)[root + 1 :]]]
-        for masses, prefixes, levels, root in zip(searched, families, cards, roots, strict=True)
-    ]
+    without_parents = []
+    for prefixes, levels in zip(families, cards, strict=True):
+        root = len(prefixes) - levels.shape[1]
+        without_parents.append(prefixes[: root + 1])
+    of_variables = [levels[:, :1] for levels in cards]
+    result = learn_concentrations(without_parents, of_variables, of_class)
+    for masses, prefixes, levels in zip(result, families, cards, strict=True):
+        for mean in _occurring_levels(prefixes, levels)[len(masses) :]:
+            masses.append(per_level * mean)
+    return result
 
 
 def _occurring_levels(prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Array]:

@@ -112,16 +112,13 @@ class LogisticProblem:
 
     def sums_of_residuals(self, residuals: Array) -> Array:
         """Return the sums over rows of residuals times each weight's odds, (weights,)."""
-        parts = [
-            terms.reshape(len(terms), residuals.size) @ residuals.ravel() for terms in self.shared
-        ]
+        sums = []
+        for terms in self.shared:
+            sums.append(terms.reshape(len(terms), residuals.size) @ residuals.ravel())
         if self.columns is not None:
-            parts.append(
-                (
-                    self.columns.sums_over_rows(residuals.T) @ _odds_of_basis(self.others + 1).T
-                ).ravel()
-            )
-        return np.concatenate(parts)
+            of_columns = self.columns.sums_over_rows(residuals.T)  # (columns, classes − 1)
+            sums.append((of_columns @ _odds_of_basis(self.others + 1).T).ravel())
+        return np.concatenate(sums)
 
     def gradient(self, posteriors: Array) -> Array:
         """Return the derivative of the log-likelihood; posteriors exclude the first class."""
@@ -157,9 +154,8 @@ class LogisticProblem:
         end, n, k = self.ends[-1], len(self.classes), self.others
         shared = replace(self, columns=None)
         if shared.has_small_hessian:
-            solve_shared, of_shared = solver_from_hessian(
-                shared.hessian_or_root(posteriors), ridges[:end]
-            )
+            hessian = shared.hessian_or_root(posteriors)
+            solve_shared, of_shared = solver_from_hessian(hessian, ridges[:end])
         else:
             diagonal = shared.hessian_diagonal(posteriors) + ridges[:end]
             solve_shared, of_shared = (lambda slope: slope / diagonal), (lambda: 1 / diagonal)
@@ -168,30 +164,28 @@ class LogisticProblem:
         width = self.columns.shape[1]
         step = -(-n // max(2 * width, int(_PRODUCTS / width**2 / (k + 1))))
         columns, basis = self.columns[::step], _orthonormal_basis(k + 1)
-        shares = np.concatenate([1 - posteriors.sum(axis=0, keepdims=True), posteriors])[
-            :, ::step
-        ].clip(0)
+        of_first = 1 - posteriors.sum(axis=0, keepdims=True)
+        shares = np.concatenate([of_first, posteriors])[:, ::step].clip(0)  # (classes, some rows)
+        counts, of_columns = self.counts[::step] * step, ridges[end:].reshape(width, k)[:, 0]
         solvers = []
         for share in shares if k > 1 else shares[:1]:  # two classes have the same part
-            root = columns.times_rows(
-                np.sqrt(self.counts[::step] * step * share * (1 - share) * (k + 1) / k)
-            )
-            wide = root.shape[0] < width
-            solvers.append(
-                solver_from_hessian(
-                    root.dense_array().T if wide else root.gram_matrix(),
-                    ridges[end:].reshape(width, k)[:, 0],
-                )
-            )
+            root = columns.times_rows(np.sqrt(counts * share * (1 - share) * (k + 1) / k))
+            is_wide = root.shape[0] < width
+            part = root.dense_array().T if is_wide else root.gram_matrix()
+            solvers.append(solver_from_hessian(part, of_columns))
 
         def solve(slope: Array) -> Array:
             by_class = slope[end:].reshape(width, k) @ basis.T
+            solved = []
             pairs = zip(solvers if k > 1 else solvers * 2, by_class.T, strict=True)
-            solved = np.stack([one(of_class) for (one, _), of_class in pairs])
-            return np.concatenate([solve_shared(slope[:end]), (solved.T @ basis).ravel()])
+            for (solve_class, _), of_class in pairs:
+                solved.append(solve_class(of_class))
+            return np.concatenate(
+                [solve_shared(slope[:end]), (np.stack(solved, 1) @ basis).ravel()]
+            )
 
         def variances() -> Array:
-            mean = np.mean([of_class() for _, of_class in solvers], axis=0)
+            mean = np.mean([variances_of_class() for _, variances_of_class in solvers], axis=0)
             return np.concatenate([of_shared(), np.repeat(mean, k)])
 
         return solve, variances
@@ -199,11 +193,10 @@ class LogisticProblem:
     def hessian_diagonal(self, posteriors: Array) -> Array:
         """Return the diagonal of H; for columns, approximately."""
         parts = []
-        for terms in self.shared:
+        for terms in self.shared:  # Σ over rows of the variance of a term over the classes
             mean: Array = np.einsum("tkr,kr->tr", terms, posteriors)
-            parts.append(
-                (np.einsum("tkr,tkr,kr->tr", terms, terms, posteriors) - mean**2) @ self.counts
-            )
+            square: Array = np.einsum("tkr,tkr,kr->tr", terms, terms, posteriors)
+            parts.append((square - mean**2) @ self.counts)
         if self.columns is not None:
             spread = self.counts * (posteriors * (1 - posteriors)).mean(axis=0)
             parts.append(np.repeat(self.columns.square_sums_over_rows(spread), self.others))
@@ -211,10 +204,8 @@ class LogisticProblem:
 
     def column_weights_by_class(self, weights: Array) -> Array:
         """Return the weights of columns for each class, (columns, classes)."""
-        return (
-            weights[self.ends[-1] :].reshape(-1, self.others)
-            @ _orthonormal_basis(self.others + 1).T
-        )
+        of_columns = weights[self.ends[-1] :].reshape(-1, self.others)
+        return of_columns @ _orthonormal_basis(self.others + 1).T
 
     def hessian_or_root(self, posteriors: Array) -> Array:
         """Return A with A Aᵀ = H, minus the Hessian, or H if A is wider; maybe by spread rows."""
@@ -226,17 +217,17 @@ class LogisticProblem:
         shares, some = posteriors[:, ::step], self.counts[::step]
         counts = some * float(self.counts.sum() / max(some.sum(), 1e-300))
         if size > counts.size * self.others:
-            return _root_of_curvature(
-                np.concatenate([*terms, *self._odds_of_columns(columns)]), counts, shares
-            )
+            design = np.concatenate([*terms, *self._odds_of_columns(columns)])
+            return _root_of_hessian(design, counts, shares)
         result = np.zeros((size, size))
         for block in blocks(len(counts), end * self.others, max(BLOCK_CELLS, end * end)):
             design = np.concatenate([array[..., block] for array in terms])
-            root = _root_of_curvature(design, counts[block], shares[:, block])
+            of_block = counts[block], shares[:, block]
+            root = _root_of_hessian(design, *of_block)
             result[:end, :end] += root @ root.T
             if columns is not None and end:
                 result[:end, end:] += self._hessian_of_terms_and_columns(
-                    design, columns[block], counts[block], shares[:, block]
+                    design, columns[block], *of_block
                 )
         if columns is not None:
             result[end:, :end] = result[:end, end:].T
@@ -258,19 +249,17 @@ class LogisticProblem:
         terms, others, rows = design.shape
         spread: Array = design - np.einsum("tkr,kr->tr", design, shares)[:, None]
         spread *= shares * counts
-        by_class = columns.sums_over_rows(spread.reshape(-1, rows).T).T.reshape(
-            terms, others, columns.shape[1]
-        )
+        sums = columns.sums_over_rows(spread.reshape(-1, rows).T)  # (columns, terms · classes − 1)
+        by_class = sums.T.reshape(terms, others, columns.shape[1])
         crossed = np.tensordot(by_class, _odds_of_basis(others + 1), (1, 1))
         return crossed.reshape(terms, columns.shape[1] * others)
 
     def _hessian_of_columns(self, columns: DesignMatrix, counts: Array, shares: Array) -> Array:
         """Return the part of H of the columns."""
         n, k = columns.shape[1], self.others
-        wide = DesignMatrix.side_by_side(
-            [columns.times_rows(root) for root in shares * np.sqrt(counts)]
-        )
-        table = -wide.gram_matrix().reshape(k, n, k, n)
+        # Σ v x xᵀ ⊗ (diag(p) − p pᵀ): first minus the products p_k p_l, then the diagonal p_k
+        by_class = [columns.times_rows(factors) for factors in shares * np.sqrt(counts)]
+        table = -DesignMatrix.side_by_side(by_class).gram_matrix().reshape(k, n, k, n)
         for c in range(k):
             table[c, :, c] += columns.gram_matrix(shares[c] * counts)
         basis = _odds_of_basis(k + 1)
@@ -286,7 +275,10 @@ def _odds_of_basis(n: int) -> Array:
 
 @cache
 def _orthonormal_basis(n: int) -> Array:
-    """Return an orthonormal basis of the vectors that sum to 0, (n, n − 1)."""
+    """Return an orthonormal basis of the vectors that sum to 0, (n, n − 1).
+
+    Example: for n = 3, its columns are (1, −1, 0) / √2 and (1, 1, −2) / √6.
+    """
     basis = np.triu(np.ones((n, n - 1)))
     basis[np.arange(1, n), np.arange(n - 1)] = -np.arange(1.0, n)
     return np.asarray(basis / np.linalg.norm(basis, axis=0))
@@ -319,9 +311,8 @@ def best_powers(
     common = best_common_power(terms.sum(axis=0), classes, weights, begin, offset)
     mean = np.full(len(terms), common)
     problem = LogisticProblem([terms], classes, weights, offset=offset)
-    single, total, _ = best_weights(
-        problem, mean, np.full(len(terms), PRECISION), mean if start is None else start.single
-    )
+    ridges, begin_single = np.full(len(terms), PRECISION), mean if start is None else start.single
+    single, total, _ = best_weights(problem, mean, ridges, begin_single)
     likelihood = log_likelihood(total, classes, weights)
     penalty = PRECISION / 2 * float(((single - common) ** 2).sum())
     return Powers(common, single, likelihood - penalty, likelihood)
@@ -332,9 +323,9 @@ def best_common_power(
 ) -> float:
     """Return the best power of the sum of all terms, (classes − 1, rows) odds."""
     problem = LogisticProblem([total[None]], classes, weights, offset=offset)
-    return float(
-        best_weights(problem, np.ones(1), np.full(1, COMMON_PRECISION), np.array([start]))[0][0]
-    )
+    ridge = np.full(1, COMMON_PRECISION)
+    [power], _, _ = best_weights(problem, np.ones(1), ridge, np.array([start]))
+    return float(power)
 
 
 def best_weights(
@@ -365,9 +356,8 @@ def best_weights(
         slope = x.gradient(posteriors) - ridges * (weights - mean)
         if solve is None:
             solve = x.newton_solver(posteriors, ridges)
-        step, rounds = _conjugate_gradients(
-            partial(_times_curvature, x, posteriors, ridges), slope, solve
-        )
+        times_hessian = partial(_times_penalized_hessian, x, posteriors, ridges)
+        step, rounds = _conjugate_gradients(times_hessian, slope, solve)
         move, gain, length = x.odds_at_weights(step), float(slope @ step), 1.0
         for _ in range(40):
             reached, logs = objective(weights + length * step, total + length * move)
@@ -384,7 +374,9 @@ def best_weights(
     return weights, total, np.exp(total - _log_sum_of_odds(total))
 
 
-def _times_curvature(x: LogisticProblem, posteriors: Array, ridges: Array, weights: Array) -> Array:
+def _times_penalized_hessian(
+    x: LogisticProblem, posteriors: Array, ridges: Array, weights: Array
+) -> Array:
     return x.hessian_times(weights, posteriors) + ridges * weights
 
 
@@ -412,10 +404,10 @@ def _cholesky(table: Array) -> Array:
     """Return the lower factor of a matrix that is positive definite up to rounding."""
     for jitter in (0.0, 1e-12, 1e-9, 1e-6, 1e-3, 1.0):
         with suppress(np.linalg.LinAlgError):
-            added = (
-                jitter * np.abs(np.diagonal(table)).max() * np.eye(len(table)) if jitter else 0.0
-            )
-            return np.asarray(np.linalg.cholesky(table + added))
+            if jitter:
+                size = np.abs(np.diagonal(table)).max()
+                return np.asarray(np.linalg.cholesky(table + jitter * size * np.eye(len(table))))
+            return np.asarray(np.linalg.cholesky(table))
     raise ValueError(
         "the weights of the rows differ too much for leave-one-out; use smaller weights"
     )
@@ -447,7 +439,7 @@ def solver_from_hessian(curvature: Array, ridges: Array) -> tuple[Solve, Callabl
     return solve, variances
 
 
-def _root_of_curvature(terms: Array, weights: Array, posteriors: Array) -> Array:
+def _root_of_hessian(terms: Array, weights: Array, posteriors: Array) -> Array:
     """Return A with A Aᵀ = Σ v (Σ_k p_k x_k x_kᵀ − x̄ x̄ᵀ), (terms, (classes − 1) · rows).
 
     A row has the columns √(v p_k) (x_k − α x̄), where x̄ = Σ p_k x_k, s = Σ p_k and α s = 1 − √(1 −
@@ -488,11 +480,10 @@ def fit_weights_and_ridges(
             effective = 1 - full * solver_from_hessian(curvature, full)[1]()
         else:
             effective = 1 - full * x.solver_by_parts(posteriors, full)[1]()
-        sums = [
-            np.bincount(blocks, values, len(amounts))
-            for values in (effective, (weights - mean) ** 2)
-        ]
-        wanted = np.clip(sums[0] / np.maximum(sums[1], 1e-9), amounts / _FACTOR, amounts * _FACTOR)
+        effective_by_block = np.bincount(blocks, effective, len(amounts))
+        squares_by_block = np.bincount(blocks, (weights - mean) ** 2, len(amounts))
+        wanted = effective_by_block / np.maximum(squares_by_block, 1e-9)
+        wanted = np.clip(wanted, amounts / _FACTOR, amounts * _FACTOR)
         amounts[1:] = np.clip(wanted, _LEAST, _MOST)[1:]
     close = _CLOSE if search else CLOSE_ENOUGH
     weights, total, _ = best_weights(x, mean, amounts[blocks], weights, close, curvature)

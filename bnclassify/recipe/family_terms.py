@@ -137,38 +137,34 @@ class FamilyTerm:
     def _table_of_fine_codes(self) -> Table | None:
         """The sum as a table, if there are several codings and few cells."""
         # 2**12: maximum number of cells of a table of the sums over all discretizations
-        is_small = prod([card + 1 for card in self.cards]) <= 2**12
-        return (
-            self._sum_of_tables(self._tables_by_coding()) if self.parts[0][0] and is_small else None
-        )
+        if not self.parts[0][0] or self.cells > 2**12:
+            return None
+        return self._sum_of_tables(self._tables_by_coding())
 
     def entries_of_rows(self, codes: Codes) -> Array:
         """Return the values at rows, (rows or 1, classes or 1)."""
         if self._table_of_fine_codes is not None:
             return self._table_of_fine_codes.entries_of_rows(codes)
-        if len(self.parts) == 1:
-            [(codings, term)] = self.parts
-            return term.logs_at(self._codes_in_coding(codings, codes) if codings else codes)
-        return np.asarray(
-            sum(term.logs_at(self._codes_in_coding(codings, codes)) for codings, term in self.parts)
-        )
+        logs = []
+        for codings, term in self.parts:
+            logs.append(term.logs_at(self._codes_in_coding(codings, codes) if codings else codes))
+        return logs[0] if len(logs) == 1 else np.asarray(sum(logs))
 
     def _codes_in_coding(self, codings: Sequence[Coding], codes: Codes) -> dict[int, Codes]:
         """Return the codes of the features in scope, in a coding."""
-        pairs = zip(self.scope, codings or (None,) * len(self.scope), strict=True)
-        return {v: codes[v] if coding is None else coding[codes[v]] for v, coding in pairs}
+        coded = {}
+        for feature, coding in zip(self.scope, codings, strict=True):
+            coded[feature] = codes[feature] if coding is None else coding[codes[feature]]
+        return coded
 
     @cached_property
     def owner_entries(self) -> Array:
         """The log tables without feature parents, raised to the powers of those with parents."""
-        codes = np.arange(self.cards[0])
-        found = sum(
-            term.logs_without_parents(
-                codes if not codings or codings[0] is None else codings[0][codes]
-            )
-            for codings, term in self.parts
-        )
-        logs = np.asarray(found)
+        codes, found = np.arange(self.cards[0]), []
+        for codings, term in self.parts:
+            coding = codings[0] if codings else None
+            found.append(term.logs_without_parents(codes if coding is None else coding[codes]))
+        logs = np.asarray(sum(found))
         return np.concatenate([logs, np.zeros((1, logs.shape[1]))])
 
     def plain_terms(self) -> tuple[Table, ...]:
@@ -187,11 +183,12 @@ class FamilyTerm:
     @property
     def written_cells(self) -> int:
         """The number of configurations in the tables of `plain_terms`."""
-        sizes = [term.table.cards[self.owner < 0 :] for _, term in self.parts]
-        return min(self.cells, sum(prod([card + 1 for card in cards]) for cards in sizes))
+        cells = 0
+        for _, term in self.parts:
+            cells += prod([card + 1 for card in term.table.cards[self.owner < 0 :]])
+        return min(self.cells, cells)
 
     def _tables_by_coding(self) -> list[Table]:
-        """Return a table per discretization."""
         return [self._table_in_coding(*part) for part in self.parts]
 
     def _table_in_coding(self, codings: tuple[Coding, ...], term: RaisedTable) -> Table:
@@ -204,14 +201,14 @@ class FamilyTerm:
 
     def _sum_of_tables(self, tables: Sequence[Table]) -> Table:
         """Return the sum of tables as a table of the codes before they are coded."""
-        joined = np.zeros(
-            [card + 1 for card in self.cards] + [max(t.logs.shape[-1] for t in tables)]
-        )
+        columns = max(table.logs.shape[-1] for table in tables)
+        total = np.zeros([*[card + 1 for card in self.cards], columns])
         for table in tables:
-            pairs = zip(table.codings or (None,) * len(self.cards), self.cards, strict=True)
-            places = [np.append(np.arange(r), -1) if c is None else c for c, r in pairs]
-            joined += table.logs[np.ix_(*places)] if places else table.logs
-        return Table(self.owner, self.scope, joined)
+            places = []
+            for coding, card in zip(table.codings, self.cards, strict=True):
+                places.append(np.append(np.arange(card), -1) if coding is None else coding)
+            total += table.logs[np.ix_(*places)] if places else table.logs
+        return Table(self.owner, self.scope, total)
 
 
 def family_terms(
@@ -228,35 +225,40 @@ def family_terms(
     discretizations, and of each of the last ones that is apart. ``codings`` has those of all
     features in each discretization, if there are several.
     """
-    common, *of_others = powers
-    n, of_class, found = len(tables) - len(of_others), len(scopes) - 1, dict[int, list[Part]]()
-    chosen = []
-    for i, _scope in enumerate(scopes):
-        times = Counter(id(own[i]) for own in tables[:n])
-        shares = [times.pop(id(own[i]), 0) / n for own in tables[:n]]
-        weighed = [(share, common) for share in shares] + [(1.0, others) for others in of_others]
-        for position, (share, of_families) in enumerate(weighed):
-            table = tables[position][i]
-            raised = share * powers_by_depth(of_families[i], len(table.cards))
-            if raised.any():
-                chosen.append((i, position, table, raised))
+    class_number, chosen = len(scopes) - 1, []
+    for i in range(len(scopes)):
+        for position, table, raised in _raised_tables([own[i] for own in tables], powers, i):
+            chosen.append((i, position, table, raised))
     most = _largest_size_to_write([table for _, _, table, _ in chosen])
-    features = [tuple([v for v in scope if v != of_class]) for scope in scopes]
+    features = [tuple([v for v in scope if v != class_number]) for scope in scopes]
+    parts: dict[int, list[Part]] = {}
     for i, position, table, raised in chosen:
         own = tuple([codings[position][v] for v in features[i]]) if codings else ()
-        found.setdefault(i, []).append((own, RaisedTable(table, features[i], raised, most)))
-    return tuple(
-        [
-            FamilyTerm(
-                i if i < of_class else -1,
-                features[i],
-                tuple([cards[v] for v in features[i]]),
-                tuple(parts),
-                check,
-            )
-            for i, parts in found.items()
-        ]
-    )
+        parts.setdefault(i, []).append((own, RaisedTable(table, features[i], raised, most)))
+    terms = []
+    for i, of_family in parts.items():
+        owner = i if i < class_number else -1
+        own_cards = tuple([cards[v] for v in features[i]])
+        terms.append(FamilyTerm(owner, features[i], own_cards, tuple(of_family), check))
+    return tuple(terms)
+
+
+def _raised_tables(
+    tables: Sequence[PrefixTable], powers: Sequence[Sequence[Power]], family: int
+) -> Iterator[tuple[int, PrefixTable, Array]]:
+    """Yield a family's tables with powers by depth above 0, and their discretizations.
+
+    Example: a mean over four discretizations, in which all have the same table, is that table once.
+    """
+    common, *of_others = powers
+    n = len(tables) - len(of_others)
+    times = Counter(map(id, tables[:n]))
+    shares = [times.pop(id(table), 0) / n for table in tables[:n]] + [1.0] * len(of_others)
+    of_tables = [common] * n + of_others
+    for position, (table, share, own) in enumerate(zip(tables, shares, of_tables, strict=True)):
+        raised = share * powers_by_depth(own[family], len(table.cards))
+        if raised.any():
+            yield position, table, raised
 
 
 def _largest_size_to_write(tables: Sequence[PrefixTable]) -> float:

@@ -61,7 +61,8 @@ class TermBlock(NamedTuple):
     def number_of_weights(self, others: int) -> int:
         """Return the number of weights, given the number of classes less 1."""
         of_odds = 0 if self.odds is None else len(self.odds)
-        return of_odds + (0 if self.columns is None else self.columns.shape[1] * others)
+        of_columns = 0 if self.columns is None else self.columns.shape[1] * others
+        return of_odds + of_columns
 
 
 class HeldOutOdds(NamedTuple):
@@ -83,10 +84,12 @@ class HeldOutOdds(NamedTuple):
         """Return the odds by tables with these numbers of parents, and Gaussians, at rows."""
         by_depth, of_codings = terms.stacked.left_out_odds(rows, left_out, depths)
         numbers = terms.values[:, rows]
-        of_scales = [each for each in terms.of_numbers if each.gaussians]
-        of_numbers = [
-            odds_of_scores(t.log_densities(numbers, t.scores(numbers), left_out)) for t in of_scales
-        ]
+        of_numbers = []
+        for of_scale in terms.of_numbers:
+            if of_scale.gaussians:
+                scores = of_scale.scores(numbers)
+                logs = of_scale.log_densities(numbers, scores, left_out)
+                of_numbers.append(odds_of_scores(logs))
         return cls(by_depth, of_codings, of_numbers)
 
     @classmethod
@@ -98,15 +101,15 @@ class HeldOutOdds(NamedTuple):
         def join(arrays: Sequence[Array]) -> Array:
             return np.ascontiguousarray(np.concatenate(arrays, axis=-1)[..., order])
 
-        of_codings, of_numbers = [
-            list(map(join, zip(*each, strict=True))) for each in (codings, numbers)
-        ]
+        of_codings = list(map(join, zip(*codings, strict=True)))
+        of_numbers = list(map(join, zip(*numbers, strict=True)))
         return cls(join(by_depth), of_codings, of_numbers)
 
     def odds_times_rows(self, kept: Array) -> HeldOutOdds:
         """Return the odds times a number per row."""
-        by_depth, *parts = self
-        return HeldOutOdds(by_depth * kept, *[[array * kept for array in part] for part in parts])
+        of_codings = [array * kept for array in self.of_codings]
+        of_numbers = [array * kept for array in self.of_numbers]
+        return HeldOutOdds(self.by_depth * kept, of_codings, of_numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +145,7 @@ class HeldOutTerms:
     ) -> HeldOutTerms:
         """Return the terms of incomplete rows as they count in predictions; see `Fading`."""
         data, of_tables = terms.data, odds.by_depth[0]
-        additive = bool(terms.asked) and {*terms.asked} <= {*ADDITIVE}
+        additive = bool(terms.requested) and {*terms.requested} <= {*ADDITIVE}
         fading = learn_fading(data, of_tables, data.codes[-1, rows], counts, additive=additive)
         return cls(terms, depths, rows, counts, n, odds, fading)._scaled_by_fading()
 
@@ -151,23 +154,19 @@ class HeldOutTerms:
         if not self.terms.features_with_missing:
             return self
         *evidence, prior = self.odds.by_depth[0]
-        codes = self.terms.data.codes[:-1, self.rows]
-        kept, offset = self.fading.kept_share_and_added_scores(
-            codes, prior.T, np.sum(evidence, axis=0).T
-        )
+        codes, of_features = self.terms.data.codes[:-1, self.rows], np.sum(evidence, axis=0)
+        kept, offset = self.fading.kept_share_and_added_scores(codes, prior.T, of_features.T)
         return replace(self, odds=self.odds.odds_times_rows(kept), kept=kept, offset=offset.T)
 
     def at_other_rows(self, rows: Positions, counts: Array) -> HeldOutTerms:
         """Return the same terms at rows that were not counted."""
         nothing = LeftOutRows(self.terms.data.codes[-1, rows], np.zeros(len(rows)))
         odds = HeldOutOdds.at_rows(self.terms, rows, nothing, self.depths)
-        return replace(
-            self, rows=rows, counts=counts, odds=odds, kept=None, offset=0.0
-        )._scaled_by_fading()
+        held = replace(self, rows=rows, counts=counts, odds=odds, kept=None, offset=0.0)
+        return held._scaled_by_fading()
 
     @property
     def classes(self) -> Codes:
-        """The classes of the rows."""
         classes: Codes = self.terms.data.codes[-1, self.rows]
         return classes
 
@@ -192,7 +191,6 @@ class HeldOutTerms:
         return replace(self, depths=self.depths[kept], odds=odds)
 
     def column_blocks(self) -> list[TermBlock]:
-        """Return the columns at the rows."""
         blocks = []
         for name, columns in self.terms.design_by_term.items():
             own = columns[self.rows]
@@ -210,40 +208,34 @@ class HeldOutTerms:
 
     def model_blocks(self, best: int) -> list[TermBlock]:
         """Return all terms, first the tables number ``best``."""
-        odds, asked, features = self.odds, self.terms.asked, len(self.terms.data.codes) - 1
-        others = [i for i in range(len(odds.by_depth)) if i != best and "depths" in asked]
+        by_depth, of_codings, of_numbers = self.odds
+        n_features = len(self.terms.data.codes) - 1
+        blocks = [TermBlock("tables", by_depth[best])]
+        if "depths" in self.terms.requested:
+            others = [of_depth for i, of_depth in enumerate(by_depth) if i != best]
+            blocks += [TermBlock("depths", of_depth[:n_features]) for of_depth in others]
+        if "codings" in self.terms.requested:
+            blocks += [TermBlock("codings", of_coding[best]) for of_coding in of_codings]
         scales = [terms.name for terms in self.terms.of_numbers if terms.gaussians]
-        return [
-            TermBlock("tables", odds.by_depth[best]),
-            *[TermBlock("depths", odds.by_depth[i, :features]) for i in others],
-            *[
-                TermBlock("codings", of_coding[best])
-                for of_coding in odds.of_codings
-                if "codings" in asked
-            ],
-            *[
-                TermBlock(name, of_scale)
-                for name, of_scale in zip(scales, odds.of_numbers, strict=True)
-            ],
-            *self.column_blocks(),
-        ]
+        blocks += [TermBlock(*pair) for pair in zip(scales, of_numbers, strict=True)]
+        return blocks + self.column_blocks()
 
     def weight_problem(self, blocks: Sequence[TermBlock]) -> LogisticProblem:
         """Return the problem of the weights of blocks, first those with one weight per term."""
         shared = [block.odds for block in blocks if block.odds is not None]
         none = np.empty((0, self.terms.data.cards[-1] - 1, len(self.rows)))
-        small = sum(array.size for array in shared) <= _SMALL
-        joined = [np.concatenate(shared or [none])] if small else shared
+        is_small = sum(array.size for array in shared) <= _SMALL
+        joined = [np.concatenate(shared or [none])] if is_small else shared
         columns = [block.columns for block in blocks if block.columns is not None]
-        side = _join_designs(columns) if columns else None
-        return LogisticProblem(joined, self.classes, self.counts, side, self.offset)
+        design = _join_designs(columns) if columns else None
+        return LogisticProblem(joined, self.classes, self.counts, design, self.offset)
 
     def model_of_class_alone(self, parents: int) -> LogLinear:
         """Return the model of the class alone, with tables with at most this number of parents."""
         stacked = self.terms.stacked
         nothing = (0.0,) * len(stacked.structure.features)
         base = replace_unchecked(stacked, powers=(*nothing, 1.0), most_parents=parents)
-        if not self.terms.asked:
+        if not self.terms.requested:
             return replace_unchecked(base, fading=self.fading)
         return self.terms.assemble_model(base, {}, {}, self.fading)
 
@@ -344,7 +336,7 @@ class WeightedFit:
             found.setdefault(block.name, []).append(part)
         [of_tables] = found["tables"]
         powers: list[Power] = [*of_tables.tolist(), *([] if held.has_class else [1.0])]
-        if "depths" in held.terms.asked:
+        if "depths" in held.terms.requested:
             others = [i for i in range(len(held.depths)) if i != self.best]
             by_number = dict(zip([self.best, *others], [of_tables, *found["depths"]], strict=True))
             powers[:-1] = self._powers_by_feature(by_number)
@@ -355,7 +347,7 @@ class WeightedFit:
             )
         )
         base = replace_unchecked(stacked, powers=tuple(powers), most_parents=depth, further=further)
-        if not held.terms.asked:
+        if not held.terms.requested:
             return replace_unchecked(base, fading=held.fading)
         of_scales = {
             terms.name: found[terms.name][0] for terms in held.terms.of_numbers if terms.gaussians
@@ -374,9 +366,8 @@ class WeightedFit:
         result: list[Power] = []
         structure = self.held.terms.stacked.structure
         for f, scope in enumerate(structure.scopes[:-1]):
-            powers = np.zeros(
-                min(len(scope_without_class(scope, len(structure.features))), len(by_number))
-            )
+            members = scope_without_class(scope, len(structure.features))
+            powers = np.zeros(min(len(members), len(by_number)))
             for number, weights in by_number.items():
                 powers[min(number, len(powers) - 1)] += weights[f]
             result.append(tuple(powers.tolist()))

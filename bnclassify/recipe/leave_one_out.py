@@ -131,10 +131,10 @@ class LeaveOneOut(Method):
         """Count the tables, fit the terms, and compute odds by each of them at held-out rows."""
         model = x if isinstance(x, LogLinear) else Weighted(cast("BNC", x.graph), recipe=x.recipe)
         stacked = model.learn_tables(data, prior)
-        asked, depth = self.terms if data.cards[-1] > 1 else (), stacked.most_parents
-        all_depths |= self.parents or bool({"depths", "gaps"} & {*asked})
+        requested, depth = self.terms if data.cards[-1] > 1 else (), stacked.most_parents
+        all_depths |= self.parents or bool({"depths", "gaps"} & {*requested})
         depths = range(0 if all_depths else depth, depth + 1)
-        terms = AdditionalTerms.learn(stacked, data, asked)
+        terms = AdditionalTerms.learn(stacked, data, requested)
         if data.cases is not None and len(np.unique(data.cases)) < len(data):
             weights = data.row_weights
             by_folds = _odds_by_folds_of_cases(model, terms, depths, prior)
@@ -164,11 +164,16 @@ class LeaveOneOut(Method):
 
     def fit(self, held: HeldOutTerms, ridges: Mapping[str, float] = EMPTY) -> WeightedFit:
         """Return the best weights and number of parents."""
-        found, asked = self._powers_by_depth(held), held.terms.asked
-        fits = {i: each.log_likelihood if asked else each.objective for i, each in found.items()}
+        found, requested = self._powers_by_depth(held), held.terms.requested
+        fits = {
+            i: each.log_likelihood if requested else each.objective for i, each in found.items()
+        }
         best = min(i for i, fit in fits.items() if fit >= max(fits.values()) - TOLERANCE)
         return WeightedFit.fit(
-            held if asked else held.limited_to_depth(held.depths[best]), best, found[best], ridges
+            held if requested else held.limited_to_depth(held.depths[best]),
+            best,
+            found[best],
+            ridges,
         )
 
 
@@ -176,7 +181,7 @@ def summarize_fit(fit: WeightedFit) -> LeaveOneOutSummary:
     """Return the results of the weights."""
     held, powers = fit.held, fit.powers
     objective, likelihood = powers.objective, powers.log_likelihood
-    if held.terms.asked:
+    if held.terms.requested:
         likelihood = log_likelihood(fit.total, held.classes, held.counts)
         objective = likelihood - fit.penalty
     depth, n = held.depths[fit.best], held.represented
@@ -241,7 +246,7 @@ def _odds_by_folds_of_cases(
     for fold in range(min(_FOLDS, len(cases))):
         own = np.flatnonzero(case % _FOLDS == fold)
         train = replace(data, weights=np.where(case % _FOLDS == fold, 0.0, weights))
-        learned = AdditionalTerms.learn(x.learn_tables(train, prior), train, terms.asked)
+        learned = AdditionalTerms.learn(x.learn_tables(train, prior), train, terms.requested)
         odds = HeldOutOdds.at_rows(learned, own, nothing.take(own), depths)
         same = [learned.numbers.index(number) for number in terms.numbers]
         found.append(odds._replace(of_numbers=[of_scale[same] for of_scale in odds.of_numbers]))

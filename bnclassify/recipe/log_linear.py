@@ -106,10 +106,10 @@ class LogLinear(BuiltOn):
     @property
     def _missing_rule(self) -> str:
         """The treatment of missing values in prediction, in words."""
-        if self.fading is None or not self.fading.usual.any():
-            if self.fading is not None:
-                return "ignored, unless they were missing in training"
+        if self.fading is None:
             return "ignored"
+        if not self.fading.usual.any():
+            return "ignored, unless they were missing in training"
         return "the fewer values a row has, the more it is predicted by naive Bayes"
 
     @property
@@ -126,10 +126,9 @@ class LogLinear(BuiltOn):
     def sum_of_terms(self) -> Sum:
         """The terms of complete rows: one per family, and others."""
         cards = [len(labels) for labels in self.known_levels]
-        powers = (self.powers, *self.further)
+        nothing = (0.0,) * len(self.powers)
+        powers = (self.powers, *(self.further or [nothing] * self.apart))
         codings = [coarsen.maps for coarsen in self.coarsenings]
-        if not self.further:
-            powers = (self.powers, *[(0.0,) * len(self.powers)] * self.apart)
         terms = family_terms(
             self.structure.scopes, cards, self.tables, powers, codings, self._check_size
         )
@@ -141,11 +140,11 @@ class LogLinear(BuiltOn):
         total, fading = self.sum_of_terms, self.fading
         if fading is None:
             return total
-        gaps = [
-            _shift_of_missing_value(i, shift, self.known_levels[i])
-            for i, shift in enumerate(self.gaps)
-            if shift is not None
-        ]
+        gaps = []
+        for i, shift in enumerate(self.gaps):
+            if shift is not None:
+                of_levels = np.zeros((len(self.known_levels[i]), len(shift)))
+                gaps.append(Table(i, (i,), np.concatenate([of_levels, shift[None]])))
         if not fading.usual.any():  # a sum, also of incomplete rows
             return replace(total, terms=(*total.terms, *gaps))
         trees = self.value_formulas if self.depth else (self.model_without_parents.sum_of_terms,)
@@ -191,15 +190,14 @@ class LogLinear(BuiltOn):
         for number in evenly_spread_positions(averaged):
             factors = tree_factors(self.structure_in_coding(number), averaged[number])
             maps = self.coarsenings[number].maps if self.coarsenings else ()
-            *tables, of_class = [
-                Table(i, f.scope, f.table[..., 0, :], tuple([maps[v] for v in f.scope if maps]))
-                for i, f in enumerate(factors)
-            ]
+            tables = []
+            for i, factor in enumerate(factors):
+                codings = tuple([maps[v] for v in factor.scope]) if maps else ()
+                tables.append(Table(i, factor.scope, factor.table[..., 0, :], codings))
             # Given the class: the log joint minus the log joint of an empty row.
-            of_class = replace(
-                of_class, owner=-1, logs=of_class.logs - network_joint(factors, nothing)[0]
-            )
-            trees.append(Sum((*tables, of_class), marginalizes=True))
+            given_class = tables[-1].logs - network_joint(factors, nothing)[0]
+            tables[-1] = replace(tables[-1], owner=-1, logs=given_class)
+            trees.append(Sum(tuple(tables), marginalizes=True))
         return tuple(trees)
 
     def structure_in_coding(self, number: int) -> BNC:
@@ -240,7 +238,13 @@ class LogLinear(BuiltOn):
 
 def multiply_powers(powers: Sequence[Power], by: float) -> tuple[Power, ...]:
     """Return powers times a number."""
-    return tuple([tuple([by * w for w in p]) if isinstance(p, tuple) else by * p for p in powers])
+    result: list[Power] = []
+    for power in powers:
+        if isinstance(power, tuple):
+            result.append(tuple([by * each for each in power]))
+        else:
+            result.append(by * power)
+    return tuple(result)
 
 
 def limit_parents(x: BNC, parents: int) -> BNC:
@@ -250,10 +254,3 @@ def limit_parents(x: BNC, parents: int) -> BNC:
         class_parent = ps[-1:] if ps[-1:] == [x.class_var] else []
         families.append((variable, *ps[: len(ps) - len(class_parent)][:parents], *class_parent))
     return replace(x, families=tuple(families), cpts=None)
-
-
-def _shift_of_missing_value(feature: int, shift: Array, labels: Sequence[object]) -> Table:
-    """Return the shift of a missing value of a feature as a table."""
-    return Table(
-        feature, (feature,), np.concatenate([np.zeros((len(labels), len(shift))), shift[None]])
-    )

@@ -168,9 +168,8 @@ def fit_gaussian_terms(
             learned = []
             for at in of_class:
                 x, design = scores.T[block][:, at], _design_of_parents(scores.T, of_block, at)
-                learned.append(
-                    _regress_within_class(x, design, rows.shares[at] * ~missing[block][:, at])
-                )
+                weights = rows.shares[at] * ~missing[block][:, at]
+                learned.append(_regress_within_class(x, design, weights))
             arrays = [np.stack(parts, axis=1) for parts in zip(*learned, strict=True)]
             for i, *own in zip(block, *arrays, strict=True):
                 found[i] = GaussianTerm(tuple(parents[i]), *own)
@@ -191,9 +190,9 @@ def _regress_within_class(x: Array, design: Array, weights: Array) -> tuple[Arra
     return means[:, :, 0], roots, SHAPE + weights.sum(axis=1) / 2, RATE + residual / 2
 
 
-def _design_of_parents(rows: Array, parents: Positions, at: Any = slice(None)) -> Array:
+def _design_of_parents(scores: Array, parents: Positions, at: Positions) -> Array:
     """Return 1 and the scores of numbers' parents at rows, (numbers, rows, parents + 1)."""
-    scores = rows[parents][..., at].transpose(0, 2, 1)
+    scores = scores[parents][..., at].transpose(0, 2, 1)
     return np.concatenate([np.ones((*scores.shape[:2], 1)), scores], axis=2)
 
 
@@ -211,10 +210,10 @@ class _StackedGaussians(NamedTuple):
     def from_terms(cls, numbers: Sequence[int], terms: Sequence[GaussianTerm]) -> _StackedGaussians:
         """Stack terms of these numbers."""
         parents = np.array([term.parents for term in terms], dtype=np.intp)
-        learned = [
-            [getattr(t, name) for t in terms] for name in ("means", "roots", "shapes", "rates")
-        ]
-        return cls(np.array(numbers, dtype=np.intp), parents, *map(np.array, learned))
+        learned = []
+        for name in ("means", "roots", "shapes", "rates"):
+            learned.append(np.array([getattr(term, name) for term in terms]))
+        return cls(np.array(numbers, dtype=np.intp), parents, *learned)
 
     def log_densities(self, scores: Array, missing: Mask, left_out: LeftOutRows | None) -> Array:
         """Return log densities, (terms, rows, classes), of scores (rows, numbers), or 0."""
@@ -249,9 +248,8 @@ class _StackedGaussians(NamedTuple):
 
 def _log_student_density(shapes: Array, rates: Array, residual: Array, leverage: Array) -> Array:
     values, place = np.unique(shapes, return_inverse=True)  # few if rows have no weights
-    constant = (special.gammaln(values + 0.5) - special.gammaln(values))[place].reshape(
-        shapes.shape
-    )
+    constants = special.gammaln(values + 0.5) - special.gammaln(values)
+    constant = constants[place].reshape(shapes.shape)
     wider = 2 * rates * (1 + leverage)
     inside = np.log1p(residual**2 / wider)
     return np.asarray(constant - 0.5 * np.log(np.pi * wider) - (shapes + 0.5) * inside)
@@ -282,28 +280,24 @@ class NumberTerms(Immutable):
 
     def scores(self, numbers: Array) -> Array:
         """Return the scores of (numbers, rows), as (rows, numbers)."""
-        scaled = zip(numbers, self.scales, strict=True)
-        columns = np.array(
-            [np.interp(values, scale.knots, scale.scores) for values, scale in scaled]
-        )
-        return np.where(np.isnan(numbers), 0.0, columns).T.copy()
+        scaled = [scale(values) for values, scale in zip(numbers, self.scales, strict=True)]
+        return np.array(scaled).T.copy()
 
     @cached_property
     def _gaussians_by_parents(self) -> list[_StackedGaussians]:
         """The Gaussian terms with equally many parents."""
-        groups = positions_by_number_of_parents([term.parents for term in self.gaussians])
-        return [
-            _StackedGaussians.from_terms(group, [self.gaussians[i] for i in group])
-            for group in groups
-        ]
+        stacked = []
+        for numbers in positions_by_number_of_parents([term.parents for term in self.gaussians]):
+            terms = [self.gaussians[i] for i in numbers]
+            stacked.append(_StackedGaussians.from_terms(numbers, terms))
+        return stacked
 
     def log_densities(
         self, numbers: Array, scores: Array, left_out: LeftOutRows | None = None
     ) -> Array:
         """Return the log densities of all numbers, (numbers, rows, classes), 0 if missing."""
-        result = np.empty(
-            (len(self.gaussians), len(scores), self._gaussians_by_parents[0].shapes.shape[1])
-        )
+        n_classes = self._gaussians_by_parents[0].shapes.shape[1]
+        result = np.empty((len(self.gaussians), len(scores), n_classes))
         missing = np.isnan(numbers)
         for terms in self._gaussians_by_parents:
             result[terms.numbers] = terms.log_densities(scores, missing, left_out)
@@ -317,12 +311,9 @@ class NumberTerms(Immutable):
 
     def as_formula_terms(self, numbers: Sequence[int], first: int) -> tuple[Student | Slope, ...]:
         """Return the terms as parts of a formula, in which their scales begin at ``first``."""
-        gaussians = enumerate(zip(self.gaussians, self.powers, strict=True))
-        slopes = enumerate(self.slopes)
-        return (
-            *[
-                term.as_formula_term(numbers[i], first, i, float(power))
-                for i, (term, power) in gaussians
-            ],
-            *[Slope(numbers[i], first + i, of_classes) for i, of_classes in slopes],
-        )
+        terms: list[Student | Slope] = []
+        for i, (gaussian, power) in enumerate(zip(self.gaussians, self.powers, strict=True)):
+            terms.append(gaussian.as_formula_term(numbers[i], first, i, float(power)))
+        for i, of_classes in enumerate(self.slopes):
+            terms.append(Slope(numbers[i], first + i, of_classes))
+        return tuple(terms)

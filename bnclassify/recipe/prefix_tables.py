@@ -79,9 +79,7 @@ class PrefixTable(Immutable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        fits = len(self.prefixes) - len(self.cards) in (0, 1) and len(self.masses) == len(
-            self.prefixes
-        )
+        fits = self.root in (0, 1) and len(self.masses) == len(self.prefixes)
         if not fits or any(prefix.levels != self.cards[0] for prefix in self.prefixes):
             raise ValueError(
                 "prefixes must have one element, with a mass, per variable, class and parent."
@@ -179,13 +177,7 @@ class StackedTables:
 
     @property
     def root(self) -> int:
-        """The number of the prefix without feature parents."""
         return len(self.prefixes) - self.cards.shape[1]
-
-    def positions_of_rows(self, codes: Sequence[ArrayOf[Any]]) -> Iterator[tuple[Places, Places]]:
-        """Yield the configurations and cells of rows in each prefix."""
-        codings = np.repeat(np.arange(len(self.cards)), len(codes[0]) // len(self.cards))
-        return positions_in_prefixes(self.prefixes, codes, self.cards.max(axis=0).tolist(), codings)
 
     def at_rows(
         self,
@@ -204,7 +196,8 @@ class StackedTables:
         codings = np.repeat(np.arange(n), len(codes[0]) // n)
         uniform = (1 / self.cards[codings if n > 1 else [0], 0])[:, None]
         unknown = np.zeros(len(codes[0]), dtype=bool)
-        places = self.positions_of_rows(codes)
+        cards = self.cards.max(axis=0).tolist()
+        places = positions_in_prefixes(self.prefixes, codes, cards, codings)
 
         def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
             parents, cells = next(places)
@@ -231,10 +224,9 @@ class StackedTables:
         """Return the table of each coding, with at most this number of feature parents."""
         cards = self.cards[:, : 1 + parents]
         kept = self.root + cards.shape[1]
+        counts = split_counts_by_coding(self.prefixes[:kept], cards)
         masses = np.stack(self.masses[:kept], axis=1).tolist()
-        codings = zip(
-            cards.tolist(), split_counts_by_coding(self.prefixes[:kept], cards), masses, strict=True
-        )
+        codings = zip(cards.tolist(), counts, masses, strict=True)
         return [PrefixTable(tuple(c), tuple(p), tuple(m), self.nested) for c, p, m in codings]
 
 
@@ -250,51 +242,43 @@ class LeftOutRows:
         return LeftOutRows(self.classes[rows], self.shares[rows])
 
     def repeat_rows(self, times: int) -> LeftOutRows:
-        """Return the rows several times."""
         return LeftOutRows(np.tile(self.classes, times), np.tile(self.shares, times))
-
-    def feature_at_rows(
-        self, table: StackedTables, codes: Sequence[ArrayOf[Any]]
-    ) -> Iterator[Array]:
-        """Yield P(feature | class, first parents) at the rows; see `StackedTables.at_rows`."""
-        shares = np.where(codes[0] < 0, 0.0, self.shares)
-        return table.at_rows(codes, self.classes, lambda i: (shares, shares))
-
-    def class_at_rows(
-        self, table: StackedTables, codes: Sequence[ArrayOf[Any]], c: int
-    ) -> Iterator[Array]:
-        """Yield P(class c | first parents) at the rows; see `StackedTables.at_rows`."""
-        amounts = np.where(self.classes == c, self.shares, 0.0), self.shares
-        return table.at_rows(codes, deduct=lambda i: amounts)
 
 
 def feature_probabilities(
-    table: Any,
+    table: PrefixTable | StackedTables,
     codes: Sequence[ArrayOf[Any]],
     left_out: LeftOutRows | None = None,
 ) -> Iterator[Array]:
     """Yield P(feature | class, first parents) at rows, for 0, 1, … parents; 1 if missing."""
     missing = codes[0] < 0
-    values = table.at_rows(codes) if left_out is None else left_out.feature_at_rows(table, codes)
     any_missing = missing.any()
+    if left_out is None:
+        values = table.at_rows(codes)
+    else:  # a row with a missing value was not counted
+        shares = np.where(missing, 0.0, left_out.shares)
+        values = table.at_rows(codes, left_out.classes, lambda i: (shares, shares))
     for value in values:
         yield np.where(missing[:, None], 1.0, value) if any_missing else value
 
 
 def class_probabilities(
-    table: Any, codes: Sequence[ArrayOf[Any]], rows: int, left_out: LeftOutRows | None = None
+    table: PrefixTable | StackedTables,
+    codes: Sequence[ArrayOf[Any]],
+    rows: int,
+    left_out: LeftOutRows | None = None,
 ) -> Iterator[Array]:
     """Yield P(class | first parents) at rows, for 0 parents and more, as (rows, classes)."""
 
-    def column(c: int) -> Iterator[Array]:
+    def probabilities_of_class(c: int) -> Iterator[Array]:
         of_class = [np.full(rows, c), *codes]
-        return (
-            table.at_rows(of_class)
-            if left_out is None
-            else left_out.class_at_rows(table, of_class, c)
-        )
+        if left_out is None:
+            return table.at_rows(of_class)
+        amounts = np.where(left_out.classes == c, left_out.shares, 0.0), left_out.shares
+        return table.at_rows(of_class, deduct=lambda i: amounts)
 
-    for values in zip(*map(column, range(table.prefixes[0].levels)), strict=True):
+    of_classes = map(probabilities_of_class, range(table.prefixes[0].levels))
+    for values in zip(*of_classes, strict=True):
         yield np.concatenate(values, axis=1)
 
 

@@ -116,53 +116,45 @@ class Refined(LogLinear):
 
     @property
     def structure(self) -> BNC:
-        """The network without tables."""
         return self.model_of_tables.structure
 
     @property
     def coarsenings(self) -> Sequence[Coarsening]:
-        """The discretizations that are averaged."""
         return self.model_of_tables.coarsenings
 
     @property
     def tables(self) -> Sequence[Sequence[PrefixTable]]:
-        """The table of each family in each discretization."""
         return self.model_of_tables.tables
 
     @property
     def members(self) -> tuple[Model, ...]:
-        """The network in each discretization."""
         return self.model_of_tables.members
 
     def raised_to(self, power: float) -> Refined:
-        """Return the model with the power multiplied into its weights."""
-        terms = [
-            replace(t, powers=power * t.powers, slopes=power * t.slopes) for t in self.of_numbers
-        ]
-        shifts, gaps = (
-            [None if a is None else power * a for a in arrays]
-            for arrays in (self.shifts, self.gaps)
-        )
+        of_numbers = []
+        for terms in self.of_numbers:
+            of_numbers.append(
+                replace(terms, powers=power * terms.powers, slopes=power * terms.slopes)
+            )
         return replace_unchecked(
             self,
             base=self.base.raised_to(power),
-            of_numbers=tuple(terms),
-            shifts=tuple(shifts),
-            gaps=tuple(gaps),
+            of_numbers=tuple(of_numbers),
+            shifts=tuple([None if a is None else power * a for a in self.shifts]),
+            gaps=tuple([None if a is None else power * a for a in self.gaps]),
             intercept=None if self.intercept is None else power * self.intercept,
         )
 
     def sum_with(self, other: Refined) -> Refined:
         """Return the sum of this model and one with the same terms, and tables of equal parents."""
         terms = [a.sum_with(b) for a, b in zip(self.of_numbers, other.of_numbers, strict=True)]
-        shifts, gaps = (
-            tuple([_sum_or_none(a, b) for a, b in zip(*pair, strict=True)])
-            for pair in ((self.shifts, other.shifts), (self.gaps, other.gaps))
-        )
-        intercept = _sum_or_none(self.intercept, other.intercept)
-        base = self.base.sum_with(other.base)
         return replace_unchecked(
-            other, base=base, of_numbers=tuple(terms), shifts=shifts, gaps=gaps, intercept=intercept
+            other,
+            base=self.base.sum_with(other.base),
+            of_numbers=tuple(terms),
+            shifts=tuple(map(_sum_or_none, self.shifts, other.shifts)),
+            gaps=tuple(map(_sum_or_none, self.gaps, other.gaps)),
+            intercept=_sum_or_none(self.intercept, other.intercept),
         )
 
     def split(self) -> Refined:
@@ -171,12 +163,10 @@ class Refined(LogLinear):
         return replace_unchecked(self, base=base, learned=base.learned)
 
     def class_prior(self) -> Array:
-        """Return the shares of the classes in training."""
         return self.model_of_tables.class_prior()
 
     @property
     def apart(self) -> int:
-        """Number of the last discretizations that do not belong to the average."""
         return self.model_of_tables.apart
 
     @property
@@ -257,11 +247,9 @@ class Refined(LogLinear):
         return pd.DataFrame(columns, pd.Index(names, tupleize_cols=False))
 
     def estimate(self, data: Any, prior: Any) -> Any:
-        """Return the structure with tables, without powers and additional terms."""
         return replace_unchecked(self.base, recipe=self.recipe).estimate(data, prior)
 
     def learn_tables(self, data: Any, prior: Any) -> StackedModel:
-        """Return the structure with tables of all prefixes of families in each discretization."""
         stacked: StackedModel = replace_unchecked(self.base, recipe=self.recipe).learn_tables(
             data, prior
         )

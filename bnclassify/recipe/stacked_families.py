@@ -106,12 +106,10 @@ class StackedFamilies:
 
     @property
     def n_codings(self) -> int:
-        """The number of codings."""
         return len(self.stack.cards) // len(self.families)
 
     @property
     def is_of_class(self) -> bool:
-        """Whether the family is that of the class."""
         return self.members.shape[1] < self.stack.cards.shape[1]
 
     def left_out_tables(self, left_out: LeftOutRows) -> LeftOutTables | None:
@@ -122,12 +120,13 @@ class StackedFamilies:
 
     def _positions_at_rows(self, rows: Any) -> list[tuple[Places, Places]]:
         """Return the configurations and cells of training rows in each prefix."""
-        n, root, kept = len(self.stack.cards), self.stack.root, self.places or ()
-        found = [[array.reshape(n, -1)[:, rows].reshape(-1) for array in pair] for pair in kept]
-        return [
-            (found[max(0, i - root)][0], found[max(0, i - root)][1])
-            for i in range(root + len(found))
-        ]
+        n = len(self.stack.cards)
+        found: list[tuple[Places, Places]] = []
+        for configurations, cells in self.places or ():
+            in_tables = configurations.reshape(n, -1), cells.reshape(n, -1)
+            found.append((in_tables[0][:, rows].reshape(-1), in_tables[1][:, rows].reshape(-1)))
+        # the variable alone and given the class have the same ones
+        return found[:1] * self.stack.root + found
 
     def logs_of_families(
         self,
@@ -143,13 +142,12 @@ class StackedFamilies:
         that are the same in all codings have the first alone. ``tables`` are those of
         `left_out_tables`.
         """
-        n = len(self.stack.cards)
+        n, kept = len(self.stack.cards), max(1, self.n_codings - apart)
         if left_out is not None and n > 1:
             left_out = left_out.repeat_rows(n)
         for logs in self._logs_of_stack(codes, left_out, rows, tables):
             logs = logs.reshape(len(self.families), self.n_codings, -1, logs.shape[1])
-            logs = logs.swapaxes(0, 1)
-            kept = max(1, self.n_codings - apart)
+            logs = logs.swapaxes(0, 1)  # (codings, families, rows, classes or 1)
             mean = logs[:1] if kept == 1 else logs[:kept].sum(axis=0, keepdims=True) / kept
             yield np.concatenate([mean, logs[kept:]]) if len(logs) > kept else mean
 
@@ -188,40 +186,53 @@ def learn_stacked_families(
     varies: Callable[[Scope], bool],
 ) -> list[StackedFamilies]:
     """Count families, the class last, in (codings, variables, rows) codes; learn tables."""
-    class_number, alike = len(scopes) - 1, dict[tuple[int, int, bool], list[int]]()
-    for family, scope in enumerate(scopes):
-        kind = len(cards) if varies(scope) else 1, len(scope), scope[-1] == class_number
-        alike.setdefault(kind if family < class_number else (0, 0, False), []).append(family)
-    found, counts, all_cards, all_places = [], [], [], []
-    # 2**24: number of rows x tables whose positions in the counts are kept
-    keeps = len(data) * len(cards) * len(scopes) <= 2**24
-    for families in alike.values():
-        n = len(cards) if varies(scopes[families[0]]) else 1
-        # 2**16: rows x tables of a group, unless a family has more
-        most = max(1, 2**16 // max(1, len(data) * n))
-        for start in range(0, len(families), most):
-            block = families[start : start + most]
-            members = np.array([scope_without_class(scopes[f], class_number) for f in block])
-            by_class = members.shape[1] < len(scopes[block[0]])
-            tables = n * len(block)
-            levels = cards[:n, members].swapaxes(0, 1).reshape(-1, members.shape[1])
-            prefixes, places = count_prefixes(
-                _codes_of_members(codes, members, n),
-                levels.max(axis=0).tolist(),
-                np.tile(data.codes[-1], tables) if by_class else None,
-                data.cards[-1],
-                None if data.weights is None else np.tile(data.weights, tables),
-                tables,
-            )
-            found.append((block, members))
-            counts.append(prefixes)
-            all_places.append(places if keeps else None)
-            all_cards.append(levels)
-    of_class = [block[0] == class_number for block, _ in found]
-    stacks = stack_tables(counts, all_cards, of_class, prior)
-    return [
-        StackedFamilies(block, members[:, 1:] if own else members, stack, places)
-        for (block, members), own, stack, places in zip(
-            found, of_class, stacks, all_places, strict=True
+    class_number = len(scopes) - 1
+    found, counts, all_cards = [], [], []
+    all_places: list[Sequence[tuple[Places, Places]] | None] = []
+    for families, n in _blocks_of_alike_families(scopes, len(cards), len(data), varies):
+        members = np.array([scope_without_class(scopes[f], class_number) for f in families])
+        by_class = members.shape[1] < len(scopes[families[0]])
+        tables = n * len(families)
+        levels = cards[:n, members].swapaxes(0, 1).reshape(tables, -1)
+        prefixes, places = count_prefixes(
+            _codes_of_members(codes, members, n),
+            levels.max(axis=0).tolist(),
+            np.tile(data.codes[-1], tables) if by_class else None,
+            data.cards[-1],
+            None if data.weights is None else np.tile(data.weights, tables),
+            tables,
         )
-    ]
+        found.append((families, members))
+        counts.append(prefixes)
+        all_cards.append(levels)
+        # 2**24: number of rows x tables whose positions in the counts are kept
+        keeps = len(data) * len(cards) * len(scopes) <= 2**24
+        all_places.append(places if keeps else None)
+    of_class = [families[0] == class_number for families, _ in found]
+    stacks = stack_tables(counts, all_cards, of_class, prior)
+    result = []
+    for (families, members), stack, kept in zip(found, stacks, all_places, strict=True):
+        observed = members[:, 1:] if families[0] == class_number else members
+        result.append(StackedFamilies(families, observed, stack, kept))
+    return result
+
+
+def _blocks_of_alike_families(
+    scopes: Sequence[Scope], codings: int, rows: int, varies: Callable[[Scope], bool]
+) -> Iterator[tuple[list[int], int]]:
+    """Yield families to be counted together, and their number of codings.
+
+    They have equally many members, all or none of them have the class as a parent, and all or none
+    vary by coding. The class is the last one, and alone.
+    """
+    class_number = len(scopes) - 1
+    alike: dict[tuple[int, int, bool], list[int]] = {}
+    for family, scope in enumerate(scopes[:-1]):
+        n = codings if varies(scope) else 1
+        alike.setdefault((n, len(scope), scope[-1] == class_number), []).append(family)
+    for (n, _, _), families in alike.items():
+        # 2**16: rows x tables of a block, unless a family has more
+        most = max(1, 2**16 // max(1, rows * n))
+        for start in range(0, len(families), most):
+            yield families[start : start + most], n
+    yield [class_number], codings if varies(scopes[-1]) else 1

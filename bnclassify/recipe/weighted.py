@@ -86,13 +86,11 @@ class Weighted(LogLinear):
 
     @property
     def type_in_words(self) -> str:
-        """What messages call the model."""
         averages = "a model that averages over discretizations"
         return averages if self.coarsenings else super().type_in_words
 
     @property
     def fitted(self) -> bool:
-        """Whether it has tables."""
         return bool(self.tables)
 
     @cached_property
@@ -126,19 +124,16 @@ class Weighted(LogLinear):
         return replace(self.structure, cpts=tuple(cpts))
 
     def network_without_powers(self) -> Model:
-        """Return the network without powers or, with several discretizations, the model itself."""
         if self.network is None:
             return self
         return replace(self.network, recipe=self.recipe, learned=self.learned)
 
     def estimate(self, data: Any, prior: Any) -> Any:
-        """Return the structure with tables, without powers."""
         if not self.coarsenings:
             return replace(self.structure, recipe=self.recipe).estimate(data, prior)
         return self.learn_tables(data, prior).split()
 
     def learn_tables(self, data: Dataset, prior: Any) -> StackedModel:
-        """Return the structure with tables of all prefixes of families in each discretization."""
         return StackedModel.learn(self, data, prior)
 
 
@@ -177,12 +172,10 @@ class StackedModel(LogLinear):
 
     @cached_property
     def structure(self) -> BNC:
-        """The network without tables."""
         return limit_parents(self.origin.structure, self.most_parents)
 
     @property
     def coarsenings(self) -> tuple[Coarsening, ...]:
-        """The discretizations that are averaged."""
         return self.origin.coarsenings
 
     @cached_property
@@ -202,11 +195,9 @@ class StackedModel(LogLinear):
 
     @property
     def apart(self) -> int:
-        """Number of the last discretizations that do not belong to the average."""
         return self.origin.apart
 
     def class_prior(self) -> Array:
-        """Return the shares of the classes in training."""
         class_number = len(self.features)
         stacks = [group.stack for group in self.groups if group.families[0] == class_number]
         return class_shares(stacks[-1])
