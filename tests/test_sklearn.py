@@ -725,6 +725,16 @@ def test_whole_weights_of_numbers_are_cases() -> None:
     np.testing.assert_allclose(mine, scaled.predict_proba(X), rtol=1e-12)
 
 
+def test_rows_of_weight_0_are_ignored_with_their_groups() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    groups, used = np.arange(len(y)) // 4, np.arange(len(y)) % 3 > 0
+    found = BNCClassifier("nb").fit(X, y, sample_weight=used.astype(float), groups=groups)
+    expected = BNCClassifier("nb").fit(X[used], y[used], groups=groups[used])
+    np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(X))
+    apart = BNCClassifier("nb").fit(X[used], y[used])
+    assert not np.array_equal(found.predict_proba(X), apart.predict_proba(X))
+
+
 def test_joint_log_probabilities(X: pd.DataFrame, y: pd.Series[Any]) -> None:
     clf = plain("tan_cl").fit(X, y)
     joint = clf.predict_joint_log_proba(X.assign(safety=None))
