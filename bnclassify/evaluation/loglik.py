@@ -56,15 +56,15 @@ def _sum_of_counts(x: Model, data: Countable) -> float | None:
     network: Graph | None = x.network
     if network is not x or not set(x.variables) <= set(data.columns) or data.incomplete.any():
         return None
-    counts = (
-        None if network.densities else data.select(x.variables).counts_of_source(network.scopes)
-    )
+    counts = None
+    if not network.densities:
+        counts = data.select(x.variables).counts_of_source(network.scopes)
     if counts is None:
         return None
-    return sum(
-        float(special.xlogy(n, cpt).sum())
-        for n, cpt in zip(counts, network.cpts or (), strict=True)
-    )
+    total = 0.0
+    for n, cpt in zip(counts, network.cpts or (), strict=True):
+        total += float(special.xlogy(n, cpt).sum())
+    return total
 
 
 def _logs_at_labels(x: Model, joint: bool, data: Dataset) -> Array:
