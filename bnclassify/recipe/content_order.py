@@ -265,11 +265,6 @@ def _check_sum_of_weights(weights: Array | None) -> None:
         )
 
 
-def column_order(data: Dataset) -> Positions:
-    """Return an order of the features that depends on their contents alone; see `ContentHashes`."""
-    return ContentHashes(data).column_order
-
-
 def class_ranks(data: Dataset, order: Positions) -> Positions:
     """Return each class's place among classes by weight, then by first row in an order."""
     classes, n_classes = data.codes[-1][order], data.cards[-1]

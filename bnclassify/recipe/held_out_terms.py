@@ -258,9 +258,8 @@ class Regression:
         sizes = [block.number_of_weights(problem.others) for block in blocks]
         precisions = np.repeat([ridges.get(block.name, RIDGE) for block in blocks], sizes)
         nothing = np.zeros(len(precisions))
-        return cls(
-            held, problem, precisions, best_weights(problem, nothing, precisions, nothing)[0]
-        )
+        weights, _, _ = best_weights(problem, nothing, precisions, nothing)
+        return cls(held, problem, precisions, weights)
 
     def odds_at(self, rows: HeldOutTerms) -> Array:
         """Return the odds of other rows."""
@@ -376,10 +375,9 @@ class WeightedFit:
 
 def _join_designs(columns: Sequence[DesignMatrix]) -> DesignMatrix:
     """Return columns side by side, in full if they are small."""
-    small = sum(c.shape[0] * c.shape[1] for c in columns) <= _SMALL
-    return DesignMatrix.side_by_side(
-        [DesignMatrix(c.dense_array()) if small else c for c in columns]
-    )
+    if sum(design.shape[0] * design.shape[1] for design in columns) <= _SMALL:
+        columns = [DesignMatrix(design.dense_array()) for design in columns]
+    return DesignMatrix.side_by_side(columns)
 
 
 def _weights_by_block(by_class: Array, blocks: Sequence[TermBlock]) -> dict[str, Array]:
