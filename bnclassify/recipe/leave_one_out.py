@@ -136,7 +136,8 @@ class LeaveOneOut(Method):
         depths = range(0 if all_depths else depth, depth + 1)
         terms = AdditionalTerms.learn(stacked, data, requested)
         if data.cases is not None and len(np.unique(data.cases)) < len(data):
-            rows, counts, n = np.arange(len(data)), data.row_weights, len(data)
+            rows: Positions = np.arange(len(data))
+            counts, n = data.row_weights, len(data)
             odds = _odds_by_folds_of_cases(model, terms, depths, prior)
         else:
             cells = len(depths) * len(stacked.powers) * (1 + stacked.apart)
