@@ -320,10 +320,6 @@ def test_charts_are_readable_in_a_column_and_on_a_phone(car: pd.DataFrame, votin
         plt.close("all")
 
 
-def luminance(color: Any) -> float:
-    return float(np.dot([0.2126, 0.7152, 0.0722], np.square(matplotlib.colors.to_rgb(color))))
-
-
 def test_effects_of_numbers_show_cut_points_and_values() -> None:
     women = bn.load_pima()
     x = bn.bnc("tan_cl", "diabetes", women, smooth=1, discretize="mdlp")
@@ -356,14 +352,6 @@ def test_effects_of_levels_count_rows(car: pd.DataFrame) -> None:
     assert ax.get_title("left") == "Effect of safety on class = vgood"
     assert {matplotlib.colors.to_hex(bar.get_facecolor()) for bar in ax.patches} == {c for c, _ in LINES[:3]}
     assert labels(bn.plot_effect(x, "safety")) == ["low", "med", "high"]
-
-
-def test_lines_differ_in_grey_too() -> None:
-    shades = sorted(luminance(color) for color, _ in LINES)
-    dark, *light = LINES
-    assert min(luminance(color) for color, _ in light) > 2 * luminance(dark[0])
-    assert len({str(dashes) for _, dashes in LINES}) == len(LINES)
-    assert shades[-1] < 0.5  # all are seen on white
 
 
 def test_the_style_of_the_user_stays(car: pd.DataFrame) -> None:
@@ -428,10 +416,9 @@ def test_scores(car: pd.DataFrame, epsilon: float, steps: int) -> None:
 def test_explanation_of_a_row_with_unseen_values(car: pd.DataFrame) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     row = car.iloc[5].to_dict()
-    bars = [
-        bn.plot_explanation(x, row | {"doors": doors}, unseen="missing").patches for doors in ("seven", None)
-    ]
-    assert [bar.get_width() for bar in bars[0]] == [bar.get_width() for bar in bars[1]]
+    seven, missing = ({**row, "doors": doors} for doors in ("seven", None))
+    drawn = lengths(bn.plot_explanation(x, seven, unseen="missing"))
+    assert drawn == lengths(bn.plot_explanation(x, missing))
     with pytest.raises(ValueError, match="'seven' not among the levels"):
         bn.plot_explanation(x, row | {"doors": "seven"})
 
@@ -531,10 +518,7 @@ def test_calibration_shows_what_came_true() -> None:
     assert legend(drawn) == [*marks, "perfect calibration"]
     assert drawn.get_title("left").replace("\n", " ") == "50 rows, calibration error 0.070"
     assert drawn.get_xlabel() == "probability given to yes"
-    assert (
-        bn.plot_calibration(posteriors, actual).get_xlabel()
-        == f"probability given to {posteriors.columns[1]}"
-    )
+    assert bn.plot_calibration(posteriors, actual).get_xlabel() == "probability given to yes"
     other = bn.plot_calibration(posteriors, actual, target="no")
     assert other.get_xlabel() == "probability given to no"
     assert np.allclose(other.collections[0].get_offsets(), [[0.05, 0], [0.45, 0.2], [0.95, 19 / 20]])
@@ -603,11 +587,10 @@ def test_ranks_show_models_groups_and_the_critical_difference(size: Any) -> None
 
 def test_ranks_that_differ_have_no_bar() -> None:
     table = pd.DataFrame(np.tile([2.0, 1.0], (9, 1)), columns=["a", "b"])
-    drawn = bn.plot_ranks(bn.compare_ranks(table))
-    check_readable(drawn)
-    assert not [line for line in drawn.lines if line.get_linewidth() == 4]
-    same = bn.plot_ranks(bn.compare_ranks(table.assign(b=table["a"])))
-    assert len([line for line in same.lines if line.get_linewidth() == 4]) == 1
+    for ranked, n_bars in ((table, 0), (table.assign(b=table["a"]), 1)):
+        drawn = bn.plot_ranks(bn.compare_ranks(ranked))
+        check_readable(drawn)
+        assert len([line for line in drawn.lines if line.get_linewidth() == 4]) == n_bars
 
 
 def test_many_classes_are_drawn_without_numbers() -> None:
@@ -770,7 +753,6 @@ def test_nomograms_write_short_intervals_that_do_not_overlap(banded: Any) -> Non
 
 
 def test_explanations_draw_known_and_missing_values_but_not_unknown_ones() -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed; the extra plot has it")
     women = bn.load_pima().head(300)
     x = bn.bnc(class_var="diabetes", dataset=women, additive=True)
     axes = bn.plot_explanation(x, {"glucose": 171, "insulin": None})

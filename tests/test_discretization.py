@@ -365,6 +365,23 @@ def test_methods_without_a_class_by_hand(x: Any, options: dict[str, Any], expect
         assert found == expected
 
 
+@pytest.mark.parametrize("weight", [0.1, 0.7, 1e-9])
+def test_sums_of_equal_weights_are_rounded_as_numbers_of_rows(weight: float) -> None:
+    """The first four of five weights of .1 add up to .4, but the first eight of ten to less than .8."""
+    for bins in range(2, 10):
+        weighted = cuts(range(10), method="quantile", bins=bins, weights=[weight] * 10)
+        assert weighted == cuts(range(10), method="quantile", bins=bins)
+
+
+def test_a_value_at_a_cut_point_counts_in_the_mean_of_the_interval_below() -> None:
+    _, discretizer = bn.discretize(
+        pd.DataFrame({"x": [1, 2, 3.5, 5]}), method="quantile", bins=2, columns=["x"]
+    )
+    assert discretizer.points == ((2,),)
+    assert discretizer.means == ((1.5, 4.25),)
+    assert discretizer.ranges == ((1, 5),)
+
+
 def test_neighboring_floats_are_told_apart() -> None:
     for a in (1.0, 0.0, -5e-324, 1e308, 2.0**60):
         b = float(np.nextafter(a, INF))

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 
 import bnclassify as bn
+from bnclassify.frames.group_findings import _log_chance
 
 COUNTED = pd.DataFrame(
     [
@@ -228,3 +230,10 @@ def test_rows_without_a_class_do_not_stop_a_fit() -> None:
     told = warned(lambda: bn.bnc(class_var="y", dataset=frame))
     assert all("have no class" in text for text in told)
     assert not findings(frame, "y")
+
+
+@pytest.mark.parametrize(("hits", "rows", "share"), [(9, 10, 0.5), (40, 40, 0.3), (60, 200, 0.2)])
+def test_the_chance_of_agreement_is_bounded_tightly(hits: int, rows: int, share: float) -> None:
+    """The bound of Chernoff is at most rows + 1 times the probability of so many hits or more."""
+    exact = binom.logsf(hits - 1, rows, share)
+    assert exact <= _log_chance(hits, rows, share) <= exact + np.log(rows + 1)

@@ -132,6 +132,13 @@ def test_ink_is_read_on_every_shade() -> None:
             assert contrast(shade, ink) >= 4.5
 
 
+def test_lines_differ_in_grey_too() -> None:
+    """The first is far darker than all others, which have different dashes and are seen on white."""
+    dark, *light = [luminance(color) for color, _ in canvas.LINES]
+    assert 2 * dark < min(light) < max(light) < 0.5
+    assert len({str(dashes) for _, dashes in canvas.LINES}) == len(canvas.LINES)
+
+
 def test_all_lines_are_seen_on_white(tan: bn.BNC, car: pd.DataFrame) -> None:
     """Contrast of at least 3, as the same guidelines ask of graphics."""
     x = bn.lp(tan, car, smooth=1)

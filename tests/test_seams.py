@@ -19,6 +19,7 @@ from bnclassify.base.arrays import Array, Codes, log_normalize, normalize
 from bnclassify.base.immutable import RECORDS, record
 from bnclassify.counts.contingency import count_families
 from bnclassify.counts.information import mutual_information
+from bnclassify.exchange.scorer import scorer_of
 from bnclassify.fitting.lp import fit
 from bnclassify.frames.dataset import Dataset
 from bnclassify.frames.training import prepare_training_data
@@ -314,6 +315,35 @@ def test_a_method(car: pd.DataFrame) -> None:
     np.testing.assert_allclose(bn.params(x)["safety"], normalize(np.sqrt(table)))
     assert x.learned["power"] == 0.5
     assert 0.6 < bn.cv(x, car, k=3, rng=0) < 1
+
+
+def to_python(x: Model) -> str:
+    """An export: a function of a complete row, as text, that adds up the tables of a network."""
+    scorer = scorer_of(x)
+    terms = scorer.formula.terms if isinstance(scorer.formula, Sum) else ()
+    if not terms or not all(isinstance(term, formulas.Table) for term in terms):
+        raise TypeError(f"x must be a sum of tables; got {type(scorer.formula).__name__}.")
+    lines = ["def scores(row):"]
+    for i, column in enumerate(scorer.columns):  # the code of a label is its position
+        lines.append(f"    code{i} = {list(column.known)!r}.index(row[{column.name!r}])")
+    lines.append(f"    total = {[0.0] * len(scorer.labels)}")
+    for term in terms:
+        logs = np.broadcast_to(term.logs, (*term.logs.shape[:-1], len(scorer.labels)))
+        entries = "".join(f"[code{i}]" for i in term.scope)
+        lines.append(f"    logs = {logs.tolist()}{entries}")
+        lines.append("    total = [a + b for a, b in zip(total, logs)]")
+    return "\n".join([*lines, "    return total"])
+
+
+def test_an_export(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.hc("class", car), car, smooth=1)
+    program: dict[str, Any] = {}
+    exec(to_python(x), program)
+    rows = car.iloc[::50]
+    scores = np.array([program["scores"](row) for row in rows.to_dict("records")])
+    np.testing.assert_allclose(log_normalize(scores), np.log(bn.predict(x, rows, prob=True)))
+    with pytest.raises(TypeError, match="x must be a sum of tables; got Mixture"):
+        to_python(bn.lp(bn.aode("class", car), car, smooth=1))
 
 
 def surprise(posteriors: pd.DataFrame, actual: pd.Series) -> float:

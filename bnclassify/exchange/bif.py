@@ -77,7 +77,6 @@ class BIFReader:
         self.variables: Variables = {}
 
     def _comment_as_spaces(self, match: re.Match[str]) -> str:
-        """Replace a comment by spaces."""
         if match[1]:
             self._raise_at_line(
                 "must be */ at the end of the comment; got the end of the file.", match.start()

@@ -8,7 +8,6 @@ import re
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from html import escape
 from importlib.resources import files
 from math import hypot, sqrt
 from typing import Any, TypeAlias
@@ -26,11 +25,16 @@ from ..model.arguments import check_model
 from ..model.model import Model
 from ..plotting.canvas import ORANGE
 from ..plotting.networks import choose_arcs_to_draw, plot
-from ..plotting.nodes import replace_control_characters
+from ..plotting.nodes import text_as_html
 from ..scores.evaluate import main_effects, shifts_of_missing
 from ..scores.formulas import Blend, Completed, Raised, Table, is_sum_of_tables
 from .libraries import distinct_texts
-from .page_view import fields_and_points_of_page, titles_of_variables, training_range
+from .page_view import (
+    fields_and_points_of_page,
+    numbers_as_text,
+    titles_of_variables,
+    training_range,
+)
 from .scorer import Scorer, features_of_largest_table, scorer_of, tables_in_scorer
 from .storage import check_path, replace_file
 
@@ -128,7 +132,7 @@ def write_page(
     backwards = [(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]
     arcs = [*drawn.arcs, *backwards]
     texts = {
-        "title": _text_as_html(scorer.class_var if title is None else title),
+        "title": text_as_html(scorer.class_var if title is None else title),
         "subtitle": _subtitle_on_data(x, note),
         "data": _json_of_page(x, scorer, arcs, titles, view),
         "network": _network_section(x, arcs, drawn.notes),
@@ -143,14 +147,14 @@ def _subtitle_on_data(x: Model, note: str | None) -> str:
     rows = x.trained_on
     if note is None and rows is not None:
         note = f"From {rows.given or rows.size:,.0f} rows."
-    return f"<p>{_text_as_html(note)}</p>" if note else ""
+    return f"<p>{text_as_html(note)}</p>" if note else ""
 
 
 def _network_section(x: Model, arcs: _Arcs, notes: Sequence[str]) -> str:
     """Return the picture of a network, and nothing if features do not depend on each other."""
     if all(tail == x.class_var for tail, _ in arcs) and len(arcs) == len(x.features):
         return ""
-    caption = _text_as_html(" ".join(f"{note[0].upper()}{note[1:]}." for note in notes))
+    caption = text_as_html(" ".join(f"{note[0].upper()}{note[1:]}." for note in notes))
     return f"""<section class="card picture" aria-labelledby="network-heading">
 <h2 id="network-heading">Network</h2>
 <p class="soft">Known features have the color of their contribution, and unknown ones are dashed.
@@ -162,11 +166,6 @@ def _network_section(x: Model, arcs: _Arcs, notes: Sequence[str]) -> str:
 <div class="scroll" role="region" aria-label="Arcs" tabindex="0"><table id="arcs"></table></div>
 </details>
 </section>"""
-
-
-def _text_as_html(text: object) -> str:
-    """Return text as HTML and SVG show it."""
-    return escape(replace_control_characters(str(text)))
 
 
 def _json_of_page(
@@ -197,7 +196,6 @@ def _least_characters_of_table(term: Table) -> int:
 def _data_of_page(
     x: Model, scorer: Scorer, arcs: _Arcs, titles: Mapping[Hashable, str]
 ) -> dict[str, Any]:
-    """Return the data of the page."""
     position = {variable: i for i, variable in enumerate(x.variables)}
     names = distinct_texts(x.variables, "variables")
     lacking = _features_missing_in_training(x)
@@ -284,16 +282,12 @@ def _array_as_text(array: ArrayOf[Any]) -> dict[str, object]:
     cells = array.reshape(-1, array.shape[-1])
     rows, positions = np.unique(cells, axis=0, return_inverse=True)
     if 2 * len(rows) > len(cells):
-        return {"shape": array.shape, "text": _numbers_as_text(array)}
+        return {"shape": array.shape, "text": numbers_as_text(array)}
     return {
         "shape": array.shape,
-        "text": _numbers_as_text(rows),
-        "rows": _numbers_as_text(positions),
+        "text": numbers_as_text(rows),
+        "rows": numbers_as_text(positions),
     }
-
-
-def _numbers_as_text(array: ArrayOf[Any]) -> str:
-    return " ".join(map(repr, array.ravel().tolist()))
 
 
 def _network_as_svg(x: Model, arcs: _Arcs) -> str:
@@ -338,7 +332,7 @@ def _network_as_plain_svg(x: Model, arcs: _Arcs) -> str:
         if left < beside + wide:
             anchor, dx = "end", -14
         place = f'x="{left + dx:.1f}" y="{top + dy:.1f}" text-anchor="{anchor}"'
-        text = f"<text {place}>{_text_as_html(v)}</text>"
+        text = f"<text {place}>{text_as_html(v)}</text>"
         dot = f'<circle cx="{left:.1f}" cy="{top:.1f}" r="8"/>'
         lines.append(f'<g class="node"><title>{i}</title>{dot}{text}</g>')
     return "".join([*lines, "</g></svg>"])

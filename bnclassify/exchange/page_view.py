@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..additive.scorecard import Scorecard
+from ..base.arrays import ArrayOf
 from ..base.checks import Instance, Names, Optional, check_columns
 from ..base.graphs import descending_order
 from ..inference.evidence import effect_ranges
@@ -68,10 +69,13 @@ def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str
         rows.append([str(name), str(value), condition, int(points)])
     places = np.linspace(0, len(totals) - 1, 25).round()  # of at most 25 totals
     some = totals.iloc[np.unique(places.astype(int))]
+    tables = []
+    for feature_points in card.feature_points:
+        tables.append({"shape": feature_points.shape, "text": numbers_as_text(feature_points)})
     return {
         "target": card.known_levels[-1].index(card.target),
         "start": card.start,
-        "tables": [_points_as_json(points) for points in card.feature_points],
+        "tables": tables,
         "scopes": [list(scope) for scope in card.term_scopes],
         "neutral": neutral if card.unknown is not None else None,
         "rows": rows,
@@ -79,6 +83,6 @@ def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str
     }
 
 
-def _points_as_json(points: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, object]:
-    """Return whole numbers as text, with their shape."""
-    return {"shape": points.shape, "text": " ".join(map(str, points.ravel().tolist()))}
+def numbers_as_text(array: ArrayOf[Any]) -> str:
+    """Return the numbers of an array, with all digits, as text."""
+    return " ".join(map(repr, array.ravel().tolist()))

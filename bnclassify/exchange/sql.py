@@ -180,7 +180,6 @@ def _quoted_table_name(table: object) -> str:
 
 
 def _key_columns(key: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return the names of the key columns."""
     names = Optional(Names()).check("key", [key] if isinstance(key, str) else key) or ()
     texts = tuple([name for name in names if isinstance(name, str) and name])
     if len(texts) < len(names):
@@ -227,14 +226,10 @@ def _select_statement(
         cases += f"WHEN {log}>={top}-1e-9 THEN {label} "
     predicted = f"CASE WHEN {top} IS NULL THEN NULL {cases}ELSE {last} END"
     posteriors = [f"{mass}/{total}" for mass in masses]
-    outputs = _named_columns([*_key_names_within(keys), predicted, *posteriors], names)
+    kept = [f"k{i}" for i in range(len(keys))]
+    outputs = _named_columns([*kept, predicted, *posteriors], names)
     chain, source = _chain_of_selects(query, table, keys, [*logs, top, *masses, total])
     return f"{chain}SELECT {', '.join(outputs)} FROM {source}\n"
-
-
-def _key_names_within(keys: Sequence[str]) -> list[str]:
-    """Return the names of the key columns within the statement."""
-    return [f"k{i}" for i in range(len(keys))]
 
 
 def _named_columns(values: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -296,7 +291,7 @@ def _card_statement(
     pairs = [(scope, table) for scope, table in tables if table.any()]
     lacking, most = _limit_of_missing_features(card)
     used = sorted({i for scope, _ in pairs for i in scope}.union(lacking))
-    kept = _key_names_within(keys)
+    kept = [f"k{i}" for i in range(len(keys))]
     own = []
     for i, column in enumerate(scorer.columns):
         own.append(quoted_identifier(_free_column_name(str(column.name), i, typed)))

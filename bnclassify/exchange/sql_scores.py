@@ -174,7 +174,6 @@ class ScoreColumns:
         return [f"{score}+{null}" for score in self.score_columns_of(formula.formula, relative)]
 
     def _count_of_missing_codes(self, codes: Sequence[str]) -> str:
-        """Return the column of the number of missing codes."""
         ones = [f"CASE WHEN {code} IS NULL THEN 1 ELSE 0 END" for code in codes]
         return self.query.add_column(sql_sum(["0", *ones]))
 
@@ -235,7 +234,6 @@ class ScoreColumns:
         )
 
     def _number_on_scale(self, scale: ScaledNumber) -> str:
-        """Return the column of a number on a scale."""
         x, knots = self.numbers[scale.feature], list[float](scale.knots.tolist())
         with np.errstate(over="ignore"):
             slopes: list[float] = (np.diff(scale.scores) / np.diff(scale.knots)).tolist()

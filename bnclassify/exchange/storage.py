@@ -170,7 +170,6 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 
 def _package_and_version() -> str:
-    """Return the name and the version of this package."""
     from importlib.metadata import version  # slow to import
 
     return f"bnclassify {version('pybnclassify')}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -77,10 +78,12 @@ class _Joint:
         shape = [len(labels[name]) for name in family]
         codes = self.codes[[self.columns.index(name) for name in family]]
         cells, place = np.unique(np.ravel_multi_index(tuple(codes), shape), return_inverse=True)
-        known = [list(labels[name]) for name in family]
-        members = zip(known, np.unravel_index(cells, shape), strict=True)
-        keys = zip(*[[values[code] for code in column] for values, column in members], strict=True)
-        return dict(zip(keys, np.bincount(place, self.totals, len(cells)).tolist(), strict=True))
+        members = []
+        for name, member in zip(family, np.unravel_index(cells, shape), strict=True):
+            known = list(labels[name])
+            members.append([known[code] for code in member])
+        totals = np.bincount(place, self.totals, len(cells)).tolist()
+        return dict(zip(zip(*members, strict=True), totals, strict=True))
 
 
 class DatabaseTable:
@@ -109,9 +112,8 @@ class DatabaseTable:
         backend = self.table.get_backend()
         if not texts or str(backend.name) not in ("duckdb", "postgres"):
             return {}
-        first = self.table.limit(1).select(
-            **{str(name): self.table[name].typeof() for name in texts}
-        )
+        types_of_texts = {str(name): self.table[name].typeof() for name in texts}
+        first = self.table.limit(1).select(**types_of_texts)
         kinds = cast("dict[Hashable, str]", next(iter(_rows_of_query(first)), {}))
         by_kind: dict[str, list[str]] = {}
         for kind in kinds.values():
@@ -139,62 +141,77 @@ class DatabaseTable:
         """Count families by label; see `Source`. The same counts are requested once."""
         names = dict.fromkeys(name for family in families for name in family)
         wanted = names if required is None else {**names, required: None}
-        self._ask_for_counts([(name,) for name in wanted if name not in self._labels], None, None)
+        self._request_counts([(name,) for name in wanted if name not in self._labels], None, None)
         if required is not None and None not in self._labels[required]:
             required = None  # so that counts of all rows can be used
         known = self._joints.setdefault((required, weights), [])
         absent = [f for f in families if not any(set(f) <= set(joint.columns) for joint in known)]
-        self._ask_for_counts(
-            covering_sets(absent, {name: len(self._labels[name]) for name in names}),
-            required,
-            weights,
-        )
+        cards = {name: len(self._labels[name]) for name in names}
+        self._request_counts(covering_sets(absent, cards), required, weights)
         joints = [next(joint for joint in known if set(f) <= set(joint.columns)) for f in families]
         return [joint.marginal(f, self._labels) for joint, f in zip(joints, families, strict=True)]
 
-    def _ask_for_counts(
+    def _request_counts(
         self, sets: Sequence[tuple[Hashable, ...]], required: Hashable, weights: Hashable
     ) -> None:
         """Count the joint values of sets of columns, many in one query, and keep them."""
         import ibis
 
-        rows = (
-            self.table
-            if required is None
-            else self.table.filter(self._is_known(self.table, required))
-        )
-        for some in (sets[i : i + 64] for i in range(0, len(sets), 64)):  # SELECTs in one query
-            kinds = [[self._type_of_labels(name) for name in columns] for columns in some]
-            slots = [
-                [f"{kind}_{own[:i].count(kind)}" for i, kind in enumerate(own)] for own in kinds
+        rows = self.table
+        if required is not None:
+            rows = rows.filter(self._is_known(rows, required))
+        for start in range(0, len(sets), 64):  # 64: number of SELECTs in one query
+            some = [self._columns_by_slot(columns) for columns in sets[start : start + 64]]
+            slots = dict.fromkeys(slot for own in some for slot in own)
+            selects = [
+                self._select_counts(rows, position, own, slots, weights)
+                for position, own in enumerate(some)
             ]
-            types = {slot: slot.partition("_")[0] for used in slots for slot in used}
-            selects = []
-            for position, (columns, used) in enumerate(zip(some, slots, strict=True)):
-                keys = {
-                    slot: self._labels_of_column(rows, name)
-                    for slot, name in zip(used, columns, strict=True)
-                }
-                total = rows.count() if weights is None else _float_column(rows[weights]).sum()
-                counted = rows.group_by(**keys).agg(total=total) if keys else rows.agg(total=total)
-                counted = counted.limit(MAX_LEVELS + 1) if len(keys) == 1 else counted
-                others = {slot: ibis.null(kind) for slot, kind in types.items() if slot not in keys}
-                all_slots = counted.mutate(position=ibis.literal(position, "int64"), **others)
-                selects.append(all_slots.select("position", "total", *types))
             result: Foreign = ibis.union(*selects).to_pyarrow()
             of_select = cast("Positions", result["position"].to_numpy())
-            for position, (columns, used) in enumerate(zip(some, slots, strict=True)):
+            for position, own in enumerate(some):
                 part = result.filter(of_select == position)
-                values = [cast("list[Hashable]", part[slot].to_pylist()) for slot in used]
-                codes = [
-                    self._numbers_of_labels(name, labels)
-                    for name, labels in zip(columns, values, strict=True)
-                ]
                 totals = np.nan_to_num(np.asarray(part["total"].to_numpy(), dtype=np.float64))
-                table = np.array(codes, dtype=np.int32).reshape(len(columns), len(totals))
-                joint = _Joint(columns, table, totals)
+                codes = np.empty((len(own), len(totals)), dtype=np.int32)
+                for row, (slot, name) in zip(codes, own.items(), strict=True):
+                    labels = cast("list[Hashable]", part[slot].to_pylist())
+                    row[:] = self._numbers_of_labels(name, labels)
+                joint = _Joint(tuple(own.values()), codes, totals)
                 self._check_same_rows(joint, required, weights)
                 self._joints.setdefault((required, weights), []).append(joint)
+
+    def _columns_by_slot(self, columns: Sequence[Hashable]) -> dict[str, Hashable]:
+        """Return the columns by the name of their labels in a result, such as string_0, string_1.
+
+        The SELECTs of a UNION have the same columns, so all labels of a type share these names.
+        """
+        found: dict[str, Hashable] = {}
+        n_of_type = Counter[str]()
+        for name in columns:
+            kind = self._type_of_labels(name)
+            found[f"{kind}_{n_of_type[kind]}"] = name
+            n_of_type[kind] += 1
+        return found
+
+    def _select_counts(
+        self,
+        rows: Foreign,
+        position: int,
+        by_slot: Mapping[str, Hashable],
+        slots: Iterable[str],
+        weights: Hashable,
+    ) -> Foreign:
+        """Return a SELECT of the total of each joint value of columns; other slots are NULL."""
+        import ibis
+
+        keys = {slot: self._labels_of_column(rows, name) for slot, name in by_slot.items()}
+        total = rows.count() if weights is None else _float_column(rows[weights]).sum()
+        counted = rows.group_by(**keys).agg(total=total) if keys else rows.agg(total=total)
+        if len(keys) == 1:
+            counted = counted.limit(MAX_LEVELS + 1)
+        absent = {slot: ibis.null(slot.partition("_")[0]) for slot in slots if slot not in by_slot}
+        numbered = counted.mutate(position=ibis.literal(position, "int64"), **absent)
+        return numbered.select("position", "total", *slots)
 
     def _check_same_rows(self, joint: _Joint, required: Hashable, weights: Hashable) -> None:
         """Raise a ValueError if rows or the labels of a column differ from those of a former query.
@@ -239,11 +256,10 @@ class DatabaseTable:
             return "string"
         kind = next((kind for kind, test in _KINDS.items() if getattr(dtype, test)()), None)
         if kind is None or (kind == "float64" and name not in self.given):
-            remedy = (
-                "Use discretize(dataset, method='quantile'), or bnc(..., discretize='quantile')."
-            )
-            if kind is None:
-                remedy = "Cast it in the database, for example to text."
+            remedy = "Cast it in the database, for example to text."
+            if kind is not None:
+                call = "discretize(dataset, method='quantile')"
+                remedy = f"Use {call}, or bnc(..., discretize='quantile')."
             raise TypeError(
                 f"column {shown(name)} must be categorical: text, bool or integer; got "
                 f"{dtype} values. {remedy}"
@@ -280,12 +296,9 @@ class DatabaseTable:
         """Return whether a column is known in rows, or that all are if it is None."""
         import ibis
 
-        known: Foreign = (
-            ibis.literal(True)
-            if required is None
-            else self._labels_of_column(rows, required).notnull()
-        )
-        return known
+        if required is None:
+            return cast("Foreign", ibis.literal(True))
+        return self._labels_of_column(rows, required).notnull()
 
     def _weight_of_rows(self, rows: Foreign, weights: Hashable) -> Foreign:
         if not (dtype := self.types[weights]).is_numeric():
@@ -314,11 +327,9 @@ class DatabaseTable:
         selects = []
         for position, name in enumerate(names):
             rows = self.table.filter(_float_column(self.table[name]).notnull())
-            weight = (
-                ibis.literal(1).cast("float64")
-                if weights is None
-                else self._weight_of_rows(rows, weights)
-            )
+            weight: Foreign = ibis.literal(1).cast("float64")
+            if weights is not None:
+                weight = self._weight_of_rows(rows, weights)
             selected = select(name, rows.select(x=_float_column(rows[name]), w=weight))
             selects.append(selected.mutate(position=ibis.literal(position, "int64")))
         for row in _rows_of_query(ibis.union(*selects)) if selects else ():

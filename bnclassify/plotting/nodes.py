@@ -70,6 +70,11 @@ def replace_control_characters(text: str) -> str:
     return re.sub("[\x80-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", text.translate(signs))
 
 
+def text_as_html(text: object) -> str:
+    """Return text as HTML and SVG show it."""
+    return escape(replace_control_characters(str(text)))
+
+
 def nodes_with_contributions(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]]:
     """Draw each variable in the color of its effect on the log odds; return the caption."""
     weights, class_var = explanation.log_odds, next(iter(explanation.row_values))
@@ -172,4 +177,4 @@ def _bar_of_share(share: float) -> str:
 
 def _text_in_html_table(text: object) -> str:
     """Escape text for a table, including backslashes."""
-    return escape(replace_control_characters(str(text))).replace("\\", "\\\\")
+    return text_as_html(text).replace("\\", "\\\\")

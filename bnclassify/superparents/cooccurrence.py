@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +29,6 @@ from ..frames.dataset import Countable, Dataset
 from ..frames.schema import Schema
 from .look_up import spans_of
 
-_Source = tuple["Cooccurrence", Positions, Positions]
-
 MAX_BYTES = 8 * MAX_CELLS
 """Maximum memory of tables of counts, 1 GiB."""
 
@@ -43,7 +42,7 @@ class Cooccurrence(Immutable):
     a (levels, classes) array. `pairs`, (levels, classes, levels), has the count of a level on its
     diagonal and 0 at other levels of the same feature; it has no rows if pairs are not counted.
     `triples` has one array per level, (owners, classes, columns), over the rows with that level:
-    see `Beside`.
+    see `LevelsTogether`.
     """
 
     bounds = field_bounds(cards=COUNT, classes=COUNT, single=COUNT, pairs=COUNT, triples=COUNT)
@@ -74,19 +73,17 @@ class Cooccurrence(Immutable):
 
     def __add__(self, other: Cooccurrence) -> Cooccurrence:
         pairs = to_narrowest_type(sum_nested([self.pairs, other.pairs]))
-        both = Cooccurrence(
-            self.cards, self.classes + other.classes, self.single + other.single, pairs
-        )
+        classes, single = self.classes + other.classes, self.single + other.single
+        both = Cooccurrence(self.cards, classes, single, pairs)
         every = np.arange(len(self.feature_of_level)), np.arange(len(self.classes))
-        return _add_triples(both, [(self, *every), (other, *every)])
+        return _add_triples(both, [_Source(self, *every), _Source(other, *every)])
 
     def recoded(self, recodings: Sequence[Recoding]) -> Cooccurrence:
         """Return the counts for other levels of the features and then of the class."""
         *features, of_class = recodings
         cards = tuple([card for _, card in features])
-        levels = [
-            span.start + codes for span, (codes, _) in zip(spans_of(cards), features, strict=True)
-        ]
+        spans = spans_of(cards)
+        levels = [span.start + codes for span, (codes, _) in zip(spans, features, strict=True)]
         of_level = Recoding(np.concatenate([np.empty(0, dtype=np.intp), *levels]), sum(cards))
         classes = recode_counts(self.classes, [of_class])
         single = recode_counts(self.single, [of_level, of_class])
@@ -97,9 +94,9 @@ class Cooccurrence(Immutable):
             else no_pairs
         )
         both = Cooccurrence(cards, classes, single, pairs)
-        return _add_triples(both, [(self, of_level.codes, of_class.codes)])
+        return _add_triples(both, [_Source(self, of_level.codes, of_class.codes)])
 
-    def levels_with(self, level: int) -> Beside:
+    def levels_with(self, level: int) -> LevelsTogether:
         """Return which levels are counted together in the rows with a level."""
         # Of features a (levels 0, 1), b (2, 3) and c (4, 5, 6, 7), let level 0 occur with 2, 4 and
         # 5. Of each feature, one column stands for all absent levels: kept = [2, 3, 4, 5, 6], and 7
@@ -115,7 +112,11 @@ class Cooccurrence(Immutable):
         stand_in[features] = columns[absent[first]]
         columns[absent] = stand_in[self.feature_of_level[absent]]
         later: Mask = self.feature_of_level > self.feature_of_level[level]
-        return Beside(level, np.flatnonzero(kept), columns, np.flatnonzero(occurs & later))
+        return LevelsTogether(level, np.flatnonzero(kept), columns, np.flatnonzero(occurs & later))
+
+    def levels_with_each(self) -> list[LevelsTogether]:
+        """Return which levels are counted together in the rows with each level."""
+        return [self.levels_with(level) for level in range(len(self.feature_of_level))]
 
     def occurs_with(self, level: int) -> Mask:
         """Return which levels occur together with a level, itself included."""
@@ -124,8 +125,9 @@ class Cooccurrence(Immutable):
     @property
     def has_triples(self) -> bool:
         """Whether there are counts of triples for each level."""
-        beside = map(self.levels_with, range(len(self.feature_of_level)))
-        shapes = [(len(b.owners), len(self.classes), len(b.kept)) for b in beside]
+        shapes = []
+        for together in self.levels_with_each():
+            shapes.append((len(together.owners), len(self.classes), len(together.kept)))
         return [cells.shape for cells in self.triples] == shapes
 
     def counts_of_features(self, *features: int) -> Array:
@@ -143,16 +145,16 @@ class Cooccurrence(Immutable):
         order = sorted(range(3), key=features.__getitem__)
         first, second, third = [spans[i] for i in order]
         for level, cells in enumerate(self.triples[first], first.start):
-            beside = self.levels_with(level)
-            here: Mask = (beside.owners >= second.start) & (beside.owners < second.stop)
-            owners: Positions = beside.owners[here] - second.start
-            counts: Counts = cells[here][..., beside.columns[third]]
+            together = self.levels_with(level)
+            here: Mask = (together.owners >= second.start) & (together.owners < second.stop)
+            owners: Positions = together.owners[here] - second.start
+            counts: Counts = cells[here][..., together.columns[third]]
             table.transpose(*order, 3)[level - first.start, owners] = counts.transpose(0, 2, 1)
         return table
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class LevelsTogether:
     """The levels that are counted together in the rows with one level.
 
     `kept` has the observed levels of other features, and one level per feature for all unobserved
@@ -164,6 +166,14 @@ class Beside:
     kept: Positions
     columns: Positions
     owners: Positions
+
+
+class _Source(NamedTuple):
+    """Counts, and the numbers that their levels and classes have in other counts."""
+
+    counts: Cooccurrence
+    levels: Positions
+    classes: Positions
 
 
 def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
@@ -181,7 +191,10 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
     both = Cooccurrence(tuple(cards), classes, single, pairs)
     if most < 3:
         return both
-    triples = data.sum_over_parts(partial(_count_triples, both, _plan_triples(data, both)))
+    plan = both.levels_with_each()
+    cells = n_classes * sum(len(together.owners) * len(together.kept) for together in plan)
+    _check_size(data, "triples", cells, to_narrowest_type(both.single).itemsize)
+    triples = data.sum_over_parts(partial(_count_triples, both, plan))
     return replace(both, triples=tuple(map(to_narrowest_type, triples)))
 
 
@@ -197,32 +210,30 @@ def _check_size(data: Countable, what: str, cells: int, bytes_per_cell: int) -> 
         )
 
 
-def _plan_triples(data: Countable, both: Cooccurrence) -> list[Beside]:
-    plan = [both.levels_with(level) for level in range(len(both.feature_of_level))]
-    cells = len(both.classes) * sum(len(beside.owners) * len(beside.kept) for beside in plan)
-    _check_size(data, "triples", cells, to_narrowest_type(both.single).itemsize)
-    return plan
-
-
-def _count_triples(both: Cooccurrence, plan: Sequence[Beside], data: Dataset) -> list[Counts]:
+def _count_triples(
+    both: Cooccurrence, plan: Sequence[LevelsTogether], data: Dataset
+) -> list[Counts]:
     """Count pairs of a level and an owner within the rows of each level."""
-    return [
-        count_pairs(_rows_with_level(data, both, beside), beside.columns[beside.owners])
-        if len(beside.owners)
-        else np.empty((0, len(both.classes), len(beside.kept)))
-        for beside in plan
-    ]
+    triples: list[Counts] = []
+    for together in plan:
+        if len(together.owners):
+            rows = _rows_with_level(data, both, together)
+            triples.append(count_pairs(rows, together.columns[together.owners]))
+        else:
+            triples.append(np.empty((0, len(both.classes), len(together.kept))))
+    return triples
 
 
-def _rows_with_level(data: Dataset, both: Cooccurrence, beside: Beside) -> Dataset:
+def _rows_with_level(data: Dataset, both: Cooccurrence, together: LevelsTogether) -> Dataset:
     """Return the rows with a level, other features coded by the levels counted there."""
-    feature = int(both.feature_of_level[beside.level])
+    feature = int(both.feature_of_level[together.level])
     others = [f for f in range(len(both.cards)) if f != feature]
-    cards = np.bincount(both.feature_of_level[beside.kept], minlength=len(both.cards))[others]
-    rows = data.take_rows(data.codes[feature] == beside.level - both.spans[feature].start)
+    cards = np.bincount(both.feature_of_level[together.kept], minlength=len(both.cards))[others]
+    rows = data.take_rows(data.codes[feature] == together.level - both.spans[feature].start)
     starts = np.array([[both.spans[f].start] for f in others])
-    columns: Positions = beside.columns[rows.codes[others] + starts]
-    codes = np.where(rows.codes[others] < 0, -1, columns - (np.cumsum(cards) - cards)[:, None])
+    columns: Positions = together.columns[rows.codes[others] + starts]
+    firsts: Positions = np.cumsum(cards) - cards
+    codes = np.where(rows.codes[others] < 0, -1, columns - firsts[:, None])
     coded = np.concatenate([codes, rows.codes[-1:]]).astype(code_type(max(*cards, data.cards[-1])))
     levels = tuple([tuple(range(card)) for card in (*cards.tolist(), data.cards[-1])])
     names = tuple([data.columns[f] for f in (*others, -1)])
@@ -234,14 +245,14 @@ def _add_triples(both: Cooccurrence, sources: Sequence[_Source]) -> Cooccurrence
     if not any(counts.triples for counts, *_ in sources):
         return both
     triples = []
-    for beside in map(both.levels_with, range(len(both.feature_of_level))):
-        total = np.zeros((len(beside.owners), len(both.classes), len(beside.kept)))
+    for together in both.levels_with_each():
+        total = np.zeros((len(together.owners), len(both.classes), len(together.kept)))
         for counts, levels, classes in sources:
-            for level in np.flatnonzero(levels == beside.level).tolist():
+            for level in np.flatnonzero(levels == together.level).tolist():
                 own = counts.levels_with(level)
-                rows = np.searchsorted(beside.owners, levels[own.owners])
+                rows = np.searchsorted(together.owners, levels[own.owners])
                 occurs = counts.occurs_with(level)[own.kept]
-                columns: Positions = beside.columns[levels[own.kept[occurs]]]
+                columns: Positions = together.columns[levels[own.kept[occurs]]]
                 total[np.ix_(rows, classes, columns)] += counts.triples[level][..., occurs]
         triples.append(to_narrowest_type(total))
     return replace(both, triples=tuple(triples))

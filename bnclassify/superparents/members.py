@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from itertools import product
 
 import numpy as np
 
@@ -43,12 +44,8 @@ class Estimators:
     @cached_property
     def information_of_features(self) -> Array:
         """The mutual information of each feature and the class, in nats."""
-        return np.array(
-            [
-                _information_without_rare_cells(self.counts.single[span])
-                for span in self.counts.spans
-            ]
-        )
+        tables = [self.counts.single[span] for span in self.counts.spans]
+        return np.array([_information_without_rare_cells(table) for table in tables])
 
     @cached_property
     def naive_tables(self) -> MemberTables:
@@ -61,10 +58,9 @@ class Estimators:
     @cached_property
     def tables_by_superparent(self) -> MemberTables:
         """The tables of members with one superparent."""
-        counts, every = self.counts, np.arange(len(self.counts.feature_of_level))
-        return MemberTables(
-            self, counts.pairs, counts.feature_of_level, every, counts.feature_of_level[:, None]
-        )
+        feature = self.counts.feature_of_level
+        every = np.arange(len(feature))
+        return MemberTables(self, self.counts.pairs, feature, every, feature[:, None])
 
     @cached_property
     def implications(self) -> Positions:
@@ -72,9 +68,8 @@ class Estimators:
         if self.subsumption is None:
             return np.empty((0, 2), dtype=np.intp)
         both: Array = self.counts.pairs.sum(axis=1, dtype=np.float64)
-        return implied_values(
-            both, self.counts.feature_of_level, np.diagonal(both) > self.subsumption + TOLERANCE
-        )
+        is_frequent: Mask = np.diagonal(both) > self.subsumption + TOLERANCE
+        return implied_values(both, self.counts.feature_of_level, is_frequent)
 
 
 def _information_without_rare_cells(counts: Array) -> Array:
@@ -83,16 +78,20 @@ def _information_without_rare_cells(counts: Array) -> Array:
     independent: Array = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
     # 1e-6: smaller probabilities are excluded from weights, as in WAODE
     is_common: Mask = (joint >= 1e-6) & (independent >= 1e-6)
-    information: float = np.sum(
-        joint[is_common] * np.log(joint[is_common] / independent[is_common])
-    )
+    joint, independent = joint[is_common], independent[is_common]
+    information: float = np.sum(joint * np.log(joint / independent))
     # 1e-14: information below this is a rounding error
     return np.where(information > 1e-14, information, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class MemberTables:
-    """(combinations, classes, levels) counts behind members' tables, by superparents' levels."""
+    """The counts behind members' tables, by combinations of superparents' levels.
+
+    ``counts`` are (combinations, classes, levels), and ``feature``, (levels,), has the feature of
+    each level. Of each combination, ``own_level`` has the position of the last superparent's level,
+    and ``superparents`` the features, (combinations, n).
+    """
 
     x: Estimators
     counts: Counts
@@ -101,7 +100,10 @@ class MemberTables:
     superparents: Positions
 
     def pseudo_counts_and_totals(self, owners: Positions) -> tuple[Array, Array]:
-        """Return pseudo-count and denominator of P(superparents, class) per row of superparents."""
+        """Return pseudo-count and denominator of P(superparents, class) per row of superparents.
+
+        Example: with 3 levels, 2 classes, 10 rows and a pseudo-count of 1, 1 and 10 + 6 = 16.
+        """
         counts = self.x.counts
         if owners.shape[1] == 2:
             rows = counts.pair_rows[owners[:, 0], owners[:, 1]]
@@ -109,9 +111,8 @@ class MemberTables:
             rows = np.array([counts.single[span].sum() for span in counts.spans])[owners[:, 0]]
         else:
             rows = np.array([counts.classes.sum()])
-        cells: Array = len(counts.classes) * np.array(counts.cards, dtype=float)[owners].prod(
-            axis=1
-        )
+        cards = np.array(counts.cards, dtype=float)
+        cells: Array = len(counts.classes) * cards[owners].prod(axis=1)
         pseudo: Array = np.zeros(cells.shape) + self.x.prior.per_cell(cells, 1)
         return pseudo, rows + cells * pseudo
 
@@ -128,19 +129,15 @@ class MemberTables:
         own_counts = self.counts[every, :, self.own_level]
         joint = (own_counts + pseudo[:, None]) / np.where(total > 0, total, 1.0)[:, None]
         tables[every, :, self.own_level] = joint
-        return (
-            np.concatenate([log(tables), np.zeros((*joint.shape, 1))], axis=2)
-            .transpose(0, 2, 1)
-            .copy()
-        )
+        of_missing = np.zeros((*joint.shape, 1))
+        logs = np.concatenate([log(tables), of_missing], axis=2)
+        return logs.transpose(0, 2, 1).copy()
 
     @cached_property
     def look_up(self) -> LookUp:
         """The logs, to be added up over the features of rows."""
-        return LookUp(
-            self.log_tables,
-            spans_of(np.bincount(self.feature, minlength=len(self.x.counts.cards))),
-        )
+        cards = np.bincount(self.feature, minlength=len(self.x.counts.cards))
+        return LookUp(self.log_tables, spans_of(cards))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,10 +163,9 @@ class MemberBlock:
 
     def weights_of_members(self, weights: Array) -> Array:
         """Return the weight of each member, given those of features as superparents."""
-        no_superparent = np.ones(1)
-        return (
-            weights[self.superparents].sum(axis=1) if self.superparents.shape[1] else no_superparent
-        )
+        if not self.superparents.shape[1]:
+            return np.ones(1)
+        return np.asarray(weights[self.superparents].sum(axis=1))
 
     def log_joint(self, log_weights: Array) -> Array:
         """Return the log of the weighted sum of the joints of the members, (rows, classes)."""
@@ -218,35 +214,31 @@ def log_mean_joint(
 def row_groups(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
     """Group rows by the number of superparents: n, or fewer if no member can be used, down to 0."""
     levels = number_levels(codes, x.counts.spans)
-    remaining = number_levels(
-        codes_without_implied(codes, x.counts.cards, x.implications), x.counts.spans
-    )
+    without_implied = codes_without_implied(codes, x.counts.cards, x.implications)
+    remaining = number_levels(without_implied, x.counts.spans)
+    # equal weights also if all weights of the members that can be used are 0
     equal_weights = np.ones(len(levels))
+    options = [x.information_of_features] * x.is_weighted + [equal_weights]
     rows = np.arange(levels.shape[1])
-    for n in range(x.n, 0, -1):
-        for weights in (
-            [equal_weights] if not x.is_weighted else [x.information_of_features, equal_weights]
-        ):
+    for n, weights in product(range(x.n, 0, -1), options):
+        if len(rows):
             total = _weights_of_rows(x, n, remaining[:, rows], weights)
-            if total.any():
-                found = rows[total > 0]
+            found = rows[total > 0]
+            if len(found):
                 yield RowGroup(found, n, remaining[:, found], weights, total[total > 0])
             rows = rows[total == 0]
-            if not len(rows):
-                return
-    yield RowGroup(
-        rows, 0, (levels if x.n else remaining)[:, rows], equal_weights, np.ones(len(rows))
-    )
+    if len(rows):
+        of_naive = levels if x.n else remaining
+        yield RowGroup(rows, 0, of_naive[:, rows], equal_weights, np.ones(len(rows)))
 
 
 def _weights_of_rows(x: Estimators, n: int, levels: Codes, weights: Array) -> Array:
     """Sum the weights of the members with n superparents that are used in each row."""
     total = np.zeros(levels.shape[1])
     for block in member_blocks(x, n, levels):
+        used = block.weights_of_members(weights)[:, None] * block.is_used
         # one by one, so that the sum of a row does not depend on the other rows
-        total[block.rows] += reduce(
-            np.add, block.weights_of_members(weights)[:, None] * block.is_used
-        )
+        total[block.rows] += reduce(np.add, used)
     return total
 
 
@@ -255,20 +247,15 @@ def member_blocks(x: Estimators, n: int, levels: Codes) -> Iterator[MemberBlock]
     counts, every = x.counts, np.arange(levels.shape[1])
     if n == 0:
         always = np.full((1, len(every)), len(counts.feature_of_level), dtype=levels.dtype)
+        children: Codes = np.concatenate([levels, always])
         index: Codes = np.zeros((1, len(every)), dtype=np.intp)
-        yield MemberBlock(
-            every,
-            np.concatenate([levels, always]),
-            x.naive_tables.superparents,
-            index,
-            x.naive_tables,
-        )
+        tables = x.naive_tables
+        yield MemberBlock(every, children, tables.superparents, index, tables)
     elif n == 1 and len(levels):
         is_rare = np.append(counts.single.sum(axis=1) < x.min_count - TOLERANCE, False)
         index = np.where(is_rare[levels], -1, levels) if is_rare.any() else levels
-        yield MemberBlock(
-            every, levels, np.arange(len(levels))[:, None], index, x.tables_by_superparent
-        )
+        superparents = np.arange(len(levels))[:, None]
+        yield MemberBlock(every, levels, superparents, index, x.tables_by_superparent)
     elif n == 2:
         for level in range(len(counts.triples)):
             rows = np.flatnonzero(levels[counts.feature_of_level[level]] == level)
@@ -279,18 +266,17 @@ def member_blocks(x: Estimators, n: int, levels: Codes) -> Iterator[MemberBlock]
 def _members_with_pairs(x: Estimators, level: int, rows: Positions, levels: Codes) -> MemberBlock:
     """Return the members with a superparent of this level and a later one."""
     counts = x.counts
-    beside = counts.levels_with(level)
-    own, partner = int(counts.feature_of_level[level]), counts.feature_of_level[beside.owners]
+    together = counts.levels_with(level)
+    own, partner = int(counts.feature_of_level[level]), counts.feature_of_level[together.owners]
     partners = np.unique(partner)
     pairs = np.stack([np.full(len(partner), own), partner], axis=1)
-    own_level = beside.columns[beside.owners]
-    tables = MemberTables(
-        x, counts.triples[level], counts.feature_of_level[beside.kept], own_level, pairs
-    )
-    frequent: Mask = counts.pairs[level, :, beside.owners].sum(axis=1) >= x.min_count - TOLERANCE
+    own_level = together.columns[together.owners]
+    feature = counts.feature_of_level[together.kept]
+    tables = MemberTables(x, counts.triples[level], feature, own_level, pairs)
+    frequent: Mask = counts.pairs[level, :, together.owners].sum(axis=1) >= x.min_count - TOLERANCE
     position = np.full(len(counts.feature_of_level) + 1, -1)
-    position[beside.owners[frequent]] = np.flatnonzero(frequent)
-    columns = np.append(beside.columns, -1)[levels]
+    position[together.owners[frequent]] = np.flatnonzero(frequent)
+    columns = np.append(together.columns, -1)[levels]
     superparents = np.stack([np.full(len(partners), own), partners], axis=1)
     return MemberBlock(rows, columns, superparents, position[levels[partners]], tables)
 
@@ -300,30 +286,29 @@ def formula_of_members(x: Estimators) -> Choice:
     spans, logs = x.counts.spans, x.naive_tables.log_tables[0, :, :]
     naive = [Table(j, (j,), pad_for_missing(logs[span])) for j, span in enumerate(spans)]
     of_class = Table(-1, (), logs[len(x.counts.feature_of_level), :])
-    options: list[Sum | Mixture] = [Sum((*naive, of_class), marginalizes=False)]
+    options: list[Sum | Mixture] = []
     if x.n and spans:
-        members = [_member_formula(x, i) for i in range(len(spans))]
-        options.insert(0, Mixture(tuple(members), np.zeros(len(members))))
-        some = np.flatnonzero(x.information_of_features)
+        members = tuple([_member_formula(x, i) for i in range(len(spans))])
+        weights = x.information_of_features
+        some = np.flatnonzero(weights)
         if x.is_weighted and len(some):
-            options.insert(
-                0,
-                Mixture(tuple([members[i] for i in some]), np.log(x.information_of_features[some])),
-            )
+            options.append(Mixture(tuple([members[i] for i in some]), np.log(weights[some])))
+        options.append(Mixture(members, np.zeros(len(members))))
+    options.append(Sum((*naive, of_class), marginalizes=False))
     return Choice(tuple(options))
 
 
 def _member_formula(x: Estimators, i: int) -> Sum:
     """Return the formula of the estimator with superparent i, used for levels that are not rare."""
-    spans, own = x.counts.spans, np.arange(len(x.counts.feature_of_level))[x.counts.spans[i]]
-    logs = x.tables_by_superparent.log_tables[own]
-    rare: Mask = x.counts.single[own].sum(axis=1) < x.min_count - TOLERANCE
-    joint = np.where(rare[:, None], np.nan, x.tables_by_superparent.log_tables[own, own])
-    children = [
-        Table(j, (j, i), pad_for_missing(logs[:, span].swapaxes(0, 1)))
-        for j, span in enumerate(spans)
-        if j != i
-    ]
+    spans, logs = x.counts.spans, x.tables_by_superparent.log_tables
+    own = np.arange(spans[i].start, spans[i].stop)
+    is_rare: Mask = x.counts.single[own].sum(axis=1) < x.min_count - TOLERANCE
+    joint = np.where(is_rare[:, None], np.nan, logs[own, own])
+    children = []
+    for j, span in enumerate(spans):
+        if j != i:
+            table = logs[own, span].swapaxes(0, 1)  # (levels of j, levels of i, classes)
+            children.append(Table(j, (j, i), pad_for_missing(table)))
     return Sum((*children, Table(i, (i,), pad_for_missing(joint, np.nan))), marginalizes=False)
 
 
@@ -331,12 +316,12 @@ def left_out_log_joint(x: Estimators, codes: Codes, left_out: LeftOutRows) -> Ar
     """Return training rows' log joint, (rows, classes), each by all other rows."""
     result = np.empty((codes.shape[1], len(x.counts.classes)))
     for share in map(float, np.unique(left_out.shares)):
-        # N − share ≥ limit is N ≥ limit + share, and all counts of a row's own values include the
-        # row.
+        # N − share ≥ limit is N ≥ limit + share, and all counts of a row's values include the row
         limit = None if x.subsumption is None else x.subsumption + share
         stricter = replace(x, min_count=x.min_count + share, subsumption=limit)
         rows = np.flatnonzero(left_out.shares == share)
-        for block in (rows[some] for some in blocks(len(rows), most=BLOCK_ROWS)):
+        for part in blocks(len(rows), most=BLOCK_ROWS):
+            block = rows[part]
             classes = left_out.classes[block].astype(np.intp)
             without = partial(_log_joint_without_rows, classes, share)
             result[block] = log_mean_joint(stricter, codes[:, block], without)

@@ -144,34 +144,31 @@ class ANDE(Average):
         """Return an estimator of up to two superparents, the first a parent of the second."""
         earlier = {s: superparents[:i] for i, s in enumerate(superparents)}
         scopes = [(f, *earlier.get(f, superparents)) for f in range(len(self.features))]
-        families: tuple[Family, ...] = (
-            *[(*[self.features[v] for v in scope], self.class_var) for scope in scopes],
-            (self.class_var,),
-        )
+        families: list[Family] = []
+        for scope in scopes:
+            families.append((*[self.features[v] for v in scope], self.class_var))
+        families.append((self.class_var,))
         if not self.fitted:
-            return BNC(self.class_var, families, self.levels, recipe=self.recipe)
+            return BNC(self.class_var, tuple(families), self.levels, recipe=self.recipe)
         counts, prior = self._estimators.counts, self._estimators.prior
         cells = counts.counts_of_features(*superparents)
         joint = prior(cells.reshape(-1)).reshape(cells.shape)
-        tables = {s: _factor_of_joint(joint, i) for i, s in enumerate(superparents)}
-        tables |= {
-            scope[0]: prior(counts.counts_of_features(*scope))
-            for scope in scopes
-            if scope[0] not in tables
-        }
-        cpts = (*[tables[f] for f in range(len(self.features))], _factor_of_joint(joint, None))
-        return BNC(self.class_var, families, self.levels, cpts, self.recipe)
+        cpts: list[Array] = []
+        for scope in scopes:
+            if scope[0] in earlier:
+                cpts.append(_factor_of_joint(joint, superparents.index(scope[0])))
+            else:
+                cpts.append(prior(counts.counts_of_features(*scope)))
+        cpts.append(_factor_of_joint(joint, None))
+        return BNC(self.class_var, tuple(families), self.levels, tuple(cpts), self.recipe)
 
     @property
     def weights(self) -> Array:
         """The weight of each member if all are used; they sum to 1."""
         if self.weighting is None or self.n == 0 or not self.fitted:
             return normalize(np.ones(len(self.superparents)))
-        return normalize(
-            np.array(
-                [self._estimators.information_of_features[list(s)].sum() for s in self.superparents]
-            )
-        )
+        information = self._estimators.information_of_features
+        return normalize(np.array([information[list(s)].sum() for s in self.superparents]))
 
     @property
     def shares(self) -> Array:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, blocks, log
+from ..base.arrays import Array, ArrayOf, Codes, Positions, blocks, log
 from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..counts.contingency import Recoding, contingency_tables
 from ..counts.pairs import check_all_pairs, count_pairs
@@ -105,11 +105,9 @@ class AODE(Average):
             *tables, _ = np.split(self.children[i], list(ends))
             tables.insert(i, self.superparents[self.spans[i]])
             cpts = (*tables, self.priors[i])
-        learned = {
-            name: by_member[i] for name, by_member in self.learned.items() if name != "counts"
-        }
-        all_families = (*families, (self.class_var,))
-        return BNC(self.class_var, all_families, self.levels, cpts, self.recipe, learned=learned)
+        families.append((self.class_var,))
+        learned = {name: results[i] for name, results in self.learned.items() if name != "counts"}
+        return BNC(self.class_var, tuple(families), self.levels, cpts, self.recipe, learned=learned)
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         """Count the classes and all pairs of levels, or the tables of each estimator."""
@@ -136,20 +134,21 @@ class AODE(Average):
             tables = [member.tabulate(Tally(counts, tally.prior)) for member, counts in members]
             stacked = self._ensemble_of_members(tables)
             return replace(stacked, learned={**stacked.learned, **learned})
-        (classes, square), prior, every = tally.counts, tally.prior, np.arange(self.spans[-1].stop)
-        cards = np.array([span.stop - span.start for span in self.spans])
+        # square[u, c, x] is the number of rows of class c with the levels u of the superparent and
+        # x, (levels, classes, levels)
+        (classes, square), prior, spans = tally.counts, tally.prior, self.spans
+        cards = np.array([span.stop - span.start for span in spans])
         feature = np.repeat(np.arange(len(cards)), cards)
         configurations = (cards[feature] * len(classes))[:, None, None]
-        children, ends = list[Array](), [0, *np.cumsum(cards).tolist()]
+        children = list[Array]()
         for block in blocks(len(cards), int(cards.max(initial=1)) * len(classes) * len(feature)):
-            start = ends[block.start]
-            rows = slice(start, ends[block.stop])
+            start = spans[block.start].start
+            rows = slice(start, spans[block.stop - 1].stop)
             cpts = prior.tables_side_by_side(square[rows], feature, cards, configurations[rows])
-            for first, last in pairwise(ends[block.start : block.stop + 1]):
-                others = cpts[first - start : last - start].transpose(2, 0, 1)
-                own = np.empty((len(feature) - (last - first), *others.shape[1:]))
-                own[:first], own[first:] = others[:first], others[last:]
-                children.append(own)
+            for own in spans[block]:
+                of_own = cpts[own.start - start : own.stop - start].transpose(2, 0, 1)
+                children.append(np.delete(of_own, own, axis=0))
+        every = np.arange(len(feature))
         singles = square[every, :, every].T
         return replace(
             self,
@@ -162,36 +161,38 @@ class AODE(Average):
     def recoded_counts(
         self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any
     ) -> Any:
-        n, by_member = len(self.features), counts
+        given = counts
         if isinstance(counts[0], np.ndarray):
-            classes, square = counts
-            tables = [
-                [square[before._cells_of_pair(i, j, len(classes))] for j in range(n)]
-                for i in range(n)
-            ]
-            by_member = tuple([(*own, classes) for own in tables])
-        members = zip(self.members, by_member, strict=True)
-        by_member = tuple(
-            [member.recoded_counts(tables, recodings, before) for member, tables in members]
-        )
-        if not (self._has_square and isinstance(by_member[0][-1], np.ndarray)):
-            return by_member
-        (*_, classes), total = by_member[0], self.spans[-1].stop
-        square = np.zeros(
-            (total, len(classes), total),
-            dtype=np.result_type(*[table for own in by_member for table in own]),
-        )
-        for i, own in enumerate(by_member):
-            for j in range(n):
-                square[self._cells_of_pair(i, j, len(classes))] = own[j]
+            given = before._counts_by_member(*counts)
+        members = zip(self.members, given, strict=True)
+        by_member = [member.recoded_counts(tables, recodings, before) for member, tables in members]
+        if self._has_square and isinstance(by_member[0][-1], np.ndarray):
+            return self._counts_of_all_pairs(by_member)
+        return tuple(by_member)
+
+    def _counts_by_member(self, classes: Array, square: ArrayOf[Any]) -> list[tuple[Any, ...]]:
+        """Return the tables of each estimator, that of the class last, from all pairs of levels."""
+        every, by_member = range(len(self.features)), []
+        for i in every:
+            tables = [square[self._cells_of_pair(i, j, len(classes))] for j in every]
+            by_member.append((*tables, classes))
+        return by_member
+
+    def _counts_of_all_pairs(self, by_member: Sequence[tuple[Any, ...]]) -> tuple[Any, Any]:
+        """Return counts of the classes and of all pairs of levels from the estimators' tables."""
+        (*_, classes), n_levels = by_member[0], self.spans[-1].stop
+        dtype = np.result_type(*[table for tables in by_member for table in tables])
+        square = np.zeros((n_levels, len(classes), n_levels), dtype)
+        for i, (*tables, _) in enumerate(by_member):
+            for j, table in enumerate(tables):
+                square[self._cells_of_pair(i, j, len(classes))] = table
         return classes, square
 
     def _cells_of_pair(self, i: int, j: int, n_classes: int) -> tuple[Positions, ...]:
         """Return where feature j's counts in estimator i are among those of all level pairs."""
-        superparent, levels = (
-            np.arange(self.spans[k].start, self.spans[k].stop)[:, None] for k in (i, j)
-        )
-        return superparent if i == j else levels[:, None], np.arange(n_classes), superparent
+        superparent = np.arange(self.spans[i].start, self.spans[i].stop)[:, None]
+        levels = np.arange(self.spans[j].start, self.spans[j].stop)[:, None, None]
+        return superparent if i == j else levels, np.arange(n_classes), superparent
 
     def _ensemble_of_members(self, members: Sequence[BNC]) -> AODE:
         """Return the ensemble of estimators that were learned one by one."""
@@ -237,10 +238,12 @@ class AODE(Average):
         )
 
     def _scores_by_look_up(self, rows: Rows) -> Array:
-        return log_joint_by_blocks(self._joint_by_look_up, rows.codes, len(self.known_levels[-1]))
+        equal_weights = np.full(len(self.features), -float(np.log(len(self.features))))
 
-    def _joint_by_look_up(self, codes: Codes) -> Array:
-        levels = number_levels(codes, self.spans)
-        equal = np.zeros(len(levels))
-        total = self._log_tables.log_joint_of_rows(levels, levels, equal, marginalizes=True)
-        return total - float(np.log(len(levels)))
+        def log_joint(codes: Codes) -> Array:
+            levels = number_levels(codes, self.spans)
+            return self._log_tables.log_joint_of_rows(
+                levels, levels, equal_weights, marginalizes=True
+            )
+
+        return log_joint_by_blocks(log_joint, rows.codes, len(self.known_levels[-1]))
