@@ -187,7 +187,6 @@ def _indicators_of_shifts(data: Dataset, chosen: Shifts) -> DesignMatrix:
 
 
 def _discretized_features(x: Model, data: Dataset) -> list[int]:
-    """Return the features whose numbers the model discretizes."""
     discretizer = x.discretizer
     cut = () if discretizer is None else discretizer.cuts
     return [i for i, name in enumerate(data.columns[:-1]) if name in cut and name in data.numbers]

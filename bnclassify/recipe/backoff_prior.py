@@ -298,7 +298,6 @@ class BackOff(Immutable):
         raise TypeError("backoff requires the counts of shorter tables. Use smooth, ess or m.")
 
     def count(self, data: Dataset, scopes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
-        """Return the counts of each family and of its prefixes."""
         return tuple(count_prefixes_of_families(data, scopes))
 
     def tabulate(

@@ -126,7 +126,6 @@ class FoldOdds:
         return bool(of_all[-1] > _LEAST_POWER)
 
     def without_parents(self) -> FoldOdds:
-        """Return the members without the last one."""
         return replace(self, odds=self.odds[:-1])
 
     def log_likelihood(self, power: float) -> float:
@@ -273,7 +272,6 @@ def scores_by_folds(x: Any, data: Dataset, number: int) -> Array:
 
 
 def _weights_by_fold(data: Dataset, number: int, rng: np.random.Generator | None) -> list[Array]:
-    """Return the weights of the rows in each fold."""
     order = np.arange(len(data)) if rng is None else rng.permutation(len(data))
     weights = data.row_weights
     result: list[Array] = []

@@ -174,7 +174,6 @@ class ContentHashes:
         return rows, np.concatenate(columns)
 
     def _hashes_of_classes(self, rows: Keys, salt: int) -> Keys:
-        """Return a hash of the class of each row."""
         classes, size, _ = self._classes
         return _hash_numbers(_hash_values(classes, size, rows, self._mass), salt)[classes]
 

@@ -106,7 +106,6 @@ class HeldOutOdds(NamedTuple):
         return cls(join(by_depth), of_codings, of_numbers)
 
     def odds_times_rows(self, kept: Array) -> HeldOutOdds:
-        """Return the odds times a number per row."""
         of_codings = [array * kept for array in self.of_codings]
         of_numbers = [array * kept for array in self.of_numbers]
         return HeldOutOdds(self.by_depth * kept, of_codings, of_numbers)
@@ -262,7 +261,6 @@ class Regression:
         return cls(held, problem, precisions, weights)
 
     def odds_at(self, rows: HeldOutTerms) -> Array:
-        """Return the odds of other rows."""
         return rows.weight_problem(rows.regression_blocks()).odds_at_weights(self.weights)
 
     def model(self, parents: int) -> LogLinear:
@@ -315,7 +313,6 @@ class WeightedFit:
         return cls(held, best, powers, problem, mean, found[kind], weights, total, by_kind)
 
     def odds_at(self, rows: HeldOutTerms) -> Array:
-        """Return the odds of other rows."""
         same = rows.limited_to_depth(self.held.depths[-1])
         same = same if self.held.has_class else same.with_class_in_offset()
         return same.weight_problem(same.model_blocks(self.best)).odds_at_weights(self.weights)
@@ -326,7 +323,6 @@ class WeightedFit:
         return 0.5 * float(self.precisions @ (self.weights - self.mean) ** 2)
 
     def model(self) -> LogLinear:
-        """Return the model with the weights."""
         held, stacked = self.held, self.held.terms.stacked
         blocks, depth = held.model_blocks(self.best), held.depths[self.best]
         found: dict[str, list[Array]] = {name: [] for name in ("depths", "codings")}

@@ -104,7 +104,6 @@ class LeaveOneOut(Method):
         check_prefix_prior(prior)
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
-        """Return the model with the chosen weights and feature parents."""
         data = in_content_order(data)
         with one_thread:
             fit = self.fit(self.hold_out(x, data, prior))
@@ -115,7 +114,7 @@ class LeaveOneOut(Method):
         if self.weights:
             assert x.fading is not None
             x = replace_unchecked(x, fading=fading_with_best_exponent(x.fading, x, data))
-        x = x.split()
+        x = x.unstacked()
         if self.weights:
             return replace_unchecked(x, learned={**x.learned, "leave_one_out": summary})
         return replace_unchecked(x.network_without_powers(), learned={"leave_one_out": summary})
