@@ -14,7 +14,7 @@ from ..base.arrays import Array, log_normalize, log_sum_exp
 from ..base.checks import Flag
 from ..frames.dataset import Countable, Dataset, classes_to_score
 from ..frames.opening import InFull, InParts
-from ..learners.local_scores import warn_of_fractions
+from ..learners.local_scores import warn_of_fractional_weights
 from ..model.arguments import (
     check_fitted,
     check_graph,
@@ -200,7 +200,7 @@ def _loglik_of_network(
     model = check_graph(check_joint(x, score), score)
     nparams(model)  # which raises if there are densities without a number of parameters
     data: Countable = encode_any_source(model, dataset, variables_in_data(model))
-    warn_of_fractions(data, score)
+    warn_of_fractional_weights(data, score)
     return model, _sum_over_dataset(model, data, joint=True), data.size
 
 
