@@ -46,52 +46,11 @@ def test_another_prior_is_bayes_rule(data: st.DataObject) -> None:
     )
 
 
-def test_a_prior_is_as_good_as_rows_of_that_prior(car: pd.DataFrame) -> None:
-    """Naive Bayes learned from rows of which some classes are repeated is the one with another prior."""
-    x = bn.lp(bn.nb("class", car), car, smooth=0)
-    times = car["class"].map({"unacc": 1, "acc": 2, "good": 9, "vgood": 9}).astype(int)
-    repeated = car.loc[car.index.repeat(times)]
-    other = bn.lp(bn.nb("class", repeated), repeated, smooth=0)
-    prior = repeated["class"].value_counts(normalize=True)
-    pd.testing.assert_frame_equal(
-        bn.predict(x, car, prob=True, prior=prior), bn.predict(other, car, prob=True)
-    )
-
-
-def test_the_prior_of_weighted_models_is_what_they_hold_of_no_feature(votes: pd.DataFrame) -> None:
-    x = bn.lp(bn.nb("Class", votes), votes, smooth=1, awnb_trees=3, rng=0)
-    prior = {"democrat": 0.2, "republican": 0.8}
-    nothing = pd.DataFrame(np.nan, index=[0], columns=list(bn.features(x)), dtype=object)
-    assert bn.predict(x, nothing, prob=True, prior=prior).iloc[0].to_dict() == pytest.approx(prior)
-
-
-@given(st.data())
-def test_costs_give_the_least_expected_cost(data: st.DataObject) -> None:
-    frame = data.draw(frames(max_rows=12, missing=0.2))
-    x = draw_model(data, frame)
-    names = list(bn.classes(x))
-    size = len(names)
-    cells = data.draw(st.lists(st.integers(-3, 9), min_size=size**2, max_size=size**2))
-    costs = pd.DataFrame(np.reshape(cells, (size, size)), index=names, columns=names)
-    labels = bn.predict(x, frame, costs=costs)
-    posteriors = bn.predict(x, frame, prob=True)
-    for row, label in labels.items():
-        expected = {
-            name: sum(posteriors.loc[row, actual] * costs.loc[actual, name] for actual in names)
-            for name in names
-        }
-        least = min(expected.values())
-        assert label == next(name for name in names if expected[name] <= least + 1e-8)
-    shuffled = costs.iloc[::-1].sample(frac=1, axis=1, random_state=0)
-    pd.testing.assert_series_equal(bn.predict(x, frame, costs=shuffled * 1e-15), labels)
-    usual = pd.DataFrame(1 - np.eye(size), index=names, columns=names)
-    pd.testing.assert_series_equal(bn.predict(x, frame, costs=usual), bn.predict(x, frame))
-
-
 @given(st.data())
 def test_decisions_that_are_not_classes(data: st.DataObject) -> None:
     frame = data.draw(frames(max_rows=12, missing=0.2))
-    x, names = bn.lp(bn.nb("class", frame), frame, smooth=1), bn.classes(bn.nb("class", frame))
+    x = draw_model(data, frame)
+    names = bn.classes(x)
     pool = [*names, "refer", "wait"]
     decisions = data.draw(st.lists(st.sampled_from(pool), min_size=1, max_size=len(pool), unique=True))
     cells = data.draw(st.lists(st.integers(-3, 9), min_size=(n := len(names) * len(decisions)), max_size=n))
@@ -105,6 +64,9 @@ def test_decisions_that_are_not_classes(data: st.DataObject) -> None:
     for label, row in zip(found, expected, strict=True):
         least = [name for name in order if row[decisions.index(name)] <= row.min() + 1e-9]
         assert label == least[0]
+    pd.testing.assert_series_equal(bn.predict(x, frame, costs=costs * 1e-15), found)
+    usual = pd.DataFrame(1 - np.eye(len(names)), list(names), list(names))
+    pd.testing.assert_series_equal(bn.predict(x, frame, costs=usual), bn.predict(x, frame))
 
 
 def test_estimators_decide_on_classes_only(car: pd.DataFrame) -> None:

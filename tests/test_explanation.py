@@ -122,17 +122,6 @@ def test_weights_are_those_of_good(votes: pd.DataFrame) -> None:
     assert weights.to_numpy() == pytest.approx([odds[0], *np.diff(odds)])
 
 
-def test_against_all_others(car: pd.DataFrame) -> None:
-    x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
-    row = car.iloc[[1727]]
-    found = bn.explain(x, row, target="vgood", against=bn.classes(x))
-    p = bn.predict(x, row, prob=True).iloc[0]["vgood"]
-    assert found["log_odds"].sum() == pytest.approx(np.log(p / (1 - p)))
-    assert found.columns.name == "vgood against the others"
-    two = bn.explain(x, row, target="vgood", against=["good", "acc"])
-    assert two.columns.name == "vgood against acc or good"
-
-
 def test_what_the_frame_holds(car: pd.DataFrame) -> None:
     x = bn.lp(bn.anb("class", {"safety": ["persons", "doors"]}, car), car, smooth=1)
     row = car.iloc[0].astype(object)
@@ -145,6 +134,8 @@ def test_what_the_frame_holds(car: pd.DataFrame) -> None:
     assert pd.isna(found.loc["doors", "value"])
     assert list(found.columns) == ["value", "parents", "log_odds", "odds_ratio"]
     assert found.columns.name == "unacc against acc"
+    assert bn.explain(x, row, against=bn.classes(x)).columns.name == "unacc against the others"
+    assert bn.explain(x, row, against=["good", "acc"]).columns.name == "unacc against acc or good"
     assert set(bn.explain(bn.lp(bn.aode("class", car), car, smooth=1), row)["parents"]) == {""}
 
 
@@ -648,16 +639,6 @@ def test_interactions_of_other_models(car: pd.DataFrame) -> None:
         bn.lp(bn.kdb_mi("class", car), car, smooth=1), car.iloc[1727], interactions=True, sentences=True
     )
     assert any(reason.startswith("buying = low, persons = more, safety = high: the odds") for reason in text)
-
-
-@pytest.mark.filterwarnings("ignore:Missingness")
-def test_interactions_of_the_default_recipe(car: pd.DataFrame, voting: pd.DataFrame) -> None:
-    for class_var, frame in {"class": car, "Class": voting, "diabetes": bn.load_pima()}.items():
-        x = bn.bnc(class_var=class_var, dataset=frame)
-        rows = frame.sample(30, random_state=0)
-        found = bn.explain(x, rows, interactions=True)["log_odds"].groupby(level=0).sum()
-        expected = bn.explain(x, rows)["log_odds"].groupby(level=0).sum()
-        np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
 @given(frames(max_features=5), st.data())

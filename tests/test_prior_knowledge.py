@@ -334,18 +334,6 @@ def test_the_score_of_observed_data_never_falls(learner: str, data: st.DataObjec
     assert bn.families(x.recipe.fit(bn.encode(rows))) == bn.families(x)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("learn", [bn.hc, bn.ban, bn.tan_cl])
-def test_incomplete_rows_improve_the_structure(learn: Any) -> None:
-    """For all 435 rows of voting, the structure is better than that of the 232 complete rows."""
-    voting = bn.load_voting()
-    x, y = (
-        learn("Class", voting, score="bic", missing="em"),
-        learn("Class", voting.dropna(), score="bic"),
-    )
-    assert observed_score(x, voting, "bic") > observed_score(y, voting, "bic") + 5
-
-
 @pytest.mark.parametrize("score", ["loglik", "bic"])
 def test_structural_em_is_at_least_as_good_as_available_cases(score: Any) -> None:
     votes = bn.load_voting().iloc[:, [*range(8), 16]]

@@ -532,3 +532,21 @@ def test_a_level_of_missing_values_has_points() -> None:
         for export in (bn.effects, bn.scorecard):
             with pytest.raises(ValueError, match=r"x must have labels other than '\(missing\)'"):
                 export(x)
+
+
+def test_effects_of_a_card_of_a_tree_have_the_mean_0_by_shares(tree: bn.BNC) -> None:
+    card = bn.scorecard(tree)
+    assert any(j is not None for j in card.parent_positions)
+    for share, table, j in zip(card.shares, card.tables, card.parent_positions, strict=True):
+        means = np.tensordot(share, table, axes=1)
+        np.testing.assert_allclose(means if j is None else card.shares[j] @ means, 0, atol=1e-12)
+
+
+def test_points_lost_are_below_the_best_known_value() -> None:
+    table = pd.DataFrame(
+        {"feature": ["y", "a", "a", "a"], "value": ["no", "u", "v", "(missing)"], "yes": [0.0, 1, 2, 4]}
+    )
+    card = bn.scorecard(bn.from_effects(table), largest=3)
+    assert card.points["points"].tolist() == [0, 1, 3]
+    lost = bn.explain(card, pd.DataFrame({"a": ["u", "v", None]}))["lost"]
+    assert lost.xs("a", level="variable").tolist() == [1, 0, 0]

@@ -676,3 +676,10 @@ def test_progress_of_the_search_for_class_parents(
         assert shown.families == quiet.families
         with pytest.raises(TypeError, match="progress"):
             learner(two, car, progress="yes")
+
+
+def test_all_combinations_are_as_probable_after_an_impossible_row() -> None:
+    frame = pd.DataFrame({"a": list("uuvv"), "b": list("uuvv"), "c": list("ppqq"), "d": list("rsrs")})
+    x = bn.lp(bn.mbc(["c", "d"], frame, score="loglik"), frame, smooth=0)
+    found = bn.predict(x, {"a": "u", "b": "v"}, joint=True, prob=True)
+    assert found.iloc[0].tolist() == ["p", "r", 0.25]

@@ -28,7 +28,6 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectFromModel
-from sklearn.inspection import permutation_importance
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -43,7 +42,6 @@ from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import check_estimator
 
-from bnclassify.learners import LEARNERS
 from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier, MDLPDiscretizer, RareLevelMerger
 
 
@@ -83,15 +81,11 @@ def y(car: pd.DataFrame) -> pd.Series[Any]:
     ("estimator", "expected"),
     [
         pytest.param(BNCClassifier(), CASES, marks=pytest.mark.slow),
-        pytest.param(BNCClassifier("nb"), CASES, marks=pytest.mark.slow),
         (plain(), EXPECTED),
         (plain("nb", smooth=0), EXPECTED),
         (plain("aode", handle_unknown="missing"), EXPECTED),
-        (plain("nb", lp_args={"wanbia": True}), EXPECTED),
         (plain("tan_hc", dag_args={"k": 2}, random_state=0), EXPECTED | GREEDY),
-        (plain("nb", discretize="mdlp"), CASES),
         (plain("nb", discretize="mdlp", weights_are="frequencies"), {}),
-        (plain("tan_cl", discretize="quantile", bins=3, weights_are="frequencies"), {}),
     ],
     ids=lambda value: value.learner if isinstance(value, BNCClassifier) else "",
 )
@@ -375,8 +369,6 @@ def test_kinds_of_labels(labels: Any, classes: list[Any]) -> None:
         [np.nan, 1, 0],
         pd.Series([pd.NA, "a", "b"], dtype="string"),
         pd.Series([pd.NA, "a", "b"], dtype=object),
-        pd.Series([pd.NA, 1, 0], dtype="Int64"),
-        pd.Series([None, "a", "b"], dtype="category"),
     ],
     ids=str,
 )
@@ -436,23 +428,6 @@ def test_class_gets_a_name_that_no_feature_has(columns: list[str], name: object,
 def test_data_that_is_refused(data: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         plain().fit(data, [0, 1, 0])
-
-
-def test_masked_values_are_missing() -> None:
-    rng = np.random.default_rng(0)
-    numbers, mask = rng.normal(size=(80, 2)), rng.random((80, 2)) < 0.3
-    y = np.where(numbers[:, 0] > 0, "p", "q")
-    found = BNCClassifier().fit(np.ma.masked_array(numbers, mask), y)
-    expected = BNCClassifier().fit(np.where(mask, np.nan, numbers), y)
-    masked = np.ma.masked_array(numbers.round().astype(int), mask)
-    missing = np.where(mask, np.nan, numbers.round())
-    np.testing.assert_array_equal(found.predict_proba(masked), expected.predict_proba(missing))
-
-
-def test_no_rows_are_refused() -> None:
-    frame = pd.DataFrame({"a": ["u"], "y": ["v"]}).head(0)
-    with pytest.raises(ValueError, match="X must be a table with rows and columns; got "):
-        plain().fit(frame[["a"]], frame["y"])
 
 
 def test_fractions_are_refused_in_prediction_too() -> None:
@@ -545,35 +520,6 @@ def test_log_probabilities_too_small_for_a_float() -> None:
     assert log[0] == pytest.approx([0, -800 * np.log(1.001 / 0.001)])
 
 
-def test_columns_that_the_learner_leaves_out_may_hold_anything() -> None:
-    data = pd.DataFrame({"a": ["u", "v"], "b": [0.5, 1.5], "c": pd.to_datetime(["2020-01-01"] * 2)})
-    clf = plain("nb", dag_args={"features": ["a"]}).fit(data, ["x", "y"])
-    assert bn.features(clf.model_) == ("a",)
-    np.testing.assert_allclose(np.exp(clf.predict_log_proba(data)), clf.predict_proba(data))
-
-
-def test_clone_and_pickle(X: pd.DataFrame, y: pd.Series[Any]) -> None:
-    clf = plain(bn.kdb, 0.5, dag_args={"k": 2, "kdbk": 1}, random_state=1).fit(X, y)
-    copy = clone(clf)
-    assert copy.get_params() == clf.get_params()
-    assert not hasattr(copy, "model_")
-    for other in (copy.fit(X, y), pickle.loads(pickle.dumps(clf))):
-        np.testing.assert_array_equal(other.predict_proba(X), clf.predict_proba(X))
-
-
-def test_functions_take_the_model(car: pd.DataFrame, X: pd.DataFrame, y: pd.Series[Any]) -> None:
-    model = plain().fit(X, y).model_
-    assert set(model.variables) == set(car.columns)
-    assert bn.cpt(model, "safety").sum().to_numpy() == pytest.approx(1)
-    assert "safety" in bn.plot(model).source
-    assert bn.cv(model, car, k=2, rng=0) > 0.85
-
-
-def test_inspection_of_scikit_learn(X: pd.DataFrame, y: pd.Series[Any]) -> None:
-    found = permutation_importance(plain().fit(X, y), X, y, n_repeats=2, random_state=0)
-    assert found.importances_mean.argmax() == list(X.columns).index("safety")
-
-
 def test_without_scikit_learn_the_extra_is_named() -> None:
     program = "import sys; sys.modules['sklearn'] = None; import bnclassify.sklearn"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
@@ -611,15 +557,13 @@ def test_prior_and_costs_are_checked_when_fitted(X: pd.DataFrame, y: pd.Series[A
         plain("nb", costs=np.eye(4)).fit(X, y)
 
 
-NUMERIC_LEARNERS = [name for name in LEARNERS if name not in ("fssj", "bsej", "tan_hc", "tan_hcsp", "kdb")]
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_every_learner_accepts_numbers(learner: str) -> None:
+@pytest.mark.parametrize(
+    ("learner", "dag_args"),
+    [("anb", {"parents": {}}), ("tan_hc", {"k": 2}), ("ande", {}), ("chisq_dn", {})],
+)
+def test_learners_that_require_more_accept_numbers(learner: str, dag_args: dict[str, Any]) -> None:
     measured = load_iris(as_frame=True).frame.iloc[::3]
     features, labels = measured.drop(columns="target"), measured["target"].astype(str)
-    dag_args = {} if learner in NUMERIC_LEARNERS else {"k": 2}
-    dag_args |= {"parents": {}} if learner == "anb" else {}
     clf = BNCClassifier(learner, 1, dag_args=dag_args, random_state=0).fit(features, labels)
     assert clf.score(features, labels) > 0.85
 
@@ -669,9 +613,8 @@ def test_parameters_by_kind(
 # Several class variables.
 
 
-@pytest.mark.parametrize("learner", ["chain", "maode", "mbc"])
-def test_scikit_learn_checks_of_several_outputs(learner: str) -> None:
-    results = check_estimator(BNCMultiClassifier(learner), on_fail=None, on_skip=None)
+def test_scikit_learn_checks_of_several_outputs() -> None:
+    results = check_estimator(BNCMultiClassifier(), on_fail=None, on_skip=None)
     assert len(results) > 50
     assert not {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
 
@@ -830,22 +773,7 @@ def test_attributes_can_be_saved_by_other_libraries(X: pd.DataFrame, y: pd.Serie
     assert clf.feature_importances_[-1] == 0
 
 
-TEXT = "compares outputs as numbers, and these are text"
-MESSAGE = {"check_dtype_object": "expects another wording of the error for a dict in a column of numbers"}
-OF_TEXT = dict.fromkeys(
-    [
-        "check_pipeline_consistency",
-        "check_estimators_pickle",
-        "check_transformer_data_not_an_array",
-        "check_transformer_general",
-        "check_methods_sample_order_invariance",
-        "check_methods_subset_invariance",
-        "check_fit_idempotent",
-    ],
-    TEXT,
-)
-
-
+MESSAGE = {"check_dtype_object"}  # expects other words for a dict in a column of numbers
 NAMELESS = pytest.mark.filterwarnings("ignore:X (does not have valid|has) feature names")
 
 
@@ -854,16 +782,13 @@ NAMELESS = pytest.mark.filterwarnings("ignore:X (does not have valid|has) featur
     ("transformer", "expected"),
     [
         (MDLPDiscretizer(), MESSAGE),
-        (MDLPDiscretizer("quantile", bins=3), MESSAGE),
-        (MDLPDiscretizer(encode="interval"), MESSAGE | OF_TEXT),
-        (RareLevelMerger(1), {}),
-        (RareLevelMerger(), set(OF_TEXT) - {"check_pipeline_consistency", "check_estimators_pickle"}),
+        (RareLevelMerger(1), set()),
     ],
-    ids=["mdlp", "quantile", "intervals", "nothing rare", "rare"],
+    ids=["mdlp", "nothing rare"],
 )
 def test_scikit_learn_checks_of_transformers(transformer: Any, expected: Any) -> None:
     results = check_estimator(transformer, on_fail=None, on_skip=None)
-    assert {r["check_name"] for r in results if r["status"] == "failed"} == set(expected)
+    assert {r["check_name"] for r in results if r["status"] == "failed"} == expected
     assert "check_n_features_in" in {r["check_name"] for r in results if r["status"] == "passed"}
     estimator_checks.check_set_output_transform_pandas(type(transformer).__name__, transformer)
     estimator_checks.check_get_feature_names_out_error(type(transformer).__name__, transformer)
@@ -914,7 +839,7 @@ def test_merger_in_a_pipeline() -> None:
     assert bn.values(pipe[-1].model_)["town"] == ("Aden", "Bari", "other")
 
 
-@pytest.mark.parametrize("learner", ["nb", "hc", "aode", "ande", "chisq_dn"])
+@pytest.mark.parametrize("learner", ["nb", "ande"])
 def test_importances_are_mean_contributions(car: pd.DataFrame, learner: str) -> None:
     some = car.sample(190, random_state=0).reset_index(drop=True)
     X, y = some.drop(columns="class"), some["class"].astype(str)

@@ -81,7 +81,7 @@ def with_groups_as_cases(
     targets: Collection[Hashable],
     read: Callable[[Opened[Dataset]], Dataset],
 ) -> Dataset:
-    """Return data that ``read`` encodes, with the groups of rows as cases; see `split_off_groups`."""
+    """Return data that ``read`` encodes, with the groups of rows as cases."""
     rows, cases = split_off_groups(dataset, groups, targets)
     return replace(read(rows), cases=cases)
 

@@ -18,7 +18,6 @@ from ..base import graphs
 from ..base.arrays import (
     BLOCK_CELLS,
     Array,
-    Codes,
     Mask,
     Positions,
     blocks,
@@ -63,11 +62,6 @@ class Evidence:
     rivals: Mask
     posteriors: Array
     weights: Array
-
-    @property
-    def codes(self) -> Codes:
-        """The codes of the rows, (features, rows), -1 if missing."""
-        return self.rows.codes
 
     @property
     def strengths(self) -> dict[Hashable, float]:

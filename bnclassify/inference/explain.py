@@ -332,13 +332,14 @@ def _explained_values(evidence: Evidence, raw: Dataset) -> list[ArrayOf[Any]]:
     x = evidence.model
     values = [_labels_of_codes(x.known_levels[-1], evidence.targets)]
     for i in evidence.order:
-        labels, name = _labels_of_codes(x.known_levels[i], evidence.codes[i, :]), x.features[i]
+        name, codes = x.features[i], evidence.rows.codes[i, :]
+        labels = _labels_of_codes(x.known_levels[i], codes)
         own = (
             original_values(raw, name)
             if x.preparation is not None or name in raw.numbers
             else labels
         )
-        values.append(np.where(np.less(evidence.codes[i, :], 0) | pd.isna(own), labels, own))
+        values.append(np.where(np.less(codes, 0) | pd.isna(own), labels, own))
     return values
 
 
@@ -371,7 +372,7 @@ def _parent_values_in_words(evidence: Evidence) -> list[ArrayOf[Any]]:
         columns = []
         for v in parents[name]:
             labels = [describe(v, label) for label in (*x.written_levels(v), np.nan)]
-            columns.append(_array_of_objects(labels)[evidence.codes[position[v], :]])
+            columns.append(_array_of_objects(labels)[evidence.rows.codes[position[v], :]])
         rows = [", ".join(row) for row in zip(*columns, strict=True)]
         texts.append(_array_of_objects(rows) if columns else texts[0])
     return texts

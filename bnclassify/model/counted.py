@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from ..base.arrays import Array, Positions
 from ..base.messages import listed
@@ -13,8 +13,6 @@ from ..frames.dataset import Countable, Dataset
 from .model import Model, replace_unchecked, unsupported_error
 from .recipes import A_NETWORK, Tally
 
-C = TypeVar("C", bound="CountedModel")
-
 
 class CountedModel(Model):
     """Base of models whose tables follow from counts, and of models that consist of such models.
@@ -22,9 +20,10 @@ class CountedModel(Model):
     Counts of different rows add up, so `update` and `pool` accept these models.
     """
 
-    def estimate(self, data: Countable, prior: Any) -> Model:
+    def estimate(self, data: Countable, prior: Any) -> Self:
         """Return the structure with tables from data of its variables, coded by its levels."""
-        return estimate_from_counts(self, data, prior)
+        structure = replace_unchecked(self, levels=data.levels)
+        return structure.tabulate(Tally(structure.count_all(data, prior), prior).narrowed())
 
     def count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
         """Return the counts behind the tables; counts of different rows add up."""
@@ -128,9 +127,3 @@ def how_tables_were_given(x: Model) -> str:
             f"{x.class_var!r}, {{name: cpt(x, name) for name in families(x)}}, rows=100)"
         )
     return ""
-
-
-def estimate_from_counts(x: C, data: Countable, prior: Any) -> C:
-    """Return a structure with tables from data, as its method `estimate` does by default."""
-    structure = replace_unchecked(x, levels=data.levels)
-    return structure.tabulate(Tally(structure.count_all(data, prior), prior).narrowed())

@@ -16,7 +16,7 @@ from ..base.messages import WIDE, how_to_merge, shown, warn
 from ..counts.contingency import count_families, flat_index
 from ..frames.dataset import Countable, Dataset
 from ..frames.schema import Levels
-from ..model.counted import CountedModel, estimate_from_counts
+from ..model.counted import CountedModel
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe, Tally
 from ..scores.densities import Density
@@ -141,7 +141,7 @@ class Graph(CountedModel):
             raise TypeError(
                 f"backoff: {self.no_joint or 'is defined for networks with one class variable'}"
             )
-        return estimate_from_counts(self, data, prior)
+        return super().estimate(data, prior)
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         return count_families(data, self.scopes)
@@ -170,7 +170,6 @@ class Network(Graph):
 
     @cached_property
     def features(self) -> tuple[Hashable, ...]:
-        """The names of the features in the order of ``families``."""
         return tuple([family[0] for family in self.families[:-1]])
 
     def with_class(self, variable: int) -> Self | None:
@@ -253,7 +252,7 @@ class BNC(Network):
 
     def estimate(self, data: Countable, prior: Prior) -> Self:
         check_numbers(replace_unchecked(self, levels=data.levels))
-        return estimate_from_counts(self, data, prior)
+        return CountedModel.estimate(self, data, prior)  # which accepts nested priors
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         scopes = [self.scopes[i] for i in self._positions_of_tables]

@@ -131,7 +131,6 @@ class Dirichlet(PseudoCounts):
     smooth: float
 
     def per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
-        """Return ``smooth``."""
         return self.smooth + 0 * levels
 
 
@@ -145,7 +144,7 @@ class EquivalentSize(PseudoCounts):
     ess: float
 
     def per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
-        """Return ess / (r q), with q configurations of all parents, including the class."""
+        # all parents, including the class
         return cast("Amount", self.ess / (levels * configurations))
 
 
@@ -159,7 +158,6 @@ class MEstimate(PseudoCounts):
     m: float
 
     def per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
-        """Return m / r."""
         return self.m / levels
 
 
@@ -171,7 +169,6 @@ class Given(PseudoCounts):
     is_positive = True  # as far as the tables are
 
     def per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
-        """Return 0."""
         return 0 * levels
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -271,13 +272,11 @@ class Lazy(Derived):
     def _cards(self) -> list[int]:
         return [len(labels) for labels in self.known_levels[:-1]]
 
-    def _hide_implied_values(self, codes: Codes) -> Codes:
-        return codes_without_implied(codes, self._cards, self.implications)
-
     @cached_property
     def score(self) -> Formula:
         """The score of the network at rows without implied values."""
-        return Recoded(self.base.score, self._hide_implied_values, self.type_in_words)
+        hide = partial(codes_without_implied, cards=self._cards, implications=self.implications)
+        return Recoded(self.base.score, hide, self.type_in_words)
 
 
 @record

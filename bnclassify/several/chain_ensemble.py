@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, blocks, first_best, log_normalize, log_sum_exp
+from ..base.arrays import Array, Codes, blocks, first_best, log_normalize
 from ..base.immutable import record
 from ..base.messages import listed
 from ..frames.dataset import Opened
@@ -17,7 +17,7 @@ from ..model.derived import forward_to_basis
 from ..model.model import Fit
 from ..model.recipes import Recipe, Step, with_parameter_step
 from ..scores.rows import Rows
-from .multidimensional import Chain, Chained
+from .multidimensional import Chain, Chained, log_mean_exp
 
 
 @record
@@ -82,9 +82,8 @@ class ChainEnsemble(Chained):
 
     def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
         found = [member.log_marginals(rows, greedy=greedy) for member in self.members]
-        return [
-            _log_mean_exp([log_normalize(logs) for logs in own]) for own in zip(*found, strict=True)
-        ]
+        of_classes = zip(*found, strict=True)
+        return [log_mean_exp([log_normalize(logs) for logs in own]) for own in of_classes]
 
     def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
         if self.chooses_one_by_one(greedy):
@@ -93,7 +92,7 @@ class ChainEnsemble(Chained):
             return np.stack(tried)[best, :, np.arange(len(rows))].T
         labels = np.empty((len(self.class_vars), len(rows)), dtype=np.intp)
         for block in blocks(len(rows), prod(self.class_cards)):
-            joint = _log_mean_exp(
+            joint = log_mean_exp(
                 [
                     member.log_posteriors_of_combinations(rows.subset(block))
                     for member in self.members
@@ -103,7 +102,7 @@ class ChainEnsemble(Chained):
         return labels
 
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
-        return _log_mean_exp([member.log_posterior_at(rows, labels) for member in self.members])
+        return log_mean_exp([member.log_posterior_at(rows, labels) for member in self.members])
 
     def fit_each_link(
         self, function: Fit, dataset: Opened[Any], step: Step | None = None
@@ -118,8 +117,3 @@ class ChainEnsemble(Chained):
             **super().properties_to_agree,
             "orders": tuple([member.order for member in self.members]),
         }
-
-
-def _log_mean_exp(logs: list[Array]) -> Array:
-    """Return the log of the mean of exponentials."""
-    return log_sum_exp(np.stack(logs), axis=0) - float(np.log(len(logs)))

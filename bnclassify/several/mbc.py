@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +39,7 @@ from ..scores.elimination import (
 )
 from ..scores.factors import Factor
 from ..scores.rows import Rows
-from .multidimensional import MOST_COMBINATIONS, MultiModel
+from .multidimensional import MOST_COMBINATIONS, MultiModel, log_mean_exp
 
 
 def _log_tables_of(network: MBC) -> Sequence[Factor]:
@@ -93,11 +92,9 @@ def _most_probable_labels(
 
 def _best_labels_of_component(component: Component, first_class: int) -> dict[int, Positions]:
     """Return connected class variables' best labels: a sum over features, a maximum of classes."""
-    card = {
-        u: r
-        for scope, logs in component.tables
-        for u, r in zip(scope, logs.shape[1:], strict=False)
-    }
+    card: dict[int, int] = {}
+    for scope, logs in component.tables:
+        card |= dict(zip(scope, logs.shape[1:], strict=False))
     features = _checked_elimination_order(
         [u for u in component.order if u < first_class], component.tables, card
     )
@@ -168,14 +165,11 @@ class Bridged(MultiModel):
             _log_marginals_of_classes(terms, rows.codes, self.class_cards)
             for terms in self._log_tables_by_member
         ]
-        return [
-            reduce(np.logaddexp, logs) - np.log(len(found)) for logs in zip(*found, strict=True)
-        ]
+        return [log_mean_exp(logs) for logs in zip(*found, strict=True)]
 
     def log_joint_at(self, rows: Rows, labels: Codes) -> Array:
-        return log_mean_joint(self._log_tables_by_member, np.concatenate([rows.codes, labels]))[
-            :, 0
-        ]  # -1 is unknown
+        codes = np.concatenate([rows.codes, labels])  # -1 is unknown
+        return log_mean_joint(self._log_tables_by_member, codes)[:, 0]
 
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
         evidence = self.log_joint_at(rows, _unknown_labels(rows.codes, self.class_cards))

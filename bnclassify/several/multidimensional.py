@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
+from collections import ChainMap, Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, blocks, first_best, log, log_normalize
+from ..base.arrays import Array, Codes, blocks, first_best, log, log_normalize, log_sum_exp
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
@@ -135,22 +135,19 @@ class MultiModel(CountedModel):
 
     def _label_frame(self, codes: Iterable[Codes], index: pd.Index[Any]) -> pd.DataFrame:
         """Return labels from codes, with one categorical column per class variable."""
-        columns = zip(self.class_levels, self.class_vars, codes, strict=True)
-        series = [
-            Labelling(labels, name, index).labels_of_codes(own_codes)
-            for labels, name, own_codes in columns
-        ]
+        series = []
+        for labels, name, of_class in zip(self.class_levels, self.class_vars, codes, strict=True):
+            series.append(Labelling(labels, name, index).labels_of_codes(of_class))
         names = pd.Index(list(self.class_vars), tupleize_cols=False)
         return pd.DataFrame(dict(enumerate(series)), index=index).set_axis(names, axis="columns")
 
     def _posterior_frame(self, marginals: Sequence[Array], index: pd.Index[Any]) -> pd.DataFrame:
         """Return posteriors, one column per class variable and label."""
-        named = zip(self.class_vars, self.class_levels, strict=True)
-        pairs = [(name, label) for name, labels in named for label in labels]
-        levels = [
-            pd.Index(list(own), dtype=object, tupleize_cols=False)
-            for own in zip(*pairs, strict=True)
-        ]
+        names, labels = list[Hashable](), list[Hashable]()
+        for name, own_labels in zip(self.class_vars, self.class_levels, strict=True):
+            names += [name] * len(own_labels)
+            labels += own_labels
+        levels = [pd.Index(own, dtype=object, tupleize_cols=False) for own in (names, labels)]
         columns = pd.MultiIndex.from_arrays(levels)
         posteriors = np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
         return pd.DataFrame(posteriors, index=index, columns=columns)
@@ -331,21 +328,17 @@ class Chain(Chained):
 
     def log_posteriors_of_combinations(self, rows: Rows) -> Array:
         """Return ln P(labels | features) of all combinations of labels, (rows, combinations)."""
-        found = [
-            joint.reshape(len(joint), -1)
-            for _, joint in _log_posteriors_in_blocks(self, rows.codes)
-        ]
-        return np.concatenate([np.empty((0, prod(self.class_cards))), *found])
+        found = [np.empty((0, prod(self.class_cards)))]
+        for _, joint in _log_posteriors_in_blocks(self, rows.codes):
+            found.append(joint.reshape(len(joint), -1))
+        return np.concatenate(found)
 
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
-        given = zip(
-            _posteriors_along_chain(self, rows.codes, labels)[0],
-            labels.astype(np.intp),
-            strict=True,
-        )
-        return np.asarray(
-            sum(np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given)
-        )
+        logs = np.zeros(len(rows))
+        of_classes = _posteriors_along_chain(self, rows.codes, labels)[0]
+        for own, chosen in zip(of_classes, labels.astype(np.intp), strict=True):
+            logs += np.take_along_axis(own, chosen[:, None], axis=1)[:, 0]
+        return logs
 
     def fit_each_link(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Chain:
         members = tuple(map(function, self.members, self._rows_of_members(dataset)))
@@ -369,16 +362,13 @@ class Chain(Chained):
 
 def _check_chain_members(class_vars: tuple[Hashable, ...], members: tuple[Model, ...]) -> None:
     """Raise unless each class variable has a model, without later ones as features."""
-    if strange := [
-        type(m).__name__ for m in members if not isinstance(m, Model) or not m.one_class
-    ]:
+    strange = [type(m).__name__ for m in members if not isinstance(m, Model) or not m.one_class]
+    if strange:
         raise TypeError(
             f"members must be models of one class variable each; got {listed(strange)}."
         )
     order = [member.class_var for member in members]
-    if len(set(class_vars)) < len(class_vars) or sorted(map(hash, order)) != sorted(
-        map(hash, class_vars)
-    ):
+    if len(set(class_vars)) < len(class_vars) or Counter(order) != Counter(class_vars):
         raise ValueError(
             f"members must be one model of each of {listed(class_vars)}; got {listed(order)}."
         )
@@ -441,3 +431,8 @@ def _log_posterior_given_earlier(x: Chain, i: int, codes: Codes) -> Array:
         lambda tried: _log_posterior_of_member(x, member, tried), variables, hidden, shape
     )
     return logs.reshape(codes.shape[1], *shape, -1)
+
+
+def log_mean_exp(logs: Sequence[Array]) -> Array:
+    """Return the log of the mean of exponentials."""
+    return log_sum_exp(np.stack(logs), axis=0) - float(np.log(len(logs)))

@@ -19,7 +19,6 @@ from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, frame_of
 from ..frames.schema import Levels
 from ..frames.training import schema_and_features
-from ..model.counted import estimate_from_counts
 from ..model.model import MISSING_RULE, Model, PictureNotes
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
@@ -184,7 +183,7 @@ class ANDE(Average):
                 "averaged n-dependence estimators need smooth or m, which also define the joint "
                 f"probability of superparents and class; got {shown(prior)}."
             )
-        return estimate_from_counts(self, data, prior)
+        return super().estimate(data, prior)
 
     def count_all(self, data: Countable, prior: Prior) -> tuple[Cooccurrence]:
         return (count_cooccurrence(data, max(self.n + 1, 1 if self.subsumption is None else 2)),)
