@@ -136,6 +136,8 @@ def test_groups_are_held_out_together(learner: str | None) -> None:
         own = np.arange(len(test)), (test["sick"] == "yes").astype(int)
         losses.append([-np.log(bn.predict(x, test, prob=True).to_numpy()[own]).mean() for x in models])
         assert "person" not in bn.features(grouped)
+        powers = [bn.loo_summary(x)["power"] for x in models[1:]]
+        assert powers[0] < powers[1] / 2  # of folds that divide a person, 0.8 to 1.1 of it
         assert bn.summary(grouped).set_index("item")["value"]["rows"] == "480 (in 80 groups)"
     once, together, apart = np.mean(losses, axis=0)
     assert together < once + 0.06
