@@ -371,7 +371,7 @@ def test_models_of_groups_are_evaluated_with_groups() -> None:
     frame = pd.DataFrame(
         {"person": [f"p{i}" for i in person], "x": person % 3, "y": (person % 7 > 2).astype(str)}
     )
-    model = bn.bnc(class_var="y", dataset=frame, groups="person", additive=True)
+    model = bn.bnc("nb", "y", frame, groups="person", backoff=True, held_out="weights")
     with pytest.raises(ValueError, match="pass groups='person' to cv or cv_predict"):
         bn.cv(model, frame, k=3, rng=0)
     assert bn.cv(model, frame, k=3, rng=0, groups="person") > 0
