@@ -60,7 +60,6 @@ class Powered(Derived):
 
     @cached_property
     def score(self) -> Formula:
-        """The score of the other model, raised."""
         return Raised(self.base.score, self.power)
 
 
