@@ -74,7 +74,7 @@ def _decomposable_score(score: str, data: Countable, ess: float) -> Decomposable
     """Return a score: a log marginal likelihood, or Σ N_jk ln(N_jk / N_j) minus a penalty."""
     if score in ("bde", "k2"):
         prior = EquivalentSize(ess) if score == "bde" else Dirichlet(1)
-        return DecomposableScore(log_rising_factorial, prior.per_cell, 0.0)
+        return DecomposableScore(log_rising_factorial, prior.pseudo_count_per_cell, 0.0)
     penalties = {"loglik": 0.0, "aic": 1.0, "bic": 0.5 * ln(data.size or 1)}
     n_log_n = xlogx if data.is_weighted else n_log_n_lookup(data.size)
     return DecomposableScore(lambda n, _: n_log_n(n), lambda r, q: 0, penalties[score])
