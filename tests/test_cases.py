@@ -133,6 +133,8 @@ def test_groups_are_held_out_together(learner: str | None) -> None:
         own = np.arange(len(test)), (test["sick"] == "yes").astype(int)
         losses.append([-np.log(bn.predict(x, test, prob=True).to_numpy()[own]).mean() for x in models])
         assert "person" not in bn.features(grouped)
+        powers = [bn.loo_summary(x)["power"] for x in models[1:]]
+        assert powers[0] < powers[1] / 2  # of folds that divide a person, 0.8 to 1.1 of it
         assert bn.summary(grouped).set_index("item")["value"]["rows"] == "480 (in 80 groups)"
     once, together, apart = np.mean(losses, axis=0)
     assert together < once + 0.06
@@ -366,7 +368,7 @@ def test_models_of_groups_are_evaluated_with_groups() -> None:
     frame = pd.DataFrame(
         {"person": [f"p{i}" for i in person], "x": person % 3, "y": (person % 7 > 2).astype(str)}
     )
-    model = bn.bnc(class_var="y", dataset=frame, groups="person", additive=True)
+    model = bn.bnc("nb", "y", frame, groups="person", backoff=True, held_out="weights")
     with pytest.raises(ValueError, match="pass groups='person' to cv or cv_predict"):
         bn.cv(model, frame, k=3, rng=0)
     assert bn.cv(model, frame, k=3, rng=0, groups="person") > 0

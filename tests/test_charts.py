@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 
 import bnclassify as bn
+from bnclassify.inference.evidence import measure_effect
 from bnclassify.metrics import METRICS
 from bnclassify.plotting.canvas import BLUE, GREY, LINES, ORANGE, label_in_lines, probability_text
 
@@ -234,8 +236,8 @@ def test_raw_rows_are_cut_as_the_model_cuts_them() -> None:
     check_readable(bn.plot_importance(x, raw))
     ax = bn.plot_cpt(x, "kind", dataset=raw)
     check_readable(ax)
-    cells = bn.cpt(x, "kind").size
-    assert 0 < len(ax.patches) < cells  # sizes that decide the class by themselves
+    rows = bn.preparation(x)(raw).groupby(["size", "class"], observed=False).size()
+    assert len(ax.patches) == 2 * (rows == 0).sum() > 0  # both kinds of sizes that decide the class
 
 
 def test_cpt_of_a_class_with_parents(car: pd.DataFrame) -> None:
@@ -730,14 +732,19 @@ def banded() -> Any:
 
 
 def test_effects_with_intervals_have_a_band_within_the_training_data(banded: Any) -> None:
-    """The band contains the effect, and the curve ends where the values of training end."""
+    """The band is the jackknife interval, and the curve ends where the values of training end."""
     ax = bn.plot_effect(banded, "glucose")
     assert legend(ax)[0] == "90 % interval"
     (points, effect) = ax.lines[1].get_data()
     assert (points.min(), points.max()) == (44, 199)
     [band] = ax.collections
     corners = band.get_paths()[0].vertices
-    assert corners[:, 1].min() < effect.min() < effect.max() < corners[:, 1].max()
+    refits = banded.learned["refits"]
+    first = [measure_effect(refit, "glucose", None).log_odds[0, 0] for refit in refits]
+    deviations = np.square(np.array(first) - np.mean(first)).sum()
+    half = scipy.stats.t.ppf(0.95, len(refits) - 1) * (deviations * (1 - 1 / len(refits))) ** 0.5
+    low, high = np.unique(corners[corners[:, 0] == 44, 1])
+    assert [low, high] == pytest.approx([effect[0] - half, effect[0] + half], rel=1e-9)
     assert "90 % interval" not in legend(bn.plot_effect(bn.from_effects(bn.effects(banded)), "glucose"))
 
 
@@ -750,6 +757,13 @@ def test_nomograms_write_short_intervals_that_do_not_overlap(banded: Any) -> Non
     ax.figure.canvas.draw()
     boxes = [text.get_window_extent().padded(-1) for text in ax.texts]
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_nomograms_translate_totals_into_probabilities(banded: Any) -> None:
+    card = bn.scorecard(banded, pdo=20, score=600, odds=1, most_intervals=5)
+    [half] = [text for text in bn.plot_nomogram(card).texts if text.get_text() == "0.5"]
+    low, high = card.probabilities["total"].iloc[[0, -1]]
+    assert half.get_position()[0] == pytest.approx((600 - low) / (high - low))
 
 
 def test_explanations_draw_known_and_missing_values_but_not_unknown_ones() -> None:

@@ -25,7 +25,7 @@ def test_shares_of_completions_vary_as_beta_binomial_ones(options: dict[str, Any
     known = data["y"].dropna()
     a, b, gaps = (known == "1").sum() + 1, (known == "0").sum() + 1, data["y"].isna().sum()
     x = bn.lp(bn.nb("y", data), data, smooth=1, **options)
-    share = (bn.impute(x, data, draws=400, rng=0)["y"] == "1").groupby(level="draw").mean()
+    share = (bn.impute(x, data, draws=200, rng=0)["y"] == "1").groupby(level="draw").mean()
     # a beta-binomial number of the gaps; fixed tables give p (1 − p) gaps / 200² only
     mean = a / (a + b)
     variance = gaps * mean * (1 - mean) * (a + b + gaps) / (a + b + 1) / 200**2

@@ -135,7 +135,7 @@ def test_an_ensemble_counted_in_pairs_and_one_network_at_a_time(
 ) -> None:
     data = some_data(missing)
     x = bn.lp(bn.aode("x12", data), data, smooth=smooth)
-    monkeypatch.setattr(AODE, "_has_square", False)
+    monkeypatch.setattr(AODE, "_uses_one_array_of_pairs", False)
     y = bn.lp(bn.aode("x12", data), data, smooth=smooth)
     for one, other in zip(bn.members(x), bn.members(y), strict=True):
         assert all(map(np.array_equal, one.cpts, other.cpts))

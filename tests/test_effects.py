@@ -686,6 +686,14 @@ def test_text_has_no_order_but_that_of_its_column() -> None:
     assert bn.effects(rising)["yes"][1] < bn.effects(rising)["yes"][2]
 
 
+def test_the_log_loss_of_a_monotone_table_is_weighted(pima: pd.DataFrame, naive: bn.BNC) -> None:
+    weighted = bn.encode(pima.assign(w=np.arange(len(pima)) % 3), weights="w")
+    repeated = pima.loc[pima.index.repeat(np.arange(len(pima)) % 3)]
+    tables = [bn.monotonize(naive, {"age": "increasing"}, rows) for rows in (weighted, repeated)]
+    losses = [table.learned["log_loss"] for table in tables]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-9)
+
+
 def test_directions_that_flatten_effects_warn(pima: pd.DataFrame, naive: bn.BNC) -> None:
     with pytest.warns(
         UserWarning,

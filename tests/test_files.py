@@ -480,7 +480,7 @@ NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
     "shape": ("[0.5, 0.5]", "[0.5, 0.25, 0.25]", r"this is not a valid BNC \(.* a table of 'y' of shape"),
     "ragged": ("[0.25, 1.0]", "[0.25]", "this is not a valid array"),
     "text in numbers": ("0.25", '"a"', "this is not a valid array"),
-    "sum": ("0.75", "0.7", "the probabilities of 'a' do not sum to 1"),
+    "sum": ("0.75", "0.75001", "the probabilities of 'a' do not sum to 1"),
     "negative": ("[0.5, 0.5]", "[1.5, -0.5]", "cpts must contain finite numbers"),
     "infinite": ("0.25", '"inf"', "cpts must contain finite numbers"),
     "dtype": ('"values": [0.5', '"dtype": "object", "values": [0.5', "an array of object"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,34 +14,36 @@ from bnclassify.learners import k_dependence
 from bnclassify.learners.parent_gains import LeftOutScores, interacting_pairs_by_child
 
 
+def probability(others: list[dict[str, Any]], row: dict[str, Any], f: str, base: float) -> float:
+    """Return P(value of a row) from other rows, with 2 pseudo-counts distributed like ``base``."""
+    known = [other[f] for other in others if other[f] is not None]
+    return (known.count(row[f]) + 2 * base) / (len(known) + 2)
+
+
 def gain_by_hand(frame: pd.DataFrame, child: str, parents: str, w: float) -> float:
     """Compute the gain of a child with parents row by row, with counts of all other rows."""
-    features = [name for name in frame.columns if name != "y"]
-    labels = sorted(frame["y"].unique())
+    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    features, labels = list(frame.columns[:-1]), sorted(frame["y"].unique())
+    known = {f: [row[f] for row in rows if row[f] is not None] for f in features}
     g = h = 0.0
-    for i in range(len(frame)):
-        row, others = frame.iloc[i], frame.drop(index=i)
-        shares = {f: (frame[f] == row[f]).sum() / frame[f].notna().sum() for f in features}
-
-        def table(f: str, c: str, row: pd.Series, others: pd.DataFrame, shares: dict[str, float]) -> float:
-            if pd.isna(row[f]):
-                return 1.0
-            same = others[(others["y"] == c) & others[f].notna()]
-            return float(((same[f] == row[f]).sum() + 2 * shares[f]) / (len(same) + 2))
-
+    for i, row in enumerate(rows):
+        others = rows[:i] + rows[i + 1 :]
         scores, terms = [], []
-        for c in labels:
-            score = np.log(((others["y"] == c).sum() + 1) / (len(others) + len(labels)))
-            score += w * sum(np.log(table(f, c, row, others, shares)) for f in features)
+        for label in labels:
+            of_class = [other for other in others if other["y"] == label]
+            score = np.log((len(of_class) + 1) / (len(others) + len(labels)))
+            alone = {}
+            for f in features:
+                share = known[f].count(row[f]) / len(known[f])
+                alone[f] = 1.0 if row[f] is None else probability(of_class, row, f, share)
+                score += w * np.log(alone[f])
             scores.append(score)
-            if row[[child, *parents]].isna().any():
-                terms.append(0.0)
-                continue
-            alike = (others[list(parents)] == row[list(parents)]).all(axis=1)
-            same = others[(others["y"] == c) & alike & others[child].notna()]
-            own = table(child, c, row, others, shares)
-            pair = ((same[child] == row[child]).sum() + 2 * own) / (len(same) + 2)
-            terms.append(np.log(pair / own))
+            is_complete = None not in [row[v] for v in (child, *parents)]
+            pair = alone[child]
+            if is_complete:
+                alike = [other for other in of_class if all(other[v] == row[v] for v in parents)]
+                pair = probability(alike, row, child, alone[child])
+            terms.append(np.log(pair / alone[child]))
         p = np.exp(np.array(scores) - max(scores))
         p /= p.sum()
         t = np.array(terms)
@@ -58,17 +61,19 @@ def data(n: int = 60, gaps: float = 0.0) -> pd.DataFrame:
     return frame.assign(y=np.where(rng.random(n) < 0.8, agree, ~agree)).astype({"y": str})
 
 
-@pytest.mark.slow
-def test_gains_are_those_of_a_loop_over_rows() -> None:
-    frame = data(16, gaps=0.2)
+@pytest.mark.parametrize("n_features", [4, 12])
+def test_gains_are_those_of_a_loop_over_rows(n_features: int) -> None:
+    frame = data(36, gaps=0.1)
+    for name in "efghijkl"[: n_features - 4]:
+        frame.insert(4, name, frame["a"])
     scores = LeftOutScores(bn.encode(frame))
-    for child, name in enumerate("abcd"):
+    for child, name in ((0, "a"), (2, "c")):
         others = [i for i in range(4) if i != child]
         for parents in [*combinations(others, 1), *combinations(others, 2)]:
-            expected = gain_by_hand(frame, name, "".join("abcd"[i] for i in parents), min(1, 3 / np.sqrt(4)))
-            assert scores.gains_of_parent_sets(child, np.array([parents])) == pytest.approx(
-                [expected], abs=1e-9
-            )
+            letters = "".join("abcd"[i] for i in parents)
+            expected = gain_by_hand(frame, name, letters, min(1, 3 / np.sqrt(n_features)))
+            [gain] = scores.gains_of_parent_sets(child, np.array([parents]))
+            assert gain == pytest.approx(expected, abs=1e-9)
 
 
 def test_weighted_rows_equal_repeated_rows() -> None:
@@ -121,6 +126,14 @@ def test_parents_of_a_parity_are_found(columns: int, parity: int, useful: int) -
     assert any({child, *parents} >= expected for child, (_, *parents) in families.items())
 
 
+def test_gains_are_computed_of_the_most_informative_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pair a, c has the largest information and no gain; with one pair, that of a, b is not found."""
+    frame = data(200)
+    assert {"a", "b", "y"} in map(set, bn.families(bn.kdb_gain("y", frame, kdbk=1)).values())
+    monkeypatch.setattr(k_dependence, "_MOST_PAIRS", 1)
+    assert bn.is_nb(bn.kdb_gain("y", frame, kdbk=1))
+
+
 def test_at_most_128_features_have_parents(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(k_dependence, "_LEAST_GAIN", 0.0)
     families = bn.families(bn.kdb_gain("y", interacting(150, 2, n=200), kdbk=2))
@@ -137,37 +150,47 @@ def test_columns_that_are_never_observed_together_have_no_gain() -> None:
             assert scores.gains_of_parent_sets(child, np.array(parents)).tolist() == [0]
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_interactions_follow_their_definition(weighted: bool) -> None:
-    """Columns of 2 to 4 levels, in which about as many triples have an interaction as have none."""
+@pytest.mark.parametrize(("weighted", "gaps", "n_kept"), [(False, 0, 31), (True, 0.05, 32)])
+def test_interactions_follow_their_definition(weighted: bool, gaps: float, n_kept: int) -> None:
+    """Of 56 triples of columns of 2 to 4 levels, those with an interaction are kept, at most 32."""
     rng = np.random.default_rng(1)
-    names, cards = list("abcdef"), [2, 2, 3, 3, 4, 4]
-    codes = pd.DataFrame({name: rng.integers(0, card, 900) for name, card in zip(names, cards, strict=True)})
-    labels = ((codes["a"] + codes["b"] + codes["c"] + (rng.random(900) < 0.8)) % 3).astype(str)
-    frame = codes.astype(str).mask(rng.random(codes.shape) < 0.003, "none")
+    cards = np.array([2, 2, 2, 3, 3, 3, 4, 4])
+    codes = rng.integers(0, cards, (900, 8))
+    labels = (codes[:, :3].sum(axis=1) + (rng.random(900) < 0.8)) % 3
+    codes[rng.random(codes.shape) < gaps] = 9
     weights = rng.uniform(0.5, 1.5, 900) if weighted else np.ones(900)
 
-    def negative_entropy(*columns: pd.Series) -> float:
-        mass = pd.Series(weights).groupby(list(columns)).sum()
-        return float((mass * np.log(mass / weights.sum())).sum())
+    def negative_entropy(*columns: np.ndarray) -> float:
+        joint = sum(10**i * column for i, column in enumerate(columns))
+        mass = np.bincount(joint, weights)
+        return float((mass * np.log(np.maximum(mass, 1e-300) / weights.sum())).sum())
 
-    def information(*features: str) -> float:
-        columns = [frame[f] for f in features]
+    def information(*features: int) -> float:
+        columns = [codes[:, f] for f in features]
         return negative_entropy(*columns, labels) - negative_entropy(*columns) - negative_entropy(labels)
 
     found = {}
-    for a, b, c in combinations(range(6), 3):
-        divided = [((a, b), c), ((a, c), b), ((b, c), a)]
-        known = [information(names[u], names[v]) + information(names[w]) for (u, v), w in divided]
+    for a, b, c in combinations(range(8), 3):
+        known = [information(*pair) + information(rest) for *pair, rest in [(a, b, c), (a, c, b), (b, c, a)]]
         n_free = (cards[a] - 1) * (cards[b] - 1) * (cards[c] - 1) * (3 - 1)
-        found[a, b, c] = information(names[a], names[b], names[c]) - max(known) - n_free
-    best = sorted((triple for triple, gain in found.items() if gain > 0), key=found.__getitem__, reverse=True)
-    assert 5 < len(best) < 15
+        found[a, b, c] = information(a, b, c) - max(known) - n_free
+    best = sorted((triple for triple in found if found[triple] > 0), key=lambda triple: -found[triple])[:32]
+    assert len(best) == n_kept
     expected: dict[int, list[list[int]]] = {}
     for a, b, c in best:
         expected.setdefault(c, []).append([a, b])
-    data = bn.encode(frame.replace("none", None).assign(y=labels), weights=weights if weighted else None)
-    assert interacting_pairs_by_child(data, np.arange(6)) == expected
+    frame = pd.DataFrame(codes).astype(str).replace("9", None).add_prefix("x").assign(y=labels.astype(str))
+    data = bn.encode(frame, weights=weights if weighted else None)
+    assert interacting_pairs_by_child(data, np.arange(8)) == expected
+
+
+@pytest.mark.parametrize("n_levels", [16, 24])
+def test_interactions_of_features_with_many_levels_are_not_tried(n_levels: int) -> None:
+    """With a level for missing values, 17³ · 2 classes is less than 16 · 900 rows, and 25³ · 2 is not."""
+    codes = np.random.default_rng(0).integers(0, [2, 2, n_levels], (900, 3))
+    frame = pd.DataFrame(codes).assign(y=codes.sum(axis=1) % 2).astype(str)
+    pairs = interacting_pairs_by_child(bn.encode(frame), np.arange(3))
+    assert pairs == ({2: [[0, 1]]} if n_levels == 16 else {})
 
 
 def test_interactions_do_not_depend_on_the_order_of_rows() -> None:

@@ -320,15 +320,27 @@ show({ empty, missing, neither, tops, inView: bar.top >= 0 && bar.bottom < inner
 """
 
 
-@needs_browser
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [390, 1280])
-def test_unknown_is_not_missing_and_the_prediction_stays_in_view(width: int, tmp_path: Path) -> None:
+def lacking() -> pd.DataFrame:
+    """Rows that often lack town and income if their label is True."""
     rng, n = np.random.default_rng(0), 300
     frame = pd.DataFrame({"town": rng.choice(["a", "b"], n), "income": rng.normal(size=n)})
     frame = frame.assign(age=rng.integers(20, 90, n), label=rng.random(n) < 0.5)
     frame.loc[frame["label"] & (rng.random(n) < 0.6), ["town", "income"]] = None
-    x = bn.bnc("nb", "label", frame, smooth=1, discretize="quantile", missing_level=True)
+    return frame
+
+
+@pytest.mark.parametrize("settings", [{"discretize": "mdlp", "missing_level": True}, {"additive": True}])
+def test_fields_say_whose_missing_values_are_evidence(settings: dict[str, Any], tmp_path: Path) -> None:
+    x = bn.bnc(class_var="label", dataset=lacking(), **settings)
+    features = json.loads(Elements(written(x, tmp_path)).data)["features"]
+    assert [field["name"] for field in features if field["lacks"]] == ["town", "income"]
+
+
+@needs_browser
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_unknown_is_not_missing_and_the_prediction_stays_in_view(width: int, tmp_path: Path) -> None:
+    x = bn.bnc("nb", "label", lacking(), smooth=1, discretize="quantile", missing_level=True)
     state = state_of(written(x, tmp_path), ASK, tmp_path, f"--window-size={width},600")
 
     def shown(posterior: pd.Series) -> str:

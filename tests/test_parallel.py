@@ -64,7 +64,7 @@ CALLS: dict[str, Callable[[pd.DataFrame, int | None], Any]] = {
         n_jobs=n,
     ),
     "cv_predict": lambda car, n: bn.cv_predict(
-        bn.bnc(class_var="class", dataset=car), car, k=2, rng=0, n_jobs=n
+        bn.bnc("tan_cl", "class", car, smooth=1), car, k=2, rng=0, n_jobs=n
     ),
     "cv of several classes": lambda car, n: bn.cv(
         bn.lp(bn.chain(["class", "safety"], car, orders=2, rng=0), car, smooth=1),

@@ -22,12 +22,11 @@ from bnclassify.counts.information import mutual_information
 from bnclassify.exchange.scorer import scorer_of
 from bnclassify.fitting.lp import fit
 from bnclassify.frames.dataset import Dataset
-from bnclassify.frames.training import prepare_training_data
-from bnclassify.learners.networks import network
+from bnclassify.learners.networks import Step, network, prepare_training_data
 from bnclassify.metrics import METRICS, Metric
 from bnclassify.model.derived import BuiltOn, Derived
 from bnclassify.model.model import Model
-from bnclassify.model.recipes import Recipe, Step
+from bnclassify.model.recipes import Recipe
 from bnclassify.network.methods import Method
 from bnclassify.network.priors import Dirichlet, Prior
 from bnclassify.scores import formulas

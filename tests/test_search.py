@@ -75,7 +75,7 @@ def going(way: str) -> Iterator[None]:
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("name", FILES)
 def test_every_candidate_of_every_step(name: str, learner: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The candidates of a learner and their scores are those of R."""
+    """The candidates of a learner, their scores and the structure found are those of R."""
     reference, frame = read_reference(name), reference_frame(name)
     asked: list[tuple[Any, Any, np.ndarray]] = []
 
@@ -86,7 +86,7 @@ def test_every_candidate_of_every_step(name: str, learner: str, monkeypatch: pyt
 
     monkeypatch.setattr(greedy, "CrossValidatedScore", Spy)
     options = {key: reference[key] for key in ("k", "epsilon", "smooth", "folds")}
-    LEARNERS[learner](reference["class"], frame, **options)
+    x = LEARNERS[learner](reference["class"], frame, **options)
     if learner == "tan_hcsp":  # which asks for superparents before each step
         asked = [asked[0], *asked[2::2]]
     class_var, number = reference["class"], {column: i for i, column in enumerate(frame.columns)}
@@ -97,17 +97,6 @@ def test_every_candidate_of_every_step(name: str, learner: str, monkeypatch: pyt
         ]
         assert [apply_edit(structure, edit) for edit in edits] == expected
         np.testing.assert_allclose(scores, [c["score"] for c in step["candidates"]], rtol=0, atol=1e-12)
-
-
-@pytest.mark.filterwarnings(
-    "ignore:No step improves", "ignore:No feature improves"
-)  # some searches have no step
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("name", FILES)
-def test_final_structures(name: str, learner: str) -> None:
-    reference, frame = read_reference(name), reference_frame(name)
-    options = {key: reference[key] for key in ("k", "epsilon", "smooth", "folds")}
-    x = LEARNERS[learner](reference["class"], frame, **options)
     assert bn.families(x) == {v: tuple(f) for v, f in reference[learner]["final"].items()}
     assert scores_of(x)[-1] == pytest.approx(reference[learner]["final_score"], abs=1e-12)
     accepted = [s["best_score"] for s in reference[learner]["steps"] if s["accepted"]]
@@ -312,12 +301,8 @@ def test_structures_satisfy_their_own_predicate(learner: str, votes: pd.DataFram
     scores = scores_of(x)
     assert all(b >= a - 1e-9 for a, b in pairwise(scores))
     assert repr(pickle.loads(pickle.dumps(x))) == repr(x)
-
-
-def test_a_seed_fixes_everything(car: pd.DataFrame) -> None:
-    a, b = (bn.tan_hc("class", car, k=3, smooth=1, rng=7) for _ in range(2))
-    assert bn.families(a) == bn.families(b)
-    assert scores_of(a) == scores_of(b)
+    again = LEARNERS[learner]("Class", votes, k=5, smooth=1, epsilon=0, rng=0)
+    assert (bn.families(again), scores_of(again)) == (bn.families(x), scores)
 
 
 def test_a_generator_is_not_kept(car: pd.DataFrame) -> None:
@@ -441,16 +426,12 @@ def test_a_fold_needs_rows_that_count(car: pd.DataFrame) -> None:
     ("options", "error", "message"),
     [
         ({"k": 1}, ValueError, "k must be a whole number of at least 2; got 1"),
-        ({"k": 2.5}, TypeError, "k must be a whole number of at least 2; got 2.5"),
         ({"k": 5000}, ValueError, "k must be .* the number of rows, which is 1728; got 5000"),
         ({"k": -1, "folds": np.arange(1728) % 3}, ValueError, "k must be a whole number"),
         ({"k": 5, "epsilon": -1}, ValueError, "epsilon must be a finite number of at least 0"),
-        ({"k": 5, "epsilon": "a"}, TypeError, "epsilon must be a finite number"),
         ({"k": 5, "smooth": -1}, ValueError, "smooth must be a finite number of at least 0"),
-        ({"k": 5, "ess": "a"}, TypeError, "ess must be a finite number"),
         ({"k": 5, "smooth": 1, "m": 1}, ValueError, "Only one of smooth, m can be given"),
         ({"k": 5, "metric": "auc"}, ValueError, "metric must be one of 'accuracy', 'balanced_accuracy'"),
-        ({"k": 5, "metric": max}, ValueError, "metric must be one of"),
         ({"k": 5, "progress": "yes"}, TypeError, "progress must be True or False"),
         ({"k": 5, "rng": "seed"}, TypeError, "rng must be a seed or"),
         ({"k": 5, "folds": [[0, 1], [1, 9999]]}, ValueError, "row positions from 0 to 1727"),
@@ -461,15 +442,10 @@ def test_a_fold_needs_rows_that_count(car: pd.DataFrame) -> None:
         ({"k": 5, "folds": 3}, TypeError, "folds must be"),
     ],
 )
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_bad_arguments(car: pd.DataFrame, learner: str, options: dict, error: type, message: str) -> None:
+def test_bad_arguments(car: pd.DataFrame, options: dict, error: type, message: str) -> None:
+    """All greedy learners pass these arguments on."""
     with pytest.raises(error, match=message):
-        LEARNERS[learner]("class", car, **options)
-
-
-def test_scores_of_other_models(car: pd.DataFrame) -> None:
-    with pytest.raises(ValueError, match="not found by a search"):
-        scores_of(bn.nb("class", car))
+        bn.fssj("class", car, **options)
 
 
 def test_progress_shows_a_bar(car: pd.DataFrame, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.base.graphs import descending_order, maximum_forest
+from bnclassify.counts.pairs import pair_statistics
+from bnclassify.frames.training import prepare_training_data
+from bnclassify.learners.trees import _arc_gains
 
 from .strategies import frames, networks
 
@@ -132,6 +135,20 @@ def test_features_never_observed_together_have_no_edge() -> None:
     data = answers.drop(columns="form")
     for score in ("aic", "bic"):
         assert bn.is_nb(bn.tan_cl("c", data, score=score))
+
+
+@pytest.mark.parametrize("score", ["aic", "bic"])
+def test_contributions_of_arcs_depend_on_the_rows_in_which_they_are_observed(
+    score: str, voting: pd.DataFrame
+) -> None:
+    data = prepare_training_data(voting, ("Class",))
+    gains = _arc_gains(data, pair_statistics(data, range(16), 16), score, 1)
+    for i, j in [(0, 1), (2, 15)]:
+        x, y = voting.columns[[i, j]]
+        n = len(voting[[x, y]].dropna())
+        penalty = 1 if score == "aic" else np.log(n) / 2
+        expected = n * bn.cmi(x, y, voting, z="Class") - 2 * penalty  # (2 - 1) (2 - 1) 2 parameters
+        assert gains[i, j] == gains[j, i] == pytest.approx(expected, rel=1e-12)
 
 
 def test_tied_edges_take_the_lower_columns() -> None:

@@ -71,6 +71,19 @@ def test_models_of_all_types_introduce_themselves(
     assert len(repr(bn.bnc(learner, "class", car, **options)).splitlines()) <= 17
 
 
+def test_rows_are_told_with_their_groups_and_weights() -> None:
+    frame = pd.DataFrame({"a": list("uuvv") * 15, "y": list("ppqp") * 15, "who": [*range(20)] * 3})
+    weighted = bn.encode(frame[["a", "y"]].assign(w=[0.5, 1.5, 1, 3] * 15), weights="w", weights_are="cases")
+    effective = round((6 * 15) ** 2 / (12.5 * 15))  # Kish's number, of weights with these sums of squares
+    for data, groups, expected in (
+        (frame, "who", "60 (in 20 groups)"),
+        (weighted, frame["who"], f"60 (in 20 groups, weights of {effective} rows)"),
+        (weighted, None, f"60 (weights of {effective} rows)"),
+    ):
+        x = bn.bnc("nb", "y", data, smooth=1, held_out="weights", groups=groups)
+        assert facts(x)["rows"] == expected
+
+
 def test_a_structure_shows_no_facts_of_rows(car: pd.DataFrame) -> None:
     assert set(facts(bn.nb("class", car))) == {
         "class variable", "num. features", "arcs", "learning algorithm",

@@ -177,13 +177,11 @@ def confusion(
         raise ValueError("predicted must have no missing labels. Compare the rows that have one.")
     classes = _all_classes(as_pandas(predicted), as_pandas(actual))
     names = pd.Index(classes, dtype=object, tupleize_cols=False)
-    down, across = [
-        names.get_indexer(pd.Index(labels, dtype=object)) for labels in (truth, guesses)
-    ]
-    cells = down.astype(np.intp) * len(classes) + across
-    counts = np.bincount(cells, _weights_of_labels(actual, weights), len(classes) ** 2).reshape(
-        len(classes), -1
-    )
+    row = names.get_indexer(pd.Index(truth, dtype=object)).astype(np.intp)
+    column = names.get_indexer(pd.Index(guesses, dtype=object))
+    n = len(classes)
+    cells = np.bincount(row * n + column, _weights_of_labels(actual, weights), n**2)
+    counts = cells.reshape(n, n)
     return pd.DataFrame(counts, index=names.rename("actual"), columns=names.rename("predicted"))
 
 
@@ -236,15 +234,13 @@ def check_same_rows(first: Any, second: Any, names: str) -> None:
 def _all_classes(*columns: ArrayLike) -> list[Any]:
     """Return the categories of the columns in order, then the other labels, sorted."""
     classes: dict[Any, None] = {}
-    arrays = [
-        column.array if isinstance(column, pd.Series | pd.Index) else column for column in columns
-    ]
-    for array in arrays:
+    labels: set[Any] = set()
+    for column in columns:
+        array = column.array if isinstance(column, pd.Series | pd.Index) else column
         if isinstance(array, pd.Categorical):
             classes |= dict.fromkeys(map(to_python_scalar, array.categories))
-    others = {
-        to_python_scalar(label) for array in arrays for label in np.asarray(array, dtype=object)
-    } - classes.keys()
+        labels |= set(map(to_python_scalar, np.asarray(array, dtype=object)))
+    others = labels - classes.keys()
     try:
         return [*classes, *sorted(others)]
     except TypeError:  # labels of several types

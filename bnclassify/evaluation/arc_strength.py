@@ -173,6 +173,8 @@ def _strengths_in_networks(networks: object, dataset: object, method: str) -> pd
 
 def _arcs_and_directions(x: Model, names: Sequence[Hashable]) -> Array:
     """Return whether two variables are joined, and the share of the direction, (2, from, to)."""
+    # Of a → b, joined is [[0, 1], [1, 0]] and forward [[0, 1], [0, 0]]; an arc in both directions
+    # is half in each.
     position = {name: i for i, name in enumerate(names)}
     arcs = np.zeros((len(names), len(names)))
     for variable, parents in x.parents.items():
@@ -199,12 +201,17 @@ def _strengths_in_trees(
 
 def _tabulate_strengths(names: Sequence[Hashable], joined: Array, forward: Array) -> pd.DataFrame:
     """Return one row per ordered pair from shares of networks, and the strength threshold."""
-    pairs = list(permutations(range(len(names)), 2))
-    strength = np.array([joined[pair] for pair in pairs])
-    direction = np.array([forward[pair] for pair in pairs]) / np.where(strength > 0, strength, 1)
-    ends = {end: [names[pair[i]] for pair in pairs] for i, end in enumerate(("from", "to"))}
-    labels = {end: pd.Series(found, dtype=object) for end, found in ends.items()}
-    result = pd.DataFrame({**labels, "strength": strength, "direction": direction})
+    pairs = np.array(list(permutations(range(len(names)), 2)), dtype=np.intp).reshape(-1, 2)
+    tails, heads = pairs.T
+    strength = joined[tails, heads]
+    result = pd.DataFrame(
+        {
+            "from": pd.Series([names[i] for i in tails], dtype=object),
+            "to": pd.Series([names[i] for i in heads], dtype=object),
+            "strength": strength,
+            "direction": forward[tails, heads] / np.where(strength > 0, strength, 1),
+        }
+    )
     result.attrs["threshold"] = inclusion_threshold(strength)
     return result
 

@@ -52,10 +52,8 @@ def results_by_group(
     p = _posteriors_of_rows(model, frame, k, rng, groups, progress)
     group_of_row, groups = _group_of_each_row(frame, names)
     shown_labels = labels[1:] if len(labels) == 2 else labels
-    rows = [
-        *[np.flatnonzero(group_of_row == group) for group in range(len(groups))],
-        np.arange(len(frame)),
-    ]
+    rows = [np.flatnonzero(group_of_row == group) for group in range(len(groups))]
+    rows.append(np.arange(len(frame)))
     table = [_results_of_group(p[at], actual[at], labels, shown_labels) for at in rows]
     index = pd.Index([*groups, ALL], name=", ".join(map(str, names)), tupleize_cols=False)
     return pd.DataFrame(table, index=index)
@@ -90,14 +88,13 @@ def _group_of_each_row(
             f"by must have at most {_MOST_GROUPS} groups; got {found.shape[1]:,} of "
             f"{listed(names)}. Bin numbers first, for example with pd.qcut(column, 4)."
         )
-    groups = [
-        [values[i] for (_, values), i in zip(ranked, at, strict=True)] for at in found.T.tolist()
-    ]
-    keys = [
-        to_python_scalar(group[0]) if len(group) == 1 else ", ".join(map(str, group))
-        for group in groups
-    ]
-    if len(names) > 1 and repeated_items(keys):
+    groups = []  # of one value per name
+    for ranks in found.T.tolist():
+        groups.append([values[rank] for (_, values), rank in zip(ranked, ranks, strict=True)])
+    keys: list[Hashable] = [", ".join(map(str, group)) for group in groups]
+    if len(names) == 1:
+        keys = [to_python_scalar(value) for [value] in groups]
+    elif repeated_items(keys):
         keys = [", ".join([repr(str(value)) for value in group]) for group in groups]
     if twice := repeated_items([*keys, ALL]):
         raise ValueError(

@@ -17,7 +17,7 @@ from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns
 from ..frames.training import Numeric, choose_numbers
-from ..learners.local_scores import warn_of_fractions
+from ..learners.local_scores import warn_of_fractional_weights
 from ..network.densities import Numbers, numeric_columns_of
 
 _MOST_CELLS = 2**24  # of the table of a test
@@ -182,7 +182,7 @@ def ci_test(
             f"x, y and z must have a joint table of at most {_MOST_CELLS:,} cells; got {cells:,}. "
             "Condition on fewer variables, or merge rare levels."
         )
-    warn_of_fractions(data, test)
+    warn_of_fractional_weights(data, test)
     table: Array = contingency_tables(data, [columns])[0, ...].astype(float)
     if not table.any():
         raise ValueError("dataset must have a row with values of x, y and z; got none.")

@@ -180,10 +180,11 @@ def check_results(results: object, argument: str, contents: str) -> pd.DataFrame
         raise ValueError(
             f"{argument} must name each model once; got {listed(twice)} twice. Rename one."
         )
-    are_numbers = pd.api.types.is_any_real_numeric_dtype
-    wrong = [
-        n for n, c in table.items() if not are_numbers(c) or not np.isfinite(c.astype(float)).all()
-    ]
+    wrong = []
+    for name, column in table.items():
+        is_number = pd.api.types.is_any_real_numeric_dtype(column)
+        if not is_number or not np.isfinite(column.astype(float)).all():
+            wrong.append(name)
     if wrong:
         raise ValueError(
             f"{argument} must be a DataFrame of {contents}, all finite; got other values in "
@@ -212,13 +213,8 @@ def _join_results(results: object) -> pd.DataFrame:
 def _t_verdict(effect: float, error: float, df: int) -> Verdict:
     """Return the verdict of a t-test of an effect with a standard error."""
     statistic, reach = effect / error, error * t_half_width(df, _LEVEL)
-    return (
-        statistic,
-        df,
-        2 * float(special.stdtr(df, -abs(statistic))),
-        effect - reach,
-        effect + reach,
-    )
+    p = 2 * float(special.stdtr(df, -abs(statistic)))
+    return statistic, df, p, effect - reach, effect + reach
 
 
 def t_half_width(df: int, level: float) -> float:
@@ -228,10 +224,9 @@ def t_half_width(df: int, level: float) -> float:
 
 def _decide_on_equal_differences(d: Array, df: Df) -> Verdict:
     """Decide on equal differences: p is 1 if they are 0, and undefined if they are not."""
-    mean = float(d.mean())
-    return (
-        (0.0, df, 1.0, mean, mean) if np.abs(d).max() <= TOLERANCE else (nan, df, nan, mean, mean)
-    )
+    mean, are_zero = float(d.mean()), np.abs(d).max() <= TOLERANCE
+    statistic, p = (0.0, 1.0) if are_zero else (nan, nan)
+    return statistic, df, p, mean, mean
 
 
 def ratio_of_test_to_training_rows(
@@ -271,10 +266,8 @@ def _bayes_t(d: Array, ratio: float, rope: float, is_loss: bool) -> Verdict:
         reach = 0.0
     else:
         error = corrected_error(d, ratio)
-        above, below = (
-            float(special.stdtr(df, (mean - rope) / error)),
-            float(special.stdtr(df, (-rope - mean) / error)),
-        )
+        above = float(special.stdtr(df, (mean - rope) / error))
+        below = float(special.stdtr(df, (-rope - mean) / error))
         reach = error * t_half_width(df, _LEVEL)
     better, worse = (below, above) if is_loss else (above, below)
     return better, 1 - above - below, worse, mean - reach, mean + reach

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from math import isnan
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
@@ -205,10 +206,10 @@ def cv(
         raise ValueError("repeats must be 1 if folds are given. Omit one of the two arguments.")
     targets = next(iter(models.values())).targets
     metrics = choose_metrics(metric, targets)
-    for model in models.values() if any(one.needs_joint for one in metrics) else ():
-        check_joint(model, 'metric "loglik"')
-    for one in metrics:
-        for model in models.values() if one.needs_order else ():
+    for one, model in product(metrics, models.values()):
+        if one.needs_joint:
+            check_joint(model, 'metric "loglik"')
+        if one.needs_order:
             check_ordered(model, f'metric "{one.name}"', one.target)
     options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
     with using_jobs(n_jobs), showing_progress(progress):
@@ -228,10 +229,11 @@ def cv(
     if isinstance(x, Model) and not by_metric:
         return float(scores.means[0, 0])
     means = record_scheme(pd.Series(scores.means[:-1].ravel(), names), scheme, plan.unseen)
-    for name, values in {
+    attributes = {
         "standard_errors": scores.standard_errors,
         "calibrated": scores.means_if_calibrated,
-    }.items():
+    }
+    for name, values in attributes.items():
         known = pd.Series(values[:-1].ravel(), names).dropna()
         if len(known):
             means.attrs[name] = known.to_dict()

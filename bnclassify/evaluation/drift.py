@@ -232,16 +232,11 @@ def _sample_of_model(x: Model) -> _Sample:
             f"dataset must be the training data, because a model such as {x.type_in_words} does "
             "not contain the shares of values. Call drift(x, newdata, dataset)."
         )
-    families = dict(
-        zip(
-            [family[0] for family in check_counted(x).properties_to_agree["families"]],
-            tally.counts,
-            strict=True,
-        )
-    )
-    values = [
-        np.asarray(families[v], float).reshape(len(families[v]), -1).sum(axis=1) for v in x.features
-    ]
+    families = check_counted(x).properties_to_agree["families"]
+    counts_of = {}
+    for (v, *_), counts in zip(families, tally.counts, strict=True):
+        counts_of[v] = np.asarray(counts, float).reshape(len(counts), -1).sum(axis=1)
+    values = [counts_of[v] for v in x.features]
     return _sample_of_counts(x, values, [np.nan] * n, odds)
 
 
@@ -256,15 +251,14 @@ def _sample_of_counts(x: Model, counts: list[Array], lacking: list[float], odds:
     """Return a sample with the weights of levels, and of missing values, NaN if unknown."""
     values, missing, unseen = list[Array](), list[float](), list[float]()
     for labels, own, gap in zip(x.known_levels, counts, lacking, strict=False):
-        at = {
-            label: np.array([known == label for known in labels], dtype=bool)
-            for label in (MISSING, UNSEEN)
-        }
-        gap = float(np.nan_to_num(gap) + own[at[MISSING]].sum()) if at[MISSING].any() else gap
-        total = float(own[~at[MISSING]].sum()) + float(np.nan_to_num(gap))
+        is_gap = np.array([label == MISSING for label in labels], dtype=bool)
+        is_unseen = np.array([label == UNSEEN for label in labels], dtype=bool)
+        if is_gap.any():
+            gap = float(np.nan_to_num(gap) + own[is_gap].sum())
+        total = float(own[~is_gap].sum()) + float(np.nan_to_num(gap))
         missing.append(gap / total if total else np.nan)
-        unseen.append(float(own[at[UNSEEN]].sum()) / total if total else 0.0)
-        values.append(np.where(at[MISSING] | at[UNSEEN], 0.0, own))
+        unseen.append(float(own[is_unseen].sum()) / total if total else 0.0)
+        values.append(np.where(is_gap | is_unseen, 0.0, own))
     return _Sample(values, np.array(missing), np.array(unseen), odds)
 
 

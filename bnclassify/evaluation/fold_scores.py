@@ -51,9 +51,9 @@ class Scheme:
 
 def record_scheme(results: Results, scheme: Scheme, unseen: Mapping[Hashable, int]) -> Results:
     """Return results with the record of their computation, in plain values that pandas keeps."""
-    results.attrs |= (
-        {"unseen": dict(unseen), _KEY: asdict(scheme)} if unseen else {_KEY: asdict(scheme)}
-    )
+    results.attrs[_KEY] = asdict(scheme)
+    if unseen:
+        results.attrs["unseen"] = dict(unseen)
     return results
 
 
@@ -73,15 +73,13 @@ def values_of_metric(
     if results.columns.nlevels == 1 and "metric" in results.columns.names:
         raise ValueError("results must have one column per model; got metrics of one model.")
     by_metric = results.columns.nlevels == 2
-    metrics = (
-        list(results.columns.unique(1)) if by_metric else list(scheme.baselines if scheme else ())
-    )
+    metrics: list[Hashable] = list(scheme.baselines) if scheme else []
+    if by_metric:
+        metrics = list(results.columns.unique(1))
     if wanted is not None and not is_among(wanted, metrics):
-        remedy = (
-            options_sentence(wanted, metrics)
-            if metrics
-            else "The columns of these results are models only."
-        )
+        remedy = "The columns of these results are models only."
+        if metrics:
+            remedy = options_sentence(wanted, metrics)
         raise ValueError(must_be("metric", "in the results", wanted, remedy))
     if wanted is None and by_metric and len(metrics) > 1:
         names = listed(metrics, most=20)
@@ -163,17 +161,13 @@ class Scores:
         """Return for each model the mean over repeats of a function of the sums over all folds."""
         means = []
         for model in range(len(self.sums[0])):
-            by_repeat = [
-                self._sums_by_fold(repeat, model, metric) for repeat in dict.fromkeys(self.repeats)
-            ]
-            known = [[sums for sums in folds if sums is not None] for folds in by_repeat]
-            means.append(
-                float(
-                    _mean_of_folds(
-                        np.array([function(sum_nested(folds)) for folds in known if folds])
-                    )
-                )
-            )
+            values = []
+            for repeat in dict.fromkeys(self.repeats):
+                folds = self._sums_by_fold(repeat, model, metric)
+                known = [sums for sums in folds if sums is not None]
+                if known:
+                    values.append(function(sum_nested(known)))
+            means.append(float(_mean_of_folds(np.array(values))))
         return means
 
     def _sums_by_fold(self, repeat: int, model: int, metric: int) -> list[Any]:

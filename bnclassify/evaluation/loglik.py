@@ -14,7 +14,7 @@ from ..base.arrays import Array, log_normalize, log_sum_exp
 from ..base.checks import Flag
 from ..frames.dataset import Countable, Dataset, classes_to_score
 from ..frames.opening import InFull, InParts
-from ..learners.local_scores import warn_of_fractions
+from ..learners.local_scores import warn_of_fractional_weights
 from ..model.arguments import (
     check_fitted,
     check_graph,
@@ -56,15 +56,15 @@ def _sum_of_counts(x: Model, data: Countable) -> float | None:
     network: Graph | None = x.network
     if network is not x or not set(x.variables) <= set(data.columns) or data.incomplete.any():
         return None
-    counts = (
-        None if network.densities else data.select(x.variables).counts_of_source(network.scopes)
-    )
+    counts = None
+    if not network.densities:
+        counts = data.select(x.variables).counts_of_source(network.scopes)
     if counts is None:
         return None
-    return sum(
-        float(special.xlogy(n, cpt).sum())
-        for n, cpt in zip(counts, network.cpts or (), strict=True)
-    )
+    total = 0.0
+    for n, cpt in zip(counts, network.cpts or (), strict=True):
+        total += float(special.xlogy(n, cpt).sum())
+    return total
 
 
 def _logs_at_labels(x: Model, joint: bool, data: Dataset) -> Array:
@@ -200,7 +200,7 @@ def _loglik_of_network(
     model = check_graph(check_joint(x, score), score)
     nparams(model)  # which raises if there are densities without a number of parameters
     data: Countable = encode_any_source(model, dataset, variables_in_data(model))
-    warn_of_fractions(data, score)
+    warn_of_fractional_weights(data, score)
     return model, _sum_over_dataset(model, data, joint=True), data.size
 
 

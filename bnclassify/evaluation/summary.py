@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +27,11 @@ from .cv import cv
 from .fold_scores import recorded_scheme
 
 _METRICS = ["accuracy", "log_loss", "calibration_error"]
+_IN_WORDS = {
+    "log_loss": "log-loss",
+    "calibration_error": "calibration error",
+    "rps": "ranked probability score",
+}
 _MOST_FEATURES = 3
 
 
@@ -101,38 +106,29 @@ def summary(
     facts, metrics = facts_of(x), dict[str, tuple[float, float | None]]()
     if dataset is not None:
         if variables_in_data(check_fitted(x)) == x.variables:
-            means = cv(
-                [x],
-                dataset,
-                metric=_METRICS + _metrics_of_order(x),
-                k=k,
-                rng=rng,
-                groups=groups,
-                progress=progress,
-            ).droplevel(0)
+            names = _METRICS + _metrics_of_order(x)
+            shared: Any = {"k": k, "rng": rng, "groups": groups, "progress": progress}
+            means = cv([x], dataset, metric=names, **shared).droplevel(0)
             scheme = recorded_scheme(means)
             baselines = {} if scheme is None else scheme.baselines
-            metrics = {
-                str(name): (value, baselines.get(str(name))) for name, value in means.items()
-            }
-        for name, (value, baseline) in metrics.items():
-            beside = "" if baseline is None else f", baseline {baseline:.3f}"
-            item = name.replace("log_loss", "log-loss").replace(
-                "calibration_error", "calibration error"
-            )
-            item = item.replace("rps", "ranked probability score")
-            facts[item] = f"{value:.3f}{beside}"
+            for name, value in means.items():
+                metrics[str(name)] = value, baselines.get(str(name))
+        facts |= _facts_of_metrics(metrics)
         if not is_partitioned(dataset):
-            texts = {
-                target: _strongest_features(x.of_class(target), dataset) for target in x.targets
-            }
-            several = len(texts) > 1
-            facts["strongest features"] = "; ".join(
-                f"{target}: {text}" if several else text for target, text in texts.items()
-            )
+            facts["strongest features"] = _strongest_features_by_target(x, dataset)
     table = _Summary({"item": list(facts), "value": pd.Series(list(facts.values()), dtype=object)})
     table.attrs["metrics"] = metrics
     return table
+
+
+def _facts_of_metrics(metrics: Mapping[str, tuple[float, float | None]]) -> dict[str, str]:
+    """Return the texts of values and baselines by the names of metrics in words."""
+    facts = {}
+    for name, (value, baseline) in metrics.items():
+        for metric, words in _IN_WORDS.items():
+            name = name.replace(metric, words)
+        facts[name] = f"{value:.3f}" + ("" if baseline is None else f", baseline {baseline:.3f}")
+    return facts
 
 
 def _metrics_of_order(x: Model) -> list[str]:
@@ -152,6 +148,14 @@ class _Summary(pd.DataFrame):
     def _repr_html_(self) -> str:
         with pd.option_context("display.max_colwidth", None):
             return self.to_html(index=False)
+
+
+def _strongest_features_by_target(x: Model, dataset: Any) -> str:
+    """Name the strongest features for the class or, of several class variables, for each."""
+    texts = {name: _strongest_features(x.of_class(name), dataset) for name in x.targets}
+    if len(texts) == 1:
+        return next(iter(texts.values()))
+    return "; ".join([f"{name}: {text}" for name, text in texts.items()])
 
 
 def _strongest_features(x: Model, dataset: Any) -> str:

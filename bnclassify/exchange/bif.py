@@ -212,18 +212,18 @@ class BIFReader:
             if word == "default":
                 default = numbers
             elif word == "table":
-                self._fill_once(rows, slice(None), numbers, f"of {shown(family[0])}", at)
+                self._fill_rows_once(rows, slice(None), numbers, f"of {shown(family[0])}", at)
             else:
                 row = self._row_of_configuration(configuration, family, labels[1:], at)
                 which = f"for ({shorten_text(configuration.strip())})"
-                self._fill_once(rows, row, numbers, which, at)
+                self._fill_rows_once(rows, row, numbers, which, at)
             self._skip_properties()
         if default is not None:
             rows[np.isnan(rows[:, 0])] = default
         normalize_distributions(rows, family, labels, partial(self._raise_at_line, at=start))
         return rows.T.reshape(shape)
 
-    def _fill_once(
+    def _fill_rows_once(
         self, rows: Array, place: int | slice, numbers: list[float], what: str, at: int
     ) -> None:
         """Write numbers, by label and then by configuration, in rows that are not filled yet."""

@@ -244,7 +244,7 @@ def _chain_of_selects(
     source, chain = f"{table} AS r", []
     # A name that the table does not have.
     prefix = "stage" if '"step' in table.casefold() else "step"
-    for i, select in enumerate(query.selects(list(map(quoted_identifier, keys)), needed), 1):
+    for i, select in enumerate(query.select_clauses(list(map(quoted_identifier, keys)), needed), 1):
         chain.append(f"{prefix}{i} AS MATERIALIZED (\n{select} FROM {source}\n)")
         source = f"{prefix}{i}"
     return "WITH " + ",\n".join(chain) + "\n", source

@@ -201,7 +201,7 @@ class ScoreColumns:
                 return self._value_by_interval(term.scope[0], cuts, logs)
             if term.owner >= 0:  # the feature comes last, so that fewer parents need fewer branches
                 codes, logs = [*codes[1:], codes[0]], np.moveaxis(logs, 0, -1)
-            return _nested_case(codes, logs)
+            return _nested_case_by_codes(codes, logs)
         if isinstance(term, Student):
             return self._student_log_density(term, c, z)
         assert isinstance(term, Slope)
@@ -300,7 +300,7 @@ class ScoreColumns:
             codes |= self._codes_of_table(term) if isinstance(term, Table) else {}
         cards = {v: r for scope, cells in factors for v, r in zip(scope, cells.shape, strict=False)}
 
-        def combine(v: int, touching: list[Factor]) -> Factor:
+        def without_feature(v: int, touching: list[Factor]) -> Factor:
             scope = tuple(sorted({u for s, _ in touching for u in s} - {v}))
             if prod(cards[u] for u in (v, *scope)) * self.n_classes > MOST_CHARACTERS // 20:
                 raise TooLargeError
@@ -308,7 +308,7 @@ class ScoreColumns:
             return scope, self._factor_without_feature(codes[v], aligned)
 
         order, _ = plan_elimination(list(cards), [scope for scope, _ in factors], cards)
-        factors = eliminate_variables(order, factors, combine)
+        factors = eliminate_variables(order, factors, without_feature)
         result = []
         for c in range(self.n_classes):  # each factor that is left has one cell per class, or one
             texts = []
@@ -334,7 +334,7 @@ class ScoreColumns:
                 result[at] = case_by_code(code, texts, sql_entry(float(sums[at])))
             return result
         # ln Σ_v exp(log_v + evidence_v) = top + ln Σ_v exp(log_v) exp(evidence_v - top)
-        evidence = _columns_of_sums(self.query, others)
+        evidence = _columns_of_summed_factors(self.query, others)
         tops = np.empty((1, *evidence.shape[1:]), dtype=object)
         for at in np.ndindex(tops.shape[1:]):
             names: list[str] = evidence[(slice(None), *at)].tolist()
@@ -371,11 +371,11 @@ def relative_to_first_class(term: Term) -> Term:
     return replace(term, slopes=term.slopes - term.slopes[0]) if isinstance(term, Slope) else term
 
 
-def _nested_case(codes: Sequence[str], values: Array) -> str:
+def _nested_case_by_codes(codes: Sequence[str], values: Array) -> str:
     """Return the look-up of values by codes, one per axis, of which the last entry is for NULL."""
     if not codes:
         return sql_entry(values.item())
-    *texts, default = [_nested_case(codes[1:], values[i, ...]) for i in range(len(values))]
+    *texts, default = [_nested_case_by_codes(codes[1:], values[i, ...]) for i in range(len(values))]
     return case_by_code(codes[0], texts, default)
 
 
@@ -388,7 +388,7 @@ def _factor_on_scope(factor: Factor, scope: tuple[int, ...]) -> Cells:
     return np.expand_dims(cells, places)
 
 
-def _columns_of_sums(query: Query, factors: Sequence[Cells]) -> Cells:
+def _columns_of_summed_factors(query: Query, factors: Sequence[Cells]) -> Cells:
     """Return the names of columns that hold the sums; a term of several gets its own column."""
     result = np.empty(np.broadcast_shapes(*[cells.shape for cells in factors]), dtype=object)
     name = np.frompyfunc(query.add_column, 1, 1)

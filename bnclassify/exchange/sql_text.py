@@ -70,7 +70,7 @@ class Query:
             self.columns[text], self.stages[name] = name, stage
         return self.columns[text]
 
-    def selects(self, keys: Sequence[str], outputs: Sequence[str]) -> list[str]:
+    def select_clauses(self, keys: Sequence[str], outputs: Sequence[str]) -> list[str]:
         """Return the beginnings of the SELECTs of the chain, of which the last has the outputs."""
         stages, end = self.stages, max([self.stages[name] for name in outputs], default=1)
         # The last stage that uses each column; columns that no output needs have none.

@@ -15,7 +15,7 @@ from ..counts.family_counts import FamilyCounts
 from ..counts.information import STATISTICS, log_chi_square_p
 from ..frames.opening import InFull, InParts
 from ..frames.training import prepare_training_data
-from .local_scores import warn_of_fractions
+from .local_scores import warn_of_fractional_weights
 
 
 def learn_blanket(
@@ -85,7 +85,7 @@ def learn_blanket(
     OneOf(STATISTICS).check("test", test)
     adjusts = bool(OneOf(("none", "holm")).check("adjust", adjust) == "holm")
     data = prepare_training_data(dataset, (class_var,))
-    warn_of_fractions(data, test)
+    warn_of_fractional_weights(data, test)
     counts, n = FamilyCounts(data), len(data.features)
     blanket: list[int] = []
     while len(blanket) < n:

@@ -18,7 +18,7 @@ from ..frames.training import prepare_training_data
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import DN
 from .arc_rules import Arc, ArcRules
-from .local_scores import LocalScores, warn_of_fractions
+from .local_scores import LocalScores, warn_of_fractional_weights
 
 _LEAST = 1e-8  # tolerance of ties, and minimum score of a parent
 
@@ -114,7 +114,7 @@ def chisq_dn(
     check_jobs(n_jobs)
     data = prepare_training_data(dataset, (class_var,), features)
     rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
-    warn_of_fractions(data, "G")
+    warn_of_fractional_weights(data, "G")
     names = data.features
     with using_jobs(n_jobs):
         chosen = _choose_parents(data, float(level), df, rules)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from ..base.calls import call_advice
 from ..base.checks import Instance, ListOf, OneOf, check_name, must_be
@@ -160,28 +161,24 @@ def anb(
     '[class] [buying|class] [maint|buying:class]'
     """
     Instance(Mapping, "a dict of features and the lists of their parents").check("parents", parents)
-    written = {
-        feature: _check_parents_of_feature(feature, names) for feature, names in parents.items()
-    }
-    mentioned = tuple(dict.fromkeys(name for f, ps in written.items() for name in (f, *ps)))
+    given = {name: _check_parents_of_feature(name, names) for name, names in parents.items()}
+    mentioned = tuple(dict.fromkeys(chain.from_iterable((f, *ps) for f, ps in given.items())))
     if class_var in mentioned:
         raise ValueError(
             f"parents must contain only features; got the class {shown(class_var)}, which is a "
             "parent of every feature. Omit it."
         )
-    open_choice = dataset is None and features is None
-    schema, chosen = find_schema(
-        dataset, class_var, mentioned if open_choice else features, numeric=True
-    )
-    strange = sorted(set(mentioned) - set(chosen), key=mentioned.index)
-    if strange:
-        OneOf(chosen, "a dict of features").check("parents", strange[0])
-    inner = {f: written.get(f, ()) for f in chosen}
-    families = (*[(feature, *names, class_var) for feature, names in inner.items()], (class_var,))
-    check_families(class_var, families, origin="parents")
+    if dataset is None and features is None:
+        features = mentioned
+    schema, chosen = find_schema(dataset, class_var, features, numeric=True)
+    for name in mentioned:
+        OneOf(chosen, "a dict of features").check("parents", name)
+    of_chosen = {name: given.get(name, ()) for name in chosen}
+    families = [(name, *names, class_var) for name, names in of_chosen.items()]
+    check_families(class_var, (*families, (class_var,)), origin="parents")
     kept = _features_for_recipe(dataset, features, chosen)
-    step = Step("anb", anb_again, {"parents": tuple(written.items()), "features": kept})
-    return network(class_var, inner, schema, step)
+    step = Step("anb", anb_again, {"parents": tuple(given.items()), "features": kept})
+    return network(class_var, of_chosen, schema, step)
 
 
 @record

@@ -16,9 +16,14 @@ from ..model.recipes import Step
 from ..network.classifiers import BNC
 from .arc_moves import MOVES, Change, Climb, Limits
 from .arc_rules import Arc, ArcRules, parents_in_start
-from .local_scores import LocalScores, check_complete, check_score, warn_of_fractions
+from .local_scores import (
+    LocalScores,
+    check_no_missing_values,
+    check_score_and_ess,
+    warn_of_fractional_weights,
+)
 from .networks import network
-from .structural_em import check_missing, structural_em
+from .structural_em import check_missing_option, structural_em
 
 ParentNames = Mapping[Hashable, Sequence[Hashable]]
 
@@ -234,7 +239,7 @@ class _ClimbingOptions:
     rng: Seed
 
     def __post_init__(self) -> None:
-        self.ess = check_score(self.score, self.ess)
+        self.ess = check_score_and_ess(self.score, self.ess)
         chosen = ListOf("moves", filled=True).check("moves", self.moves)
         for move in chosen:
             OneOf(MOVES).check("moves", move)
@@ -244,7 +249,7 @@ class _ClimbingOptions:
             # 100_000: maximum of `tabu` and `restarts`
             Whole(most=100_000).check(argument, getattr(self.climb, argument))
         Optional(Flag()).check("progress", self.climb.progress)
-        check_missing(self.missing, "error", self.score)
+        check_missing_option(self.missing, "error", self.score)
         check_rng(self.rng)
 
     def settings(self) -> dict[str, Any]:
@@ -265,8 +270,8 @@ class _ClimbingOptions:
     ) -> BNC:
         """Return the structure found, with its steps and `step`, completed, as its recipe."""
         if self.missing == "error":
-            check_complete(rows)
-        warn_of_fractions(rows, self.score)
+            check_no_missing_values(rows)
+        warn_of_fractional_weights(rows, self.score)
         names = rows.columns
         most = len(rows.columns) if self.max_parents is None else self.max_parents
         limits = Limits(*rules.required_and_forbidden(names), most, self.moves)

@@ -21,7 +21,7 @@ from ..network.classifiers import BNC
 from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
 from ..recipe.content_order import ContentHashes
 from .arc_rules import Arc, ArcRules
-from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
+from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractional_weights
 from .networks import network
 from .parent_gains import LeftOutScores, interacting_pairs_by_child, order_by_rounded_value
 
@@ -90,7 +90,7 @@ def spode(
     """
     OneOf(SCORE_NAMES).check("score", score)
     data = prepare_training_data(dataset, (class_var,), features)
-    warn_of_fractions(data, score)
+    warn_of_fractional_weights(data, score)
     names = data.features
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
     if len(names) > 1:

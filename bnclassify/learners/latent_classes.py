@@ -109,7 +109,7 @@ def lca(
         raise ValueError(
             "dataset must have rows to fit a model to; got none, or only rows of weight 0."
         )
-    fits = [_fit_classes(data, size, smooth, restarts, generator) for size in sizes]
+    fits = [_fit_best_of_starts(data, size, smooth, restarts, generator) for size in sizes]
     n_levels = sum(data.cards) - len(data.columns)
     free = [size - 1 + size * n_levels for size in sizes]
     bics = [fit.loglik - ln(data.size) / 2 * n for fit, n in zip(fits, free, strict=True)]
@@ -153,7 +153,7 @@ class _Fit(NamedTuple):
     run: Run
 
 
-def _fit_classes(
+def _fit_best_of_starts(
     data: Dataset, k: int, smooth: float, restarts: int, rng: np.random.Generator
 ) -> _Fit:
     """Return the best of the results of EM from some random starts."""

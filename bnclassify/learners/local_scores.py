@@ -80,14 +80,14 @@ def _decomposable_score(score: str, data: Countable, ess: float) -> Decomposable
     return DecomposableScore(lambda n, _: n_log_n(n), lambda r, q: 0, penalties[score])
 
 
-def check_score(score: object, ess: object) -> float:
+def check_score_and_ess(score: object, ess: object) -> float:
     """Return `ess`; raise an error if a score is unknown or `ess` is out of range."""
     OneOf(SCORE_NAMES).check("score", score)
     size: float = Real(LEAST_AMOUNT, MOST_ESS).check("ess", ess)
     return size
 
 
-def check_complete(data: Countable) -> None:
+def check_no_missing_values(data: Countable) -> None:
     """Raise a ValueError that names the incomplete columns."""
     partial = [name for name, lacks in zip(data.columns, data.incomplete, strict=True) if lacks]
     if partial:
@@ -100,7 +100,7 @@ def check_complete(data: Countable) -> None:
         )
 
 
-def warn_of_fractions(data: Countable, score: str) -> None:
+def warn_of_fractional_weights(data: Countable, score: str) -> None:
     """Warn if a score depends on the number of rows and weights cannot be frequencies."""
     if (
         score == "loglik"
@@ -269,13 +269,13 @@ def network_score(
     >>> [round(network_score(x, car, score=name), 1) for name in ("bic", "bde", "k2")]
     [-13738.5, -13722.6, -13677.2]
     """
-    ess = check_score(score, ess)
+    ess = check_score_and_ess(score, ess)
     model = check_bnc(x, "network_score")
     known = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))
     data = open_data(dataset).read(Columns(model.variables, known))
     rows = data if model.levels is None else data.coded_by(Schema(model.variables, model.levels))
     if not len(rows):
         raise ValueError("dataset must have rows; got none.")
-    check_complete(rows)
-    warn_of_fractions(rows, score)
+    check_no_missing_values(rows)
+    warn_of_fractional_weights(rows, score)
     return LocalScores(rows, score, ess).score_of_network([ps for _, *ps in model.scopes])

@@ -1,14 +1,16 @@
 """Networks that learners return: the parents of each feature, the levels, and the recipe.
 
-A learner of structure needs no more than this module, `prepare_training_data` and counts. It is a
-function of the class and the data. `prepare_training_data` checks and encodes the data, in memory
-or in parts: ``data.features`` are the names of the features, whose positions come before that of
-the class. Functions of `bnclassify.counts` count, and `network` builds the result. The `Step` names
-the learner, so that `cv` repeats it with the same settings:
+A learner of structure needs this module and counts. It is a function of the class and the data:
+
+- `prepare_training_data` checks and encodes the data, in memory or in parts. ``data.features`` are
+  the names of the features, whose positions come before that of the class.
+- Functions of `bnclassify.counts` count.
+- `network` builds the result. The `Step` has the name of the learner, its function and the values
+  of its arguments, so that `cv` repeats it.
 
 >>> from bnclassify import bnc, cv, load_car, modelstring
 >>> from bnclassify.counts.information import mutual_information
->>> from bnclassify.frames.training import prepare_training_data
+>>> from bnclassify.learners.networks import Step, network, prepare_training_data
 >>> def star(class_var, dataset, *, least=0.0):
 ...     # The feature with the most information on the class is a parent of the others.
 ...     data = prepare_training_data(dataset, (class_var,))
@@ -36,7 +38,9 @@ from typing import Any
 
 from ..base.immutable import EMPTY
 from ..frames.schema import Schema
-from ..model.recipes import Recipe, Step
+from ..frames.training import prepare_training_data as prepare_training_data
+from ..model.recipes import Recipe
+from ..model.recipes import Step as Step
 from ..network.classifiers import BNC
 from ..network.families import Family
 

@@ -80,7 +80,11 @@ class FoldedData:
         return np.logical_and.reduce(partial) if partial else None
 
     def training_counts(self, counts: ArrayOf[Any]) -> Array:
-        """Convert counts by group, the last axis, to those of training: (..., folds, classes)."""
+        """Convert counts by group, the last axis, to those of training: (..., folds, classes).
+
+        Example: two folds with [2, 1] and [3, 0] rows of two classes are trained on [3, 0] and
+        [2, 1]: the sum [5, 1] minus those of the fold.
+        """
         by_fold = counts.reshape(*counts.shape[:-1], -1, self.n_classes)
         total = by_fold.sum(axis=-2, keepdims=True) if self.partition else by_fold[..., -1:, :]
         trained: Array = total - by_fold[..., : self.n_folds, :]
@@ -101,7 +105,7 @@ class CrossValidatedScore:
         # joint.
         self._floor = 8 * (len(data.cards) + 1) * data.lowest_log_probability
         kept = max(2, _KEPT_BYTES // max(1, 8 * data.n_tested * data.n_classes))
-        self._added = lru_cache(kept)(self._contribution_of_family)
+        self._contribution = lru_cache(kept)(self._contribution_of_family)
         counts = np.bincount(data.group, data.grouped.weights, data.n_groups)
         self._starts = [fold.start for fold in data.folds]
         self._weights = data.grouped.row_weights[: data.n_tested]
@@ -111,13 +115,17 @@ class CrossValidatedScore:
 
     def __call__(self, structure: Structure, edits: Sequence[Edit]) -> Array:
         """Return the scores of the structure after each of the edits."""
-        total = self._of_class + sum(self._added((v, *parents)) for v, parents in structure.items())
+        total = self._of_class + sum(
+            self._contribution((v, *parents)) for v, parents in structure.items()
+        )
         alike: dict[Parents, list[int]] = {}
         for position, edit in enumerate(edits):
             alike.setdefault(tuple(edit), []).append(position)
         scores = np.empty(len(edits))
         for changed, positions in alike.items():
-            rest = total - sum(self._added((v, *structure[v])) for v in changed if v in structure)
+            rest = total - sum(
+                self._contribution((v, *structure[v])) for v in changed if v in structure
+            )
             scores[positions] = [
                 self._score_of_edit(structure, edits[position], rest) for position in positions
             ]
@@ -125,22 +133,24 @@ class CrossValidatedScore:
 
     def _score_of_edit(self, structure: Structure, edit: Edit, rest: Array) -> float:
         """Score an edit, given the log joint of rows, (classes, rows), by unchanged families."""
-        added = [self._added((v, *parents)) for v, parents in edit.items() if parents is not None]
+        added = [
+            self._contribution((v, *parents)) for v, parents in edit.items() if parents is not None
+        ]
         total = sum(added, start=rest)
         if self.data.partial:
             total = total + self._logs_of_missing_values(apply_edit(structure, edit))
-        logs = (
-            total if self.prior.is_positive else np.where(total < self._floor / 2, -np.inf, total)
-        )
+        logs = total
+        if not self.prior.is_positive:
+            logs = np.where(total < self._floor / 2, -np.inf, total)
         data, weights = self.data, self.data.weights
         if self.metric == ACCURACY:  # needs no posteriors
             right = np.where(first_best(logs.T) == data.truth, self._weights, 0.0)
-            return float((np.add.reduceat(right, self._starts) / self._sizes).sum() / data.n_folds)
-        of_rows = self.metric.value_at_rows
-        given = [weights_at(weights, fold) for fold in data.folds]
-        values = [
-            of_rows(logs.T[f], data.truth[f], w) for f, w in zip(data.folds, given, strict=True)
-        ]
+            of_folds: Array = np.add.reduceat(right, self._starts) / self._sizes
+            return float(of_folds.sum() / data.n_folds)
+        values = []
+        for fold in data.folds:
+            given = weights_at(weights, fold)
+            values.append(self.metric.value_at_rows(logs.T[fold], data.truth[fold], given))
         return float(np.mean(values)) * (-1 if self.metric.is_loss else 1)
 
     def _replace_log_zeros(self, logs: Array) -> Array:

@@ -28,7 +28,7 @@ _EM_SCORES = ("bic", "aic", "loglik")
 _LIKELIHOOD = Dirichlet(0)
 
 
-def check_missing(missing: object, usual: str, score: str) -> None:
+def check_missing_option(missing: object, usual: str, score: str) -> None:
     """Raise unless `missing` is a valid option for the score."""
     if OneOf((usual, "em")).check("missing", missing) == "em":
         OneOf(_EM_SCORES).check("score", score)

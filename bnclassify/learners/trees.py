@@ -20,9 +20,9 @@ from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
 from .arc_rules import Arc, ArcRules, arcs_in_words
-from .local_scores import LocalScores, check_score, warn_of_fractions
+from .local_scores import LocalScores, check_score_and_ess, warn_of_fractional_weights
 from .networks import network
-from .structural_em import check_missing, structural_em
+from .structural_em import check_missing_option, structural_em
 
 
 def _bde_gains(data: Countable, ess: float) -> Array:
@@ -131,8 +131,8 @@ def tan_cl(
      [lug_boot|safety:class]'
     """
     OneOf(_SCORES).check("score", score)
-    ess = check_score("bde", ess)
-    check_missing(missing, "available", score)
+    ess = check_score_and_ess("bde", ess)
+    check_missing_option(missing, "available", score)
     data = prepare_training_data(
         dataset,
         (class_var,),
@@ -144,7 +144,7 @@ def tan_cl(
     rules = ArcRules.check(required, forbidden, data.columns, directed=False, apart=class_var)
     rules.check_numbers_are_leaves(data.schema.numeric)
     first = 0 if root is None else coded.index(OneOf(coded, "a feature").check("root", root))
-    warn_of_fractions(data, score)
+    warn_of_fractional_weights(data, score)
     trace: dict[str, Any] = {}
     settings = {"score": score, "root": root} | rules.settings() | numbers_as_setting(numbers)
     settings |= {
@@ -162,7 +162,7 @@ def tan_cl(
     else:
         among = rules.rules_among(coded)
         of_coded = _best_forest(data.select((*coded, class_var)), score, ess, first, among)
-        of_numbers = _parents_of_numbers(data, rules)
+        of_numbers = _parents_of_numeric_features(data, rules)
         parents = {name: {**of_coded, **of_numbers}[name] for name in data.features}
     return network(class_var, parents, data.schema, Step("tan_cl", tan_cl, settings), trace)
 
@@ -217,7 +217,9 @@ def _best_forest_by_em(
     return parents, tuple(scores)
 
 
-def _parents_of_numbers(data: Countable, rules: ArcRules) -> dict[Hashable, tuple[Hashable, ...]]:
+def _parents_of_numeric_features(
+    data: Countable, rules: ArcRules
+) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each number to the coded feature with the largest mutual information given the class."""
     required, forbidden = rules.required_and_forbidden(data.features)
     coded = [i for i, card in enumerate(data.cards[:-1]) if card]

@@ -145,10 +145,8 @@ class LabelMetric(AnyMetric):
         known: Mask = outcomes.actual >= 0
         right: Mask = known & (labels == outcomes.actual)
         weights = np.ones(known.shape[1]) if outcomes.weights is None else outcomes.weights
-        counted = [
-            np.all(mask, axis=0) if self.exact else np.sum(mask, axis=0) for mask in (right, known)
-        ]
-        return np.array([of_row @ weights for of_row in counted])
+        per_row = np.all if self.exact else np.sum
+        return np.array([per_row(mask, axis=0) @ weights for mask in (right, known)])
 
     def value_from_sums(self, sums: Array) -> float:
         """Return the proportion, or NaN for 0 / 0."""
@@ -365,8 +363,11 @@ def _log_densities(logs: Array, actual: Codes, weights: Array) -> Array:
 def _log_odds_with_classes(logs: Array, actual: Codes, weights: Array) -> Array:
     """Return the log odds of each class, the actual class and the weight, (rows, classes + 2)."""
     n, posteriors = logs.shape[1], log_normalize(logs)
-    others = [log_sum_exp(np.delete(posteriors, c, axis=1)) if n > 1 else -np.inf for c in range(n)]
-    return np.column_stack([*(posteriors[:, c] - others[c] for c in range(n)), actual, weights])
+    odds = []
+    for c in range(n):
+        others = log_sum_exp(np.delete(posteriors, c, axis=1)) if n > 1 else -np.inf
+        odds.append(posteriors[:, c] - others)
+    return np.column_stack([*odds, actual, weights])
 
 
 def _mean_area_under_curve(rows: Array) -> float:

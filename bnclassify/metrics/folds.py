@@ -242,20 +242,15 @@ def folds_of_training_rows(
     """
     if folds is None:
         return draw_folds(data, k, rng, quiet=quiet)
+    # Of the rows u, ?, v, where ? has no class, the given rows 1 and 2 are the training row 1.
     known = data.has_class if len(data.targets) == 1 else np.full(len(data), True)
     position = np.cumsum(known) - 1
-
-    def positions_of_known(rows: Positions) -> Positions:
-        found: Positions = position[rows[known[rows]]]
-        return found
-
     given = given_folds if pairs else _tests_without_training_rows
-    split = [
-        RowFold(
-            positions_of_known(test), None, None if learned is None else positions_of_known(learned)
-        )
-        for test, learned in given(folds, len(known), data.all_rows.index)
-    ]
+    split = []
+    for test, learned in given(folds, len(known), data.all_rows.index):
+        tested = position[test[known[test]]]
+        train = None if learned is None else position[learned[known[learned]]]
+        split.append(RowFold(tested, None, train))
     _check_cases(data, split)
     return split
 

@@ -104,7 +104,7 @@ def in_chart_style(function: Function) -> Function:
     """Draw a chart in the common style, and put the common parts of docstrings into its own."""
 
     @wraps(function)
-    def drawn(*arguments: Any, **named: Any) -> Any:
+    def draw_in_style(*arguments: Any, **named: Any) -> Any:
         try:
             import matplotlib.pyplot as plt
         except ImportError as error:
@@ -116,7 +116,7 @@ def in_chart_style(function: Function) -> Function:
         with plt.rc_context(_STYLE):
             return function(*arguments, **named)
 
-    return _share(cast(Function, drawn))
+    return _share(cast(Function, draw_in_style))
 
 
 def prepare_axes(ax: Axes | None, height: float, width: float = _WIDTH) -> Axes:
@@ -137,7 +137,7 @@ def horizontal_axes(ax: Axes | None, labels: Sequence[str], *, height: float = 0
     """Prepare axes for horizontal marks, one per label, the first at the top."""
     line = _LINE if ax is None else min(_LINE, letters_across(prepare_axes(ax, 0)) // 2)
     texts = [label_in_lines(label, line) for label in labels]
-    height = max(height, LINE * most_lines(texts) + 0.05)
+    height = max(height, LINE * max_lines(texts) + 0.05)
     axes = prepare_axes(ax, 0.7 + height * len(texts))
     axes.set_yticks(range(len(texts)), texts)
     axes.set_ylim(len(texts) - 0.4, -0.6)
@@ -174,11 +174,11 @@ def add_title_and_legend(
     written.set_transform(written.get_transform() + left)
     if below:
         axes.set_xlabel(below)
-    n_lines = most_lines([title]) + below.count("\n")
+    n_lines = max_lines([title]) + below.count("\n")
     if names:
         texts = [label_in_lines(name, width - 6) for name in names]
         columns = len(texts) if len("".join(texts)) + 6 * len(texts) <= width else 1
-        depth = 0.26 + LINE * most_lines([axes.get_xlabel()])
+        depth = 0.26 + LINE * max_lines([axes.get_xlabel()])
         down = ScaledTranslation(0, -depth, figure.dpi_scale_trans)
         style: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "borderaxespad": 0}
         style |= {"ncols": columns, "columnspacing": 1, "handlelength": 1.6}
@@ -215,7 +215,7 @@ def label_in_lines(label: object, width: int = _LINE) -> str:
     return "\n".join(lines).replace("\xa0", " ").replace("$", r"\$")
 
 
-def most_lines(texts: Sequence[str]) -> int:
+def max_lines(texts: Sequence[str]) -> int:
     """Return the largest number of lines of a text."""
     return max((text.count("\n") + 1 for text in texts), default=1)
 

@@ -32,7 +32,7 @@ from .canvas import (
     filled_rectangle,
     in_chart_style,
     label_in_lines,
-    most_lines,
+    max_lines,
     prepare_axes,
     probability_text,
 )
@@ -98,7 +98,7 @@ def plot_cpt(
         )
         got = f"{shown(variable)} with {rows:,} rows and {columns:,} columns. Use cpt(x, variable)"
         raise ValueError(f"variable must be {expected}; got {got}.")
-    width, height = layout.size
+    width, height = layout.size_in_inches
     axes = prepare_axes(ax, height, width)
     unseen = np.zeros(shares.shape, dtype=bool)
     if dataset is not None:
@@ -165,16 +165,16 @@ class _HeatMapLayout:
         return f"P({self.family[0]}{condition})"
 
     @property
-    def size(self) -> tuple[float, float]:
+    def size_in_inches(self) -> tuple[float, float]:
         """The width and height of the picture in inches."""
         (rows, columns), (row_blocks, column_blocks) = self.row_and_column_labels, self.block_titles
         cell = max(0.95 if self.bounded else 0.5, estimate_width(columns) + 0.1)
         block = max(len(columns) * cell, estimate_width(column_blocks) + 0.1)
         table = len(column_blocks) * block + estimate_width(row_blocks)
-        lines = most_lines(columns) + 1
-        lines += most_lines(column_blocks) if len(column_blocks) > 1 else 0
+        lines = max_lines(columns) + 1
+        lines += max_lines(column_blocks) if len(column_blocks) > 1 else 0
         cells = (0.38 if self.bounded else 0.24) * len(rows)
-        row = max(cells, LINE * most_lines(row_blocks) + 0.1) * len(row_blocks)
+        row = max(cells, LINE * max_lines(row_blocks) + 0.1) * len(row_blocks)
         width = 0.6 + estimate_width(rows) + max(0.6 * estimate_width([self.title]), table)
         return max(width, 2.5), 0.4 + LINE * lines + row
 
@@ -183,7 +183,7 @@ def _most_compact_layout(family: Family, levels: Levels, bounded: bool = False) 
     """Choose the layout with the shortest longer side and then the fewest blocks side by side."""
     most_down = max(len(family) - 2, 0)
     layouts = [_HeatMapLayout(family, levels, down, bounded) for down in range(most_down, -1, -1)]
-    return min(layouts, key=lambda layout: max(layout.size))
+    return min(layouts, key=lambda layout: max(layout.size_in_inches))
 
 
 def _unseen_cells(x: Model, layout: _HeatMapLayout, dataset: InFull) -> Mask:
@@ -209,7 +209,7 @@ def _write_block_labels(axes: Axes, layout: _HeatMapLayout) -> None:
         axes.xaxis.remove_overlapping_locs = False
         middles = [(i + 0.5) * len(columns) - 0.5 for i in range(len(column_blocks))]
         axes.set_xticks(middles, column_blocks, minor=True)
-        axes.tick_params(axis="x", which="minor", pad=5 + 72 * LINE * most_lines(columns))
+        axes.tick_params(axis="x", which="minor", pad=5 + 72 * LINE * max_lines(columns))
     if len(row_blocks) > 1:
         axes.yaxis.remove_overlapping_locs = False
         axes.set_yticks(

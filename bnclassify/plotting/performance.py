@@ -32,7 +32,7 @@ from .canvas import (
     horizontal_axes,
     in_chart_style,
     label_in_lines,
-    most_lines,
+    max_lines,
     prepare_axes,
     write_beside,
 )
@@ -225,7 +225,7 @@ def _draw_confusion_cells(counts: pd.DataFrame, shares: Array, ax: Axes | None) 
         texts = [f"{count:,.0f}\n{share:.0%}" for count, share in list[list[float]](cells.tolist())]
         cell = max(0.5, estimate_width(columns), estimate_width(texts)) + 0.1
         width = max(3.0, 0.7 + estimate_width(rows) + cell * n)
-        height = 0.6 + LINE * most_lines(columns) + max(0.36, LINE * most_lines(rows) + 0.1) * n
+        height = 0.6 + LINE * max_lines(columns) + max(0.36, LINE * max_lines(rows) + 0.1) * n
     axes = prepare_axes(ax, height, width)
     draw_cells_of_shares(axes, shares, texts)
     axes.set_xticks(places, columns, rotation=90 if n > _MOST_FIGURES else 0)
@@ -341,7 +341,7 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     names = [label_in_lines(name, 24) for name in list[Hashable](ranks.index)]
     groups = _groups_of_ranks(ranks.to_numpy(), difference)
     # Heights are in inches, from the axis downwards: bars, names, critical difference.
-    step = 0.1 + LINE * most_lines(names)
+    step = 0.1 + LINE * max_lines(names)
     top = 0.2 + 0.12 * len(groups) + step / 2
     bottom = top + step * ((len(ranks) + 1) // 2) + 0.06
     axes = prepare_axes(ax, bottom + 0.9, max(4.6, 2.6 + 2 * estimate_width(names)))

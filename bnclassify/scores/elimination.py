@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
+from itertools import combinations
 from math import prod
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -83,12 +84,11 @@ def log_mean_joint(networks: Sequence[Sequence[Term]], codes: Codes) -> Array:
     """Return the log of the mean joint of networks, (rows, classes), a block of rows at a time."""
     result = np.empty((codes.shape[1], networks[0][-1].n_classes))
     for block in blocks(len(result), most=BLOCK_ROWS):
-        joints = [network_joint(terms, codes[:, block]) for terms in networks]
-        result[block] = (
-            joints[0]
-            if len(joints) == 1
-            else log_sum_exp(np.stack(joints), axis=0) - np.log(len(joints))
-        )
+        joints = np.stack([network_joint(terms, codes[:, block]) for terms in networks])
+        if len(joints) == 1:
+            result[block] = joints[0]
+        else:
+            result[block] = log_sum_exp(joints, axis=0) - np.log(len(joints))
     return result
 
 
@@ -147,29 +147,26 @@ def components_of_missing(
     *of_features, of_class = factors
     context = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     parents = {v: list(factor.scope[1:]) for v, factor in enumerate(of_features)}
-    matters = (
-        np.full(codes.shape, True)
-        if everywhere
-        else _has_observed_descendant(parents, of_class.scope, codes)
-    )
+    matters = np.full(codes.shape, True)
+    if not everywhere:
+        matters = _has_observed_descendant(parents, of_class.scope, codes)
     parents[len(codes)] = list(of_class.scope)
     for component, all_rows in _connected_components(parents, matters, codes).items():
         free = set(component)
         touching = [i for i, factor in enumerate(factors) if not free.isdisjoint(factor.scope)]
         tables = [factors[i] for i in touching]
-        card = {
-            u: f.table.shape[f.scope.index(u)] for u in component for f in tables if u in f.scope
-        }
-        card[_CLASS] = max(f.table.shape[-1] for f in tables)
-        scopes = [
-            (set(f.scope) & free) | ({_CLASS} if f.table.shape[-1] > 1 else set()) for f in tables
-        ]
+        card = {_CLASS: max(factor.n_classes for factor in tables)}
+        scopes = []
+        for factor in tables:
+            card |= dict(zip(factor.scope, factor.table.shape, strict=False))
+            class_axis = {_CLASS} if factor.n_classes > 1 else set()
+            scopes.append((free & set(factor.scope)) | class_axis)
         order, cells = plan_elimination(component, scopes, card)
         check_elimination_size(component, cells)
-        for rows in (all_rows[block] for block in blocks(len(all_rows), cells)):
-            restricted = [
-                _restrict_factor(factor, free, codes[:, rows], context[rows]) for factor in tables
-            ]
+        for block in blocks(len(all_rows), cells):
+            rows = all_rows[block]
+            of_rows = codes[:, rows], context[rows]
+            restricted = [_restrict_factor(factor, free, *of_rows) for factor in tables]
             yield Component(order, touching, rows, restricted)
 
 
@@ -257,18 +254,17 @@ def plan_elimination(
         for u in scope & met.keys():
             met[u] |= scope
 
-    def size(met: Mapping[int, set[int]], u: int) -> int:
+    def cells_of_table(met: Mapping[int, set[int]], u: int) -> int:
         return prod([card[w] for w in met[u]])
 
-    def filled(met: Mapping[int, set[int]], u: int) -> int:
+    def cells_of_new_pairs(met: Mapping[int, set[int]], u: int) -> int:
         """Return the cells of the pairs that meet for the first time if ``u`` is eliminated."""
         near = sorted(met[u] & met.keys() - {u})
-        new = ((v, w) for i, v in enumerate(near) for w in near[i + 1 :] if w not in met[v])
-        return sum(card[v] * card[w] for v, w in new)
+        return sum([card[v] * card[w] for v, w in combinations(near, 2) if w not in met[v]])
 
-    order, cells = _greedy_elimination_order(met, card, size)
+    order, cells = _greedy_elimination_order(met, card, cells_of_table)
     if max(cells) > _LARGE_CELLS:
-        other, other_cells = _greedy_elimination_order(met, card, filled)
+        other, other_cells = _greedy_elimination_order(met, card, cells_of_new_pairs)
         if sum(other_cells) < sum(cells):
             order, cells = other, other_cells
     return order, max(cells)
@@ -354,11 +350,10 @@ def marginalize_to_scope(belief: LogTable, scope: tuple[int, ...]) -> LogTable:
 
 def multiply_tables(tables: Sequence[LogTable]) -> LogTable:
     """Return the product of tables, over the features of all of them."""
-    scope = tuple(sorted({u for members, _ in tables for u in members}))
+    scope = tuple(sorted(set().union(*[table.scope for table in tables])))
     smallest_first = sorted(tables, key=lambda table: table.logs.size)
-    return LogTable(
-        scope, reduce(np.add, [_spread_over_axes(*table, scope) for table in smallest_first])
-    )
+    spread = [_spread_over_axes(*table, scope) for table in smallest_first]
+    return LogTable(scope, reduce(np.add, spread))
 
 
 def _spread_over_axes(members: tuple[int, ...], logs: Array, scope: tuple[int, ...]) -> Array:
@@ -374,6 +369,8 @@ def _restrict_factor(
     factor: Factor, free: Collection[int], codes: Codes, context: Codes
 ) -> LogTable:
     """Look up a factor's observed members; missing ones keep their axes, in ascending order."""
+    # A table over (0, 1, 2), in which 1 is missing, becomes an array (levels of 0, of 2, contexts,
+    # levels of 1, classes), of which a row selects the entry of its codes: (levels of 1, classes).
     axis = {u: i for i, u in enumerate(factor.scope)}
     free_members = sorted(u for u in factor.scope if u in free)
     fixed = [u for u in factor.scope if u not in free]
@@ -428,7 +425,8 @@ def complete_by_enumeration(log_joint: LogJoint, cards: Sequence[int], codes: Co
                 f"{_MOST_COMBINATIONS:,} combinations, all of which an average of networks has to "
                 "score. Use a single network (BNC)."
             )
-        for block in (rows[some] for some in blocks(len(rows), n * len(cards))):
+        for some in blocks(len(rows), n * len(cards)):
+            block = rows[some]
             labels = codes[-1:, block].T
             logs = score_combinations(log_joint, codes[:-1, block], features, shape)
             possible = (labels == np.arange(cards[-1])) | (labels < 0)
@@ -455,17 +453,13 @@ def complete_by_elimination(
         result[-1, unknown] = choose(by_class)
     for component in components_of_missing(factors, coded, everywhere=True):
         joined, _ = eliminate_log_tables(component.order, component.tables, over)
-        rows, levels = np.arange(len(component.rows)), slice(None)
+        rows = np.arange(len(component.rows))
+        # The last eliminated variable is chosen first; then those before it, given the chosen ones.
         for u, (scope, logs) in zip(reversed(component.order), reversed(joined), strict=True):
-            classes = (
-                result[-1:, component.rows].ravel() if logs.shape[-1] > 1 else np.zeros_like(rows)
-            )
-            index = (
-                rows,
-                *[levels if w == u else result[w, component.rows] for w in scope],
-                classes,
-            )
-            result[u, component.rows] = choose(logs[index])
+            index: list[Any] = [result[w, component.rows] for w in scope]
+            index[scope.index(u)] = slice(None)
+            classes = result[-1, component.rows] if logs.shape[-1] > 1 else np.zeros_like(rows)
+            result[u, component.rows] = choose(logs[(rows, *index, classes)])
     return result
 
 

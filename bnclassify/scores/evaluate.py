@@ -290,26 +290,24 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
     known = rows.subset(complete)
     sums = _running_sums(_network_values_at(x, known), len(known), order)
     logs = np.empty((len(order) + 1, len(rows), sums.shape[2]))
-    logs[:, complete], logs[:, ~complete] = sums, _scores_by_steps(x, rows.subset(~complete), order)
+    logs[:, complete] = sums
+    logs[:, ~complete] = _scores_by_steps(x, rows.subset(~complete), order)
     return logs
 
 
 def _completed_effects(x: Completed, rows: Rows) -> tuple[Array, Array]:
     """Return the parts of class and tables, with what known effects imply for unknown ones."""
     unknown = x.unknown.unknown_values(rows.codes, rows.unknown)
-    [constant] = [
-        term.logs for term in x.formula.terms if isinstance(term, Table) and term.owner < 0
-    ]
-    tables, of_features = (
-        tables_of_effects(x),
-        np.where(unknown, UNKNOWN, np.minimum(rows.codes, 0)),
-    )
-    size = len(tables), len(rows)
-    states = np.array([of_features[list(term.scope)].min(axis=0) for term in tables]).reshape(size)
-    parts = np.array([term.entries_of_rows(rows.codes) for term in tables]).reshape(
-        *size, len(constant)
-    )
-    parts = np.where(states[..., None] == UNKNOWN, 0.0, parts)
+    [constant] = [t.logs for t in x.formula.terms if isinstance(t, Table) and t.owner < 0]
+    # 0 known, -1 missing, -2 unknown; an effect of a pair has the lower state of its two features.
+    state_of_features = np.where(unknown, UNKNOWN, np.minimum(rows.codes, 0))
+    tables = tables_of_effects(x)
+    states = np.empty((len(tables), len(rows)), dtype=np.intp)
+    parts = np.empty((*states.shape, len(constant)))
+    for i, table in enumerate(tables):
+        states[i] = state_of_features[list(table.scope)].min(axis=0)
+        parts[i] = table.entries_of_rows(rows.codes)
+    parts[states == UNKNOWN] = 0.0
     start = np.tile(constant, (len(rows), 1))
     some = np.flatnonzero((states == UNKNOWN).any(axis=0))
     if len(some):
@@ -367,32 +365,31 @@ def effects_at(x: Formula, rows: Rows, cards: Sequence[int]) -> Iterator[Effect]
     if isinstance(x, Recoded):
         yield from effects_at(x.formula, recoded_rows(x, rows), cards)
     elif isinstance(x, Raised):
-        yield from (
-            (i, scope, x.power * logs) for i, scope, logs in effects_at(x.formula, rows, cards)
-        )
+        for owner, scope, logs in effects_at(x.formula, rows, cards):
+            yield owner, scope, x.power * logs
     elif isinstance(x, Completed):
-        terms, (_, parts) = tables_of_effects(x), _completed_effects(x, rows)
-        yield from ((term.owner, term.scope, part) for term, part in zip(terms, parts, strict=True))
+        _, parts = _completed_effects(x, rows)
+        for table, part in zip(tables_of_effects(x), parts, strict=True):
+            yield table.owner, table.scope, part
     elif is_sum_of_tables(x):
-        core, tables = formula_of_complete_rows(x), main_effects(x, cards)
-        alone = {term.owner for term in _tables_of_features(core) if term.scope == (term.owner,)}
-        wide = [term for term in _tables_of_features(core) if len(term.scope) > 1]
-        if isinstance(x, Sum):  # the pairs of features that have effects of their own
-            wide = [term for term in wide if term.owner not in alone]
+        core, effects = formula_of_complete_rows(x), main_effects(x, cards)
+        tables = _tables_of_features(core)
+        wide = [table for table in tables if len(table.scope) > 1]
+        if isinstance(x, Sum):  # of features with effects of their own, the pairs are terms
+            owners_alone = {table.owner for table in tables if table.scope == (table.owner,)}
+            wide = [table for table in wide if table.owner not in owners_alone]
         others = replace(core, terms=tuple([term for term in core.terms if term not in wide]))
         for i in sorted({term.owner for term in wide}):
-            yield i, (i,), tables[i][rows.codes[i]]
+            yield i, (i,), effects[i][rows.codes[i]]
         for i, scope, logs in scoped_term_values(others, rows):
             if i >= 0:
-                yield i, scope, np.broadcast_to(logs, (len(rows), tables[i].shape[1]))
+                yield i, scope, np.broadcast_to(logs, (len(rows), effects[i].shape[1]))
     else:
-        for i, table in enumerate(main_effects(x, cards)):
-            is_number = i in rows.numbers and not cards[i]
-            yield (
-                i,
-                (i,),
-                effect_of_feature_alone(x, i, rows) if is_number else table[rows.codes[i]],
-            )
+        for i, effect in enumerate(main_effects(x, cards)):
+            if i in rows.numbers and not cards[i]:
+                yield i, (i,), effect_of_feature_alone(x, i, rows)
+            else:
+                yield i, (i,), effect[rows.codes[i]]
 
 
 def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
@@ -405,12 +402,12 @@ def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
     if isinstance(x, Raised):
         return [x.power * table for table in main_effects(x.formula, cards)]
     if is_sum_of_tables(x):
-        width, found = scores_at(x, _row_without_values(len(cards))).shape[1], dict[int, Array]()
-        for term in _tables_of_features(formula_of_complete_rows(x)):
-            if term.owner not in found:
-                found[term.owner] = term.owner_entries
-        tables = [found.get(i, np.zeros((card + 1, 1))) for i, card in enumerate(cards)]
-        return [np.broadcast_to(table, (len(table), width)) for table in tables]
+        n_classes = scores_at(x, _row_without_values(len(cards))).shape[1]
+        found: dict[int, Array] = {}
+        for table in _tables_of_features(formula_of_complete_rows(x)):
+            found.setdefault(table.owner, table.owner_entries)
+        effects = [found.get(i, np.zeros((card + 1, 1))) for i, card in enumerate(cards)]
+        return [np.broadcast_to(effect, (len(effect), n_classes)) for effect in effects]
     if isinstance(x, Sum) and not x.densities_by_owner and not x.is_cyclic:
         return _marginals_of_network(x, cards)
     tables = []

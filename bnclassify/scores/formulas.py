@@ -227,13 +227,12 @@ class Sum:
     @cached_property
     def codings_by_feature(self) -> dict[int, ArrayOf[Any]]:
         """The codings of the features that the tables of a sum that marginalizes share."""
-        pairs = [
-            pair
-            for t in self.terms
-            if isinstance(t, Table)
-            for pair in zip(t.scope, t.codings, strict=False)
-        ]
-        return {v: coding for v, coding in pairs if coding is not None}
+        found: dict[int, ArrayOf[Any]] = {}
+        for table in self.terms:
+            if isinstance(table, Table):
+                pairs = zip(table.scope, table.codings, strict=False)
+                found |= {v: coding for v, coding in pairs if coding is not None}
+        return found
 
     @cached_property
     def is_cyclic(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -50,21 +51,15 @@ class GibbsSampler:
     def from_factors(cls, factors: Sequence[Factor]) -> GibbsSampler:
         """Return the sampler of features' families; parents come first unless arcs form a cycle."""
         parents = {v: list(factor.scope[1:]) for v, factor in enumerate(factors)}
-        terms = {}
-        for v in (
-            parents
-            if find_cycle(parents)
-            else [v for layer in topological_layers(parents) for v in layer]
-        ):
-            own = [
-                v,
-                *(
-                    child
-                    for child, above in parents.items()
-                    if v in above and child not in parents[v]
-                ),
-            ]
-            terms[v] = [_term_of_member(factors[u], v) for u in own]
+        order = list(parents)
+        if not find_cycle(parents):
+            order = list(chain.from_iterable(topological_layers(parents)))
+        terms: dict[int, list[_Term]] = {}
+        for v in order:
+            terms[v] = [_term_of_member(factors[v], v)]
+            for child, above in parents.items():
+                if v in above and child not in parents[v]:
+                    terms[v].append(_term_of_member(factors[child], v))
         return cls(terms)
 
     def draw_missing(

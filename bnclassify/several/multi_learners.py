@@ -33,7 +33,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.partitions import Partitions
 from ..frames.training import TrainingData, prepare_training_data, read_training
 from ..learners import find_learner
-from ..learners.local_scores import LocalScores, check_score, warn_of_fractions
+from ..learners.local_scores import LocalScores, check_score_and_ess, warn_of_fractional_weights
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
 from ..network.families import Family
@@ -212,7 +212,7 @@ def _check_class_vars(class_vars: object) -> tuple[Hashable, ...]:
 
 def _score_settings(score: str, ess: float, max_parents: int) -> dict[str, Any]:
     """Return the checked settings for the choice of parents."""
-    ess = check_score(score, ess)
+    ess = check_score_and_ess(score, ess)
     settings = {"score": score, "max_parents": Whole().check("max_parents", max_parents)}
     return settings | ({"ess": ess} if score == "bde" else {})
 
@@ -228,7 +228,7 @@ def _choose_class_parents(
 ) -> list[Parents]:
     """Return each feature's class parents with the largest gain over none, by position."""
     n, m = len(data.features), len(data.targets)
-    warn_of_fractions(data, score)
+    warn_of_fractional_weights(data, score)
     scores = LocalScores(data, score, ess)
     best = [0.0] * n
     chosen: list[Parents] = [()] * n

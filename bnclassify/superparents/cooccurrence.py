@@ -27,7 +27,7 @@ from ..counts.contingency import (
 from ..counts.pairs import count_pairs
 from ..frames.dataset import Countable, Dataset
 from ..frames.schema import Schema
-from .look_up import spans_of
+from .look_up import spans_of_levels
 
 MAX_BYTES = 8 * MAX_CELLS
 """Maximum memory of tables of counts, 1 GiB."""
@@ -59,14 +59,14 @@ class Cooccurrence(Immutable):
         return np.repeat(np.arange(len(self.cards)), self.cards)
 
     @cached_property
-    def spans(self) -> tuple[slice, ...]:
+    def spans_of_features(self) -> tuple[slice, ...]:
         """The slice of the levels of each feature."""
-        return spans_of(self.cards)
+        return spans_of_levels(self.cards)
 
     @cached_property
-    def pair_rows(self) -> Array:
+    def n_rows_of_pairs(self) -> Array:
         """The number of rows in which both of two features are observed, (features, features)."""
-        starts = [span.start for span in self.spans]
+        starts = [span.start for span in self.spans_of_features]
         by_level = np.add.reduceat(self.pairs.sum(axis=1, dtype=np.float64), starts, axis=0)
         rows: Array = np.add.reduceat(by_level, starts, axis=1)
         return rows
@@ -82,7 +82,7 @@ class Cooccurrence(Immutable):
         """Return the counts for other levels of the features and then of the class."""
         *features, of_class = recodings
         cards = tuple([card for _, card in features])
-        spans = spans_of(cards)
+        spans = spans_of_levels(cards)
         levels = [span.start + codes for span, (codes, _) in zip(spans, features, strict=True)]
         of_level = Recoding(np.concatenate([np.empty(0, dtype=np.intp), *levels]), sum(cards))
         classes = recode_counts(self.classes, [of_class])
@@ -96,13 +96,13 @@ class Cooccurrence(Immutable):
         both = Cooccurrence(cards, classes, single, pairs)
         return _add_triples(both, [_Source(self, of_level.codes, of_class.codes)])
 
-    def levels_with(self, level: int) -> LevelsTogether:
+    def levels_counted_with(self, level: int) -> LevelsTogether:
         """Return which levels are counted together in the rows with a level."""
         # Of features a (levels 0, 1), b (2, 3) and c (4, 5, 6, 7), let level 0 occur with 2, 4 and
         # 5. Of each feature, one column stands for all absent levels: kept = [2, 3, 4, 5, 6], and 7
         # has the column of 6.
         own: Mask = self.feature_of_level == self.feature_of_level[level]
-        occurs: Mask = self.occurs_with(level) & ~own
+        occurs: Mask = self.levels_occurring_with(level) & ~own
         absent = np.flatnonzero(~occurs & ~own)
         features, first = np.unique(self.feature_of_level[absent], return_index=True)
         kept = occurs.copy()
@@ -114,11 +114,11 @@ class Cooccurrence(Immutable):
         later: Mask = self.feature_of_level > self.feature_of_level[level]
         return LevelsTogether(level, np.flatnonzero(kept), columns, np.flatnonzero(occurs & later))
 
-    def levels_with_each(self) -> list[LevelsTogether]:
+    def levels_counted_with_each(self) -> list[LevelsTogether]:
         """Return which levels are counted together in the rows with each level."""
-        return [self.levels_with(level) for level in range(len(self.feature_of_level))]
+        return [self.levels_counted_with(level) for level in range(len(self.feature_of_level))]
 
-    def occurs_with(self, level: int) -> Mask:
+    def levels_occurring_with(self, level: int) -> Mask:
         """Return which levels occur together with a level, itself included."""
         return np.asarray(self.pairs[level, :].any(axis=0))
 
@@ -126,7 +126,7 @@ class Cooccurrence(Immutable):
     def has_triples(self) -> bool:
         """Whether there are counts of triples for each level."""
         shapes = []
-        for together in self.levels_with_each():
+        for together in self.levels_counted_with_each():
             shapes.append((len(together.owners), len(self.classes), len(together.kept)))
         return [cells.shape for cells in self.triples] == shapes
 
@@ -134,7 +134,7 @@ class Cooccurrence(Immutable):
         """Return counts of joint levels of features counted together, (levels…, classes)."""
         if not features:
             return self.classes
-        spans = [self.spans[f] for f in features]
+        spans = [self.spans_of_features[f] for f in features]
         if len(features) == 1:
             return self.single[spans[0]]
         if len(features) == 2:
@@ -145,7 +145,7 @@ class Cooccurrence(Immutable):
         order = sorted(range(3), key=features.__getitem__)
         first, second, third = [spans[i] for i in order]
         for level, cells in enumerate(self.triples[first], first.start):
-            together = self.levels_with(level)
+            together = self.levels_counted_with(level)
             here: Mask = (together.owners >= second.start) & (together.owners < second.stop)
             owners: Positions = together.owners[here] - second.start
             counts: Counts = cells[here][..., together.columns[third]]
@@ -185,20 +185,20 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
         single = np.concatenate([np.empty((0, n_classes)), *tables])
         return Cooccurrence(tuple(cards), classes, single, np.empty((0, n_classes, 0)))
     # Log tables, with as many cells, are floats.
-    _check_size(data, "pairs", sum(cards) ** 2 * n_classes, 8)
+    _check_memory_of_tables(data, "pairs", sum(cards) ** 2 * n_classes, 8)
     pairs = count_pairs(data)
     single = pairs[np.arange(len(pairs)), :, np.arange(len(pairs))].astype(np.float64)
     both = Cooccurrence(tuple(cards), classes, single, pairs)
     if most < 3:
         return both
-    plan = both.levels_with_each()
+    plan = both.levels_counted_with_each()
     cells = n_classes * sum(len(together.owners) * len(together.kept) for together in plan)
-    _check_size(data, "triples", cells, to_narrowest_type(both.single).itemsize)
+    _check_memory_of_tables(data, "triples", cells, to_narrowest_type(both.single).itemsize)
     triples = data.sum_over_parts(partial(_count_triples, both, plan))
     return replace(both, triples=tuple(map(to_narrowest_type, triples)))
 
 
-def _check_size(data: Countable, what: str, cells: int, bytes_per_cell: int) -> None:
+def _check_memory_of_tables(data: Countable, what: str, cells: int, bytes_per_cell: int) -> None:
     """Raise a ValueError if tables would need more than `MAX_BYTES`."""
     *cards, _ = data.cards
     if cells * bytes_per_cell > MAX_BYTES:
@@ -229,8 +229,10 @@ def _rows_with_level(data: Dataset, both: Cooccurrence, together: LevelsTogether
     feature = int(both.feature_of_level[together.level])
     others = [f for f in range(len(both.cards)) if f != feature]
     cards = np.bincount(both.feature_of_level[together.kept], minlength=len(both.cards))[others]
-    rows = data.take_rows(data.codes[feature] == together.level - both.spans[feature].start)
-    starts = np.array([[both.spans[f].start] for f in others])
+    rows = data.take_rows(
+        data.codes[feature] == together.level - both.spans_of_features[feature].start
+    )
+    starts = np.array([[both.spans_of_features[f].start] for f in others])
     columns: Positions = together.columns[rows.codes[others] + starts]
     firsts: Positions = np.cumsum(cards) - cards
     codes = np.where(rows.codes[others] < 0, -1, columns - firsts[:, None])
@@ -245,13 +247,13 @@ def _add_triples(both: Cooccurrence, sources: Sequence[_Source]) -> Cooccurrence
     if not any(counts.triples for counts, *_ in sources):
         return both
     triples = []
-    for together in both.levels_with_each():
+    for together in both.levels_counted_with_each():
         total = np.zeros((len(together.owners), len(both.classes), len(together.kept)))
         for counts, levels, classes in sources:
             for level in np.flatnonzero(levels == together.level).tolist():
-                own = counts.levels_with(level)
+                own = counts.levels_counted_with(level)
                 rows = np.searchsorted(together.owners, levels[own.owners])
-                occurs = counts.occurs_with(level)[own.kept]
+                occurs = counts.levels_occurring_with(level)[own.kept]
                 columns: Positions = together.columns[levels[own.kept[occurs]]]
                 total[np.ix_(rows, classes, columns)] += counts.triples[level][..., occurs]
         triples.append(to_narrowest_type(total))

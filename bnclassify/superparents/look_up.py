@@ -25,7 +25,7 @@ _BLOCK_ROWS = 96  # number of rows that are multiplied at once, or a multiple
 _PRODUCTS_PER_LOOK_UP = 60  # number of multiplications in the time of a look-up
 
 
-def spans_of(cards: Iterable[int]) -> tuple[slice, ...]:
+def spans_of_levels(cards: Iterable[int]) -> tuple[slice, ...]:
     """Return the slice of the levels of each feature among the levels of all features."""
     return tuple([slice(start, end) for start, end in pairwise(accumulate((0, *cards)))])
 
@@ -81,10 +81,10 @@ class LookUp:
         look_ups = members * len(self._groups_and_strides[0])
         # 2**22: number of cells of tables up to which a product for a single row is fast
         fast = self.logs.size <= min(_PRODUCTS_PER_LOOK_UP * look_ups, 2**22)
-        return fast and self._is_finite
+        return fast and self._all_logs_are_finite
 
     @cached_property
-    def _is_finite(self) -> bool:
+    def _all_logs_are_finite(self) -> bool:
         """Whether no entry is -inf, whose product with 0 is not a number."""
         return bool(np.isfinite(self.logs).all())
 

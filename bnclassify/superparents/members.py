@@ -27,7 +27,7 @@ from ..network.weighting import codes_without_implied, implied_values
 from ..recipe.prefix_tables import LeftOutRows
 from ..scores.formulas import Choice, Mixture, Sum, Table, pad_for_missing
 from .cooccurrence import Cooccurrence
-from .look_up import LookUp, number_levels, spans_of
+from .look_up import LookUp, number_levels, spans_of_levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Estimators:
     @cached_property
     def information_of_features(self) -> Array:
         """The mutual information of each feature and the class, in nats."""
-        tables = [self.counts.single[span] for span in self.counts.spans]
+        tables = [self.counts.single[span] for span in self.counts.spans_of_features]
         return np.array([_information_without_rare_cells(table) for table in tables])
 
     @cached_property
@@ -106,9 +106,11 @@ class MemberTables:
         """
         counts = self.x.counts
         if owners.shape[1] == 2:
-            rows = counts.pair_rows[owners[:, 0], owners[:, 1]]
+            rows = counts.n_rows_of_pairs[owners[:, 0], owners[:, 1]]
         elif owners.shape[1]:
-            rows = np.array([counts.single[span].sum() for span in counts.spans])[owners[:, 0]]
+            rows = np.array([counts.single[span].sum() for span in counts.spans_of_features])[
+                owners[:, 0]
+            ]
         else:
             rows = np.array([counts.classes.sum()])
         cards = np.array(counts.cards, dtype=float)
@@ -137,7 +139,7 @@ class MemberTables:
     def look_up(self) -> LookUp:
         """The logs, to be added up over the features of rows."""
         cards = np.bincount(self.feature, minlength=len(self.x.counts.cards))
-        return LookUp(self.log_tables, spans_of(cards))
+        return LookUp(self.log_tables, spans_of_levels(cards))
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +203,7 @@ def log_mean_joint(
     ``joint_of`` returns the log of the sum over a block of members with given log weights.
     """
     result = np.empty((codes.shape[1], len(x.counts.classes)))
-    for group in row_groups(x, codes):
+    for group in rows_by_number_of_superparents(x, codes):
         total = np.full((len(group.rows), result.shape[1]), -np.inf)
         for block in member_blocks(x, group.n, group.levels):
             weights = log(block.weights_of_members(group.weights))
@@ -211,11 +213,11 @@ def log_mean_joint(
     return result
 
 
-def row_groups(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
+def rows_by_number_of_superparents(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
     """Group rows by the number of superparents: n, or fewer if no member can be used, down to 0."""
-    levels = number_levels(codes, x.counts.spans)
+    levels = number_levels(codes, x.counts.spans_of_features)
     without_implied = codes_without_implied(codes, x.counts.cards, x.implications)
-    remaining = number_levels(without_implied, x.counts.spans)
+    remaining = number_levels(without_implied, x.counts.spans_of_features)
     # equal weights also if all weights of the members that can be used are 0
     equal_weights = np.ones(len(levels))
     options = [x.information_of_features] * x.is_weighted + [equal_weights]
@@ -266,7 +268,7 @@ def member_blocks(x: Estimators, n: int, levels: Codes) -> Iterator[MemberBlock]
 def _members_with_pairs(x: Estimators, level: int, rows: Positions, levels: Codes) -> MemberBlock:
     """Return the members with a superparent of this level and a later one."""
     counts = x.counts
-    together = counts.levels_with(level)
+    together = counts.levels_counted_with(level)
     own, partner = int(counts.feature_of_level[level]), counts.feature_of_level[together.owners]
     partners = np.unique(partner)
     pairs = np.stack([np.full(len(partner), own), partner], axis=1)
@@ -283,7 +285,7 @@ def _members_with_pairs(x: Estimators, level: int, rows: Positions, levels: Code
 
 def formula_of_members(x: Estimators) -> Choice:
     """Return the formula of estimators with up to one superparent, by weight, then equally."""
-    spans, logs = x.counts.spans, x.naive_tables.log_tables[0, :, :]
+    spans, logs = x.counts.spans_of_features, x.naive_tables.log_tables[0, :, :]
     naive = [Table(j, (j,), pad_for_missing(logs[span])) for j, span in enumerate(spans)]
     of_class = Table(-1, (), logs[len(x.counts.feature_of_level), :])
     options: list[Sum | Mixture] = []
@@ -300,7 +302,7 @@ def formula_of_members(x: Estimators) -> Choice:
 
 def _member_formula(x: Estimators, i: int) -> Sum:
     """Return the formula of the estimator with superparent i, used for levels that are not rare."""
-    spans, logs = x.counts.spans, x.tables_by_superparent.log_tables
+    spans, logs = x.counts.spans_of_features, x.tables_by_superparent.log_tables
     own = np.arange(spans[i].start, spans[i].stop)
     is_rare: Mask = x.counts.single[own].sum(axis=1) < x.min_count - TOLERANCE
     joint = np.where(is_rare[:, None], np.nan, logs[own, own])

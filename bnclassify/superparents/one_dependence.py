@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from ..network.families import Family
 from ..network.priors import Prior, PseudoCounts
 from ..scores.formulas import Computed, Formula
 from ..scores.rows import Rows
-from .look_up import LookUp, log_joint_by_blocks, number_levels, spans_of
+from .look_up import LookUp, log_joint_by_blocks, number_levels, spans_of_levels
 
 _SMALL = 2**20  # cells
 
@@ -91,9 +90,9 @@ class AODE(Average):
         return tuple([self._network_of_superparent(i) for i in range(len(self.features))])
 
     @property
-    def spans(self) -> tuple[slice, ...]:
+    def spans_of_features(self) -> tuple[slice, ...]:
         """The slice of the levels of each feature among all levels."""
-        return spans_of([len(labels) for labels in (self.levels or ())[:-1]])
+        return spans_of_levels([len(labels) for labels in (self.levels or ())[:-1]])
 
     def _network_of_superparent(self, i: int) -> BNC:
         superparent = self.features[i]
@@ -101,9 +100,10 @@ class AODE(Average):
         families[i] = superparent, self.class_var
         cpts = None
         if self.priors is not None and self.superparents is not None and self.children is not None:
-            ends = accumulate(span.stop - span.start for j, span in enumerate(self.spans) if j != i)
-            *tables, _ = np.split(self.children[i], list(ends))
-            tables.insert(i, self.superparents[self.spans[i]])
+            spans = self.spans_of_features
+            cards = [span.stop - span.start for j, span in enumerate(spans) if j != i]
+            *tables, _ = np.split(self.children[i], np.cumsum(cards))
+            tables.insert(i, self.superparents[spans[i]])
             cpts = (*tables, self.priors[i])
         families.append((self.class_var,))
         learned = {name: results[i] for name, results in self.learned.items() if name != "counts"}
@@ -113,7 +113,7 @@ class AODE(Average):
         """Count the classes and all pairs of levels, or the tables of each estimator."""
         n = len(self.features)
         check_all_pairs(data, range(n), n)
-        if self._has_square and isinstance(prior, PseudoCounts):
+        if self._uses_one_array_of_pairs and isinstance(prior, PseudoCounts):
             return contingency_tables(data, [(n,)])[0], count_pairs(data)
         return tuple([member.count(data, prior) for member in self.members])
 
@@ -121,7 +121,7 @@ class AODE(Average):
         return [pair for member in self.members for pair in member.distributions()]
 
     @property
-    def _has_square(self) -> bool:
+    def _uses_one_array_of_pairs(self) -> bool:
         """Whether most pairs of levels belong to two features, so that one array is efficient."""
         *cards, n_classes = map(len, self.levels or ())
         square = sum(cards) ** 2
@@ -129,14 +129,14 @@ class AODE(Average):
 
     def tabulate(self, tally: Tally) -> AODE:
         learned = {"counts": tally}
-        if not (self._has_square and isinstance(tally.prior, PseudoCounts)):
+        if not (self._uses_one_array_of_pairs and isinstance(tally.prior, PseudoCounts)):
             members = zip(self.members, tally.counts, strict=True)
             tables = [member.tabulate(Tally(counts, tally.prior)) for member, counts in members]
             stacked = self._ensemble_of_members(tables)
             return replace(stacked, learned={**stacked.learned, **learned})
         # square[u, c, x] is the number of rows of class c with the levels u of the superparent and
         # x, (levels, classes, levels)
-        (classes, square), prior, spans = tally.counts, tally.prior, self.spans
+        (classes, square), prior, spans = tally.counts, tally.prior, self.spans_of_features
         cards = np.array([span.stop - span.start for span in spans])
         feature = np.repeat(np.arange(len(cards)), cards)
         configurations = (cards[feature] * len(classes))[:, None, None]
@@ -166,7 +166,7 @@ class AODE(Average):
             given = before._counts_by_member(*counts)
         members = zip(self.members, given, strict=True)
         by_member = [member.recoded_counts(tables, recodings, before) for member, tables in members]
-        if self._has_square and isinstance(by_member[0][-1], np.ndarray):
+        if self._uses_one_array_of_pairs and isinstance(by_member[0][-1], np.ndarray):
             return self._counts_of_all_pairs(by_member)
         return tuple(by_member)
 
@@ -180,7 +180,7 @@ class AODE(Average):
 
     def _counts_of_all_pairs(self, by_member: Sequence[tuple[Any, ...]]) -> tuple[Any, Any]:
         """Return counts of the classes and of all pairs of levels from the estimators' tables."""
-        (*_, classes), n_levels = by_member[0], self.spans[-1].stop
+        (*_, classes), n_levels = by_member[0], self.spans_of_features[-1].stop
         dtype = np.result_type(*[table for tables in by_member for table in tables])
         square = np.zeros((n_levels, len(classes), n_levels), dtype)
         for i, (*tables, _) in enumerate(by_member):
@@ -190,8 +190,12 @@ class AODE(Average):
 
     def _cells_of_pair(self, i: int, j: int, n_classes: int) -> tuple[Positions, ...]:
         """Return where feature j's counts in estimator i are among those of all level pairs."""
-        superparent = np.arange(self.spans[i].start, self.spans[i].stop)[:, None]
-        levels = np.arange(self.spans[j].start, self.spans[j].stop)[:, None, None]
+        superparent = np.arange(self.spans_of_features[i].start, self.spans_of_features[i].stop)[
+            :, None
+        ]
+        levels = np.arange(self.spans_of_features[j].start, self.spans_of_features[j].stop)[
+            :, None, None
+        ]
         return superparent if i == j else levels, np.arange(n_classes), superparent
 
     def _ensemble_of_members(self, members: Sequence[BNC]) -> AODE:
@@ -223,15 +227,17 @@ class AODE(Average):
             raise TypeError("the ensemble has no tables")
         every = np.arange(len(self.superparents))
         tables = np.ones((len(every), len(every) + 1, self.priors.shape[1]))
-        for own, children, prior in zip(self.spans, self.children, self.priors, strict=True):
+        for own, children, prior in zip(
+            self.spans_of_features, self.children, self.priors, strict=True
+        ):
             tables[own, np.delete(every, own)] = children.transpose(1, 0, 2)
             tables[every[own], every[own]] = self.superparents[own] * prior
-        return LookUp(log(tables), self.spans)
+        return LookUp(log(tables), self.spans_of_features)
 
     @cached_property
     def score(self) -> Formula:
         """The mean of estimators, by look-up unless the array of all level pairs is large."""
-        if not self._has_square:
+        if not self._uses_one_array_of_pairs:
             return self.mean_formula()
         return Computed(
             self._scores_by_look_up, self.type_in_words, self.mean_formula, averages=True
@@ -241,7 +247,7 @@ class AODE(Average):
         equal_weights = np.full(len(self.features), -float(np.log(len(self.features))))
 
         def log_joint(codes: Codes) -> Array:
-            levels = number_levels(codes, self.spans)
+            levels = number_levels(codes, self.spans_of_features)
             return self._log_tables.log_joint_of_rows(
                 levels, levels, equal_weights, marginalizes=True
             )
