@@ -19,7 +19,7 @@ from scipy.special import expit
 import bnclassify as bn
 from bnclassify.additive.effect_table import ends_of_merged_groups, with_effect_moments
 from bnclassify.additive.tabulate import _feature_distributions, _tabulate_at_all_points
-from bnclassify.inference.evidence import order_features
+from bnclassify.inference.evidence import positions_parents_first
 from bnclassify.models import EffectTable
 
 from .oracles import with_holes
@@ -537,7 +537,7 @@ def test_the_effect_given_a_missing_parent_is_that_of_the_class_alone(car: pd.Da
 def test_shares_of_intervals_of_a_curve_are_those_of_the_model(curves: Any) -> None:
     shares = _tabulate_at_all_points(curves).shares
     points = [bn.values(curves)[name] for name in bn.features(curves)]
-    masses = _feature_distributions(curves, points, order_features(curves))
+    masses = _feature_distributions(curves, points, positions_parents_first(curves))
     for share, mass in zip(shares, masses, strict=True):
         np.testing.assert_allclose(share[:-1], mass / mass.sum(), atol=1e-9)
 
@@ -684,6 +684,14 @@ def test_text_has_no_order_but_that_of_its_column() -> None:
     flags = data.assign(rating=data["rating"] == "high")
     rising = bn.monotonize(bn.bnc("nb", "y", flags, smooth=1), {"rating": "increasing"}, flags)
     assert bn.effects(rising)["yes"][1] < bn.effects(rising)["yes"][2]
+
+
+def test_the_log_loss_of_a_monotone_table_is_weighted(pima: pd.DataFrame, naive: bn.BNC) -> None:
+    weighted = bn.encode(pima.assign(w=np.arange(len(pima)) % 3), weights="w")
+    repeated = pima.loc[pima.index.repeat(np.arange(len(pima)) % 3)]
+    tables = [bn.monotonize(naive, {"age": "increasing"}, rows) for rows in (weighted, repeated)]
+    losses = [table.learned["log_loss"] for table in tables]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-9)
 
 
 def test_directions_that_flatten_effects_warn(pima: pd.DataFrame, naive: bn.BNC) -> None:

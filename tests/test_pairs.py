@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ import pytest
 import bnclassify as bn
 from bnclassify.additive import pairs as pairs_module
 from bnclassify.additive.pairs import (
+    _add_pairs_to_sum,
     _Choice,
     _gains_of_pairs,
     _GroupedRows,
@@ -415,3 +417,18 @@ def test_pairs_are_added_if_they_gain_two_standard_errors(
     monkeypatch.setattr(pairs_module, "_choose_precision_and_number", lambda *_: choice)
     x = bn.bnc(class_var="class", dataset=frame[["a", "b", "class"]], additive=True, pairs="auto")
     assert len(x.pairs) == number
+
+
+def test_the_sum_is_raised_to_a_power_and_shifted(frame: pd.DataFrame) -> None:
+    x = bn.bnc(class_var="class", dataset=frame, additive=True)
+    groups = [np.append(np.arange(len(share) - 1), -1) for share in x.shares]
+    fit: Any = SimpleNamespace(
+        pairs=[(0, 1)],
+        power=lambda: 1.5,
+        effects_of_pairs=lambda: np.zeros((1, len(groups[0]), len(groups[1]), 2)),
+        class_shifts=lambda: np.array([0.1, 0.35]),
+    )
+    models = replace(x, unknown=None), _add_pairs_to_sum(x, fit, groups)
+    before, after = (bn.predict(model, frame, prob=True) for model in models)
+    odds = [np.log(p["yes"] / p["no"]) for p in (before, after)]
+    np.testing.assert_allclose(odds[1], 1.5 * odds[0] + 0.25, atol=1e-9)

@@ -142,7 +142,7 @@ def test_noise_leaves_the_default_uncertain(n: int, d: int, numbers: bool) -> No
     frame = noise(n + 2000, d, numbers=numbers)
     model = bn.bnc(class_var="y", dataset=frame.iloc[:n])
     assert log_loss(model, frame.iloc[n:], "y") < (0.71 if n > 150 else 0.73)
-    assert bn.is_nb(model) or n == 150  # in which the step to parents has a small power
+    assert bn.is_nb(model)  # the step to parents has no power, and 150 rows of 80 features have no step
 
 
 def parity(n: int, seed: int = 0) -> pd.DataFrame:
@@ -506,6 +506,17 @@ def test_the_model_has_the_odds_of_its_members_times_powers(
     np.testing.assert_allclose(
         odds_of_scores(model.scores_of_complete_rows(model.rows_of_codes(codes))), expected, atol=1e-9
     )
+
+
+def test_parents_help_if_they_would_help_all_rows() -> None:
+    """The slope at 0 is 0.1 · (100 − 50) / 2 = 2.5 nats in 150 rows and 10 in 600; the prior asks for 6."""
+    classes = np.tile([0, 1], 75)
+    gain = np.where(np.arange(150) % 3, 0.1, -0.1) * np.where(classes == 1, 1, -1)
+    folds = blend.FoldOdds(
+        np.array([np.zeros(150), gain])[:, None], np.zeros((1, 150)), classes, np.ones(150)
+    )
+    assert not folds.parents_help([0.75], 150)
+    assert folds.parents_help([0.75], 600)
 
 
 def test_steps_and_tables_that_harm_have_the_least_power() -> None:

@@ -614,7 +614,7 @@ def test_parameters_by_kind(
 
 
 def test_scikit_learn_checks_of_several_outputs() -> None:
-    results = check_estimator(BNCMultiClassifier(), on_fail=None, on_skip=None)
+    results = check_estimator(BNCMultiClassifier("mbc"), on_fail=None, on_skip=None)
     assert len(results) > 50
     assert not {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
 
@@ -723,6 +723,16 @@ def test_whole_weights_of_numbers_are_cases() -> None:
     np.testing.assert_array_equal(mine, cases.predict_proba(X))
     scaled = BNCClassifier(**options).fit(X, y, sample_weight=10 * weights)
     np.testing.assert_allclose(mine, scaled.predict_proba(X), rtol=1e-12)
+
+
+def test_rows_of_weight_0_are_ignored_with_their_groups() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    groups, used = np.arange(len(y)) // 4, np.arange(len(y)) % 3 > 0
+    found = BNCClassifier("nb").fit(X, y, sample_weight=used.astype(float), groups=groups)
+    expected = BNCClassifier("nb").fit(X[used], y[used], groups=groups[used])
+    np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(X))
+    apart = BNCClassifier("nb").fit(X[used], y[used])
+    assert not np.array_equal(found.predict_proba(X), apart.predict_proba(X))
 
 
 def test_joint_log_probabilities(X: pd.DataFrame, y: pd.Series[Any]) -> None:

@@ -15,7 +15,7 @@ from ..frames.numeric import as_floats
 from ..frames.schema import MISSING
 from ..model.model import Model
 from ..scores.fading import Fading
-from .content_order import column_order
+from .content_order import ContentHashes
 from .design_matrix import DesignMatrix
 from .number_terms import SCALES, NumberTerms, fit_gaussian_terms, normal_scores
 from .prefix_tables import LeftOutRows
@@ -187,7 +187,6 @@ def _indicators_of_shifts(data: Dataset, chosen: Shifts) -> DesignMatrix:
 
 
 def _discretized_features(x: Model, data: Dataset) -> list[int]:
-    """Return the features whose numbers the model discretizes."""
     discretizer = x.discretizer
     cut = () if discretizer is None else discretizer.cuts
     return [i for i, name in enumerate(data.columns[:-1]) if name in cut and name in data.numbers]
@@ -203,7 +202,7 @@ def _gaussian_parents(
     """
     weights = data.row_weights
     scores = np.array([normal_scores(numbers, weights)(numbers) for numbers in values])
-    ranks = np.argsort(column_order(data))[numbers]
+    ranks = np.argsort(ContentHashes(data).column_order)[numbers]
     by_contents = np.argsort(ranks)
     scores = scores[by_contents]
     within, between = np.zeros((len(scores), len(scores))), np.zeros(len(scores))

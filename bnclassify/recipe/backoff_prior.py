@@ -231,11 +231,8 @@ def _largest_of_maxima(evidence: _MarginalLikelihoods) -> Array:
     at_end = (slopes[:, -1] > 0) | ~(at_start | is_top.any(axis=1))
     tables, left = is_top.nonzero()
     ends = slopes[tables, left], slopes[tables, left + 1]
-    tops = np.exp(
-        _find_zero_of_slope(
-            evidence.select_tables(tables), _LOG_GRID[left], _LOG_GRID[left + 1], *ends
-        )
-    )
+    some, low, high = evidence.select_tables(tables), _LOG_GRID[left], _LOG_GRID[left + 1]
+    tops = np.exp(_find_zero_of_slope(some, low, high, *ends))
     owner = np.concatenate([tables, np.flatnonzero(at_start), np.flatnonzero(at_end)])
     candidates = np.concatenate([tops, np.full(at_start.sum(), LEAST), np.full(at_end.sum(), MOST)])
     several = np.flatnonzero(np.bincount(owner)[owner] > 1)
@@ -301,7 +298,6 @@ class BackOff(Immutable):
         raise TypeError("backoff requires the counts of shorter tables. Use smooth, ess or m.")
 
     def count(self, data: Dataset, scopes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
-        """Return the counts of each family and of its prefixes."""
         return tuple(count_prefixes_of_families(data, scopes))
 
     def tabulate(
@@ -382,7 +378,9 @@ def _masses_of_prior(prior: Any, prefixes: Sequence[PrefixCounts], cards: Positi
     levels, root, masses = cards[:, 0], len(prefixes) - cards.shape[1], []
     for i, prefix in enumerate(prefixes):
         configurations = prefix.counts.shape[1] * cards[:, 1 : max(1, i - root + 1)].prod(axis=1)
-        masses.append(np.array(levels * prior.per_cell(levels, configurations), dtype=np.float64))
+        masses.append(
+            np.array(levels * prior.pseudo_count_per_cell(levels, configurations), dtype=np.float64)
+        )
     return masses
 
 

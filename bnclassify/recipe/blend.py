@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -59,8 +59,10 @@ class FoldOdds:
     @classmethod
     def from_folds(cls, folds: Sequence[FoldOdds]) -> FoldOdds:
         """Return the rows of all folds."""
-        arrays = [[getattr(fold, name) for fold in folds] for name in cls.__dataclass_fields__]
-        return cls(*[np.concatenate(each, axis=-1) for each in arrays])
+        joined = []
+        for name in cls.__dataclass_fields__:
+            joined.append(np.concatenate([getattr(fold, name) for fold in folds], axis=-1))
+        return cls(*joined)
 
     @property
     def size(self) -> int:
@@ -69,10 +71,8 @@ class FoldOdds:
 
     def power_of_member(self) -> float:
         """Return the best power of the only member."""
-        return max(
-            best_common_power(self.odds[0], self.classes, self.counts, offset=self.offset),
-            _LEAST_POWER,
-        )
+        power = best_common_power(self.odds[0], self.classes, self.counts, offset=self.offset)
+        return max(power, _LEAST_POWER)
 
     def powers_of_members(self, mean: Sequence[float]) -> Array:
         """Return the best powers of members, around the means of the first and of a parent step.
@@ -122,12 +122,10 @@ class FoldOdds:
         600 rows, more than the 6 nats that a unit of its power must gain.
         """
         share = min(1.0, self.size / size)
-        return bool(
-            replace(self, counts=self.counts / share).powers_of_members(mean)[-1] > _LEAST_POWER
-        )
+        of_all = replace(self, counts=self.counts / share).powers_of_members(mean)
+        return bool(of_all[-1] > _LEAST_POWER)
 
     def without_parents(self) -> FoldOdds:
-        """Return the members without the last one."""
         return replace(self, odds=self.odds[:-1])
 
     def log_likelihood(self, power: float) -> float:
@@ -162,16 +160,13 @@ def fit_blend(
         if has_folds:
             learn_fold = partial(learn, ridges=members.fit_without_parents.ridges)
             of_fold = partial(_odds_of_fold, x, data, learn_structure, learn_fold)
-            odds = _odds_of_enough_folds(
-                of_fold, _weights_by_fold(data, number, rng), members.mean, deepens=deepens
-            )
+            folds = _weights_by_fold(data, number, rng)
+            odds = _odds_of_enough_folds(of_fold, folds, members.mean, deepens=deepens)
             powers, size = odds.powers_of_members(members.mean).tolist(), odds.size
+        has_parents = len(powers) > len(members.mean)
+        fit = members.fit_with_parents if has_parents else members.fit_without_parents
         summary = replace(
-            summarize_fit(
-                members.fit_with_parents
-                if len(powers) > len(members.mean)
-                else members.fit_without_parents
-            ),
+            summarize_fit(fit),
             fold_power=powers[len(members.mean) - 1],
             fold_rows=size,
             regression_power=None if members.regression is None else powers[0],
@@ -181,7 +176,8 @@ def fit_blend(
 
 def number_of_cases(data: Dataset) -> float:
     """Return the sum of weights of rows or, if smaller, the number of groups; at least 1."""
-    return max(1.0, data.size if data.cases is None else min(data.size, len(np.unique(data.cases))))
+    groups = data.size if data.cases is None else len(np.unique(data.cases))
+    return max(1.0, min(data.size, groups))
 
 
 class BlendMembers:
@@ -191,15 +187,16 @@ class BlendMembers:
         self, held: HeldOutTerms, method: LeaveOneOut, ridges: Mapping[str, float]
     ) -> None:
         self.held, self.method = held, replace(method, parents=False)
-        allows_regression = method.allows_regression and held.terms.data.cards[-1] > 1
+        has_regression = method.allows_regression and held.terms.data.cards[-1] > 1
         self.depth = held.depths[0 if method.parents else -1]
-        self.fit_without_parents = self.method.fit(
-            held.limited_to_depth(self.depth).with_class_in_offset(), ridges
-        )
+        without_parents = held.limited_to_depth(self.depth).with_class_in_offset()
+        self.fit_without_parents = self.method.fit(without_parents, ridges)
         gaps = self.fit_without_parents.ridges.get("gaps", RIDGE)
-        self.regression = Regression.fit(held, gaps) if allows_regression else None
+        self.regression = Regression.fit(held, gaps) if has_regression else None
+        # 20 cases halve the means: with 60, they are multiplied by 60 / 80
         share = 1 / (1 + _FEW / number_of_cases(held.terms.data))
-        self.mean = [share * mean for mean in (_MEANS if allows_regression else (sum(_MEANS),))]
+        means = _MEANS if has_regression else (sum(_MEANS),)
+        self.mean = [share * mean for mean in means]
 
     @classmethod
     def learn(
@@ -223,16 +220,12 @@ class BlendMembers:
 
     def odds_at(self, rows: Positions, counts: Array, *, deepens: bool) -> FoldOdds:
         """Return the odds of other rows by the members."""
-        held = self.held.at_other_rows(rows, counts)
-        found = (
-            [] if self.regression is None else [self.regression.odds_at(held) - held.odds_of_class]
-        )
-        found += [
-            self._odds_without_class(member, held)
-            for member in (self.fit_without_parents, *([self.fit_with_parents] if deepens else []))
-        ]
+        held, found = self.held.at_other_rows(rows, counts), []
+        if self.regression is not None:
+            found.append(self.regression.odds_at(held) - held.odds_of_class)
+        found.append(self._odds_without_class(self.fit_without_parents, held))
         if deepens:
-            found[-1] = found[-1] - found[-2]
+            found.append(self._odds_without_class(self.fit_with_parents, held) - found[-1])
         offset = np.broadcast_to(held.offset + held.odds_of_class, found[0].shape)
         return FoldOdds(np.array(found), offset, held.classes, counts)
 
@@ -245,16 +238,17 @@ class BlendMembers:
     def sum_with_powers(self, powers: Sequence[float]) -> LogLinear:
         """Return the sum of the members with powers."""
         n = len(self.mean)
-        steps, depth = powers[n:], self.held.depths[-1] if len(powers) > n else self.depth
-        result: LogLinear = self.held.model_of_class_alone(depth).raised_to(1 - sum(powers[:n]))
+        steps = powers[n:]  # of the model with parents, if it is a member
+        depth = self.held.depths[-1] if steps else self.depth
+        members = [(self.held.model_of_class_alone(depth), 1 - sum(powers[:n]))]
         if self.regression is not None:
-            result = result.sum_with(self.regression.model(depth).raised_to(powers[0]))
-        result = result.sum_with(
-            self.fit_without_parents.model().raised_to(powers[n - 1] - sum(steps))
-        )
-        return (
-            result.sum_with(self.fit_with_parents.model().raised_to(steps[0])) if steps else result
-        )
+            members.append((self.regression.model(depth), powers[0]))
+        members.append((self.fit_without_parents.model(), powers[n - 1] - sum(steps)))
+        if steps:
+            members.append((self.fit_with_parents.model(), steps[0]))
+        raised = [model.raised_to(power) for model, power in members]
+        total: LogLinear = reduce(lambda total, model: total.sum_with(model), raised)
+        return total
 
 
 def scores_by_folds(x: Any, data: Dataset, number: int) -> Array:
@@ -278,7 +272,6 @@ def scores_by_folds(x: Any, data: Dataset, number: int) -> Array:
 
 
 def _weights_by_fold(data: Dataset, number: int, rng: np.random.Generator | None) -> list[Array]:
-    """Return the weights of the rows in each fold."""
     order = np.arange(len(data)) if rng is None else rng.permutation(len(data))
     weights = data.row_weights
     result: list[Array] = []

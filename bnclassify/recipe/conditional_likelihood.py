@@ -91,7 +91,6 @@ class LogisticProblem:
 
     @cached_property
     def size(self) -> int:
-        """Number of weights."""
         return self.ends[-1] + (0 if self.columns is None else self.columns.shape[1] * self.others)
 
     @property
@@ -255,7 +254,6 @@ class LogisticProblem:
         return crossed.reshape(terms, columns.shape[1] * others)
 
     def _hessian_of_columns(self, columns: DesignMatrix, counts: Array, shares: Array) -> Array:
-        """Return the part of H of the columns."""
         n, k = columns.shape[1], self.others
         # Σ v x xᵀ ⊗ (diag(p) − p pᵀ): first minus the products p_k p_l, then the diagonal p_k
         by_class = [columns.times_rows(factors) for factors in shares * np.sqrt(counts)]

@@ -174,7 +174,6 @@ class ContentHashes:
         return rows, np.concatenate(columns)
 
     def _hashes_of_classes(self, rows: Keys, salt: int) -> Keys:
-        """Return a hash of the class of each row."""
         classes, size, _ = self._classes
         return _hash_numbers(_hash_values(classes, size, rows, self._mass), salt)[classes]
 
@@ -263,11 +262,6 @@ def _check_sum_of_weights(weights: Array | None) -> None:
             f"weights must sum to at most {_MOST_ROWS:g} if they are numbers of rows; got a sum of "
             f"{weights.sum():g}. Divide them by a number, or use encode(..., weights_are='cases')."
         )
-
-
-def column_order(data: Dataset) -> Positions:
-    """Return an order of the features that depends on their contents alone; see `ContentHashes`."""
-    return ContentHashes(data).column_order
 
 
 def class_ranks(data: Dataset, order: Positions) -> Positions:

@@ -19,16 +19,13 @@ class DesignMatrix:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of rows and columns."""
         rows, columns = self.table.shape
         return rows, columns
 
     def __getitem__(self, rows: Any) -> DesignMatrix:
-        """Return some of the rows."""
         return DesignMatrix(self.table[rows])
 
     def dense_array(self) -> Array:
-        """Return the array, not sparse."""
         return _in_full(self.table)
 
     def times_weights(self, weights: Array) -> Array:

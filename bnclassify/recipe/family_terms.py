@@ -100,7 +100,6 @@ class RaisedTable:
         return logs.take(flat_index(ordered, cards), axis=0, mode="clip")
 
     def _logs_from_counts(self, members: list[Codes]) -> Array:
-        """Return the logs of rows from the counts."""
         if self.of_class:
             return self._sum_of_raised_logs(
                 class_probabilities(self.table, members, len(members[0]) if members else 1)
@@ -151,7 +150,6 @@ class FamilyTerm:
         return logs[0] if len(logs) == 1 else np.asarray(sum(logs))
 
     def _codes_in_coding(self, codings: Sequence[Coding], codes: Codes) -> dict[int, Codes]:
-        """Return the codes of the features in scope, in a coding."""
         coded = {}
         for feature, coding in zip(self.scope, codings, strict=True):
             coded[feature] = codes[feature] if coding is None else coding[codes[feature]]
@@ -177,7 +175,6 @@ class FamilyTerm:
 
     @property
     def cells(self) -> int:
-        """The number of configurations of the features in scope."""
         return prod([card + 1 for card in self.cards])
 
     @property

@@ -60,7 +60,6 @@ def fit_power_by_folds(
 
 
 def _odds_by_model(x: Model, test: Dataset) -> FoldOdds:
-    """Return the odds of rows by a model."""
     encoded = encode_opened_rows(x, test, x.variables)
     rows = x.rows_to_score(encoded, unseen="missing")
     own: Codes = encoded.codes[encoded.positions[x.class_var]]

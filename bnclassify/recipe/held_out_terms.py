@@ -106,7 +106,6 @@ class HeldOutOdds(NamedTuple):
         return cls(join(by_depth), of_codings, of_numbers)
 
     def odds_times_rows(self, kept: Array) -> HeldOutOdds:
-        """Return the odds times a number per row."""
         of_codings = [array * kept for array in self.of_codings]
         of_numbers = [array * kept for array in self.of_numbers]
         return HeldOutOdds(self.by_depth * kept, of_codings, of_numbers)
@@ -258,12 +257,10 @@ class Regression:
         sizes = [block.number_of_weights(problem.others) for block in blocks]
         precisions = np.repeat([ridges.get(block.name, RIDGE) for block in blocks], sizes)
         nothing = np.zeros(len(precisions))
-        return cls(
-            held, problem, precisions, best_weights(problem, nothing, precisions, nothing)[0]
-        )
+        weights, _, _ = best_weights(problem, nothing, precisions, nothing)
+        return cls(held, problem, precisions, weights)
 
     def odds_at(self, rows: HeldOutTerms) -> Array:
-        """Return the odds of other rows."""
         return rows.weight_problem(rows.regression_blocks()).odds_at_weights(self.weights)
 
     def model(self, parents: int) -> LogLinear:
@@ -316,7 +313,6 @@ class WeightedFit:
         return cls(held, best, powers, problem, mean, found[kind], weights, total, by_kind)
 
     def odds_at(self, rows: HeldOutTerms) -> Array:
-        """Return the odds of other rows."""
         same = rows.limited_to_depth(self.held.depths[-1])
         same = same if self.held.has_class else same.with_class_in_offset()
         return same.weight_problem(same.model_blocks(self.best)).odds_at_weights(self.weights)
@@ -327,7 +323,6 @@ class WeightedFit:
         return 0.5 * float(self.precisions @ (self.weights - self.mean) ** 2)
 
     def model(self) -> LogLinear:
-        """Return the model with the weights."""
         held, stacked = self.held, self.held.terms.stacked
         blocks, depth = held.model_blocks(self.best), held.depths[self.best]
         found: dict[str, list[Array]] = {name: [] for name in ("depths", "codings")}
@@ -376,10 +371,9 @@ class WeightedFit:
 
 def _join_designs(columns: Sequence[DesignMatrix]) -> DesignMatrix:
     """Return columns side by side, in full if they are small."""
-    small = sum(c.shape[0] * c.shape[1] for c in columns) <= _SMALL
-    return DesignMatrix.side_by_side(
-        [DesignMatrix(c.dense_array()) if small else c for c in columns]
-    )
+    if sum(design.shape[0] * design.shape[1] for design in columns) <= _SMALL:
+        columns = [DesignMatrix(design.dense_array()) for design in columns]
+    return DesignMatrix.side_by_side(columns)
 
 
 def _weights_by_block(by_class: Array, blocks: Sequence[TermBlock]) -> dict[str, Array]:

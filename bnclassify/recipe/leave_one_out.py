@@ -20,13 +20,13 @@ from ..frames.dataset import Dataset
 from ..model.model import Model, replace_unchecked
 from ..network.classifiers import BNC
 from ..network.methods import Method
-from ..network.priors import Prior, check_positive
+from ..network.priors import Prior, check_positive_prior
 from ..scores.fading import MOST_EXPONENT, Fading
 from ..scores.rows import Rows
 from .additional_terms import AdditionalTerms
 from .backoff_prior import check_prefix_prior
 from .conditional_likelihood import Powers, best_powers, log_likelihood, odds_of_scores
-from .content_order import column_order, hash_rows, in_content_order
+from .content_order import ContentHashes, hash_rows, in_content_order
 from .held_out_terms import HeldOutOdds, HeldOutTerms, WeightedFit
 from .incomplete_rows import log_joint_of_incomplete_rows
 from .log_linear import LogLinear
@@ -100,11 +100,10 @@ class LeaveOneOut(Method):
                 f"{name} is defined for a single Bayesian network; got {x.type_in_words}. For an "
                 "ensemble, use held_out='power'."
             )
-        check_positive(prior, name)
+        check_positive_prior(prior, name)
         check_prefix_prior(prior)
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
-        """Return the model with the chosen weights and feature parents."""
         data = in_content_order(data)
         with one_thread:
             fit = self.fit(self.hold_out(x, data, prior))
@@ -115,7 +114,7 @@ class LeaveOneOut(Method):
         if self.weights:
             assert x.fading is not None
             x = replace_unchecked(x, fading=fading_with_best_exponent(x.fading, x, data))
-        x = x.split()
+        x = x.unstacked()
         if self.weights:
             return replace_unchecked(x, learned={**x.learned, "leave_one_out": summary})
         return replace_unchecked(x.network_without_powers(), learned={"leave_one_out": summary})
@@ -136,15 +135,14 @@ class LeaveOneOut(Method):
         depths = range(0 if all_depths else depth, depth + 1)
         terms = AdditionalTerms.learn(stacked, data, requested)
         if data.cases is not None and len(np.unique(data.cases)) < len(data):
-            weights = data.row_weights
-            by_folds = _odds_by_folds_of_cases(model, terms, depths, prior)
-            return HeldOutTerms.with_learned_fading(
-                terms, depths, np.arange(len(data)), weights, len(data), by_folds
-            )
-        cells = len(depths) * len(stacked.powers) * (1 + stacked.apart)
-        cells += len(terms.numbers) * len(terms.of_numbers)
-        rows, counts, left_out, n = rows_to_hold_out(data, cells, distinct=not terms.numbers)
-        odds = HeldOutOdds.at_rows(terms, rows, left_out, depths)
+            rows: Positions = np.arange(len(data))
+            counts, n = data.row_weights, len(data)
+            odds = _odds_by_folds_of_cases(model, terms, depths, prior)
+        else:
+            cells = len(depths) * len(stacked.powers) * (1 + stacked.apart)
+            cells += len(terms.numbers) * len(terms.of_numbers)
+            rows, counts, left_out, n = rows_to_hold_out(data, cells, distinct=not terms.numbers)
+            odds = HeldOutOdds.at_rows(terms, rows, left_out, depths)
         return HeldOutTerms.with_learned_fading(terms, depths, rows, counts, n, odds)
 
     def _powers_by_depth(self, held: HeldOutTerms) -> dict[int, Powers]:
@@ -153,9 +151,8 @@ class LeaveOneOut(Method):
         n = len(held.depths)
         for i in range(0 if self.parents else n - 1, n):
             if self.weights:
-                found[i] = best_powers(
-                    held.odds.by_depth[i], held.classes, held.counts, found.get(i - 1), held.offset
-                )
+                terms, start = held.odds.by_depth[i], found.get(i - 1)
+                found[i] = best_powers(terms, held.classes, held.counts, start, held.offset)
             else:
                 total = held.offset + held.odds.by_depth[i].sum(axis=0)
                 value = log_likelihood(total, held.classes, held.counts)
@@ -165,16 +162,13 @@ class LeaveOneOut(Method):
     def fit(self, held: HeldOutTerms, ridges: Mapping[str, float] = EMPTY) -> WeightedFit:
         """Return the best weights and number of parents."""
         found, requested = self._powers_by_depth(held), held.terms.requested
-        fits = {
-            i: each.log_likelihood if requested else each.objective for i, each in found.items()
-        }
-        best = min(i for i, fit in fits.items() if fit >= max(fits.values()) - TOLERANCE)
-        return WeightedFit.fit(
-            held if requested else held.limited_to_depth(held.depths[best]),
-            best,
-            found[best],
-            ridges,
-        )
+        values = {}
+        for i, powers in found.items():
+            values[i] = powers.log_likelihood if requested else powers.objective
+        # the fewest parents of those that are tied
+        best = min(i for i, value in values.items() if value >= max(values.values()) - TOLERANCE)
+        chosen = held if requested else held.limited_to_depth(held.depths[best])
+        return WeightedFit.fit(chosen, best, found[best], ridges)
 
 
 def summarize_fit(fit: WeightedFit) -> LeaveOneOutSummary:
@@ -201,7 +195,7 @@ def fading_with_best_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fa
     rows = np.unique(np.linspace(0, len(data) - 1, min(len(data), 200)).astype(np.intp))
     # 3: number of copies of a row, with different features hidden
     copies, d = np.tile(rows, 3), len(x.features)
-    rng, ranks = np.random.default_rng(0), np.argsort(column_order(data))
+    rng, ranks = np.random.default_rng(0), np.argsort(ContentHashes(data).column_order)
     hidden = rng.random((d, len(copies)))[ranks] < rng.random(len(copies))
     hidden[np.setdiff1d(np.arange(d), always)] = False
     codes = np.where(hidden, -1, data.codes[:-1, copies])

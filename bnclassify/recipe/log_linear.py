@@ -77,7 +77,7 @@ class LogLinear(BuiltOn):
         def sum_with(self, other: Any) -> Any:
             """Return the sum of this model and one with the same terms and at least its parents."""
 
-        def split(self) -> LogLinear:
+        def unstacked(self) -> LogLinear:
             """Return the same model for long use, with the tables of each coding apart."""
 
         def network_without_powers(self) -> Model:
@@ -85,7 +85,6 @@ class LogLinear(BuiltOn):
 
     @property
     def model_of_tables(self) -> LogLinear:
-        """The model of the tables alone."""
         return self
 
     def facts(self) -> dict[str, Any]:
@@ -114,7 +113,6 @@ class LogLinear(BuiltOn):
 
     @property
     def basis(self) -> BNC:
-        """The network without tables."""
         return self.structure
 
     @property

@@ -285,7 +285,6 @@ class NumberTerms(Immutable):
 
     @cached_property
     def _gaussians_by_parents(self) -> list[_StackedGaussians]:
-        """The Gaussian terms with equally many parents."""
         stacked = []
         for numbers in positions_by_number_of_parents([term.parents for term in self.gaussians]):
             terms = [self.gaussians[i] for i in numbers]

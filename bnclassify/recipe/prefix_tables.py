@@ -238,7 +238,6 @@ class LeftOutRows:
     shares: Array
 
     def take(self, rows: Any) -> LeftOutRows:
-        """Return some of the rows, by position or by a mask."""
         return LeftOutRows(self.classes[rows], self.shares[rows])
 
     def repeat_rows(self, times: int) -> LeftOutRows:

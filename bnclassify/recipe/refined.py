@@ -157,9 +157,9 @@ class Refined(LogLinear):
             intercept=_sum_or_none(self.intercept, other.intercept),
         )
 
-    def split(self) -> Refined:
+    def unstacked(self) -> Refined:
         """Return the same model for long use, with the tables of each coding apart."""
-        base = self.base.split()
+        base = self.base.unstacked()
         return replace_unchecked(self, base=base, learned=base.learned)
 
     def class_prior(self) -> Array:
@@ -176,7 +176,6 @@ class Refined(LogLinear):
 
     @property
     def fitted(self) -> bool:
-        """True, because it always has tables."""
         return True
 
     def rows_of_codes(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:

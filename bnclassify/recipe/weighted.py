@@ -131,7 +131,7 @@ class Weighted(LogLinear):
     def estimate(self, data: Any, prior: Any) -> Any:
         if not self.coarsenings:
             return replace(self.structure, recipe=self.recipe).estimate(data, prior)
-        return self.learn_tables(data, prior).split()
+        return self.learn_tables(data, prior).unstacked()
 
     def learn_tables(self, data: Dataset, prior: Any) -> StackedModel:
         return StackedModel.learn(self, data, prior)
@@ -141,8 +141,8 @@ class Weighted(LogLinear):
 class StackedModel(LogLinear):
     """A network whose tables, in all codings of the rows, are together, as they were learned.
 
-    ``origin`` is the model that `split` gives the tables. ``codes`` are those of the training rows,
-    (codings, variables, rows). The tables have at most ``most_parents`` feature parents.
+    ``origin`` is the model that `unstacked` gives the tables. ``codes`` are those of the training
+    rows, (codings, variables, rows). The tables have at most ``most_parents`` feature parents.
     """
 
     origin: Weighted
@@ -202,7 +202,7 @@ class StackedModel(LogLinear):
         stacks = [group.stack for group in self.groups if group.families[0] == class_number]
         return class_shares(stacks[-1])
 
-    def split(self) -> Weighted:
+    def unstacked(self) -> Weighted:
         """Return the same model for long use, with the tables of each coding apart."""
         learned = {} if self.coarsenings else concentrations_of(self.tables[0])
         return replace(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, blocks, first_best, log_normalize
+from ..base.arrays import Array, Codes, blocks, first_best
 from ..base.immutable import record
 from ..base.messages import listed
 from ..frames.dataset import Opened
@@ -82,8 +82,7 @@ class ChainEnsemble(Chained):
 
     def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
         found = [member.log_marginals(rows, greedy=greedy) for member in self.members]
-        of_classes = zip(*found, strict=True)
-        return [log_mean_exp([log_normalize(logs) for logs in own]) for own in of_classes]
+        return [log_mean_exp(of_class) for of_class in zip(*found, strict=True)]
 
     def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
         if self.chooses_one_by_one(greedy):

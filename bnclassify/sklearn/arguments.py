@@ -23,13 +23,8 @@ def arguments_of(x: Model) -> dict[str, Any]:
     recipe = x.recipe
     by = None if recipe is None else recipe.parameters
     if recipe is None or (x.fitted and (by is None or by.function is not lp)):
-        how = (
-            "no recipe"
-            if recipe is None
-            else "tables without a recipe"
-            if by is None
-            else f"those of {by}"
-        )
+        how = "no recipe" if recipe is None else "tables without a recipe"
+        how = how if by is None else f"those of {by}"
         raise ValueError(
             f"x must have parameters that lp estimated, or none; got {how}. Learn it with bnc."
         )
@@ -42,9 +37,8 @@ def arguments_of(x: Model) -> dict[str, Any]:
         held_out_args = dict(lp_args.get("held_out_args", {}))
         ranked = held_out_args.pop("parents", False)
         usual = lp_args | ({"held_out_args": held_out_args} if held_out_args else {})
-        if (
-            step.settings.get("is_default") and usual in default.STEPS.values()
-        ):  # the default recipe
+        is_default_recipe = usual in default.STEPS.values()
+        if step.settings.get("is_default") and is_default_recipe:
             dag_args = {name: v for name, v in dag_args.items() if name != "kdbk" or not ranked}
             lp_args = {}
     if isinstance(dag_args.get("parents"), tuple):  # of anb

@@ -305,13 +305,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             cases = None if cases is None else cases[rows]
         classes, codes = np.unique(labels, return_inverse=True)
         self._check_prior_and_costs(classes.tolist())
-        if (
-            isinstance(X, pd.DataFrame)
-            and isinstance(y, pd.Series)
-            and y.name in X
-            and y.equals(X[y.name])
-        ):
-            warn(f"X has the class as its column {shown(y.name)}. Drop it from X.")
+        if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series):
+            name: Any = y.name
+            if name in X and y.equals(X[name]):
+                warn(f"X has the class as its column {shown(name)}. Drop it from X.")
         target = self._name_of_class(y, frame)
         frame[target] = labels_as_categories(y, classes, codes)
         data: pd.DataFrame | Dataset = frame
@@ -321,9 +318,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         model = self._learn_model(learner, target, data, preparing)
         some = np.linspace(0, len(frame) - 1, min(len(frame), _MOST_ROWS)).astype(np.intp)
         sample = frame.drop(columns=target).iloc[some].astype(object)
-        self._sample = sample.where(
-            sample.notna(), None
-        ).to_numpy()  # in which all libraries can save it
+        # An array of objects, which all libraries can save.
+        self._sample = sample.where(sample.notna(), None).to_numpy()
         self.classes_, self.model_ = classes, model
         self.discretizer_ = model.discretizer
         return self
@@ -340,10 +336,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         check_is_fitted(self, "_sample", msg=_NO_ROWS)
         means = np.zeros(len(self._names))
         if len(self.classes_) > 1 and self.model_.features:
-            columns = zip(self._names, self._sample.T, strict=True)
-            sample = pd.DataFrame(
-                {name: pd.Series(values).infer_objects() for name, values in columns}
-            )
+            columns = dict(zip(self._names, self._sample.T, strict=True))
+            series = {name: pd.Series(own).infer_objects() for name, own in columns.items()}
+            sample = pd.DataFrame(series)
             strengths = mean_contributions(self.model_, sample, _MOST_ROWS)
             means = np.array([strengths.get(name, 0.0) for name in self._names])
         means = np.minimum(means, 1e6)  # in place of infinity
@@ -379,9 +374,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         logs = unnormalized_log_posteriors(model, frame, unseen=self.handle_unknown)[0]
         if self.prior is not None:
             labels = model.known_levels[-1]
-            logs = logs + log_prior_ratio(
-                model.class_prior(), check_class_prior(self.prior, labels), labels
-            )
+            prior = check_class_prior(self.prior, labels)
+            logs = logs + log_prior_ratio(model.class_prior(), prior, labels)
         return logs[:, self._positions_in_model]
 
     def _find_learner(self) -> Callable[..., Model]:
@@ -420,9 +414,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     ) -> tuple[Dataset, Preparing]:
         """Return encoded data with weights and cases, and what is left to prepare."""
         preparing = self._preparation_settings
-        reading = (
-            preparing._replace(discretize="mdlp") if preparing.discretize == "auto" else preparing
-        )
+        is_auto = preparing.discretize == "auto"
+        reading = preparing._replace(discretize="mdlp") if is_auto else preparing
         read = reading.read(open_data(frame, "X"), target, frame.columns)
         preparing = preparing if read.numbers else preparing._replace(discretize=None)
         data = replace(read, weights=weights, cases=cases)
@@ -463,21 +456,15 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             fitted: Model = recipe.fit(rows_for_recipe(self.learner, open_data(data, "X")))
             return fitted
         rng: dict[str, Any] = {"rng": draw_seed(self.random_state)}
-        lp_args = {
-            **({} if self.smooth is None else {"smooth": self.smooth}),
-            **(self.lp_args or {}),
-        }
-        defaults = (
-            {"kdbk": default.MOST_PARENTS}
-            if ranks_parents(learner) and PRIORS.keys() & lp_args
-            else {}
-        )
+        given_smooth = {} if self.smooth is None else {"smooth": self.smooth}
+        lp_args = {**given_smooth, **(self.lp_args or {})}
+        has_prior = bool(PRIORS.keys() & lp_args)
+        defaults = {"kdbk": default.MOST_PARENTS} if has_prior and ranks_parents(learner) else {}
         drawn = rng if "rng" in parameters_of(learner) else {}
         dag_args = {**defaults, **drawn, **(self.dag_args or {})}
         options = {name: getattr(preparing, name) for name in PREPARATION}
-        options |= {
-            name: getattr(self, name) for name in ("additive", "pairs", "interval", "draws")
-        }
+        for name in ("additive", "pairs", "interval", "draws"):
+            options[name] = getattr(self, name)
         given = None if self.additive and learner is LEARNERS[default.LEARNER] else learner
         with showing_progress(self.verbose, "verbose"), using_jobs(self.n_jobs):
             return bnc(given, target, data, dag_args=dag_args, **options, **{**rng, **lp_args})

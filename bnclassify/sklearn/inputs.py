@@ -61,11 +61,8 @@ class CategoricalInput(BaseEstimator):
         params: dict[str, Any] = super().get_params(deep)
         for name in _DICTS if deep else ():
             inner = params.get(name)
-            params |= (
-                {f"{name}__{key}": v for key, v in inner.items()}
-                if isinstance(inner, Mapping)
-                else {}
-            )
+            if isinstance(inner, Mapping):
+                params |= {f"{name}__{key}": value for key, value in inner.items()}
         return params
 
     def set_params(self, **params: Any) -> Self:
@@ -104,15 +101,11 @@ class CategoricalInput(BaseEstimator):
                     f"X must be a table with rows and columns; got shape {frame.shape}."
                 )
         else:
-            checks = {
-                "reset": reset,
-                "ensure_all_finite": "allow-nan",
-                "ensure_min_samples": int(reset),
-            }
+            checks = {"reset": reset, "ensure_all_finite": "allow-nan"}
+            checks["ensure_min_samples"] = int(reset)
             array: ArrayOf[Any] = validate_data(self, X, dtype=None, **checks)
-            if array.dtype.kind == "U" and not hasattr(
-                X, "dtype"
-            ):  # NumPy converted NaN to the text "nan"
+            # NumPy converts NaN in lists to the text "nan".
+            if array.dtype.kind == "U" and not hasattr(X, "dtype"):
                 array = validate_data(self, X, dtype=object, **checks)
             frame = pd.DataFrame(array)
         arrays, _ = column_arrays(frame)
@@ -161,10 +154,8 @@ def _are_integer_names(names: list[Any]) -> bool:
 
 def _is_text(column: ArrayLike) -> bool:
     """Whether all values of a column are text."""
-    return (
-        value_type(column.categories.array if isinstance(column, pd.Categorical) else column)
-        == "string"
-    )
+    values = column.categories.array if isinstance(column, pd.Categorical) else column
+    return value_type(values) == "string"
 
 
 def _whole_numbers_as_integers(column: ArrayLike) -> ArrayLike:
@@ -173,9 +164,8 @@ def _whole_numbers_as_integers(column: ArrayLike) -> ArrayLike:
         return column
     numbers = pd.Series(column).to_numpy(dtype=np.float64, na_value=np.nan)
     known = numbers[~np.isnan(numbers)]
-    is_whole = (known == np.round(known)).all() and np.abs(known).max(
-        initial=0
-    ) < 2**53  # then floats skip some
+    # From 2⁵³ on, floats skip some whole numbers.
+    is_whole = (known == np.round(known)).all() and np.abs(known).max(initial=0) < 2**53
     return pd.Series(numbers).astype("Int64").array if is_whole else column
 
 

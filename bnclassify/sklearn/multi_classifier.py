@@ -162,9 +162,8 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         predicted = predict(self.model_, frame, unseen=self.handle_unknown, joint=self.joint)
         pairs = zip(self._labels_of_classes(), predicted.items(), strict=True)
         labels = [levels[column.cat.codes] for levels, (_, column) in pairs]
-        return (
-            np.array(labels, dtype=np.result_type(*labels)).T if self.n_outputs_ > 1 else labels[0]
-        )
+        together: ArrayOf[Any] = np.array(labels, dtype=np.result_type(*labels))
+        return together.T if self.n_outputs_ > 1 else together[0]
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> list[Array] | Array:
         """Predict the posterior probabilities of each class variable, as a list of arrays.
@@ -226,9 +225,8 @@ def _columns_of_labels(values: object, y: object) -> pd.DataFrame:
 def _output_names(labels: pd.DataFrame, columns: pd.Index[Any]) -> list[str]:
     """Return the column names as names of the class variables, or names that no feature has."""
     names = list(labels.columns)
-    if all(isinstance(name, str) for name in names) and len({*names, *columns}) == len(names) + len(
-        columns
-    ):
+    are_distinct = len({*names, *columns}) == len(names) + len(columns)
+    if are_distinct and all(isinstance(name, str) for name in names):
         return names
     prefix = "y"
     while any(f"{prefix}{j}" in columns for j in range(len(names))):

@@ -116,17 +116,13 @@ class MDLPDiscretizer(_ColumnwiseTransformer):
             check_classification_targets(labels)
         frame = self._frame_as_in_fit(X, reset=True)
         names = list(frame.columns)
-        other = [
-            name
-            for name in names
-            if frame[name].notna().any() and value_type(frame[name]) not in NUMBERS
-        ]
+        known = [name for name in names if frame[name].notna().any()]
+        other = [name for name in known if value_type(frame[name]) not in NUMBERS]
         if other:
-            remedy = (
-                "To discretize the others, use it in a ColumnTransformer(..., "
-                "remainder='passthrough')."
+            raise TypeError(
+                f"X must have numeric columns; got {listed(other)}. To discretize the others, use "
+                "it in a ColumnTransformer(..., remainder='passthrough')."
             )
-            raise TypeError(f"X must have numeric columns; got {listed(other)}. {remedy}")
         if labels is not None:
             check_consistent_length(frame, labels)
             target = unused_class_name(None, frame.columns)
