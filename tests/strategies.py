@@ -10,6 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.model.model import Model
 
 USUAL = 50
 """The number of examples where the profile does not ask for more."""
@@ -68,6 +69,23 @@ def graphs(draw: st.DrawFn, frame: pd.DataFrame, *, max_parents: int = 3) -> bn.
     text = "".join(f"[{v}|{':'.join(parents[v])}]" if parents[v] else f"[{v}]" for v in frame.columns)
     x = bn.from_modelstring(text, "class")
     return replace(x, levels=tuple(tuple(frame[v].cat.categories) for v in x.variables))
+
+
+KINDS = ("augmented", "any", "aode", "ensemble")
+
+
+@st.composite
+def fitted_models(draw: st.DrawFn, frame: pd.DataFrame, kinds: tuple[str, ...] = KINDS) -> Model:
+    """A random model of a data frame, fitted to it with the first level in place of missing values."""
+    make = {
+        "augmented": lambda: draw(networks(frame)),
+        "any": lambda: draw(graphs(frame)),
+        "aode": lambda: bn.aode("class", frame),
+        "ensemble": lambda: bn.Ensemble([draw(networks(frame)), draw(graphs(frame))], weights=[1, 2]),
+    }
+    structure = make[draw(st.sampled_from(kinds))]()
+    whole = frame.assign(**{name: frame[name].fillna(frame[name].cat.categories[0]) for name in frame})
+    return bn.lp(structure, whole, smooth=draw(smooths))
 
 
 @st.composite

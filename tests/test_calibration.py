@@ -96,7 +96,7 @@ def test_classes_that_are_separated_or_absent() -> None:
     assert certain["brier"].tolist() == pytest.approx([1 / 3, 1 / 3])
 
 
-def test_quantile_bins_have_equal_numbers_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quantile_bins_have_equal_numbers_of_rows() -> None:
     pytest.importorskip("matplotlib")
     posteriors, actual = made(3, 200)
     axes = bn.plot_calibration(posteriors, actual, bins=8, strategy="quantile", target="yes")

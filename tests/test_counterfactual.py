@@ -16,7 +16,7 @@ from bnclassify.inference import change_search
 from bnclassify.inference.value_changes import _numbers_in_intervals
 
 from .conftest import informative_gaps
-from .strategies import frames, graphs, networks, smooths
+from .strategies import KINDS, fitted_models, frames
 from .zoo import case
 
 COLUMNS = ["alternative", "changes", "variable", "from", "to", "probability"]
@@ -89,13 +89,7 @@ def test_the_first_of_equal_changes_is_returned_in_spite_of_rounding(seed: int) 
 @informative_gaps
 @given(frames(missing=0.2, max_features=5), st.data())
 def test_changes_are_the_best_of_all(frame: pd.DataFrame, data: st.DataObject) -> None:
-    kinds = {
-        "augmented": lambda: data.draw(networks(frame)),
-        "any": lambda: data.draw(graphs(frame)),
-        "aode": lambda: bn.aode("class", frame),
-    }
-    learned = frame.assign(**{name: frame[name].fillna(frame[name].cat.categories[0]) for name in frame})
-    x = bn.lp(kinds[data.draw(st.sampled_from(list(kinds)))](), learned, smooth=data.draw(smooths))
+    x = data.draw(fitted_models(frame, KINDS[:-1]))
     row = frame.iloc[data.draw(st.integers(0, len(frame) - 1))].drop("class").to_dict()
     target = data.draw(st.sampled_from([None, *bn.classes(x)]))
     fixed = data.draw(st.lists(st.sampled_from(bn.features(x)), unique=True, max_size=1))

@@ -72,15 +72,6 @@ def test_a_shift_of_one_number(pima: pd.DataFrame, total: Any) -> None:
     assert table["log_odds"]["(score)"] == pytest.approx(table["log_odds"].iloc[:-1].sum())
 
 
-def test_drift_that_cannot_be_measured(pima: pd.DataFrame, total: Any) -> None:
-    with pytest.raises(ValueError, match="newdata must be a table with rows"):
-        bn.drift(total, pima.head(0))
-    with pytest.raises(ValueError, match="dataset must be the training data, because"):
-        bn.drift(bn.bnc("nb", "diabetes", pima, smooth=1, numbers="gaussian"), pima)
-    with pytest.raises(KeyError, match="glucose"):
-        bn.drift(total, pima.drop(columns="glucose"))
-
-
 def test_results_by_group(pima: pd.DataFrame) -> None:
     x = bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")
     frame = pima.assign(old=np.where(pima["age"] > 40, "old", "young"))
@@ -106,17 +97,6 @@ def test_results_by_group(pima: pd.DataFrame) -> None:
     assert gaps.index.tolist() == ["f", "(missing)", "(all)"]
 
 
-def test_groups_that_are_not_valid(pima: pd.DataFrame, car: pd.DataFrame) -> None:
-    x = bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")
-    with pytest.raises(KeyError, match="by"):
-        bn.summary(x, pima, by="sex")
-    with pytest.raises(ValueError, match=r"by must have at most 100 groups.*pd\.qcut"):
-        bn.summary(x, pima, by="pedigree")
-    four = bn.summary(bn.bnc("nb", "class", car, smooth=1), car, by="doors", k=0)
-    labels = car["class"].cat.categories
-    assert [name for name in four if name.startswith("actual")] == [f"actual {label}" for label in labels]
-
-
 def features_with_missing(pima: pd.DataFrame) -> pd.DataFrame:
     glucose = pima["glucose"].astype(float).mask(np.arange(len(pima)) % 5 == 0)
     return pima.assign(glucose=glucose)
@@ -136,6 +116,15 @@ def test_a_model_without_data_gives_the_shares_of_its_training_data(pima: pd.Dat
             rows = full.index[:-1]
             np.testing.assert_allclose(own[column][rows], full[column][rows], atol=1e-9)
     np.testing.assert_allclose(own["log_odds"], full["log_odds"].reindex(own.index), atol=1e-9)
+
+
+def test_tenths_of_a_number_have_equal_weights() -> None:
+    """A tenth of the rows has each of ten values, which are the intervals; all new rows have the first."""
+    frame = pd.DataFrame({"a": np.tile(np.arange(10) / 4, 20), "y": ["p"] * 100 + ["q"] * 100})
+    x = bn.bnc("nb", "y", frame, smooth=1, numbers={"a": "gaussian"})
+    p, q = np.full(10, 20.5) / 205, np.array([200.5, *[0.5] * 9]) / 205
+    found = bn.drift(x, frame.assign(a=0.0), frame)["psi"]["a"]
+    assert found == pytest.approx(((q - p) * np.log(q / p)).sum())
 
 
 def test_predicted_classes_are_counted() -> None:
@@ -172,6 +161,10 @@ def test_effects_of_pairs_are_not_known_without_data(pima: pd.DataFrame) -> None
 def test_what_is_wrong_with_new_rows(pima: pd.DataFrame, total: Any) -> None:
     with pytest.raises(ValueError, match="newdata must be a table with rows; got 0 rows"):
         bn.drift(total, pima.head(0))
+    with pytest.raises(ValueError, match="dataset must be the training data, because"):
+        bn.drift(bn.bnc("nb", "diabetes", pima, smooth=1, numbers="gaussian"), pima)
+    with pytest.raises(KeyError, match="glucose"):
+        bn.drift(total, pima.drop(columns="glucose"))
     none = bn.encode(pima.assign(n=0), weights="n")
     with pytest.raises(ValueError, match="newdata must contain a row with a positive weight; all"):
         bn.drift(total, none)
@@ -199,6 +192,12 @@ def test_groups_of_several_columns_stay_apart(car: pd.DataFrame) -> None:
 
 def test_what_is_wrong_with_groups(car: pd.DataFrame) -> None:
     x = bn.bnc("nb", "class", car, smooth=1)
+    with pytest.raises(KeyError, match="by"):
+        bn.summary(x, car, by="sex")
+    numbers = car.assign(number=np.arange(len(car)) % 101)
+    with pytest.raises(ValueError, match=r"by must have at most 100 groups; got 101.*pd\.qcut"):
+        bn.summary(x, numbers, by="number")
+    assert len(bn.summary(x, numbers.assign(number=numbers["number"] % 100), by="number", k=0)) == 101
     frame = car.assign(g=["(all)", "other"] * 864, m=[1, "a"] * 864, n=["(missing)", None] * 864)
     with pytest.raises(ValueError, match=r"by must have groups of different names, other than '\(all\)'"):
         bn.summary(x, frame, by="g", k=0)
@@ -219,6 +218,8 @@ def test_what_is_wrong_with_groups(car: pd.DataFrame) -> None:
 
 def test_classes_without_rows_have_no_share(car: pd.DataFrame) -> None:
     x = bn.bnc("nb", "class", car, smooth=1)
+    four = bn.summary(x, car, by="doors", k=0)
+    assert [name for name in four if name.startswith("actual")] == [f"actual {c}" for c in bn.classes(x)]
     some = car[car["class"].isin(["unacc", "acc"])]
     some = some.assign(**{"class": some["class"].astype(str)})
     assert bn.summary(x, some, by="doors", k=2, rng=0)["actual good"].tolist() == [0] * 5

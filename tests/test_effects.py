@@ -19,7 +19,7 @@ from scipy.special import expit
 import bnclassify as bn
 from bnclassify.additive.effect_table import ends_of_merged_groups, with_effect_moments
 from bnclassify.additive.tabulate import _feature_distributions, _tabulate_at_all_points
-from bnclassify.inference.evidence import order_features
+from bnclassify.inference.evidence import positions_parents_first
 from bnclassify.models import EffectTable
 
 from .oracles import with_holes
@@ -537,7 +537,7 @@ def test_the_effect_given_a_missing_parent_is_that_of_the_class_alone(car: pd.Da
 def test_shares_of_intervals_of_a_curve_are_those_of_the_model(curves: Any) -> None:
     shares = _tabulate_at_all_points(curves).shares
     points = [bn.values(curves)[name] for name in bn.features(curves)]
-    masses = _feature_distributions(curves, points, order_features(curves))
+    masses = _feature_distributions(curves, points, positions_parents_first(curves))
     for share, mass in zip(shares, masses, strict=True):
         np.testing.assert_allclose(share[:-1], mass / mass.sum(), atol=1e-9)
 

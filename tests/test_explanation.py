@@ -17,10 +17,8 @@ from bnclassify.scores.evaluate import effect_of_feature_alone, main_effects, sc
 from bnclassify.scores.rows import Rows
 
 from .conftest import informative_gaps
-from .strategies import frames, graphs, networks, smooths
+from .strategies import KINDS, fitted_models, frames, graphs, networks, smooths
 from .zoo import CASES, case
-
-KINDS = ("augmented", "any", "aode", "ensemble")
 
 
 @st.composite
@@ -30,15 +28,7 @@ def fitted(
     """A fitted network, augmented or any, or an ensemble, with two classes or more, and data for it."""
     frame = draw(frames(missing=missing))
     assume(len(frame["class"].cat.categories) > 1)
-    make = {
-        "augmented": lambda: draw(networks(frame)),
-        "any": lambda: draw(graphs(frame)),
-        "aode": lambda: bn.aode("class", frame),
-        "ensemble": lambda: bn.Ensemble([draw(networks(frame)), draw(graphs(frame))], weights=[1, 2]),
-    }
-    structure = make[draw(st.sampled_from(kinds))]()
-    learned = frame.assign(**{name: frame[name].fillna(frame[name].cat.categories[0]) for name in frame})
-    return bn.lp(structure, learned, smooth=draw(smooths)), frame
+    return draw(fitted_models(frame, kinds)), frame
 
 
 def log_odds(x: Model, row: pd.DataFrame, target: Any, against: list[Any]) -> float:
@@ -240,18 +230,10 @@ def test_bad_rows(car: pd.DataFrame, row: Any, error: type[Exception], message: 
         ({"target": "good", "against": "good"}, "against must be another class than the target 'good'"),
         ({"against": []}, "against must be another class"),
         ({"target": pd.NA}, "target must be one of 'unacc', .*; got <NA>"),
-        ({"target": np.nan}, "target must be one of 'unacc', .*; got nan"),
         ({"target": np.array(["good", "acc"])}, r"target must be one of 'unacc', .*; got array\("),
-        (
-            {"target": pd.Series(["good", "acc"])},
-            "target must be one of 'unacc', .*; got a value of type Series",
-        ),
-        ({"target": ["good"]}, r"target must be one of 'unacc', .*; got \['good'\]"),
-        ({"against": pd.NA}, "against must be one of 'unacc', .*; got <NA>"),
         ({"against": ["good", pd.NA]}, "against must be one of 'unacc', .*; got <NA>"),
         ({"against": pd.Series(["good", None])}, "against must be one of 'unacc', .*; got (None|nan)"),
         ({"against": np.array([["good", "acc"]])}, r"against must be one of 'unacc', .*; got array\("),
-        ({"against": np.array("good")}, r"against must be one of 'unacc', .*; got array\('good'"),
         ({"unseen": "ignore"}, "unseen must be one of 'error', 'missing'"),
     ],
 )

@@ -168,3 +168,12 @@ def test_equivalent_sample_sizes(name: str) -> None:
             assert bn.params(x)[variable][where] == pytest.approx(plain[size], rel=1e-12)
             if variable != class_of(name):
                 assert bn.params(by_class)[variable][where] == pytest.approx(within[size], rel=1e-12)
+
+
+def test_a_table_of_more_parameters_than_half_of_the_rows_causes_a_warning() -> None:
+    """With 26 levels and two classes, a table has 50 free parameters."""
+    rows = np.arange(100)
+    half = pd.DataFrame({"a": rows % 26, "b": rows // 2 % 26, "class": rows % 3 > 0})
+    bn.bnc("nb", "class", half, smooth=1)
+    with pytest.warns(UserWarning, match=r"103 free parameters, more than the 100 rows; 52 are in .* 'a'"):
+        bn.bnc("nb", "class", half.assign(a=rows % 27), smooth=1)

@@ -737,12 +737,12 @@ def test_units_of_whole_weights_in_parts_are_split(car: pd.DataFrame) -> None:
     from bnclassify.metrics.folds import HashedFolds
 
     folds = HashedFolds(tuple(car.columns), 5, 7, "n")
-    parts = folds.split(counted)
+    parts = folds.units_tested_by_folds(counted)
     assert (parts.sum(axis=1) == counted["n"]).all()
     assert ((parts > 0).sum(axis=1) > 1).mean() > 0.9  # nearly every row is in several folds
     assert np.abs(parts.sum(axis=0) / parts.sum() - 0.2).max() < 0.005
     one = counted.assign(n=1)
-    assert (folds.split(one).argmax(axis=1) == folds(one)).all()
+    assert (folds.units_tested_by_folds(one).argmax(axis=1) == folds(one)).all()
     lazy = bn.cv_predict(x, bn.encode(by_dask(counted, 3), weights="n"), k=5).compute()
     assert lazy.sum(axis=1).to_numpy() == pytest.approx(1)
     # A row whose units are in all folds has the mean of the posteriors of these folds.

@@ -18,7 +18,7 @@ from bnclassify.scores.rows import Rows
 
 from .conftest import informative_gaps
 from .oracles import posterior_by_enumeration
-from .strategies import frames, graphs, networks, smooths
+from .strategies import KINDS, fitted_models, frames
 from .zoo import case, some_women
 
 
@@ -45,13 +45,7 @@ def by_enumeration(x: Any, row: pd.Series, costs: pd.DataFrame) -> pd.DataFrame:
 @given(frames(missing=0.5, max_features=4), st.data())
 def test_values_are_those_of_enumeration(frame: pd.DataFrame, data: st.DataObject) -> None:
     assume(len(frame["class"].cat.categories) > 1)
-    kinds = {
-        "augmented": lambda: data.draw(networks(frame)),
-        "any": lambda: data.draw(graphs(frame)),
-        "aode": lambda: bn.aode("class", frame),
-    }
-    learned = frame.assign(**{name: frame[name].fillna(frame[name].cat.categories[0]) for name in frame})
-    x = bn.lp(kinds[data.draw(st.sampled_from(list(kinds)))](), learned, smooth=data.draw(smooths))
+    x = data.draw(fitted_models(frame, KINDS[:-1]))
     names = bn.classes(x)
     cells = data.draw(st.lists(st.integers(0, 9), min_size=2 * len(names), max_size=2 * len(names)))
     costs = pd.DataFrame(np.reshape(cells, (-1, 2)), list(names), [names[0], "refer"])

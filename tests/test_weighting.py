@@ -345,3 +345,11 @@ def test_all_subsets_of_few_levels_are_tried(seed: int) -> None:
 
     gains = {feature: gain(feature) for feature in columns}
     assert depths[max(gains, key=gains.__getitem__)] == 1
+
+
+def test_bootstrap_samples_are_drawn_in_proportion_to_weights() -> None:
+    data = encode(pd.DataFrame({"a": list("xyzu")}), weights=[3, 0, 1, 0])
+    [rows] = trees._bootstrap_samples(data, 1, 1.0, np.random.default_rng(0))
+    assert set(rows) <= {0, 2}
+    [many] = trees._bootstrap_samples(data, 1, 1000.0, np.random.default_rng(0))
+    assert (many == 0).mean() == pytest.approx(0.75, abs=0.03)

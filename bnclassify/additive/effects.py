@@ -110,7 +110,7 @@ def effects(
     6  physician_fee_freeze  (missing)        0.00   0.03      0.27
     """
     Optional(Whole(least=2, most=1000)).check("steps", steps)
-    table = tabulate_effects(check_fitted(x).of_class(class_var), steps, dataset)
+    table = tabulate_effects(check_fitted(x).model_of_class(class_var), steps, dataset)
     names = table.known_levels[-1]
     if target is not None and len(names) > 2:
         raise ValueError(

@@ -16,7 +16,7 @@ from ..frames.dataset import Dataset
 from ..frames.numeric import as_floats
 from ..frames.opening import InFull
 from ..frames.schema import MISSING
-from ..inference.evidence import cards_of_features, order_features
+from ..inference.evidence import cards_of_features, positions_parents_first
 from ..inference.value_of_information import density_grid
 from ..model.arguments import check_fitted, read_for_model
 from ..model.model import Model, replace_unchecked
@@ -178,7 +178,7 @@ def estimate_for_table(
 
 def _tabulate_at_all_points(model: Model) -> EffectTable:
     """Return a sum of effects as a table, at all its cut points; raise if effects are infinite."""
-    order = order_features(model)
+    order = positions_parents_first(model)
     points = [_levels_or_grid_points(model, name) for name in model.features]
     masses, parents = _feature_distributions(model, points, order), model.feature_parents
     grids = list[_Grid]()

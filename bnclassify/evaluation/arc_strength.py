@@ -22,7 +22,7 @@ from ..model.arguments import as_model, check_graph
 from ..model.model import Model
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from .bootstrap import Sampled, bootstrap
+from .bootstrap import Sampled, bootstrap_sampler
 
 Arc = tuple[Hashable, Hashable]
 
@@ -131,7 +131,7 @@ def arc_strength(
         return _strengths_in_trees(
             names, x.class_var, data.features, edge_posterior(data, settings.get("ess", 1))
         )
-    generator, draw = check_rng(rng), bootstrap(data)
+    generator, draw = check_rng(rng), bootstrap_sampler(data)
     counted = np.zeros((2, len(names), len(names)))
     with progress_bar(progress, total=replicates, desc="arc_strength", unit=" samples") as bar:
         for _ in range(replicates):

@@ -19,7 +19,7 @@ from ..frames.training import TrainingData
 Sampled = TrainingData | Partitions
 
 
-def bootstrap(data: Sampled) -> Callable[[np.random.Generator], Sampled]:
+def bootstrap_sampler(data: Sampled) -> Callable[[np.random.Generator], Sampled]:
     """Return a function that draws bootstrap samples of units; rows keep fractional weights.
 
     Rows in memory are drawn at once. Parts are read several times, so their rows are drawn block by
@@ -29,7 +29,7 @@ def bootstrap(data: Sampled) -> Callable[[np.random.Generator], Sampled]:
         len(data)  # which reports rows without a class
         columns = data.reading.columns
         sizes: Counter[int] = data.source.reduce(
-            _Sizes(_Blocks(columns), data.reading), _sum_of_counters, columns
+            _BlockSizes(_BlockSampler(columns), data.reading), _sum_of_counters, columns
         )
         return partial(_draw_parts, data, sizes)
     return partial(_draw_rows, data)
@@ -47,7 +47,7 @@ def _draw_parts(data: Partitions, sizes: Counter[int], rng: np.random.Generator)
     drawn = rng.multinomial(total, [size / total for size in sizes.values()]).tolist()
     seed = int(rng.integers(2**63))
     return data.read_again(
-        draw=_Blocks(data.reading.columns, seed, dict(zip(sizes, drawn, strict=True)))
+        draw=_BlockSampler(data.reading.columns, seed, dict(zip(sizes, drawn, strict=True)))
     )
 
 
@@ -65,20 +65,20 @@ def _bootstrap_weights(
 
 
 @dataclass(frozen=True)
-class _Blocks:
+class _BlockSampler:
     """Draws units from the rows of a block, identified by a hash of its values and index."""
 
     columns: tuple[Hashable, ...]
     seed: int = 0
     units: Mapping[int, int] = field(default_factory=dict)
 
-    def key(self, frame: pd.DataFrame) -> int:
+    def hash_of_block(self, frame: pd.DataFrame) -> int:
         """Return the hash of a block of rows."""
         return int(pd.util.hash_pandas_object(frame[list(self.columns)]).sum())
 
     def __call__(self, frame: pd.DataFrame, data: Dataset) -> Dataset:
         """Return the rows drawn from a block."""
-        key = self.key(frame)
+        key = self.hash_of_block(frame)
         units = self.units.get(key, 0)
         if not units:
             return data.take_rows(np.empty(0, dtype=np.intp))
@@ -88,17 +88,17 @@ class _Blocks:
 
 
 @dataclass(frozen=True)
-class _Sizes:
+class _BlockSizes:
     """Counts the units of each block, called by workers."""
 
-    blocks: _Blocks
+    blocks: _BlockSampler
     reading: Reading
 
     def __call__(self, frame: pd.DataFrame) -> Counter[int]:
         data, _ = self.reading(frame)
         is_fraction = data.weights is not None and (data.weights % 1).any()
         size = len(data) if is_fraction else round(data.size)
-        return Counter({self.blocks.key(frame): size} if size else {})
+        return Counter({self.blocks.hash_of_block(frame): size} if size else {})
 
 
 def _sum_of_counters(sizes: Sequence[Counter[int]]) -> Counter[int]:

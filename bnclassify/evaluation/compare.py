@@ -112,17 +112,17 @@ def compare(
     columns = ["statistic", "df", "p", "lower", "upper"]
     if test == "corrected_t":
         decide = partial(
-            _corrected_t,
+            _corrected_t_test,
             ratio=ratio_of_test_to_training_rows(len(table), scheme, train_size, test_size),
         )
     elif test == "bayes_t":
         is_loss = name in METRICS and METRICS[str(name)].is_loss
         ratio = ratio_of_test_to_training_rows(len(table), scheme, train_size, test_size)
-        decide = partial(_bayes_t, ratio=ratio, rope=rope, is_loss=is_loss)
+        decide = partial(_bayesian_t_test, ratio=ratio, rope=rope, is_loss=is_loss)
         columns = ["better", "equivalent", "worse", "lower", "upper"]
     else:
-        _check_five_by_two(table, scheme)
-        decide = partial(_five_by_two, is_t=test == "5x2cv_t")
+        _check_five_by_two_folds(table, scheme)
+        decide = partial(_five_by_two_test, is_t=test == "5x2cv_t")
     pairs, differences = pairwise_differences(table)
     with using_jobs(n_jobs):
         verdicts = [*run_tasks(decide, differences)]
@@ -247,7 +247,7 @@ def ratio_of_test_to_training_rows(
     return tested / trained
 
 
-def _corrected_t(d: Array, ratio: float) -> Verdict:
+def _corrected_t_test(d: Array, ratio: float) -> Verdict:
     if np.ptp(d) <= TOLERANCE:
         return _decide_on_equal_differences(d, len(d) - 1)
     return _t_verdict(float(d.mean()), corrected_error(d, ratio), len(d) - 1)
@@ -258,7 +258,7 @@ def corrected_error(values: Array, ratio: float) -> float:
     return sqrt((1 / len(values) + ratio) * float(values.var(ddof=1)))
 
 
-def _bayes_t(d: Array, ratio: float, rope: float, is_loss: bool) -> Verdict:
+def _bayesian_t_test(d: Array, ratio: float, rope: float, is_loss: bool) -> Verdict:
     """Return P(better), P(equivalent), P(worse) and a credible interval of the difference."""
     mean, df = float(d.mean()), len(d) - 1
     if np.ptp(d) <= TOLERANCE:  # the posterior is a point mass at the mean
@@ -273,7 +273,7 @@ def _bayes_t(d: Array, ratio: float, rope: float, is_loss: bool) -> Verdict:
     return better, 1 - above - below, worse, mean - reach, mean + reach
 
 
-def _check_five_by_two(table: pd.DataFrame, scheme: Scheme | None) -> None:
+def _check_five_by_two_folds(table: pd.DataFrame, scheme: Scheme | None) -> None:
     """Raise unless results are of five repeats of two folds."""
     repeats = [row[0] if isinstance(row, tuple) else None for row in table.index]
     is_grid = len(repeats) == 10 and repeats[::2] == repeats[1::2] and len(set(repeats)) == 5
@@ -287,7 +287,7 @@ def _check_five_by_two(table: pd.DataFrame, scheme: Scheme | None) -> None:
         )
 
 
-def _five_by_two(d: Array, *, is_t: bool) -> Verdict:
+def _five_by_two_test(d: Array, *, is_t: bool) -> Verdict:
     """Return Dietterich's t-test, or Alpaydın's F-test, of differences in 5 repeats of 2 folds."""
     # Dietterich: t = d₁ / √(Σ s² / 5), where s² = (d₁ − d₂)² / 2 is the variance of two folds of a
     # repeat.

@@ -23,7 +23,7 @@ from ..metrics.folds import Folds
 from ..model.arguments import as_model, check_joint, check_ordered
 from ..model.model import Model
 from ..several.multidimensional import MultiModel
-from .fold_scores import Scheme, Scores, record_scheme, score_rounds
+from .fold_scores import Scheme, Scores, attach_scheme, score_rounds
 
 AsMetric: TypeAlias = "MetricName | Callable[[pd.DataFrame, pd.Series[Any]], float]"
 
@@ -222,13 +222,13 @@ def cv(
     scheme = _scheme_of_plan(plan, scores)
     if not mean:
         by_round = scores.values_by_round[:, :-1].reshape(len(plan.rounds), -1)
-        return record_scheme(
+        return attach_scheme(
             pd.DataFrame(by_round, _result_index(plan), names), scheme, plan.unseen
         )
     _warn_of_undefined(metrics, scores.values_by_round[scores.sizes[:, 0] > 0, :-1])
     if isinstance(x, Model) and not by_metric:
         return float(scores.means[0, 0])
-    means = record_scheme(pd.Series(scores.means[:-1].ravel(), names), scheme, plan.unseen)
+    means = attach_scheme(pd.Series(scores.means[:-1].ravel(), names), scheme, plan.unseen)
     attributes = {
         "standard_errors": scores.standard_errors,
         "calibrated": scores.means_if_calibrated,

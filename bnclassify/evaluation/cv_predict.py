@@ -189,7 +189,7 @@ def _predict_out_of_fold(
     """Predict each row by models that were fitted without it, or without units of its weight."""
     shares: Array = np.eye(len(models))[folds(frame)]
     if isinstance(folds, HashedFolds) and folds.weights is not None:
-        tested = folds.split(frame)
+        tested = folds.units_tested_by_folds(frame)
         shares = np.where(tested.any(axis=1, keepdims=True), tested, shares)
     posteriors = np.zeros((len(frame), len(classes(first))))
     for number, learned in enumerate(models):  # none if the fold leaves no training rows

@@ -127,7 +127,7 @@ def kl_divergence(x: Model, y: Model) -> float:
     position = {name: i for i, name in enumerate(first.variables)}
     nothing = Rows(np.full((len(position), 1), -1, dtype=np.int8))
 
-    def mean_log(network: BNC) -> float:
+    def mean_log_probability(network: BNC) -> float:
         """Return the mean of the log of the tables of a network over the distribution of x."""
         total = 0.0
         for family, table in zip(network.families, network.cpts or (), strict=True):
@@ -135,7 +135,7 @@ def kl_divergence(x: Model, y: Model) -> float:
             total += float(special.xlogy(shares, table).sum())
         return total
 
-    return max(0.0, mean_log(first) - mean_log(second))
+    return max(0.0, mean_log_probability(first) - mean_log_probability(second))
 
 
 def _check_same_variables(first: set[Hashable], second: set[Hashable]) -> None:

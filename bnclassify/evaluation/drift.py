@@ -32,7 +32,7 @@ _TINY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class _Sample:
+class _Description:
     """A description of rows: values, missing and unseen ones, and parts of the log odds.
 
     ``columns`` are weights of levels, (levels,), or numbers of a density, (rows,), NaN if missing.
@@ -123,9 +123,11 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
             f"got {shown(model.class_var)} with {listed(labels)} alone. Fit it to rows of "
             "other labels, too."
         )
-    now = _sample_of_rows(model, newdata, "newdata")
+    now = _describe_rows(model, newdata, "newdata")
     then = (
-        _sample_of_model(model) if dataset is None else _sample_of_rows(model, dataset, "dataset")
+        _describe_training_data(model)
+        if dataset is None
+        else _describe_rows(model, dataset, "dataset")
     )
     gaps = np.array([[one.missing, one.unseen] for one in (then, now)])
     table = pd.DataFrame(
@@ -157,7 +159,7 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     return result
 
 
-def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
+def _describe_rows(x: Model, rows: InFull, argument: str) -> _Description:
     """Return the description of rows, or raise if there are none."""
     if is_partitioned(rows):
         raise needs_rows_error(argument, in_turn=False)
@@ -168,7 +170,7 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
     placed, total = x.rows_to_score(data, "missing").codes, float(weights.sum())
     values, missing, unseen = list[Array](), list[float](), list[float]()
     for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
-        gap, strange = _missing_and_unseen(data, name, placed[i], labels)
+        gap, strange = _rows_missing_and_unseen(data, name, placed[i], labels)
         known = ~gap & ~strange
         if name in x.densities:
             values.append(np.where(known, as_floats(data.numbers[name]), np.nan))
@@ -176,15 +178,15 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
             values.append(np.bincount(placed[i][known], weights[known], len(labels)).astype(float))
         missing.append(float(weights[gap].sum()) / total)
         unseen.append(float(weights[strange].sum()) / total)
-    parts = _parts_of_odds(x, data)
+    parts = _log_odds_by_feature(x, data)
     totals: Array = parts.sum(axis=2)
     # 9: digits of scores, so that equal rows have equal scores
     scores = totals[0].round(9) if len(totals) == 1 else totals.argmax(axis=0).astype(float)
     odds = np.average(parts, axis=1, weights=weights)
-    return _Sample(values, np.array(missing), np.array(unseen), odds, scores, weights)
+    return _Description(values, np.array(missing), np.array(unseen), odds, scores, weights)
 
 
-def _missing_and_unseen(
+def _rows_missing_and_unseen(
     data: Dataset, name: Hashable, codes: Codes, labels: Sequence[Hashable]
 ) -> tuple[Mask, Mask]:
     """Return which rows lack a value of a feature, and which have one not seen in training."""
@@ -199,7 +201,7 @@ def _missing_and_unseen(
     return gap, strange
 
 
-def _parts_of_odds(x: Model, data: Dataset) -> Array:
+def _log_odds_by_feature(x: Model, data: Dataset) -> Array:
     """Return the log odds of the class and of features, for the last of two classes, or each."""
     names = x.known_levels[-1]
     pairs = (
@@ -215,17 +217,17 @@ def _parts_of_odds(x: Model, data: Dataset) -> Array:
     return np.stack(found)
 
 
-def _sample_of_model(x: Model) -> _Sample:
+def _describe_training_data(x: Model) -> _Description:
     """Return the description of the training data that a model contains, or raise."""
     n, many = len(x.features), len(x.known_levels[-1])
     odds = np.full((1 if many == 2 else many, 1 + n), np.nan)
     if isinstance(x, EffectTable) and x.shares:
-        counts = [_counts_of_shares(x, share) for share in x.shares]
+        counts = [_counts_from_shares(x, share) for share in x.shares]
         if many == 2 and set(x.parent_positions) <= {None} and not x.pairs:
             pairs = zip(counts, x.tables, strict=True)
             logs = np.stack([x.constant, *[own @ table / own.sum() for own, table in pairs]])
             odds = (logs[:, 1] - logs[:, 0])[None]
-        return _sample_of_counts(x, [own[:-1] for own in counts], [own[-1] for own in counts], odds)
+        return _describe_counts(x, [own[:-1] for own in counts], [own[-1] for own in counts], odds)
     tally = x.learned.get("counts")
     if not isinstance(tally, Tally) or x.network is not x or x.densities:
         raise ValueError(
@@ -237,17 +239,19 @@ def _sample_of_model(x: Model) -> _Sample:
     for (v, *_), counts in zip(families, tally.counts, strict=True):
         counts_of[v] = np.asarray(counts, float).reshape(len(counts), -1).sum(axis=1)
     values = [counts_of[v] for v in x.features]
-    return _sample_of_counts(x, values, [np.nan] * n, odds)
+    return _describe_counts(x, values, [np.nan] * n, odds)
 
 
-def _counts_of_shares(x: EffectTable, share: Array) -> Array:
+def _counts_from_shares(x: EffectTable, share: Array) -> Array:
     """Return the weights of the values of a feature, and of missing ones, without pseudo-counts."""
     if x.trained_on is None:
         return share * 1000.0  # rows of training data of unknown size
     return np.maximum(share * (x.trained_on.size + _HALF * len(share)) - _HALF, 0.0)
 
 
-def _sample_of_counts(x: Model, counts: list[Array], lacking: list[float], odds: Array) -> _Sample:
+def _describe_counts(
+    x: Model, counts: list[Array], lacking: list[float], odds: Array
+) -> _Description:
     """Return a sample with the weights of levels, and of missing values, NaN if unknown."""
     values, missing, unseen = list[Array](), list[float](), list[float]()
     for labels, own, gap in zip(x.known_levels, counts, lacking, strict=False):
@@ -259,10 +263,12 @@ def _sample_of_counts(x: Model, counts: list[Array], lacking: list[float], odds:
         missing.append(gap / total if total else np.nan)
         unseen.append(float(own[is_unseen].sum()) / total if total else 0.0)
         values.append(np.where(is_gap | is_unseen, 0.0, own))
-    return _Sample(values, np.array(missing), np.array(unseen), odds)
+    return _Description(values, np.array(missing), np.array(unseen), odds)
 
 
-def _stability_of_feature(x: Model, i: int, then: _Sample, now: _Sample, gaps: Array) -> float:
+def _stability_of_feature(
+    x: Model, i: int, then: _Description, now: _Description, gaps: Array
+) -> float:
     """Return the index of the values of a feature, given the shares of missing and unseen ones."""
     name, before, after = x.features[i], then.columns[i], now.columns[i]
     if name in x.densities:
@@ -281,7 +287,7 @@ def _stability_of_feature(x: Model, i: int, then: _Sample, now: _Sample, gaps: A
     return _stability_index(*[_weights_with_gaps(values, own, rows) for values, own, rows in parts])
 
 
-def _weights_with_gaps(values: Array, gaps: Array, rows: _Sample) -> Array:
+def _weights_with_gaps(values: Array, gaps: Array, rows: _Description) -> Array:
     """Return weights of values, and those of missing and unseen ones, from their shares."""
     known = 1 - gaps.sum()
     if known > _TINY:
@@ -317,7 +323,7 @@ def _stability_index(before: Array, after: Array) -> float:
     return float(((q - p) * np.log(q / p)).sum())
 
 
-def _stability_of_scores(then: _Sample, now: _Sample) -> float:
+def _stability_of_scores(then: _Description, now: _Description) -> float:
     """Return the index of the log odds in tenths of those before, or of the predicted classes."""
     if then.scores is None or now.scores is None:
         return float("nan")

@@ -49,7 +49,7 @@ class Scheme:
         return folds if self.repeats == 1 else f"{self.repeats} repeats of {folds}"
 
 
-def record_scheme(results: Results, scheme: Scheme, unseen: Mapping[Hashable, int]) -> Results:
+def attach_scheme(results: Results, scheme: Scheme, unseen: Mapping[Hashable, int]) -> Results:
     """Return results with the record of their computation, in plain values that pandas keeps."""
     results.attrs[_KEY] = asdict(scheme)
     if unseen:
@@ -189,10 +189,10 @@ def _sums_and_weights_of_rows(
     """Return the sums over rows by model and metric, and the weights of the rows."""
     all_outcomes = [predict_outcomes(model, rows) for model in models]
     sums = [[metric.sums_over_rows(outcomes) for metric in metrics] for outcomes in all_outcomes]
-    return sums, _weigh_labels(rows, models[0].targets)
+    return sums, _weights_by_label(rows, models[0].targets)
 
 
-def _weigh_labels(rows: Dataset, targets: Sequence[Hashable]) -> list[Any]:
+def _weights_by_label(rows: Dataset, targets: Sequence[Hashable]) -> list[Any]:
     """Return the weight of the rows and, for each target, by label, (labels,)."""
     return [float(rows.size), *[rows.label_counts(name) for name in targets]]
 
@@ -202,10 +202,10 @@ def score_rounds(
 ) -> Scores:
     """Refit models in each round, and evaluate them on its test rows."""
     data = plan.data
-    weigh = partial(_weigh_labels, targets=data.targets)
+    weigh = partial(_weights_by_label, targets=data.targets)
     total = data.sum_over_parts(weigh)
 
-    def score(
+    def score_round(
         _: Round, train: Countable, test: Countable, learned: list[Model]
     ) -> tuple[list[list[Any]], tuple[float, float]]:
         if not learned:
@@ -219,7 +219,7 @@ def score_rounds(
 
     steps = len(plan.rounds) * len(models)
     with progress_bar(None, total=steps, desc="cv", unit=" models") as bar:
-        found = [*plan.evaluate(models, score, dag=dag, bar=bar)]
+        found = [*plan.evaluate(models, score_round, dag=dag, bar=bar)]
     repeats, sizes = [rnd.repeat for rnd in plan.rounds], np.array([sizes for _, sizes in found])
     return Scores(metrics, repeats, [sums for sums, _ in found], sizes)
 

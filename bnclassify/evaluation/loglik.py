@@ -30,28 +30,28 @@ from ..reading.families import nparams
 from ..scores.evaluate import scores_at
 
 
-def _sum_over_dataset(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
+def _log_likelihood(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
     """Return Σ over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
     rows: Countable = encode_any_source(x, dataset, variables_in_data(x) if joint else None)
-    sums = partial(_sum_at_labels, x, joint)
+    sums = partial(_log_likelihood_of_rows, x, joint)
     total = rows.count_all(sums) if joint else rows.sum_over_parts(sums)
     if not rows.size:  # known after partitions were read
         raise ValueError("dataset must have at least one row with a weight above 0; got none.")
     return total
 
 
-def _sum_at_labels(x: Model, joint: bool, data: Dataset) -> float:
+def _log_likelihood_of_rows(x: Model, joint: bool, data: Dataset) -> float:
     """Return this sum for some rows, or from their counts if a database has them."""
-    if joint and (total := _sum_of_counts(x, data)) is not None:
+    if joint and (total := _log_likelihood_from_counts(x, data)) is not None:
         return total
-    logs = _logs_at_labels(x, joint, data)
+    logs = _log_probability_per_row(x, joint, data)
     if data.weights is None:
         return float(logs.sum())
     counted = data.weights > 0
     return float(logs[counted] @ data.weights[counted])
 
 
-def _sum_of_counts(x: Model, data: Countable) -> float | None:
+def _log_likelihood_from_counts(x: Model, data: Countable) -> float | None:
     """Return Σ ln P(row) of a single network if counts by source of the rows suffice, or None."""
     network: Graph | None = x.network
     if network is not x or not set(x.variables) <= set(data.columns) or data.incomplete.any():
@@ -67,7 +67,7 @@ def _sum_of_counts(x: Model, data: Countable) -> float | None:
     return total
 
 
-def _logs_at_labels(x: Model, joint: bool, data: Dataset) -> Array:
+def _log_probability_per_row(x: Model, joint: bool, data: Dataset) -> Array:
     """Return ln P(row), if ``joint``, or ln P(class variables | features), (rows,)."""
     levels, n = x.known_levels, len(x.features)
     check_size_of_scores(len(data), len(levels[-1]))
@@ -123,9 +123,9 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
     """
     model = check_joint(x, "loglik")
     if not Flag().check("by_row", by_row):
-        return _sum_over_dataset(model, dataset, joint=True)
+        return _log_likelihood(model, dataset, joint=True)
     data = encode_for_model(model, dataset, variables_in_data(model), "dataset")
-    return pd.Series(_logs_at_labels(model, True, data), index=data.index, name="loglik")
+    return pd.Series(_log_probability_per_row(model, True, data), index=data.index, name="loglik")
 
 
 def AIC(x: BNC, dataset: InFull | InParts) -> float:
@@ -201,7 +201,7 @@ def _loglik_of_network(
     nparams(model)  # which raises if there are densities without a number of parameters
     data: Countable = encode_any_source(model, dataset, variables_in_data(model))
     warn_of_fractional_weights(data, score)
-    return model, _sum_over_dataset(model, data, joint=True), data.size
+    return model, _log_likelihood(model, data, joint=True), data.size
 
 
 def cloglik(x: Model, dataset: InFull | InParts) -> float:
@@ -226,4 +226,4 @@ def cloglik(x: Model, dataset: InFull | InParts) -> float:
     >>> round(cloglik(lp(nb("class", car), car, smooth=0), car), 3)
     -528.535
     """
-    return _sum_over_dataset(check_fitted(x), dataset, joint=False)
+    return _log_likelihood(check_fitted(x), dataset, joint=False)

@@ -152,7 +152,7 @@ class _Summary(pd.DataFrame):
 
 def _strongest_features_by_target(x: Model, dataset: Any) -> str:
     """Name the strongest features for the class or, of several class variables, for each."""
-    texts = {name: _strongest_features(x.of_class(name), dataset) for name in x.targets}
+    texts = {name: _strongest_features(x.model_of_class(name), dataset) for name in x.targets}
     if len(texts) == 1:
         return next(iter(texts.values()))
     return "; ".join([f"{name}: {text}" for name, text in texts.items()])
@@ -178,4 +178,4 @@ def mean_contributions(x: Model, dataset: Any, most: int) -> dict[Hashable, floa
         ends = np.cumsum(data.row_weights)
         units = np.linspace(0, ends[-1] - min(1.0, ends[-1] / most), most)
         data = replace(data.take_rows(np.searchsorted(ends, units, side="right")), weights=None)
-    return weigh_evidence(x, data, unseen="missing", argument="dataset").strengths
+    return weigh_evidence(x, data, unseen="missing", argument="dataset").mean_contributions

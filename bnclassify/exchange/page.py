@@ -18,8 +18,8 @@ import numpy as np
 from ..base.arrays import Array, ArrayOf, log
 from ..base.checks import Instance
 from ..base.messages import to_python_scalar
-from ..inference.evidence import cards_of_features, middles_of_intervals, order_features
-from ..inference.value_changes import decimals
+from ..inference.evidence import cards_of_features, middles_of_intervals, positions_parents_first
+from ..inference.value_changes import number_of_decimals
 from ..inference.value_of_information import density_grid
 from ..model.arguments import check_model
 from ..model.model import Model
@@ -208,7 +208,7 @@ def _data_of_page(
             "levels": list(map(str, x.written_levels(column.name))),
             "values": list(map(_label_as_json, column.known)),
             "cuts": column.cuts,
-            "places": decimals(column.cuts or ()),
+            "places": number_of_decimals(column.cuts or ()),
             "range": training_range(x, column.name),
             "other": column.other,
             "missing": column.missing,
@@ -230,7 +230,7 @@ def _data_of_page(
             "tables": _formula_as_json(tuple(tables)),
             "outcomes": _outcome_formulas_as_json(x),
         },
-        "order": order_features(x),
+        "order": positions_parents_first(x),
         "parents": [[position[tail] for tail, head in arcs if head == v] for v in x.variables],
         "formula": _formula_as_json(scorer.formula),
     }

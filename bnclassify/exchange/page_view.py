@@ -12,7 +12,7 @@ from ..base.arrays import ArrayOf
 from ..base.checks import Instance, Names, Optional, check_columns
 from ..base.graphs import descending_order
 from ..inference.evidence import effect_ranges
-from ..inference.value_changes import decimals
+from ..inference.value_changes import number_of_decimals
 from ..model.model import Model
 from ..scores.rows import Rows
 
@@ -52,7 +52,7 @@ def training_range(x: Model, name: Hashable) -> list[float] | None:
     if steps is None or name not in steps.columns or not steps.ranges:
         return None
     found = steps.ranges[steps.columns.index(name)]
-    places = decimals(x.cuts.get(name, ()))
+    places = number_of_decimals(x.cuts.get(name, ()))
     return [round(end, 6 if places is None else places) for end in found] if found else None
 
 

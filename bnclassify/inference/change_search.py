@@ -98,7 +98,7 @@ class Changes:
             return self.log_joint_after(np.arange(len(self.moves))[:, None]) - self.log_joint_before
 
     @cached_property
-    def scopes(self) -> list[frozenset[int]] | None:
+    def scopes_of_changes(self) -> list[frozenset[int]] | None:
         """Features that can change and share a term; None if the score is not a sum of terms."""
         found = scopes_of_terms(self.x)
         logs = np.vstack([self.log_joint_before, self.single_effects])
@@ -114,7 +114,7 @@ class Changes:
     def scopes_to_correct(self, most: int) -> list[tuple[int, ...]]:
         """Return the sets of 2 to ``most`` features that are together in a term, small first."""
         sets = set[tuple[int, ...]]()
-        for scope in self.scopes or ():
+        for scope in self.scopes_of_changes or ():
             for size in range(2, most + 1):
                 sets.update(combinations(sorted(scope), size))
         return sorted(sets, key=lambda subset: (len(subset), subset))
@@ -130,7 +130,10 @@ class Changes:
 
     def n_sets_in(self, scopes: Sequence[tuple[int, ...]]) -> int:
         """Return in how many ways the features of each scope change together, Σ Π moves."""
-        return sum([prod([len(self.moves_by_feature[f]) for f in scope]) for scope in scopes])
+        total = 0
+        for scope in scopes:
+            total += prod([len(self.moves_by_feature[f]) for f in scope])
+        return total
 
     def _correct_scopes(self, scopes: Sequence[tuple[int, ...]]) -> None:
         """Correct sets of equally many features at once: a call takes as long as for many rows."""
@@ -167,10 +170,10 @@ class Changes:
     @cached_property
     def changes_by_sum(self) -> list[Changes]:
         """The same changes in models whose scores are sums of terms: a model, or all of a mean."""
-        if self.scopes is not None:
+        if self.scopes_of_changes is not None:
             return [self]
         members = [replace(self, x=member) for member in averaged_formulas(self.x)]
-        return members if all(member.scopes is not None for member in members) else []
+        return members if all(member.scopes_of_changes is not None for member in members) else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,22 +193,24 @@ class Gains:
     def of_changes(cls, changes: Changes, size: int) -> Gains:
         """Compute the gains of the moves of a row, up to a number of changes."""
 
-        def odds(logs: Array) -> Array:
+        def odds_of_target(logs: Array) -> Array:
             return np.asarray(logs[..., [changes.target]] - logs)
 
         pairs: dict[int, dict[int, Array]] = {}
         for scope, effect in changes.corrections_of_scopes(size).items():
             # what the first feature adds to the change of the last one
-            gain: Array = np.maximum(odds(effect).max(axis=tuple(range(1, len(scope)))), 0.0)
+            gain: Array = np.maximum(
+                odds_of_target(effect).max(axis=tuple(range(1, len(scope)))), 0.0
+            )
             of_first = pairs.setdefault(scope[0], {})
             of_first[scope[-1]] = of_first.get(scope[-1], 0.0) + gain
-        single = odds(changes.single_effects)
+        single = odds_of_target(changes.single_effects)
         joint = np.zeros((size, *single.shape))
         for first, by_last in pairs.items():
             largest = -np.sort(-np.stack(list(by_last.values())), axis=0)[: size - 1].cumsum(axis=0)
             joint[1 : 1 + len(largest), changes.moves_by_feature[first]] = largest
             joint[1 + len(largest) :, changes.moves_by_feature[first]] = largest[-1:]
-        return cls(odds(changes.log_joint_before), single, list(joint), changes.features)
+        return cls(odds_of_target(changes.log_joint_before), single, list(joint), changes.features)
 
     def log_odds_bounds_after(self, sets: Positions, more: int, odds: Array | None = None) -> Array:
         """Return bounds of log odds after ``more`` moves, (sets, classes), from the sets' ``odds``.
@@ -250,28 +255,31 @@ def smallest_changes(
     """Return the best of the smallest sets of changes that lead to the target, with posteriors."""
     with one_thread, progress_bar(None, by_steps=True, desc="counterfactual", unit=" blocks"):
         for size in range(1, min(most, len(changes.moves_by_feature)) + 1):
-            _check_work(changes, size)
-            sets = SetSearch(changes, size, alternatives).run()
+            _check_number_of_sets(changes, size)
+            sets = SetSearch(changes, size, alternatives).best_sets()
             if len(sets):
                 logs = log_normalize(changes.log_joint_after(sets))[:, changes.target]
                 posteriors: list[float] = np.exp(logs).tolist()
-                positions: list[list[int]] = sets.tolist()
-                chosen = [[changes.moves[move] for move in own] for own in positions]
-                return list(zip(chosen, posteriors, strict=True))
+                found = []
+                for positions, posterior in zip(
+                    list[list[int]](sets.tolist()), posteriors, strict=True
+                ):
+                    found.append(([changes.moves[move] for move in positions], posterior))
+                return found
     return []
 
 
-def _check_work(changes: Changes, size: int) -> None:
+def _check_number_of_sets(changes: Changes, size: int) -> None:
     """Raise a ValueError if too many sets have to be tried before or without a bound."""
-    if changes.scopes is not None:
-        _check_rows(changes, changes.n_sets_in(changes.scopes_to_correct(size)), size)
+    if changes.scopes_of_changes is not None:
+        _check_number_of_terms(changes, changes.n_sets_in(changes.scopes_to_correct(size)), size)
     elif not changes.changes_by_sum:
         # Of features with 2, 3 and 4 moves, (1 + 2z)(1 + 3z)(1 + 4z) has 26 sets of two at z².
         polynomials = [[1, len(moves)] for moves in changes.moves_by_feature.values()]
-        _check_rows(changes, reduce(np.convolve, polynomials, np.ones(1))[size], size)
+        _check_number_of_terms(changes, reduce(np.convolve, polynomials, np.ones(1))[size], size)
 
 
-def _check_rows(changes: Changes, rows: float, size: int) -> None:
+def _check_number_of_terms(changes: Changes, rows: float, size: int) -> None:
     """Raise a ValueError if a number of rows has too many terms to look up."""
     terms = len(changes.row.codes) * max(1, len(averaged_formulas(changes.x)))
     if rows * terms > _MOST_TERMS:
@@ -294,7 +302,9 @@ class SetSearch:
 
     def __init__(self, changes: Changes, size: int, number: int) -> None:
         self.changes, self.size, self.number = changes, size, number
-        self.corrections = None if changes.scopes is None else changes.corrections_of_scopes(size)
+        self.corrections = (
+            None if changes.scopes_of_changes is None else changes.corrections_of_scopes(size)
+        )
         self.gains = [Gains.of_changes(one, size) for one in changes.changes_by_sum]
         self.best = np.empty((0, size), dtype=np.intp)
         self.values = np.empty(0)
@@ -302,7 +312,7 @@ class SetSearch:
         self.sizes = np.array([move.size for move in changes.moves], dtype=np.float64)
         self.tried = 0
 
-    def run(self) -> Positions:
+    def best_sets(self) -> Positions:
         """Return the sets, the largest value first, ties in the order of the moves."""
         nothing, logs = np.empty((1, 0), dtype=np.intp), self.changes.log_joint_before[None]
         self._extend_sets(nothing, logs, self._bounds_of_longer_sets(nothing, logs))
@@ -332,7 +342,7 @@ class SetSearch:
                 ends = self._bounds_of_longer_sets(longer, logs)
                 longer = longer[(ends >= self.least) & (ends > -np.inf)]
                 self.tried += len(longer)
-                _check_rows(self.changes, self.tried, self.size)
+                _check_number_of_terms(self.changes, self.tried, self.size)
                 self._keep_best_sets(longer, self.changes.log_joint_after(longer))
             else:
                 self._keep_best_sets(longer, logs)

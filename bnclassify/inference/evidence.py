@@ -64,7 +64,7 @@ class Evidence:
     weights: Array
 
     @property
-    def strengths(self) -> dict[Hashable, float]:
+    def mean_contributions(self) -> dict[Hashable, float]:
         """The mean absolute contribution of each feature, in rows with a positive weight."""
         at = np.flatnonzero(self.weights > 0)
         sizes = np.abs(self.log_odds[at, 1:])
@@ -85,18 +85,18 @@ def weigh_evidence(
     names = check_fitted(x).known_levels[-1]
     compared = _compared_positions(names, target, against)
     check_unseen(unseen)
-    rows, order = x.rows_to_score(data, unseen), order_features(x)
+    rows, order = x.rows_to_score(data, unseen), positions_parents_first(x)
     cells_per_row = (len(order) + 1) * max(len(order), len(names))
     weighed = []
     for block in blocks(max(1, len(data)), cells_per_row, 16 * BLOCK_CELLS):
-        weighed.append(_weigh_evidence(x.score, rows.subset(block), order, *compared))
+        weighed.append(_evidence_of_block(x.score, rows.subset(block), order, *compared))
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)
     weights = data.row_weights
     return Evidence(x, tuple(order), rows, log_odds, targets, rivals, posteriors, weights)
 
 
-def _weigh_evidence(
+def _evidence_of_block(
     x: Formula, rows: Rows, order: Sequence[int], target: int | None, against: list[int] | None
 ) -> tuple[Array, Positions, Mask, Array]:
     """Return log odds of `Evidence`, NaN if undefined, ``targets``, ``rivals``, ``posteriors``."""
@@ -135,7 +135,7 @@ def _choose_compared_classes(
     return targets, rivals
 
 
-def order_features(x: Model) -> list[int]:
+def positions_parents_first(x: Model) -> list[int]:
     """Return the positions of the features, parents before children unless arcs form a cycle."""
     parents = x.feature_parents
     if graphs.find_cycle(parents):
@@ -210,7 +210,7 @@ def split_evidence(evidence: Evidence) -> tuple[list[Scope], Array]:
     at = {feature: 1 + i for i, feature in enumerate(evidence.order)}
     mains, others, owners = np.zeros_like(total), dict[Scope, Array](), dict[int, Scope]()
     joint = total.copy()  # the rest of the contribution of each feature
-    for owner, scope, weights in _weighed_effects(evidence):
+    for owner, scope, weights in _log_odds_of_effects(evidence):
         if scope == (owner,):
             mains[:, at[owner]] += weights
         else:
@@ -245,7 +245,7 @@ def cards_of_features(x: Model) -> list[int]:
     return list(map(len, x.known_levels[: len(x.features)]))
 
 
-def _weighed_effects(evidence: Evidence) -> list[tuple[int, Scope, Array]]:
+def _log_odds_of_effects(evidence: Evidence) -> list[tuple[int, Scope, Array]]:
     """Return the log odds of each effect at rows, (rows,), with its owner and its features."""
     x, at, rivals = evidence.model, np.arange(len(evidence.targets)), evidence.rivals
     prior = log(x.class_prior())

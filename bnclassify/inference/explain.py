@@ -156,7 +156,7 @@ def explain(
     Flag().check("sort", sort)
     Flag().check("sentences", sentences)
     Flag().check("interactions", interactions)
-    x = check_fitted(x).of_class(class_var)
+    x = check_fitted(x).model_of_class(class_var)
     raw, data = _read_rows(x, row, Names().check("unknown", unknown))
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
@@ -238,7 +238,7 @@ def _sentences_of_reasons(
     if not strong:
         return [f"no value alone changes {odds} by a factor of {_LEAST_FACTOR} or more"]
     return [
-        f"{describe(*known[i])}: {odds} are {_odds_ratio_in_words(weights[i], base)}"
+        f"{value_in_words(*known[i])}: {odds} are {_odds_ratio_in_words(weights[i], base)}"
         for i in strong[:3]
     ]
 
@@ -333,13 +333,11 @@ def _explained_values(evidence: Evidence, raw: Dataset) -> list[ArrayOf[Any]]:
     values = [_labels_of_codes(x.known_levels[-1], evidence.targets)]
     for i in evidence.order:
         name, codes = x.features[i], evidence.rows.codes[i, :]
-        labels = _labels_of_codes(x.known_levels[i], codes)
-        own = (
-            original_values(raw, name)
-            if x.preparation is not None or name in raw.numbers
-            else labels
-        )
-        values.append(np.where(np.less(codes, 0) | pd.isna(own), labels, own))
+        column = _labels_of_codes(x.known_levels[i], codes)
+        if x.preparation is not None or name in raw.numbers:
+            own = original_values(raw, name)
+            column = np.where(np.less(codes, 0) | pd.isna(own), column, own)
+        values.append(column)
     return values
 
 
@@ -371,7 +369,7 @@ def _parent_values_in_words(evidence: Evidence) -> list[ArrayOf[Any]]:
     for name in (x.features[i] for i in evidence.order):
         columns = []
         for v in parents[name]:
-            labels = [describe(v, label) for label in (*x.written_levels(v), np.nan)]
+            labels = [value_in_words(v, label) for label in (*x.written_levels(v), np.nan)]
             columns.append(_array_of_objects(labels)[evidence.rows.codes[position[v], :]])
         rows = [", ".join(row) for row in zip(*columns, strict=True)]
         texts.append(_array_of_objects(rows) if columns else texts[0])
@@ -406,15 +404,16 @@ def _compared_by_line(evidence: Evidence, lines_per_row: int) -> dict[str, Array
     return columns
 
 
-def describe(variable: Hashable, value: Any) -> str:
+def value_in_words(variable: Hashable, value: Any) -> str:
     """Write the value of a variable, with up to six digits of a number.
 
-    >>> describe("safety", "high"), describe("doors", float("nan")), describe("weight", 0.30988614)
-    ('safety = high', 'doors missing', 'weight = 0.309886')
+    >>> values = {"safety": "high", "doors": float("nan"), "weight": 0.30988614}
+    >>> [value_in_words(variable, value) for variable, value in values.items()]
+    ['safety = high', 'doors missing', 'weight = 0.309886']
     """
     if variable == REST and isinstance(value, str) and not value:
         return "the rest"
     if isinstance(variable, tuple) and isinstance(value, tuple):  # an interaction
-        return ", ".join(map(describe, variable, value))
+        return ", ".join(map(value_in_words, variable, value))
     text = f"{value:.6g}" if isinstance(value, float) and abs(value) < 1e6 else value
     return f"{variable} missing" if is_missing(value) else f"{variable} = {text}"

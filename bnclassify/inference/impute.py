@@ -8,16 +8,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Mask, code_type
+from ..base.arrays import Array, Codes, Mask, code_type
 from ..base.calls import call_advice
 from ..base.checks import Optional, Seed, Whole, check_rng
-from ..frames.dataset import codes_by_levels
+from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.foreign import AnyFrame
 from ..frames.opening import frame_of
+from ..frames.schema import Schema
 from ..model.arguments import check_joint, encode_for_model
+from ..model.counted import check_counted
 from ..model.model import Model
+from ..model.recipes import Tally
+from ..network.priors import PseudoCounts
+from ..reading.intervals import draw_tables, has_posterior_of_tables
+from ..recipe.backoff_prior import PRIORS, find_prior
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
-from .completions import draw_completions
 from .sample import numbers_in_rows
 
 
@@ -119,7 +124,7 @@ def impute(
     if generator is None or draws is None:
         completed = model.complete(rows, labels, burn_in=burn_in)
     else:
-        completed = draw_completions(model, data, labels, draws, generator, burn_in=burn_in)
+        completed = _draw_completions(model, data, labels, draws, generator, burn_in=burn_in)
         codes = np.tile(codes, draws)
         table = pd.concat([table] * draws, keys=range(draws), names=["draw", *table.index.names])
     numbers = numbers_in_rows(model, completed, generator)
@@ -139,7 +144,7 @@ def impute(
             )
             result[name] = _fill_numbers(table[name], gaps, inside)
         else:
-            result[name] = _fill_column(table[name], gaps, [levels[name][code] for code in filled])
+            result[name] = _fill_labels(table[name], gaps, [levels[name][code] for code in filled])
     return result
 
 
@@ -151,7 +156,7 @@ def _fill_numbers(column: pd.Series[Any], gaps: Mask, numbers: Array) -> pd.Seri
     return pd.Series(values, index=column.index, dtype="Float64" if nullable else float)
 
 
-def _fill_column(column: pd.Series[Any], gaps: Mask, labels: Sequence[Hashable]) -> pd.Series[Any]:
+def _fill_labels(column: pd.Series[Any], gaps: Mask, labels: Sequence[Hashable]) -> pd.Series[Any]:
     """Return a column with missing values replaced by labels, of the same type if possible."""
     objects = column.astype(object).to_numpy(copy=True)
     objects[gaps] = np.fromiter(labels, dtype=object, count=len(labels))
@@ -164,3 +169,55 @@ def _fill_column(column: pd.Series[Any], gaps: Mask, labels: Sequence[Hashable])
         return pd.Series(objects, index=column.index, dtype=dtype)
     except ValueError:  # numbers, and the text of merged levels
         return pd.Series(objects, index=column.index)
+
+
+def _draw_completions(
+    x: Model, data: Dataset, labels: Codes, draws: int, rng: np.random.Generator, *, burn_in: int
+) -> Codes:
+    """Return completions, (variables, rows), of data whose classes are ``labels``, side by side."""
+    rows = x.rows_to_score(data)
+    if has_posterior_of_tables(x):
+        found = []
+        for _ in range(draws):
+            drawn = x.map_parts(lambda part: draw_tables(part, rng))
+            found.append(drawn.complete(rows, labels, rng, burn_in=burn_in))
+        return np.concatenate(found, axis=1)
+    prior = _prior_of_em(x, len(data))
+    if prior is None or x.class_var not in data.columns:
+        repeated = np.tile(np.arange(len(data)), draws)
+        return x.complete(rows.subset(repeated), labels[repeated], rng, burn_in=burn_in)
+    return _draws_by_augmentation(x, data, labels, draws, prior, rng, burn_in)
+
+
+def _prior_of_em(x: Model, rows: int) -> PseudoCounts | None:
+    """Return the prior of a model that EM fitted to so many rows, or None."""
+    step = None if x.recipe is None else x.recipe.parameters
+    fitted = x.trained_on
+    if "em" not in x.learned or step is None or fitted is None or fitted.size != rows:
+        return None
+    prior = find_prior(**{name: step.settings.get(name) for name in PRIORS})
+    return prior if isinstance(prior, PseudoCounts) and prior.is_positive else None
+
+
+def _draws_by_augmentation(
+    x: Model,
+    data: Dataset,
+    labels: Codes,
+    draws: int,
+    prior: PseudoCounts,
+    rng: np.random.Generator,
+    burn_in: int,
+) -> Codes:
+    """Draw completions given tables, and tables given a completion, in turn; return some."""
+    rows = x.rows_to_score(data)
+    schema = Schema(x.variables, tuple([x.levels_by_name[name] for name in x.variables]))
+    # 0.2: sweeps between two draws of data augmentation, as a share of those before the first
+    spacing = max(1, int(burn_in * 0.2))
+    found = []
+    for sweep in range(1, burn_in + draws * spacing + 1):
+        completed = x.complete(rows, labels, rng)
+        if sweep > burn_in and (sweep - burn_in) % spacing == 0:
+            found.append(completed)
+        counts = check_counted(x).count_all(Dataset(schema, completed, data.index), prior)
+        x = check_counted(x).tabulate(Tally(counts, prior.with_drawn_tables(rng)))
+    return np.concatenate(found, axis=1)

@@ -203,7 +203,7 @@ def predict(
     reading: dict[str, Any] = {"unseen": unseen, "unknown": unknown}
     predict_rows = _predictor_of_rows(model, prob, reading, prior, costs, joint, greedy)
     if points:
-        _check_points(model, prob=prob, prior=prior, costs=costs, interval=interval)
+        _check_has_points(model, prob=prob, prior=prior, costs=costs, interval=interval)
         predict_rows = partial(_total_points, model, **reading)
     if at_least is not None:
         if not prob:
@@ -219,7 +219,7 @@ def predict(
         seed = int(check_rng(rng).integers(2**63))
         drawn = {"draws": check_draws(draws), "seed": seed}
         settings = {"estimate": predict_rows, "interval": interval}
-        predict_rows = _with_intervals(model, reading, prior, settings, drawn)
+        predict_rows = _predictor_of_intervals(model, reading, prior, settings, drawn)
     frame = dask_frame_of(newdata)
     if frame is None:
         rows = newdata if isinstance(newdata, Dataset) else as_pandas(newdata)
@@ -232,7 +232,7 @@ def predict(
     return answer
 
 
-def _with_intervals(
+def _predictor_of_intervals(
     x: Model,
     reading: Mapping[str, Any],
     prior: ClassPrior | None,
@@ -295,7 +295,7 @@ def _predict_class(
     table, decisions = (None, names) if costs is None else check_costs(costs, names)
     if not set(decisions) <= set(names):
         labelling, names = partial(Labelling, decisions, x.class_var), decisions
-    reweigh = _class_prior_correction(x, prior)
+    reweigh = _correction_of_class_prior(x, prior)
     data = encode_for_model(x, newdata, x.features, unknown=unknown)
     rows = x.rows_to_score(data, unseen)
     best = np.empty(len(data), dtype=code_type(len(names)))
@@ -318,10 +318,10 @@ def _predictor_of_at_least(
     labels = x.known_levels[-1]
     OneOf(labels).check("at_least", label)
     check_ordered(x, "at_least")
-    return partial(_sum_of_posteriors, predict_rows=predict_rows, first=labels.index(label))
+    return partial(_posteriors_of_at_least, predict_rows=predict_rows, first=labels.index(label))
 
 
-def _sum_of_posteriors(
+def _posteriors_of_at_least(
     newdata: NewData, *, predict_rows: Callable[[NewData], pd.DataFrame], first: int
 ) -> pd.Series[Any]:
     """Return the sum of the posteriors from a class on."""
@@ -330,7 +330,7 @@ def _sum_of_posteriors(
     return total.rename(f"{posteriors.columns.name} >= {posteriors.columns[first]}")
 
 
-def _check_points(x: Model, **others: object) -> None:
+def _check_has_points(x: Model, **others: object) -> None:
     """Raise an error unless a model has points, and nothing else is asked for."""
     no_rows = Rows(np.zeros((len(x.features), 0), dtype=np.int8))
     if not x.points_of_rows(no_rows, ()):
@@ -348,7 +348,6 @@ def _check_points(x: Model, **others: object) -> None:
 def _total_points(
     x: Model, newdata: NewData, *, unseen: str, unknown: Sequence[Hashable]
 ) -> pd.Series[Any]:
-    """Return the total points of rows."""
     data = encode_for_model(x, newdata, x.features, unknown=unknown)
     rows = x.rows_to_score(data, unseen)
     points = x.points_of_rows(rows, range(len(x.features)))["points"]
@@ -414,7 +413,7 @@ def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: fl
 
 def _posteriors_of_targets(x: Model, rows: Rows, prior: ClassPrior | None) -> Array:
     """Return the posteriors of the labels of all targets, (rows, labels)."""
-    marginals = map(_class_prior_correction(x, prior), x.log_marginals(rows))
+    marginals = map(_correction_of_class_prior(x, prior), x.log_marginals(rows))
     return np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
 
 
@@ -427,12 +426,12 @@ def unnormalized_log_posteriors(
     prior: ClassPrior | None = None,
 ) -> tuple[Array, pd.Index[Any]]:
     """Return logs that, normalized, are posteriors, (rows, classes), and the index of the rows."""
-    reweigh = _class_prior_correction(x, prior)
+    reweigh = _correction_of_class_prior(x, prior)
     data = encode_for_model(x, newdata, x.features, unknown=unknown)
     return reweigh(log_joint(x, data, unseen=unseen)), data.index
 
 
-def _class_prior_correction(x: Model, prior: ClassPrior | None) -> Callable[[Array], Array]:
+def _correction_of_class_prior(x: Model, prior: ClassPrior | None) -> Callable[[Array], Array]:
     """Return a function of log joints that replaces the learned P(class) by a prior, if given."""
     if prior is None:
         return lambda logs: logs

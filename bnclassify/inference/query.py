@@ -153,7 +153,7 @@ def query(
         if interval is not None:
             raise ValueError("interval must be None for features of a dependency network. Omit it.")
         n, generator = check_draws(draws, len(known.codes)), check_rng(rng)
-        drawn = draw_given(model, known, likelihoods, n, generator, burn_in)[requested]
+        drawn = draw_rows_given(model, known, likelihoods, n, generator, burn_in)[requested]
         logs = log(_proportions_of_draws(drawn, [len(levels[name]) for name in names]))
     axes = [pd.Index(list(levels[name]), name=name, tupleize_cols=False) for name in names]
     index = axes[0] if len(names) == 1 else pd.MultiIndex.from_product(axes, names=names)
@@ -183,7 +183,7 @@ def _proportions_of_draws(codes: Codes, cards: Sequence[int]) -> Array:
     return np.bincount(cells, minlength=prod(cards)) / codes.shape[1]
 
 
-def draw_given(
+def draw_rows_given(
     x: Model,
     known: Rows,
     likelihoods: Mapping[int, Array],
@@ -235,11 +235,11 @@ def encode_evidence(x: Model, evidence: EvidenceOf) -> tuple[Rows, dict[int, Arr
         elif isinstance(value, list | set | frozenset):
             likelihoods[position] = _log_likelihoods(x, name, dict.fromkeys(value, 1.0))
         else:
-            codes[position] = _code_of(x, name, value)
+            codes[position] = _code_of_label(x, name, value)
     return Rows(codes[:, None], numbers), likelihoods
 
 
-def _code_of(x: Model, name: Hashable, label: object) -> int:
+def _code_of_label(x: Model, name: Hashable, label: object) -> int:
     """Return the code of a label, or of the raw value of a label, of a variable."""
     levels = x.levels_by_name[name]
     if is_among(label, levels):
@@ -252,7 +252,7 @@ def _log_likelihoods(x: Model, name: Hashable, weights: Mapping[Hashable, object
     """Return the logs of likelihoods of the levels of a variable, given by label, (levels,)."""
     likelihoods = np.zeros(len(x.levels_by_name[name]))
     for label, weight in weights.items():
-        code = _code_of(x, name, label)
+        code = _code_of_label(x, name, label)
         if code < 0:
             raise ValueError(
                 f"evidence must have labels of {shown(name)}; got {shown(label)}. Omit it."

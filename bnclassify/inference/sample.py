@@ -17,7 +17,7 @@ from ..frames.records import is_missing
 from ..model.arguments import check_joint
 from ..model.model import Model
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
-from .query import EvidenceOf, draw_given, encode_evidence
+from .query import EvidenceOf, draw_rows_given, encode_evidence
 
 
 @call_advice("Pass options by name: sample(x, n, evidence=evidence, rng=seed).")
@@ -90,7 +90,7 @@ def sample(
         codes = model.draw(n, generator)
     else:
         known, likelihoods = encode_evidence(model, evidence)
-        codes = draw_given(model, known, likelihoods, n, generator, burn_in)
+        codes = draw_rows_given(model, known, likelihoods, n, generator, burn_in)
     numbers, discretizer = numbers_in_rows(model, codes, generator), model.discretizer
     given: dict[Hashable, object] = {} if evidence is None else dict(evidence.items())
     for name, value in given.items():

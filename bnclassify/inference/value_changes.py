@@ -109,7 +109,6 @@ def _is_between(label: object, ends: tuple[float, float]) -> bool:
 
 
 def _levels_without_missing(x: Model, name: Hashable) -> list[Hashable]:
-    """Return the levels of a feature without the one of missing values."""
     return [label for label in x.levels_by_name[name] if label != MISSING]
 
 
@@ -142,7 +141,6 @@ def value_changes(x: Model, codes: Sequence[int], raw: Dataset, wish: Wish) -> l
 
 
 def _goes_in_direction(before: object, after: object, direction: Direction) -> bool:
-    """Whether a number changes in a direction."""
     if not isinstance(before, Real) or not isinstance(after, Real):
         return False
     change = float(after) - float(before)
@@ -160,7 +158,7 @@ def _numbers_in_intervals(
     feature: int, own: int, cuts: Sequence[float], before: float, ends: tuple[float, float]
 ) -> list[ValueChange]:
     """Return the changes of a number to the nearest value of other intervals within a range."""
-    (least, most), places = ends, decimals(cuts, before)
+    (least, most), places = ends, number_of_decimals(cuts, before)
     moves = []
     for code, (low, high) in enumerate(zip([-np.inf, *cuts], [*cuts, np.inf], strict=True)):
         if code == own:
@@ -175,11 +173,11 @@ def _numbers_in_intervals(
     return moves
 
 
-def decimals(cuts: Sequence[float], before: float = 0.0) -> int | None:
+def number_of_decimals(cuts: Sequence[float], before: float = 0.0) -> int | None:
     """Return the decimals that values of a column have, by its cut points; None if they have many.
 
-    >>> decimals((115.5, 127.5)), decimals((21.35, 29.05)), decimals((1.23456789,))
-    (0, 1, None)
+    >>> [number_of_decimals(cuts) for cuts in ((115.5, 127.5), (21.35, 29.05), (1.23456789,))]
+    [0, 1, None]
     """
     texts = [format(Decimal(repr(float(cut))), "f").rstrip("0") for cut in cuts]
     parts = [text.partition(".")[2] for text in texts]

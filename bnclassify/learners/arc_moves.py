@@ -191,7 +191,7 @@ class HillClimber:
         """Score families, and their gains by one more or one fewer parent."""
         families = [(v, *self.parents[v]) for v in variables]
         shorter = ((v, *p) for v in variables for _, p in self._deletable_parents_and_others(v))
-        self.scores.count_ahead(
+        self.scores.count_families_ahead(
             [family for family in families if len(family) <= self.limits.max_parents],
             chain(families, shorter),
         )

@@ -244,24 +244,24 @@ def _mean_recall(sums: Array) -> float:
     return float(np.mean(right[rows > 0] / rows[rows > 0])) if rows.any() else np.nan
 
 
-def _log_losses(logs: Array, actual: Codes, weights: Array) -> Array:
+def _log_loss_sums(logs: Array, actual: Codes, weights: Array) -> Array:
     losses = -np.maximum(_entries_of_class(log_normalize(logs), actual), np.log(_LEAST))
     return np.array([losses @ weights, weights.sum()])
 
 
-def _squared_errors(logs: Array, actual: Codes, weights: Array) -> Array:
+def _brier_sums(logs: Array, actual: Codes, weights: Array) -> Array:
     p = _posteriors_of_logs(logs)
     p[np.arange(len(p)), actual] -= 1
     return np.array([(p**2).sum(axis=1) @ weights, weights.sum()])
 
 
-def _squared_shortfalls(logs: Array, actual: Codes, weights: Array) -> Array:
+def _rmse_sums(logs: Array, actual: Codes, weights: Array) -> Array:
     return np.array(
         [(1 - _entries_of_class(_posteriors_of_logs(logs), actual)) ** 2 @ weights, weights.sum()]
     )
 
 
-def _ranked_squares(logs: Array, actual: Codes, weights: Array) -> Array:
+def _ranked_probability_sums(logs: Array, actual: Codes, weights: Array) -> Array:
     """Sum Σ_k (P(class ≤ k) − 1[actual ≤ k])² / (K − 1) of rows; k = 1 … K − 1 of K classes."""
     most = max(1, logs.shape[1] - 1)
     below = _posteriors_of_logs(logs).cumsum(axis=1)[:, :-1] - (
@@ -270,7 +270,7 @@ def _ranked_squares(logs: Array, actual: Codes, weights: Array) -> Array:
     return np.array([(below**2).sum(axis=1) @ weights / most, weights.sum()])
 
 
-def _rank_errors(logs: Array, actual: Codes, weights: Array) -> Array:
+def _rank_error_sums(logs: Array, actual: Codes, weights: Array) -> Array:
     return np.array([np.abs(first_best(logs) - actual.astype(np.intp)) @ weights, weights.sum()])
 
 
@@ -356,7 +356,7 @@ def _agreement_beyond_chance(table: Array, *, is_kappa: bool) -> float:
     return float(n * np.trace(table) - by_chance) / most if most > 0 else 0.0
 
 
-def _log_densities(logs: Array, actual: Codes, weights: Array) -> Array:
+def _log_density_sums(logs: Array, actual: Codes, weights: Array) -> Array:
     return np.array([_entries_of_class(logs, actual) @ weights, weights.sum()])
 
 
@@ -401,8 +401,8 @@ METRICS = {
     for metric in (
         ACCURACY,
         Metric("balanced_accuracy", _correct_and_all_by_class, _mean_recall),
-        Metric("log_loss", _log_losses, _weighted_mean, is_loss=True),
-        Metric("brier", _squared_errors, _weighted_mean, is_loss=True),
+        Metric("log_loss", _log_loss_sums, _weighted_mean, is_loss=True),
+        Metric("brier", _brier_sums, _weighted_mean, is_loss=True),
         Metric("auc", _log_odds_with_classes, _mean_area_under_curve, needs_rows=True),
         Metric(
             "calibration_error",
@@ -413,15 +413,17 @@ METRICS = {
             True,
             calibration_noise,
         ),
-        Metric("rmse", _squared_shortfalls, _root_weighted_mean, is_loss=True),
+        Metric("rmse", _rmse_sums, _root_weighted_mean, is_loss=True),
         Metric("f1", _confusion_counts, partial(_macro_mean, 0.5)),
         Metric("precision", _confusion_counts, partial(_macro_mean, 0.0)),
         Metric("recall", _confusion_counts, partial(_macro_mean, 1.0)),
         Metric("kappa", _confusion_counts, partial(_agreement_beyond_chance, is_kappa=True)),
         Metric("mcc", _confusion_counts, partial(_agreement_beyond_chance, is_kappa=False)),
-        Metric("rps", _ranked_squares, _weighted_mean, is_loss=True, needs_order=True),
-        Metric("mean_absolute_error", _rank_errors, _weighted_mean, is_loss=True, needs_order=True),
-        Metric("loglik", _log_densities, _weighted_mean, needs_joint=True),
+        Metric("rps", _ranked_probability_sums, _weighted_mean, is_loss=True, needs_order=True),
+        Metric(
+            "mean_absolute_error", _rank_error_sums, _weighted_mean, is_loss=True, needs_order=True
+        ),
+        Metric("loglik", _log_density_sums, _weighted_mean, needs_joint=True),
     )
 }
 """The metrics by name."""

@@ -251,11 +251,11 @@ def folds_of_training_rows(
         tested = position[test[known[test]]]
         train = None if learned is None else position[learned[known[learned]]]
         split.append(RowFold(tested, None, train))
-    _check_cases(data, split)
+    _check_whole_cases(data, split)
     return split
 
 
-def _check_cases(data: TrainingData, tests: Sequence[RowFold]) -> None:
+def _check_whole_cases(data: TrainingData, tests: Sequence[RowFold]) -> None:
     """Raise a ValueError if rows of a case are learned from and tested in the same fold."""
     if data.cases is None:
         return
@@ -313,7 +313,7 @@ def given_folds(
 ) -> list[tuple[Positions, Positions | None]]:
     """Return the rows that each fold tests, and those it learns from if folds are pairs."""
     given: Any = list(folds) if isinstance(folds, Iterator) else folds
-    if not (isinstance(given, list | tuple) and given and all(map(_is_pair, given))):
+    if not (isinstance(given, list | tuple) and given and all(map(_is_pair_of_arrays, given))):
         return _tests_without_training_rows(given, rows, index)
     pairs = [(_check_test_rows(test, rows), _check_test_rows(train, rows)) for train, test in given]
     if any(len(np.intersect1d(test, train)) for test, train in pairs):
@@ -329,7 +329,7 @@ def _tests_without_training_rows(
     return [(test, None) for test in rows_tested_by_folds(folds, rows, index)]
 
 
-def _is_pair(fold: object) -> bool:
+def _is_pair_of_arrays(fold: object) -> bool:
     return isinstance(fold, tuple) and len(fold) == 2 and np.ndim(fold[0]) == np.ndim(fold[1]) == 1
 
 
@@ -369,7 +369,7 @@ def _is_fold_number_per_row(folds: object) -> bool:
 
 
 def _check_test_rows(fold: object, rows: int) -> Positions:
-    if _is_pair(fold):
+    if _is_pair_of_arrays(fold):
         raise ValueError(
             "folds must be the rows to test in each fold; got pairs. Pass [test for "
             "_, test in folds]."
@@ -397,16 +397,16 @@ class HashedFolds:
 
     def __call__(self, frame: pd.DataFrame) -> Positions:
         """Return the fold of each row, from 0 to k − 1."""
-        return self._folds_of(self._hashes_of_rows(frame))
+        return self._folds_of_hashes(self._hashes_of_rows(frame))
 
-    def split(self, frame: pd.DataFrame) -> ArrayOf[np.int64]:
+    def units_tested_by_folds(self, frame: pd.DataFrame) -> ArrayOf[np.int64]:
         """Return how many units of the weight of each row each fold tests, (rows, k)."""
         hashes, units = self._hashes_of_rows(frame), frame[self.weights].to_numpy(dtype=np.int64)
         few: ArrayOf[np.int64] = np.where(units <= _MOST_HASHED, units, 0)
         rows = np.repeat(np.arange(len(units)), few)
         # Within its row.
         unit: Positions = np.arange(len(rows)) - np.repeat(np.cumsum(few) - few, few)
-        folds = self._folds_of(hashes[rows] + unit.astype(np.uint64) * np.uint64(_STEP))
+        folds = self._folds_of_hashes(hashes[rows] + unit.astype(np.uint64) * np.uint64(_STEP))
         tested = np.bincount(rows * self.k + folds, minlength=len(units) * self.k).reshape(
             -1, self.k
         )
@@ -421,7 +421,7 @@ class HashedFolds:
         hashes = pd.util.hash_pandas_object(rows, index=True).to_numpy(dtype=np.uint64, copy=True)
         return np.asarray(hashes + np.uint64(self.seed % 2**64))
 
-    def _folds_of(self, hashes: ArrayOf[np.uint64]) -> Positions:
+    def _folds_of_hashes(self, hashes: ArrayOf[np.uint64]) -> Positions:
         # SplitMix64, so that folds of neighboring seeds are independent.
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
@@ -478,6 +478,6 @@ class FoldRows:
         """Return whether each row is selected, or how many units of its weight are."""
         if not isinstance(self.folds, HashedFolds) or self.folds.weights is None:
             return np.asarray((self.folds(frame) == self.number) == self.tested)
-        units: Array = self.folds.split(frame).astype(np.float64)
+        units: Array = self.folds.units_tested_by_folds(frame).astype(np.float64)
         tested = units[:, self.number]
         return tested if self.tested else units.sum(axis=1) - tested

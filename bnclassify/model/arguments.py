@@ -239,7 +239,7 @@ def read_for_model(
     if not set(x.variables).intersection(rows.columns):
         check_not_dropped(x, argument, rows.columns)
     names = list(x.variables if names is None else names)
-    check_unknown(x, rows, unknown, argument)
+    check_without_values(x, rows, unknown, argument)
     known = [name for name in names if name not in unknown]
     said = list[Hashable]()  # unknown features that some record names
     if isinstance(rows, Records):
@@ -282,7 +282,7 @@ def _encode_columns(
     return rows.encode(Columns(wanted, wanted, numeric, argument))
 
 
-def check_unknown(
+def check_without_values(
     x: Model, rows: Opened[Dataset], unknown: Sequence[Hashable], argument: str
 ) -> None:
     """Raise unless features of a model that are said to be unknown have no values in the rows."""

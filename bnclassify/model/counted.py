@@ -52,10 +52,10 @@ class CountedModel(Model):
         self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Model
     ) -> Any:
         """Return counts of the model ``before`` its levels changed, for its present levels."""
-        families = zip(counts, self._counted_families, strict=True)
-        return tuple(
-            [recode_counts(table, [recodings[v] for v in family]) for table, family in families]
-        )
+        recoded = []
+        for table, family in zip(counts, self._counted_families, strict=True):
+            recoded.append(recode_counts(table, [recodings[v] for v in family]))
+        return tuple(recoded)
 
     @property
     def _counted_families(self) -> tuple[tuple[Hashable, ...], ...]:

@@ -134,8 +134,10 @@ class Model(Immutable):
     @property
     def feature_parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
         """The feature parents of each feature."""
-        parents, targets = self.parents, self.targets
-        return {f: tuple([p for p in parents[f] if p not in targets]) for f in self.features}
+        parents, found = self.parents, dict[Hashable, tuple[Hashable, ...]]()
+        for name in self.features:
+            found[name] = tuple([parent for parent in parents[name] if parent not in self.targets])
+        return found
 
     @property
     def numeric_features(self) -> tuple[Hashable, ...]:
@@ -265,7 +267,7 @@ class Model(Immutable):
         """
         raise unsupported_error(self, "fill in values")
 
-    def of_class(self, class_var: Hashable | None) -> Model:
+    def model_of_class(self, class_var: Hashable | None) -> Model:
         """Return the model of one of the class variables; with one class, the model itself."""
         Optional(OneOf([self.class_var])).check("class_var", class_var)
         return self

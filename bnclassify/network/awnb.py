@@ -58,7 +58,6 @@ class AWNB(Method):
         check_augmented(x, self.argument)
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
-        """Return the network with its tables weighted."""
         fitted = check_augmented(x, self.argument).estimate(data, prior)
         samples = _bootstrap_samples(data, self.awnb_trees, self.awnb_bootstrap, rng)
         return with_weights(fitted, depth_weights(data, samples))
@@ -91,10 +90,10 @@ def smallest_testing_depths(data: Dataset, samples: Iterable[Positions]) -> Posi
     for sample in samples:
         # 2**18: number of codes of the rows of trees that grow together
         if at_once and (len(at_once) + 1) * len(sample) * len(data.columns) > 2**18:
-            depths.append(_Trees(data, at_once).depths())
+            depths.append(_Trees(data, at_once).smallest_depths())
             at_once = []
         at_once.append(sample)
-    return np.concatenate([*depths, _Trees(data, at_once).depths()])
+    return np.concatenate([*depths, _Trees(data, at_once).smallest_depths()])
 
 
 @dataclass
@@ -127,9 +126,10 @@ class _Trees:
         rows = np.concatenate(samples)
         self.classes = data.codes[-1:].ravel().take(rows).astype(np.intp)
         self.codes: Codes = data.codes[:-1].take(rows, axis=1)
-        self.by_card = {
-            r: [j for j, card in enumerate(cards) if card == r] for r in set(cards) if r > 1
-        }
+        self.by_card = dict[int, list[int]]()  # features by numbers of levels
+        for feature, card in enumerate(cards):
+            if card > 1:
+                self.by_card.setdefault(card, []).append(feature)
         self.node = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])
         self.layers = [self._open_nodes(np.full(len(samples), -1))]
         while self._split_deepest_layer():
@@ -197,7 +197,7 @@ class _Trees:
         counts = np.bincount(cells, minlength=len(features) * n_nodes * r * self.n_classes)
         return counts.reshape(-1, r, self.n_classes)
 
-    def depths(self) -> Positions:
+    def smallest_depths(self) -> Positions:
         """Prune upwards, and return the smallest depth of each feature in each tree, or 0."""
         errors = self.layers[-1].errors  # errors of the pruned subtree at each node
         for upper, lower in zip(self.layers[-2::-1], self.layers[:0:-1], strict=True):
@@ -227,15 +227,15 @@ def _best_ordered_split(counts: _Counts) -> tuple[Array, Mask]:
     """Return the gain of the best split of ordered levels, (nodes,), and its left levels."""
     mass: _Counts = counts.sum(axis=2)
     shares = counts / np.maximum(mass, 1)[:, :, None]
-    key = shares[:, :, 0] if counts.shape[2] <= 2 else _first_component(shares, mass)
+    key = shares[:, :, 0] if counts.shape[2] <= 2 else _first_principal_component(shares, mass)
     order = np.argsort(np.where(mass > 0, key, np.inf), axis=1, kind="stable")
     left = np.cumsum(np.take_along_axis(counts, order[:, :, None], axis=1), axis=1)[:, :-1]
-    gain, best = _largest_gain(left, counts.sum(axis=1))
+    gain, best = _largest_gain_of_splits(left, counts.sum(axis=1))
     rank = np.argsort(order, axis=1)
     return gain, rank <= best[:, None]
 
 
-def _first_component(shares: Array, mass: _Counts) -> Array:
+def _first_principal_component(shares: Array, mass: _Counts) -> Array:
     """Project class proportions of levels, weighted by size, on their first principal component."""
     weight: Array = mass[:, :, None] / np.maximum(mass.sum(axis=1), 1)[:, None, None]
     mean: Array = (weight * shares).sum(axis=1)
@@ -252,11 +252,11 @@ def _best_split_of_all(counts: _Counts) -> tuple[Array, Mask]:
     gains, best = np.empty(len(counts)), np.empty(len(counts), dtype=np.intp)
     for nodes in blocks(len(counts), len(subsets) * n_classes):
         left: Array = subsets.astype(np.float64) @ counts[nodes]
-        gains[nodes], best[nodes] = _largest_gain(left, counts[nodes].sum(axis=1))
+        gains[nodes], best[nodes] = _largest_gain_of_splits(left, counts[nodes].sum(axis=1))
     return gains, subsets[best]
 
 
-def _largest_gain(left: ArrayOf[Any], total: _Counts) -> tuple[Array, Positions]:
+def _largest_gain_of_splits(left: ArrayOf[Any], total: _Counts) -> tuple[Array, Positions]:
     """Return the largest gain of splits, from their (nodes, splits, classes), and where it is."""
     right: ArrayOf[Any] = total[:, None] - left
     gain = (

@@ -166,7 +166,7 @@ class Network(Graph):
 
     def _check_graph(self) -> None:
         check_families(self.class_var, tuple(self.families))
-        check_numbers(self)
+        check_numeric_leaves(self)
 
     @cached_property
     def features(self) -> tuple[Hashable, ...]:
@@ -251,7 +251,7 @@ class BNC(Network):
     """
 
     def estimate(self, data: Countable, prior: Prior) -> Self:
-        check_numbers(replace_unchecked(self, levels=data.levels))
+        check_numeric_leaves(replace_unchecked(self, levels=data.levels))
         return CountedModel.estimate(self, data, prior)  # which accepts nested priors
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
@@ -287,12 +287,11 @@ class BNC(Network):
             name: density.estimate(named[name], name) for name, density in self.densities.items()
         }
         learned["counts"] = tally
-        if densities:  # terms of numbers, whose tables are empty
-            tables = dict(zip(coded, made, strict=True))
-            made = [
-                tables.get(i, np.empty([self.cards[v] for v in scope]))
-                for i, scope in enumerate(self.scopes)
-            ]
+        if densities:
+            tables = [np.empty([self.cards[v] for v in scope]) for scope in self.scopes]
+            for i, table in zip(coded, made, strict=True):
+                tables[i] = table
+            made = tables  # empty for numbers
         cpts = made if isinstance(made, tuple) else tuple(made)
         return replace_unchecked(self, cpts=cpts, densities=densities, learned=learned)
 
@@ -306,7 +305,7 @@ class BNC(Network):
         parents_first = chain.from_iterable(topological_layers(parents))
         for v in parents_first:
             if self.variables[v] not in self.densities:
-                codes[v] = _draw_variable(cpts[v], [codes[p] for p in parents[v]], rng.random(n))
+                codes[v] = _draw_codes(cpts[v], [codes[p] for p in parents[v]], rng.random(n))
         return codes
 
     def complete(
@@ -391,14 +390,14 @@ class DN(Network):
         return np.vstack([sampler.draw_missing(rows.codes, drawn, burn_in, rng), drawn])
 
 
-def _draw_variable(table: Array, parents: list[Codes], uniform: Array) -> Codes:
+def _draw_codes(table: Array, parents: list[Codes], uniform: Array) -> Codes:
     """Evaluate a variable's inverse distribution function, given parents, at uniform numbers."""
     levels = table.cumsum(axis=0).reshape(len(table), -1)[:-1]
     thresholds = levels if not parents else levels[:, flat_index(parents, table.shape[1:])]
     return np.asarray(np.count_nonzero(uniform >= thresholds, axis=0))
 
 
-def check_numbers(x: Network) -> None:
+def check_numeric_leaves(x: Network) -> None:
     """Raise a ValueError if a number, without levels, is a parent, or a density does not fit."""
     if not x.densities and all(x.levels or ()):
         return

@@ -82,7 +82,6 @@ class EM(Method):
             raise ValueError('missing: "em" requires a prior; pass smooth, ess or m')
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
-        """Return the structure with the tables that EM finds."""
         return check_counted(x).maximize(data, prior, self)
 
 
@@ -160,7 +159,7 @@ def _log_prior(tables: Sequence[Array], prior: PseudoCounts) -> float:
     """Return a Σ ln θ over all cells of all tables, with the pseudo-counts a of the prior."""
     total = 0.0
     for table in tables:
-        added = float(prior.per_cell(len(table), table[0].size))
+        added = float(prior.pseudo_count_per_cell(len(table), table[0].size))
         if added:  # without, ln 0 counts nothing
             total += added * float(log(table).sum())
     return total

@@ -152,7 +152,6 @@ class Ensemble(Average):
         return self.members[0]
 
     def facts(self) -> dict[str, object]:
-        """Return the number of members, and the treatment of missing values by the first."""
         rule = self.basis.facts().get(MISSING_RULE)
         return super().facts() | ({} if rule is None else {MISSING_RULE: rule})
 

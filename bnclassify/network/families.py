@@ -62,7 +62,7 @@ def check_families(
 def positions_of_families(families: tuple[Family, ...]) -> tuple[Scope, ...]:
     """Return families as the positions of their variables."""
     position = {family[0]: i for i, family in enumerate(families)}
-    return tuple([tuple([position[v] for v in family]) for family in families])
+    return tuple([tuple(map(position.__getitem__, family)) for family in families])
 
 
 def check_table_shapes(
@@ -91,9 +91,8 @@ def check_table_shapes(
 
 def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
     """Return the number of free parameters: Σ (levels − 1) · Π parents' levels, 2 for numbers."""
-    return sum(
-        [
-            (cards[v] - 1 if cards[v] else 2) * prod([cards[p] for p in parents])
-            for v, *parents in scopes
-        ]
-    )
+    total = 0
+    for v, *parents in scopes:
+        per_configuration = cards[v] - 1 if cards[v] else 2
+        total += per_configuration * prod([cards[p] for p in parents])
+    return total

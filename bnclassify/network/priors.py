@@ -58,14 +58,14 @@ class PseudoCounts(Immutable):
 
     nested = False
 
-    def per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
+    def pseudo_count_per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
         """Return a, given numbers of levels (of a variable or several) and of configurations."""
         raise TypeError(f"{type(self).__name__} does not define pseudo-counts")
 
     @property
     def is_positive(self) -> bool:
         """Whether a is greater than 0, so that no probability is 0."""
-        return bool(self.per_cell(2, 2) > 0)
+        return bool(self.pseudo_count_per_cell(2, 2) > 0)
 
     def __call__(self, counts: Array, axis: int = 0) -> Array:
         """Return the posterior mean of the table; see `Prior`."""
@@ -97,7 +97,9 @@ class PseudoCounts(Immutable):
         self, counts: ArrayOf[Any], levels: Amount, configurations: float | Positions
     ) -> Array:
         """Return N + a, as floats: the type of counts may be too narrow for the sum."""
-        result: Array = np.add(counts, self.per_cell(levels, configurations), dtype=np.float64)
+        result: Array = np.add(
+            counts, self.pseudo_count_per_cell(levels, configurations), dtype=np.float64
+        )
         return result
 
     def probabilities(
@@ -108,7 +110,7 @@ class PseudoCounts(Immutable):
         configurations: float | Positions,
     ) -> Array:
         """Return (N + a) / (N· + r a) in cells of tables with r levels; 1 / r if both are 0."""
-        added = self.per_cell(levels, configurations)
+        added = self.pseudo_count_per_cell(levels, configurations)
         cells = np.add(counts, added, dtype=np.float64)
         total = np.add(totals, levels * added, dtype=np.float64)
         if np.all(total):
@@ -130,7 +132,7 @@ class Dirichlet(PseudoCounts):
 
     smooth: float
 
-    def per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
+    def pseudo_count_per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
         return self.smooth + 0 * levels
 
 
@@ -143,7 +145,7 @@ class EquivalentSize(PseudoCounts):
 
     ess: float
 
-    def per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
+    def pseudo_count_per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
         # all parents, including the class
         return cast("Amount", self.ess / (levels * configurations))
 
@@ -157,7 +159,7 @@ class MEstimate(PseudoCounts):
 
     m: float
 
-    def per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
+    def pseudo_count_per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
         return self.m / levels
 
 
@@ -168,7 +170,7 @@ class Given(PseudoCounts):
 
     is_positive = True  # as far as the tables are
 
-    def per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
+    def pseudo_count_per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
         return 0 * levels
 
 
@@ -215,7 +217,7 @@ class Drawn(PseudoCounts):
         return np.log(self.rng.standard_gamma(shape + 1)) - fall
 
 
-def check_positive(prior: Prior, argument: str) -> None:
+def check_positive_prior(prior: Prior, argument: str) -> None:
     """Raise if a prior leaves probabilities of 0."""
     if not getattr(prior, "is_positive", True):
         raise ValueError(f"{argument} requires smooth above 0, so that no probability is 0.")

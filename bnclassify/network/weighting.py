@@ -37,7 +37,7 @@ from ..scores.formulas import Formula, Recoded
 from .classifiers import BNC
 from .families import Scope
 from .methods import Method
-from .priors import Prior, PseudoCounts, check_positive
+from .priors import Prior, PseudoCounts, check_positive_prior
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -63,12 +63,11 @@ class MANB(Method):
         """Raise unless the structure is a naive Bayes and the prior adds pseudo-counts."""
         if any(check_augmented(x, self.argument).feature_parents.values()):
             raise ValueError("manb_prior requires a naive Bayes. Learn the structure with nb.")
-        check_positive(prior, self.argument)
+        check_positive_prior(prior, self.argument)
         if not isinstance(prior, PseudoCounts):
             raise ValueError("manb_prior requires smooth, ess or m.")
 
     def __call__(self, x: Model, data: Countable, prior: Any, rng: np.random.Generator) -> BNC:
-        """Return the network with averaged tables, and the posteriors of its arcs."""
         fitted, of_class = check_augmented(x, self.argument).estimate(data, prior), len(x.features)
         tables, posteriors = list[Array](), list[float]()
         for counts in count_families(data, [(i, of_class) for i in range(of_class)]):
@@ -84,15 +83,15 @@ def _average_by_arc_posterior(
 ) -> tuple[Array, float]:
     """Return θ·P(arc|D) + θ₀·(1 − P(arc|D)), θ given the class and θ₀ without it, and P(arc|D)."""
     merged: Array = counts.sum(axis=1, keepdims=True)
-    evidence = _log_evidence(counts, prior) - _log_evidence(merged, prior)
+    evidence = _log_marginal_likelihood(counts, prior) - _log_marginal_likelihood(merged, prior)
     posterior = float(special.expit(evidence + special.logit(probability)))
     return prior(counts) * posterior + prior(merged) * (1 - posterior), posterior
 
 
-def _log_evidence(counts: Array, prior: PseudoCounts) -> float:
+def _log_marginal_likelihood(counts: Array, prior: PseudoCounts) -> float:
     """Return Σ_j [ln Γ(rα) − ln Γ(N_j + rα) + Σ_k (ln Γ(N_jk + α) − ln Γ(α))], k on axis 0."""
     levels, configurations = counts.shape
-    pseudo = prior.per_cell(float(levels), configurations)
+    pseudo = prior.pseudo_count_per_cell(float(levels), configurations)
     of_cells = _log_gamma_ratio(pseudo, counts)
     of_columns = _log_gamma_ratio(pseudo * levels, counts.sum(axis=0))
     return float(of_cells.sum() - of_columns.sum())
@@ -183,7 +182,7 @@ class WANBIA(Method):
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the class is a parent of every feature and no probability can be 0."""
         check_augmented(x, self.argument)
-        check_positive(prior, self.argument)
+        check_positive_prior(prior, self.argument)
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
         """Return the network with weighted tables, by L-BFGS-B from all ones and all halves."""
@@ -259,23 +258,24 @@ class Lazy(Derived):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        pairs, n = self.implications, sum(self._cards)
+        pairs, n = self.implications, sum(self._feature_cards)
         are_pairs = pairs.ndim == 2 and pairs.shape[1] == 2
         if not are_pairs or not ((pairs >= 0) & (pairs < n)).all():
             raise ValueError(f"the implications must be pairs of values from 0 to {n - 1}")
 
     def facts(self) -> dict[str, object]:
-        """Return the facts of the network, and the number of implications."""
         return self.base.facts() | {"num. implications": len(self.implications)}
 
     @property
-    def _cards(self) -> list[int]:
+    def _feature_cards(self) -> list[int]:
         return [len(labels) for labels in self.known_levels[:-1]]
 
     @cached_property
     def score(self) -> Formula:
         """The score of the network at rows without implied values."""
-        hide = partial(codes_without_implied, cards=self._cards, implications=self.implications)
+        hide = partial(
+            codes_without_implied, cards=self._feature_cards, implications=self.implications
+        )
         return Recoded(self.base.score, hide, self.type_in_words)
 
 
@@ -297,7 +297,6 @@ class Subsumption(Method):
         check_augmented(x if x.graph is None else x.graph, self.argument)
 
     def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
-        """Return the network with its tables and implications."""
         fitted = x.estimate(data, prior)
         return Lazy(fitted, _implied_values(data, self.rows), fitted.recipe)
 

@@ -14,7 +14,7 @@ from ..evaluation.arc_strength import check_strength, chosen_threshold
 from ..frames.opening import InFull
 from ..frames.records import Row
 from ..inference.evidence import weigh_evidence
-from ..inference.explain import describe, explain_row, rivals_in_words
+from ..inference.explain import explain_row, rivals_in_words, value_in_words
 from ..model.arguments import check_fitted, check_has_rows, check_model, encode_for_model
 from ..model.model import Model
 from ..reading.families import classes
@@ -81,7 +81,7 @@ def plot_explanation(
     known = {
         v: value for v, value in explanation.row_values.items() if v not in explanation.unknown
     }
-    bars = [(describe(v, value), explanation.log_odds[v]) for v, value in known.items()]
+    bars = [(value_in_words(v, value), explanation.log_odds[v]) for v, value in known.items()]
     bars[0] = "start" if check_model(x).no_joint else f"prior of {explanation.target}", bars[0][1]
     total = sum(explanation.log_odds.values())
     bars = [*_longest_bars(bars, top), ("sum", total)]
@@ -145,7 +145,7 @@ def plot_importance(
     data = encode_for_model(x := check_fitted(x), dataset, x.features, "dataset")
     check_has_rows(data, "dataset", " to explain")
     evidence = weigh_evidence(x, data, target, against, unseen, argument="dataset")
-    sizes, means = np.abs(evidence.log_odds[:, 1:]), evidence.strengths
+    sizes, means = np.abs(evidence.log_odds[:, 1:]), evidence.mean_contributions
     spread = np.stack(
         [_quantile_of_columns(sizes, evidence.weights, share) for share in (0.25, 0.75)]
     )

@@ -22,7 +22,7 @@ from ..frames.opening import InFull
 from ..frames.records import Row
 from ..frames.schema import MISSING
 from ..inference.evidence import Effect, measure_effect, target_position
-from ..inference.explain import describe, read_one_row
+from ..inference.explain import read_one_row, value_in_words
 from ..model.arguments import check_model, encode_for_model, read_for_model
 from ..model.model import Model
 from ..scores.formulas import scales_of_feature
@@ -235,7 +235,7 @@ def _log_odds_label(effect: Effect) -> str:
 
 
 def _parent_in_words(effect: Effect, i: int) -> str:
-    return describe(effect.parent, effect.parent_levels[i])
+    return value_in_words(effect.parent, effect.parent_levels[i])
 
 
 def _draw_effects_of_pair(

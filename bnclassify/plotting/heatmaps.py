@@ -16,7 +16,7 @@ from ..counts.contingency import contingency_tables
 from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.opening import InFull
 from ..frames.schema import Levels, Schema
-from ..inference.explain import describe
+from ..inference.explain import value_in_words
 from ..model.arguments import check_fitted_graph, encode_for_model
 from ..model.model import Model
 from ..network.families import Family
@@ -155,7 +155,7 @@ class _HeatMapLayout:
 
     def _configurations_in_words(self, members: slice, width: int) -> list[str]:
         names, configurations = self.family[members], product(*self.levels[members])
-        texts = [", ".join(map(describe, names, labels)) for labels in configurations]
+        texts = [", ".join(map(value_in_words, names, labels)) for labels in configurations]
         return [label_in_lines(text, width) for text in texts]
 
     @property

@@ -10,7 +10,7 @@ from math import isfinite
 from ..base.messages import shorten_text
 from ..frames.records import is_missing
 from ..inference.evidence import effect_ranges
-from ..inference.explain import Explanation, describe
+from ..inference.explain import Explanation, value_in_words
 from ..model.model import Model
 from .canvas import (
     BLUE,
@@ -82,7 +82,7 @@ def nodes_with_contributions(explanation: Explanation) -> tuple[dict[Hashable, N
     largest = max(finite, default=0.0) or 1.0
     nodes = {}
     for v, value in explanation.row_values.items():
-        nodes[v] = _node_of_contribution(describe(v, value), weights[v], largest)
+        nodes[v] = _node_of_contribution(value_in_words(v, value), weights[v], largest)
         if is_missing(value):
             nodes[v]["style"] = "rounded,dashed"
     label = f"{class_var} = {explanation.target}: {probability_text(explanation.probability)}"
@@ -129,7 +129,7 @@ def _style_filled_with(color: str) -> Node:
 
 def node_of_observed_value(variable: Hashable, value: Hashable) -> Node:
     """Draw a variable with an observed value."""
-    text = f"{describe(variable, value)}\nobserved"
+    text = f"{value_in_words(variable, value)}\nobserved"
     return {"label": escaped_for_graphviz(text), "style": "rounded,filled", "fillcolor": PALE}
 
 

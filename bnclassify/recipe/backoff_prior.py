@@ -374,7 +374,9 @@ def _masses_of_prior(prior: Any, prefixes: Sequence[PrefixCounts], cards: Positi
     levels, root, masses = cards[:, 0], len(prefixes) - cards.shape[1], []
     for i, prefix in enumerate(prefixes):
         configurations = prefix.counts.shape[1] * cards[:, 1 : max(1, i - root + 1)].prod(axis=1)
-        masses.append(np.array(levels * prior.per_cell(levels, configurations), dtype=np.float64))
+        masses.append(
+            np.array(levels * prior.pseudo_count_per_cell(levels, configurations), dtype=np.float64)
+        )
     return masses
 
 

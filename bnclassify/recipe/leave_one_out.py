@@ -20,7 +20,7 @@ from ..frames.dataset import Dataset
 from ..model.model import Model, replace_unchecked
 from ..network.classifiers import BNC
 from ..network.methods import Method
-from ..network.priors import Prior, check_positive
+from ..network.priors import Prior, check_positive_prior
 from ..scores.fading import MOST_EXPONENT, Fading
 from ..scores.rows import Rows
 from .additional_terms import AdditionalTerms
@@ -98,7 +98,7 @@ class LeaveOneOut(Method):
                 f"{name} is defined for a single Bayesian network; got {x.type_in_words}. For an "
                 "ensemble, use held_out='power'."
             )
-        check_positive(prior, name)
+        check_positive_prior(prior, name)
         check_prefix_prior(prior)
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:

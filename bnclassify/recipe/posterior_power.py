@@ -15,7 +15,7 @@ from ..model.derived import Derived, forward_to_basis
 from ..model.model import Model
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.methods import Method
-from ..network.priors import Prior, check_positive
+from ..network.priors import Prior, check_positive_prior
 from ..scores.formulas import Formula, Raised
 from .backoff_prior import check_prefix_prior
 from .conditional_likelihood import (
@@ -72,7 +72,7 @@ class LeaveOneOutPower(Method):
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise if the prior leaves probabilities of 0."""
-        check_positive(prior, "held_out='power'")
+        check_positive_prior(prior, "held_out='power'")
         check_prefix_prior(prior)
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:

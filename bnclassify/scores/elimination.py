@@ -34,7 +34,7 @@ from ..base.arrays import (
 from ..base.graphs import topological_layers
 from ..counts.contingency import MAX_CELLS
 from . import forests
-from .factors import Belief, Factor, Term, sum_terms, tabulate_densities
+from .factors import Belief, Factor, NetworkTerm, sum_terms, tabulate_densities
 
 _CLASS = -1  # the class in a plan, where it stays an axis of tables
 _LARGE_CELLS = 2**14  # of a table, from which another order is tried
@@ -66,7 +66,11 @@ class Component(NamedTuple):
 
 
 def network_joint(
-    terms: Sequence[Term], codes: Codes, context: Codes | None = None, *, cyclic: bool = False
+    terms: Sequence[NetworkTerm],
+    codes: Codes,
+    context: Codes | None = None,
+    *,
+    cyclic: bool = False,
 ) -> Array:
     """Return the log joint of a network, (rows, classes), from terms of features and class.
 
@@ -80,7 +84,7 @@ def network_joint(
     return total
 
 
-def log_mean_joint(networks: Sequence[Sequence[Term]], codes: Codes) -> Array:
+def log_mean_joint(networks: Sequence[Sequence[NetworkTerm]], codes: Codes) -> Array:
     """Return the log of the mean joint of networks, (rows, classes), a block of rows at a time."""
     result = np.empty((codes.shape[1], networks[0][-1].n_classes))
     for block in blocks(len(result), most=BLOCK_ROWS):
@@ -93,7 +97,12 @@ def log_mean_joint(networks: Sequence[Sequence[Term]], codes: Codes) -> Array:
 
 
 def add_marginalized_terms(
-    total: Array, terms: Sequence[Term], codes: Codes, context: Codes, *, cyclic: bool = False
+    total: Array,
+    terms: Sequence[NetworkTerm],
+    codes: Codes,
+    context: Codes,
+    *,
+    cyclic: bool = False,
 ) -> None:
     """Add terms of families with missing features, marginalized over, to rows' log joint.
 
@@ -438,7 +447,7 @@ def complete_by_enumeration(log_joint: LogJoint, cards: Sequence[int], codes: Co
 
 
 def complete_by_elimination(
-    terms: Sequence[Term], codes: Codes, rng: np.random.Generator | None = None
+    terms: Sequence[NetworkTerm], codes: Codes, rng: np.random.Generator | None = None
 ) -> Codes:
     """Return codes with a network's most probable values, or drawn from the posterior."""
     over: Over = np.max if rng is None else log_sum_exp

@@ -140,10 +140,12 @@ class DensityTerm:
         return Factor(self.scope, table), positions
 
 
-Term: TypeAlias = Factor | DensityTerm
+NetworkTerm: TypeAlias = Factor | DensityTerm
 
 
-def tabulate_densities(terms: Sequence[Term], codes: Codes) -> tuple[Sequence[Factor], Codes]:
+def tabulate_densities(
+    terms: Sequence[NetworkTerm], codes: Codes
+) -> tuple[Sequence[Factor], Codes]:
     """Return terms in which numbers have tables over the values in some rows, and their codes."""
     factors = [term for term in terms if isinstance(term, Factor)]
     if len(factors) == len(terms):
@@ -157,7 +159,9 @@ def tabulate_densities(terms: Sequence[Term], codes: Codes) -> tuple[Sequence[Fa
 
 
 def sum_terms(
-    terms: Sequence[Term] | Sequence[AlikeFactors], codes: Codes, context: Codes | None = None
+    terms: Sequence[NetworkTerm] | Sequence[AlikeFactors],
+    codes: Codes,
+    context: Codes | None = None,
 ) -> Array:
     """Return the sum of terms at each row, (rows, classes); stacked ones have no context."""
     total = np.zeros((codes.shape[1], max([term.n_classes for term in terms])))

@@ -20,7 +20,7 @@ BURN_IN = 100
 MOST_SWEEPS = 1_000_000
 
 
-class _Term(NamedTuple):
+class _MemberTable(NamedTuple):
     """The logs of a family, (levels of the other members…, classes, levels of one member)."""
 
     others: tuple[int, ...]
@@ -45,7 +45,7 @@ class GibbsSampler:
     both directions its own table alone.
     """
 
-    terms: Mapping[int, Sequence[_Term]]
+    terms: Mapping[int, Sequence[_MemberTable]]
 
     @classmethod
     def from_factors(cls, factors: Sequence[Factor]) -> GibbsSampler:
@@ -54,12 +54,12 @@ class GibbsSampler:
         order = list(parents)
         if not find_cycle(parents):
             order = list(chain.from_iterable(topological_layers(parents)))
-        terms: dict[int, list[_Term]] = {}
+        terms: dict[int, list[_MemberTable]] = {}
         for v in order:
-            terms[v] = [_term_of_member(factors[v], v)]
+            terms[v] = [_table_of_member(factors[v], v)]
             for child, above in parents.items():
                 if v in above and child not in parents[v]:
-                    terms[v].append(_term_of_member(factors[child], v))
+                    terms[v].append(_table_of_member(factors[child], v))
         return cls(terms)
 
     def draw_missing(
@@ -78,7 +78,7 @@ class GibbsSampler:
         return drawn
 
 
-def _term_of_member(factor: Factor, v: int) -> _Term:
+def _table_of_member(factor: Factor, v: int) -> _MemberTable:
     axis = factor.scope.index(v)
     table = np.moveaxis(factor.padded_table[..., 0, :], axis, -1)[..., :-1]
-    return _Term(tuple([u for u in factor.scope if u != v]), table)
+    return _MemberTable(tuple([u for u in factor.scope if u != v]), table)

@@ -257,7 +257,7 @@ def _class_tree(data: Countable) -> list[Parents]:
 def _feature_tree(data: Countable, class_parents: Sequence[Parents]) -> list[Parents]:
     """Return the parent of each feature in the tree with the largest gain in log-likelihood."""
     scores, bridge = LocalScores(data, "loglik"), list(enumerate(class_parents))
-    scores.count_ahead([(v, *classes) for v, classes in bridge])
+    scores.count_families_ahead([(v, *classes) for v, classes in bridge])
     gains = [
         np.maximum(scores.gains_of_another_parent(v, classes)[: len(bridge)], 0.0)
         for v, classes in bridge

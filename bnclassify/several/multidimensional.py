@@ -152,7 +152,7 @@ class MultiModel(CountedModel):
         posteriors = np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
         return pd.DataFrame(posteriors, index=index, columns=columns)
 
-    def of_class(self, class_var: Hashable | None) -> ClassView:
+    def model_of_class(self, class_var: Hashable | None) -> ClassView:
         if class_var is None:
             raise TypeError(f"class_var must be given, one of {listed(self.class_vars)}.")
         return ClassView(self, OneOf(self.class_vars).check("class_var", class_var))

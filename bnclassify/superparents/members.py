@@ -115,7 +115,7 @@ class MemberTables:
             rows = np.array([counts.classes.sum()])
         cards = np.array(counts.cards, dtype=float)
         cells: Array = len(counts.classes) * cards[owners].prod(axis=1)
-        pseudo: Array = np.zeros(cells.shape) + self.x.prior.per_cell(cells, 1)
+        pseudo: Array = np.zeros(cells.shape) + self.x.prior.pseudo_count_per_cell(cells, 1)
         return pseudo, rows + cells * pseudo
 
     @cached_property
@@ -355,7 +355,7 @@ def _log_joint_of_own_class(
     result = np.log(np.where(block.is_used, own_counts, 1.0) / denominators[:, None])
     features, starts = np.unique(tables.feature, return_index=True)
     totals: Array = np.add.reduceat(tables.counts, starts, axis=-1, dtype=np.float64)
-    pseudo = np.zeros(cards.shape) + tables.x.prior.per_cell(cards, 1)
+    pseudo = np.zeros(cards.shape) + tables.x.prior.pseudo_count_per_cell(cards, 1)
     for column, f in enumerate(map(int, features)):
         if f < len(cards):
             levels: Positions = block.levels[f, :].astype(np.intp)
