@@ -173,6 +173,7 @@ def test_wrappers_score_by_folds_of_groups() -> None:
         bn.bnc("fssj", "sick", frame, groups="person", dag_args={"k": 5, "folds": divided})
 
 
+@pytest.mark.slow
 def test_lp_accepts_groups() -> None:
     frame = visits(60, 4, seed=0)
     rows, person = frame.drop(columns="person"), frame["person"]
@@ -380,6 +381,7 @@ def test_models_of_groups_are_evaluated_with_groups() -> None:
     assert by_sex[0].equals(by_sex[1])
 
 
+@pytest.mark.slow
 def test_groups_do_not_make_the_order_of_columns_matter() -> None:
     frame = visits(40, 4, seed=3)
     expected = bn.predict(bn.bnc(class_var="sick", dataset=frame, groups="person"), frame, prob=True)
