@@ -115,6 +115,16 @@ def test_superparents_of_few_features_parts_and_choices(car: pd.DataFrame, votin
         bn.spode("class", car, score="BIC")
 
 
+def test_holm_counts_the_variables_that_are_tested(car: pd.DataFrame) -> None:
+    """Of 6 features, 5 are tested for the second place: p is multiplied by 5."""
+    others = [v for v in car.columns if v not in ("safety", "class")]
+    p = min(bn.ci_test(v, "class", car, z="safety")["p"] for v in others)
+    for factor, n in ((4.5, 1), (5.5, 2)):
+        found = bn.learn_blanket("class", car, alpha=p * factor, adjust="holm")
+        assert len(found) == n
+        assert "safety" in found
+
+
 def test_holm_bounds_the_share_of_wrong_blankets() -> None:
     """Of data sets without any dependence, about 5 % and not half have a blanket that is not empty."""
     rng, sets = np.random.default_rng(0), 60

@@ -174,13 +174,13 @@ class HillClimber:
         )
         if operation == "add":
             self.parents[target].append(source)
-            self._graph.add(source, target)
+            self._graph.add_arc(source, target)
         else:
             self.parents[target].remove(source)
-            self._graph.remove(source, target)
+            self._graph.remove_arc(source, target)
         if operation == "reverse":
             self.parents[source].append(target)
-            self._graph.add(target, source)
+            self._graph.add_arc(target, source)
             self._score_families(source, target)
         else:
             self._score_families(target)
@@ -191,7 +191,7 @@ class HillClimber:
         """Score families, and their gains by one more or one fewer parent."""
         families = [(v, *self.parents[v]) for v in variables]
         shorter = ((v, *p) for v in variables for _, p in self._deletable_parents_and_others(v))
-        self.scores.count_ahead(
+        self.scores.count_families_ahead(
             [family for family in families if len(family) <= self.limits.max_parents],
             chain(families, shorter),
         )

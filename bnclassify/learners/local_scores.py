@@ -127,7 +127,7 @@ class LocalScores:
         self._families: dict[tuple[int, frozenset[int]], float] = {}
         self._gains: dict[tuple[int, frozenset[int]], Array] = {}
 
-    def count_ahead(self, families: Iterable[Scope], others: Iterable[Scope] = ()) -> None:
+    def count_families_ahead(self, families: Iterable[Scope], others: Iterable[Scope] = ()) -> None:
         """Count families to be scored, with or without gains, in one pass over partitioned data."""
         wanted = [
             family for family in families if (family[0], frozenset(family[1:])) not in self._gains
@@ -163,7 +163,7 @@ class LocalScores:
 
     def gains_of_arcs_given_class(self, n: int) -> Array:
         """Return gains of n features as parents of each other, given the class, (child, parent)."""
-        self.count_ahead([(feature, n) for feature in range(n)])
+        self.count_families_ahead([(feature, n) for feature in range(n)])
         return np.array([self.gains_by_added_parent(feature, (n,))[:n] for feature in range(n)])
 
     def gain_over_no_parents(self, variable: int, parents: Sequence[int]) -> float:
@@ -176,7 +176,7 @@ class LocalScores:
 
     def score_of_network(self, parents: Sequence[Sequence[int]]) -> float:
         """Return the score of a network from the parents of each column."""
-        self.count_ahead([], [(variable, *ps) for variable, ps in enumerate(parents)])
+        self.count_families_ahead([], [(variable, *ps) for variable, ps in enumerate(parents)])
         return sum(self.score_of_family(variable, ps) for variable, ps in enumerate(parents))
 
     def _levels_and_configurations(

@@ -20,7 +20,7 @@ from ..base.checks import (
     ScoreName,
     Seed,
     Whole,
-    check_name,
+    check_column_name,
     check_rng,
     must_be,
 )
@@ -206,7 +206,7 @@ def _check_class_vars(class_vars: object) -> tuple[Hashable, ...]:
         raise TypeError(must_be("class_vars", "a list of names", class_vars, remedy))
     names = Names(filled=True).check("class_vars", class_vars)
     for name in names:
-        check_name(name, "class_vars")
+        check_column_name(name, "class_vars")
     return names
 
 
@@ -257,7 +257,7 @@ def _class_tree(data: Countable) -> list[Parents]:
 def _feature_tree(data: Countable, class_parents: Sequence[Parents]) -> list[Parents]:
     """Return the parent of each feature in the tree with the largest gain in log-likelihood."""
     scores, bridge = LocalScores(data, "loglik"), list(enumerate(class_parents))
-    scores.count_ahead([(v, *classes) for v, classes in bridge])
+    scores.count_families_ahead([(v, *classes) for v, classes in bridge])
     gains = [
         np.maximum(scores.gains_by_added_parent(v, classes)[: len(bridge)], 0.0)
         for v, classes in bridge

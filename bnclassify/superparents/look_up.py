@@ -108,7 +108,7 @@ class LookUp:
         return firsts, strides
 
     @cached_property
-    def _joint_tables(self) -> list[Array]:
+    def _joint_log_tables(self) -> list[Array]:
         """The joint table of each group of features, (joint levels, superparents, classes)."""
         tables = list[Array]()
         firsts = set(self._groups_and_strides[0])
@@ -132,13 +132,13 @@ class LookUp:
     def _log_joint_by_look_up(
         self, places: Positions, superparents: Codes, log_weights: Array
     ) -> Array:
-        _, n_superparents, n_classes = self._joint_tables[0].shape
+        _, n_superparents, n_classes = self._joint_log_tables[0].shape
         result = np.empty((places.shape[1], n_classes))
         for rows in blocks(len(result), len(superparents) * n_classes):
             index = superparents[:, rows].astype(np.intp)
             logs = np.zeros((*index.shape, n_classes)) + log_weights[:, None, None]
             buffer = np.empty_like(logs)
-            for table, of_rows in zip(self._joint_tables, places[:, rows], strict=True):
+            for table, of_rows in zip(self._joint_log_tables, places[:, rows], strict=True):
                 entries, at = table.reshape(-1, n_classes), index + of_rows * n_superparents
                 logs += entries.take(at, axis=0, mode="clip", out=buffer)
             np.copyto(logs, -np.inf, where=(index < 0)[..., None])
@@ -152,7 +152,7 @@ class LookUp:
         result = np.empty((places.shape[1], joint.shape[1]))
         for rows in blocks(len(result), joint.size):
             logs = np.tile(joint.ravel(), (rows.stop - rows.start, 1))
-            for table, of_rows in zip(self._joint_tables, places[:, rows], strict=True):
+            for table, of_rows in zip(self._joint_log_tables, places[:, rows], strict=True):
                 logs += table[:, span].reshape(len(table), -1).take(of_rows, axis=0)
             result[rows] = log_sum_exp(logs.reshape(-1, *joint.shape), axis=1)
         return result
