@@ -74,8 +74,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_runtest_teardown() -> None:
     """Close the figures of a test: pyplot warns of more than 20, whichever test opened them."""
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:  # as in tests without the library
+        pyplot.close("all")
 
 
 @cache
