@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.frames.opening import group_labels
+from bnclassify.frames.opening import split_off_groups
 from bnclassify.recipe.blend import number_of_cases
 from bnclassify.recipe.content_order import ContentHashes
 
@@ -333,7 +333,7 @@ def test_labels_of_groups_keep_their_types_and_follow_the_index() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"c": rng.choice(list("abc"), 60), "y": rng.choice(["u", "v"], 60)})
     ten = [1, "1", "2", 2, 3, "3", "4", 4, 5, "5"] * 6
-    _, cases = group_labels(frame, ten)
+    _, cases = split_off_groups(frame, ten)
     assert cases.max() == 9
     assert cases.tolist() == [i % 10 for i in range(60)]
     missing = [f"p{i % 10}" if i % 3 else float("nan") for i in range(60)]
