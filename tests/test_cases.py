@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.frames.opening import group_labels
+from bnclassify.frames.opening import split_off_groups
 from bnclassify.recipe.blend import number_of_cases
 from bnclassify.recipe.content_order import ContentHashes
 
@@ -173,6 +173,7 @@ def test_wrappers_score_by_folds_of_groups() -> None:
         bn.bnc("fssj", "sick", frame, groups="person", dag_args={"k": 5, "folds": divided})
 
 
+@pytest.mark.slow
 def test_lp_accepts_groups() -> None:
     frame = visits(60, 4, seed=0)
     rows, person = frame.drop(columns="person"), frame["person"]
@@ -332,7 +333,7 @@ def test_labels_of_groups_keep_their_types_and_follow_the_index() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"c": rng.choice(list("abc"), 60), "y": rng.choice(["u", "v"], 60)})
     ten = [1, "1", "2", 2, 3, "3", "4", 4, 5, "5"] * 6
-    _, cases = group_labels(frame, ten)
+    _, cases = split_off_groups(frame, ten)
     assert cases.max() == 9
     assert cases.tolist() == [i % 10 for i in range(60)]
     missing = [f"p{i % 10}" if i % 3 else float("nan") for i in range(60)]
@@ -380,6 +381,7 @@ def test_models_of_groups_are_evaluated_with_groups() -> None:
     assert by_sex[0].equals(by_sex[1])
 
 
+@pytest.mark.slow
 def test_groups_do_not_make_the_order_of_columns_matter() -> None:
     frame = visits(40, 4, seed=3)
     expected = bn.predict(bn.bnc(class_var="sick", dataset=frame, groups="person"), frame, prob=True)

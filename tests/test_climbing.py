@@ -97,10 +97,10 @@ def test_dag_knows_what_may_come_and_turn(data: st.DataObject) -> None:
     for source, target in data.draw(st.lists(st.sampled_from(list(permutations(range(n), 2))), max_size=25)):
         if (source, target) in arcs:
             arcs.discard((source, target))
-            graph.remove(source, target)
+            graph.remove_arc(source, target)
         elif not graph.closes_cycle[source, target]:
             arcs.add((source, target))
-            graph.add(source, target)
+            graph.add_arc(source, target)
 
         def is_acyclic(some: set[tuple[int, int]]) -> bool:
             return not find_cycle({v: [s for s, t in some if t == v] for v in range(n)})

@@ -72,6 +72,7 @@ def test_models_are_those_of_memory(client: Any, tmp_path: Path) -> None:
     assert os.getpid() not in processes(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_made_up_for(client: Any, tmp_path: Path) -> None:
     parts = dd.from_map(Part(tmp_path, 0.1), range(20), meta=data().iloc[:0])
     x = bn.tan_cl("class", data())

@@ -19,6 +19,7 @@ def incomplete(rng: np.random.Generator, rows: int = 200, missing: float = 0.85)
     return pd.DataFrame({"x": rng.choice(["a", "b"], rows), "y": np.where(gaps, None, y)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"missing": "em"}])
 def test_shares_of_completions_vary_as_beta_binomial_ones(options: dict[str, Any]) -> None:
     data = incomplete(np.random.default_rng(0)).drop(columns="x").assign(x="a")

@@ -21,7 +21,7 @@ from bnclassify.base.arrays import TOLERANCE, first_best, log, one_thread
 from bnclassify.counts import contingency as counting
 from bnclassify.counts import family_counts as extending
 from bnclassify.counts import information, pairs
-from bnclassify.counts.family_counts import FamilyCounts
+from bnclassify.counts.family_counts import FamilyCounts, number_family_states
 from bnclassify.counts.pairs import count_pairs, pair_statistics, pair_tables
 from bnclassify.model.arguments import log_joint
 from bnclassify.models import AODE
@@ -287,10 +287,10 @@ def test_counts_by_products_and_by_tables_are_those_of_loops(
         patched.setattr(extending, "_SHORT_ROWS", 7)
         by_class, scope_without_class = count_pairs(data), pair_tables(data, range(n + 1), None)
         counts = FamilyCounts(data)
-        counts.prefetch([(0, n)])
+        counts.prefetch([(feature, n) for feature in range(n)])
         further = {
             f: np.concatenate([t for _, t in counts.count_extensions(f)], axis=-1)
-            for f in [(0,), (0, n), (n, 0)]
+            for f in [(0,), (0, n), (n - 1, n), (n, 0)]
         }
     for i, j in product(range(n), repeat=2):
         expected = by_hand(rows, [i, n, j]) if i != j else by_hand(rows, [i, n])
@@ -325,6 +325,17 @@ def test_the_first_of_scores_that_differ_by_rounding_is_chosen(n: int) -> None:
     scores = np.zeros((2, n))
     scores[:, 1:3] = [[1, 1 + TOLERANCE / 2], [1, 1 + 2 * TOLERANCE]]
     assert first_best(scores).tolist() == [1, 2]
+
+
+def test_configurations_are_numbered_by_those_that_occur() -> None:
+    """Of 14 binary parents, the first 13 have 8,192 configurations, and at most 50 occur."""
+    rng = np.random.default_rng(0)
+    data = bn.encode(pd.DataFrame(rng.integers(2, size=(50, 15))))
+    state, shape = number_family_states(data, range(15))
+    assert shape == (2, 2 * len(np.unique(data.codes[1:14], axis=1).T))
+    _, expected = np.unique(data.codes, axis=1, return_inverse=True)
+    pairs = set(zip(state.tolist(), expected.ravel().tolist(), strict=True))
+    assert len(pairs) == len(set(state.tolist())) == expected.max() + 1
 
 
 @examples(100)

@@ -236,3 +236,20 @@ def test_the_chance_of_agreement_is_bounded_tightly(hits: int, rows: int, share:
     """The bound of Chernoff is at most rows + 1 times the probability of so many hits or more."""
     exact = binom.logsf(hits - 1, rows, share)
     assert exact <= _log_chance(hits, rows, share) <= exact + np.log(rows + 1)
+
+
+def test_whole_numbers_identify_rows_if_chance_does_not_make_them_differ() -> None:
+    """Of 100 numbers in a range of r, all differ with a probability of at most Π (1 − k / r)."""
+    chances = {span: np.log1p(-np.arange(1, 100) / span).sum() for span in range(200, 500)}
+    largest = max(span for span, chance in chances.items() if chance < -14)
+    for span, is_found in ((largest, True), (largest + 1, False)):
+        numbers = np.append(np.random.default_rng(0).permutation(span - 1)[:99], span - 1)
+        numbers[numbers == numbers[:-1].min()] = 0
+        frame = pd.DataFrame({"x": numbers, "y": ["u", "v", "u", "u"] * 25})
+        assert ("whole numbers that all differ" in findings(frame, "y").get("x", "")) == is_found
+
+
+@pytest.mark.parametrize(("rows", "is_found"), [(19, True), (18, False)])
+def test_one_row_in_twenty_may_have_a_value_that_does_not_repeat(rows: int, is_found: bool) -> None:
+    frame = pd.DataFrame({"x": [*"a" * rows, *"b" * 19, "c", "d"], "y": [*"u" * rows, *"v" * 19, "u", "v"]})
+    assert ("x" in findings(frame, "y")) == is_found

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.model.model import replace_unchecked
+from bnclassify.recipe.incomplete_rows import learn_fading
 from bnclassify.scores import elimination, forests
 from bnclassify.scores.fading import Fading
 
@@ -176,6 +177,33 @@ def test_a_chain_of_missing_features_above_the_class_is_summed_exactly(car: pd.D
     np.testing.assert_allclose(
         bn.predict(x, nothing, prob=True), posterior_by_enumeration(x, nothing), rtol=1e-9
     )
+
+
+def test_only_features_that_are_always_known_are_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, hidden = np.random.default_rng(0), []
+    frame = pd.DataFrame(rng.choice(list("uv"), (90, 3)), columns=list("aby"))
+    frame["b"] = frame["b"].mask(rng.random(90) < 0.2)
+    blended = Fading.kept_share_and_added_scores
+
+    def record(fading: Fading, codes: Any, *scores: Any) -> Any:
+        hidden.append((codes < 0).mean(axis=1))
+        return blended(fading, codes, *scores)
+
+    monkeypatch.setattr(Fading, "kept_share_and_added_scores", record)
+    bn.lp(bn.nb("y", frame), frame, smooth=1, held_out="weights")
+    assert hidden[-1][0] > 0.3
+    assert hidden[-1][1] == frame["b"].isna().mean()
+
+
+def test_the_shift_of_a_missing_value_is_that_of_a_row_with_a_mean_number_of_them() -> None:
+    """Rows lack 1 and 3 values, so the mean of 4 missing values is in a row with (1 + 9) / 4 of them."""
+    frame = pd.DataFrame(
+        {"a": ["u", None, "v"], "b": ["u", None, "v"], "c": [None, None, "u"], "y": list("pqp")}
+    )
+    data = bn.encode(frame)
+    fading = learn_fading(data, np.zeros((3, 1, 3)), data.codes[-1], np.ones(3), additive=False)
+    assert fading.gaps == 2.5
+    np.testing.assert_allclose(fading.usual, [2 / 3, 2 / 3, 1 / 3])
 
 
 def test_a_sum_too_large_is_refused_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:

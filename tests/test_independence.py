@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 import json
+from math import lgamma, log
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from scipy.special import logsumexp
 
 import bnclassify as bn
+from bnclassify.counts.information import log_chi_square_p
 
 from .conftest import REFERENCE
 from .test_uncertainty import frame
@@ -111,3 +114,12 @@ def test_the_p_of_permutations_is_never_0() -> None:
     data = pd.DataFrame({"x": [*"ab"] * 40, "y": [*"cd"] * 40})
     assert bn.ci_test("x", "y", data, permutations=9, rng=0)["p"] == 1 / 10
     assert bn.ci_test("x", "y", data.assign(y="c"), permutations=9, rng=0)["p"] == 1
+
+
+@pytest.mark.parametrize("df", [2, 8, 60])
+def test_logs_of_p_that_is_too_small_for_a_float(df: int) -> None:
+    """If df is even, P(χ² > s) is the sum of exp(−s/2) (s/2)^j / j! over j < df/2."""
+    for statistic in (2_000.0, 50_000.0):
+        terms = [j * log(statistic / 2) - lgamma(j + 1) for j in range(df // 2)]
+        expected = logsumexp(terms) - statistic / 2
+        assert log_chi_square_p(statistic, df) == pytest.approx(expected, rel=1e-13)

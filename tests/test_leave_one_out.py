@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -564,6 +565,21 @@ def test_subsets_of_rows_count_all_equal_rows(monkeypatch: pytest.MonkeyPatch) -
     some = leave_one_out.rows_to_hold_out(data, 1)[1]
     assert len(some) == len(everything) - 1
     assert some.max() == everything.max() == 90
+
+
+def test_a_held_out_row_subtracts_at_most_its_weight() -> None:
+    data = bn.encode(pd.DataFrame({"a": list("xyz"), "y": list("pqp")}))
+    weighted = replace(data, weights=np.array([0.25, 1.0, 3.0]))
+    _, counts, left_out, _ = leave_one_out.rows_to_hold_out(weighted, 1)
+    assert counts.tolist() == [0.25, 1.0, 3.0]
+    assert left_out.shares.tolist() == [0.25, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("n", [9, 10])
+def test_folds_have_two_rows_each(n: int, car: pd.DataFrame) -> None:
+    rows = car.sample(n, random_state=0)
+    x = bn.lp(bn.nb("class", rows), rows, smooth=1, held_out="power", held_out_args={"folds": 5})
+    assert bn.loo_summary(x)["fold_rows"] == (0 if n < 10 else 10)
 
 
 def test_powers_by_folds_of_models_with_densities() -> None:

@@ -404,6 +404,8 @@ def test_recipe_of_each_model_type() -> None:
     assert settings(bn.bnc("ande", "class", car)) == {"smooth": 1, "held_out": "power"}
     assert settings(bn.bnc("chisq_dn", "class", car)) == {"smooth": 1}
     assert settings(bn.bnc("nb", "class", car, wanbia=True)) == {"smooth": 1, "wanbia": True}
+    grouped = default.lp_arguments(bn.aode("class", car), {}, ranked=False, in_memory=True, grouped=True)
+    assert grouped == {"backoff": True, "held_out": "power", "held_out_args": {"folds": 5}}
     parts = bn.bnc("nb", "class", lambda: iter([car.iloc[::2], car.iloc[1::2]]))
     assert settings(parts) == {"backoff": 2.0}
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from ..base import graphs
 from ..base.arrays import Array, Positions
-from ..base.checks import Instance, check_name, must_be
+from ..base.checks import Instance, check_column_name, must_be
 from ..base.immutable import record
 from ..base.messages import listed, repeated_items, shown, to_python_scalar
 from ..frames.dataset import Dataset, Opened
@@ -108,7 +108,7 @@ def from_effects(
     numbers = np.column_stack([_read_column_of_effects(frame, name) for name in names])
     features: list[Hashable] = frame["feature"].tolist()
     class_var = features[0] if class_var is None and features else class_var
-    check_name(class_var)
+    check_column_name(class_var)
     frame = _read_text_as_booleans(frame, class_var, dataset)
     groups, of_pairs = _rows_by_feature_and_pair(frame, features)
     of_class = groups.pop(class_var, [])

@@ -87,7 +87,9 @@ def map_by_shape(
             if isinstance(array, np.ndarray):
                 alike.setdefault(array.shape, []).append(i)
         stacks = [(at, np.array([arrays[i] for i in at])) for at in alike.values()]
-    return StackedArrays.of([(places, function(stack)) for places, stack in stacks], arrays)
+    return StackedArrays.from_stacks(
+        [(places, function(stack)) for places, stack in stacks], arrays
+    )
 
 
 def normalize(mass: Array, axis: int = 0) -> Array:

@@ -246,7 +246,7 @@ def check_columns(
         chosen = set(names)
     except TypeError:
         for name in names:
-            check_name(name, argument)
+            check_column_name(name, argument)
         raise
     if not chosen.issubset(existing):
         absent = [name for name in names if name not in existing]
@@ -257,7 +257,7 @@ def check_columns(
     return chosen
 
 
-def check_names(
+def check_feature_names(
     features: Iterable[Hashable], targets: Collection[Hashable], argument: str = "features"
 ) -> tuple[Hashable, ...]:
     """Return feature names as a tuple; they must be unique and must not include a target."""
@@ -268,7 +268,7 @@ def check_names(
     return names
 
 
-def check_name(name: object, argument: str = "class_var") -> None:
+def check_column_name(name: object, argument: str = "class_var") -> None:
     """Raise a TypeError for a value that cannot name a column."""
     if not isinstance(name, Hashable) or name is None or name is pd.NA:
         remedy = ""

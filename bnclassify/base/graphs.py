@@ -230,19 +230,19 @@ class ChangingDag:
         self.arcs = np.zeros((n, n), dtype=bool)
         self.reach = np.eye(n, dtype=bool)
         for source, target in arcs:
-            self.add(source, target)
+            self.add_arc(source, target)
 
     @property
     def closes_cycle(self) -> Mask:
         """Whether an arc from the vertex of the row to that of the column would close a cycle."""
         return self.reach.T
 
-    def add(self, source: int, target: int) -> None:
+    def add_arc(self, source: int, target: int) -> None:
         """Add an arc that closes no cycle."""
         self.arcs[source, target] = True
         self.reach[self.reach[:, source]] |= self.reach[target]
 
-    def remove(self, source: int, target: int) -> None:
+    def remove_arc(self, source: int, target: int) -> None:
         """Remove an arc. Only its source and the ancestors of the source can lose paths."""
         self.arcs[source, target] = False
         if self.reach[self.arcs[source], target].any():

@@ -136,7 +136,7 @@ class StackedArrays(tuple[Any, ...]):
     stacks: Sequence[tuple[Sequence[int], np.ndarray[Any, Any]]] = ()
 
     @classmethod
-    def of(
+    def from_stacks(
         cls,
         stacks: Sequence[tuple[Sequence[int], np.ndarray[Any, Any]]],
         values: Sequence[Any] = (),

@@ -51,7 +51,7 @@ def contingency_tables(data: Countable, families: Sequence[Sequence[int]]) -> Ar
 
 def count_families(data: Countable, families: Sequence[Sequence[int]]) -> StackedArrays:
     """Count families in one pass; tables of families with equal levels are views of one array."""
-    return StackedArrays.of(list(count_families_by_shape(data, families)))
+    return StackedArrays.from_stacks(list(count_families_by_shape(data, families)))
 
 
 def count_families_by_shape(
@@ -198,7 +198,7 @@ class Recoding(NamedTuple):
     card: int
 
     @classmethod
-    def of_labels(cls, labels: Sequence[Hashable], among: Sequence[Any]) -> Recoding:
+    def from_labels(cls, labels: Sequence[Hashable], among: Sequence[Any]) -> Recoding:
         """Return the places of labels."""
         position = {label: code for code, label in enumerate(among)}
         return cls(np.array([position[label] for label in labels], dtype=np.intp), len(among))

@@ -122,7 +122,7 @@ class FamilyCounts:
         if self.data.in_parts:
             self._count_in_one_pass([], [family])
             return self._tables[tuple(family)]
-        if self._is_small(family):
+        if self._is_counted_by_bits(family):
             counted: Counts = count_bits(self._bits_of_cells(family)).sum(axis=-1)
             return counted.reshape(self.data.cards[family[0]], -1)
         state, shape = number_family_states(self._rows, family)
@@ -143,10 +143,10 @@ class FamilyCounts:
         if (own := self._extended.get(tuple(family))) is not None:
             yield slice(0, len(self.cards)), own if own.dtype.kind == "f" else own.astype(np.intp)
             return
-        if self._is_small(family):
-            joint = self._bits_of_cells(family)[:, None] & self._bits
+        if self._is_counted_by_bits(family):
+            joint = self._bits_of_cells(family)[:, None] & self._bits_of_levels
             counted: Counts = count_bits(joint).sum(axis=-1)
-            of_levels = counted.reshape(self.data.cards[family[0]], -1, len(self._bits))
+            of_levels = counted.reshape(self.data.cards[family[0]], -1, len(self._bits_of_levels))
             yield slice(0, len(self.cards)), of_levels
             return
         state, shape = number_family_states(self._rows, family)
@@ -174,7 +174,7 @@ class FamilyCounts:
             counts = np.bincount(index, weights, cells * n_levels)
             yield columns, counts.reshape(*shape, -1)
 
-    def _is_small(self, family: Sequence[int]) -> bool:
+    def _is_counted_by_bits(self, family: Sequence[int]) -> bool:
         """Whether a family has so few cells that they are counted fastest by bits."""
         few = prod([self.data.cards[v] for v in family]) <= _FEW_CELLS
         return few and self._keeps_levels and count_bits is not None and not self._rows.is_weighted
@@ -186,7 +186,7 @@ class FamilyCounts:
         return cells <= _KEPT_CELLS and products_are_faster(self.data, every)
 
     @cached_property
-    def _bits(self) -> ArrayOf[np.uint64]:
+    def _bits_of_levels(self) -> ArrayOf[np.uint64]:
         """Which rows have each level, as bits, (levels, groups of 64 rows)."""
         return pack_bits(
             levels_of_rows(self._rows, range(len(self.cards)), np.arange(len(self.data)))
@@ -196,13 +196,13 @@ class FamilyCounts:
         """Return which rows are in each cell of a family, as bits, (cells, groups of 64 rows)."""
         joint: ArrayOf[np.uint64] | None = None
         for v in family:
-            own = self._bits[self._starts[v] : self._starts[v] + self.data.cards[v]]
+            own = self._bits_of_levels[self._starts[v] : self._starts[v] + self.data.cards[v]]
             joint = own if joint is None else (joint[:, None] & own).reshape(-1, own.shape[1])
         assert joint is not None
         return joint
 
     @cached_property
-    def _is_level(self) -> ArrayOf[np.uint8]:
+    def _level_indicators(self) -> ArrayOf[np.uint8]:
         """Which level each row has, as zeros and ones, (rows, levels)."""
         result = np.empty((len(self.data), int(self.cards.sum())), dtype=np.uint8)
         for rows in blocks(len(result), most=_SHORT_ROWS):
@@ -214,7 +214,7 @@ class FamilyCounts:
         """Add up the levels of the known rows of each state, by sparse products of few rows."""
         from scipy.sparse import csc_array  # slow to import
 
-        given, n_rows, is_level = self._rows.weights, len(state), self._is_level
+        given, n_rows, is_level = self._rows.weights, len(state), self._level_indicators
         weights: ArrayOf[Any] = np.ones(n_rows, dtype=np.uint16) if given is None else given
         if not self.is_complete:
             weights = weights * self._rows_observed_in(family)

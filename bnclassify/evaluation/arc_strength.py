@@ -283,7 +283,7 @@ def averaged_network(
     for tail, head in _arcs_by_strength(strength, position, limit):
         u, v = position[tail], position[head]
         if not graph.closes_cycle[u, v]:
-            graph.add(u, v)
+            graph.add_arc(u, v)
             parents[head].append(tail)
     step = Step("averaged_network", fixed_again)
     return network_with_families(class_var, parents, step, origin="strength")

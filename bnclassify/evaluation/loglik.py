@@ -34,7 +34,7 @@ def _log_likelihood(x: Model, dataset: InFull | InParts, *, joint: bool) -> floa
     """Return Σ over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
     rows: Countable = encode_any_source(x, dataset, variables_in_data(x) if joint else None)
     sums = partial(_log_likelihood_of_rows, x, joint)
-    total = rows.count_all(sums) if joint else rows.sum_over_parts(sums)
+    total = rows.sum_counts(sums) if joint else rows.sum_over_parts(sums)
     if not rows.size:  # known after partitions were read
         raise ValueError("dataset must have at least one row with a weight above 0; got none.")
     return total

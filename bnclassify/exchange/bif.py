@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..base.arrays import Array
-from ..base.checks import OneOf, check_name, options_sentence
+from ..base.checks import OneOf, check_column_name, options_sentence
 from ..base.immutable import record
 from ..base.messages import listed, repeated_items, shorten_text, shown
 from ..fitting.lp import lp
@@ -446,7 +446,7 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     positive  0.05  0.8
     """
     file, source = check_path(path), str(path)
-    check_name(class_var)
+    check_column_name(class_var)
     content = unpack_gzip(file.read_bytes(), source)
     if is_xdsl(content):
         variables, family_tables = read_xdsl(content, source)

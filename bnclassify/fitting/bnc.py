@@ -10,12 +10,20 @@ from typing import Any, Literal
 from ..additive.pairs import Pairs, check_pairs
 from ..additive.tabulate import as_sum_of_effects
 from ..base.calls import call_advice, check_arguments, parameters_of, showing_progress
-from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_name, check_names
+from ..base.checks import (
+    AnyCutting,
+    Flag,
+    Instance,
+    Learner,
+    Whole,
+    check_column_name,
+    check_feature_names,
+)
 from ..base.messages import did_you_mean, listed, shown, warn
 from ..base.parallel import check_jobs, using_jobs
 from ..frames.columns import warn_of_columns
 from ..frames.dataset import Countable, Dataset, Opened
-from ..frames.opening import InFull, InParts, open_data, with_groups
+from ..frames.opening import InFull, InParts, open_data, with_groups_as_cases
 from ..frames.training import Numeric
 from ..learners import LEARNERS, find_learner
 from ..model.model import Model, replace_unchecked
@@ -180,7 +188,7 @@ def bnc(
     learner = _find_single_learner(
         usual if dag_learner is None else dag_learner, class_var, dataset, lp_args
     )
-    check_name(class_var)
+    check_column_name(class_var)
     Whole(least=2).check("draws", draws)
     check_jobs(n_jobs)
     data = open_data(dataset)
@@ -196,7 +204,7 @@ def bnc(
         _check_numbers(learner, numbers, discretize)
     if groups is not None:
         read = partial(_read_with_numbers, class_var=class_var, numeric=numeric)
-        data = with_groups(data, groups, (class_var,), read)
+        data = with_groups_as_cases(data, groups, (class_var,), read)
     options = _learner_options(learner, class_var, dag_args, lp_args)
     chosen = _has_prior(lp_args)
     ranked = ranks_parents(learner) and "kdbk" not in options
@@ -209,7 +217,7 @@ def bnc(
     facts |= {"additive": additive, "ignores_missing": missing_level is False}
     own_level = None if missing_level == "auto" else missing_level
     if not isinstance(own_level, bool | None):
-        own_level = check_names(own_level, (class_var,), "missing_level")
+        own_level = check_feature_names(own_level, (class_var,), "missing_level")
     if numeric:
         lp_args |= {"numbers": numbers}
         options |= {"numbers": numbers} if "numbers" in parameters_of(learner) else {}
@@ -358,7 +366,7 @@ def _learner_options(
     if learner not in LEARNERS.values():
         return options
     if options.get("features") is not None:
-        options["features"] = check_names(options["features"], (class_var,))
+        options["features"] = check_feature_names(options["features"], (class_var,))
     if not any(options.get(name) is not None for name in PRIORS):
         accepted = parameters_of(learner)
         options |= {name: lp_args[name] for name in PRIORS if name in accepted and name in lp_args}

@@ -15,7 +15,7 @@ from ..base.immutable import record
 from ..base.messages import listed, shown, to_python_scalar, warn
 from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.frame import check_levels
-from ..frames.opening import InFull, InParts, open_data, with_groups
+from ..frames.opening import InFull, InParts, open_data, with_groups_as_cases
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, read_training
 from ..model.arguments import check_model
@@ -211,7 +211,7 @@ def lp(
     method = _single_method([method for method in methods if method is not None])
     if groups is not None:
         check_groups_are_used(held_out, folds)
-        dataset = with_groups(dataset, groups, x.targets, partial(_read_variables, x))
+        dataset = with_groups_as_cases(dataset, groups, x.targets, partial(_read_variables, x))
     given = {**amounts, **awnb, **asked, "manb_prior": manb_prior, "wanbia": wanbia or None}
     given |= {"numbers": numbers, "subsumption": subsumption}
     given |= {"missing": None if missing == "available" else missing}

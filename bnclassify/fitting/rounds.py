@@ -16,8 +16,8 @@ from ..base.messages import listed, shown, warn
 from ..base.parallel import run_tasks
 from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.frame import check_levels
-from ..frames.labels import check_unseen, recode
-from ..frames.opening import group_labels, open_data
+from ..frames.labels import check_unseen, recode_column
+from ..frames.opening import open_data, split_off_groups
 from ..frames.partitions import NoRowsError, Partitions
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, read_training
@@ -191,7 +191,7 @@ def plan_rounds(
     Flag().check("dag", dag)
     opened, cases = open_data(dataset), None
     if groups is not None:
-        opened, cases = group_labels(opened, groups, next(iter(models.values())).targets)
+        opened, cases = split_off_groups(opened, groups, next(iter(models.values())).targets)
     check_same_columns(models, opened, columns, dag, folds)
     if groups is None and folds is None:
         _warn_of_groups(models)
@@ -303,9 +303,9 @@ def _hide_unseen(
         for name in [name for name in model.features if name not in model.densities]:
             position = coded.positions[name]
             codes, labels = coded.codes[[position]][0], coded.levels[position]
-            strange: Mask = (recode(codes, labels, model.levels_by_name[name], name, -1) < 0) & (
-                codes >= 0
-            )
+            strange: Mask = (
+                recode_column(codes, labels, model.levels_by_name[name], name, -1) < 0
+            ) & (codes >= 0)
             if strange.any():
                 unseen[name] = unseen.get(name, np.zeros(len(data), dtype=bool)) | strange
     if not unseen:

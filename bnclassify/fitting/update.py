@@ -216,7 +216,8 @@ def model_of_pooled_counts(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model
 def _model_of_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return the model with its counts, but no tables, for levels that contain its own."""
     recodings = {
-        name: Recoding.of_labels(labels, levels[name]) for name, labels in x.levels_by_name.items()
+        name: Recoding.from_labels(labels, levels[name])
+        for name, labels in x.levels_by_name.items()
     }
     bare = replace_unchecked(x, **{name: None for name in _TABLES if name in vars(x)})
     grown = replace_unchecked(bare, levels=tuple([levels[name] for name in x.variables]))

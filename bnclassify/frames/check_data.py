@@ -10,9 +10,9 @@ import pandas as pd
 
 from ..base.arrays import Codes
 from ..base.calls import call_advice
-from ..base.checks import check_columns, check_name
+from ..base.checks import check_column_name, check_columns
 from .coded_columns import CodedColumn, Finding
-from .columns import column_arrays
+from .columns import arrays_and_types
 from .dataset import Dataset, Opened
 from .findings import code_to_drop, column_findings, float_class_finding
 from .frame import Frame
@@ -102,7 +102,7 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     """
     rows = open_data(dataset).in_memory("dataset")
     if class_var is not None:
-        check_name(class_var)
+        check_column_name(class_var)
         check_columns([class_var], rows.columns, "class_var")
     found = {name: list[Finding]() for name in rows.columns}
     read: dict[Hashable, Dataset] = {}
@@ -185,7 +185,7 @@ def _read_for_findings(
     if kind not in _READABLE:
         advice = how_to_label(name)
         if not (is_class and kind in TIMES):
-            advice = conversion_advice(kind, EITHER, name, column_arrays(part.frame)[0][0])
+            advice = conversion_advice(kind, EITHER, name, arrays_and_types(part.frame)[0][0])
         found.append(Finding(name, f"{kind} values", advice.rstrip("."), serious=True))
         return None
     return part.read_raw(None, [name])

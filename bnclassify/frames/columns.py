@@ -27,16 +27,16 @@ from .numeric import (
     EITHER,
     FLOATS,
     ArrayLike,
+    categories_without_decimals,
     column_and_type,
     conversion_advice,
-    is_dictionary,
-    without_decimals,
+    is_arrow_dictionary,
 )
 from .row_findings import MOST_COLUMNS, find_frequencies
 from .schema import Schema
 
 
-def column_arrays(frame: pd.DataFrame) -> tuple[list[ArrayLike], list[str]]:
+def arrays_and_types(frame: pd.DataFrame) -> tuple[list[ArrayLike], list[str]]:
     """Return the values of columns, and their types as `value_type` infers them.
 
     Categories of Arrow become a Categorical, and decimals numbers of Python.
@@ -48,7 +48,7 @@ def column_arrays(frame: pd.DataFrame) -> tuple[list[ArrayLike], list[str]]:
     types = ["categorical"] * len(arrays)
     for i, array in enumerate(arrays):
         if type(array) is not pd.Categorical:
-            if is_dictionary(array.dtype):
+            if is_arrow_dictionary(array.dtype):
                 arrays[i] = categories_of_arrow(array.__arrow_array__())
             else:
                 arrays[i], types[i] = column_and_type(array)
@@ -114,7 +114,7 @@ _codes_of: Callable[[Any], ArrayOf[Any]] = attrgetter(
 
 def _encode_category(array: pd.Categorical) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
     """Return levels, codes and order, and keep those of a type, which never change."""
-    own, dtype, key = without_decimals(array), array.dtype, id(array.dtype)
+    own, dtype, key = categories_without_decimals(array), array.dtype, id(array.dtype)
     levels, ordered = _labels_as_tuple(own.categories), bool(own.ordered)
     # 100: number of levels up to which they are kept as long as the categories
     if own is array and len(levels) <= 100:

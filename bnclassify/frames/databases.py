@@ -103,10 +103,10 @@ class DatabaseTable:
     @cached_property
     def declared(self) -> Known:
         """The levels of enums, which DuckDB and PostgreSQL have, and those that are given."""
-        return {**self._enums, **self.given}
+        return {**self._enum_levels, **self.given}
 
     @cached_property
-    def _enums(self) -> dict[Hashable, tuple[str, ...]]:
+    def _enum_levels(self) -> dict[Hashable, tuple[str, ...]]:
         types = {name: dtype for name, dtype in self.types.items() if name not in self.given}
         texts = [name for name, dtype in types.items() if dtype.is_string() or dtype.is_unknown()]
         backend = self.table.get_backend()
@@ -252,7 +252,7 @@ class DatabaseTable:
         dtype = self.types[name]
         if dtype.is_decimal() and cast("int", dtype.scale) == 0:
             return "int64"
-        if name in self._enums:
+        if name in self._enum_levels:
             return "string"
         kind = next((kind for kind, test in _KINDS.items() if getattr(dtype, test)()), None)
         if kind is None or (kind == "float64" and name not in self.given):
@@ -271,7 +271,7 @@ class DatabaseTable:
         kind = self._type_of_labels(name)
         if kind == "float64":
             return _float_column(rows[name])
-        if name in self._enums and self.types[name].is_string():
+        if name in self._enum_levels and self.types[name].is_string():
             return rows[name].concat("")
         return rows[name].cast(kind)
 
@@ -315,7 +315,7 @@ class DatabaseTable:
             name for name, dtype in types.items() if dtype.is_numeric() and not dtype.is_boolean()
         ]
 
-    def _by_column(
+    def _query_by_column(
         self,
         names: Iterable[Hashable],
         weights: Hashable,
@@ -355,7 +355,7 @@ class DatabaseTable:
             return values.agg(**facts, **{f"q{k}": x.min(where=r) for k, r in enumerate(reached)})
 
         spreads = {}
-        for name, row in self._by_column(names, weights, select):
+        for name, row in self._query_by_column(names, weights, select):
             distinct, low, *rest = cast("list[float]", list(row.values()))
             if row["low"] is not None:
                 spreads[name] = Spread(int(distinct), low, rest[0], row["second"], tuple(rest[2:]))
@@ -371,7 +371,7 @@ class DatabaseTable:
             return rows.group_by(interval=interval).agg(w=rows.w.sum(), wx=(rows.w * rows.x).sum())
 
         found: dict[Hashable, dict[int, tuple[float, float]]] = {name: {} for name in points}
-        for name, row in self._by_column(points, weights, select):
+        for name, row in self._query_by_column(points, weights, select):
             interval, weight, moment = cast("tuple[int, float, float]", row.values())
             found[name][interval] = weight, moment
         return found

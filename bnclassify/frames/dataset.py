@@ -23,7 +23,7 @@ from ..base.arrays import (
 )
 from ..base.immutable import EMPTY, Immutable, cached_property, make_read_only
 from ..base.messages import listed, needs_rows_error, shown, warn
-from .labels import REFIT, TREAT_AS_MISSING, recode
+from .labels import REFIT, TREAT_AS_MISSING, recode_column
 from .numeric import are_categories, as_floats, check_weights, levels_as_floats
 from .schema import ALL, MISSING, Columns, Known, Levels, Schema
 
@@ -97,7 +97,7 @@ class Opened(ABC, Generic[Read]):
         prepared: Any = preparation.code(preparation.read(self.in_memory("dataset"), known))
         return cast("Opened[Read]", prepared)
 
-    def find_numbers(
+    def find_numeric_features(
         self, features: Sequence[Hashable], targets: Sequence[Hashable]
     ) -> tuple[Opened[Read], tuple[Hashable, ...]]:
         """Return the data, encoded if needed, and the features to `discretize` by default."""
@@ -143,7 +143,7 @@ class Countable(Immutable):
         def weight_counts(self) -> tuple[int, int]: ...
         def __len__(self) -> int: ...
         def sum_over_parts(self, count: Callable[[Dataset], T]) -> T: ...
-        def count_all(self, count: Callable[[Any], T]) -> T: ...
+        def sum_counts(self, count: Callable[[Any], T]) -> T: ...
         def select(self, columns: Sequence[Hashable]) -> Self: ...
         def cells_of_families(
             self, families: Sequence[Sequence[int]]
@@ -320,7 +320,7 @@ class Dataset(Countable, Opened["Dataset"]):
             count(self.take_rows(rows)) for rows in blocks(len(self), most=_PART_ROWS)
         )
 
-    count_all = sum_over_parts
+    sum_counts = sum_over_parts
 
     def label_counts(self, name: Hashable) -> Array:
         """Return the weight of each label of a column."""
@@ -488,7 +488,7 @@ def codes_by_levels(
     advice = REFIT if unseen is None else TREAT_AS_MISSING
     for k, (old, i, labels) in enumerate(zip(codes, where, levels, strict=True)):
         known, name = old_levels[i], columns[k]
-        row = old if same[k] else recode(old, known, labels, name, code, advice)
+        row = old if same[k] else recode_column(old, known, labels, name, code, advice)
         matched[k] = row
         if code is not None and len(row) > 1 and (old >= 0).any() and not (row >= 0).any():
             found = [known[label] for label in np.sort(old[old >= 0]).tolist()]

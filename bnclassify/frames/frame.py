@@ -14,14 +14,14 @@ from ..base.arrays import ArrayOf, code_type
 from ..base.checks import check_columns
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import listed, no_labels_error, repeated_items
-from .columns import CATEGORIES, NUMBERS_ADVICE, check_categorical, column_arrays, encode_column
+from .columns import CATEGORIES, NUMBERS_ADVICE, arrays_and_types, check_categorical, encode_column
 from .dataset import Countable, Dataset, Opened
 from .numeric import (
     ArrayLike,
     check_weights,
     code_labels,
     is_column_name,
-    labels_to_keep,
+    labels_if_categories,
     read_numbers,
 )
 from .schema import ALL, Columns, Known, Schema
@@ -51,15 +51,15 @@ class Frame(Opened[Dataset]):
         return self.frame.columns.tolist()
 
     @cached_property
-    def _values(self) -> tuple[dict[Hashable, ArrayLike], dict[Hashable, str]]:
+    def _arrays_and_types(self) -> tuple[dict[Hashable, ArrayLike], dict[Hashable, str]]:
         """The values of columns, and their types."""
-        arrays, types = column_arrays(self.frame)
+        arrays, types = arrays_and_types(self.frame)
         arrays_by_name = dict(zip(self.columns, arrays, strict=True))
         return arrays_by_name, dict(zip(self.columns, types, strict=True))
 
     @property
     def types(self) -> Mapping[Hashable, str]:
-        return self._values[1]
+        return self._arrays_and_types[1]
 
     has_numbers = True
 
@@ -86,7 +86,7 @@ class Frame(Opened[Dataset]):
         read as numbers, without codes; columns that map to True must be numeric. With
         ``whole_floats``, whole numbers can be of type float, as in a chunk with missing values.
         """
-        arrays, types = self._values
+        arrays, types = self._arrays_and_types
         numbers = dict[Hashable, ArrayOf[Any]]()
         for name in filter(numeric.__contains__, columns if numeric else ()):
             must, kind = numeric[name], types[name]
@@ -118,7 +118,7 @@ class Frame(Opened[Dataset]):
         data = self.encode(Columns(columns, raw=maybe_numbers))
         codes: dict[Hashable, tuple[tuple[Any, ...], ArrayOf[Any]]] = {}
         for name, values in data.numbers.items():
-            labels = () if name in coded else labels_to_keep(values)
+            labels = () if name in coded else labels_if_categories(values)
             if labels:
                 codes[name] = code_labels(values, labels)
         both = self.encode_columns([name for name in data.numbers if name in coded])

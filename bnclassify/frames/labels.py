@@ -38,7 +38,7 @@ TREAT_AS_MISSING = (
 """The remedy if unseen labels can be treated as missing."""
 
 
-def recode(
+def recode_column(
     codes: Codes,
     old: tuple[Hashable, ...],
     new: tuple[Hashable, ...],

@@ -35,10 +35,10 @@ _TYPES = {"f": "floating", "i": "integer", "u": "integer", "b": "boolean"}
 
 def is_categorical(dtype: object) -> bool:
     """Whether values are categories of pandas or of Arrow."""
-    return isinstance(dtype, pd.CategoricalDtype) or is_dictionary(dtype)
+    return isinstance(dtype, pd.CategoricalDtype) or is_arrow_dictionary(dtype)
 
 
-def is_dictionary(dtype: object) -> bool:
+def is_arrow_dictionary(dtype: object) -> bool:
     """Whether values are categories of Arrow, as pandas reads with ``dtype_backend="pyarrow"``."""
     return isinstance(dtype, pd.ArrowDtype) and str(dtype.pyarrow_dtype).startswith("dictionary")
 
@@ -59,7 +59,7 @@ def column_and_type(column: pd.Series[Any] | ArrayLike) -> tuple[Any, str]:
     if isinstance(dtype, pd.SparseDtype) and kind == "unknown-array":
         return column_and_type(np.asarray(column))
     if kind in _WITH_DECIMALS:
-        column = np.fromiter(map(without_decimal, column), dtype=object, count=len(column))
+        column = np.fromiter(map(decimal_as_number, column), dtype=object, count=len(column))
         kind = _inferred_type(column)
     return column, str(dtype) if kind == "unknown-array" else kind
 
@@ -73,7 +73,7 @@ _WITH_DECIMALS = ("decimal", "mixed", "mixed-integer")
 """Inferred types of pandas for columns in which values can be decimals."""
 
 
-def without_decimal(value: Any) -> Any:
+def decimal_as_number(value: Any) -> Any:
     """Return a `decimal.Decimal` as an int, if whole, or a float, NaT as NaN, others unchanged."""
     if not isinstance(value, Decimal):
         return np.nan if value is pd.NaT else value
@@ -82,11 +82,11 @@ def without_decimal(value: Any) -> Any:
     return int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
 
 
-def without_decimals(array: pd.Categorical) -> pd.Categorical:
+def categories_without_decimals(array: pd.Categorical) -> pd.Categorical:
     """Return categories with Python numbers in place of decimals."""
     if array.categories.dtype.kind != "O" or isinstance(array.categories.dtype, pd.StringDtype):
         return array
-    labels = list(map(without_decimal, array.categories))
+    labels = list(map(decimal_as_number, array.categories))
     if all(map(operator.is_, labels, array.categories)):
         return array
     codes, distinct = pd.factorize(pd.Series(labels, dtype=object))
@@ -195,7 +195,7 @@ def levels_as_floats(name: Hashable, labels: tuple[Any, ...]) -> list[float]:
     return [float(label) for label in labels]
 
 
-def labels_to_keep(numbers: ArrayOf[Any]) -> tuple[Any, ...]:
+def labels_if_categories(numbers: ArrayOf[Any]) -> tuple[Any, ...]:
     """Return the distinct numbers of a column, ascending, if they are categories."""
     # 100: number of rows that are searched first for too many distinct values
     if len(pd.unique(numbers[:100])) > MOST_CODES + 1:  # one may be missing
@@ -255,7 +255,7 @@ MAKE_FINITE = (
 """The remedy for infinite numbers."""
 
 
-def check_exact(numbers: Mapping[Hashable, ArrayOf[Any]]) -> None:
+def check_exact_integers(numbers: Mapping[Hashable, ArrayOf[Any]]) -> None:
     """Raise a ValueError that names the columns of integers that floats cannot distinguish."""
     large = [name for name, values in numbers.items() if values.dtype == object]
     if large:
@@ -297,7 +297,7 @@ def conversion_advice(
 
     If it can be either, times and spans become numbers, and all others categories.
     """
-    known = [without_decimal(value) for value in array[pd.notna(array)]]
+    known = [decimal_as_number(value) for value in array[pd.notna(array)]]
     labels = [value for value in known if isinstance(value, str | Real)]
     texts = list(dict.fromkeys(map(str, labels)))
     are_numbers = numbers_in_texts(texts) is not None

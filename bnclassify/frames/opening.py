@@ -36,7 +36,7 @@ InParts: TypeAlias = Partitions | Callable[[], Iterable[Any]] | Sequence[pd.Data
 Meaning: TypeAlias = Literal["frequencies", "cases"]
 
 
-def group_labels(
+def split_off_groups(
     dataset: Any, groups: Any, targets: Collection[Hashable] = ()
 ) -> tuple[Opened[Dataset], Positions]:
     """Return data without the column of groups, and the group position of each row, or raise.
@@ -75,14 +75,14 @@ def group_labels(
     return rows, group_of_row
 
 
-def with_groups(
+def with_groups_as_cases(
     dataset: Any,
     groups: Any,
     targets: Collection[Hashable],
     read: Callable[[Opened[Dataset]], Dataset],
 ) -> Dataset:
-    """Return data that ``read`` encodes, with the groups of rows as cases; see `group_labels`."""
-    rows, cases = group_labels(dataset, groups, targets)
+    """Return data that ``read`` encodes, with the groups of rows as cases."""
+    rows, cases = split_off_groups(dataset, groups, targets)
     return replace(read(rows), cases=cases)
 
 
@@ -194,7 +194,7 @@ class Parts(Opened[Partitions]):
     def prepared(self, preparation: Prepare, known: Known) -> Parts:
         return replace(self, preparation=preparation)
 
-    def find_numbers(
+    def find_numeric_features(
         self, features: Sequence[Hashable], targets: Sequence[Hashable]
     ) -> tuple[Parts, tuple[Hashable, ...]]:
         return self, find_numeric_columns(self.source, features)

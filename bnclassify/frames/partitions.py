@@ -13,7 +13,7 @@ import pandas as pd
 from ..base.arrays import Array, ArrayOf, Mask, Positions, sum_nested
 from ..base.messages import needs_rows_error, no_labels_error, shown, warn
 from .dataset import Countable, Dataset, Opened, Prepare
-from .labels import recode
+from .labels import recode_column
 from .reading import Facts, Reading
 from .schema import ALL, MISSING, Columns, Known, Schema
 from .sources import LabelCounts, Source, is_dask
@@ -119,14 +119,14 @@ class Partitions(Countable, Opened["Partitions"]):
 
     @property
     def weight_counts(self) -> tuple[int, int]:
-        return self._counted.positive, self._counted.fractional
+        return self._row_facts.positive, self._row_facts.fractional
 
     def __len__(self) -> int:
-        return self._counted.kept
+        return self._row_facts.kept
 
     @property
     def size(self) -> float:
-        return self._counted.size
+        return self._row_facts.size
 
     @property
     def incomplete(self) -> Mask:
@@ -135,7 +135,7 @@ class Partitions(Countable, Opened["Partitions"]):
         return np.array([self.memo.gaps[name] for name in self.columns], dtype=bool)
 
     @property
-    def _counted(self) -> Facts:
+    def _row_facts(self) -> Facts:
         """Facts about all rows, from an earlier pass over the data or a new one."""
         if self.memo.counted is None:
             self._find_facts()
@@ -183,7 +183,7 @@ class Partitions(Countable, Opened["Partitions"]):
     def prepared(self, preparation: Prepare, known: Known) -> Partitions:
         return self  # the frames are prepared when they are read
 
-    def find_numbers(
+    def find_numeric_features(
         self, features: Sequence[Hashable], targets: Sequence[Hashable]
     ) -> tuple[Partitions, tuple[Hashable, ...]]:
         return self, tuple([name for name in features if name in self.schema.numeric])
@@ -209,7 +209,7 @@ class Partitions(Countable, Opened["Partitions"]):
         counts = self.memo.unseen_counts
         return {name: counts[name] for name in self.columns if counts.get(name, 0)}
 
-    def count_all(self, count: Callable[[Any], T]) -> T:
+    def sum_counts(self, count: Callable[[Any], T]) -> T:
         if not source_counts_rows(self.source, self.reading):
             return self.sum_over_parts(count)
         if self.memo.counted is None:
@@ -226,18 +226,18 @@ class Partitions(Countable, Opened["Partitions"]):
         counting = partial(_count_frame, self.reading, count, targets)
         total, facts = self.source.reduce(counting, sum_nested, self.reading.columns)
         for name, counts in zip(targets, facts.labels, strict=True):
-            self.memo.labels[self._key(name)] = counts
+            self.memo.labels[self._target_and_levels(name)] = counts
         if self.reading.draw is None:
             self.memo.check_unchanged(facts, self.schema)
         if self.memo.keep_facts(facts, self.columns):
             self.report_rows()
         return total
 
-    def _key(self, name: Hashable) -> Key:
+    def _target_and_levels(self, name: Hashable) -> Key:
         return name, self.levels[self.positions[name]]
 
     def label_counts(self, name: Hashable) -> Array:
-        known = self.memo.labels.get(self._key(name))
+        known = self.memo.labels.get(self._target_and_levels(name))
         if known is not None:
             return known
         tables = self.counts_of_source([[self.positions[name]]])
@@ -275,7 +275,9 @@ class Partitions(Countable, Opened["Partitions"]):
         for member, i in enumerate(family):
             labels = [cell[member] for cell in counts]
             coded, found = pd.factorize(pd.Series(labels, dtype=object))
-            codes[member] = recode(coded, tuple(found), self.levels[i], self.columns[i], None)
+            codes[member] = recode_column(
+                coded, tuple(found), self.levels[i], self.columns[i], None
+            )
         return codes, np.array(list(counts.values()), dtype=np.float64)
 
     def report_rows(self) -> None:

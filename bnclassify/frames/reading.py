@@ -12,7 +12,7 @@ import pandas as pd
 from ..base.arrays import Array, ArrayOf
 from .dataset import Dataset, Prepare
 from .frame import Frame
-from .labels import recode
+from .labels import recode_column
 from .numeric import check_weights
 from .schema import Schema
 
@@ -108,7 +108,7 @@ class Reading:
         coded, hidden = raw, np.zeros(len(schema.columns), dtype=np.int64)
         for name in self.lenient:
             i, new = raw.positions[name], schema.known[name]
-            codes = recode(raw.codes[i], raw.levels[i], new, name, -1)
+            codes = recode_column(raw.codes[i], raw.levels[i], new, name, -1)
             is_unseen = (codes < 0) & (raw.codes[i] >= 0)
             hidden[schema.positions[name]] = np.count_nonzero(is_unseen)
             coded = coded.with_codes({name: (new, codes)})

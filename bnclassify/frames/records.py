@@ -14,7 +14,7 @@ from ..base.checks import must_be
 from ..base.immutable import EMPTY
 from ..base.messages import did_you_mean, listed, shown, warn
 from .dataset import Dataset, Opened
-from .numeric import read_numbers, value_type, without_decimal
+from .numeric import decimal_as_number, read_numbers, value_type
 from .schema import ALL, Columns, Schema
 
 Row: TypeAlias = "pd.Series[Any] | Mapping[Any, Any]"
@@ -155,7 +155,7 @@ def _values_by_name(row: Row, argument: str) -> dict[Hashable, Any]:
         raise ValueError(
             f"{argument} must have one value per column; got a Series with repeated labels."
         )
-    return {name: without_decimal(value) for name, value in row.items()}
+    return {name: decimal_as_number(value) for name, value in row.items()}
 
 
 def _check_single(values: Mapping[Hashable, Any], names: Iterable[Hashable], argument: str) -> None:

@@ -48,7 +48,7 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
             continue
         others = [other for other in columns if other is not column]
         crossed, cells = _columns_that_divide([sample[other.name] for other in others])
-        if len(crossed) > 1 and 0 < cells <= 4 * n and _counts_rows(column, others, n):
+        if len(crossed) > 1 and 0 < cells <= 4 * n and _counts_equal_rows(column, others, n):
             return Finding(
                 column.name,
                 "numbers of equal rows, as in a table of frequencies: no two rows are "
@@ -65,7 +65,7 @@ def _are_measurements(column: CodedColumn) -> bool:
     return n / 2 < values < n
 
 
-def _counts_rows(column: CodedColumn, others: Sequence[CodedColumn], n: int) -> bool:
+def _counts_equal_rows(column: CodedColumn, others: Sequence[CodedColumn], n: int) -> bool:
     """Whether so many rows without a column would be equal by chance, and are not."""
     crossed, cells = _columns_that_divide(others)
     chance = float(np.log1p(-np.arange(1, n) / cells).sum()) if cells >= n else 0.0

@@ -11,7 +11,7 @@ from pandas.api.types import is_float_dtype
 
 from ..base.arrays import sum_nested
 from ..base.messages import listed, shown
-from .columns import check_categorical, column_arrays
+from .columns import arrays_and_types, check_categorical
 from .frame import encode_frame
 from .numeric import (
     MOST_CODES,
@@ -40,7 +40,7 @@ def find_numeric_columns(source: Source, columns: Sequence[Hashable]) -> tuple[H
 def _distinct_numbers_by_column(frame: pd.DataFrame) -> list[Labels | None]:
     """Return distinct numbers of each column of a part, as many as decide; None for text."""
     found = list[Labels | None]()
-    for name, array, kind in zip(frame.columns, *column_arrays(frame), strict=True):
+    for name, array, kind in zip(frame.columns, *arrays_and_types(frame), strict=True):
         numbers = read_numbers(array, name, "dataset", must=False, kind=kind)
         if numbers is None:
             found.append(None)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Mask
-from ..base.checks import check_columns, check_name, check_names
+from ..base.checks import check_column_name, check_columns, check_feature_names
 from . import databases as databases  # which registers its source
 from .columns import warn_of_columns, warn_of_labels, warn_of_no_features
 from .dataset import Countable, Dataset, Opened, Prepare
@@ -24,14 +24,14 @@ Numeric: TypeAlias = bool | tuple[Hashable, ...]
 """Columns to keep as numbers, or True for those that `discretize` discretizes by default."""
 
 
-def choose_numbers(
+def choose_numeric_features(
     data: Opened[Any], features: Sequence[Hashable], targets: Sequence[Hashable], numeric: Numeric
 ) -> tuple[Opened[Any], tuple[Hashable, ...]]:
     """Return data, encoded if necessary, and the features that are kept as numbers."""
     if not isinstance(numeric, bool):
         check_columns(numeric, features, "numbers")
         return data, numeric
-    return data.find_numbers(features, targets) if numeric else (data, ())
+    return data.find_numeric_features(features, targets) if numeric else (data, ())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,11 +80,11 @@ def prepare_training_data(
     Data that are prepared for the targets are returned, with the ``features``. See `read_training`.
     """
     for target in targets:
-        check_name(target, named_by)
+        check_column_name(target, named_by)
     if isinstance(dataset, TrainingData) and dataset.targets == targets and not numeric:
         if features is None:
             return dataset
-        return with_features(dataset, check_names(features, targets))
+        return with_features(dataset, check_feature_names(features, targets))
     return read_training(
         open_data(dataset),
         targets,
@@ -121,10 +121,10 @@ def read_training(
         opened = opened.prepared(preparation, known or {})
     numbers: tuple[Hashable, ...] = ()
     if numeric:
-        named = opened.columns if features is None else check_names(features, targets)
+        named = opened.columns if features is None else check_feature_names(features, targets)
         allowed = set(named).difference(targets)
         candidates = [name for name in opened.columns if name in allowed]
-        opened, numbers = choose_numbers(opened, candidates, targets, numeric)
+        opened, numbers = choose_numeric_features(opened, candidates, targets, numeric)
     if isinstance(opened, TrainingData | Partitions) and opened.targets == targets:
         kept = opened.with_numbers(numbers) if isinstance(opened, TrainingData) else opened
         return kept if features is None else with_features(kept, tuple(features))
@@ -167,7 +167,7 @@ def _choose_columns(
     named_by: str,
 ) -> tuple[list[Hashable], tuple[Hashable, ...]]:
     """Return the features, and the features and targets in the order of the data, or raise."""
-    wanted = None if features is None else check_names(features, targets)
+    wanted = None if features is None else check_feature_names(features, targets)
     names = data.columns
     check_columns(targets, names, named_by)
     chosen = names if wanted is None else check_columns(wanted, names, "features")
@@ -216,7 +216,7 @@ def averages_views(learner: L) -> L:
     return learner
 
 
-def find_schema(
+def schema_and_features(
     dataset: InFull | InParts | None,
     class_var: Hashable,
     features: Iterable[Hashable] | None,
@@ -224,9 +224,9 @@ def find_schema(
     numeric: bool = False,
 ) -> tuple[Schema | None, tuple[Hashable, ...]]:
     """Return the schema of data, if data are given, and the features, for a fixed structure."""
-    check_name(class_var)
+    check_column_name(class_var)
     if dataset is None:
-        return None, () if features is None else check_names(features, (class_var,))
+        return None, () if features is None else check_feature_names(features, (class_var,))
     data = open_data(dataset)
     if isinstance(data, Countable) and data.targets == (class_var,) and features is None:
         return data.schema.select(data.order), data.features

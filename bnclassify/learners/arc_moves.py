@@ -174,13 +174,13 @@ class HillClimber:
         )
         if operation == "add":
             self.parents[target].append(source)
-            self._graph.add(source, target)
+            self._graph.add_arc(source, target)
         else:
             self.parents[target].remove(source)
-            self._graph.remove(source, target)
+            self._graph.remove_arc(source, target)
         if operation == "reverse":
             self.parents[source].append(target)
-            self._graph.add(target, source)
+            self._graph.add_arc(target, source)
             self._score_families(source, target)
         else:
             self._score_families(target)

@@ -8,11 +8,11 @@ from dataclasses import replace
 from itertools import chain
 
 from ..base.calls import call_advice
-from ..base.checks import Instance, ListOf, OneOf, check_name, must_be
+from ..base.checks import Instance, ListOf, OneOf, check_column_name, must_be
 from ..base.immutable import record
 from ..base.messages import shown
 from ..frames.opening import InFull, InParts
-from ..frames.training import averages_views, find_schema
+from ..frames.training import averages_views, schema_and_features
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import BNC
 from ..network.families import Family, check_families
@@ -70,7 +70,7 @@ def nb(
       arcs:               none between features
       learning algorithm: nb
     """
-    schema, chosen = find_schema(dataset, class_var, features, numeric=True)
+    schema, chosen = schema_and_features(dataset, class_var, features, numeric=True)
     step = Step("nb", nb, {"features": _features_for_recipe(dataset, features, chosen)})
     return network(class_var, dict.fromkeys(chosen, ()), schema, step)
 
@@ -118,7 +118,7 @@ def aode(
     >>> [modelstring(member) for member in members(model)]
     ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
     """
-    schema, chosen = find_schema(dataset, class_var, features)
+    schema, chosen = schema_and_features(dataset, class_var, features)
     step = Step("aode", aode, {"features": _features_for_recipe(dataset, features, chosen)})
     if len(chosen) < 2:
         return network(class_var, dict.fromkeys(chosen, ()), schema, step)
@@ -170,7 +170,7 @@ def anb(
         )
     if dataset is None and features is None:
         features = mentioned
-    schema, chosen = find_schema(dataset, class_var, features, numeric=True)
+    schema, chosen = schema_and_features(dataset, class_var, features, numeric=True)
     for name in mentioned:
         OneOf(chosen, "a dict of features").check("parents", name)
     of_chosen = {name: given.get(name, ()) for name in chosen}
@@ -198,7 +198,7 @@ def _check_parents_of_feature(feature: Hashable, names: object) -> Family:
         return (names,)
     parents = ListOf(f"the parents of {shown(feature)}").check("parents", names)
     for name in parents:
-        check_name(name, "parents")
+        check_column_name(name, "parents")
     return tuple(parents)
 
 
@@ -269,7 +269,7 @@ def fixed_again(
 ) -> BNC:
     """Build a network from its families again, with the levels of data."""
     names = features_of_families(families)
-    schema, _ = find_schema(dataset, class_var, names)
+    schema, _ = schema_and_features(dataset, class_var, names)
     levels = None if schema is None else schema.select((*names, class_var)).levels
     return BNC(class_var, families, levels)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.arrays import Array, Positions, log, log_sum_exp, normalize, one_thread
-from ..base.checks import ListOf, Real, Seed, Whole, check_name, check_rng, must_be
+from ..base.checks import ListOf, Real, Seed, Whole, check_column_name, check_rng, must_be
 from ..base.immutable import record
 from ..base.messages import warn
 from ..frames.dataset import Dataset
@@ -90,7 +90,7 @@ def lca(
     1           218           8
     2            49         160
     """
-    check_name(class_var)
+    check_column_name(class_var)
     data = open_data(dataset).in_memory("dataset").encode()
     if class_var in data.columns:
         raise ValueError(

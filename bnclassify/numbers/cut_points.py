@@ -103,7 +103,7 @@ def _n_log2_n(rows: Array) -> Array:
 
 def _best_mdlp_cut(below: Array) -> int:
     """Return the number of distinct values below the best cut point; 0 if none is accepted."""
-    whole = _without_rounding(below[:, -1] - below[:, 0])
+    whole = _positive_differences(below[:, -1] - below[:, 0])
     n, k = sum(whole), len(whole)
     if below.shape[1] <= 2 or k < 2 or n <= 1:
         return 0
@@ -114,27 +114,27 @@ def _best_mdlp_cut(below: Array) -> int:
     for classes in blocks(len(below), below.shape[1]):
         first, inner, last = np.split(below[classes], [1, -1], axis=1)
         after -= (_n_log2_n(inner - first) + _n_log2_n(last - inner)).sum(axis=0)
-    gain: Array = _entropy(whole) - after
+    gain: Array = _entropy_of_all_rows(whole) - after
     best = int((gain >= gain.max() - n * TOLERANCE).argmax())
-    low = _without_rounding(below[:, best + 1] - below[:, 0])
-    high = _without_rounding(below[:, -1] - below[:, best + 1])
+    low = _positive_differences(below[:, best + 1] - below[:, 0])
+    high = _positive_differences(below[:, -1] - below[:, best + 1])
     # The values 1, 2, 3, 4 with the classes a, a, b, b have 4 bits, and a cut at 2.5 leaves 0. It
     # costs log2 3 + log2 7 − 2 = 2.39 bits, because the class has 1 bit per row and two labels, so
     # it is accepted.
     cost = log2(n - 1) + log2(3**k - 2)
     for part, sign in ((low, 1), (high, 1), (whole, -1)):
         if part:  # more than a rounding error
-            cost += sign * len(part) * _entropy(part) / sum(part)
+            cost += sign * len(part) * _entropy_of_all_rows(part) / sum(part)
     return best + 1 if gain[best] > cost else 0
 
 
-def _without_rounding(weights: Array) -> list[float]:
+def _positive_differences(weights: Array) -> list[float]:
     """Return the positive ones of differences of sums of weights, without rounding errors."""
     least = weights.sum() * 1e-12
     return [weight for weight in weights.tolist() if weight > least]
 
 
-def _entropy(weights: Sequence[float]) -> float:
+def _entropy_of_all_rows(weights: Sequence[float]) -> float:
     """Return the entropy of N rows, in bits, times N, for the weight of each class."""
     n = sum(weights)
     return n * log2(n) - sum([weight * log2(weight) for weight in weights])
@@ -153,7 +153,7 @@ def _quantiles(values: Array, classes: Codes | None, weights: Array | None, bins
         below = (-(-numerators * len(values) // bins)).astype(np.float64)
     else:
         below = numerators / bins * weights.sum() * (1 - 1e-12)
-    return np.array(_below_largest(_values_reaching_weight(values, weights, below), values))
+    return np.array(_points_below_largest(_values_reaching_weight(values, weights, below), values))
 
 
 def _values_reaching_weight(values: Array, weights: Array | None, below: Array) -> Array:
@@ -165,7 +165,7 @@ def _values_reaching_weight(values: Array, weights: Array | None, below: Array) 
     return np.asarray(values[places] + 0.0)  # converts -0.0 to 0.0
 
 
-def _below_largest(points: Array, values: Array) -> list[float]:
+def _points_below_largest(points: Array, values: Array) -> list[float]:
     """Return the distinct points below the largest of ascending values, or the value below."""
     inside = sorted(set(points[points < values[-1]].tolist()))
     if inside:
@@ -235,7 +235,7 @@ def moved_quantile_cuts(
         shares = (np.arange(b + 1) + move) / b  # rounded as for numpy.quantile
         inside = shares[(shares > 0) & (shares < 1)]
         points = _values_reaching_weight(values, weights, inside * total)
-        cuts.append(tuple(_below_largest(points, values)))
+        cuts.append(tuple(_points_below_largest(points, values)))
     return cuts
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes
 from ..base.calls import call_advice
-from ..base.checks import Cutting, OneOf, Whole, check_columns, check_names
+from ..base.checks import Cutting, OneOf, Whole, check_columns, check_feature_names
 from ..base.messages import listed, shown
 from ..frames.databases import DatabaseTable, Spread, database_table_of
 from ..frames.foreign import AnyFrame
@@ -20,11 +20,11 @@ from ..frames.numeric import (
     are_categories,
     as_floats,
     as_label,
-    check_exact,
+    check_exact_integers,
     check_finite,
     check_weights,
     is_column_name,
-    labels_to_keep,
+    labels_if_categories,
     read_numbers,
 )
 from ..frames.opening import frame_of, open_data
@@ -129,7 +129,7 @@ def discretize(
     1           NaN     1
     """
     OneOf(METHODS).check("method", method)
-    names = None if columns is None else check_names(columns, (class_var,), "columns")
+    names = None if columns is None else check_feature_names(columns, (class_var,), "columns")
     if (table := database_table_of(open_data(dataset))) is not None:
         discretizer = learn_cuts_of_table(table, class_var, method, bins, names, weights)
         return cast("pd.DataFrame", discretizer.prepared_source(table)), discretizer
@@ -153,7 +153,7 @@ def discretize(
                 numbers[name] = read
     kept: dict[Hashable, tuple[Any, ...]] = {}
     if chosen is None:
-        kept = {name: labels_to_keep(values) for name, values in numbers.items()}
+        kept = {name: labels_if_categories(values) for name, values in numbers.items()}
     discretizer = learn_cuts(numbers, kept, classes, method, bins, weights)
     return discretizer(dataset), discretizer
 
@@ -181,7 +181,7 @@ def learn_cuts(
             f"class_var must be a column for method={shown(method)}; got None. {remedy}"
         )
     to_cut = {name: values for name, values in numbers.items() if not kept.get(name)}
-    check_exact(to_cut)
+    check_exact_integers(to_cut)
     labels = tuple([kept.get(name, ()) for name in numbers])
     if method in CUTTINGS:
         cuttings, further = _averaged_cuts(to_cut, classes, method, bins, weights)
@@ -227,7 +227,7 @@ def learn_cuts_of_table(
     ranges = {name: (spread.low, spread.high) for name, spread in spreads.items()}
     ranges = {name: bounds for name, bounds in ranges.items() if name not in kept}
     large = [n for n in ranges if np.abs(ends[n]).max() >= 2**53 and table.types[n].is_integer()]
-    check_exact({name: ends[name].astype(object) for name in large})
+    check_exact_integers({name: ends[name].astype(object) for name in large})
     points = {name: _distinct_quantiles(spreads[name]) for name in ranges}
     means = {}
     for name, sums in table.interval_sums(points, weights).items():

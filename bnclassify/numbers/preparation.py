@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ..base.checks import OneOf, check_columns, check_names
+from ..base.checks import OneOf, check_columns, check_feature_names
 from ..base.immutable import Immutable, record
 from ..base.messages import listed
 from ..frames.databases import DatabaseTable
@@ -21,7 +21,7 @@ from ..frames.partitions import Partitions
 from ..frames.records import Row
 from ..frames.schema import Columns, Known
 from ..frames.sources import Source
-from ..frames.training import Numeric, choose_numbers, read_training, with_features
+from ..frames.training import Numeric, choose_numeric_features, read_training, with_features
 from .cut_points import CUTTINGS, METHODS
 from .discretization import learn_cuts, learn_cuts_of_table
 from .discretizer import Discretizer
@@ -143,7 +143,7 @@ class Preparing(NamedTuple):
         rows = data.in_memory("dataset")
         if self.discretize is None:
             features = [name for name in columns if name != class_var]
-            opened, numeric = choose_numbers(rows, features, (class_var,), self.numeric)
+            opened, numeric = choose_numeric_features(rows, features, (class_var,), self.numeric)
             return opened.in_memory("dataset").encode(Columns(columns, numeric=numeric))
         if isinstance(rows, Frame):
             check_class(rows.frame[class_var])
@@ -183,7 +183,7 @@ class Preparing(NamedTuple):
             pairs = zip(data.columns, rows.incomplete.tolist(), data.cards, strict=True)
             chosen = [name for name, lacks, card in pairs if lacks and card and name != class_var]
         else:
-            named = check_names(self.missing_level, (class_var,), "missing_level")
+            named = check_feature_names(self.missing_level, (class_var,), "missing_level")
             check_columns(named, data.columns, "missing_level")
             chosen = [name for name in data.columns if name in named]
         check_new_level(data, chosen)

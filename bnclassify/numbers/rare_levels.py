@@ -9,14 +9,14 @@ from typing import Any
 import pandas as pd
 
 from ..base.calls import call_advice
-from ..base.checks import Instance, Whole, check_columns, check_names
+from ..base.checks import Instance, Whole, check_columns, check_feature_names
 from ..base.immutable import COUNT, Immutable, field_bounds, record
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
 from ..frames.dataset import Data, Dataset
 from ..frames.foreign import AnyFrame
 from ..frames.frame import Frame, encode_frame
-from ..frames.labels import recode
+from ..frames.labels import recode_column
 from ..frames.numeric import is_categorical, value_type
 from ..frames.opening import frame_of
 from ..frames.records import Row
@@ -92,7 +92,7 @@ class Merger(Immutable):
             i = data.positions.get(name)
             if i is None or data.levels[i] in (merged, (*merged, MISSING)):  # merged already
                 continue
-            codes = recode(data.codes[i], data.levels[i], levels, name, len(levels))
+            codes = recode_column(data.codes[i], data.levels[i], levels, name, len(levels))
             coded[name] = merged, codes
         return data.with_codes(coded)
 
@@ -179,7 +179,7 @@ def merge_rare(
     if columns is None:
         chosen = [name for name in dataset if name != class_var and _is_nominal(dataset[name])]
     else:
-        chosen = list(check_names(columns, (class_var,), "columns"))
+        chosen = list(check_feature_names(columns, (class_var,), "columns"))
     data = Frame(dataset, "dataset").encode(Columns(chosen, named_by="columns"))
     merger = learn_merger(data, data.columns, min_count, label)
     return merger(dataset), merger

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base import special
-from ..base.arrays import BLOCK_CELLS, TOLERANCE, Array, Positions
+from ..base.arrays import BLOCK_CELLS, TOLERANCE, Array, Positions, blocks
 from ..base.checks import Real, must_be
 from ..base.immutable import POSITIVE, Immutable, cached_property, field_bounds, record
 from ..frames.dataset import Dataset
@@ -271,9 +271,6 @@ def _find_zero_of_slope(
     return b
 
 
-_BLOCK_FAMILIES = 2**6  # number of families whose concentrations are chosen together
-
-
 @record
 @dataclass(frozen=True)
 class BackOff(Immutable):
@@ -325,8 +322,7 @@ def stack_tables(
     """Return the tables of families from their counts, in one coding per row of ``cards``."""
     nested = is_nested(check_prefix_prior(prior))
     masses: list[list[Array]] = []
-    for start in range(0, len(families), _BLOCK_FAMILIES):
-        at = slice(start, start + _BLOCK_FAMILIES)
+    for at in blocks(len(families), most=2**6):  # families whose concentrations are chosen together
         if nested:
             masses += _backoff_masses(families[at], cards[at], of_class[at], prior.per_level)
         else:

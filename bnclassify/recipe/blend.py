@@ -34,14 +34,8 @@ from .weighted import Weighted, with_mdlp_cuts_of, without_feature_parents
 _LEAST_POWER = 0.01  # of tables, which keeps the order of the classes, and of the step to parents
 _MEANS = (0.25, 0.5)
 """The means of the powers of regression and of tables, a priori, for many rows."""
-_FEW = 20.0  # number of cases for which these means are halved
-_PRECISION = 15.0  # of these powers
-_STEP_PRECISION = 2.0  # of the power of the step to parents
-_STEP_MEAN = -3.0  # so that each unit of its power must gain 6 nats to be above 0
-_SOME_ROWS = 150  # number of held-out rows from which the step to parents can be dropped
 _ENOUGH_ROWS = 600  # number of held-out rows from which no more folds are used
 _MOST_ROWS = 5000  # number of rows of a fold that are predicted
-_ROWS_PER_FEATURE = 5  # fewest rows per feature from which features can have parents
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +75,10 @@ class FoldOdds:
         parents has at most the power of the model without.
         """
         n, steps = len(mean), len(self.odds) - len(mean)
-        means = np.array([*mean, *[_STEP_MEAN] * steps])
-        ridges = np.array([*[_PRECISION] * n, *[_STEP_PRECISION] * steps])
+        # The power of the step has the mean −3 and the precision 2, so that a unit of it must gain
+        # 2 · 3 = 6 nats to be above 0.
+        means = np.array([*mean, *[-3.0] * steps])
+        ridges = np.array([*[15.0] * n, *[2.0] * steps])
         found = self._best_powers_above_minimum(means, ridges, n - 1)
         if not steps or found[-1] <= found[-2]:
             return found
@@ -151,7 +147,8 @@ def fit_blend(
     data = in_content_order(fractional_weights_as_cases(rows))
     data = data if data.cases is not None else distinct_rows(data)
     has_folds = number_of_cases(data) >= 2 * number and np.ptp(data.codes[-1]) > 0
-    enough = data.size >= _ROWS_PER_FEATURE * (len(data.codes) - 1)
+    # 5: fewest rows per feature from which features can have parents
+    enough = data.size >= 5 * (len(data.codes) - 1)
     deepens = method.parents and has_folds and enough and x.graph is not None and x.graph.depth > 0
     learn = partial(BlendMembers.learn, method=method, prior=prior, deepens=deepens)
     with one_thread:
@@ -193,8 +190,8 @@ class BlendMembers:
         self.fit_without_parents = self.method.fit(without_parents, ridges)
         gaps = self.fit_without_parents.ridges.get("gaps", RIDGE)
         self.regression = Regression.fit(held, gaps) if has_regression else None
-        # 20 cases halve the means: with 60, they are multiplied by 60 / 80
-        share = 1 / (1 + _FEW / number_of_cases(held.terms.data))
+        # 20 cases halve the means, and 60 multiply them by 60 / 80
+        share = 1 / (1 + 20 / number_of_cases(held.terms.data))
         means = _MEANS if has_regression else (sum(_MEANS),)
         self.mean = [share * mean for mean in means]
 
@@ -321,7 +318,8 @@ def _odds_of_enough_folds(
                 at_once = list(run_tasks(partial(of_fold, deepens=deepens), batch))
             found.append(at_once.pop(0))
             together = FoldOdds.from_folds(found)
-            if deepens and together.size >= _SOME_ROWS and not together.parents_help(mean, rows):
+            # 150: number of held-out rows from which the step to parents can be dropped
+            if deepens and together.size >= 150 and not together.parents_help(mean, rows):
                 deepens, found, at_once = False, [fold.without_parents() for fold in found], []
             # Folds of equal size can differ by a row of each class: 299 and 300 rows are enough.
             classes = together.odds.shape[1] + 1

@@ -16,7 +16,6 @@ from ..frames.encode import rows_as_cases
 from ..frames.numeric import as_floats
 from ..frames.row_findings import count_equal_rows
 
-_MOST_ROWS = 1e12  # with more, the differences between log-likelihoods have too few digits
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
 
 Data = TypeVar("Data", bound=Dataset)
@@ -257,9 +256,10 @@ def _hash_values(values: Positions, size: int, rows: Keys, mass: Array | None) -
 
 def _check_sum_of_weights(weights: Array | None) -> None:
     """Raise a ValueError if whole weights are too large to be numbers of rows."""
-    if weights is not None and weights.sum() > _MOST_ROWS:
+    most = 1e12  # with more, the differences between log-likelihoods have too few digits
+    if weights is not None and weights.sum() > most:
         raise ValueError(
-            f"weights must sum to at most {_MOST_ROWS:g} if they are numbers of rows; got a sum of "
+            f"weights must sum to at most {most:g} if they are numbers of rows; got a sum of "
             f"{weights.sum():g}. Divide them by a number, or use encode(..., weights_are='cases')."
         )
 

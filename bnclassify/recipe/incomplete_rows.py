@@ -18,8 +18,6 @@ from ..scores.fading import Fading
 from .conditional_likelihood import best_common_power
 from .prefix_tables import LeftOutRows, PrefixTable
 
-_MOST_CELLS = 2**20  # maximum number of cells of a table in a tree
-
 
 def learn_fading(
     data: Dataset, terms: Array, classes: Codes, counts: Array, *, additive: bool
@@ -51,7 +49,9 @@ def keep_first_parents(
     for (variable, *parents), table in zip(structure.families, tables, strict=True):
         last = parents[-1:] if parents[-1:] == [structure.class_var] else []
         n = min(1, len(table.cards) - 1)
-        n *= prod(table.cards[: n + 1]) * table.prefixes[-1].counts.shape[1] <= _MOST_CELLS
+        n *= (
+            prod(table.cards[: n + 1]) * table.prefixes[-1].counts.shape[1] <= 2**20
+        )  # cells of a table in a tree
         kept = table.root + 1 + n
         families.append((variable, *parents[:n], *last))
         short.append(

@@ -35,8 +35,6 @@ from .refined import KNOWN_TERMS
 from .weighted import Weighted
 
 _MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
-_LEAST_CASES = 5  # with several rows
-_FOLDS = 10  # of cases with several rows, which are held out in turn
 
 
 @record
@@ -230,16 +228,17 @@ def _odds_by_folds_of_cases(
     assert data.cases is not None
     weights = data.row_weights
     case, cases = pd.factorize(data.cases)
-    if len(cases) < _LEAST_CASES:
+    if len(cases) < 5:
         raise ValueError(
-            f"groups must contain at least {_LEAST_CASES} groups of rows with a class; got "
+            f"groups must contain at least 5 groups of rows with a class; got "
             f"{len(cases)}. Rows of a group are held out together."
         )
     nothing = LeftOutRows(data.codes[-1], np.zeros(len(data)))
     found, rows = [], []
-    for fold in range(min(_FOLDS, len(cases))):
-        own = np.flatnonzero(case % _FOLDS == fold)
-        train = replace(data, weights=np.where(case % _FOLDS == fold, 0.0, weights))
+    fold_of_rows = case % 10
+    for fold in range(min(10, len(cases))):
+        own = np.flatnonzero(fold_of_rows == fold)
+        train = replace(data, weights=np.where(fold_of_rows == fold, 0.0, weights))
         learned = AdditionalTerms.learn(x.learn_tables(train, prior), train, terms.requested)
         odds = HeldOutOdds.at_rows(learned, own, nothing.take(own), depths)
         same = [learned.numbers.index(number) for number in terms.numbers]

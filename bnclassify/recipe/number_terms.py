@@ -27,10 +27,7 @@ from .prefix_tables import LeftOutRows
 SHAPE, RATE = 2.0, 0.5
 """Parameters of the inverse gamma prior of a variance."""
 
-_WIDEST = 5.0  # bound of z-scores in standard deviations
 _MOST_KNOTS = 2**10  # number of knots of a scale
-_LARGEST = float(np.finfo(np.float64).max)
-_SHARES = 1e-300, 1 - 2**-53  # bounds of shares whose normal scores are finite
 _LEAST_STEP = 1e-305  # difference of knots below which slopes overflow
 
 
@@ -65,7 +62,8 @@ def normal_scores(numbers: Array, weights: Array) -> Scale:
         return Scale(np.zeros(1), np.zeros(1))
     mass = np.bincount(place, weights[known], len(values))
     shares = (np.cumsum(mass) - mass / 2) / mass.sum()
-    scores: Array = special.ndtri(np.clip(shares, *_SHARES))  # weights that differ much give 0 or 1
+    # Weights that differ much give shares of 0 or 1, whose normal scores are infinite.
+    scores: Array = special.ndtri(np.clip(shares, 1e-300, 1 - 2**-53))
     if len(values) > _MOST_KNOTS:  # knots at even distances on the scale
         wanted = np.linspace(scores[0], scores[-1], _MOST_KNOTS)
         kept = np.unique(np.searchsorted(scores, wanted).clip(0, len(values) - 1))
@@ -82,9 +80,10 @@ def z_scores(numbers: Array, weights: Array) -> Scale:
     deviation = np.sqrt(share @ (numbers[known] / size - mean) ** 2)
     if not deviation > 0 or deviation * size < _LEAST_STEP:
         return Scale(np.zeros(1), np.zeros(1))
-    ends = mean + deviation * np.array([-_WIDEST, _WIDEST])
-    most = _LARGEST / max(size, 1.0) / 2
-    return Scale(np.clip(ends, -most, most) * size, np.array([-_WIDEST, _WIDEST]))
+    bounds = np.array([-5.0, 5.0])
+    ends = mean + deviation * bounds
+    most = np.finfo(np.float64).max / max(size, 1.0) / 2
+    return Scale(np.clip(ends, -most, most) * size, bounds)
 
 
 SCALES: dict[str, Callable[[Array, Array], Scale]] = {

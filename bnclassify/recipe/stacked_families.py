@@ -22,8 +22,6 @@ from .prefix_tables import (
     smoothed_distribution,
 )
 
-_MOST_CELLS = 2**24  # of all prefixes, 128 MiB
-
 
 class LeftOutTables:
     """The tables of a feature in codings, for counted rows that are left out with an equal share.
@@ -55,7 +53,8 @@ class LeftOutTables:
     def from_stack(cls, stack: StackedTables, left_out: LeftOutRows) -> LeftOutTables | None:
         """Return the tables for rows, or None if shares differ, or tables are empty or large."""
         shares, sizes = left_out.shares, [prefix.counts.size for prefix in stack.prefixes]
-        if not (len(shares) and min(sizes)) or sum(sizes) > _MOST_CELLS or np.ptp(shares):
+        # 2**24: maximum number of cells of all prefixes, 128 MiB
+        if not (len(shares) and min(sizes)) or sum(sizes) > 2**24 or np.ptp(shares):
             return None
         return cls(stack, float(shares[0]))
 

@@ -20,7 +20,7 @@ from ..base.checks import (
     ScoreName,
     Seed,
     Whole,
-    check_name,
+    check_column_name,
     check_rng,
     must_be,
 )
@@ -206,7 +206,7 @@ def _check_class_vars(class_vars: object) -> tuple[Hashable, ...]:
         raise TypeError(must_be("class_vars", "a list of names", class_vars, remedy))
     names = Names(filled=True).check("class_vars", class_vars)
     for name in names:
-        check_name(name, "class_vars")
+        check_column_name(name, "class_vars")
     return names
 
 

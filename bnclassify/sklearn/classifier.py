@@ -26,7 +26,7 @@ from ..fitting.structure import ranks_parents
 from ..frames.dataset import Dataset
 from ..frames.encode import rows_as_cases
 from ..frames.numeric import check_index, check_weights
-from ..frames.opening import Meaning, group_labels, open_data
+from ..frames.opening import Meaning, open_data, split_off_groups
 from ..frames.sources import as_pandas
 from ..inference.decisions import check_class_prior, check_costs, log_prior_ratio
 from ..inference.predict import predict, unnormalized_log_posteriors
@@ -292,7 +292,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         if isinstance(groups, pd.Series):
             check_index(groups, X.index if isinstance(X, pd.DataFrame) else groups.index, "groups")
             groups = groups.reset_index(drop=True)
-        cases = None if groups is None else group_labels(frame, groups)[1]
+        cases = None if groups is None else split_off_groups(frame, groups)[1]
         weights = None
         if sample_weight is not None:
             row_index = X.index if isinstance(X, pd.DataFrame) else frame.index

@@ -16,7 +16,7 @@ from ..base.calls import check_arguments
 from ..base.checks import Instance, OneOf, Seed, Unseen, must_be, options_sentence
 from ..base.messages import listed, needs_rows_error, shown, warn
 from ..fitting.lp import lp
-from ..frames.columns import column_arrays
+from ..frames.columns import arrays_and_types
 from ..frames.frame import check_unique
 from ..frames.numeric import NUMBERS, ArrayLike, value_type
 from ..frames.sources import as_pandas, find_source
@@ -108,7 +108,7 @@ class CategoricalInput(BaseEstimator):
             if array.dtype.kind == "U" and not hasattr(X, "dtype"):
                 array = validate_data(self, X, dtype=object, **checks)
             frame = pd.DataFrame(array)
-        arrays, _ = column_arrays(frame)
+        arrays, _ = arrays_and_types(frame)
         columns = list(map(_whole_numbers_as_integers, arrays))
         if reset:  # other libraries change the names in `feature_names_in_`
             self._names, self._are_text = self._feature_names_of(X), list(map(_is_text, arrays))

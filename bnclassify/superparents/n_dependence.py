@@ -18,7 +18,7 @@ from ..counts.contingency import Recoding
 from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, frame_of
 from ..frames.schema import Levels
-from ..frames.training import find_schema
+from ..frames.training import schema_and_features
 from ..model.model import MISSING_RULE, Model, PictureNotes
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
@@ -349,7 +349,7 @@ def ande(
     Optional(OneOf(("mi",))).check("weights", weights)
     if dataset is None:
         frame_of(dataset, "dataset")
-    schema, chosen = find_schema(dataset, class_var, features)
+    schema, chosen = schema_and_features(dataset, class_var, features)
     levels = None if schema is None else schema.select((*chosen, class_var)).levels
     settings = {"n": n, "features": None if features is None else chosen, "min_count": min_count}
     step = Step("ande", ande, settings | {"subsumption": subsumption, "weights": weights})
