@@ -196,6 +196,11 @@ def test_of_impossible_rows_the_posterior_is_uniform() -> None:
     assert METRICS["auc"].value_at_rows(logs, np.array([0, 3])) == 0.5
 
 
+def test_a_class_that_the_model_does_not_know_is_impossible() -> None:
+    outcome = Outcome(np.log([[0.25, 0.75]]), np.zeros(1, int), Labelling(("n", "y"), "k", pd.RangeIndex(1)))
+    assert outcome.logs_for_classes(("y", "new")).tolist() == [[np.log(0.75), -np.inf]]
+
+
 def test_functions_of_the_user_get_labels_and_index() -> None:
     index = pd.Index(["u", "v"], name="row")
     labelling = Labelling(("n", "y"), "buys", index)
