@@ -23,6 +23,7 @@ from bnclassify.models import AODE
 from bnclassify.recipe.backoff_prior import find_prior
 from bnclassify.recipe.prefix_tables import LeftOutRows
 from bnclassify.superparents import cooccurrence, look_up
+from bnclassify.superparents.members import formula_of_members
 
 from .conftest import REFERENCE, informative_gaps
 from .strategies import examples, frames, smooths
@@ -480,6 +481,14 @@ def test_settings_are_checked(
 ) -> None:
     with pytest.raises(error, match=message):
         bn.ande("class", car, **chosen)
+
+
+def test_a_level_as_frequent_as_min_count_is_not_rare_in_the_formula() -> None:
+    frame = pd.DataFrame({"a": list("uuuvvwwwww"), "b": list("xyxyxyxyxy"), "k": list("ppqqppqqpp")})
+    x = bn.lp(bn.ande("k", frame, min_count=3), frame, smooth=1)
+    members, _ = formula_of_members(x._estimators).formulas
+    own = members.formulas[0].terms[-1]  # ln P(a, k), and the missing value at the end
+    assert np.isnan(own.logs).all(axis=1).tolist() == [False, True, False, True]
 
 
 def test_data_is_needed() -> None:
