@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import methodcaller
 from typing import Any, TypeVar
 
 import numpy as np
@@ -243,7 +244,7 @@ class Partitions(Countable, Opened["Partitions"]):
         tables = self.counts_of_source([[self.positions[name]]])
         if tables is not None:
             return tables[0]
-        return self.sum_over_parts(lambda rows: rows.label_counts(name))
+        return self.sum_over_parts(methodcaller("label_counts", name))
 
     def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
         if not source_counts_rows(self.source, self.reading):
