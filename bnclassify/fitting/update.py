@@ -211,7 +211,7 @@ def with_training_rows(x: Model, *sources: Model | TrainingRows) -> Model:
 def model_of_pooled_counts(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model:
     """Return the model of rows that were counted apart."""
     return check_counted(x).tabulate(
-        Tally(sum_nested(counts), check_counted(x).tally().prior).narrowed()
+        Tally(sum_nested(counts), check_counted(x).tally().prior).with_narrow_arrays()
     )
 
 

@@ -23,7 +23,9 @@ class CountedModel(Model):
     def estimate(self, data: Countable, prior: Any) -> Self:
         """Return the structure with tables from data of its variables, coded by its levels."""
         structure = replace_unchecked(self, levels=data.levels)
-        return structure.tabulate(Tally(structure.count_all(data, prior), prior).narrowed())
+        return structure.tabulate(
+            Tally(structure.count_all(data, prior), prior).with_narrow_arrays()
+        )
 
     def count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
         """Return the counts behind the tables; counts of different rows add up."""

@@ -176,6 +176,6 @@ class Tally(Immutable):
     counts: tuple[Any, ...]
     prior: Any
 
-    def narrowed(self) -> Tally:
+    def with_narrow_arrays(self) -> Tally:
         """Return the same with arrays of the smallest suitable type."""
         return Tally(map_by_shape(self.counts, to_narrowest_type), self.prior)

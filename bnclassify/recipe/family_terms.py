@@ -83,7 +83,7 @@ class RaisedTable:
         """Whether looking up the values of rows is worth writing the table."""
         rows = len(members[0]) if members else 1
         self._asked += rows * self.table.prefixes[-1].counts.shape[1] + _CALL
-        return self.table.cells <= min(self.most_cells, self._asked)
+        return self.table.n_cells <= min(self.most_cells, self._asked)
 
     def logs_without_parents(self, codes: Codes) -> Array:
         """Return the log table without feature parents at rows, times the sum of the powers."""
@@ -136,7 +136,7 @@ class FamilyTerm:
     def _table_of_fine_codes(self) -> Table | None:
         """The sum as a table, if there are several codings and few cells."""
         # 2**12: maximum number of cells of a table of the sums over all discretizations
-        if not self.parts[0][0] or self.cells > 2**12:
+        if not self.parts[0][0] or self.n_cells > 2**12:
             return None
         return self._sum_of_tables(self._tables_by_coding())
 
@@ -169,21 +169,21 @@ class FamilyTerm:
         """Return the tables of all discretizations, or their sum if it has fewer cells."""
         self.check()
         tables = self._tables_by_coding()
-        if len(tables) > 1 and self.cells <= sum(prod(table.logs.shape[:-1]) for table in tables):
+        if len(tables) > 1 and self.n_cells <= sum(prod(table.logs.shape[:-1]) for table in tables):
             return (self._sum_of_tables(tables),)
         return tuple(tables)
 
     @property
-    def cells(self) -> int:
+    def n_cells(self) -> int:
         return prod([card + 1 for card in self.cards])
 
     @property
-    def written_cells(self) -> int:
+    def n_written_cells(self) -> int:
         """The number of configurations in the tables of `plain_terms`."""
         cells = 0
         for _, term in self.parts:
             cells += prod([card + 1 for card in term.table.cards[self.owner < 0 :]])
-        return min(self.cells, cells)
+        return min(self.n_cells, cells)
 
     def _tables_by_coding(self) -> list[Table]:
         return [self._table_in_coding(*part) for part in self.parts]
@@ -260,6 +260,6 @@ def _raised_tables(
 
 def _largest_size_to_write(tables: Sequence[PrefixTable]) -> float:
     """Return the largest number of cells of a table that is written out."""
-    sizes = np.sort([table.cells for table in tables])
+    sizes = np.sort([table.n_cells for table in tables])
     allowed = sizes[np.cumsum(sizes) <= _MOST_CELLS_OF_ALL]
     return float(min(_MOST_CELLS, allowed.max(initial=0)))

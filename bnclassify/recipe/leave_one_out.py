@@ -261,7 +261,7 @@ class HeldOutRows(LeftOutRows):
         result[complete] = stacked.scores_left_out(codes[:-1, complete], known)
         incomplete = np.nonzero(~complete)[0]
         # 2**20: maximum number of cells of the tables of a family, one per incomplete row
-        rows_per_block = max(1, 2**20 // max(table.cells for table in tables))
+        rows_per_block = max(1, 2**20 // max(table.n_cells for table in tables))
         for start in range(0, len(incomplete), rows_per_block):
             block = incomplete[start : start + rows_per_block]
             result[block] = log_joint_of_incomplete_rows(

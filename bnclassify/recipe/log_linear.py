@@ -209,7 +209,7 @@ class LogLinear(BuiltOn):
     def _check_size(self) -> None:
         """Raise a ValueError if the terms of families have too many cells to be written."""
         terms = [term for term in self.sum_of_terms.terms if isinstance(term, FamilyTerm)]
-        sizes = [len(self.known_levels[-1]) * term.written_cells for term in terms]
+        sizes = [len(self.known_levels[-1]) * term.n_written_cells for term in terms]
         if sum(sizes) > MAX_CELLS // 2**5:
             largest = terms[int(np.argmax(sizes))]
             raise ValueError(

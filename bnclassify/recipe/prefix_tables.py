@@ -91,7 +91,7 @@ class PrefixTable(Immutable):
         return len(self.prefixes) - len(self.cards)
 
     @property
-    def cells(self) -> int:
+    def n_cells(self) -> int:
         """Number of cells of the full table."""
         return prod(self.cards) * self.prefixes[-1].counts.shape[1]
 
@@ -135,11 +135,11 @@ class PrefixTable(Immutable):
 
     def cpt_of_family(self, family: Sequence[Hashable]) -> Array:
         """Return the conditional probability table in family order, or raise if it is too large."""
-        if self.cells > MAX_CELLS:
+        if self.n_cells > MAX_CELLS:
             wide = how_to_merge(zip(family, self.cards, strict=False))
             raise ValueError(
-                f"dataset: a table of {listed(family)} would have {self.cells:,} cells, more than "
-                f"{MAX_CELLS:,}. Use fewer parents, or {wide}."
+                f"dataset: a table of {listed(family)} would have {self.n_cells:,} cells, more "
+                f"than {MAX_CELLS:,}. Use fewer parents, or {wide}."
             )
         table = np.moveaxis(self.full_table(), len(self.cards) - 1, 0)
         return np.ascontiguousarray(table if self.root else table[..., 0])
