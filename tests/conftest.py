@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -69,6 +70,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         library = GUARDED_FUNCTIONS.get(item.name)
         if library is not None and find_spec(library) is None:
             item.add_marker(pytest.mark.skip(f"{library} is not installed; the extra exchange has it"))
+
+
+def pytest_runtest_teardown() -> None:
+    """Close the figures of a test: pyplot warns of more than 20, whichever test opened them."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:  # as in tests without the library
+        pyplot.close("all")
 
 
 @cache

@@ -197,7 +197,7 @@ def _find_in_labels(column: CodedColumn, texts: list[str], only_serious: bool) -
 
 def _find_in_level_counts(column: CodedColumn) -> Iterator[Finding]:
     """Yield findings about the number of different values."""
-    rows, levels = _rows_and_levels(column)
+    rows, levels = _number_of_rows_and_levels(column)
     name, labels = column.name, column.levels
     few = rows < _FEWEST_ROWS
     if column.is_class:
@@ -260,7 +260,7 @@ def _how_to_merge_levels(name: Hashable) -> str:
     )
 
 
-def _rows_and_levels(column: CodedColumn) -> tuple[float, int]:
+def _number_of_rows_and_levels(column: CodedColumn) -> tuple[float, int]:
     """Return the number of known values, and of different values."""
     if column.numbers is not None:
         values = as_floats(column.numbers)
