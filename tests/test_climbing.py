@@ -59,7 +59,7 @@ def test_gains_are_differences_on_the_rows_that_are_observed(
     columns = list(frame)
     variable, *parents = data.draw(st.lists(st.sampled_from(columns), min_size=1, max_size=3, unique=True))
     number = {v: i for i, v in enumerate(columns)}
-    gains = LocalScores(bn.encode(frame), score, ess).gains_of_another_parent(
+    gains = LocalScores(bn.encode(frame), score, ess).gains_by_added_parent(
         number[variable], [number[p] for p in parents]
     )
     for other in set(columns) - {variable, *parents}:
@@ -73,19 +73,19 @@ def test_gains_are_differences_on_the_rows_that_are_observed(
 def test_large_families_are_counted_by_the_configurations_that_occur(
     monkeypatch: pytest.MonkeyPatch, car: pd.DataFrame
 ) -> None:
-    whole = LocalScores(bn.encode(car), "bic").gains_of_another_parent(0, [1, 2])
+    whole = LocalScores(bn.encode(car), "bic").gains_by_added_parent(0, [1, 2])
     monkeypatch.setattr("bnclassify.base.arrays.BLOCK_CELLS", 10)
     monkeypatch.setattr("bnclassify.counts.family_counts._FEW_CONFIGURATIONS", 2)
-    in_parts = LocalScores(bn.encode(car.iloc[:10]), "bic").gains_of_another_parent(0, [1, 2])
+    in_parts = LocalScores(bn.encode(car.iloc[:10]), "bic").gains_by_added_parent(0, [1, 2])
     assert np.isfinite(in_parts).all()
     np.testing.assert_allclose(
-        LocalScores(bn.encode(car), "bic").gains_of_another_parent(0, [1, 2])[3:], whole[3:]
+        LocalScores(bn.encode(car), "bic").gains_by_added_parent(0, [1, 2])[3:], whole[3:]
     )
     holes = car.mask(np.random.default_rng(0).random(car.shape) < 0.1)
-    small = LocalScores(bn.encode(holes), "loglik").gains_of_another_parent(0, [1, 2])
+    small = LocalScores(bn.encode(holes), "loglik").gains_by_added_parent(0, [1, 2])
     monkeypatch.undo()
     np.testing.assert_allclose(
-        small[3:], LocalScores(bn.encode(holes), "loglik").gains_of_another_parent(0, [1, 2])[3:]
+        small[3:], LocalScores(bn.encode(holes), "loglik").gains_by_added_parent(0, [1, 2])[3:]
     )
 
 

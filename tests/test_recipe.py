@@ -18,7 +18,7 @@ from bnclassify.frames.opening import open_data
 from bnclassify.model.arguments import encode_for_model
 from bnclassify.recipe import blend, default
 from bnclassify.recipe.backoff_prior import BackOff
-from bnclassify.recipe.conditional_likelihood import odds_of_scores
+from bnclassify.recipe.conditional_likelihood import log_odds_of_scores
 from bnclassify.recipe.content_order import in_content_order
 from bnclassify.recipe.held_out_terms import HeldOutTerms, Regression
 from bnclassify.recipe.leave_one_out import LeaveOneOut
@@ -502,11 +502,11 @@ def test_the_model_has_the_odds_of_its_members_times_powers(
     [(members, powers, model)] = found
     assert len(powers) == len(members.mean) + 1  # there is a step to parents
     rows = np.arange(50)
-    of_members = members.odds_at(rows, np.ones(50), deepens=True)
+    of_members = members.log_odds_at(rows, np.ones(50), deepens=True)
     expected = of_members.offset + np.tensordot(powers, of_members.odds, 1)
     codes = members.held.terms.data.codes[:-1, rows]
     np.testing.assert_allclose(
-        odds_of_scores(model.scores_of_complete_rows(model.rows_of_codes(codes))), expected, atol=1e-9
+        log_odds_of_scores(model.scores_of_complete_rows(model.rows_of_codes(codes))), expected, atol=1e-9
     )
 
 
@@ -514,7 +514,7 @@ def test_parents_help_if_they_would_help_all_rows() -> None:
     """The slope at 0 is 0.1 · (100 − 50) / 2 = 2.5 nats in 150 rows and 10 in 600; the prior asks for 6."""
     classes = np.tile([0, 1], 75)
     gain = np.where(np.arange(150) % 3, 0.1, -0.1) * np.where(classes == 1, 1, -1)
-    folds = blend.FoldOdds(
+    folds = blend.FoldLogOdds(
         np.array([np.zeros(150), gain])[:, None], np.zeros((1, 150)), classes, np.ones(150)
     )
     assert not folds.parents_help([0.75], 150)
@@ -526,7 +526,7 @@ def test_steps_and_tables_that_harm_have_the_least_power() -> None:
     signs = np.where(classes == 1, 1.0, -1.0)
     evidence = signs + np.sin(np.arange(40))
     step, tables = [
-        blend.FoldOdds(np.array([evidence, other])[:, None], np.zeros((1, 40)), classes, np.ones(40))
+        blend.FoldLogOdds(np.array([evidence, other])[:, None], np.zeros((1, 40)), classes, np.ones(40))
         for other in (-signs / 2, -evidence)
     ]
     first, last = step.powers_of_members([0.75])
@@ -540,7 +540,7 @@ def test_powers_of_members_are_the_best_with_their_bounds(seed: int) -> None:
     rng = np.random.default_rng(seed)
     classes, mixed = rng.integers(0, 2, 200), rng.normal(size=(3, 3)) @ rng.normal(size=(3, 200))
     odds = mixed + rng.normal(size=(3, 1)) * (2 * classes - 1) * 0.6
-    folds = blend.FoldOdds(odds[:, None], np.zeros((1, 200)), classes, np.ones(200))
+    folds = blend.FoldLogOdds(odds[:, None], np.zeros((1, 200)), classes, np.ones(200))
     means, precisions = np.array([0.25, 0.5, -3.0]), np.array([15.0, 15.0, 2.0])
 
     def objective(powers: Any) -> float:

@@ -224,7 +224,7 @@ def test_weights_are_at_their_optimum(case: str, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(cll, "_PRODUCTS", 1.0)
     if case == "large":
         monkeypatch.setattr(cll, "_MOST_CELLS", 1)
-        monkeypatch.setattr(cll.LogisticProblem, "hessian_or_root", None)  # never computed
+        monkeypatch.setattr(cll.LogisticProblem, "information_or_factor", None)  # never computed
     shared, columns = [rng.normal(size=(k, 2, n)) for k in (5, 3)], rng.normal(size=(n, 6))
     kept = sparse.csr_array(columns) if case == "sparse" else columns
     counts, classes = rng.integers(0, 3, n).astype(float), rng.integers(3, size=n)

@@ -21,7 +21,7 @@ from bnclassify.network import awnb as trees
 from bnclassify.network import weighting as wanbia
 from bnclassify.network.awnb import depth_weights
 from bnclassify.network.awnb import smallest_testing_depths as depths_of_trees
-from bnclassify.network.weighting import ConditionalLikelihood, with_weights
+from bnclassify.network.weighting import ConditionalLikelihood, with_weighted_tables
 
 from .conftest import read_reference, reference_frame
 from .oracles import as_array, close
@@ -209,7 +209,7 @@ def test_wanbia_objective_is_that_of_the_model_and_its_gradient_exact(data: st.D
     step = 1e-5 * np.eye(n)
     central = [(objective(weights + h)[0] - objective(weights - h)[0]) / 2e-5 for h in step]
     np.testing.assert_allclose(gradient, central, rtol=1e-5, atol=1e-7)
-    assert -bn.cloglik(with_weights(x, weights), frame) == pytest.approx(value, rel=1e-9, abs=1e-9)
+    assert -bn.cloglik(with_weighted_tables(x, weights), frame) == pytest.approx(value, rel=1e-9, abs=1e-9)
 
 
 def test_wanbia_needs_complete_data_for_arcs_between_features(voting: pd.DataFrame) -> None:

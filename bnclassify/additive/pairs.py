@@ -408,7 +408,7 @@ class _PairRegression:
         """Return what is added to the scores of rows."""
         cells = self.effects_of_pairs().reshape(-1, rows.scores.shape[1])
         change: Array = (self.power() - 1) * rows.scores + self.class_shifts()
-        for block, design, _ in _design_blocks(rows, self.pairs):
+        for block, design, _ in _cell_indicators_by_row_block(rows, self.pairs):
             change[block] += design @ cells
         return change
 
@@ -418,7 +418,7 @@ class _PairRegression:
 
         rows, contrasts = self.rows, self._class_contrasts
         is_small = len(rows.classes) * len(self.pairs) <= _KEPT
-        kept = list(_design_blocks(rows, self.pairs)) if is_small else None
+        kept = list(_cell_indicators_by_row_block(rows, self.pairs)) if is_small else None
         others = contrasts.shape[1]
         back = [side.transpose(0, 2, 1) for side in self._waves_of_sides]
         shape = (len(self.pairs), rows.waves.shape[1], rows.waves.shape[1], others)
@@ -434,7 +434,9 @@ class _PairRegression:
             moved = weights - start
             of_cells, of_others = np.zeros(cells.shape), np.zeros(others + 1)
             value = 0.5 * float(ridge @ moved**2)
-            for block, design, transposed in kept or _design_blocks(rows, self.pairs):
+            for block, design, transposed in kept or _cell_indicators_by_row_block(
+                rows, self.pairs
+            ):
                 scores, mass = rows.scores[block], rows.weights[block]
                 own = np.arange(len(mass)), rows.classes[block]
                 logs = log_normalize(power * scores + (design @ cells + of_classes) @ contrasts.T)
@@ -455,7 +457,7 @@ class _PairRegression:
         return replace(self, weights=found)
 
 
-def _design_blocks(
+def _cell_indicators_by_row_block(
     rows: _GroupedRows, pairs: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[slice, Any, Any]]:
     """Yield blocks of rows, which cells of the pairs they have, and the same transposed.

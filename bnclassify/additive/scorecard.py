@@ -139,11 +139,13 @@ class Scorecard(EffectTable):
     @property
     def probabilities(self) -> pd.DataFrame:
         """The probability of the target at each total."""
-        odds = self.intercept + self.unit * (self._possible_totals - self.start)
-        return pd.DataFrame({"total": self._possible_totals, "probability": special.expit(odds)})
+        odds = self.intercept + self.unit * (self._possible_point_totals - self.start)
+        return pd.DataFrame(
+            {"total": self._possible_point_totals, "probability": special.expit(odds)}
+        )
 
     @cached_property
-    def _possible_totals(self) -> ArrayOf[np.int64]:
+    def _possible_point_totals(self) -> ArrayOf[np.int64]:
         """The totals that can occur: the points of a parent, and of each child given its value."""
         parents = enumerate(self.parent_positions)
         roots = [self._totals_below(i)[0] for i, parent in parents if parent is None]

@@ -29,7 +29,7 @@ from ..scores.evaluate import (
     scores_in_sequence,
     shifts_of_missing,
 )
-from ..scores.formulas import scales_of_feature, scopes_of_terms
+from ..scores.formulas import scaled_numbers_of_feature, scopes_of_terms
 from ..scores.rows import Rows
 from .effect_table import (
     LEAST_MASS,
@@ -346,7 +346,7 @@ def _contributions_at_rows(x: Model, rows: Rows, order: Sequence[int]) -> Array:
 
 def _training_points_of_curve(x: Model, feature: int) -> tuple[Array, Array] | None:
     """Return training values of a feature, and their shares, if its effect is a curve; or None."""
-    scales = scales_of_feature(x.score, feature)
+    scales = scaled_numbers_of_feature(x.score, feature)
     if not scales:
         return None
     scale = max(scales, key=lambda each: len(each.knots))

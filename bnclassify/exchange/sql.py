@@ -136,10 +136,12 @@ def to_sql(
     for column in scorer.columns:
         _check_characters([column.name, *column.known], f"x: the levels of {shown(column.name)}")
     cut = [name.encode()[:_MOST_BYTES].decode(errors="ignore") for name in outputs]
-    _check_distinct_names(
+    _check_distinct_ignoring_case(
         "key and the classes", cut, f"of at most {_MOST_BYTES} bytes in the result"
     )
-    _check_distinct_names("x", [str(column.name) for column in scorer.columns], "of features")
+    _check_distinct_ignoring_case(
+        "x", [str(column.name) for column in scorer.columns], "of features"
+    )
     for column in filter(is_compared_as_text, scorer.columns):
         if twice := repeated_items(
             word for label in column.known for word in texts_of_label(label)
@@ -187,7 +189,7 @@ def _key_columns(key: str | Sequence[str] | None) -> tuple[str, ...]:
     return texts
 
 
-def _check_distinct_names(argument: str, names: Sequence[str], what: str) -> None:
+def _check_distinct_ignoring_case(argument: str, names: Sequence[str], what: str) -> None:
     """Raise a ValueError if names differ in case only, or not at all."""
     if twice := repeated_items(map(str.casefold, names)):
         raise ValueError(

@@ -31,7 +31,7 @@ from ..network.densities import Numbers, numeric_columns_of
 from ..numbers.preparation import Preparing
 from ..recipe import default
 from ..recipe.backoff_prior import PRIORS, find_prior
-from .lp import check_groups_are_used, lp, parse_held_out, warn_of_rows
+from .lp import check_groups_are_used, lp, parse_held_out, warn_of_one_class_or_few_rows
 from .refits import with_refits
 from .structure import accepts_numbers, check_learner_is_able, learn_structure, ranks_parents
 
@@ -260,7 +260,7 @@ def _fit_parameters(
     _check_settings(settings, len(rows.features), grouped=facts["grouped"])
     fitted = lp(structure, rows, **settings)
     fitted = fitted if chosen else _named_as_default_recipe(fitted, lp_args)
-    warn_of_rows(fitted, len(rows))
+    warn_of_one_class_or_few_rows(fitted, len(rows))
     return fitted
 
 

@@ -364,7 +364,7 @@ def _fit_single_model(
             fitted, recipe=replace(fitted.recipe, rows=TrainingRows.of_data(rows, x.targets))
         )
     if not (isinstance(dataset, Countable) and dataset.targets):  # the caller has issued warnings
-        warn_of_rows(fitted, len(rows))
+        warn_of_one_class_or_few_rows(fitted, len(rows))
     return fitted
 
 
@@ -376,7 +376,7 @@ def _learn_from_rows(
     return method(x, rows_to_learn_from(x, data, method), prior, rng)
 
 
-def warn_of_rows(x: Model, rows: int) -> None:
+def warn_of_one_class_or_few_rows(x: Model, rows: int) -> None:
     """Warn if the rows of a fitted model have one class, or are few for its parameters."""
     trained = x.trained_on
     for name, weights in zip(x.targets, () if trained is None else trained.classes, strict=False):

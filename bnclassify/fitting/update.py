@@ -167,7 +167,9 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
                 raise _error_of_difference(f"levels of {shown(name)}", labels, theirs, i, remedy)
     known = unite_levels([x.levels_by_name for x in (first, *others)])
     first, *others = [with_more_levels(x, known) for x in (first, *others)]
-    return cast("M", with_training_rows(first.map_parts(_pool_models, *others), first, *others))
+    return cast(
+        "M", with_training_rows(first.map_parts(_model_of_summed_counts, *others), first, *others)
+    )
 
 
 def _with_one_prior(models: Sequence[Model]) -> list[Model]:
@@ -191,7 +193,7 @@ def _check_has_counts(part: Model) -> Model:
     return part
 
 
-def _pool_models(*models: Model) -> Model:
+def _model_of_summed_counts(*models: Model) -> Model:
     counts = [check_counted(x).tally().counts for x in models]
     return with_training_rows(model_of_pooled_counts(models[0], counts), *models)
 

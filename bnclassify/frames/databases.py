@@ -204,7 +204,7 @@ class DatabaseTable:
         """Return a SELECT of the total of each joint value of columns; other slots are NULL."""
         import ibis
 
-        keys = {slot: self._labels_of_column(rows, name) for slot, name in by_slot.items()}
+        keys = {slot: self._column_cast_to_labels(rows, name) for slot, name in by_slot.items()}
         total = rows.count() if weights is None else _float_column(rows[weights]).sum()
         counted = rows.group_by(**keys).agg(total=total) if keys else rows.agg(total=total)
         if len(keys) == 1:
@@ -266,7 +266,7 @@ class DatabaseTable:
             )
         return kind
 
-    def _labels_of_column(self, rows: Foreign, name: Hashable) -> Foreign:
+    def _column_cast_to_labels(self, rows: Foreign, name: Hashable) -> Foreign:
         """Return the labels of a column as one of these types; enums are not text to PostgreSQL."""
         kind = self._type_of_labels(name)
         if kind == "float64":
@@ -298,7 +298,7 @@ class DatabaseTable:
 
         if required is None:
             return cast("Foreign", ibis.literal(True))
-        return self._labels_of_column(rows, required).notnull()
+        return self._column_cast_to_labels(rows, required).notnull()
 
     def _weight_of_rows(self, rows: Foreign, weights: Hashable) -> Foreign:
         if not (dtype := self.types[weights]).is_numeric():

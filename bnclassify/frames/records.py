@@ -44,7 +44,7 @@ class Records(Opened[Dataset]):
         for row in rows:
             _check_single(row, row, self.argument)
         columns = [_values_as_column([row.get(name) for row in rows]) for name in self.columns]
-        frame = pd.DataFrame(dict(enumerate(columns))).set_axis(_row_labels(self.rows))
+        frame = pd.DataFrame(dict(enumerate(columns))).set_axis(_index_of_records(self.rows))
         return frame.set_axis(pd.Index(self.columns, tupleize_cols=False), axis="columns")
 
 
@@ -80,7 +80,7 @@ def encode_records(
     absent = np.array([[name not in record for record in records] for name in names], dtype=bool)
     unknown = absent.reshape(codes.shape) if absent.any() else None
     schema = Schema(tuple(names), tuple(levels))
-    return Dataset(schema, codes, _row_labels(rows), numbers=numbers, unsaid=unknown)
+    return Dataset(schema, codes, _index_of_records(rows), numbers=numbers, unsaid=unknown)
 
 
 def _check_no_text_or_flags(
@@ -171,7 +171,7 @@ def is_missing(value: Any) -> bool:
     return bool(pd.api.types.is_scalar(value) and pd.isna(value))
 
 
-def _row_labels(rows: Sequence[Row]) -> pd.Index[Any]:
+def _index_of_records(rows: Sequence[Row]) -> pd.Index[Any]:
     """Return the row labels of a frame or, for other data, row numbers."""
     labels = [row.name if isinstance(row, pd.Series) else None for row in rows]
     if None in labels or not labels:

@@ -124,11 +124,13 @@ class Changes:
         wanted = self.scopes_to_correct(most)
         for _, group in groupby([scope for scope in wanted if scope not in self._known], len):
             scopes = list(group)
-            for block in blocks(len(scopes), self.n_sets_in(scopes) // len(scopes), BLOCK_ROWS):
+            for block in blocks(
+                len(scopes), self.n_joint_changes_of_scopes(scopes) // len(scopes), BLOCK_ROWS
+            ):
                 self._correct_scopes(scopes[block])
         return {scope: self._known[scope] for scope in wanted}
 
-    def n_sets_in(self, scopes: Sequence[tuple[int, ...]]) -> int:
+    def n_joint_changes_of_scopes(self, scopes: Sequence[tuple[int, ...]]) -> int:
         """Return in how many ways the features of each scope change together, Σ Π moves."""
         total = 0
         for scope in scopes:
@@ -272,7 +274,9 @@ def smallest_changes(
 def _check_number_of_sets(changes: Changes, size: int) -> None:
     """Raise a ValueError if too many sets have to be tried before or without a bound."""
     if changes.scopes_of_changes is not None:
-        _check_number_of_terms(changes, changes.n_sets_in(changes.scopes_to_correct(size)), size)
+        _check_number_of_terms(
+            changes, changes.n_joint_changes_of_scopes(changes.scopes_to_correct(size)), size
+        )
     elif not changes.changes_by_sum:
         # Of features with 2, 3 and 4 moves, (1 + 2z)(1 + 3z)(1 + 4z) has 26 sets of two at z².
         polynomials = [[1, len(moves)] for moves in changes.moves_by_feature.values()]

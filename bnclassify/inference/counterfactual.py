@@ -18,7 +18,7 @@ from ..model.model import Model
 from ..scores.evaluate import scores_at
 from .change_search import Changes, smallest_changes
 from .explain import original_values, read_one_row
-from .value_changes import Direction, Range, check_wish, value_changes
+from .value_changes import Direction, Range, check_possible_changes, value_changes
 
 
 @call_advice("Pass options by name: counterfactual(x, row, target, fixed=names).")
@@ -105,7 +105,7 @@ def counterfactual(
     model = check_fitted(x)
     check_unseen(unseen)
     Names(model.features, "features of the model").check("fixed", fixed)
-    wish = check_wish(model, fixed, ranges, directions)
+    wish = check_possible_changes(model, fixed, ranges, directions)
     Whole(least=1).check("most", most)
     Whole(least=1).check("alternatives", alternatives)
     labels = model.known_levels[-1]

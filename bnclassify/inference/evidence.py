@@ -35,7 +35,7 @@ from ..model.arguments import check_fitted, check_not_dropped
 from ..model.model import Model
 from ..network.families import Scope
 from ..scores.evaluate import effects_at, scores_at, scores_in_sequence, values_without_effect
-from ..scores.formulas import Formula, scales_of_feature
+from ..scores.formulas import Formula, scaled_numbers_of_feature
 from ..scores.rows import Rows
 
 _MOST_LINES = 5  # of levels of a parent, or of classes
@@ -337,7 +337,7 @@ def points_of_curve(x: Model, feature: Hashable) -> Array | None:
         cells = x.densities[feature].parameters_by_name()
         width = _DEVIATIONS * cells["sd"]
         return np.linspace((cells["mean"] - width).min(), (cells["mean"] + width).max(), _POINTS)
-    scales = scales_of_feature(x.score, x.features.index(feature))
+    scales = scaled_numbers_of_feature(x.score, x.features.index(feature))
     if not scales:
         return None
     low, *_, high = scales[0].knots.tolist() * 2

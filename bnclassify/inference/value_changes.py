@@ -43,7 +43,7 @@ class Wish(NamedTuple):
     directions: Mapping[Hashable, Direction]
 
 
-def check_wish(
+def check_possible_changes(
     x: Model,
     fixed: Sequence[Hashable],
     ranges: Mapping[Hashable, Range] | None,
@@ -86,7 +86,7 @@ def _check_ends(x: Model, name: Hashable, ends: tuple[float, float]) -> tuple[fl
     argument, labels = f"ranges[{name!r}]", _levels_without_missing(x, name)
     if not ends[0] <= ends[1]:
         raise ValueError(must_be(argument, "two numbers, the smaller one first", ends))
-    if not _is_numeric(x, name) and not any(_is_between(label, ends) for label in labels):
+    if not _is_numeric(x, name) and not any(_is_number_within(label, ends) for label in labels):
         raise ValueError(
             must_be(argument, f"a range with one of the values {listed(labels)}", ends)
         )
@@ -104,7 +104,7 @@ def _check_levels(x: Model, name: Hashable, values: object) -> frozenset[Hashabl
     return frozenset(values)
 
 
-def _is_between(label: object, ends: tuple[float, float]) -> bool:
+def _is_number_within(label: object, ends: tuple[float, float]) -> bool:
     return isinstance(label, Real) and ends[0] <= float(label) <= ends[1]
 
 
@@ -150,7 +150,7 @@ def _goes_in_direction(before: object, after: object, direction: Direction) -> b
 def _is_possible(label: Hashable, name: Hashable, wish: Wish) -> bool:
     """Whether a level is in the range of its feature, if it has one."""
     if name in wish.ends:
-        return _is_between(label, wish.ends[name])
+        return _is_number_within(label, wish.ends[name])
     return name not in wish.levels or label in wish.levels[name]
 
 

@@ -211,7 +211,7 @@ class HillClimber:
         if len(parents) < self.limits.max_parents:
             option = ~self.limits.forbidden[:, variable]
             option[[variable, *parents]] = False
-            gains = scores.gains_of_another_parent(variable, parents)
+            gains = scores.gains_by_added_parent(variable, parents)
             np.copyto(self._added[variable], gains, where=option)
         score = self._local[variable] = scores.score_of_family(variable, parents)
         self._deleted[variable] = -np.inf

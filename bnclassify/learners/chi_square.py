@@ -147,7 +147,7 @@ def _choose_parents(data: Countable, alpha: float, df: str, rules: ArcRules) -> 
             by_class = [(of_class, *parents[v]) for v in choosing] if df == "deterministic" else []
             scores.count_families_ahead(families, by_class)
             for v, family in zip(choosing, families, strict=True):
-                g = 2 * scores.gains_of_another_parent(v, family[1:])
+                g = 2 * scores.gains_by_added_parent(v, family[1:])
                 excess: Array = (g - thresholds_of_candidates(family))[:of_class]
                 remains[v] &= excess > _LEAST
                 if remains[v].any():

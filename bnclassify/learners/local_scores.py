@@ -146,7 +146,7 @@ class LocalScores:
             self._families[key] = float(fit) - self.score.penalty * (r - 1) * q
         return self._families[key]
 
-    def gains_of_another_parent(self, variable: int, parents: Sequence[int]) -> Array:
+    def gains_by_added_parent(self, variable: int, parents: Sequence[int]) -> Array:
         """Return the gain of each column as a further parent, (columns,), over complete rows."""
         key = variable, frozenset(parents)
         if key not in self._gains:
@@ -164,7 +164,7 @@ class LocalScores:
     def gains_of_arcs_given_class(self, n: int) -> Array:
         """Return gains of n features as parents of each other, given the class, (child, parent)."""
         self.count_families_ahead([(feature, n) for feature in range(n)])
-        return np.array([self.gains_of_another_parent(feature, (n,))[:n] for feature in range(n)])
+        return np.array([self.gains_by_added_parent(feature, (n,))[:n] for feature in range(n)])
 
     def gain_over_no_parents(self, variable: int, parents: Sequence[int]) -> float:
         """Return the gain of a variable by these parents instead of none, over complete rows."""

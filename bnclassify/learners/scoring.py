@@ -178,7 +178,7 @@ class CrossValidatedScore:
         counts = np.bincount(cells, weights, prod(shape) * data.n_groups).reshape(*shape, -1)
         trained = data.training_counts(counts)
         card, configurations = shape[0], prod(data.cards[p] for p in family[1:])
-        shares = self.prior.probabilities(
+        shares = self.prior.smoothed_probabilities(
             trained, trained.sum(axis=0), card, configurations * data.n_classes
         )
         return log(shares), index

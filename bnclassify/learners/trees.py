@@ -161,13 +161,15 @@ def tan_cl(
         trace |= {"scores": scores, "steps": ()}
     else:
         among = rules.rules_among(coded)
-        of_coded = _best_forest(data.select((*coded, class_var)), score, ess, first, among)
+        of_coded = _parents_in_best_forest(
+            data.select((*coded, class_var)), score, ess, first, among
+        )
         of_numbers = _parents_of_numeric_features(data, rules)
         parents = {name: {**of_coded, **of_numbers}[name] for name in data.features}
     return network(class_var, parents, data.schema, Step("tan_cl", tan_cl, settings), trace)
 
 
-def _best_forest(
+def _parents_in_best_forest(
     data: Countable, score: str, ess: float, root: int, rules: ArcRules
 ) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each feature to its feature parents in the best forest."""
@@ -189,7 +191,7 @@ def _best_forest(
 def _best_forest_by_em(
     data: TrainingData, score: str, root: int, rules: ArcRules
 ) -> tuple[dict[Hashable, tuple[Hashable, ...]], tuple[float, ...]]:
-    """Return the result of `_best_forest` for incomplete data by structural EM, and its scores."""
+    """Return parents and scores by structural EM, for incomplete data."""
     if len(list(data.views)) > 1:
         raise ValueError(
             "missing must be 'available' with several discretizations; got 'em'. Discretize once, "
@@ -206,7 +208,7 @@ def _best_forest_by_em(
     start = _directed_forest(features, none, none > 0, root, rules, is_tree=False)
 
     def learn_forest(rows: TrainingData, _: object = None) -> list[list[int]]:
-        return positions_of_parents(_best_forest(rows, score, 1, root, rules))
+        return positions_of_parents(_parents_in_best_forest(rows, score, 1, root, rules))
 
     found, scores = structural_em(
         data, positions_of_parents(start), learn_forest, score, others=[learn_forest(data)]

@@ -96,12 +96,12 @@ def _with_search_options(arcs: str, own: str = "") -> Callable[[Decorated], Deco
         if p.name != "k"
     ]
 
-    def add_search_options(learner: Decorated) -> Decorated:
+    def with_search_signature(learner: Decorated) -> Decorated:
         *own, _ = signature(learner).parameters.values()
         vars(learner)["__signature__"] = signature(learner).replace(parameters=[*own, *shared])
         return call_advice("Pass options by name, such as k=5.")(described(learner))
 
-    return add_search_options
+    return with_search_signature
 
 
 def _arcs_from_best_superparent(structure: Structure, space: SearchSpace) -> Sequence[Edit]:

@@ -397,11 +397,14 @@ class HashedFolds:
 
     def __call__(self, frame: pd.DataFrame) -> Positions:
         """Return the fold of each row, from 0 to k − 1."""
-        return self._folds_of_hashes(self._hashes_of_rows(frame))
+        return self._folds_of_hashes(self._seeded_hashes_with_index(frame))
 
     def units_tested_by_folds(self, frame: pd.DataFrame) -> ArrayOf[np.int64]:
         """Return how many units of the weight of each row each fold tests, (rows, k)."""
-        hashes, units = self._hashes_of_rows(frame), frame[self.weights].to_numpy(dtype=np.int64)
+        hashes, units = (
+            self._seeded_hashes_with_index(frame),
+            frame[self.weights].to_numpy(dtype=np.int64),
+        )
         few: ArrayOf[np.int64] = np.where(units <= _MOST_HASHED, units, 0)
         rows = np.repeat(np.arange(len(units)), few)
         # Within its row.
@@ -416,7 +419,7 @@ class HashedFolds:
             )
         return tested
 
-    def _hashes_of_rows(self, frame: pd.DataFrame) -> ArrayOf[np.uint64]:
+    def _seeded_hashes_with_index(self, frame: pd.DataFrame) -> ArrayOf[np.uint64]:
         rows = frame[list(self.columns)]
         hashes = pd.util.hash_pandas_object(rows, index=True).to_numpy(dtype=np.uint64, copy=True)
         return np.asarray(hashes + np.uint64(self.seed % 2**64))

@@ -31,7 +31,7 @@ from ..model.model import Model
 from .classifiers import BNC
 from .methods import Method
 from .priors import Prior
-from .weighting import with_weights
+from .weighting import with_weighted_tables
 
 MAX_DEPTH = 30
 
@@ -60,7 +60,7 @@ class AWNB(Method):
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
         fitted = check_augmented(x, self.argument).estimate(data, prior)
         samples = _bootstrap_samples(data, self.awnb_trees, self.awnb_bootstrap, rng)
-        return with_weights(fitted, depth_weights(data, samples))
+        return with_weighted_tables(fitted, depth_weights(data, samples))
 
 
 def _bootstrap_samples(

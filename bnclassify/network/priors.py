@@ -70,7 +70,7 @@ class PseudoCounts(Immutable):
     def __call__(self, counts: Array, axis: int = 0) -> Array:
         """Return the posterior mean of the table; see `Prior`."""
         levels, *parent_cards = counts.shape[axis:]
-        return self.probabilities(
+        return self.smoothed_probabilities(
             counts, counts.sum(axis=axis, keepdims=True), levels, prod(parent_cards)
         )
 
@@ -89,7 +89,7 @@ class PseudoCounts(Immutable):
         sizes = sizes[sizes > 0]
         totals = np.add.reduceat(counts, sizes.cumsum() - sizes, axis=-1, dtype=np.float64)
         totals = np.repeat(totals, sizes, axis=-1)
-        return self.probabilities(
+        return self.smoothed_probabilities(
             counts, totals, cards[variable].astype(np.float64), configurations
         )
 
@@ -102,7 +102,7 @@ class PseudoCounts(Immutable):
         )
         return result
 
-    def probabilities(
+    def smoothed_probabilities(
         self,
         counts: ArrayOf[Any],
         totals: ArrayOf[Any],

@@ -195,7 +195,7 @@ class WANBIA(Method):
 
         fitted, n = check_augmented(x, self.argument).estimate(data, prior), len(x.features)
         if not n:
-            return with_weights(fitted, np.empty(0))
+            return with_weighted_tables(fitted, np.empty(0))
         objective = ConditionalLikelihood(fitted, data)
         options: dict[str, Any] = {"method": "L-BFGS-B", "jac": True, "options": _OPTIONS}
         bounds = [(0, 1)] * n
@@ -210,10 +210,10 @@ class WANBIA(Method):
                 "wanbia: the weights may not be optimal, as the optimizer stopped "
                 f"early ({best.message})"
             )
-        return with_weights(fitted, weights * (np.array(fitted.cards[:-1]) > 1))
+        return with_weighted_tables(fitted, weights * (np.array(fitted.cards[:-1]) > 1))
 
 
-def with_weights(x: BNC, weights: Array) -> BNC:
+def with_weighted_tables(x: BNC, weights: Array) -> BNC:
     """Return a fitted network with the table of each feature raised to its weight."""
     *tables, prior = x.cpts or ()
     powers = list[float](weights.tolist())

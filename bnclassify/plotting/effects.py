@@ -25,7 +25,7 @@ from ..inference.evidence import Effect, measure_effect, target_position
 from ..inference.explain import read_one_row, value_in_words
 from ..model.arguments import check_model, encode_for_model, read_for_model
 from ..model.model import Model
-from ..scores.formulas import scales_of_feature
+from ..scores.formulas import scaled_numbers_of_feature
 from ..scores.rows import Rows
 from .canvas import (
     BLUE,
@@ -128,7 +128,7 @@ def _ends_of_axis(
     steps = x.discretizer
     ranks = [
         each.knots
-        for each in scales_of_feature(x.score, x.features.index(feature))
+        for each in scaled_numbers_of_feature(x.score, x.features.index(feature))
         if len(each.knots) > 2
     ]
     if ranks:  # training values
@@ -350,7 +350,7 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Nomogr
     most = int(max([points.max() for points in x.feature_points], default=0)) or 1
     ticks = _round_tick_values(0, most)
     scales = [_NomogramScale("points", [n / most for n in ticks], list(map(str, ticks)))]
-    scales += _scales_of_features(x, shown_row, most)
+    scales += _scaled_numbers_by_feature(x, shown_row, most)
     totals = x.probabilities["total"].to_numpy(dtype=int)
     title = f"points for {x.class_var} = {x.target}"
     low, wide, at = int(totals.min()), float(np.ptp(totals)) or 1.0, None
@@ -371,7 +371,9 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Nomogr
     return [*scales, _NomogramScale(f"probability of {x.target}", places, texts, at)], title
 
 
-def _scales_of_features(x: Scorecard, shown_row: Rows | None, most: int) -> list[_NomogramScale]:
+def _scaled_numbers_by_feature(
+    x: Scorecard, shown_row: Rows | None, most: int
+) -> list[_NomogramScale]:
     """Return a scale per feature and level of its parent, with a mark at the values of the row."""
     row_parents = dict[int, str]()  # of each feature with a parent, as in the column ``given``
     row_points: list[int] = []

@@ -62,7 +62,7 @@ def bounds_of_drawn_models(
     return np.asarray(np.quantile(drawn, tail_probabilities(interval), axis=-1))
 
 
-def _posterior_tally_or_none(x: Model) -> Tally | None:
+def _dirichlet_counts_or_none(x: Model) -> Tally | None:
     tally = x.learned.get("counts")
     known = (
         isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False) and not x.densities
@@ -79,12 +79,12 @@ def has_posterior_of_tables(x: Model) -> bool:
         return part
 
     x.map_parts(keep_part)
-    return all(_posterior_tally_or_none(part) is not None for part in parts)
+    return all(_dirichlet_counts_or_none(part) is not None for part in parts)
 
 
 def check_posterior_tally(x: Model) -> Tally:
     """Return counts of tables whose posterior is a product of Dirichlet distributions, or raise."""
-    tally = _posterior_tally_or_none(x)
+    tally = _dirichlet_counts_or_none(x)
     if tally is not None:
         return tally
     if how := how_tables_were_given(x):

@@ -39,7 +39,7 @@ _MOST_ROWS = 5000  # number of rows of a fold that are predicted
 
 
 @dataclass(frozen=True, eq=False)
-class FoldOdds:
+class FoldLogOdds:
     """The odds of rows by members learned without their fold, (members, classes − 1, rows).
 
     ``offset`` are the odds that rows have in addition to those of the members.
@@ -51,7 +51,7 @@ class FoldOdds:
     counts: Array
 
     @classmethod
-    def from_folds(cls, folds: Sequence[FoldOdds]) -> FoldOdds:
+    def from_folds(cls, folds: Sequence[FoldLogOdds]) -> FoldLogOdds:
         """Return the rows of all folds."""
         joined = []
         for name in cls.__dataclass_fields__:
@@ -121,7 +121,7 @@ class FoldOdds:
         of_all = replace(self, counts=self.counts / share).powers_of_members(mean)
         return bool(of_all[-1] > _LEAST_POWER)
 
-    def without_parents(self) -> FoldOdds:
+    def without_parents(self) -> FoldLogOdds:
         return replace(self, odds=self.odds[:-1])
 
     def log_likelihood(self, power: float) -> float:
@@ -156,9 +156,9 @@ def fit_blend(
         powers, size = [*members.mean], 0
         if has_folds:
             learn_fold = partial(learn, ridges=members.fit_without_parents.ridges)
-            of_fold = partial(_odds_of_fold, x, data, learn_structure, learn_fold)
+            of_fold = partial(_log_odds_of_fold, x, data, learn_structure, learn_fold)
             folds = _weights_by_fold(data, number, rng)
-            odds = _odds_of_enough_folds(of_fold, folds, members.mean, deepens=deepens)
+            odds = _log_odds_of_enough_folds(of_fold, folds, members.mean, deepens=deepens)
             powers, size = odds.powers_of_members(members.mean).tolist(), odds.size
         has_parents = len(powers) > len(members.mean)
         fit = members.fit_with_parents if has_parents else members.fit_without_parents
@@ -215,22 +215,22 @@ class BlendMembers:
         """The model with feature parents."""
         return self.method.fit(self.held.with_class_in_offset(), self.fit_without_parents.ridges)
 
-    def odds_at(self, rows: Positions, counts: Array, *, deepens: bool) -> FoldOdds:
+    def log_odds_at(self, rows: Positions, counts: Array, *, deepens: bool) -> FoldLogOdds:
         """Return the odds of other rows by the members."""
         held, found = self.held.at_other_rows(rows, counts), []
         if self.regression is not None:
-            found.append(self.regression.odds_at(held) - held.odds_of_class)
-        found.append(self._odds_without_class(self.fit_without_parents, held))
+            found.append(self.regression.log_odds_at(held) - held.log_odds_of_class)
+        found.append(self._log_odds_without_class(self.fit_without_parents, held))
         if deepens:
-            found.append(self._odds_without_class(self.fit_with_parents, held) - found[-1])
-        offset = np.broadcast_to(held.offset + held.odds_of_class, found[0].shape)
-        return FoldOdds(np.array(found), offset, held.classes, counts)
+            found.append(self._log_odds_without_class(self.fit_with_parents, held) - found[-1])
+        offset = np.broadcast_to(held.offset + held.log_odds_of_class, found[0].shape)
+        return FoldLogOdds(np.array(found), offset, held.classes, counts)
 
     @staticmethod
-    def _odds_without_class(member: WeightedFit, held: HeldOutTerms) -> Array:
+    def _log_odds_without_class(member: WeightedFit, held: HeldOutTerms) -> Array:
         """Return the odds of rows by a model, without those of the class alone."""
-        found = member.odds_at(held)
-        return found - held.odds_of_class if member.held.has_class else found
+        found = member.log_odds_at(held)
+        return found - held.log_odds_of_class if member.held.has_class else found
 
     def sum_with_powers(self, powers: Sequence[float]) -> LogLinear:
         """Return the sum of the members with powers."""
@@ -239,10 +239,10 @@ class BlendMembers:
         depth = self.held.depths[-1] if steps else self.depth
         members = [(self.held.model_of_class_alone(depth), 1 - sum(powers[:n]))]
         if self.regression is not None:
-            members.append((self.regression.model(depth), powers[0]))
-        members.append((self.fit_without_parents.model(), powers[n - 1] - sum(steps)))
+            members.append((self.regression.build_model(depth), powers[0]))
+        members.append((self.fit_without_parents.build_model(), powers[n - 1] - sum(steps)))
         if steps:
-            members.append((self.fit_with_parents.model(), steps[0]))
+            members.append((self.fit_with_parents.build_model(), steps[0]))
         raised = [model.raised_to(power) for model, power in members]
         total: LogLinear = reduce(lambda total, model: total.sum_with(model), raised)
         return total
@@ -258,9 +258,11 @@ def scores_by_folds(x: Any, data: Dataset, number: int) -> Array:
     prior = find_prior(backoff=settings["backoff"])
     learn = partial(BlendMembers.learn, ridges=summary.ridges, method=method, prior=prior)
     structure = Weighted(x.structure, coarsenings=x.coarsenings, apart=x.apart, recipe=x.recipe)
-    of_fold = partial(_odds_of_fold, structure, data, None, learn, deepens=False, most=len(data))
+    of_fold = partial(
+        _log_odds_of_fold, structure, data, None, learn, deepens=False, most=len(data)
+    )
     with silencing_warnings(), one_thread:
-        folds = FoldOdds.from_folds(
+        folds = FoldLogOdds.from_folds(
             [of_fold(taken) for taken in _weights_by_fold(data, number, None)]
         )
     powers = [p for p in (summary.regression_power, summary.fold_power) if p is not None]
@@ -279,7 +281,7 @@ def _weights_by_fold(data: Dataset, number: int, rng: np.random.Generator | None
     return result
 
 
-def _odds_of_fold(
+def _log_odds_of_fold(
     x: Model,
     data: Dataset,
     learn_structure: Any,
@@ -288,7 +290,7 @@ def _odds_of_fold(
     *,
     deepens: bool,
     most: int = _MOST_ROWS,
-) -> FoldOdds:
+) -> FoldLogOdds:
     """Return the odds of the rows of a fold by members that were learned from the other rows."""
     weights = data.row_weights
     others = replace(data, weights=weights - taken)
@@ -297,27 +299,27 @@ def _odds_of_fold(
     rows = np.flatnonzero(taken)
     rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(np.intp)]
     members: BlendMembers = learn(structure, others, deepens=deepens)
-    return members.odds_at(rows, taken[rows], deepens=deepens)
+    return members.log_odds_at(rows, taken[rows], deepens=deepens)
 
 
-def _odds_of_enough_folds(
+def _log_odds_of_enough_folds(
     of_fold: Any, folds: Sequence[Array], mean: Sequence[float], *, deepens: bool
-) -> FoldOdds:
+) -> FoldLogOdds:
     """Return the odds of the first folds that have enough rows together.
 
     The step to parents is dropped once the folds so far, if they were that many rows, give it a
     power of at most 0.01.
     """
     rows = min(_ENOUGH_ROWS, sum(float(fold.sum()) for fold in folds))
-    found: list[FoldOdds] = []
-    at_once: list[FoldOdds] = []  # folds that were predicted in parallel
+    found: list[FoldLogOdds] = []
+    at_once: list[FoldLogOdds] = []  # folds that were predicted in parallel
     with silencing_warnings():  # settings for all rows
         for number in range(len(folds)):
             if not at_once:
                 batch = folds[number : number + number_of_jobs()]
                 at_once = list(run_tasks(partial(of_fold, deepens=deepens), batch))
             found.append(at_once.pop(0))
-            together = FoldOdds.from_folds(found)
+            together = FoldLogOdds.from_folds(found)
             # 150: number of held-out rows from which the step to parents can be dropped
             if deepens and together.size >= 150 and not together.parents_help(mean, rows):
                 deepens, found, at_once = False, [fold.without_parents() for fold in found], []
@@ -325,7 +327,7 @@ def _odds_of_enough_folds(
             classes = together.odds.shape[1] + 1
             if together.size > _ENOUGH_ROWS - classes:
                 break
-    together = FoldOdds.from_folds(found)
+    together = FoldLogOdds.from_folds(found)
     if deepens and not together.parents_help(mean, together.size):
         return together.without_parents()
     return together

@@ -37,7 +37,7 @@ _LEAST, _MOST, _FACTOR = 1.0, 3000.0, 5.0  # bounds of a ridge, and of its chang
 Solve = Callable[[Array], Array]
 
 
-def odds_of_scores(logs: Array) -> Array:
+def log_odds_of_scores(logs: Array) -> Array:
     """Return the scores of the other classes minus that of the first, (…, classes − 1, rows).
 
     ``logs`` are (…, rows, classes).
@@ -48,10 +48,10 @@ def odds_of_scores(logs: Array) -> Array:
 
 def log_likelihood(total: Array, classes: Codes, weights: Array) -> float:
     """Return Σ v ln P(y) for the odds of rows, (classes − 1, rows), and their classes."""
-    return float(weights @ (odds_of_own_class(total, classes) - _log_sum_of_odds(total)))
+    return float(weights @ (log_odds_of_own_class(total, classes) - _log_sum_of_odds(total)))
 
 
-def odds_of_own_class(total: Array, classes: Codes) -> Array:
+def log_odds_of_own_class(total: Array, classes: Codes) -> Array:
     """Return the odds of the class of each row, which are 0 for the first class."""
     if not len(total):
         return np.zeros(len(classes))
@@ -80,33 +80,40 @@ class LogisticProblem:
     offset: Array | float = 0.0
 
     @cached_property
-    def ends(self) -> list[int]:
+    def ends_of_shared_arrays(self) -> list[int]:
         """The ends of the weights of each shared array."""
         return list(accumulate(map(len, self.shared)))
 
     @cached_property
-    def others(self) -> int:
+    def n_other_classes(self) -> int:
         """Number of classes less 1."""
         return self.shared[0].shape[1]
 
     @cached_property
-    def size(self) -> int:
-        return self.ends[-1] + (0 if self.columns is None else self.columns.shape[1] * self.others)
+    def n_weights(self) -> int:
+        return self.ends_of_shared_arrays[-1] + (
+            0 if self.columns is None else self.columns.shape[1] * self.n_other_classes
+        )
 
     @property
     def has_small_hessian(self) -> bool:
-        """Whether H, or A with A Aᵀ = H, is small enough to be computed; see `hessian_or_root`."""
-        return self.size * min(self.size, len(self.classes) * self.others) <= _MOST_CELLS
+        """Whether H, or A with A Aᵀ = H, is small enough for `information_or_factor`."""
+        return (
+            self.n_weights * min(self.n_weights, len(self.classes) * self.n_other_classes)
+            <= _MOST_CELLS
+        )
 
-    def odds_at_weights(self, weights: Array) -> Array:
+    def log_odds_at_weights(self, weights: Array) -> Array:
         """Return the odds for weights, (classes − 1, rows)."""
-        total = np.zeros((self.others, len(self.classes)))
+        total = np.zeros((self.n_other_classes, len(self.classes)))
         flat = total.reshape(-1)
-        for end, terms in zip(self.ends, self.shared, strict=True):
+        for end, terms in zip(self.ends_of_shared_arrays, self.shared, strict=True):
             flat += weights[end - len(terms) : end] @ terms.reshape(len(terms), flat.size)
         if self.columns is not None:
-            of_columns = weights[self.ends[-1] :].reshape(-1, self.others)
-            total += self.columns.times_weights(of_columns @ _odds_of_basis(self.others + 1)).T
+            of_columns = weights[self.ends_of_shared_arrays[-1] :].reshape(-1, self.n_other_classes)
+            total += self.columns.times_weights(
+                of_columns @ _log_odds_of_basis(self.n_other_classes + 1)
+            ).T
         return total
 
     def sums_of_residuals(self, residuals: Array) -> Array:
@@ -116,29 +123,31 @@ class LogisticProblem:
             sums.append(terms.reshape(len(terms), residuals.size) @ residuals.ravel())
         if self.columns is not None:
             of_columns = self.columns.sums_over_rows(residuals.T)  # (columns, classes − 1)
-            sums.append((of_columns @ _odds_of_basis(self.others + 1).T).ravel())
+            sums.append((of_columns @ _log_odds_of_basis(self.n_other_classes + 1).T).ravel())
         return np.concatenate(sums)
 
     def gradient(self, posteriors: Array) -> Array:
         """Return the derivative of the log-likelihood; posteriors exclude the first class."""
-        is_own: Mask = self.classes == np.arange(1, self.others + 1)[:, None]
+        is_own: Mask = self.classes == np.arange(1, self.n_other_classes + 1)[:, None]
         return self.sums_of_residuals((is_own - posteriors) * self.counts)
 
-    def hessian_times(self, weights: Array, posteriors: Array) -> Array:
+    def information_times(self, weights: Array, posteriors: Array) -> Array:
         """Return H times weights, H being minus the Hessian of the log-likelihood."""
-        spread = self.odds_at_weights(weights)
+        spread = self.log_odds_at_weights(weights)
         spread -= (posteriors * spread).sum(axis=0)
         return self.sums_of_residuals(spread * posteriors * self.counts)
 
     def newton_solver(self, posteriors: Array, ridges: Array) -> Solve:
         """Return a function that solves (H + Λ) x = slope, if necessary by parts."""
-        if not self.has_small_hessian or (self.columns is not None and not self.ends[-1]):
+        if not self.has_small_hessian or (
+            self.columns is not None and not self.ends_of_shared_arrays[-1]
+        ):
             return self.solver_by_parts(posteriors, ridges)[0]
         # 500: number of rows up to which a factor is always fast
-        if 2 * self.size > len(self.classes) > 500:  # more steps are faster
-            diagonal = self.hessian_diagonal(posteriors) + ridges
+        if 2 * self.n_weights > len(self.classes) > 500:  # more steps are faster
+            diagonal = self.information_diagonal(posteriors) + ridges
             return lambda slope: slope / diagonal
-        return solver_from_hessian(self.hessian_or_root(posteriors), ridges)[0]
+        return solver_from_hessian(self.information_or_factor(posteriors), ridges)[0]
 
     def solver_by_parts(
         self, posteriors: Array, ridges: Array
@@ -150,13 +159,13 @@ class LogisticProblem:
         number; with more, the parts of the classes are taken apart, with C/(C − 1) of the diagonal
         of V. The ridges of a column must be equal.
         """
-        end, n, k = self.ends[-1], len(self.classes), self.others
+        end, n, k = self.ends_of_shared_arrays[-1], len(self.classes), self.n_other_classes
         shared = replace(self, columns=None)
         if shared.has_small_hessian:
-            hessian = shared.hessian_or_root(posteriors)
+            hessian = shared.information_or_factor(posteriors)
             solve_shared, of_shared = solver_from_hessian(hessian, ridges[:end])
         else:
-            diagonal = shared.hessian_diagonal(posteriors) + ridges[:end]
+            diagonal = shared.information_diagonal(posteriors) + ridges[:end]
             solve_shared, of_shared = (lambda slope: slope / diagonal), (lambda: 1 / diagonal)
         if self.columns is None:
             return solve_shared, of_shared
@@ -168,7 +177,7 @@ class LogisticProblem:
         counts, of_columns = self.counts[::step] * step, ridges[end:].reshape(width, k)[:, 0]
         solvers = []
         for share in shares if k > 1 else shares[:1]:  # two classes have the same part
-            root = columns.times_rows(np.sqrt(counts * share * (1 - share) * (k + 1) / k))
+            root = columns.with_scaled_rows(np.sqrt(counts * share * (1 - share) * (k + 1) / k))
             is_wide = root.shape[0] < width
             part = root.dense_array().T if is_wide else root.gram_matrix()
             solvers.append(solver_from_hessian(part, of_columns))
@@ -189,7 +198,7 @@ class LogisticProblem:
 
         return solve, variances
 
-    def hessian_diagonal(self, posteriors: Array) -> Array:
+    def information_diagonal(self, posteriors: Array) -> Array:
         """Return the diagonal of H; for columns, approximately."""
         parts = []
         for terms in self.shared:  # Σ over rows of the variance of a term over the classes
@@ -198,31 +207,33 @@ class LogisticProblem:
             parts.append((square - mean**2) @ self.counts)
         if self.columns is not None:
             spread = self.counts * (posteriors * (1 - posteriors)).mean(axis=0)
-            parts.append(np.repeat(self.columns.square_sums_over_rows(spread), self.others))
+            parts.append(
+                np.repeat(self.columns.square_sums_over_rows(spread), self.n_other_classes)
+            )
         return np.concatenate(parts)
 
     def column_weights_by_class(self, weights: Array) -> Array:
         """Return the weights of columns for each class, (columns, classes)."""
-        of_columns = weights[self.ends[-1] :].reshape(-1, self.others)
-        return of_columns @ _orthonormal_basis(self.others + 1).T
+        of_columns = weights[self.ends_of_shared_arrays[-1] :].reshape(-1, self.n_other_classes)
+        return of_columns @ _orthonormal_basis(self.n_other_classes + 1).T
 
-    def hessian_or_root(self, posteriors: Array) -> Array:
+    def information_or_factor(self, posteriors: Array) -> Array:
         """Return A with A Aᵀ = H, minus the Hessian, or H if A is wider; maybe by spread rows."""
-        n, size, end = len(self.classes), self.size, self.ends[-1]
-        per_row = self.others * end**2 + (size - end) ** 2
+        n, size, end = len(self.classes), self.n_weights, self.ends_of_shared_arrays[-1]
+        per_row = self.n_other_classes * end**2 + (size - end) ** 2
         step = -(-n // max(2 * size, int(_PRODUCTS / max(1, per_row))))
         terms = [array[..., ::step] for array in self.shared]
         columns = None if self.columns is None else self.columns[::step]
         shares, some = posteriors[:, ::step], self.counts[::step]
         counts = some * float(self.counts.sum() / max(some.sum(), 1e-300))
-        if size > counts.size * self.others:
-            design = np.concatenate([*terms, *self._odds_of_columns(columns)])
-            return _root_of_hessian(design, counts, shares)
+        if size > counts.size * self.n_other_classes:
+            design = np.concatenate([*terms, *self._log_odds_of_columns(columns)])
+            return _information_factor(design, counts, shares)
         result = np.zeros((size, size))
-        for block in blocks(len(counts), end * self.others, max(BLOCK_CELLS, end * end)):
+        for block in blocks(len(counts), end * self.n_other_classes, max(BLOCK_CELLS, end * end)):
             design = np.concatenate([array[..., block] for array in terms])
             of_block = counts[block], shares[:, block]
-            root = _root_of_hessian(design, *of_block)
+            root = _information_factor(design, *of_block)
             result[:end, :end] += root @ root.T
             if columns is not None and end:
                 result[:end, end:] += self._hessian_of_terms_and_columns(
@@ -233,13 +244,13 @@ class LogisticProblem:
             result[end:, end:] = self._hessian_of_columns(columns, counts, shares)
         return result
 
-    def _odds_of_columns(self, columns: DesignMatrix | None) -> list[Array]:
+    def _log_odds_of_columns(self, columns: DesignMatrix | None) -> list[Array]:
         """Return the odds by each weight of the columns, (weights, classes − 1, rows)."""
         if columns is None:
             return []
         full = columns.dense_array()
-        design: Array = np.einsum("rj,ak->jakr", full, _odds_of_basis(self.others + 1))
-        return [design.reshape(-1, self.others, len(full))]
+        design: Array = np.einsum("rj,ak->jakr", full, _log_odds_of_basis(self.n_other_classes + 1))
+        return [design.reshape(-1, self.n_other_classes, len(full))]
 
     def _hessian_of_terms_and_columns(
         self, design: Array, columns: DesignMatrix, counts: Array, shares: Array
@@ -250,25 +261,25 @@ class LogisticProblem:
         spread *= shares * counts
         sums = columns.sums_over_rows(spread.reshape(-1, rows).T)  # (columns, terms · classes − 1)
         by_class = sums.T.reshape(terms, others, columns.shape[1])
-        crossed = np.tensordot(by_class, _odds_of_basis(others + 1), (1, 1))
+        crossed = np.tensordot(by_class, _log_odds_of_basis(others + 1), (1, 1))
         return crossed.reshape(terms, columns.shape[1] * others)
 
     def _hessian_of_columns(self, columns: DesignMatrix, counts: Array, shares: Array) -> Array:
-        n, k = columns.shape[1], self.others
+        n, k = columns.shape[1], self.n_other_classes
         # Σ v x xᵀ ⊗ (diag(p) − p pᵀ): first minus the products p_k p_l, then the diagonal p_k
-        by_class = [columns.times_rows(factors) for factors in shares * np.sqrt(counts)]
+        by_class = [columns.with_scaled_rows(factors) for factors in shares * np.sqrt(counts)]
         table = -DesignMatrix.side_by_side(by_class).gram_matrix().reshape(k, n, k, n)
         for c in range(k):
             table[c, :, c] += columns.gram_matrix(shares[c] * counts)
-        basis = _odds_of_basis(k + 1)
+        basis = _log_odds_of_basis(k + 1)
         curved = np.einsum("ak,kjlh,bl->jahb", basis, table, basis, optimize=True)
         return np.reshape(curved, (n * k, n * k))
 
 
 @cache
-def _odds_of_basis(n: int) -> Array:
+def _log_odds_of_basis(n: int) -> Array:
     """Return the odds by each vector of `_orthonormal_basis`, (n − 1, n − 1)."""
-    return np.ascontiguousarray(odds_of_scores(_orthonormal_basis(n).T).T)
+    return np.ascontiguousarray(log_odds_of_scores(_orthonormal_basis(n).T).T)
 
 
 @cache
@@ -338,13 +349,13 @@ def best_weights(
 
     Newton's method with steps halved until the objective increases. Conjugate gradients find the
     steps, with an earlier Hessian, possibly of a subset of rows, as preconditioner; see
-    `LogisticProblem.hessian_or_root`.
+    `LogisticProblem.information_or_factor`.
     """
-    weights, total = start, x.offset + x.odds_at_weights(start)
+    weights, total = start, x.offset + x.log_odds_at_weights(start)
 
     def objective(weights: Array, total: Array) -> tuple[float, Array]:
         logs = _log_sum_of_odds(total)
-        likelihood = x.counts @ (odds_of_own_class(total, x.classes) - logs)
+        likelihood = x.counts @ (log_odds_of_own_class(total, x.classes) - logs)
         return float(likelihood - 0.5 * (ridges @ (weights - mean) ** 2)), logs
 
     solve = None if curvature is None else solver_from_hessian(curvature, ridges)[0]
@@ -356,7 +367,7 @@ def best_weights(
             solve = x.newton_solver(posteriors, ridges)
         times_hessian = partial(_times_penalized_hessian, x, posteriors, ridges)
         step, rounds = _conjugate_gradients(times_hessian, slope, solve)
-        move, gain, length = x.odds_at_weights(step), float(slope @ step), 1.0
+        move, gain, length = x.log_odds_at_weights(step), float(slope @ step), 1.0
         for _ in range(40):
             reached, logs = objective(weights + length * step, total + length * move)
             if reached >= value - 1e-13 * abs(value):
@@ -375,7 +386,7 @@ def best_weights(
 def _times_penalized_hessian(
     x: LogisticProblem, posteriors: Array, ridges: Array, weights: Array
 ) -> Array:
-    return x.hessian_times(weights, posteriors) + ridges * weights
+    return x.information_times(weights, posteriors) + ridges * weights
 
 
 def _conjugate_gradients(times: Solve, slope: Array, precondition: Solve) -> tuple[Array, int]:
@@ -437,7 +448,7 @@ def solver_from_hessian(curvature: Array, ridges: Array) -> tuple[Solve, Callabl
     return solve, variances
 
 
-def _root_of_hessian(terms: Array, weights: Array, posteriors: Array) -> Array:
+def _information_factor(terms: Array, weights: Array, posteriors: Array) -> Array:
     """Return A with A Aᵀ = Σ v (Σ_k p_k x_k x_kᵀ − x̄ x̄ᵀ), (terms, (classes − 1) · rows).
 
     A row has the columns √(v p_k) (x_k − α x̄), where x̄ = Σ p_k x_k, s = Σ p_k and α s = 1 − √(1 −
@@ -467,14 +478,14 @@ def fit_weights_and_ridges(
     """
     amounts = np.array(ridges, dtype=np.float64)
     weights = mean
-    if len(amounts) == 1 or not x.others:
-        return mean, x.offset + x.odds_at_weights(mean), amounts
+    if len(amounts) == 1 or not x.n_other_classes:
+        return mean, x.offset + x.log_odds_at_weights(mean), amounts
     curvature = None
     for _ in range(4 if search else 0):
         full = amounts[blocks]
         weights, _, posteriors = best_weights(x, mean, full, weights, CLOSE_ENOUGH, curvature)
         if x.has_small_hessian:
-            curvature = x.hessian_or_root(posteriors)
+            curvature = x.information_or_factor(posteriors)
             effective = 1 - full * solver_from_hessian(curvature, full)[1]()
         else:
             effective = 1 - full * x.solver_by_parts(posteriors, full)[1]()

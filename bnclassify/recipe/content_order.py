@@ -140,7 +140,7 @@ class ContentHashes:
         """
         for _ in range(9):  # further ties, which only symmetric tables have, remain
             # 16 of these rows: usually one stands for all, as with cells of equal counts
-            tied = _contents_of_tied_rows(self.rows, contents)[:16]
+            tied = _hashes_in_smallest_tie(self.rows, contents)[:16]
             if not len(tied):
                 return
             found = []
@@ -221,7 +221,7 @@ def _mean_square_in_range(numbers: Any) -> float:
     return round(float(np.mean(shares**2)), 6)
 
 
-def _contents_of_tied_rows(rows: Keys, contents: Keys) -> Keys:
+def _hashes_in_smallest_tie(rows: Keys, contents: Keys) -> Keys:
     """Return the contents of different rows with the same description, if there are a few.
 
     Example: different rows with the descriptions 5, 2, 5, 2 and 8 have two ties; those of the least

@@ -40,7 +40,7 @@ class DesignMatrix:
         """Return the sums over rows of squared values times factors, (rows,), as (columns,)."""
         return np.asarray((self.table**2).T @ factors)
 
-    def times_rows(self, factors: Array) -> DesignMatrix:
+    def with_scaled_rows(self, factors: Array) -> DesignMatrix:
         """Return the rows times factors, (rows,)."""
         if isinstance(self.table, np.ndarray):
             return DesignMatrix(self.table * factors[:, None])
@@ -49,7 +49,7 @@ class DesignMatrix:
     def gram_matrix(self, factors: Array | None = None) -> Array:
         """Return Σ v x xᵀ over rows x with factors v, (columns, columns)."""
         return _in_full(
-            self.table.T @ (self if factors is None else self.times_rows(factors)).table
+            self.table.T @ (self if factors is None else self.with_scaled_rows(factors)).table
         )
 
     @classmethod

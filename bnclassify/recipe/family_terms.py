@@ -156,7 +156,7 @@ class FamilyTerm:
         return coded
 
     @cached_property
-    def owner_entries(self) -> Array:
+    def entries_without_parents(self) -> Array:
         """The log tables without feature parents, raised to the powers of those with parents."""
         codes, found = np.arange(self.cards[0]), []
         for codings, term in self.parts:

@@ -20,8 +20,8 @@ from ..frames.dataset import Dataset
 from ..model.arguments import encode_opened_rows
 from ..model.model import Model, replace_unchecked
 from ..scores.evaluate import scores_at
-from .blend import FoldOdds
-from .conditional_likelihood import COMMON_PRECISION, odds_of_scores
+from .blend import FoldLogOdds
+from .conditional_likelihood import COMMON_PRECISION, log_odds_of_scores
 from .leave_one_out import LeaveOneOutSummary
 from .log_linear import LogLinear
 from .posterior_power import Powered
@@ -49,29 +49,29 @@ def fit_power_by_folds(
     if rng is not None:
         data = data.take_rows(rng.permutation(len(data)))
 
-    def of_fold(fold: Any) -> FoldOdds:
+    def of_fold(fold: Any) -> FoldLogOdds:
         train, test = fold.split(data)
         recipe = x.recipe and replace(x.recipe, parameters=None)
         return _odds_by_model(learn(x if recipe is None else recipe.fit(train), train), test)
 
     with silencing_warnings():  # settings for all rows
         folds = list(run_tasks(of_fold, split_rows_into_folds(data, number, by_content=False)))
-    return _raised_to_best_power(fitted, FoldOdds.from_folds(folds))
+    return _raised_to_best_power(fitted, FoldLogOdds.from_folds(folds))
 
 
-def _odds_by_model(x: Model, test: Dataset) -> FoldOdds:
+def _odds_by_model(x: Model, test: Dataset) -> FoldLogOdds:
     encoded = encode_opened_rows(x, test, x.variables)
     rows = x.rows_to_score(encoded, unseen="missing")
     own: Codes = encoded.codes[encoded.positions[x.class_var]]
     weights = test.row_weights
-    total = odds_of_scores(scores_at(x.score, rows))
+    total = log_odds_of_scores(scores_at(x.score, rows))
     if isinstance(x, LogLinear):  # whose power leaves the trees of incomplete rows alone
-        half = odds_of_scores(scores_at(x.raised_to(0.5).score, rows))
-        return FoldOdds(2 * (total - half)[None], 2 * half - total, own, weights)
-    return FoldOdds(total[None], np.zeros(total.shape), own, weights)
+        half = log_odds_of_scores(scores_at(x.raised_to(0.5).score, rows))
+        return FoldLogOdds(2 * (total - half)[None], 2 * half - total, own, weights)
+    return FoldLogOdds(total[None], np.zeros(total.shape), own, weights)
 
 
-def _raised_to_best_power(x: Model, found: FoldOdds | None) -> Model:
+def _raised_to_best_power(x: Model, found: FoldLogOdds | None) -> Model:
     """Return a model raised to the power that is best for held-out rows."""
     power, size = (1.0, 0) if found is None else (found.power_of_member(), found.size)
     if isinstance(x, LogLinear):

@@ -19,7 +19,7 @@ from .conditional_likelihood import (
     Powers,
     best_weights,
     fit_weights_and_ridges,
-    odds_of_scores,
+    log_odds_of_scores,
 )
 from .design_matrix import DesignMatrix
 from .family_terms import Power
@@ -65,7 +65,7 @@ class TermBlock(NamedTuple):
         return of_odds + of_columns
 
 
-class HeldOutOdds(NamedTuple):
+class HeldOutLogOdds(NamedTuple):
     """The odds by tables and terms at rows that are held out, (…, classes − 1, rows).
 
     ``by_depth`` are (depths, families, …), ``of_codings`` those in each discretization that is
@@ -80,20 +80,22 @@ class HeldOutOdds(NamedTuple):
     @classmethod
     def at_rows(
         cls, terms: AdditionalTerms, rows: Positions, left_out: LeftOutRows, depths: Sequence[int]
-    ) -> HeldOutOdds:
+    ) -> HeldOutLogOdds:
         """Return the odds by tables with these numbers of parents, and Gaussians, at rows."""
-        by_depth, of_codings = terms.stacked.left_out_odds(rows, left_out, depths)
+        by_depth, of_codings = terms.stacked.left_out_log_odds(rows, left_out, depths)
         numbers = terms.values[:, rows]
         of_numbers = []
         for of_scale in terms.of_numbers:
             if of_scale.gaussians:
                 scores = of_scale.scores(numbers)
                 logs = of_scale.log_densities(numbers, scores, left_out)
-                of_numbers.append(odds_of_scores(logs))
+                of_numbers.append(log_odds_of_scores(logs))
         return cls(by_depth, of_codings, of_numbers)
 
     @classmethod
-    def from_folds(cls, folds: Sequence[HeldOutOdds], rows: Sequence[Positions]) -> HeldOutOdds:
+    def from_folds(
+        cls, folds: Sequence[HeldOutLogOdds], rows: Sequence[Positions]
+    ) -> HeldOutLogOdds:
         """Return the odds of all rows from those of each fold."""
         order = np.argsort(np.concatenate(rows))
         by_depth, codings, numbers = zip(*folds, strict=True)
@@ -105,10 +107,10 @@ class HeldOutOdds(NamedTuple):
         of_numbers = list(map(join, zip(*numbers, strict=True)))
         return cls(join(by_depth), of_codings, of_numbers)
 
-    def odds_times_rows(self, kept: Array) -> HeldOutOdds:
+    def with_scaled_rows(self, kept: Array) -> HeldOutLogOdds:
         of_codings = [array * kept for array in self.of_codings]
         of_numbers = [array * kept for array in self.of_numbers]
-        return HeldOutOdds(self.by_depth * kept, of_codings, of_numbers)
+        return HeldOutLogOdds(self.by_depth * kept, of_codings, of_numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +128,7 @@ class HeldOutTerms:
     rows: Positions
     counts: Array
     represented: int
-    odds: HeldOutOdds
+    odds: HeldOutLogOdds
     fading: Fading
     kept: Array | None = None
     offset: Array | float = 0.0
@@ -140,7 +142,7 @@ class HeldOutTerms:
         rows: Positions,
         counts: Array,
         n: int,
-        odds: HeldOutOdds,
+        odds: HeldOutLogOdds,
     ) -> HeldOutTerms:
         """Return the terms of incomplete rows as they count in predictions; see `Fading`."""
         data, of_tables = terms.data, odds.by_depth[0]
@@ -155,12 +157,12 @@ class HeldOutTerms:
         *evidence, prior = self.odds.by_depth[0]
         codes, of_features = self.terms.data.codes[:-1, self.rows], np.sum(evidence, axis=0)
         kept, offset = self.fading.kept_share_and_added_scores(codes, prior.T, of_features.T)
-        return replace(self, odds=self.odds.odds_times_rows(kept), kept=kept, offset=offset.T)
+        return replace(self, odds=self.odds.with_scaled_rows(kept), kept=kept, offset=offset.T)
 
     def at_other_rows(self, rows: Positions, counts: Array) -> HeldOutTerms:
         """Return the same terms at rows that were not counted."""
         nothing = LeftOutRows(self.terms.data.codes[-1, rows], np.zeros(len(rows)))
-        odds = HeldOutOdds.at_rows(self.terms, rows, nothing, self.depths)
+        odds = HeldOutLogOdds.at_rows(self.terms, rows, nothing, self.depths)
         held = replace(self, rows=rows, counts=counts, odds=odds, kept=None, offset=0.0)
         return held._scaled_by_fading()
 
@@ -170,7 +172,7 @@ class HeldOutTerms:
         return classes
 
     @property
-    def odds_of_class(self) -> Array:
+    def log_odds_of_class(self) -> Array:
         """The odds by the class alone, as far as they count, (classes − 1, rows)."""
         prior: Array = self.odds.by_depth[0][-1]
         return prior
@@ -180,13 +182,15 @@ class HeldOutTerms:
         if not self.has_class or len(self.terms.stacked.structure.scopes[-1]) > 1:
             return self
         odds = self.odds._replace(by_depth=self.odds.by_depth[:, :-1])
-        return replace(self, odds=odds, offset=self.offset + self.odds_of_class, has_class=False)
+        return replace(
+            self, odds=odds, offset=self.offset + self.log_odds_of_class, has_class=False
+        )
 
     def limited_to_depth(self, depth: int) -> HeldOutTerms:
         """Return the terms with a maximum number of feature parents."""
         by_depth, codings, numbers = self.odds
         kept = slice(depth - self.depths[0] + 1)
-        odds = HeldOutOdds(by_depth[kept], [array[kept] for array in codings], numbers)
+        odds = HeldOutLogOdds(by_depth[kept], [array[kept] for array in codings], numbers)
         return replace(self, depths=self.depths[kept], odds=odds)
 
     def column_blocks(self) -> list[TermBlock]:
@@ -195,7 +199,7 @@ class HeldOutTerms:
             own = columns[self.rows]
             if self.kept is not None:
                 gaps = self.fading.weight_of_shifts(self.terms.data.codes[:-1, self.rows])
-                own = own.times_rows(gaps[:, 0] if name == "gaps" else self.kept)
+                own = own.with_scaled_rows(gaps[:, 0] if name == "gaps" else self.kept)
             blocks.append(TermBlock(name, columns=own))
         return blocks
 
@@ -254,16 +258,16 @@ class Regression:
         blocks = held.regression_blocks()
         # 1e-4: precision of the intercept
         problem, ridges = held.weight_problem(blocks), {"gaps": ridge_of_gaps, "intercept": 1e-4}
-        sizes = [block.number_of_weights(problem.others) for block in blocks]
+        sizes = [block.number_of_weights(problem.n_other_classes) for block in blocks]
         precisions = np.repeat([ridges.get(block.name, RIDGE) for block in blocks], sizes)
         nothing = np.zeros(len(precisions))
         weights, _, _ = best_weights(problem, nothing, precisions, nothing)
         return cls(held, problem, precisions, weights)
 
-    def odds_at(self, rows: HeldOutTerms) -> Array:
-        return rows.weight_problem(rows.regression_blocks()).odds_at_weights(self.weights)
+    def log_odds_at(self, rows: HeldOutTerms) -> Array:
+        return rows.weight_problem(rows.regression_blocks()).log_odds_at_weights(self.weights)
 
-    def model(self, parents: int) -> LogLinear:
+    def build_model(self, parents: int) -> LogLinear:
         """Return the model, whose tables, with powers of 0, have at most this number of parents."""
         by_class = self.problem.column_weights_by_class(self.weights)
         of_columns = _weights_by_block(by_class, self.held.regression_blocks())
@@ -302,9 +306,9 @@ class WeightedFit:
         blocks = held.model_blocks(best)
         problem = held.weight_problem(blocks)
         kinds = [name for name in _RIDGES if name in {block.name for block in blocks}]
-        sizes = [block.number_of_weights(problem.others) for block in blocks]
+        sizes = [block.number_of_weights(problem.n_other_classes) for block in blocks]
         kind = np.repeat([kinds.index(block.name) for block in blocks], sizes)
-        mean = np.concatenate([powers.single, np.zeros(problem.size - len(powers.single))])
+        mean = np.concatenate([powers.single, np.zeros(problem.n_weights - len(powers.single))])
         start = [ridges.get(name, _RIDGES[name]) for name in kinds]
         weights, total, found = fit_weights_and_ridges(
             problem, mean, kind, start, search=not ridges
@@ -312,21 +316,23 @@ class WeightedFit:
         by_kind = dict(zip(kinds, found.tolist(), strict=True))
         return cls(held, best, powers, problem, mean, found[kind], weights, total, by_kind)
 
-    def odds_at(self, rows: HeldOutTerms) -> Array:
+    def log_odds_at(self, rows: HeldOutTerms) -> Array:
         same = rows.limited_to_depth(self.held.depths[-1])
         same = same if self.held.has_class else same.with_class_in_offset()
-        return same.weight_problem(same.model_blocks(self.best)).odds_at_weights(self.weights)
+        return same.weight_problem(same.model_blocks(self.best)).log_odds_at_weights(self.weights)
 
     @cached_property
     def penalty(self) -> float:
         """Half the sum of squared distances of weights from their means times their precisions."""
         return 0.5 * float(self.precisions @ (self.weights - self.mean) ** 2)
 
-    def model(self) -> LogLinear:
+    def build_model(self) -> LogLinear:
         held, stacked = self.held, self.held.terms.stacked
         blocks, depth = held.model_blocks(self.best), held.depths[self.best]
         found: dict[str, list[Array]] = {name: [] for name in ("depths", "codings")}
-        ends = np.cumsum([block.number_of_weights(self.problem.others) for block in blocks])
+        ends = np.cumsum(
+            [block.number_of_weights(self.problem.n_other_classes) for block in blocks]
+        )
         for block, part in zip(blocks, np.split(self.weights, ends[:-1]), strict=True):
             found.setdefault(block.name, []).append(part)
         [of_tables] = found["tables"]

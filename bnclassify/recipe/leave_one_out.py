@@ -25,9 +25,9 @@ from ..scores.fading import MOST_EXPONENT, Fading
 from ..scores.rows import Rows
 from .additional_terms import AdditionalTerms
 from .backoff_prior import check_prefix_prior
-from .conditional_likelihood import Powers, best_powers, log_likelihood, odds_of_scores
+from .conditional_likelihood import Powers, best_powers, log_likelihood, log_odds_of_scores
 from .content_order import ContentHashes, hash_rows, in_content_order
-from .held_out_terms import HeldOutOdds, HeldOutTerms, WeightedFit
+from .held_out_terms import HeldOutLogOdds, HeldOutTerms, WeightedFit
 from .incomplete_rows import log_joint_of_incomplete_rows
 from .log_linear import LogLinear
 from .prefix_tables import LeftOutRows
@@ -105,7 +105,7 @@ class LeaveOneOut(Method):
         data = in_content_order(data)
         with one_thread:
             fit = self.fit(self.hold_out(x, data, prior))
-            return self.with_summary(fit.model(), summarize_fit(fit), data)
+            return self.with_summary(fit.build_model(), summarize_fit(fit), data)
 
     def with_summary(self, x: LogLinear, summary: LeaveOneOutSummary, data: Dataset) -> Model:
         """Return a model for long use, with a suitable rule for incomplete rows, and a summary."""
@@ -135,12 +135,12 @@ class LeaveOneOut(Method):
         if data.cases is not None and len(np.unique(data.cases)) < len(data):
             rows: Positions = np.arange(len(data))
             counts, n = data.row_weights, len(data)
-            odds = _odds_by_folds_of_cases(model, terms, depths, prior)
+            odds = _log_odds_by_folds_of_cases(model, terms, depths, prior)
         else:
             cells = len(depths) * len(stacked.powers) * (1 + stacked.apart)
             cells += len(terms.numbers) * len(terms.of_numbers)
             rows, counts, left_out, n = rows_to_hold_out(data, cells, distinct=not terms.numbers)
-            odds = HeldOutOdds.at_rows(terms, rows, left_out, depths)
+            odds = HeldOutLogOdds.at_rows(terms, rows, left_out, depths)
         return HeldOutTerms.with_learned_fading(terms, depths, rows, counts, n, odds)
 
     def _powers_by_depth(self, held: HeldOutTerms) -> dict[int, Powers]:
@@ -213,16 +213,16 @@ def fading_with_best_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fa
             codes, *rest
         )
         return -log_likelihood(
-            odds_of_scores(kept[:, None] * terms + added + gaps), classes, counts
+            log_odds_of_scores(kept[:, None] * terms + added + gaps), classes, counts
         )
 
     best = minimize_scalar(loss, bounds=(1.0, MOST_EXPONENT), method="bounded").x
     return replace(fading, exponent=float(best))
 
 
-def _odds_by_folds_of_cases(
+def _log_odds_by_folds_of_cases(
     x: LogLinear, terms: AdditionalTerms, depths: range, prior: Prior
-) -> HeldOutOdds:
+) -> HeldOutLogOdds:
     """Return odds at all rows by tables and terms of other cases, in ten folds of cases."""
     data = terms.data
     assert data.cases is not None
@@ -240,11 +240,11 @@ def _odds_by_folds_of_cases(
         own = np.flatnonzero(fold_of_rows == fold)
         train = replace(data, weights=np.where(fold_of_rows == fold, 0.0, weights))
         learned = AdditionalTerms.learn(x.learn_tables(train, prior), train, terms.requested)
-        odds = HeldOutOdds.at_rows(learned, own, nothing.take(own), depths)
+        odds = HeldOutLogOdds.at_rows(learned, own, nothing.take(own), depths)
         same = [learned.numbers.index(number) for number in terms.numbers]
         found.append(odds._replace(of_numbers=[of_scale[same] for of_scale in odds.of_numbers]))
         rows.append(own)
-    return HeldOutOdds.from_folds(found, rows)
+    return HeldOutLogOdds.from_folds(found, rows)
 
 
 class HeldOutRows(LeftOutRows):

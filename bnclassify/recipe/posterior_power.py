@@ -22,7 +22,7 @@ from .conditional_likelihood import (
     COMMON_PRECISION,
     best_common_power,
     log_likelihood,
-    odds_of_scores,
+    log_odds_of_scores,
 )
 from .leave_one_out import LeaveOneOutSummary, rows_to_hold_out
 
@@ -84,7 +84,7 @@ class LeaveOneOutPower(Method):
             )
         rows, weights, left_out, n = rows_to_hold_out(data, 1)
         logs = fitted.log_joint_left_out(data, prior, rows, left_out)
-        total = odds_of_scores(logs)
+        total = log_odds_of_scores(logs)
         power = best_common_power(total, left_out.classes, weights)
         value = log_likelihood(power * total, left_out.classes, weights)
         objective = value - COMMON_PRECISION / 2 * (power - 1) ** 2

@@ -37,12 +37,12 @@ def backed_off_distributions(
     value: Array | None = None
     for i in range(prefixes):
         counts, totals, base = read(i, value)
-        value = smoothed_distribution(counts, totals, base, mass(i, counts, base))
+        value = distribution_shrunk_to_base(counts, totals, base, mass(i, counts, base))
         advance_bar()
         yield value
 
 
-def smoothed_distribution(counts: Array, totals: Array, base: Array, amount: Any) -> Array:
+def distribution_shrunk_to_base(counts: Array, totals: Array, base: Array, amount: Any) -> Array:
     """Return P(x | u), as `backed_off_distributions`, for masses that are all above 0, or all 0."""
     positive = amount > 0
     if positive is True or np.all(positive):

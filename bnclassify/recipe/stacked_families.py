@@ -18,8 +18,8 @@ from .prefix_tables import (
     PrefixTable,
     StackedTables,
     class_probabilities,
+    distribution_shrunk_to_base,
     feature_probabilities,
-    smoothed_distribution,
 )
 
 
@@ -46,7 +46,7 @@ class LeftOutTables:
             if i and stack.nested:
                 base = self.values[-1][prefix.cells_of_shorter_prefix(stack.prefixes[i - 1])]
             mass = stack.masses[i][owner[given]][:, None]
-            self.values.append(smoothed_distribution(counts, totals, base, mass))
+            self.values.append(distribution_shrunk_to_base(counts, totals, base, mass))
         self.logs = list(map(log, self.values))
 
     @classmethod
@@ -79,7 +79,7 @@ class LeftOutTables:
                 counts = np.maximum(prefix.counts[cells, classes] - self.share, 0.0)
                 totals = np.maximum(prefix.totals[parents, classes] - self.share, 0.0)
                 base = own if stack.nested else uniform
-                value = smoothed_distribution(counts, totals, base, stack.masses[i][codings])
+                value = distribution_shrunk_to_base(counts, totals, base, stack.masses[i][codings])
                 found[rows, classes] = log(value)
             absent = cells < 0
             if absent.any():

@@ -303,7 +303,7 @@ class StackedModel(LogLinear):
             found.append(varying[cards[varying] > 1])
         return found
 
-    def left_out_odds(
+    def left_out_log_odds(
         self, rows: Positions, left_out: LeftOutRows, depths: Sequence[int]
     ) -> tuple[Array, list[Array]]:
         """Return odds by each family, each row held out: (depths, families, classes − 1, rows).

@@ -34,7 +34,7 @@ from ..base.arrays import (
 from ..base.graphs import topological_layers
 from ..counts.contingency import MAX_CELLS
 from . import forests
-from .factors import Belief, Factor, NetworkTerm, sum_terms, tabulate_densities
+from .factors import Belief, Factor, NetworkTerm, sum_terms, terms_as_factors
 
 _CLASS = -1  # the class in a plan, where it stays an axis of tables
 _LARGE_CELLS = 2**14  # of a table, from which another order is tried
@@ -109,7 +109,7 @@ def add_marginalized_terms(
     ``total`` is (rows, classes) with the terms of observed families, ``codes`` are (features, rows)
     with -1 where missing, and ``context`` is (rows,). The term of the class is the last one.
     """
-    factors, codes = tabulate_densities(terms, codes)
+    factors, codes = terms_as_factors(terms, codes)
     if forests.is_forest(factors) and not cyclic:
         forests.add_terms_by_messages(total, factors, codes, context)
     else:
@@ -452,7 +452,7 @@ def complete_by_elimination(
     """Return codes with a network's most probable values, or drawn from the posterior."""
     over: Over = np.max if rng is None else log_sum_exp
     choose = first_best if rng is None else partial(draw_column_per_row, rng=rng)
-    factors, coded = tabulate_densities(terms, codes[:-1])
+    factors, coded = terms_as_factors(terms, codes[:-1])
     result = np.vstack([coded, codes[-1:]])
     unknown = np.nonzero(codes[-1] < 0)[0]
     if len(unknown):

@@ -297,7 +297,7 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
 
 def _completed_effects(x: Completed, rows: Rows) -> tuple[Array, Array]:
     """Return the parts of class and tables, with what known effects imply for unknown ones."""
-    unknown = x.unknown.unknown_values(rows.codes, rows.unknown)
+    unknown = x.unknown.mask_of_unknown_values(rows.codes, rows.unknown)
     [constant] = [t.logs for t in x.formula.terms if isinstance(t, Table) and t.owner < 0]
     # 0 known, -1 missing, -2 unknown; an effect of a pair has the lower state of its two features.
     state_of_features = np.where(unknown, UNKNOWN, np.minimum(rows.codes, 0))
@@ -405,7 +405,7 @@ def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
         n_classes = scores_at(x, _row_without_values(len(cards))).shape[1]
         found: dict[int, Array] = {}
         for table in _tables_of_features(formula_of_complete_rows(x)):
-            found.setdefault(table.owner, table.owner_entries)
+            found.setdefault(table.owner, table.entries_without_parents)
         effects = [found.get(i, np.zeros((card + 1, 1))) for i, card in enumerate(cards)]
         return [np.broadcast_to(effect, (len(effect), n_classes)) for effect in effects]
     if isinstance(x, Sum) and not x.densities_by_owner and not x.is_cyclic:
@@ -458,7 +458,7 @@ def shifts_of_missing(x: Formula) -> dict[int, Array]:
     found: dict[int, Array] = {}
     tables = _tables_of_features(formula_of_complete_rows(x)) if is_sum_of_tables(x) else []
     for term in (*tables, *(x.gaps if isinstance(x, Blend) else ())):
-        shift: Array = term.owner_entries[-1]
+        shift: Array = term.entries_without_parents[-1]
         if shift.any():
             found[term.owner] = found.get(term.owner, 0.0) + shift
     return found
@@ -469,7 +469,7 @@ def values_without_effect(x: Formula, rows: Rows) -> Mask:
     if isinstance(x, Recoded):
         return values_without_effect(x.formula, recoded_rows(x, rows))
     if isinstance(x, Completed):
-        return x.unknown.unknown_values(rows.codes, rows.unknown)
+        return x.unknown.mask_of_unknown_values(rows.codes, rows.unknown)
     silent: Mask = np.less(rows.codes, 0)
     for i in shifts_of_missing(x):
         silent[i] = False if rows.unknown is None else rows.unknown[i]

@@ -143,9 +143,7 @@ class DensityTerm:
 NetworkTerm: TypeAlias = Factor | DensityTerm
 
 
-def tabulate_densities(
-    terms: Sequence[NetworkTerm], codes: Codes
-) -> tuple[Sequence[Factor], Codes]:
+def terms_as_factors(terms: Sequence[NetworkTerm], codes: Codes) -> tuple[Sequence[Factor], Codes]:
     """Return terms in which numbers have tables over the values in some rows, and their codes."""
     factors = [term for term in terms if isinstance(term, Factor)]
     if len(factors) == len(terms):

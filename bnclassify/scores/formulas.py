@@ -69,7 +69,7 @@ class Table:
         return self._missing_first.take(cells, axis=0)
 
     @property
-    def owner_entries(self) -> Array:
+    def entries_without_parents(self) -> Array:
         """The owner's entries if other features in scope are missing, (values + 1, classes)."""
         logs = self.logs.reshape(len(self.logs), -1, self.logs.shape[-1])[:, -1]
         return logs if not self.codings or self.codings[0] is None else logs[self.codings[0]]
@@ -91,7 +91,7 @@ class Counted(Protocol):
         """The features on which it depends."""
 
     @property
-    def owner_entries(self) -> Array:
+    def entries_without_parents(self) -> Array:
         """Its values if all other features in scope are missing, as of a `Table`."""
 
     def entries_of_rows(self, codes: Codes) -> Array:
@@ -374,7 +374,7 @@ def is_sum_of_tables(x: Formula) -> bool:
     return isinstance(core, Sum) and not core.marginalizes
 
 
-def scales_of_feature(x: Formula, feature: int) -> list[ScaledNumber]:
+def scaled_numbers_of_feature(x: Formula, feature: int) -> list[ScaledNumber]:
     """Return the scales of a feature of which a formula reads the number."""
     return [scale for one in sums_in(x) for scale in one.scales if scale.feature == feature]
 

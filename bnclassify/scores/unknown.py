@@ -82,7 +82,7 @@ class UnknownEffects(Immutable):
         # 9: digits of covariances, which are written to files and pages
         return cls(means, covariances.round(9), shares, always, ~always, most)
 
-    def unknown_values(self, codes: Codes, told: Mask | None) -> Mask:
+    def mask_of_unknown_values(self, codes: Codes, told: Mask | None) -> Mask:
         """Return which values are unknown, by codes (features, rows), and those said to be."""
         unknown = np.zeros(codes.shape, dtype=bool) if told is None else told
         missing = np.less(codes, 0) & ~unknown

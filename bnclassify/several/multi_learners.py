@@ -259,7 +259,7 @@ def _feature_tree(data: Countable, class_parents: Sequence[Parents]) -> list[Par
     scores, bridge = LocalScores(data, "loglik"), list(enumerate(class_parents))
     scores.count_families_ahead([(v, *classes) for v, classes in bridge])
     gains = [
-        np.maximum(scores.gains_of_another_parent(v, classes)[: len(bridge)], 0.0)
+        np.maximum(scores.gains_by_added_parent(v, classes)[: len(bridge)], 0.0)
         for v, classes in bridge
     ]
     parent = maximum_arborescence(np.array(gains).T)

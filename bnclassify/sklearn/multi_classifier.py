@@ -124,7 +124,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         learner, X, y = self._find_learner(), as_pandas(X), as_pandas(y)
         Flag().check("joint", self.joint)
         labels = _columns_of_labels(
-            validate_data(self, y=_checked_label_array(y), multi_output=True), y
+            validate_data(self, y=_labels_without_missing(y), multi_output=True), y
         )
         frame = self._frame_as_in_fit(X, reset=True)
         check_consistent_length(frame, labels)
@@ -180,7 +180,9 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         """Return the share of rows, weighted by ``sample_weight``, with all labels correct."""
         predicted = self.predict(X).reshape(-1, self.n_outputs_)
         y = as_pandas(y)
-        right = (predicted == _columns_of_labels(_checked_label_array(y), y).to_numpy()).all(axis=1)
+        right = (predicted == _columns_of_labels(_labels_without_missing(y), y).to_numpy()).all(
+            axis=1
+        )
         return float(np.average(right, weights=sample_weight))
 
     def _labels_of_classes(self) -> list[ArrayOf[Any]]:
@@ -203,8 +205,8 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         return frame if self.discretizer_ is None else self.discretizer_(frame)
 
 
-def _checked_label_array(y: object) -> object:
-    """Return labels as an array of NumPy, or raise an error for missing labels."""
+def _labels_without_missing(y: object) -> object:
+    """Return labels, those of pandas as an array, or raise an error if any is missing."""
     values = y.to_numpy() if hasattr(y, "to_numpy") else y
     missing = 0 if y is None else np.count_nonzero(pd.isna(np.asarray(values, dtype=object)))
     if missing:

@@ -204,7 +204,7 @@ class LookUp:
     def _log_joint_of_incomplete_rows(self, levels: Codes, log_weights: Array) -> Array:
         """Return the log of the sum over the superparents that are levels of rows, or may be."""
         n, _, n_classes = self.logs.shape
-        own, matrix = self._matrix_of_own_levels
+        own, matrix = self._entries_of_own_levels_and_matrix
         sums = (self._indicators_of_levels(levels).T @ matrix).reshape(-1, n_classes, n)
         missing: Array = (levels[self._feature_of_level] < 0).T.astype(np.float64)
         sums += missing[:, None] * own
@@ -215,7 +215,7 @@ class LookUp:
         return np.asarray(np.log(sums.sum(axis=2)) + top)
 
     @cached_property
-    def _matrix_of_own_levels(self) -> tuple[Array, Array]:
+    def _entries_of_own_levels_and_matrix(self) -> tuple[Array, Array]:
         """The entries of superparents at their own level, and tables without other levels.
 
         The first is (classes, superparents), the second (levels, classes · superparents). If a row
