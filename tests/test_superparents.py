@@ -491,6 +491,14 @@ def test_a_level_as_frequent_as_min_count_is_not_rare_in_the_formula() -> None:
     assert np.isnan(own.logs).all(axis=1).tolist() == [False, True, False, True]
 
 
+def test_tables_of_an_aode_are_those_of_its_members(car: pd.DataFrame) -> None:
+    structure = bn.aode("class", car)
+    x = bn.lp(structure, car, ess=2)
+    for member, alone in zip(bn.members(x), bn.members(structure), strict=True):
+        for mine, expected in zip(member.cpts, bn.lp(alone, car, ess=2).cpts, strict=True):
+            np.testing.assert_allclose(mine, expected, rtol=1e-12)
+
+
 def test_data_is_needed() -> None:
     with pytest.raises(TypeError, match="dataset must be a pandas DataFrame"):
         bn.ande("class", None)
