@@ -195,7 +195,7 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
     held = held_out(structure, frame)
     tables = LeaveOneOut(terms=default.TERMS).fit(held.with_class_in_offset())
-    members = Regression.fit(held).model(0), tables.model()
+    members = Regression.fit(held).build_model(0), tables.build_model()
     scores = np.array([scores_at(member.score, rows_of(member, frame)) for member in members])
     powers = np.array([summary["regression_power"], summary["fold_power"]])
     counts = frame["sick"].value_counts()[list(bn.classes(model))].to_numpy()
