@@ -227,7 +227,7 @@ def test_logistic_regression_is_that_of_scikit_learn(linear: Any, classes: int, 
         ill = np.where(frame["fever"] > 38, "b", "a")
         frame = frame.assign(sick=np.where(frame["sick"] == "no", "no", ill))
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
-    regression = Regression.fit(held_out(structure, frame)).model(0)
+    regression = Regression.fit(held_out(structure, frame)).build_model(0)
     numbers = frame[["fever", "pulse"]]
     design = pd.get_dummies(frame[["cough", "town"]]).assign(
         **((numbers - numbers.mean()) / numbers.std(ddof=0))
