@@ -229,7 +229,7 @@ def test_weights_are_at_their_optimum(case: str, monkeypatch: pytest.MonkeyPatch
     kept = sparse.csr_array(columns) if case == "sparse" else columns
     counts, classes = rng.integers(0, 3, n).astype(float), rng.integers(3, size=n)
     problem = cll.LogisticProblem(shared, classes, counts, DesignMatrix(kept))
-    ridges, mean = rng.uniform(0.5, 3, problem.size), rng.normal(size=problem.size)
+    ridges, mean = rng.uniform(0.5, 3, problem.n_weights), rng.normal(size=problem.n_weights)
 
     def objective(of_shared: Array, of_columns: Array) -> float:
         terms = np.concatenate(shared)
@@ -263,12 +263,16 @@ def test_precisions_of_many_weights_are_found_without_their_curvature(
     columns = rng.normal(size=(n, 8))
     columns[:, 0] += classes == 2
     problem = cll.LogisticProblem([shared], classes, np.ones(n), DesignMatrix(columns))
-    blocks = np.repeat([0, 1, 2], [2, 2, problem.size - 4])
-    weights, _, exact = cll.fit_weights_and_ridges(problem, np.zeros(problem.size), blocks, [3.0, 10.0, 10.0])
+    blocks = np.repeat([0, 1, 2], [2, 2, problem.n_weights - 4])
+    weights, _, exact = cll.fit_weights_and_ridges(
+        problem, np.zeros(problem.n_weights), blocks, [3.0, 10.0, 10.0]
+    )
     monkeypatch.setattr(cll, "_MOST_CELLS", 60)
     again = cll.LogisticProblem([shared], classes, np.ones(n), DesignMatrix(columns))
     assert not again.has_small_hessian
-    close, _, found = cll.fit_weights_and_ridges(again, np.zeros(problem.size), blocks, [3.0, 10.0, 10.0])
+    close, _, found = cll.fit_weights_and_ridges(
+        again, np.zeros(problem.n_weights), blocks, [3.0, 10.0, 10.0]
+    )
     np.testing.assert_allclose(found, exact, rtol=0.1)
     np.testing.assert_allclose(close, weights, atol=0.02)
 
