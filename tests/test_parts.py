@@ -748,9 +748,9 @@ def test_units_of_whole_weights_in_parts_are_split(car: pd.DataFrame) -> None:
     lazy = bn.cv_predict(x, bn.encode(by_dask(counted, 3), weights="n"), k=5).compute()
     assert lazy.sum(axis=1).to_numpy() == pytest.approx(1)
     # A row whose units are in all folds has the mean of the posteriors of these folds.
-    parts = HashedFolds(tuple(car.columns), 5, int(np.random.default_rng(0).integers(2**63)), "n").split(
-        counted
-    )
+    parts = HashedFolds(
+        tuple(car.columns), 5, int(np.random.default_rng(0).integers(2**63)), "n"
+    ).units_tested_by_folds(counted)
     expected = np.zeros(lazy.shape)
     for fold in range(5):
         rows = bn.encode(counted.drop(columns="n"), weights=(counted["n"] - parts[:, fold]).to_numpy())
