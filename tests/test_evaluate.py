@@ -102,7 +102,7 @@ def test_a_sum_of_tables_by_hand() -> None:
     found = {(owner, scope): logs[0].tolist() for owner, scope, logs in effects_at(x, rows, [2, 2])}
     assert found == {(0, (0,)): [1.0, 2.0], (1, (1,)): [10.0, 11.0]}  # of b alone, the parent is missing
     with pytest.raises(IndexError, match="out of bounds"):
-        of_a.entries_of_rows(np.array([[3], [0]]))  # which `recode` never returns
+        of_a.entries_of_rows(np.array([[3], [0]]))  # which no coding returns
 
 
 def test_codings_and_blocks_of_rows() -> None:

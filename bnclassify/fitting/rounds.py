@@ -375,10 +375,15 @@ def training_data_of_models(
         data, [name for name in data.columns if name not in raw or name in targets], targets
     )
     if warns and len(targets) == 1 and data.incomplete[data.positions[targets[0]]]:
-        unknown = data.select(targets).sum_over_parts(lambda rows: np.count_nonzero(rows.codes < 0))
+        unknown = data.select(targets).sum_over_parts(_count_missing_values)
         if unknown < len(data):  # none is left otherwise, which is an error below
             warn(f"{unknown} of {len(data)} rows have no class {shown(targets[0])} and are ignored")
     return read_training(data, targets, known=dict.fromkeys(raw, ()), warns=False)
+
+
+def _count_missing_values(rows: Dataset) -> int:
+    """Return the number of missing values in rows; workers call it, so it has a name."""
+    return int(np.count_nonzero(rows.codes < 0))
 
 
 def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation | None:
