@@ -1,8 +1,8 @@
 """Weights of a model's terms that maximize the likelihood of the classes of held-out rows.
 
 The score of a class is linear in the weights, and ln P(y) = score(y) − ln Σ_k exp score(k), so the
-problems are concave and have one optimum each. Scores are given as odds: the scores of the other
-classes minus the score of the first one, which determine the posterior.
+problems are concave and have one optimum each. Scores are given as log odds, called odds in the
+text below: the scores of the other classes minus that of the first, which give the posterior.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def log_odds_of_own_class(total: Array, classes: Codes) -> Array:
 
 
 def _log_sum_of_odds(total: Array) -> Array:
-    """Return ln(1 + Σ exp odds)."""
+    """Return ln(1 + Σ exp log odds) of each row."""
     return log_sum_exp(np.concatenate([np.zeros((1, total.shape[1])), total]), axis=0)
 
 
