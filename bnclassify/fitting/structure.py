@@ -110,6 +110,18 @@ def _learn_from_raw(
         return replace_unchecked(
             _checked_structure(learner(class_var, dataset=data, **options)), recipe=recipe
         ), data
+    return _learn_over_cuts(class_var, data, learner, options, cuts, recipe)
+
+
+def _learn_over_cuts(
+    class_var: Hashable,
+    data: Any,
+    learner: Callable[..., Model],
+    options: Mapping[str, Any],
+    cuts: MovedCuts,
+    recipe: Recipe,
+) -> tuple[Model, TrainingData]:
+    """Learn a structure over several discretizations, whose terms are averaged."""
     expected = "discretize must be 'mdlp', 'mixed' or another single discretization"
     check_learner_is_able(
         learner,

@@ -22,8 +22,8 @@ from ..base.arrays import (
     weights_at,
 )
 from ..base.immutable import EMPTY, Immutable, cached_property, make_read_only
-from ..base.messages import listed, needs_rows_error, shown, warn
-from .labels import REFIT, TREAT_AS_MISSING, recode_column
+from ..base.messages import needs_rows_error, shown
+from .labels import REFIT, TREAT_AS_MISSING, recode_column, warn_of_unseen_labels
 from .numeric import are_categories, as_floats, check_weights, levels_as_floats
 from .schema import ALL, MISSING, Columns, Known, Levels, Schema
 
@@ -492,19 +492,5 @@ def codes_by_levels(
         matched[k] = row
         if code is not None and len(row) > 1 and (old >= 0).any() and not (row >= 0).any():
             found = [known[label] for label in np.sort(old[old >= 0]).tolist()]
-            _warn_of_unseen(name, found, labels)
+            warn_of_unseen_labels(name, found, labels)
     return matched
-
-
-def _warn_of_unseen(name: Hashable, found: Sequence[Hashable], labels: Sequence[Hashable]) -> None:
-    """Warn of a column without known labels, unless these are measurements in a few rows.
-
-    ``found`` has the label of each row.
-    """
-    are_numbers = all(isinstance(label, int | float) for label in (*found, *labels))
-    if not (are_numbers and len(found) < len(labels)):
-        warn(
-            f"column {shown(name)}: none of its values, {listed(dict.fromkeys(found))}, is among "
-            f"the levels of the model, {listed(labels)}, so all of them are treated as "
-            "missing. Check the column."
-        )

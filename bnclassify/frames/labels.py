@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..base.arrays import Codes, Mask, Positions
 from ..base.checks import OneOf
-from ..base.messages import listed, shown
+from ..base.messages import listed, shown, warn
 from .schema import MISSING
 
 _UNSEEN = -2
@@ -149,3 +149,19 @@ def _conversion_code(strange: Sequence[Hashable], known: Sequence[Hashable]) -> 
         written = {str(label).removesuffix(".0") for label in strange} <= set(known)
         return code if written else f"{code} + '.0'"
     return "column.map(str, na_action='ignore')"
+
+
+def warn_of_unseen_labels(
+    name: Hashable, found: Sequence[Hashable], labels: Sequence[Hashable]
+) -> None:
+    """Warn of a column without known labels, unless these are measurements in a few rows.
+
+    ``found`` has the label of each row.
+    """
+    are_numbers = all(isinstance(label, int | float) for label in (*found, *labels))
+    if not (are_numbers and len(found) < len(labels)):
+        warn(
+            f"column {shown(name)}: none of its values, {listed(dict.fromkeys(found))}, is among "
+            f"the levels of the model, {listed(labels)}, so all of them are treated as "
+            "missing. Check the column."
+        )
