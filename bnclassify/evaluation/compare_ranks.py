@@ -40,7 +40,7 @@ class RankComparison:
         p = {
             "nemenyi": self.nemenyi,
             "wilcoxon": self.wilcoxon["p"],
-            "wilcoxon, holm_adjusted": self.wilcoxon["p_holm"],
+            "wilcoxon, holm": self.wilcoxon["p_holm"],
         }
         return "\n".join(
             [
