@@ -173,7 +173,7 @@ class Points(Immutable):
 def merge_equal_points(
     shape: tuple[int, ...], values: Array, cells: Positions, weights: Array
 ) -> Points:
-    """Return points with equal values in a cell merge_equal_points and their weights added."""
+    """Return points with equal values in a cell merged and their weights added."""
     order = np.lexsort((values, cells))
     values, cells = values[order], cells[order]
     is_first = np.ones(len(values), dtype=bool)

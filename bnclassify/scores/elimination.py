@@ -53,7 +53,7 @@ class LogTable(NamedTuple):
 
 
 class Component(NamedTuple):
-    """Features that are missing together in some rows, in an order to eliminate_variables them.
+    """Features that are missing together in some rows, in an order to eliminate them.
 
     ``factors`` are the positions of the factors over them, and ``tables`` these factors in the
     rows.
