@@ -269,7 +269,7 @@ def test_precisions_of_many_weights_are_found_without_their_curvature(
     )
     monkeypatch.setattr(cll, "_MOST_CELLS", 60)
     again = cll.LogisticProblem([shared], classes, np.ones(n), DesignMatrix(columns))
-    assert not again.has_small_hessian
+    assert not again.has_small_information
     close, _, found = cll.fit_weights_and_ridges(
         again, np.zeros(problem.n_weights), blocks, [3.0, 10.0, 10.0]
     )
@@ -282,7 +282,7 @@ def test_variances_of_a_wide_problem() -> None:
     root, ridges = rng.normal(size=(9, 4)), rng.uniform(1, 3, 9)
     whole = np.linalg.inv(root @ root.T + np.diag(ridges))
     for curvature in (root, root @ root.T):
-        solve, variances = cll.solver_from_hessian(curvature, ridges)
+        solve, variances = cll.solver_from_information(curvature, ridges)
         np.testing.assert_allclose(solve(np.arange(9.0)), whole @ np.arange(9.0), rtol=1e-9)
         np.testing.assert_allclose(variances(), np.diagonal(whole), rtol=1e-9)
 

@@ -96,7 +96,7 @@ class LogisticProblem:
         )
 
     @property
-    def has_small_hessian(self) -> bool:
+    def has_small_information(self) -> bool:
         """Whether H, or A with A Aᵀ = H, is small enough for `information_or_factor`."""
         return (
             self.n_weights * min(self.n_weights, len(self.classes) * self.n_other_classes)
@@ -139,7 +139,7 @@ class LogisticProblem:
 
     def newton_solver(self, posteriors: Array, ridges: Array) -> Solve:
         """Return a function that solves (H + Λ) x = slope, if necessary by parts."""
-        if not self.has_small_hessian or (
+        if not self.has_small_information or (
             self.columns is not None and not self.ends_of_shared_arrays[-1]
         ):
             return self.solver_by_parts(posteriors, ridges)[0]
@@ -147,7 +147,7 @@ class LogisticProblem:
         if 2 * self.n_weights > len(self.classes) > 500:  # more steps are faster
             diagonal = self.information_diagonal(posteriors) + ridges
             return lambda slope: slope / diagonal
-        return solver_from_hessian(self.information_or_factor(posteriors), ridges)[0]
+        return solver_from_information(self.information_or_factor(posteriors), ridges)[0]
 
     def solver_by_parts(
         self, posteriors: Array, ridges: Array
@@ -161,9 +161,9 @@ class LogisticProblem:
         """
         end, n, k = self.ends_of_shared_arrays[-1], len(self.classes), self.n_other_classes
         shared = replace(self, columns=None)
-        if shared.has_small_hessian:
-            hessian = shared.information_or_factor(posteriors)
-            solve_shared, of_shared = solver_from_hessian(hessian, ridges[:end])
+        if shared.has_small_information:
+            information = shared.information_or_factor(posteriors)
+            solve_shared, of_shared = solver_from_information(information, ridges[:end])
         else:
             diagonal = shared.information_diagonal(posteriors) + ridges[:end]
             solve_shared, of_shared = (lambda slope: slope / diagonal), (lambda: 1 / diagonal)
@@ -180,7 +180,7 @@ class LogisticProblem:
             root = columns.with_scaled_rows(np.sqrt(counts * share * (1 - share) * (k + 1) / k))
             is_wide = root.shape[0] < width
             part = root.dense_array().T if is_wide else root.gram_matrix()
-            solvers.append(solver_from_hessian(part, of_columns))
+            solvers.append(solver_from_information(part, of_columns))
 
         def solve(slope: Array) -> Array:
             by_class = slope[end:].reshape(width, k) @ basis.T
@@ -236,12 +236,12 @@ class LogisticProblem:
             root = _information_factor(design, *of_block)
             result[:end, :end] += root @ root.T
             if columns is not None and end:
-                result[:end, end:] += self._hessian_of_terms_and_columns(
+                result[:end, end:] += self._information_of_terms_and_columns(
                     design, columns[block], *of_block
                 )
         if columns is not None:
             result[end:, :end] = result[:end, end:].T
-            result[end:, end:] = self._hessian_of_columns(columns, counts, shares)
+            result[end:, end:] = self._information_of_columns(columns, counts, shares)
         return result
 
     def _log_odds_of_columns(self, columns: DesignMatrix | None) -> list[Array]:
@@ -252,19 +252,21 @@ class LogisticProblem:
         design: Array = np.einsum("rj,ak->jakr", full, _log_odds_of_basis(self.n_other_classes + 1))
         return [design.reshape(-1, self.n_other_classes, len(full))]
 
-    def _hessian_of_terms_and_columns(
+    def _information_of_terms_and_columns(
         self, design: Array, columns: DesignMatrix, counts: Array, shares: Array
     ) -> Array:
         """Return the part of H of shared terms and columns, (terms, weights of columns)."""
         terms, others, rows = design.shape
         spread: Array = design - np.einsum("tkr,kr->tr", design, shares)[:, None]
         spread *= shares * counts
-        sums = columns.sums_over_rows(spread.reshape(-1, rows).T)  # (columns, terms · classes − 1)
+        sums = columns.sums_over_rows(
+            spread.reshape(-1, rows).T
+        )  # (columns, terms · (classes − 1))
         by_class = sums.T.reshape(terms, others, columns.shape[1])
         crossed = np.tensordot(by_class, _log_odds_of_basis(others + 1), (1, 1))
         return crossed.reshape(terms, columns.shape[1] * others)
 
-    def _hessian_of_columns(self, columns: DesignMatrix, counts: Array, shares: Array) -> Array:
+    def _information_of_columns(self, columns: DesignMatrix, counts: Array, shares: Array) -> Array:
         n, k = columns.shape[1], self.n_other_classes
         # Σ v x xᵀ ⊗ (diag(p) − p pᵀ): first minus the products p_k p_l, then the diagonal p_k
         by_class = [columns.with_scaled_rows(factors) for factors in shares * np.sqrt(counts)]
@@ -358,15 +360,15 @@ def best_weights(
         likelihood = x.counts @ (log_odds_of_own_class(total, x.classes) - logs)
         return float(likelihood - 0.5 * (ridges @ (weights - mean) ** 2)), logs
 
-    solve = None if curvature is None else solver_from_hessian(curvature, ridges)[0]
+    solve = None if curvature is None else solver_from_information(curvature, ridges)[0]
     value, logs = objective(weights, total)
     for _ in range(200):
         posteriors = np.exp(total - logs)
         slope = x.gradient(posteriors) - ridges * (weights - mean)
         if solve is None:
             solve = x.newton_solver(posteriors, ridges)
-        times_hessian = partial(_times_penalized_hessian, x, posteriors, ridges)
-        step, rounds = _conjugate_gradients(times_hessian, slope, solve)
+        times_information = partial(_times_penalized_information, x, posteriors, ridges)
+        step, rounds = _conjugate_gradients(times_information, slope, solve)
         move, gain, length = x.log_odds_at_weights(step), float(slope @ step), 1.0
         for _ in range(40):
             reached, logs = objective(weights + length * step, total + length * move)
@@ -383,7 +385,7 @@ def best_weights(
     return weights, total, np.exp(total - _log_sum_of_odds(total))
 
 
-def _times_penalized_hessian(
+def _times_penalized_information(
     x: LogisticProblem, posteriors: Array, ridges: Array, weights: Array
 ) -> Array:
     return x.information_times(weights, posteriors) + ridges * weights
@@ -422,7 +424,7 @@ def _cholesky(table: Array) -> Array:
     )
 
 
-def solver_from_hessian(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]:
+def solver_from_information(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]:
     """Return functions that solve (H + Λ) x = slope, and diag (H + Λ)⁻¹, from H or A, A Aᵀ = H."""
     from scipy.linalg import lapack, solve_triangular  # slow to import
 
@@ -484,9 +486,9 @@ def fit_weights_and_ridges(
     for _ in range(4 if search else 0):
         full = amounts[blocks]
         weights, _, posteriors = best_weights(x, mean, full, weights, CLOSE_ENOUGH, curvature)
-        if x.has_small_hessian:
+        if x.has_small_information:
             curvature = x.information_or_factor(posteriors)
-            effective = 1 - full * solver_from_hessian(curvature, full)[1]()
+            effective = 1 - full * solver_from_information(curvature, full)[1]()
         else:
             effective = 1 - full * x.solver_by_parts(posteriors, full)[1]()
         effective_by_block = np.bincount(blocks, effective, len(amounts))
