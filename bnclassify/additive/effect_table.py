@@ -403,12 +403,13 @@ def ends_of_merged_groups(
 
 
 def means_of_groups(values: Array, groups: Positions, weights: Array, n: int) -> Array:
-    """Return the weighted means of n groups along the first axis; 0 in a group without values.
+    """Return the weighted means of n groups along the first axis; 0 in a group without weight.
 
     Example: the values 1, 3 and 5, with weights 1, 3 and 1, of groups 0, 0 and 1 have the means 2.5
     and 5.
     """
-    shares = weights / np.bincount(groups, weights)[groups]
+    totals = np.bincount(groups, weights)
+    shares = weights / np.where(totals > 0, totals, 1.0)[groups]
     means = np.zeros((n, *values.shape[1:]))
     np.add.at(means, groups, (values.T * shares).T)
     return means

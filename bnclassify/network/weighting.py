@@ -217,7 +217,7 @@ def with_weighted_tables(x: BNC, weights: Array) -> BNC:
     """Return a fitted network with the table of each feature raised to its weight."""
     *tables, prior = x.cpts or ()
     powers = list[float](weights.tolist())
-    raised = map(raised_table, tables, powers)
+    raised = [raised_table(*pair) for pair in zip(tables, powers, strict=True)]
     return replace(x, cpts=(*raised, prior), learned={**x.learned, "weights": tuple(powers)})
 
 

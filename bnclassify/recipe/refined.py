@@ -152,8 +152,8 @@ class Refined(LogLinear):
             other,
             base=self.base.sum_with(other.base),
             of_numbers=tuple(terms),
-            shifts=tuple(map(_sum_or_none, self.shifts, other.shifts)),
-            gaps=tuple(map(_sum_or_none, self.gaps, other.gaps)),
+            shifts=_sums_or_none(self.shifts, other.shifts),
+            gaps=_sums_or_none(self.gaps, other.gaps),
             intercept=_sum_or_none(self.intercept, other.intercept),
         )
 
@@ -253,6 +253,11 @@ class Refined(LogLinear):
             data, prior
         )
         return stacked
+
+
+def _sums_or_none(first: Sequence[Any], second: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the sums of the arrays of each feature in two models, of which None is 0."""
+    return tuple([_sum_or_none(*pair) for pair in zip(first, second, strict=True)])
 
 
 def _sum_or_none(first: Any, second: Any) -> Any:

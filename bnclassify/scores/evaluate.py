@@ -405,7 +405,8 @@ def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
         n_classes = scores_at(x, _row_without_values(len(cards))).shape[1]
         found: dict[int, Array] = {}
         for table in _tables_of_features(formula_of_complete_rows(x)):
-            found.setdefault(table.owner, table.entries_without_parents)
+            if table.owner not in found:  # the entries of others are not computed
+                found[table.owner] = table.entries_without_parents
         effects = [found.get(i, np.zeros((card + 1, 1))) for i, card in enumerate(cards)]
         return [np.broadcast_to(effect, (len(effect), n_classes)) for effect in effects]
     if isinstance(x, Sum) and not x.densities_by_owner and not x.is_cyclic:

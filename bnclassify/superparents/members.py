@@ -220,7 +220,7 @@ def rows_by_number_of_superparents(x: Estimators, codes: Codes) -> Iterator[RowG
     remaining = number_levels(without_implied, x.counts.spans_of_features)
     # equal weights also if all weights of the members that can be used are 0
     equal_weights = np.ones(len(levels))
-    options = [x.information_of_features] * x.is_weighted + [equal_weights]
+    options = [x.information_of_features, equal_weights] if x.is_weighted else [equal_weights]
     rows = np.arange(levels.shape[1])
     for n, weights in product(range(x.n, 0, -1), options):
         if len(rows):
