@@ -195,24 +195,26 @@ class Gains:
     def of_changes(cls, changes: Changes, size: int) -> Gains:
         """Compute the gains of the moves of a row, up to a number of changes."""
 
-        def odds_of_target(logs: Array) -> Array:
+        def log_odds_of_target(logs: Array) -> Array:
             return np.asarray(logs[..., [changes.target]] - logs)
 
         pairs: dict[int, dict[int, Array]] = {}
         for scope, effect in changes.corrections_of_scopes(size).items():
             # what the first feature adds to the change of the last one
             gain: Array = np.maximum(
-                odds_of_target(effect).max(axis=tuple(range(1, len(scope)))), 0.0
+                log_odds_of_target(effect).max(axis=tuple(range(1, len(scope)))), 0.0
             )
             of_first = pairs.setdefault(scope[0], {})
             of_first[scope[-1]] = of_first.get(scope[-1], 0.0) + gain
-        single = odds_of_target(changes.single_effects)
+        single = log_odds_of_target(changes.single_effects)
         joint = np.zeros((size, *single.shape))
         for first, by_last in pairs.items():
             largest = -np.sort(-np.stack(list(by_last.values())), axis=0)[: size - 1].cumsum(axis=0)
             joint[1 : 1 + len(largest), changes.moves_by_feature[first]] = largest
             joint[1 + len(largest) :, changes.moves_by_feature[first]] = largest[-1:]
-        return cls(odds_of_target(changes.log_joint_before), single, list(joint), changes.features)
+        return cls(
+            log_odds_of_target(changes.log_joint_before), single, list(joint), changes.features
+        )
 
     def log_odds_bounds_after(self, sets: Positions, more: int, odds: Array | None = None) -> Array:
         """Return bounds of log odds after ``more`` moves, (sets, classes), from the sets' ``odds``.

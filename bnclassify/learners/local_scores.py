@@ -187,7 +187,7 @@ class LocalScores:
         return cards[variable], float(prod([cards[parent] for parent in parents]))
 
     def _fit_of_table(self, table: Counts, r: int, q: Amount) -> Array:
-        """Return Σ_jk f(N_jk, a) − Σ_j f(N_j, r a) over the first two axes, levels k and j.
+        """Return Σ_jk f(N_jk, a) − Σ_j f(N_j, r a) for levels k, configurations j.
 
         Example: the log-likelihood, where f is n ln n, of levels and configurations with the counts
         [[3, 1], [0, 2]] is 3 ln 3 + 2 ln 2 − 3 ln 3 − 3 ln 3 = −1.9.

@@ -196,9 +196,8 @@ class Network(Graph):
             v, name = scope[0], names[scope[0]]
             if name in self.densities:
                 terms.append(Numeric(v, scope[1:-1], self.densities[name]))
-            elif (
-                of_class in scope
-            ):  # P(v | u, class) has axes (v, u, class), P(class) only (class,)
+            elif of_class in scope:
+                # P(v | u, class) has axes (v, u, class), P(class) only (class,)
                 axis, owner = scope.index(of_class), -1 if v == of_class else v
                 by_class = logs if axis == len(scope) - 1 else np.moveaxis(logs, axis, -1)
                 terms.append(Table(owner, scope[:axis] + scope[axis + 1 :], by_class))

@@ -160,7 +160,7 @@ def _log_prior(tables: Sequence[Array], prior: PseudoCounts) -> float:
     total = 0.0
     for table in tables:
         added = float(prior.pseudo_count_per_cell(len(table), table[0].size))
-        if added:  # without, ln 0 counts nothing
+        if added:  # without pseudo-counts, θ can be 0, and 0 · ln 0 is 0
             total += added * float(log(table).sum())
     return total
 

@@ -146,7 +146,7 @@ class EquivalentSize(PseudoCounts):
     ess: float
 
     def pseudo_count_per_cell(self, levels: Amount, configurations: float | Positions) -> Amount:
-        # all parents, including the class
+        # the configurations are those of all parents, including the class
         return cast("Amount", self.ess / (levels * configurations))
 
 

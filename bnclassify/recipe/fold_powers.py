@@ -52,14 +52,14 @@ def fit_power_by_folds(
     def of_fold(fold: Any) -> FoldLogOdds:
         train, test = fold.split(data)
         recipe = x.recipe and replace(x.recipe, parameters=None)
-        return _odds_by_model(learn(x if recipe is None else recipe.fit(train), train), test)
+        return _log_odds_by_model(learn(x if recipe is None else recipe.fit(train), train), test)
 
     with silencing_warnings():  # settings for all rows
         folds = list(run_tasks(of_fold, split_rows_into_folds(data, number, by_content=False)))
     return _raised_to_best_power(fitted, FoldLogOdds.from_folds(folds))
 
 
-def _odds_by_model(x: Model, test: Dataset) -> FoldLogOdds:
+def _log_odds_by_model(x: Model, test: Dataset) -> FoldLogOdds:
     encoded = encode_opened_rows(x, test, x.variables)
     rows = x.rows_to_score(encoded, unseen="missing")
     own: Codes = encoded.codes[encoded.positions[x.class_var]]

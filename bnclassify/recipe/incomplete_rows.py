@@ -49,9 +49,8 @@ def keep_first_parents(
     for (variable, *parents), table in zip(structure.families, tables, strict=True):
         last = parents[-1:] if parents[-1:] == [structure.class_var] else []
         n = min(1, len(table.cards) - 1)
-        n *= (
-            prod(table.cards[: n + 1]) * table.prefixes[-1].counts.shape[1] <= 2**20
-        )  # cells of a table in a tree
+        # 2**20: maximum number of cells of a table in a tree
+        n *= prod(table.cards[: n + 1]) * table.prefixes[-1].counts.shape[1] <= 2**20
         kept = table.root + 1 + n
         families.append((variable, *parents[:n], *last))
         short.append(
