@@ -121,11 +121,7 @@ def from_effects(
         name: _Axis(_read_values_of_feature(name, frame["value"][rows]))
         for name, rows in groups.items()
     }
-    parents = {name: _feature_parent_of(name, frame, rows, axes) for name, rows in groups.items()}
-    if cycle := graphs.find_cycle(parents):
-        raise ValueError(
-            f"given must not form a cycle; got one of {listed(cycle)}. Correct the column."
-        )
+    parents = _feature_parents(frame, groups, axes)
     tables, shares = list[Array](), list[Array]()
     for name, rows in groups.items():
         own, above = frame.iloc[rows], [axes[v] for v in (name, *parents[name])]
@@ -402,6 +398,18 @@ def _cuts_between_intervals(name: Hashable, intervals: Sequence[pd.Interval[floa
             f"(-inf, 50] and (50, inf]; got {listed(intervals)}, where {problem}."
         )
     return [float(interval.right) for interval in ordered[:-1]]
+
+
+def _feature_parents(
+    frame: pd.DataFrame, groups: Mapping[Hashable, list[int]], axes: Mapping[Hashable, _Axis]
+) -> dict[Hashable, tuple[Hashable, ...]]:
+    """Return the feature parent of each feature, or raise if arcs form a cycle."""
+    parents = {name: _feature_parent_of(name, frame, rows, axes) for name, rows in groups.items()}
+    if cycle := graphs.find_cycle(parents):
+        raise ValueError(
+            f"given must not form a cycle; got one of {listed(cycle)}. Correct the column."
+        )
+    return parents
 
 
 def _feature_parent_of(

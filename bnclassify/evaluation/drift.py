@@ -130,12 +130,11 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
         else _describe_rows(model, dataset, "dataset")
     )
     gaps = np.array([[one.missing, one.unseen] for one in (then, now)])
+    features = range(len(model.features))
+    stability = [_stability_of_feature(model, i, then, now, gaps[..., i]) for i in features]
     table = pd.DataFrame(
         {
-            "psi": [
-                _stability_of_feature(model, i, then, now, gaps[..., i])
-                for i in range(len(model.features))
-            ],
+            "psi": stability,
             "missing_before": then.missing,
             "missing_now": now.missing,
             "unseen_before": then.unseen,

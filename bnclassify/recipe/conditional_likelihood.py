@@ -453,8 +453,7 @@ def solver_from_information(curvature: Array, ridges: Array) -> tuple[Solve, Cal
 def _information_factor(terms: Array, weights: Array, posteriors: Array) -> Array:
     """Return A with A Aᵀ = Σ v (Σ_k p_k x_k x_kᵀ − x̄ x̄ᵀ), (terms, (classes − 1) · rows).
 
-    A row has the columns √(v p_k) (x_k − α x̄), where x̄ = Σ p_k x_k, s = Σ p_k and α s = 1 − √(1 −
-    s).
+    A row has the columns √(v p_k) (x_k − α x̄); x̄ = Σ p_k x_k, s = Σ p_k and α s = 1 − √(1 − s).
     """
     total: Array = posteriors.sum(axis=0)
     share: Array = (1 - np.sqrt(np.maximum(1 - total, 0.0))) / np.where(total > 0, total, 1.0)
@@ -478,8 +477,7 @@ def fit_weights_and_ridges(
     effective number of weights. If H is large, its diagonal stands for it. With one block or one
     class, the means are kept.
     """
-    amounts = np.array(ridges, dtype=np.float64)
-    weights = mean
+    amounts, weights = np.array(ridges, dtype=np.float64), mean
     if len(amounts) == 1 or not x.n_other_classes:
         return mean, x.offset + x.log_odds_at_weights(mean), amounts
     curvature = None
