@@ -20,7 +20,17 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, blocks, log_normalize, one_thread
+from ..base.arrays import (
+    Array,
+    ArrayOf,
+    Codes,
+    Mask,
+    Positions,
+    Slice,
+    blocks,
+    log_normalize,
+    one_thread,
+)
 from ..base.checks import OneOf, Whole, must_be
 from ..base.immutable import cached_property
 from ..base.messages import listed, shown, warn
@@ -459,7 +469,7 @@ class _PairRegression:
 
 def _cell_indicators_by_row_block(
     rows: _GroupedRows, pairs: Sequence[tuple[int, int]]
-) -> Iterator[tuple[slice, Any, Any]]:
+) -> Iterator[tuple[Slice, Any, Any]]:
     """Yield blocks of rows, which cells of the pairs they have, and the same transposed.
 
     The cells are a sparse array, (rows, pairs × groups × groups).

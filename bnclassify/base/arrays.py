@@ -23,6 +23,7 @@ Array = ArrayOf[np.float64]
 Codes = ArrayOf[np.signedinteger[Any]]
 Positions = ArrayOf[np.intp]  # of rows, columns, levels or cells
 Mask = ArrayOf[np.bool_]
+Slice: TypeAlias = "slice[int, int, None]"
 
 
 # Arrays are reduced over classes part by part, because NumPy's own reductions are slow along short
@@ -45,7 +46,7 @@ def code_type(bound: int) -> np.dtype[Any]:
     return np.min_scalar_type(-bound - 2)
 
 
-def blocks(n: int, cells: int = 1, most: int | None = None) -> Iterator[slice]:
+def blocks(n: int, cells: int = 1, most: int | None = None) -> Iterator[Slice]:
     """Yield slices of n rows with ``cells`` each: at most `BLOCK_CELLS` per slice, or one row."""
     size = max(1, (most or BLOCK_CELLS) // max(1, cells))
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
@@ -71,7 +72,7 @@ def _sum_of_two(first: Any, second: Any) -> Any:
     return first + second
 
 
-def weights_at(weights: Array | None, rows: Positions | Mask | slice) -> Array | None:
+def weights_at(weights: Array | None, rows: Positions | Mask | Slice) -> Array | None:
     """Return the weights of some rows; None if rows have no weights."""
     return None if weights is None else weights[rows]
 

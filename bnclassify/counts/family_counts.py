@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..base.arrays import ArrayOf, Codes, Mask, Positions, blocks, weights_at
+from ..base.arrays import ArrayOf, Codes, Mask, Positions, Slice, blocks, weights_at
 from ..base.immutable import cached_property
 from ..frames.dataset import Countable, Dataset
 from .contingency import (
@@ -136,7 +136,7 @@ class FamilyCounts:
         """Return whether all members of a family are observed in each row."""
         return np.asarray((self._rows.codes[list(family)] >= 0).all(axis=0))
 
-    def count_extensions(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
+    def count_extensions(self, family: Sequence[int]) -> Iterator[tuple[Slice, Counts]]:
         """Yield slices of columns, and (levels, configurations, levels of these columns) counts."""
         if self.data.in_parts:
             self._count_in_one_pass([family], [])

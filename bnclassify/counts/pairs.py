@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Mask, Positions, blocks, one_thread, xlogx
+from ..base.arrays import Array, ArrayOf, Mask, Positions, Slice, blocks, one_thread, xlogx
 from ..frames.dataset import Countable, Dataset
 from .contingency import check_number_of_cells, count_extended_families, to_narrowest_type
 from .information import pair_informations
@@ -27,7 +27,7 @@ def products_are_faster(data: Countable, columns: Sequence[int]) -> bool:
     return are_few and data.counts_of_source([]) is None
 
 
-def count_pairs(data: Countable, owners: Positions | slice = slice(None)) -> ArrayOf[Any]:
+def count_pairs(data: Countable, owners: Positions | Slice = slice(None)) -> ArrayOf[Any]:
     """Count the pairs of levels in each class, the last column, (owners, classes, levels)."""
     features = range(len(data.cards) - 1)
     return to_narrowest_type(pair_tables(data, features, len(features), owners))
@@ -37,7 +37,7 @@ def pair_tables(
     data: Countable,
     columns: Sequence[int],
     given: int | None,
-    owners: Positions | slice = slice(None),
+    owners: Positions | Slice = slice(None),
 ) -> ArrayOf[Any]:
     """Count the pairs of levels of columns, (owners, levels of the given column, levels).
 
@@ -53,7 +53,7 @@ def pair_tables(
 
 
 def _multiply_levels(
-    columns: Sequence[int], given: int | None, owners: Positions | slice, data: Dataset
+    columns: Sequence[int], given: int | None, owners: Positions | Slice, data: Dataset
 ) -> ArrayOf[Any]:
     """Count pairs of levels by products of their rows, as zeros and ones, with each other."""
     of_given = np.zeros(len(data), dtype=np.intp) if given is None else data.codes[given]

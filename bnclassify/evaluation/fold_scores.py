@@ -198,7 +198,7 @@ def _weights_by_label(rows: Dataset, targets: Sequence[Hashable]) -> list[Any]:
 
 
 def score_rounds(
-    models: Mapping[Any, Model], plan: Plan, metrics: Sequence[AnyMetric], *, dag: bool
+    models: Mapping[Hashable, Model], plan: Plan, metrics: Sequence[AnyMetric], *, dag: bool
 ) -> Scores:
     """Refit models in each round, and evaluate them on its test rows."""
     data = plan.data

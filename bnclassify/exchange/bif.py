@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..base.arrays import Array
+from ..base.arrays import Array, Slice
 from ..base.checks import OneOf, check_column_name, options_sentence
 from ..base.immutable import record
 from ..base.messages import listed, repeated_items, shorten_text, shown
@@ -224,7 +224,7 @@ class BIFReader:
         return rows.T.reshape(shape)
 
     def _fill_rows_once(
-        self, rows: Array, place: int | slice, numbers: list[float], what: str, at: int
+        self, rows: Array, place: int | Slice, numbers: list[float], what: str, at: int
     ) -> None:
         """Write numbers, by label and then by configuration, in rows that are not filled yet."""
         if not np.isnan(rows[place]).all():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -36,7 +37,7 @@ def with_refits(
             "leaves some out; got 1."
         )
     Whole(least=2, most=most).check("draws", draws)
-    models: dict[Any, Model] = {0: x}
+    models: dict[Hashable, Model] = {0: x}
     options: dict[str, Any] = {
         "repeats": 1,
         "folds": None,

@@ -67,7 +67,7 @@ class Plan:
 
     def evaluate(
         self,
-        models: Mapping[Any, Model],
+        models: Mapping[Hashable, Model],
         function: Callable[[Round, Any, Any, list[Model]], R],
         *,
         dag: bool,
@@ -128,7 +128,7 @@ def _refit_without_fold(name: Any, model: Model, rnd: Round, train: Countable, d
         ) from error
 
 
-def models_by_name(x: object) -> dict[Any, Model]:
+def models_by_name(x: object) -> dict[Hashable, Model]:
     """Return models by name or number, all fitted and with the same targets, or raise."""
     x = as_model(x)
     if isinstance(x, Model):
@@ -163,7 +163,7 @@ def check_recipe(x: Model, *, fitted: bool = True) -> Recipe:
     return x.recipe
 
 
-def columns_needed(models: Mapping[Any, Model], *, dag: bool) -> set[Hashable] | None:
+def columns_needed(models: Mapping[Hashable, Model], *, dag: bool) -> set[Hashable] | None:
     """Return the columns that are needed to refit models; None for all."""
     needed: set[Hashable] = set()
     for model in models.values():
@@ -174,7 +174,7 @@ def columns_needed(models: Mapping[Any, Model], *, dag: bool) -> set[Hashable] |
 
 
 def plan_rounds(
-    models: Mapping[Any, Model],
+    models: Mapping[Hashable, Model],
     dataset: Any,
     *,
     k: int,
@@ -224,7 +224,7 @@ def plan_rounds(
 
 
 def check_same_columns(
-    models: Mapping[Any, Model], data: Opened[Any], columns: object, dag: bool, folds: object
+    models: Mapping[Hashable, Model], data: Opened[Any], columns: object, dag: bool, folds: object
 ) -> None:
     """Raise unless the data have exactly the training columns, or ``columns`` is "any"."""
     if OneOf(("same", "any")).check("columns", columns) == "any" or not dag:
@@ -259,7 +259,7 @@ def _learned_from_groups(recipe: Recipe) -> bool:
     return recipe.rows is not None and 0 < recipe.rows.cases < recipe.rows.given
 
 
-def _warn_of_groups(models: Mapping[Any, Model]) -> None:
+def _warn_of_groups(models: Mapping[Hashable, Model]) -> None:
     """Warn if a model was learned from groups of rows, which folds would divide."""
     divided = [name for name, model in models.items() if _learned_from_groups(check_recipe(model))]
     if divided:
@@ -275,7 +275,7 @@ def rows_for_recipe(x: Model, dataset: Opened[Any]) -> Any:
 
 
 def _read_numbers_for_models(
-    models: Mapping[Any, Model], dataset: Opened[Any], names: Sequence[Hashable], dag: bool
+    models: Mapping[Hashable, Model], dataset: Opened[Any], names: Sequence[Hashable], dag: bool
 ) -> Opened[Any]:
     """Encode rows in memory, with numeric columns as numbers if some models need them."""
     cut = {k: m for k, m in models.items() if m.discretizer is not None}
@@ -291,7 +291,7 @@ def _read_numbers_for_models(
 
 
 def _hide_unseen(
-    models: Mapping[Any, Model], data: TrainingData
+    models: Mapping[Hashable, Model], data: TrainingData
 ) -> tuple[TrainingData, dict[Hashable, int]]:
     """Return data without the levels that a fixed model lacks, and their numbers by column.
 
@@ -319,7 +319,7 @@ def _hide_unseen(
     return replace(data, codes=hidden, numbers=numbers), counts
 
 
-def _hide_unseen_in_parts(models: Mapping[Any, Model], data: Partitions) -> Partitions:
+def _hide_unseen_in_parts(models: Mapping[Hashable, Model], data: Partitions) -> Partitions:
     """Return partitioned data in which levels that a fixed model does not contain are missing."""
     known: dict[Hashable, tuple[Hashable, ...]] = {}
     for model in models.values():
@@ -330,7 +330,7 @@ def _hide_unseen_in_parts(models: Mapping[Any, Model], data: Partitions) -> Part
 
 
 def training_data_of_models(
-    models: Mapping[Any, Model],
+    models: Mapping[Hashable, Model],
     dataset: Opened[Any],
     names: Sequence[Hashable],
     *,
@@ -386,7 +386,7 @@ def _count_missing_values(rows: Dataset) -> int:
     return int(np.count_nonzero(rows.codes < 0))
 
 
-def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation | None:
+def _common_preparation(models: Mapping[Hashable, Model], dag: bool) -> Preparation | None:
     """Return the common preparation of models for raw partitioned data, or None."""
     first, *others = [model.preparation for model in models.values()]
     if any(other != first for other in others):

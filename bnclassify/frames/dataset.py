@@ -16,6 +16,7 @@ from ..base.arrays import (
     Codes,
     Mask,
     Positions,
+    Slice,
     blocks,
     code_type,
     sum_nested,
@@ -334,7 +335,7 @@ class Dataset(Countable, Opened["Dataset"]):
         """Yield codes of families, (columns, rows), and weights; a source can merge equal rows."""
         return ((self.codes[list(family)], self.weights) for family in families)
 
-    def take_rows(self, rows: Positions | Mask | slice) -> Self:
+    def take_rows(self, rows: Positions | Mask | Slice) -> Self:
         """Return rows by position, by a mask or by a slice, with the levels unchanged."""
         if isinstance(rows, slice):
             codes = self.codes[:, rows]

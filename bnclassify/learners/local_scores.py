@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 
 from ..base import special
-from ..base.arrays import Array, Mask, xlogx
+from ..base.arrays import Array, Mask, Slice, xlogx
 from ..base.checks import OneOf, Real, ScoreName
 from ..base.messages import listed, warn
 from ..counts.contingency import Counts
@@ -198,7 +198,7 @@ class LocalScores:
         )
 
     def _fit_added_by_columns(
-        self, table: Counts, columns: slice, r: int, q: float
+        self, table: Counts, columns: Slice, r: int, q: float
     ) -> tuple[Array, Array]:
         """Return what each of some columns adds to the fit as a further parent, and the fit."""
         cards = self.counts.cards[columns]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Mask, T
+from ..base.arrays import Array, ArrayOf, Mask, Slice, T
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
 from ..frames.dataset import Dataset, codes_by_levels
@@ -153,7 +153,7 @@ class _HeatMapLayout:
         titles = self._configurations_in_words(vertical, 36)
         return titles, self._configurations_in_words(horizontal, 24)
 
-    def _configurations_in_words(self, members: slice, width: int) -> list[str]:
+    def _configurations_in_words(self, members: Slice, width: int) -> list[str]:
         names, configurations = self.family[members], product(*self.levels[members])
         texts = [", ".join(map(value_in_words, names, labels)) for labels in configurations]
         return [label_in_lines(text, width) for text in texts]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, blocks, first_best, log, log_normalize, log_sum_exp
+from ..base.arrays import Array, Codes, Slice, blocks, first_best, log, log_normalize, log_sum_exp
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
@@ -410,7 +410,7 @@ def _log_posterior_of_member(x: Chain, member: Model, variables: Codes) -> Array
     return log_normalize(scores_at(member.score, Rows(codes)))
 
 
-def _log_posteriors_in_blocks(x: Chain, codes: Codes) -> Iterator[tuple[slice, Array]]:
+def _log_posteriors_in_blocks(x: Chain, codes: Codes) -> Iterator[tuple[Slice, Array]]:
     """Yield blocks of rows, and their ln P(labels | features), (rows, labels of each class…)."""
     axes = [0, *(1 + x.order.index(name) for name in x.class_vars)]
     widest = max(len(member.features) + 2 for member in x.members)

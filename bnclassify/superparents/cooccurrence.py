@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Mask, Positions, code_type, sum_nested
+from ..base.arrays import Array, Mask, Positions, Slice, code_type, sum_nested
 from ..base.immutable import COUNT, Immutable, cached_property, field_bounds, record
 from ..base.messages import how_to_merge
 from ..counts.contingency import (
@@ -59,7 +59,7 @@ class Cooccurrence(Immutable):
         return np.repeat(np.arange(len(self.cards)), self.cards)
 
     @cached_property
-    def spans_of_features(self) -> tuple[slice, ...]:
+    def spans_of_features(self) -> tuple[Slice, ...]:
         """The slice of the levels of each feature."""
         return spans_of_levels(self.cards)
 

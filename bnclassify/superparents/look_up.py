@@ -14,6 +14,7 @@ from ..base.arrays import (
     Codes,
     Mask,
     Positions,
+    Slice,
     blocks,
     log,
     log_sum_exp,
@@ -25,12 +26,12 @@ _BLOCK_ROWS = 96  # number of rows that are multiplied at once, or a multiple
 _PRODUCTS_PER_LOOK_UP = 60  # number of multiplications in the time of a look-up
 
 
-def spans_of_levels(cards: Iterable[int]) -> tuple[slice, ...]:
+def spans_of_levels(cards: Iterable[int]) -> tuple[Slice, ...]:
     """Return the slice of the levels of each feature among the levels of all features."""
     return tuple([slice(start, end) for start, end in pairwise(accumulate((0, *cards)))])
 
 
-def number_levels(codes: Codes, spans: Sequence[slice]) -> Codes:
+def number_levels(codes: Codes, spans: Sequence[Slice]) -> Codes:
     """Number the levels of rows among the levels of all features; -1 stays."""
     starts = np.array([[span.start] for span in spans], dtype=np.int32).reshape(-1, 1)
     return np.where(codes < 0, -1, codes + starts)
@@ -54,7 +55,7 @@ class LookUp:
     """
 
     logs: Array
-    spans: tuple[slice, ...]
+    spans: tuple[Slice, ...]
 
     def log_joint_of_rows(
         self, levels: Codes, superparents: Codes, log_weights: Array, *, marginalizes: bool = False
@@ -145,7 +146,7 @@ class LookUp:
             result[rows] = _log_sum_exp_in_place(logs)
         return result
 
-    def _log_joint_over_levels(self, places: Positions, span: slice) -> Array:
+    def _log_joint_over_levels(self, places: Positions, span: Slice) -> Array:
         """Return the log of the sum over superparents with some levels, of which rows lack some."""
         own = np.arange(span.start, span.stop)
         joint: Array = self.logs[own, own]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Codes, Positions, blocks, log
+from ..base.arrays import Array, ArrayOf, Codes, Positions, Slice, blocks, log
 from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..counts.contingency import Recoding, contingency_tables
 from ..counts.pairs import check_all_pairs, count_pairs
@@ -90,7 +90,7 @@ class AODE(Average):
         return tuple([self._network_of_superparent(i) for i in range(len(self.features))])
 
     @property
-    def spans_of_features(self) -> tuple[slice, ...]:
+    def spans_of_features(self) -> tuple[Slice, ...]:
         """The slice of the levels of each feature among all levels."""
         return spans_of_levels([len(labels) for labels in (self.levels or ())[:-1]])
 
