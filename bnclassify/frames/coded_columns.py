@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,7 @@ class CodedColumn(NamedTuple):
     name: Hashable
     levels: tuple[Hashable, ...]
     codes: Codes
-    numbers: ArrayOf[Any] | None = None
+    numbers: ArrayOf[np.generic] | None = None
     weights: Array | None = None
     classes: Codes | None = None
     is_class: bool = False
