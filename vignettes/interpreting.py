@@ -67,7 +67,7 @@ print(
 print(*explain(model, member, sentences=True), sep="\n")
 
 # %% [markdown]
-# Each sentence states an odds ratio of the table: an odds ratio of 0.19 divides the odds by 5.3.
+# Each sentence states an odds ratio of the table: an odds ratio of 0.19 divides the odds by about 5.
 #
 # One rule decides which class is explained if you do not name it with `target=`. All that is printed or drawn names it.
 #
