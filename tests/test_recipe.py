@@ -255,7 +255,9 @@ def test_tables_of_all_configurations_are_those_of_their_rows(backoff: bool) -> 
         for table in fitted.tables[0]:
             levels, *cards = table.cards
             *given, variable = np.indices((*cards, levels)).reshape(len(table.cards), -1)
-            for grid, value in zip(table.grids_by_depth(), table.at_rows([variable, *given]), strict=True):
+            for grid, value in zip(
+                table.grids_by_depth(), table.probabilities_at_rows([variable, *given]), strict=True
+            ):
                 full = np.broadcast_to(grid, (*cards, *grid.shape[-2:]))
                 np.testing.assert_allclose(full.reshape(value.shape), value, rtol=1e-14)
 

@@ -460,7 +460,7 @@ def test_nomograms(tree: bn.BNC, pima: pd.DataFrame) -> None:
     dots = [line for line in marked.lines if line.get_marker() == "o"]
     assert len(dots) == len(bn.features(card)) + 2
     unknown = bn.plot_nomogram(card, row=row.astype(object).where(row.index != "insulin", None))
-    children = sum(given == card.features.index("insulin") for given in card.parent_positions)
+    children = sum(given == card.features.index("insulin") for given in card.parent_of_each_feature)
     dots = [line for line in unknown.lines if line.get_marker() == "o"]
     assert len(dots) == len(bn.features(card)) + 2 - children
     with pytest.raises(TypeError, match="card must be a Scorecard"):
@@ -495,8 +495,8 @@ def test_a_level_of_missing_values_has_points() -> None:
 
 def test_effects_of_a_card_of_a_tree_have_the_mean_0_by_shares(tree: bn.BNC) -> None:
     card = bn.scorecard(tree)
-    assert any(j is not None for j in card.parent_positions)
-    for share, table, j in zip(card.shares, card.tables, card.parent_positions, strict=True):
+    assert any(j is not None for j in card.parent_of_each_feature)
+    for share, table, j in zip(card.shares, card.tables, card.parent_of_each_feature, strict=True):
         means = np.tensordot(share, table, axes=1)
         np.testing.assert_allclose(means if j is None else card.shares[j] @ means, 0, atol=1e-12)
 

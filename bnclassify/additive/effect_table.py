@@ -172,7 +172,7 @@ class EffectTable(BuiltOn):
         return (self,)
 
     @property
-    def parent_positions(self) -> tuple[int | None, ...]:
+    def parent_of_each_feature(self) -> tuple[int | None, ...]:
         """The position of the feature parent of each feature, or None."""
         return tuple([scope[1] if len(scope) > 1 else None for scope in self.term_scopes])
 
@@ -369,7 +369,7 @@ def _rebuild(
 
 def _effects_by_value(x: EffectTable, i: int) -> Array:
     """Return all effects that depend on each value of a feature: its own, and of its children."""
-    children = [j for j, parent in enumerate(x.parent_positions) if parent == i]
+    children = [j for j, parent in enumerate(x.parent_of_each_feature) if parent == i]
     tables = [x.tables[i], *[np.moveaxis(x.tables[j], 1, 0) for j in children]]
     return np.hstack([table.reshape(len(table), -1) for table in tables])
 

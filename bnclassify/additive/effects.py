@@ -124,7 +124,7 @@ def effects(
     check_no_missing_label(table)
     rows: list[_Row] = [(table.class_var, BASE if c is None else names[1 - c], "", "")]
     entries = [table.constant, *table.tables]
-    for name, j in zip(table.features, table.parent_positions, strict=True):
+    for name, j in zip(table.features, table.parent_of_each_feature, strict=True):
         parent = "" if j is None else table.features[j]
         others = [""] if j is None else table.shown_values(parent)
         for value, other in product(table.shown_values(name), others):
@@ -166,7 +166,7 @@ def _share_columns(x: EffectTable, rows: Opened[Dataset], c: int | None) -> dict
 
 def _row_weights_in_tables(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[Array]:
     """Return the weight of the rows, or of some of them, by value in each table and pair."""
-    of_pairs = [row_weights_of_pair(x, pair, data, rows) for pair in x.pairs]
+    of_pairs = [cell_weights_of_pair(x, pair, data, rows) for pair in x.pairs]
     return [*row_weights_in_cells(x, data, rows), *of_pairs]
 
 
@@ -203,7 +203,7 @@ def table_rows_of_pair(x: EffectTable, pair: PairEffects) -> tuple[list[_Row], A
     return rows, pair.table[np.ix_(first.groups, second.groups)]
 
 
-def row_weights_of_pair(
+def cell_weights_of_pair(
     x: EffectTable, pair: PairEffects, data: Dataset, rows: Mask | None = None
 ) -> Array:
     """Return the weight of the rows, or of some of them, in each row of the table of a pair."""

@@ -120,7 +120,7 @@ class Scorecard(EffectTable):
         labels, rows = [(*own, MISSING) for own in self.known_levels], list(rows)
         for i, at in enumerate(cells_of_occurring_values(self)):
             parents: list[Hashable] = [""]
-            if (j := self.parent_positions[i]) is not None:
+            if (j := self.parent_of_each_feature[i]) is not None:
                 parents = [write(self.features[j], value) for value in labels[j][at[1]]]
             points = self.feature_points[i][at].ravel().tolist()
             for (value, parent), n in zip(product(labels[i][at[0]], parents), points, strict=True):
@@ -147,14 +147,14 @@ class Scorecard(EffectTable):
     @cached_property
     def _possible_point_totals(self) -> ArrayOf[np.int64]:
         """The totals that can occur: the points of a parent, and of each child given its value."""
-        parents = enumerate(self.parent_positions)
+        parents = enumerate(self.parent_of_each_feature)
         roots = [self._totals_below(i)[0] for i, parent in parents if parent is None]
         return _sums_of_one_from_each(roots) + self.start
 
     def _totals_below(self, i: int) -> list[ArrayOf[np.int64]]:
         """Return the totals of a feature and its descendants, by the value of its parent."""
         table = self.feature_points[i].reshape(len(self.feature_points[i]), -1)
-        parents = enumerate(self.parent_positions)
+        parents = enumerate(self.parent_of_each_feature)
         children = [self._totals_below(j) for j, parent in parents if parent == i]
         of_children = [
             _sums_of_one_from_each([child[value] for child in children])
@@ -411,7 +411,9 @@ def _without_constant_features(x: EffectTable) -> EffectTable:
         if np.ptp(table[at].reshape(-1, table.shape[-1]), axis=0).any():
             used.add(i)
     for i in list(used):
-        while (above := x.parent_positions[i]) is not None:  # its parent, and the parent of that
+        while (
+            above := x.parent_of_each_feature[i]
+        ) is not None:  # its parent, and the parent of that
             used.add(i := above)
     if not used or len(used) == len(x.features):
         return x
@@ -426,7 +428,7 @@ def _with_centered_effects(x: EffectTable) -> EffectTable:
     """
     shares = x.shares or [np.append(np.ones(len(t) - 1), 0.0) / (len(t) - 1) for t in x.tables]
     means = list[Array]()
-    for share, table, j in zip(shares, x.tables, x.parent_positions, strict=True):
+    for share, table, j in zip(shares, x.tables, x.parent_of_each_feature, strict=True):
         by_parent = np.tensordot(share, table, axes=1)  # (classes,), or (parent's values, classes)
         means.append(by_parent if j is None else shares[j] @ by_parent)
     tables = tuple([table - mean for table, mean in zip(x.tables, means, strict=True)])

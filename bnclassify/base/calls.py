@@ -113,7 +113,7 @@ _choice: ContextVar[bool | None] = ContextVar("progress", default=None)
 _bar: ContextVar[Bar | None] = ContextVar("bar", default=None)
 
 
-def _open_bar(*iterables: Any, **settings: Any) -> Any:
+def _open_progress_bar(*iterables: Any, **settings: Any) -> Any:
     """Open a bar that is shown, over the elements of an iterable if one is given."""
     with warnings.catch_warnings():  # in notebooks without widgets, bars are text
         warnings.simplefilter("ignore")
@@ -128,7 +128,9 @@ def _stderr_is_terminal() -> bool:
 
 def with_progress_bar(elements: Iterable[T], **settings: Any) -> Iterable[T]:
     """Return elements, with a bar that counts them if messages go to a terminal."""
-    bar: Iterable[T] = _open_bar(elements, **settings) if _stderr_is_terminal() else elements
+    bar: Iterable[T] = (
+        _open_progress_bar(elements, **settings) if _stderr_is_terminal() else elements
+    )
     return bar
 
 
@@ -157,7 +159,7 @@ def progress_bar(
     shown = hasattr(sys, "ps1") or _stderr_is_terminal() if chosen is None else chosen
     # 3: seconds after which a bar appears by default
     options = {"delay": 0 if chosen else 3, "leave": bool(chosen)}
-    opened = _open_bar(**settings, **options) if shown else nullcontext(_HiddenBar())
+    opened = _open_progress_bar(**settings, **options) if shown else nullcontext(_HiddenBar())
     with showing_progress(False), opened as bar:
         token = _bar.set(bar if by_steps else None)
         try:

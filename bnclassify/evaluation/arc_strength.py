@@ -18,7 +18,7 @@ from ..fitting.rounds import check_recipe, check_same_columns, training_data_of_
 from ..frames.opening import InFull, InParts, open_data
 from ..learners.fixed import fixed_again, network_with_families
 from ..learners.trees import edge_posterior
-from ..model.arguments import as_model, check_graph
+from ..model.arguments import as_model, check_single_graph
 from ..model.model import Model
 from ..model.recipes import Step
 from ..network.classifiers import BNC
@@ -111,7 +111,7 @@ def arc_strength(
     x = as_model(x)
     if not isinstance(x, Model):
         return _strengths_in_networks(x, dataset, method)
-    check_graph(x, "arc_strength", sized=True)
+    check_single_graph(x, "arc_strength", sized=True)
     recipe = check_recipe(x, fitted=False)
     if dataset is None:
         raise ValueError("dataset must be given unless x is a list of networks; got None.")
@@ -149,7 +149,7 @@ def _strengths_in_networks(networks: object, dataset: object, method: str) -> pd
         or dataset is not None
     ):
         raise TypeError(must_be("x", "a model, or without dataset a list of networks", networks))
-    graphs = [check_graph(x, "arc_strength", sized=True) for x in networks]
+    graphs = [check_single_graph(x, "arc_strength", sized=True) for x in networks]
     if not graphs:
         raise ValueError("x must contain at least one network; got none.")
     if method == "exact":

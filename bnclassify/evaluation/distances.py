@@ -11,7 +11,7 @@ from ..base import special
 from ..base.graphs import find_cycle
 from ..base.messages import listed
 from ..inference.query import log_joint_table
-from ..model.arguments import check_categorical_network, check_fitted, check_graph
+from ..model.arguments import check_categorical_network, check_fitted, check_single_graph
 from ..model.model import Model
 from ..network.classifiers import BNC
 from ..scores.rows import Rows
@@ -62,7 +62,7 @@ def shd(x: Model, y: Model) -> int:
     >>> shd(one, other), shd(one, nb("class", car))
     (0, 1)
     """
-    graphs = [check_graph(each, "shd", sized=True) for each in (x, y)]
+    graphs = [check_single_graph(each, "shd", sized=True) for each in (x, y)]
     _check_same_variables(*[set(graph.variables) for graph in graphs])
     for graph in graphs:
         if find_cycle(graph.parents):

@@ -222,7 +222,7 @@ def _describe_training_data(x: Model) -> _Description:
     odds = np.full((1 if many == 2 else many, 1 + n), np.nan)
     if isinstance(x, EffectTable) and x.shares:
         counts = [_counts_from_shares(x, share) for share in x.shares]
-        if many == 2 and set(x.parent_positions) <= {None} and not x.pairs:
+        if many == 2 and set(x.parent_of_each_feature) <= {None} and not x.pairs:
             pairs = zip(counts, x.tables, strict=True)
             logs = np.stack([x.constant, *[own @ table / own.sum() for own, table in pairs]])
             odds = (logs[:, 1] - logs[:, 0])[None]

@@ -17,8 +17,8 @@ from ..frames.opening import InFull, InParts
 from ..learners.local_scores import warn_of_fractional_weights
 from ..model.arguments import (
     check_fitted,
-    check_graph,
     check_joint,
+    check_single_graph,
     check_size_of_scores,
     encode_any_source,
     encode_for_model,
@@ -197,7 +197,7 @@ def _loglik_of_network(
     x: Model, dataset: InFull | InParts, score: str
 ) -> tuple[Graph, float, float]:
     """Return a single network with parameters, its log-likelihood and the rows, or raise."""
-    model = check_graph(check_joint(x, score), score)
+    model = check_single_graph(check_joint(x, score), score)
     nparams(model)  # which raises if there are densities without a number of parameters
     data: Countable = encode_any_source(model, dataset, variables_in_data(model))
     warn_of_fractional_weights(data, score)

@@ -61,7 +61,7 @@ def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str
     table, totals = card.points, card.probabilities
     nothing = np.full((len(card.features), 1), -1)
     neutral = card.points_at_rows(Rows(nothing, unknown=nothing < 0)).ravel().tolist()
-    parents = dict(zip(card.features, card.parent_positions, strict=True))
+    parents = dict(zip(card.features, card.parent_of_each_feature, strict=True))
     rows = []
     for name, value, given, points in table.itertuples(index=False):
         parent = parents.get(name)

@@ -120,7 +120,7 @@ class ScoreColumns:
         """Return the score or, if features are missing, λ terms + (1 - λ) trees; see `Fading`."""
         usual: list[float] = formula.rule.usual.tolist()
         others = [code for code, share in zip(self.codes, usual, strict=True) if share < 1]
-        kept, power = self._weights_of_blend(formula)
+        kept, power = self._weight_columns_of_blend(formula)
         by_tree = [self.score_columns_of(tree) for tree in formula.trees]
         scores = self.score_columns_of(formula.formula, relative)
         n_others, most = self._count_of_missing_codes(others), sql_number(formula.rule.gaps)
@@ -140,7 +140,7 @@ class ScoreColumns:
             texts.append(f"CASE WHEN {self.n_missing_codes}=0 THEN {score} ELSE {blended} END")
         return texts
 
-    def _weights_of_blend(self, formula: Blend) -> tuple[str, str]:
+    def _weight_columns_of_blend(self, formula: Blend) -> tuple[str, str]:
         """Return the columns of λ, the weight of the terms, and of the weight of each tree.
 
         They depend on h and on g = n / total, with n missing features that no training row lacks.

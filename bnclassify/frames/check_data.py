@@ -14,7 +14,7 @@ from ..base.checks import check_column_name, check_columns
 from .coded_columns import CodedColumn, Finding
 from .columns import arrays_and_types
 from .dataset import Dataset, Opened
-from .findings import code_to_drop, column_findings, float_class_finding
+from .findings import column_findings, drop_columns_code, float_class_finding
 from .frame import Frame
 from .numeric import EITHER, FLOATS, MAKE_FINITE, TIMES, conversion_advice, how_to_label
 from .opening import InFull, open_data
@@ -130,7 +130,7 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     for finding in find_missing_together(columns):
         found[finding.column].append(finding)
     table = [
-        (f.column, f.finding, f.remedy or f"Drop it, with {code_to_drop([f.column])}")
+        (f.column, f.finding, f.remedy or f"Drop it, with {drop_columns_code([f.column])}")
         for f in (*chain(*found.values()), *_find_equal_rows(read))
     ]
     return pd.DataFrame(table, columns=["column", "finding", "remedy"], dtype=object)

@@ -199,7 +199,7 @@ class Countable(Immutable):
         return self.columns[: len(self.columns) - len(self.targets)]
 
     @property
-    def in_given_order(self) -> Countable:
+    def in_original_order(self) -> Countable:
         """The same rows, with the columns in their original order."""
         return self.select(self.order)
 

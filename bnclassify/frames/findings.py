@@ -48,7 +48,7 @@ _FEW = 20
 """Of so many rows, one can have a value that does not repeat, if values predict the class."""
 
 
-def code_to_drop(names: Sequence[Hashable]) -> str:
+def drop_columns_code(names: Sequence[Hashable]) -> str:
     """Return code that drops columns, which names all of them unless it would be long."""
     text = ", ".join(map(repr, names))
     return f"dataset.drop(columns=[{text if len(text) <= _LONGEST else '...'}])"
@@ -64,7 +64,7 @@ def sentences_about_findings(findings: Iterable[Finding]) -> Iterator[str]:
         if text == _COPIES and len(names) > 1:
             yield f"{listed(names)}: each {text}. {_how_to_drop_copies(names)}."
             continue
-        remedy = group[0].remedy or f"Drop such columns, with {code_to_drop(names)}"
+        remedy = group[0].remedy or f"Drop such columns, with {drop_columns_code(names)}"
         first = f"For {shown(names[0])}: " if len(names) > 1 and group[0].remedy else ""
         yield f"{listed(names)}: {text}. {first}{remedy}."
 
@@ -227,7 +227,7 @@ def _find_in_level_counts(column: CodedColumn) -> Iterator[Finding]:
         yield Finding(name, "all known values are equal")
     elif column.numbers is not None:
         yield from _find_row_numbers(name, as_floats(column.numbers))
-        yield from _find_missing_codes(name, as_floats(column.numbers))
+        yield from _find_numbers_meaning_missing(name, as_floats(column.numbers))
     elif not few and levels == rows:
         yield Finding(name, "all values differ, as in a column of identifiers", serious=True)
     elif not few and 2 * levels > rows:
@@ -256,7 +256,7 @@ def float_class_finding(name: Hashable, labels: Sequence[Any]) -> Finding:
 def _how_to_merge_levels(name: Hashable) -> str:
     return (
         "Merge rare levels, with min_count=3 in bnc or BNCClassifier, which also merges those of "
-        f"new rows, or drop the column, with {code_to_drop([name])}"
+        f"new rows, or drop the column, with {drop_columns_code([name])}"
     )
 
 
@@ -296,7 +296,7 @@ def _find_row_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
         )
 
 
-def _find_missing_codes(name: Hashable, values: Array) -> Iterator[Finding]:
+def _find_numbers_meaning_missing(name: Hashable, values: Array) -> Iterator[Finding]:
     """Yield whether a few numbers are so far from others that they can mean missing values."""
     known, counts = np.unique(values[np.isfinite(values)], return_counts=True)
     codes = [as_label(code) for code in _far_numbers(known, counts)]
@@ -406,6 +406,4 @@ def _find_copy_of_class(column: CodedColumn) -> Iterator[Finding]:
 
 def _how_to_drop_copies(names: Sequence[Hashable]) -> str:
     they_are, them = ("it is", "it") if len(names) == 1 else ("they are", "them")
-    return (
-        f"If {they_are} known only when the class is known, drop {them}, with {code_to_drop(names)}"
-    )
+    return f"If {they_are} known only when the class is known, drop {them}, with {drop_columns_code(names)}"

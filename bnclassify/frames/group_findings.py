@@ -36,7 +36,7 @@ def find_groups(column: CodedColumn) -> Finding | None:
     """
     if column.is_apart or column.is_class or column.classes is None or column.weights is not None:
         return None
-    if not _can_have_groups(column):
+    if not _can_label_groups(column):
         return None
     positions = column.positions
     is_known: Mask = (positions >= 0) & (column.classes >= 0)
@@ -75,7 +75,7 @@ def is_named_as_group(name: Hashable) -> bool:
     return bool(IS_ID.search(str(name)) or _IS_PERSON.fullmatch(str(name)))
 
 
-def _can_have_groups(column: CodedColumn) -> bool:
+def _can_label_groups(column: CodedColumn) -> bool:
     """Whether a column can have enough values with few rows each; a quick test without sorting."""
     if column.numbers is None:
         return len(column.levels) >= max(FEWEST_GROUPS, len(column.codes) / _LARGEST_GROUP)

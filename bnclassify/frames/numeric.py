@@ -138,7 +138,7 @@ def is_column_name(weights: object) -> TypeGuard[Hashable]:
     return isinstance(weights, str | tuple) or np.ndim(cast("ArrayOf[Any]", weights)) == 0
 
 
-def check_index(values: object, index: pd.Index[Any], argument: str) -> None:
+def check_same_index(values: object, index: pd.Index[Any], argument: str) -> None:
     """Raise a ValueError for a Series with another index than the data."""
     if isinstance(values, pd.Series) and not values.index.equals(index):
         raise ValueError(
@@ -150,7 +150,7 @@ def check_index(values: object, index: pd.Index[Any], argument: str) -> None:
 
 def check_weights(weights: object, index: pd.Index[Any], argument: str = "weights") -> Array:
     """Return a weight of 0 or more for each row, or raise."""
-    check_index(weights, index, argument)
+    check_same_index(weights, index, argument)
     numbers = np.asarray(weights)
     if numbers.dtype.kind not in "biuf":
         try:  # nullable types of pandas, decimals

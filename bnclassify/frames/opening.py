@@ -17,7 +17,7 @@ from ..base.messages import shorten_text, shown
 from .dataset import Dataset, Opened, Prepare
 from .foreign import AnyFrame, foreign_to_pandas
 from .frame import Frame, check_unique
-from .numeric import check_index, is_column_name
+from .numeric import check_same_index, is_column_name
 from .partitions import Memo, Partitions
 from .reading import Reading
 from .records import Records
@@ -57,7 +57,7 @@ def split_off_groups(
         # As an array, 1 and "1" would be the same, and NaN a label.
         labels = pd.Series(labels, dtype=object)
     else:
-        check_index(labels, rows.index, "groups")
+        check_same_index(labels, rows.index, "groups")
     if np.ndim(labels) != 1:
         raise TypeError(
             f"groups must be the name of a column or one label per row; got {shown(groups)}."

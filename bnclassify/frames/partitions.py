@@ -145,7 +145,7 @@ class Partitions(Countable, Opened["Partitions"]):
 
     def _find_facts(self) -> None:
         """Keep the facts about all rows, from counts of the source or a pass over its frames."""
-        facts = facts_of_source(self.source, self.columns, self.reading)
+        facts = row_counts_of_source(self.source, self.columns, self.reading)
         if facts is None:
             self.sum_over_parts(len)  # every pass keeps the facts
         elif self.memo.keep_facts(facts, self.columns):
@@ -337,7 +337,9 @@ def counts_from_source(
     return counts
 
 
-def facts_of_source(source: Source, columns: Sequence[Hashable], reading: Reading) -> Facts | None:
+def row_counts_of_source(
+    source: Source, columns: Sequence[Hashable], reading: Reading
+) -> Facts | None:
     """Return the facts about rows that the source counts itself."""
     if not source_counts_rows(source, reading):
         return None

@@ -59,7 +59,7 @@ def known_rows_and_facts(data: Dataset, class_var: Hashable) -> tuple[Dataset, F
     return data, facts._replace(checks=data.codes.sum(axis=1, dtype=np.int64))
 
 
-def weights_in_frame(frame: pd.DataFrame, name: Hashable) -> Array | None:
+def weights_from_column(frame: pd.DataFrame, name: Hashable) -> Array | None:
     """Return the weights in a column of a frame; None without a name."""
     return None if name is None else check_weights(frame[name].array, frame.index)
 
@@ -93,7 +93,7 @@ class Reading:
 
     def __call__(self, frame: pd.DataFrame) -> tuple[Dataset, Facts]:
         """Return the rows of a frame, and their facts."""
-        weights = weights_in_frame(frame, self.weights)
+        weights = weights_from_column(frame, self.weights)
         if self.keep is not None:
             kept: ArrayOf[Any] = self.keep(frame)
             rows = np.flatnonzero(kept)

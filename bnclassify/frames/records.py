@@ -43,7 +43,7 @@ class Records(Opened[Dataset]):
         rows = [_values_by_name(row, self.argument) for row in self.rows]
         for row in rows:
             _check_single(row, row, self.argument)
-        columns = [_values_as_column([row.get(name) for row in rows]) for name in self.columns]
+        columns = [_values_as_series([row.get(name) for row in rows]) for name in self.columns]
         frame = pd.DataFrame(dict(enumerate(columns))).set_axis(_index_of_records(self.rows))
         return frame.set_axis(pd.Index(self.columns, tupleize_cols=False), axis="columns")
 
@@ -144,7 +144,7 @@ def _array_of_one(value: Any) -> ArrayOf[Any]:
     return array
 
 
-def _values_as_column(values: list[Any]) -> pd.Series[Any]:
+def _values_as_series(values: list[Any]) -> pd.Series[Any]:
     """Return values as a column, in which missing ones do not change integers to floats."""
     is_integer = value_type(pd.Series(values, dtype=object)) == "integer"
     return pd.Series(values, dtype="Int64" if is_integer else None)

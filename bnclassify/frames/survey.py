@@ -20,8 +20,8 @@ from .numeric import (
     is_categorical,
     read_numbers,
 )
-from .partitions import counts_from_source, facts_of_source
-from .reading import Facts, Reading, known_rows_and_facts, weights_in_frame
+from .partitions import counts_from_source, row_counts_of_source
+from .reading import Facts, Reading, known_rows_and_facts, weights_from_column
 from .schema import Levels, Schema
 from .sources import Source
 
@@ -78,7 +78,7 @@ class Survey:
     def __call__(self, frame: pd.DataFrame) -> tuple[tuple[ColumnLevels, ...], Facts]:
         """Return the levels of columns in a frame, and facts about its rows."""
         data = encode_frame(frame, self.columns, whole_floats=True)
-        data = replace(data, weights=weights_in_frame(frame, self.weights))
+        data = replace(data, weights=weights_from_column(frame, self.weights))
         found = list[ColumnLevels]()
         for name, labels in zip(self.columns, data.levels, strict=True):
             dtype = frame[name].dtype
@@ -101,7 +101,7 @@ def survey_levels(
     """Return the levels of columns, sorted unless all parts declare the same, and row facts."""
     of_all_rows = Reading(Schema((), ()))
     of_known = replace(of_all_rows, required=class_var, weights=weights)
-    facts = facts_of_source(source, columns, of_known)
+    facts = row_counts_of_source(source, columns, of_known)
     if facts is not None:
         counted = counts_from_source(source, [(name,) for name in columns], of_all_rows)
         labels = [tuple([label for (label,) in counts if label is not None]) for counts in counted]

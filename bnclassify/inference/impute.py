@@ -122,7 +122,7 @@ def impute(
         labels = codes_by_levels(data, names[-1:], (levels[names[-1]],))[0]
     codes = np.vstack([rows.codes, labels])
     if generator is None or draws is None:
-        completed = model.complete(rows, labels, burn_in=burn_in)
+        completed = model.fill_in_codes(rows, labels, burn_in=burn_in)
     else:
         completed = _draw_completions(model, data, labels, draws, generator, burn_in=burn_in)
         codes = np.tile(codes, draws)
@@ -180,12 +180,12 @@ def _draw_completions(
         found = []
         for _ in range(draws):
             drawn = x.map_parts(lambda part: draw_tables(part, rng))
-            found.append(drawn.complete(rows, labels, rng, burn_in=burn_in))
+            found.append(drawn.fill_in_codes(rows, labels, rng, burn_in=burn_in))
         return np.concatenate(found, axis=1)
     prior = _prior_of_em(x, len(data))
     if prior is None or x.class_var not in data.columns:
         repeated = np.tile(np.arange(len(data)), draws)
-        return x.complete(rows.subset(repeated), labels[repeated], rng, burn_in=burn_in)
+        return x.fill_in_codes(rows.subset(repeated), labels[repeated], rng, burn_in=burn_in)
     return _draws_by_augmentation(x, data, labels, draws, prior, rng, burn_in)
 
 
@@ -215,7 +215,7 @@ def _draws_by_augmentation(
     spacing = max(1, int(burn_in * 0.2))
     found = []
     for sweep in range(1, burn_in + draws * spacing + 1):
-        completed = x.complete(rows, labels, rng)
+        completed = x.fill_in_codes(rows, labels, rng)
         if sweep > burn_in and (sweep - burn_in) % spacing == 0:
             found.append(completed)
         counts = check_counted(x).count_all(Dataset(schema, completed, data.index), prior)

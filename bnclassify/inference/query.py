@@ -199,7 +199,7 @@ def draw_rows_given(
         cells = rng.choice(logs.size, size=n, p=np.exp(log_normalize(logs.ravel())))
         rows.codes[uncertain] = np.unravel_index(cells, logs.shape)
     features = Rows(rows.codes[:-1], rows.numbers)
-    return x.complete(features, rows.codes[-1], rng, burn_in=burn_in)
+    return x.fill_in_codes(features, rows.codes[-1], rng, burn_in=burn_in)
 
 
 def check_not_impossible(logs: Array) -> Array:

@@ -326,7 +326,7 @@ def chow_liu(
      [safety|class]'
     """
     data = prepare_training_data(dataset, (class_var,), features)
-    rows = data.in_given_order
+    rows = data.in_original_order
     names = rows.columns
     rules = ArcRules.check(required, forbidden, names, directed=False)
     first = names.index(

@@ -14,7 +14,7 @@ from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions
 from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..base.messages import listed, shown, warn
 from ..frames.frame import encode_frame
-from ..frames.numeric import check_index
+from ..frames.numeric import check_same_index
 from ..frames.partitions import Partitions
 from ..frames.sources import as_pandas
 from ..frames.training import TrainingData
@@ -340,7 +340,7 @@ def rows_tested_by_folds(
     folds = list(folds) if isinstance(folds, Iterator) else folds
     if _is_fold_number_per_row(folds):
         if index is not None:
-            check_index(folds, index, "folds")
+            check_same_index(folds, index, "folds")
         numbers = np.asarray(folds)
         if numbers.shape != (rows,) or not np.issubdtype(numbers.dtype, np.integer):
             raise ValueError(

@@ -116,7 +116,7 @@ def check_fitted(x: object) -> Model:
     return model
 
 
-def check_graph(x: object, question: str, *, sized: bool = False) -> Graph:
+def check_single_graph(x: object, question: str, *, sized: bool = False) -> Graph:
     """Return the single graph of ``x``, not an average if ``sized``, or raise."""
     model = check_model(x)
     if model.graph is None or (sized and len(model.members) > 1):
@@ -127,7 +127,7 @@ def check_graph(x: object, question: str, *, sized: bool = False) -> Graph:
 
 def check_single_network(x: object, question: str) -> Network:
     """Return the single network with one class of ``x``, or raise."""
-    graph = check_graph(x, question)
+    graph = check_single_graph(x, question)
     if len(graph.targets) > 1:
         raise TypeError(
             f"{question} requires a network with one class; got {type(graph).__name__}."

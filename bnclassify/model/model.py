@@ -257,7 +257,7 @@ class Model(Immutable):
         """Draw n rows, (variables, n) codes with the class last."""
         raise unsupported_error(self, "draw rows")
 
-    def complete(
+    def fill_in_codes(
         self, rows: Rows, labels: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0
     ) -> Codes:
         """Return (variables, rows) codes with the most probable missing values, or drawn by rng.

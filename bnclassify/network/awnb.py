@@ -152,7 +152,7 @@ class _Trees:
         impure = layer.errors > 0
         if impure.any() and self.by_card and len(self.layers) <= MAX_DEPTH:
             self._keep_rows(impure[self.node])
-            gains, sides = self._best_splits(n_nodes, width)
+            gains, sides = self._gains_and_sides_of_best_splits(n_nodes, width)
             best = first_best(gains.T)
             nodes = np.flatnonzero(impure & (gains.max(axis=0) > TOLERANCE))
             layer.feature[nodes], goes_left[nodes] = best[nodes], sides[best[nodes], nodes]
@@ -176,7 +176,7 @@ class _Trees:
         self.node = 2 * rank[self.node] + ~goes_left[self.node, np.maximum(code, 0)]
         self._keep_rows((feature >= 0) & (code >= 0))
 
-    def _best_splits(self, n_nodes: int, width: int) -> tuple[Array, Mask]:
+    def _gains_and_sides_of_best_splits(self, n_nodes: int, width: int) -> tuple[Array, Mask]:
         """Return the gains, (features, nodes), and the left levels of each feature's best split."""
         gains = np.full((len(self.codes), n_nodes), -np.inf)
         sides = np.zeros((*gains.shape, width), dtype=bool)

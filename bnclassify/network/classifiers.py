@@ -307,7 +307,7 @@ class BNC(Network):
                 codes[v] = _draw_codes(cpts[v], [codes[p] for p in parents[v]], rng.random(n))
         return codes
 
-    def complete(
+    def fill_in_codes(
         self, rows: Rows, labels: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0
     ) -> Codes:
         n = max(1, len(rows))
@@ -372,9 +372,9 @@ class DN(Network):
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         nothing = np.full((len(self.scopes), n), -1, dtype=code_type(max(self.cards)))
-        return self.complete(Rows(nothing[:-1]), nothing[-1], rng)
+        return self.fill_in_codes(Rows(nothing[:-1]), nothing[-1], rng)
 
-    def complete(
+    def fill_in_codes(
         self,
         rows: Rows,
         labels: Codes,

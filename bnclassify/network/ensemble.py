@@ -60,7 +60,7 @@ class Average(CountedModel):
                 codes[:, rows] = draw(member, rows)
         return codes
 
-    def complete(
+    def fill_in_codes(
         self, rows: Rows, labels: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0
     ) -> Codes:
         if rng is None:
@@ -75,7 +75,7 @@ class Average(CountedModel):
         of_members = log_sum_exp(np.where(possible[:, None], logs, -np.inf)) + self.log_weights
         picks = draw_column_per_row(of_members, rng)
         return self._codes_by_member(
-            picks, lambda member, at: member.complete(rows.subset(at), labels[at], rng)
+            picks, lambda member, at: member.fill_in_codes(rows.subset(at), labels[at], rng)
         )
 
     def arc_shares(self) -> ArcShares:

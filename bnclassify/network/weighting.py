@@ -83,12 +83,12 @@ def _average_by_arc_posterior(
 ) -> tuple[Array, float]:
     """Return θ·P(arc|D) + θ₀·(1 − P(arc|D)), θ given the class and θ₀ without it, and P(arc|D)."""
     merged: Array = counts.sum(axis=1, keepdims=True)
-    evidence = _log_marginal_likelihood(counts, prior) - _log_marginal_likelihood(merged, prior)
+    evidence = _log_evidence(counts, prior) - _log_evidence(merged, prior)
     posterior = float(special.expit(evidence + special.logit(probability)))
     return prior(counts) * posterior + prior(merged) * (1 - posterior), posterior
 
 
-def _log_marginal_likelihood(counts: Array, prior: PseudoCounts) -> float:
+def _log_evidence(counts: Array, prior: PseudoCounts) -> float:
     """Return Σ_j [ln Γ(rα) − ln Γ(N_j + rα) + Σ_k (ln Γ(N_jk + α) − ln Γ(α))], k on axis 0."""
     levels, configurations = counts.shape
     pseudo = prior.pseudo_count_per_cell(float(levels), configurations)

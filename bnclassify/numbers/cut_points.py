@@ -53,12 +53,12 @@ def _observed_in_order(
 ) -> tuple[Array, Array | None, Positions]:
     """Return observed values of rows with positive weight, ascending, with weights, positions."""
     values = as_floats(numbers)
-    rows = np.flatnonzero(_are_observed(values, weights))
+    rows = np.flatnonzero(_are_known_with_weight(values, weights))
     order = rows[np.argsort(values[rows])]
     return values[order], weights_at(weights, order), order
 
 
-def _are_observed(values: Array, weights: Array | None) -> Mask:
+def _are_known_with_weight(values: Array, weights: Array | None) -> Mask:
     """Whether values are not missing, in rows with positive weight."""
     is_known: Mask = ~np.isnan(values)
     return is_known if weights is None else is_known & (weights > 0)
@@ -297,7 +297,7 @@ def describe_intervals(
     values: Array, points: tuple[float, ...], weights: Array | None
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return the range of numbers, and their mean in each interval; empty if all are missing."""
-    is_observed = _are_observed(values, weights)
+    is_observed = _are_known_with_weight(values, weights)
     known = values[is_observed]
     if not len(known):
         return (), ()

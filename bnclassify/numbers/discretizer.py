@@ -82,19 +82,19 @@ class Discretizer(Immutable):
     @property
     def cuts(self) -> dict[Hashable, tuple[float, ...]]:
         """The cut points by column, without columns that stay categorical."""
-        return {name: points for name, points, labels in self._points_and_labels if not labels}
+        return {name: points for name, points, labels in self._cut_points_and_labels if not labels}
 
     @property
     def kept(self) -> dict[Hashable, tuple[Hashable, ...]]:
         """The columns that stay categorical, and their labels."""
-        return {name: labels for name, _, labels in self._points_and_labels if labels}
+        return {name: labels for name, _, labels in self._cut_points_and_labels if labels}
 
     @property
     def uncut(self) -> tuple[Hashable, ...]:
         """The numeric columns with one level: no cut point was found, or all values are equal."""
         n_levels = [
             (name, len(labels) or len(points) + 1)
-            for name, points, labels in self._points_and_labels
+            for name, points, labels in self._cut_points_and_labels
         ]
         return tuple([name for name, n in n_levels if n == 1])
 
@@ -103,7 +103,7 @@ class Discretizer(Immutable):
         """The method, the number of intervals, and readable cut points, by column."""
         times, found = len(self._points_at_times), {}
         method = self.method if times == 1 else f"{self.method}, {times} times"
-        for i, (name, points, labels) in enumerate(self._points_and_labels):
+        for i, (name, points, labels) in enumerate(self._cut_points_and_labels):
             if not labels:
                 sizes = [len(cutting[i]) + 1 for cutting in self._points_at_times]
                 intervals = "-".join(map(str, sorted({min(sizes), max(sizes)})))
@@ -118,7 +118,7 @@ class Discretizer(Immutable):
         return (self.points,)
 
     @property
-    def _points_and_labels(self) -> list[tuple[Hashable, tuple[float, ...], tuple[Any, ...]]]:
+    def _cut_points_and_labels(self) -> list[tuple[Hashable, tuple[float, ...], tuple[Any, ...]]]:
         """The name, cut points and labels of each column."""
         labels = self.labels or ((),) * len(self.columns)
         return list(zip(self.columns, self.points, labels, strict=True))
@@ -126,7 +126,7 @@ class Discretizer(Immutable):
     @cached_property
     def numeric(self) -> dict[Hashable, bool]:
         """The columns to read as numbers, and whether they must be numeric, for `encode_frame`."""
-        return {name: not labels for name, _, labels in self._points_and_labels}
+        return {name: not labels for name, _, labels in self._cut_points_and_labels}
 
     @cached_property
     def intervals(self) -> dict[Hashable, tuple[str, ...]]:
@@ -231,7 +231,7 @@ class Discretizer(Immutable):
 
     def __repr__(self) -> str:
         times, lines = len(self._points_at_times), []
-        for name, points, labels in self._points_and_labels:
+        for name, points, labels in self._cut_points_and_labels:
             note = ", ".join(readable_points(points)) or "no cut"
             if labels:
                 note = f"stays {listed(labels, most=10)}"

@@ -379,7 +379,7 @@ def _scaled_numbers_by_feature(
     row_points: list[int] = []
     if shown_row is not None:
         row_points = x.points_at_rows(shown_row)[:, 0].tolist()
-        for i, parent in enumerate(x.parent_positions):
+        for i, parent in enumerate(x.parent_of_each_feature):
             if parent is not None:
                 name, code = x.features[parent], shown_row.codes[parent, 0]
                 row_parents[i] = f"{name} = {(*x.written_levels(name), MISSING)[code]}"

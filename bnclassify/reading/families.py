@@ -10,9 +10,9 @@ from ..base.checks import OneOf
 from ..base.messages import Function, listed, shown, with_shared_text
 from ..model.arguments import (
     check_bnc,
-    check_graph,
     check_model,
     check_not_dropped,
+    check_single_graph,
     check_single_network,
 )
 from ..model.model import Model
@@ -126,7 +126,7 @@ def families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     >>> families(tan_cl("class", load_car()))["maint"]
     ('maint', 'buying', 'class')
     """
-    return {family[0]: family for family in check_graph(x, "families").families}
+    return {family[0]: family for family in check_single_graph(x, "families").families}
 
 
 @_with_sections(
@@ -144,7 +144,7 @@ def feature_families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     >>> feature_families(nb("class", features=["doors"]))
     {'doors': ('doors', 'class')}
     """
-    model = check_graph(x, "feature_families")
+    model = check_single_graph(x, "feature_families")
     return {family[0]: family for family in model.families[: len(model.features)]}
 
 
@@ -204,7 +204,7 @@ def nparams(x: Model) -> int:
     >>> nparams(nb("class", load_car()))
     63
     """
-    graph = check_graph(x, "nparams", sized=True)
+    graph = check_single_graph(x, "nparams", sized=True)
     kernels = [name for name, density in graph.densities.items() if not density.is_parametric]
     if kernels:
         got = f"got kernels of {listed(kernels)}. Use numbers='gaussian'."
@@ -225,7 +225,7 @@ def narcs(x: Model) -> int:
     >>> narcs(nb("class", load_car()))
     6
     """
-    return sum(len(family) - 1 for family in check_graph(x, "narcs").families)
+    return sum(len(family) - 1 for family in check_single_graph(x, "narcs").families)
 
 
 @_with_sections("str", "One bracket per variable, with its parents after ``|``.")

@@ -114,20 +114,20 @@ class FineData(TrainingData):
     def views(self) -> Iterator[TrainingData]:
         """The rows in each discretization but that by own values, whose information is biased."""
         return map(
-            self._view_of_coding, [each for each in self.cuttings if each is not self._by_value]
+            self._data_in_coding, [each for each in self.cuttings if each is not self._by_value]
         )
 
     @property
     def by_value(self) -> TrainingData | None:
         """Rows in the discretization by own values, in which other numbers have one level."""
-        return None if self._by_value is None else self._view_of_coding(self._by_value)
+        return None if self._by_value is None else self._data_in_coding(self._by_value)
 
     @property
     def _by_value(self) -> Coarsening | None:
         further = dict(zip(reversed(self.further), reversed(self.cuttings), strict=False))
         return further.get("values")
 
-    def _view_of_coding(self, coarsen: Coarsening) -> TrainingData:
+    def _data_in_coding(self, coarsen: Coarsening) -> TrainingData:
         codes = np.concatenate([coarsen(self.codes[:-1]), self.codes[-1:]])
         schema = Schema(self.columns, (*coarsen.levels, self.levels[-1]), self.schema.ordered)
         return TrainingData(

@@ -78,7 +78,7 @@ class HeldOutLogOdds(NamedTuple):
     of_numbers: list[Array]
 
     @classmethod
-    def at_rows(
+    def from_terms(
         cls, terms: AdditionalTerms, rows: Positions, left_out: LeftOutRows, depths: Sequence[int]
     ) -> HeldOutLogOdds:
         """Return the odds by tables with these numbers of parents, and Gaussians, at rows."""
@@ -162,7 +162,7 @@ class HeldOutTerms:
     def at_other_rows(self, rows: Positions, counts: Array) -> HeldOutTerms:
         """Return the same terms at rows that were not counted."""
         nothing = LeftOutRows(self.terms.data.codes[-1, rows], np.zeros(len(rows)))
-        odds = HeldOutLogOdds.at_rows(self.terms, rows, nothing, self.depths)
+        odds = HeldOutLogOdds.from_terms(self.terms, rows, nothing, self.depths)
         held = replace(self, rows=rows, counts=counts, odds=odds, kept=None, offset=0.0)
         return held._scaled_by_fading()
 

@@ -140,7 +140,7 @@ class LeaveOneOut(Method):
             cells = len(depths) * len(stacked.powers) * (1 + stacked.apart)
             cells += len(terms.numbers) * len(terms.of_numbers)
             rows, counts, left_out, n = rows_to_hold_out(data, cells, distinct=not terms.numbers)
-            odds = HeldOutLogOdds.at_rows(terms, rows, left_out, depths)
+            odds = HeldOutLogOdds.from_terms(terms, rows, left_out, depths)
         return HeldOutTerms.with_learned_fading(terms, depths, rows, counts, n, odds)
 
     def _powers_by_depth(self, held: HeldOutTerms) -> dict[int, Powers]:
@@ -240,7 +240,7 @@ def _log_odds_by_folds_of_cases(
         own = np.flatnonzero(fold_of_rows == fold)
         train = replace(data, weights=np.where(fold_of_rows == fold, 0.0, weights))
         learned = AdditionalTerms.learn(x.learn_tables(train, prior), train, terms.requested)
-        odds = HeldOutLogOdds.at_rows(learned, own, nothing.take(own), depths)
+        odds = HeldOutLogOdds.from_terms(learned, own, nothing.take(own), depths)
         same = [learned.numbers.index(number) for number in terms.numbers]
         found.append(odds._replace(of_numbers=[of_scale[same] for of_scale in odds.of_numbers]))
         rows.append(own)

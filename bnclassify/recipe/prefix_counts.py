@@ -178,7 +178,7 @@ class NestedCounts(Immutable):
     def __add__(self, other: NestedCounts) -> NestedCounts:
         parts = zip(self._weighted_rows(), other._weighted_rows(), strict=True)
         codes, classes, weights = [np.concatenate(pair, axis=-1) for pair in parts]
-        return self._count_rows(
+        return self._nested_counts_of_rows(
             codes, classes, weights, self.cards, self.prefixes[-1].counts.shape[1]
         )
 
@@ -191,11 +191,11 @@ class NestedCounts(Immutable):
         )
         cards = tuple([card for _, card in members])
         if len(recodings) == len(members):
-            return self._count_rows(codes, classes, weights, cards, 1)
+            return self._nested_counts_of_rows(codes, classes, weights, cards, 1)
         new, n_classes = recodings[-1]
-        return self._count_rows(codes, new[classes], weights, cards, n_classes)
+        return self._nested_counts_of_rows(codes, new[classes], weights, cards, n_classes)
 
-    def _count_rows(
+    def _nested_counts_of_rows(
         self, codes: Any, classes: Any, weights: Any, cards: tuple[int, ...], n_classes: int
     ) -> NestedCounts:
         """Return the counts of rows, in which the class is a parent if it is one here."""

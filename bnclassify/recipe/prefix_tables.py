@@ -150,14 +150,14 @@ class PrefixTable(Immutable):
         masses = [np.array([mass]) for mass in self.masses]
         return StackedTables(np.array([self.cards]), self.prefixes, masses, self.nested)
 
-    def at_rows(
+    def probabilities_at_rows(
         self,
         codes: Sequence[ArrayOf[Any]],
         classes: ArrayOf[Any] | None = None,
         deduct: Deduct | None = None,
     ) -> Iterator[Array]:
-        """Yield P(x | class, first parents) at rows; see `StackedTables.at_rows`."""
-        return self.as_stack.at_rows(codes, classes, deduct)
+        """Yield P(x | class, first parents) at rows; see `StackedTables.probabilities_at_rows`."""
+        return self.as_stack.probabilities_at_rows(codes, classes, deduct)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ class StackedTables:
     def root(self) -> int:
         return len(self.prefixes) - self.cards.shape[1]
 
-    def at_rows(
+    def probabilities_at_rows(
         self,
         codes: Sequence[ArrayOf[Any]],
         classes: ArrayOf[Any] | None = None,
@@ -253,10 +253,10 @@ def feature_probabilities(
     missing = codes[0] < 0
     any_missing = missing.any()
     if left_out is None:
-        values = table.at_rows(codes)
+        values = table.probabilities_at_rows(codes)
     else:  # a row with a missing value was not counted
         shares = np.where(missing, 0.0, left_out.shares)
-        values = table.at_rows(codes, left_out.classes, lambda i: (shares, shares))
+        values = table.probabilities_at_rows(codes, left_out.classes, lambda i: (shares, shares))
     for value in values:
         yield np.where(missing[:, None], 1.0, value) if any_missing else value
 
@@ -272,9 +272,9 @@ def class_probabilities(
     def probabilities_of_class(c: int) -> Iterator[Array]:
         of_class = [np.full(rows, c), *codes]
         if left_out is None:
-            return table.at_rows(of_class)
+            return table.probabilities_at_rows(of_class)
         amounts = np.where(left_out.classes == c, left_out.shares, 0.0), left_out.shares
-        return table.at_rows(of_class, deduct=lambda i: amounts)
+        return table.probabilities_at_rows(of_class, deduct=lambda i: amounts)
 
     of_classes = map(probabilities_of_class, range(table.prefixes[0].levels))
     for values in zip(*of_classes, strict=True):

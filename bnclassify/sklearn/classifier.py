@@ -25,7 +25,7 @@ from ..fitting.rounds import rows_for_recipe
 from ..fitting.structure import ranks_parents
 from ..frames.dataset import Dataset
 from ..frames.encode import rows_as_cases
-from ..frames.numeric import check_index, check_weights
+from ..frames.numeric import check_same_index, check_weights
 from ..frames.opening import Meaning, open_data, split_off_groups
 from ..frames.sources import as_pandas
 from ..inference.decisions import check_class_prior, check_costs, log_prior_ratio
@@ -290,7 +290,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         frame = self._frame_as_in_fit(X, reset=True)
         check_consistent_length(frame, labels, groups)
         if isinstance(groups, pd.Series):
-            check_index(groups, X.index if isinstance(X, pd.DataFrame) else groups.index, "groups")
+            check_same_index(
+                groups, X.index if isinstance(X, pd.DataFrame) else groups.index, "groups"
+            )
             groups = groups.reset_index(drop=True)
         cases = None if groups is None else split_off_groups(frame, groups)[1]
         weights = None

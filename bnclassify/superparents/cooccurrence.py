@@ -114,7 +114,7 @@ class Cooccurrence(Immutable):
         later: Mask = self.feature_of_level > self.feature_of_level[level]
         return LevelsTogether(level, np.flatnonzero(kept), columns, np.flatnonzero(occurs & later))
 
-    def levels_counted_with_each(self) -> list[LevelsTogether]:
+    def levels_counted_with_each_level(self) -> list[LevelsTogether]:
         """Return which levels are counted together in the rows with each level."""
         return [self.levels_counted_with(level) for level in range(len(self.feature_of_level))]
 
@@ -126,7 +126,7 @@ class Cooccurrence(Immutable):
     def has_triples(self) -> bool:
         """Whether there are counts of triples for each level."""
         shapes = []
-        for together in self.levels_counted_with_each():
+        for together in self.levels_counted_with_each_level():
             shapes.append((len(together.owners), len(self.classes), len(together.kept)))
         return [cells.shape for cells in self.triples] == shapes
 
@@ -191,7 +191,7 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
     both = Cooccurrence(tuple(cards), classes, single, pairs)
     if most < 3:
         return both
-    plan = both.levels_counted_with_each()
+    plan = both.levels_counted_with_each_level()
     cells = n_classes * sum(len(together.owners) * len(together.kept) for together in plan)
     _check_memory_of_tables(data, "triples", cells, to_narrowest_type(both.single).itemsize)
     triples = data.sum_over_parts(partial(_count_triples, both, plan))
@@ -247,7 +247,7 @@ def _add_triples(both: Cooccurrence, sources: Sequence[_Source]) -> Cooccurrence
     if not any(counts.triples for counts, *_ in sources):
         return both
     triples = []
-    for together in both.levels_counted_with_each():
+    for together in both.levels_counted_with_each_level():
         total = np.zeros((len(together.owners), len(both.classes), len(together.kept)))
         for counts, levels, classes in sources:
             for level in np.flatnonzero(levels == together.level).tolist():
