@@ -406,4 +406,5 @@ def _find_copy_of_class(column: CodedColumn) -> Iterator[Finding]:
 
 def _how_to_drop_copies(names: Sequence[Hashable]) -> str:
     they_are, them = ("it is", "it") if len(names) == 1 else ("they are", "them")
-    return f"If {they_are} known only when the class is known, drop {them}, with {drop_columns_code(names)}"
+    code = drop_columns_code(names)
+    return f"If {they_are} known only when the class is known, drop {them}, with {code}"
