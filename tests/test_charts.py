@@ -621,7 +621,7 @@ def test_intervals_have_few_digits_in_pictures() -> None:
     mass = rng.normal(size=300)
     frame = pd.DataFrame({"mass": mass, "class": np.where(mass + rng.normal(size=300) > 0, "u", "v")})
     x = bn.bnc("nb", "class", frame, smooth=1, discretize="quantile")
-    exact, short = bn.values(x)["mass"], x.preparation.discretizer.short_intervals["mass"]
+    exact, short = bn.values(x)["mass"], x.preparation.discretizer.short_interval_labels["mass"]
     assert max(map(len, exact)) > 25 > max(map(len, short))
     assert labels(bn.plot_cpt(x, "mass", dataset=frame)) == list(short)
     for picture in (bn.plot(x, distributions=True), bn.plot(x, distributions=True, row={"mass": 0.1})):

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom
 
 import bnclassify as bn
-from bnclassify.frames.group_findings import _log_chance
+from bnclassify.frames.group_findings import _log_chance_of_hits
 
 COUNTED = pd.DataFrame(
     [
@@ -235,7 +235,7 @@ def test_rows_without_a_class_do_not_stop_a_fit() -> None:
 def test_the_chance_of_agreement_is_bounded_tightly(hits: int, rows: int, share: float) -> None:
     """The bound of Chernoff is at most rows + 1 times the probability of so many hits or more."""
     exact = binom.logsf(hits - 1, rows, share)
-    assert exact <= _log_chance(hits, rows, share) <= exact + np.log(rows + 1)
+    assert exact <= _log_chance_of_hits(hits, rows, share) <= exact + np.log(rows + 1)
 
 
 def test_whole_numbers_identify_rows_if_chance_does_not_make_them_differ() -> None:

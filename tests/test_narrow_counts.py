@@ -211,7 +211,7 @@ def test_more_folds_than_a_code_of_a_class_can_count() -> None:
     labels = [f"{i:03}" for i in range(200)]  # with which the codes have 16 bits
     wide = car.astype({"class": pd.CategoricalDtype([*car["class"].cat.categories, *labels])})
     encoded = bn.encode(wide)
-    encoded = encoded.coded_by(bn.encode(car).schema)
+    encoded = encoded.coded_by_schema(bn.encode(car).schema)
     assert encoded.codes.dtype != bn.encode(car).codes.dtype
     other = bn.lp(bn.nb("class", encoded), encoded, **arguments)
     np.testing.assert_allclose(bn.predict(other, car, prob=True), bn.predict(narrow, car, prob=True))

@@ -19,7 +19,7 @@ from bnclassify.model.arguments import encode_for_model
 from bnclassify.recipe import blend, default
 from bnclassify.recipe.backoff_prior import BackOff
 from bnclassify.recipe.conditional_likelihood import log_odds_of_scores
-from bnclassify.recipe.content_order import in_content_order
+from bnclassify.recipe.content_order import rows_in_content_order
 from bnclassify.recipe.held_out_terms import HeldOutTerms, Regression
 from bnclassify.recipe.leave_one_out import LeaveOneOut
 from bnclassify.recipe.row_folds import split_rows_into_folds
@@ -206,7 +206,7 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
 
 def held_out(structure: Any, frame: pd.DataFrame) -> HeldOutTerms:
     """The terms of the default at rows that are held out, without feature parents."""
-    rows = in_content_order(rows_to_learn_from(structure, open_data(frame)))
+    rows = rows_in_content_order(rows_to_learn_from(structure, open_data(frame)))
     return LeaveOneOut(terms=default.TERMS).hold_out(without_feature_parents(structure), rows, BackOff(2.0))
 
 

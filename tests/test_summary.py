@@ -10,7 +10,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.evaluation.fold_scores import recorded_scheme
-from bnclassify.numbers.cut_points import interval_labels, readable_points
+from bnclassify.numbers.cut_points import interval_labels, short_point_texts
 from bnclassify.plotting import pictures
 from bnclassify.reading.facts import facts_of
 
@@ -202,10 +202,15 @@ def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
 
 
 def test_readable_digits() -> None:
-    assert readable_points((9.568582617828516, 9.755873576205284)) == ["9.569", "9.756"]
-    assert readable_points((0.00012345678, 154.5, 123456.789, -2.0)) == ["0.0001235", "154.5", "123457", "-2"]
-    assert readable_points((1.0000001, 1.0000002, float("inf"))) == ["1.0000001", "1.0000002", "inf"]
-    assert interval_labels(readable_points((0.1 + 0.2,))) == ("(-inf, 0.3]", "(0.3, inf)")
+    assert short_point_texts((9.568582617828516, 9.755873576205284)) == ["9.569", "9.756"]
+    assert short_point_texts((0.00012345678, 154.5, 123456.789, -2.0)) == [
+        "0.0001235",
+        "154.5",
+        "123457",
+        "-2",
+    ]
+    assert short_point_texts((1.0000001, 1.0000002, float("inf"))) == ["1.0000001", "1.0000002", "inf"]
+    assert interval_labels(short_point_texts((0.1 + 0.2,))) == ("(-inf, 0.3]", "(0.3, inf)")
 
 
 def test_summary_has_the_facts_and_the_performance(car: pd.DataFrame) -> None:

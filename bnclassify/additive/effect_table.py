@@ -40,7 +40,7 @@ from ..model.derived import BuiltOn
 from ..model.model import MISSING_RULE, Model, unsupported_error
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
-from ..numbers.cut_points import interval_labels, point_as_text
+from ..numbers.cut_points import cut_point_as_text, interval_labels
 from ..numbers.discretizer import Discretizer
 from ..numbers.preparation import Preparation
 from ..numbers.rare_levels import Merger
@@ -282,7 +282,7 @@ class Values(NamedTuple):
     @classmethod
     def from_cuts(cls, cuts: Sequence[float]) -> Values:
         """Return the intervals between cut points."""
-        return cls(interval_labels(map(point_as_text, cuts)), tuple(cuts))
+        return cls(interval_labels(map(cut_point_as_text, cuts)), tuple(cuts))
 
 
 def build_effect_table(

@@ -141,11 +141,13 @@ def effects(
     for i, label in enumerate(columns):
         frame[label] = logs[:, i]
     if dataset is not None:
-        frame = frame.assign(**_share_columns(table, open_rows(dataset, "dataset"), c))
+        frame = frame.assign(**_share_and_observed_columns(table, open_rows(dataset, "dataset"), c))
     return frame
 
 
-def _share_columns(x: EffectTable, rows: Opened[Dataset], c: int | None) -> dict[str, Array]:
+def _share_and_observed_columns(
+    x: EffectTable, rows: Opened[Dataset], c: int | None
+) -> dict[str, Array]:
     """Return the share of rows with each value and, of two classes, the share of one in these."""
     has_class = c is not None and x.class_var in rows.columns
     data = encode_for_model(x, rows, x.variables if has_class else x.features, "dataset")

@@ -39,7 +39,7 @@ from ..frames.opening import InFull
 from ..model.arguments import encode_for_model
 from ..model.model import Model
 from ..recipe.blend import number_of_cases, scores_by_folds
-from ..recipe.content_order import fractional_weights_as_cases, in_content_order
+from ..recipe.content_order import fractional_weights_as_cases, rows_in_content_order
 from ..recipe.row_folds import split_rows_into_folds
 from ..scores.evaluate import scores_at
 from .effect_table import EffectTable, PairEffects, logs_less_reference, training_rows
@@ -89,7 +89,7 @@ class _GroupedRows:
             self.scores[at], self.groups[:, at], self.classes[at], self.weights[at], self.waves
         )
 
-    def losses_with(self, change: Array | float) -> Array:
+    def losses_after_score_changes(self, change: Array | float) -> Array:
         """Return minus the log-likelihood of each row if its scores change."""
         return -log_normalize(self.scores + change)[np.arange(len(self.classes)), self.classes]
 
@@ -165,7 +165,7 @@ def _grouped_training_rows(
     x: EffectTable, dataset: InFull, learned_from: Model
 ) -> tuple[_GroupedRows, list[Positions], Positions]:
     """Return training rows, the group of each value of each feature, and the fold of each row."""
-    raw = in_content_order(fractional_weights_as_cases(training_rows(learned_from, dataset)))
+    raw = rows_in_content_order(fractional_weights_as_cases(training_rows(learned_from, dataset)))
     data = encode_for_model(x, raw, argument="dataset")
     placed = x.rows_to_score(data, "missing")
     weights = data.row_weights
@@ -245,7 +245,7 @@ def _choose_precision_and_number(
         return _Choice(0.0, 0.0, asked or _FEW, _PRECISIONS[0])
     orders = [named or _rank_pairs_by_gain(train) for train, _ in parts]
     weights = np.concatenate([test.weights for _, test in parts])
-    before = np.concatenate([test.losses_with(0.0) for _, test in parts])
+    before = np.concatenate([test.losses_after_score_changes(0.0) for _, test in parts])
 
     def best_choice_among(number: int, precisions: Sequence[float]) -> _Choice:
         fits = [
@@ -257,7 +257,10 @@ def _choose_precision_and_number(
             fits = [fit.fit(precision) for fit in fits]
             pairs = zip(fits, parts, strict=True)
             after = np.concatenate(
-                [test.losses_with(fit.score_changes_at(test)) for fit, (_, test) in pairs]
+                [
+                    test.losses_after_score_changes(fit.score_changes_at(test))
+                    for fit, (_, test) in pairs
+                ]
             )
             tried.append(
                 _Choice(*_mean_and_standard_error(before - after, weights), number, precision)

@@ -21,7 +21,11 @@ from ..inference.value_of_information import density_grid
 from ..model.arguments import check_fitted, read_for_model
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Step
-from ..numbers.cut_points import describe_intervals, readable_points, shortest_cuts
+from ..numbers.cut_points import (
+    range_and_means_of_intervals,
+    short_point_texts,
+    shortest_cuts,
+)
 from ..scores.evaluate import (
     effect_of_feature_alone,
     effects_at,
@@ -139,7 +143,10 @@ def _with_shortest_cuts(x: EffectTable, data: InFull) -> EffectTable:
     steps, preparation = table.discretizer, table.preparation
     if steps is None or steps.kept or not all(name in numbers for name in steps.columns):
         return table
-    ends = [describe_intervals(as_floats(numbers[name]), (), None)[0] for name in steps.columns]
+    ends = [
+        range_and_means_of_intervals(as_floats(numbers[name]), (), None)[0]
+        for name in steps.columns
+    ]
     known = replace(steps, ranges=tuple(ends))
     return replace(table, preparation=replace(preparation, discretizer=known))
 
@@ -209,13 +216,13 @@ def _tabulate_at_all_points(model: Model) -> EffectTable:
         )
     values = dict(zip(model.features, [grid.axis for grid in grids], strict=True))
     made: dict[str, Any] = {"tables": tuple(tables), "constant": constant, "shares": tuple(shares)}
-    made |= {"recipe": model.recipe, "learned": _learned_of_table(model)}
+    made |= {"recipe": model.recipe, "learned": _results_that_describe_table(model)}
     return build_effect_table(
         model.class_var, model.known_levels[-1], values, parents, model.discretizer, **made
     )
 
 
-def _learned_of_table(x: Model) -> dict[str, Any]:
+def _results_that_describe_table(x: Model) -> dict[str, Any]:
     """Return the results of a model that also describe its table, with its refits as tables."""
     learned = {name: x.learned[name] for name in _KEPT if name in x.learned}
     refits: tuple[Model, ...] = x.learned.get("refits", ())
@@ -264,7 +271,7 @@ def _make_grid(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array) -> _
         return _Grid(values, codes, mass, mass, position)
     if cuts is None:  # a density, on a grid
         numbers, codes = np.array(labels[:card], dtype=np.float64), np.zeros(card, dtype=np.intp)
-        chosen = np.unique(np.array(readable_points(numbers[:-1].tolist()), dtype=np.float64))
+        chosen = np.unique(np.array(short_point_texts(numbers[:-1].tolist()), dtype=np.float64))
         not_empty = np.unique(np.searchsorted(chosen, numbers, side="left"))[:-1]
         chosen = chosen[not_empty]
     else:

@@ -152,7 +152,7 @@ def is_named_as_count(name: Hashable) -> bool:
     return bool(_IS_COUNT.fullmatch(str(name)))
 
 
-def how_to_weigh(name: Hashable) -> str:
+def how_to_weight_by_counts(name: Hashable) -> str:
     """Return code that names the column of counts of a table of frequencies."""
     return f"dataset = encode(dataset, weights={name!r}, weights_are='frequencies')"
 
@@ -162,7 +162,7 @@ def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
     columns = list(columns)
     counts = [name for name, levels in columns if levels > WIDE and is_named_as_count(name)]
     if counts:
-        return f"if {shown(counts[0])} counts equal rows, use {how_to_weigh(counts[0])}"
+        return f"if {shown(counts[0])} counts equal rows, use {how_to_weight_by_counts(counts[0])}"
     widest = sorted(columns, key=lambda column: -column[1])[:3]
     wide = [column for column in widest if column[1] > WIDE] or widest[:1]
     told = ", ".join(f"{shown(name)} ({levels:,} levels)" for name, levels in wide)

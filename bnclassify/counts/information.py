@@ -61,7 +61,7 @@ def information_of_two_numbers(
     data: Countable, x: int, y: int, condition: Sequence[int] = ()
 ) -> tuple[float, float]:
     """Return −½ Σ_z P(z) ln(1 − ρ²_z) of two numbers, normal given coded columns, and the rows."""
-    first, second = data.sum_over_parts(partial(_moments_of_two, x, y, condition))
+    first, second = data.sum_over_parts(partial(_moments_of_both_numbers, x, y, condition))
     cross_products = partial(_cross_products, x, y, condition, first.mean, second.mean)
     products = data.sum_over_parts(cross_products) - first.n * first.rest * second.rest
     varies: Mask = (first.variance > 0) & (second.variance > 0)
@@ -73,23 +73,29 @@ def information_of_two_numbers(
     return (-0.5 * float((first.n * logs)[first.n > 0].sum()) / n if n else 0.0), n
 
 
-def _both_observed(data: Dataset, x: int, y: int, condition: Sequence[int]) -> list[Observed]:
+def _values_observed_in_both(
+    data: Dataset, x: int, y: int, condition: Sequence[int]
+) -> list[Observed]:
     """Return the values of two numbers in the rows in which both are observed."""
     missing = np.isnan(numbers_of_column(data, x)) | np.isnan(numbers_of_column(data, y))
     rows = data.take_rows(~missing)
     return [observed_numbers(rows, column, condition) for column in (x, y)]
 
 
-def _moments_of_two(x: int, y: int, condition: Sequence[int], data: Dataset) -> list[Moments]:
+def _moments_of_both_numbers(
+    x: int, y: int, condition: Sequence[int], data: Dataset
+) -> list[Moments]:
     shape = [data.cards[column] for column in condition]
-    return [moments_of(observed, shape) for observed in _both_observed(data, x, y, condition)]
+    return [
+        moments_of(observed, shape) for observed in _values_observed_in_both(data, x, y, condition)
+    ]
 
 
 def _cross_products(
     x: int, y: int, condition: Sequence[int], x_mean: Array, y_mean: Array, data: Dataset
 ) -> ArrayOf[Any]:
     """Return Σ w (x − mean) (y − mean) per configuration."""
-    (values, cells, weights), (others, *_) = _both_observed(data, x, y, condition)
+    (values, cells, weights), (others, *_) = _values_observed_in_both(data, x, y, condition)
     products = (values - x_mean.ravel()[cells]) * (others - y_mean.ravel()[cells])
     weighted = products if weights is None else weights * products
     return np.bincount(cells, weighted, x_mean.size).reshape(x_mean.shape)

@@ -148,14 +148,16 @@ def _pair_statistics_by_products(
             at = slice(block.start + part.start, block.start + part.stop)
             own, others = starts[at.start : at.stop + 1], starts[at.start :]
             later = tables[own[0] - first : own[-1] - first, :, own[0] :]
-            found = _information_sums(later, own - own[0], others - own[0], n_log_n, is_complete)
+            found = _informations_by_rows(
+                later, own - own[0], others - own[0], n_log_n, is_complete
+            )
             sums[at, at.start :], rows[at, at.start :] = found
     sums, rows = np.triu(sums, 1), np.triu(rows, 1)
     sums, rows = sums + sums.T, rows + rows.T
     return PairStatistics(np.maximum(sums, 0.0) / np.where(rows > 0, rows, 1.0), rows)
 
 
-def _information_sums(
+def _informations_by_rows(
     tables: ArrayOf[Any], own: Positions, others: Positions, n_log_n: NLogN, is_complete: bool
 ) -> tuple[Array, Array]:
     """Return N·I and N of pairs, from (owners, classes, levels) tables and the ends of features.

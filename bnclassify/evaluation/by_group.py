@@ -48,7 +48,7 @@ def results_by_group(
     if groups is not None and not is_column_name(groups) and np.shape(groups) == known.shape:
         groups = np.asarray(groups)[known]
     labels = list(model.known_levels[-1])
-    actual = _classes_of(frame[model.class_var], labels)
+    actual = _codes_of_actual_classes(frame[model.class_var], labels)
     p = _posteriors_of_rows(model, frame, k, rng, groups, progress)
     group_of_row, groups = _group_of_each_row(frame, names)
     shown_labels = labels[1:] if len(labels) == 2 else labels
@@ -59,7 +59,7 @@ def results_by_group(
     return pd.DataFrame(table, index=index)
 
 
-def _classes_of(column: pd.Series[Any], labels: Sequence[Hashable]) -> Codes:
+def _codes_of_actual_classes(column: pd.Series[Any], labels: Sequence[Hashable]) -> Codes:
     """Return the codes of the actual classes, or raise."""
     name = shown(column.name)
     if not len(column):

@@ -75,14 +75,16 @@ def cmi(
     0.031963
     """
     OneOf(_UNITS).check("unit", unit)
-    data, (first, second, *others) = _open_tested(x, y, z, dataset, numeric_columns_of(numbers))
+    data, (first, second, *others) = _open_columns_to_test(
+        x, y, z, dataset, numeric_columns_of(numbers)
+    )
     information, _ = mutual_information(data, first, second, others)
     if not len(data):  # known after partitions were read
         raise ValueError("dataset must have at least one row; got none.")
     return information / _UNITS[unit]
 
 
-def _open_tested(
+def _open_columns_to_test(
     x: Hashable,
     y: Hashable,
     z: Hashable | Sequence[Hashable],
@@ -173,7 +175,7 @@ def ci_test(
     """
     OneOf(STATISTICS).check("test", test)
     count = Whole(most=1_000_000).check("permutations", permutations)
-    data, columns = _open_tested(x, y, z, dataset)
+    data, columns = _open_columns_to_test(x, y, z, dataset)
     if len(set(columns)) < len(columns):
         raise ValueError("x, y and z must be different columns; got one of them twice.")
     cells = prod(data.cards[column] for column in columns)

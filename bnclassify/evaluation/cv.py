@@ -20,7 +20,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.partitions import Partitions
 from ..metrics import METRICS, AnyMetric, choose_metrics
 from ..metrics.folds import Folds
-from ..model.arguments import as_model, check_joint, check_ordered
+from ..model.arguments import as_model, check_has_joint_distribution, check_ordered
 from ..model.model import Model
 from ..several.multidimensional import MultiModel
 from .fold_scores import Scheme, Scores, attach_scheme, score_rounds
@@ -208,7 +208,7 @@ def cv(
     metrics = choose_metrics(metric, targets)
     for one, model in product(metrics, models.values()):
         if one.needs_joint:
-            check_joint(model, 'metric "loglik"')
+            check_has_joint_distribution(model, 'metric "loglik"')
         if one.needs_order:
             check_ordered(model, f'metric "{one.name}"', one.target)
     options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
@@ -225,13 +225,13 @@ def cv(
         return attach_scheme(
             pd.DataFrame(by_round, _result_index(plan), names), scheme, plan.unseen
         )
-    _warn_of_undefined(metrics, scores.values_by_round[scores.sizes[:, 0] > 0, :-1])
+    _warn_of_undefined_metrics(metrics, scores.values_by_round[scores.sizes[:, 0] > 0, :-1])
     if isinstance(x, Model) and not by_metric:
         return float(scores.means[0, 0])
     means = attach_scheme(pd.Series(scores.means[:-1].ravel(), names), scheme, plan.unseen)
     attributes = {
         "standard_errors": scores.standard_errors,
-        "calibrated": scores.means_if_calibrated,
+        "calibrated": scores.expected_metrics_if_calibrated,
     }
     for name, values in attributes.items():
         known = pd.Series(values[:-1].ravel(), names).dropna()
@@ -284,7 +284,7 @@ def _check_metrics_of_partitions(metrics: Sequence[AnyMetric], plan: Plan) -> No
         )
 
 
-def _warn_of_undefined(metrics: Sequence[AnyMetric], values: Array) -> None:
+def _warn_of_undefined_metrics(metrics: Sequence[AnyMetric], values: Array) -> None:
     """Warn of metrics that are not defined in some folds; values are (rounds, models, metrics)."""
     absent: list[int] = np.isnan(values).any(axis=1).sum(axis=0).tolist()
     for metric, folds in zip(metrics, absent, strict=True):

@@ -123,7 +123,7 @@ class Scores:
         return means
 
     @cached_property
-    def means_if_calibrated(self) -> Array:
+    def expected_metrics_if_calibrated(self) -> Array:
         """The expected metrics of calibrated posteriors, (models, metrics); NaN if not defined."""
         expected = np.full_like(self.means, np.nan)
         for i, metric in enumerate(self.metrics):
@@ -214,7 +214,7 @@ def score_rounds(
         sums, tested = of_rows(test) if isinstance(test, Dataset) else test.sum_over_parts(of_rows)
         in_memory = isinstance(train, Dataset)
         learned_from = train.sum_over_parts(weigh) if in_memory else [*map(sub, total, tested)]
-        frequencies = _sums_of_frequencies(metrics, test, data, learned_from[1:], tested[1])
+        frequencies = _metric_sums_of_class_shares(metrics, test, data, learned_from[1:], tested[1])
         return [*sums, frequencies], (learned_from[0], tested[0])
 
     steps = len(plan.rounds) * len(models)
@@ -224,7 +224,7 @@ def score_rounds(
     return Scores(metrics, repeats, [sums for sums, _ in found], sizes)
 
 
-def _sums_of_frequencies(
+def _metric_sums_of_class_shares(
     metrics: Sequence[AnyMetric],
     test: Countable,
     data: Countable,

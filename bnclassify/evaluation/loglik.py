@@ -17,7 +17,7 @@ from ..frames.opening import InFull, InParts
 from ..learners.local_scores import warn_of_fractional_weights
 from ..model.arguments import (
     check_fitted,
-    check_joint,
+    check_has_joint_distribution,
     check_single_graph,
     check_size_of_scores,
     encode_any_source,
@@ -121,7 +121,7 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
     >>> round(loglik(lp(nb("class", car), car, smooth=0), car), 3)
     -13503.688
     """
-    model = check_joint(x, "loglik")
+    model = check_has_joint_distribution(x, "loglik")
     if not Flag().check("by_row", by_row):
         return _log_likelihood(model, dataset, joint=True)
     data = encode_for_model(model, dataset, variables_in_data(model), "dataset")
@@ -197,7 +197,7 @@ def _loglik_of_network(
     x: Model, dataset: InFull | InParts, score: str
 ) -> tuple[Graph, float, float]:
     """Return a single network with parameters, its log-likelihood and the rows, or raise."""
-    model = check_single_graph(check_joint(x, score), score)
+    model = check_single_graph(check_has_joint_distribution(x, score), score)
     nparams(model)  # which raises if there are densities without a number of parameters
     data: Countable = encode_any_source(model, dataset, variables_in_data(model))
     warn_of_fractional_weights(data, score)

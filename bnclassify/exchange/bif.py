@@ -29,11 +29,11 @@ from ..reading.families import values
 from .file_tables import (
     Families,
     Variables,
-    add_cells,
+    checked_sum_of_cells,
     normalize_distributions,
     unpack_gzip,
 )
-from .storage import check_path, replace_file
+from .storage import check_file_name, replace_file
 from .xdsl import is_xdsl, read_xdsl
 
 _BODY = r'(?:"[^"]*"|[^"}])*\}?'
@@ -109,7 +109,7 @@ class BIFReader:
                     f"the probabilities of {shown(family[0])} are given twice.", start
                 )
             fail = partial(self._raise_at_line, at=start)
-            cells = add_cells(cells, family, self.variables, fail)
+            cells = checked_sum_of_cells(cells, family, self.variables, fail)
             families[family[0]] = family, self._read_table(family, start)
         return families
 
@@ -333,7 +333,7 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     variable safety {
       type discrete [ 3 ] { low, med, high };
     """
-    model, file = check_categorical_network(x, "write_bif"), check_path(path)
+    model, file = check_categorical_network(x, "write_bif"), check_file_name(path)
     tables, labels = params(model), values(model)
     names = dict(zip(model.variables, _distinct_bif_words(model.variables, _NAME), strict=True))
     words = {name: _distinct_bif_words(v, _LABEL) for name, v in labels.items()}
@@ -445,7 +445,7 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     negative  0.95  0.2
     positive  0.05  0.8
     """
-    file, source = check_path(path), str(path)
+    file, source = check_file_name(path), str(path)
     check_column_name(class_var)
     content = unpack_gzip(file.read_bytes(), source)
     if is_xdsl(content):

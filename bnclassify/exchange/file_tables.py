@@ -47,7 +47,9 @@ def unpack_gzip(content: bytes, source: str) -> bytes:
     return text
 
 
-def add_cells(cells: int, family: Sequence[Hashable], variables: Variables, fail: Fail) -> int:
+def checked_sum_of_cells(
+    cells: int, family: Sequence[Hashable], variables: Variables, fail: Fail
+) -> int:
     """Return the number of cells of tables up to that of a family; fail if they are too many."""
     own = prod(len(variables[name]) for name in family)
     if cells + own > _MOST_CELLS:

@@ -35,8 +35,8 @@ from .page_view import (
     titles_of_variables,
     training_range,
 )
-from .scorer import Scorer, features_of_largest_table, scorer_of, tables_in_scorer
-from .storage import check_path, replace_file
+from .scorer import Scorer, features_of_largest_table, scorer_of, tables_in_formula
+from .storage import check_file_name, replace_file
 
 _SMALL = 2**16  # cells of a table that is written within a moment
 _MOST_ARCS = 500  # of a picture that Graphviz draws in seconds
@@ -122,7 +122,7 @@ def write_page(
     ...     print(path.read_text(encoding="utf-8")[:15])
     <!DOCTYPE html>
     """
-    file = check_path(path)
+    file = check_file_name(path)
     Instance(str | None, "text or None").check("title", title)
     x = check_model(x)
     Instance(str | None, "text or None").check("note", note)
@@ -173,7 +173,7 @@ def _json_of_page(
 ) -> str:
     """Return the data of the page as JSON that cannot end its element, or raise."""
     fits = (
-        sum(map(_least_characters_of_table, tables_in_scorer(scorer))) <= _LONGEST
+        sum(map(_least_characters_of_table, tables_in_formula(scorer))) <= _LONGEST
     )  # before the page is written
     content = _data_of_page(x, scorer, arcs, titles) | {"page": view} if fits else None
     text = json.dumps(content, separators=(",", ":")) if fits else ""  # in ASCII

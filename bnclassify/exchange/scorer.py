@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from ..base.messages import listed
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
-from ..scores.formulas import Formula, Table, no_formula_error, plain_formula, sums_in
+from ..scores.formulas import Formula, Table, no_formula_error, plain_formula, sums_in_formula
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def scorer_of(x: object) -> Scorer:
         raise no_formula_error(model.type_in_words)
     formula, preparation = plain_formula(model.score), model.preparation
     kept = {} if preparation is None or preparation.merger is None else preparation.merger.kept
-    scaled = {scale.feature for one in sums_in(formula) for scale in one.scales}
+    scaled = {scale.feature for one in sums_in_formula(formula) for scale in one.scales}
     columns = []
     for i, (name, levels) in enumerate(zip(model.features, model.known_levels, strict=False)):
         has_level_of_missing = levels[-1:] == (MISSING,)
@@ -68,13 +68,13 @@ def scorer_of(x: object) -> Scorer:
     return Scorer(model.class_var, model.known_levels[-1], tuple(columns), formula)
 
 
-def tables_in_scorer(scorer: Scorer) -> list[Table]:
+def tables_in_formula(scorer: Scorer) -> list[Table]:
     """Return the tables of a formula."""
-    terms = [term for one in sums_in(scorer.formula) for term in one.terms]
+    terms = [term for one in sums_in_formula(scorer.formula) for term in one.terms]
     return [term for term in terms if isinstance(term, Table)]
 
 
 def features_of_largest_table(scorer: Scorer) -> str:
     """Return the features of the largest table of a formula, as text."""
-    largest = max(tables_in_scorer(scorer), key=lambda term: term.logs.size)
+    largest = max(tables_in_formula(scorer), key=lambda term: term.logs.size)
     return listed([scorer.columns[i].name for i in largest.scope]) or "the class"

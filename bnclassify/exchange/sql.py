@@ -16,7 +16,7 @@ from ..base.arrays import ArrayOf, first_best
 from ..base.checks import Names, OneOf, Optional, must_be
 from ..base.messages import listed, repeated_items, shown
 from ..model.model import Model
-from ..scores.formulas import Mixture, Sum, sums_in
+from ..scores.formulas import Mixture, Sum, sums_in_formula
 from .scorer import ColumnCoding, Scorer, features_of_largest_table, scorer_of
 from .sql_scores import ScoreColumns
 from .sql_text import (
@@ -127,7 +127,7 @@ def to_sql(
     (1727, 'acc') 0.0645
     >>> database.close()
     """
-    source, keys = _quoted_table_name(table), _key_columns(key)
+    source, keys = _quoted_table_name(table), _names_of_key_columns(key)
     typed = OneOf(("text", "typed")).check("numbers", numbers) == "typed"
     scorer = scorer_of(x)
     points = ["points"] * isinstance(x, Scorecard)
@@ -156,7 +156,7 @@ def to_sql(
         statement = write(scorer, source, keys, outputs, typed)
     if not 0 < len(statement) <= MOST_CHARACTERS:
         is_network = isinstance(scorer.formula, Sum | Mixture)
-        products = is_network and any(one.marginalizes for one in sums_in(scorer.formula))
+        products = is_network and any(one.marginalizes for one in sums_in_formula(scorer.formula))
         remedy = (
             "Use fewer parents, levels (min_count= merges rare ones, bins= limits intervals) or "
             "features, or backoff=True and held_out='weights', which need no products."
@@ -181,7 +181,7 @@ def _quoted_table_name(table: object) -> str:
     return ".".join(map(quoted_identifier, map(str, names)))
 
 
-def _key_columns(key: str | Sequence[str] | None) -> tuple[str, ...]:
+def _names_of_key_columns(key: str | Sequence[str] | None) -> tuple[str, ...]:
     names = Optional(Names()).check("key", [key] if isinstance(key, str) else key) or ()
     texts = tuple([name for name in names if isinstance(name, str) and name])
     if len(texts) < len(names):
@@ -296,7 +296,7 @@ def _card_statement(
     kept = [f"k{i}" for i in range(len(keys))]
     own = []
     for i, column in enumerate(scorer.columns):
-        own.append(quoted_identifier(_free_column_name(str(column.name), i, typed)))
+        own.append(quoted_identifier(_unused_column_name(str(column.name), i, typed)))
     if typed and all(is_read_as_it_is(scorer.columns[i]) for i in used):
         found = [typed_column_value(scorer.columns[i]) for i in used]
         chain, source = "", f"{table} AS r"
@@ -307,7 +307,10 @@ def _card_statement(
         first = kept
     columns = [*first, *[f"{name} AS {own[i]}" for i, name in zip(used, found, strict=True)]]
     always = [] if card.unknown is None else list[bool](card.unknown.always.tolist())
-    points = [_case_of_points(scope, table, scorer.columns, own, always) for scope, table in pairs]
+    points = [
+        _points_of_feature_as_case(scope, table, scorer.columns, own, always)
+        for scope, table in pairs
+    ]
     total = f"CAST({' +'.join([str(card.start), *points])} AS DOUBLE PRECISION)"
     if lacking:
         count = " + ".join([f"CASE WHEN {own[i]} IS NULL THEN 1 ELSE 0 END" for i in lacking])
@@ -327,7 +330,7 @@ def _limit_of_missing_features(card: Scorecard) -> tuple[list[int], int]:
     return (found, int(card.unknown.most)) if card.unknown.most < len(found) else ([], 0)
 
 
-def _free_column_name(name: str, i: int, is_own: bool) -> str:
+def _unused_column_name(name: str, i: int, is_own: bool) -> str:
     """Return a name for the column of a feature that no other column has: its own, if free."""
     if is_own and not re.fullmatch(r"k\d+|total", name.casefold()):
         return name
@@ -362,7 +365,7 @@ def _card_result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
     return result
 
 
-def _case_of_points(
+def _points_of_feature_as_case(
     scope: tuple[int, ...],
     table: ArrayOf[np.int64],
     columns: Sequence[ColumnCoding],
@@ -380,11 +383,15 @@ def _case_of_points(
     for row in rows:
         *texts, of_missing = map(str, row)
         of_missing = "NULL" if always and always[own] else of_missing
-        cases.append(_case_by_value(columns[own], names[own], [*texts, of_missing], indent))
-    return _case_by_value(columns[parents[0]], names[parents[0]], cases) if parents else cases[0]
+        cases.append(_case_of_texts_by_code(columns[own], names[own], [*texts, of_missing], indent))
+    return (
+        _case_of_texts_by_code(columns[parents[0]], names[parents[0]], cases)
+        if parents
+        else cases[0]
+    )
 
 
-def _case_by_value(
+def _case_of_texts_by_code(
     column: ColumnCoding, name: str, texts: Sequence[str], indent: str = "\n    "
 ) -> str:
     """Return the text of each code of a column, and the last text for other values."""

@@ -14,7 +14,7 @@ from math import ceil, isfinite, isnan
 
 import numpy as np
 
-from ..numbers.cut_points import point_as_text
+from ..numbers.cut_points import cut_point_as_text
 from .scorer import ColumnCoding
 
 MOST_CHARACTERS = 1_000_000
@@ -127,7 +127,7 @@ def case_by_code(code: str, texts: Sequence[str], default: str) -> str:
 
 def sql_cut_point(point: float) -> str:
     """Return a cut point as SQL, clipped like numbers; DuckDB 1.3 rounds decimals otherwise."""
-    text = point_as_text(min(max(point, -_MOST), _MOST))
+    text = cut_point_as_text(min(max(point, -_MOST), _MOST))
     # 15: number of characters of a number that any database reads exactly
     return f"{text}e0" if len(text) > 15 and "e" not in text else text
 

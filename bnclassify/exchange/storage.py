@@ -71,7 +71,7 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     diabetes    no   yes
     0         0.13  0.87
     """
-    model, file, writer = check_model(x), check_path(path), Writer()
+    model, file, writer = check_model(x), check_file_name(path), Writer()
     try:
         written = writer.write(model, "x")
         content = {
@@ -139,7 +139,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     >>> predict(again, car).equals(predict(model, car))
     True
     """
-    file, source = check_path(path), os.fspath(path)
+    file, source = check_file_name(path), os.fspath(path)
     hint = "Use read_bif for files of write_bif." if file.suffix == ".bif" else ""
     with file.open("rb") as opened:
         start = opened.read(4096)
@@ -239,7 +239,7 @@ def _check_shapes_of_tables(x: Model) -> None:
             raise ValueError("tables do not fit the classes")
 
 
-def check_path(path: object) -> Path:
+def check_file_name(path: object) -> Path:
     """Return the name of a file, or raise a TypeError."""
     return Path(Instance(str | os.PathLike, "the name of a file").check("path", path))
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..base.arrays import Array
 from ..base.checks import options_sentence
 from ..base.messages import listed, repeated_items, shown
-from .file_tables import Families, Variables, add_cells, normalize_distributions
+from .file_tables import Families, Variables, checked_sum_of_cells, normalize_distributions
 
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:[\s\S]{0,1000}?<)?smile\b")
 
@@ -75,7 +75,7 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
                 fail(f"must have chance nodes as parents; got {shown(name)}. {advice}")
         if twice := repeated_items(family):
             fail(f"must have different parents, and not itself; got {shown(twice[0])} twice.")
-        cells = add_cells(cells, family, variables, fail)
+        cells = checked_sum_of_cells(cells, family, variables, fail)
         family_tables[family[0]] = family, _table_of_node(node, family, variables, source)
     return variables, family_tables
 

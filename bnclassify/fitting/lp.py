@@ -211,7 +211,9 @@ def lp(
     method = _single_method([method for method in methods if method is not None])
     if groups is not None:
         check_groups_are_used(held_out, folds)
-        dataset = with_groups_as_cases(dataset, groups, x.targets, partial(_read_variables, x))
+        dataset = with_groups_as_cases(
+            dataset, groups, x.targets, partial(_read_variables_of_structure, x)
+        )
     given = {**amounts, **awnb, **asked, "manb_prior": manb_prior, "wanbia": wanbia or None}
     given |= {"numbers": numbers, "subsumption": subsumption}
     given |= {"missing": None if missing == "available" else missing}
@@ -290,7 +292,7 @@ def _em_for_missing(missing: str | Mapping[str, Any]) -> EM | None:
     return EM(**missing)
 
 
-def _read_variables(x: Model, rows: Opened[Dataset]) -> Dataset:
+def _read_variables_of_structure(x: Model, rows: Opened[Dataset]) -> Dataset:
     """Return the variables of a structure, as its preparation reads them."""
     known = {} if x.levels is None else x.levels_by_name
     if x.preparation is not None:
@@ -349,7 +351,7 @@ def _fit_single_model(
         if blend and isinstance(method, LeaveOneOut) and method.weights:
             fitted = fit_blend(structure, rows, method, prior, n, learn_from_codes, rng)
         else:
-            learn = partial(_learn_from_rows, method=method, prior=prior, rng=rng)
+            learn = partial(_estimate_from_rows, method=method, prior=prior, rng=rng)
             raw = dataset.raw if isinstance(dataset, TrainingData) else None
             read = partial(rows_for_recipe, structure, dataset if raw is None else raw)
             fitted = fit_power_by_folds(structure, read, rows, n, learn, rng)
@@ -361,14 +363,14 @@ def _fit_single_model(
         )
     if fitted.recipe is not None:
         fitted = replace_unchecked(
-            fitted, recipe=replace(fitted.recipe, rows=TrainingRows.of_data(rows, x.targets))
+            fitted, recipe=replace(fitted.recipe, rows=TrainingRows.from_data(rows, x.targets))
         )
     if not (isinstance(dataset, Countable) and dataset.targets):  # the caller has issued warnings
         warn_of_one_class_or_few_rows(fitted, len(rows))
     return fitted
 
 
-def _learn_from_rows(
+def _estimate_from_rows(
     x: Model, data: Opened[Any], *, method: Method, prior: Prior, rng: Any
 ) -> Model:
     """Return a model of rows, which can be raw."""
@@ -409,4 +411,4 @@ def rows_to_learn_from(model: Model, dataset: Opened[Any], method: Method = PLAI
     check_levels(schema, (name for name in schema.columns if name not in model.densities))
     # methods that use rows can skip rows of weight 0
     rows = data.all_rows if takes_all and isinstance(data, TrainingData) else data
-    return rows.coded_by(schema).with_positive_weights()
+    return rows.coded_by_schema(schema).with_positive_weights()

@@ -89,9 +89,11 @@ def _add_rows(x: Model, dataset: Opened[Any]) -> Model:
         tally = check_counted(part).tally()
         more = check_counted(part).count_all(rows, tally.prior)
         grown = model_of_pooled_counts(part, [tally.counts, more])
-        return with_training_rows(grown, part, TrainingRows.of_data(rows, part.targets))
+        return with_training_rows(grown, part, TrainingRows.from_data(rows, part.targets))
 
-    return with_training_rows(x.map_parts(add_to), x, TrainingRows.of_data(rows, x.targets))
+    return with_training_rows(
+        x.map_counted_parts(add_to), x, TrainingRows.from_data(rows, x.targets)
+    )
 
 
 def _levels_in_data(x: Model, dataset: Opened[Any]) -> dict[Hashable, tuple[Hashable, ...]]:
@@ -156,10 +158,12 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     found: list[Model] = list(map(as_model, ListOf("models", filled=True).check("models", models)))
     for i, x in enumerate(found):
         Instance(Model, "a model").check(f"models[{i}]", x)
-    first, *others = _with_one_prior([check_fitted(x).map_parts(_check_has_counts) for x in found])
+    first, *others = _with_one_prior(
+        [check_fitted(x).map_counted_parts(_check_has_counts) for x in found]
+    )
     for i, other in enumerate(others, start=1):
         _check_same_settings(first, other, number=i)
-        first.map_parts(partial(_check_same_settings, number=i), other)
+        first.map_counted_parts(partial(_check_same_settings, number=i), other)
         for name, labels in first.levels_by_name.items():
             theirs = other.levels_by_name[name]
             if levels == "same" and labels != theirs:
@@ -168,7 +172,10 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     known = unite_levels([x.levels_by_name for x in (first, *others)])
     first, *others = [with_more_levels(x, known) for x in (first, *others)]
     return cast(
-        "M", with_training_rows(first.map_parts(_model_of_summed_counts, *others), first, *others)
+        "M",
+        with_training_rows(
+            first.map_counted_parts(_model_of_summed_counts, *others), first, *others
+        ),
     )
 
 
@@ -233,7 +240,7 @@ def with_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) 
     return (
         x
         if levels == x.levels_by_name
-        else x.map_parts(partial(_model_of_more_levels, levels=levels))
+        else x.map_counted_parts(partial(_model_of_more_levels, levels=levels))
     )
 
 

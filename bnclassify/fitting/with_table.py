@@ -23,7 +23,7 @@ from ..model.arguments import check_fitted_graph, check_model
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import A_NETWORK, Step, Tally
 from ..network.classifiers import BNC, Graph
-from ..network.em import complete_classes, expected_counts
+from ..network.em import copies_with_each_class, expected_counts
 from ..network.families import Family
 from ..network.priors import MOST_ESS, Given
 from ..reading.families import position_of_variable
@@ -205,7 +205,7 @@ def from_tables(
 
 def _counts_worth_rows(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...]:
     """Return the counts of rows in the proportions of a network: P(parents) · table · rows."""
-    unknown = complete_classes(np.full((len(x.variables), 1), -1), x.cards)
+    unknown = copies_with_each_class(np.full((len(x.variables), 1), -1), x.cards)
     joint, _ = expected_counts(x.scopes, tables, unknown)
     # 1e-9: share of rows with a parent configuration of probability 0, whose column stays as it is
     shares = [np.maximum(table.sum(axis=0), 1e-9) for table in joint]

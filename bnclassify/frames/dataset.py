@@ -85,7 +85,7 @@ class Opened(ABC, Generic[Read]):
     def read(self, wanted: Columns = ALL) -> Read:
         """Return columns (by default, all) in the given order, coded or as numbers."""
         data = self.encode(wanted)
-        return data.select(wanted.names_among(data.columns))
+        return data.select(wanted.check_names_of_columns(data.columns))
 
     def read_raw(
         self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
@@ -149,7 +149,7 @@ class Countable(Immutable):
         def cells_of_families(
             self, families: Sequence[Sequence[int]]
         ) -> Iterable[tuple[ArrayOf[Any], Array | None]]: ...
-        def coded_by(self, schema: Schema) -> Countable: ...
+        def coded_by_schema(self, schema: Schema) -> Countable: ...
         def rows_with_known(self, column: Hashable) -> Self: ...
         def with_missing_level(self, columns: Collection[Hashable]) -> Self: ...
         def label_counts(self, name: Hashable) -> Array: ...
@@ -257,7 +257,7 @@ class Dataset(Countable, Opened["Dataset"]):
         return self.codes.shape[1]
 
     def encode(self, wanted: Columns = ALL) -> Self:
-        wanted.names_among(self.columns)
+        wanted.check_names_of_columns(self.columns)
         return self.with_numbers([name for name in wanted.numeric if name in self.positions])
 
     def __repr__(self) -> str:
@@ -377,7 +377,7 @@ class Dataset(Countable, Opened["Dataset"]):
         side = other.take_rows(np.zeros(len(self), dtype=np.intp))
         schema = Schema((*self.columns, *side.columns), (*self.levels, *side.levels))
         codes = np.concatenate([self.codes, side.codes.astype(self.codes.dtype)])
-        unknown = np.concatenate([self._is_unsaid, np.ones(side.codes.shape, dtype=bool)])
+        unknown = np.concatenate([self._unknown_mask, np.ones(side.codes.shape, dtype=bool)])
         numbers = {**self.numbers, **side.numbers}
         return Dataset(schema, codes, self.index, self.weights, numbers, unsaid=unknown)
 
@@ -385,12 +385,12 @@ class Dataset(Countable, Opened["Dataset"]):
         """Return the data in which the values of these columns, all missing, are unknown."""
         if not names:
             return self
-        unknown = self._is_unsaid.copy()
+        unknown = self._unknown_mask.copy()
         unknown[[self.positions[name] for name in names]] = True
         return replace(self, unsaid=unknown)
 
     @property
-    def _is_unsaid(self) -> Mask:
+    def _unknown_mask(self) -> Mask:
         """Which values are unknown, (columns, rows)."""
         return np.zeros(self.codes.shape, dtype=bool) if self.unsaid is None else self.unsaid
 
@@ -440,7 +440,7 @@ class Dataset(Countable, Opened["Dataset"]):
         codes = codes_by_levels(self, chosen, levels)
         return self.with_codes(dict(zip(chosen, zip(levels, codes, strict=True), strict=True)))
 
-    def coded_by(self, schema: Schema) -> Dataset:
+    def coded_by_schema(self, schema: Schema) -> Dataset:
         """Return the columns of a schema, coded by its levels."""
         codes = codes_by_levels(self, schema.columns, schema.levels)
         numbers = {name: self.numbers[name] for name in schema.columns if name in self.numbers}

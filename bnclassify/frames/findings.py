@@ -15,7 +15,7 @@ from ..base.messages import listed, shown
 from .coded_columns import BEGINNING, CHANCE, CodedColumn, Finding
 from .dates import IS_DAYS, dates_in_texts
 from .group_findings import FEWEST_GROUPS, IS_ID, find_groups
-from .numeric import MOST_CODES, as_floats, as_label, type_of_labels
+from .numeric import MOST_CODES, as_floats, number_as_label, type_of_labels
 from .schema import MISSING
 from .texts import MARKERS, is_marker, labels_that_are_the_same, numbers_in_texts
 
@@ -81,7 +81,7 @@ def column_findings(column: CodedColumn, *, only_serious: bool = False) -> Itera
             yield labeled
             if labeled.serious:
                 return
-        yield from _find_in_labels(column, texts, only_serious)
+        yield from _find_in_text_labels(column, texts, only_serious)
     if MISSING in column.levels and (column.codes < 0).any():
         name = f"dataset[{column.name!r}]"
         yield Finding(
@@ -94,13 +94,13 @@ def column_findings(column: CodedColumn, *, only_serious: bool = False) -> Itera
     if group is not None:
         yield group
     elif not only_serious:
-        yield from _find_in_level_counts(column)
+        yield from _findings_on_number_of_values(column)
     elif column.numbers is not None:
         yield from _find_row_numbers(column.name, as_floats(column.numbers))
     elif len(column.levels) >= _FEWEST_ROWS // 2 and (
         column.is_class or _can_have_too_many_levels(column)
     ):
-        yield from _find_in_level_counts(column)
+        yield from _findings_on_number_of_values(column)
     if column.can_copy and not column.is_apart and group is None:
         yield from _find_copy_of_class(column)
 
@@ -120,7 +120,7 @@ def can_only_copy_class(levels: tuple[Hashable, ...]) -> bool:
 def _are_ordinary_texts(levels: tuple[str, ...]) -> bool:
     texts = [label for label in levels if label != MISSING]
     column = CodedColumn("", levels, np.empty(0, dtype=np.int8), is_class=True)
-    return not (_find_numbers_as_text("", texts) or any(_find_in_labels(column, texts, False)))
+    return not (_find_numbers_as_text("", texts) or any(_find_in_text_labels(column, texts, False)))
 
 
 def _can_have_too_many_levels(column: CodedColumn) -> bool:
@@ -164,7 +164,9 @@ def _find_labeled_numbers(column: CodedColumn, texts: list[str]) -> Finding | No
     )
 
 
-def _find_in_labels(column: CodedColumn, texts: list[str], only_serious: bool) -> Iterator[Finding]:
+def _find_in_text_labels(
+    column: CodedColumn, texts: list[str], only_serious: bool
+) -> Iterator[Finding]:
     """Yield findings about labels that are text."""
     name = f"dataset[{column.name!r}]"
     as_text = f"{name} = {name}.astype('string')"
@@ -195,7 +197,7 @@ def _find_in_labels(column: CodedColumn, texts: list[str], only_serious: bool) -
         )
 
 
-def _find_in_level_counts(column: CodedColumn) -> Iterator[Finding]:
+def _findings_on_number_of_values(column: CodedColumn) -> Iterator[Finding]:
     """Yield findings about the number of different values."""
     rows, levels = _number_of_rows_and_levels(column)
     name, labels = column.name, column.levels
@@ -299,7 +301,7 @@ def _find_row_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
 def _find_numbers_meaning_missing(name: Hashable, values: Array) -> Iterator[Finding]:
     """Yield whether a few numbers are so far from others that they can mean missing values."""
     known, counts = np.unique(values[np.isfinite(values)], return_counts=True)
-    codes = [as_label(code) for code in _far_numbers(known, counts)]
+    codes = [number_as_label(code) for code in _repeated_numbers_far_from_others(known, counts)]
     if codes:
         column = f"dataset[{name!r}]"
         which, what = f"{column}.isin({codes!r})", "the numbers"
@@ -312,7 +314,7 @@ def _find_numbers_meaning_missing(name: Hashable, values: Array) -> Iterator[Fin
         )
 
 
-def _far_numbers(known: Array, counts: Positions) -> list[float]:
+def _repeated_numbers_far_from_others(known: Array, counts: Positions) -> list[float]:
     """Return the most of ascending numbers at the ends that repeat and are far from all others."""
     # 4: maximum number of codes for missing values at an end of a column, such as 96, 97, 98 and 99
     most = range(min(4, len(known) - 1) + 1)

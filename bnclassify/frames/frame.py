@@ -19,8 +19,8 @@ from .dataset import Countable, Dataset, Opened
 from .numeric import (
     ArrayLike,
     check_weights,
-    code_labels,
     is_column_name,
+    labels_and_codes_of_numbers,
     labels_if_categories,
     read_numbers,
 )
@@ -65,11 +65,11 @@ class Frame(Opened[Dataset]):
 
     def encode(self, wanted: Columns = ALL) -> Dataset:
         """Encode columns in the order of the frame."""
-        chosen = set(wanted.names_among(self.columns))
+        chosen = set(wanted.check_names_of_columns(self.columns))
         return self.read(wanted._replace(names=[name for name in self.columns if name in chosen]))
 
     def read(self, wanted: Columns = ALL) -> Dataset:
-        names = wanted.names_among(self.columns)
+        names = wanted.check_names_of_columns(self.columns)
         return self.encode_columns(names, known=wanted.known, numeric=wanted.numeric_columns())
 
     def encode_columns(
@@ -120,7 +120,7 @@ class Frame(Opened[Dataset]):
         for name, values in data.numbers.items():
             labels = () if name in coded else labels_if_categories(values)
             if labels:
-                codes[name] = code_labels(values, labels)
+                codes[name] = labels_and_codes_of_numbers(values, labels)
         both = self.encode_columns([name for name in data.numbers if name in coded])
         for name, levels, of_column in zip(both.columns, both.levels, both.codes, strict=True):
             codes[name] = levels, of_column

@@ -51,12 +51,14 @@ def find_groups(column: CodedColumn) -> Finding | None:
     share = float(np.square(np.bincount(classes) / n).sum())
     hits, rows = int(np.count_nonzero(is_same & agrees)), int(np.count_nonzero(is_same))
     if is_named_as_group(column.name):
-        chance = _log_chance(hits, rows, share)
+        chance = _log_chance_of_hits(hits, rows, share)
         # -3.0: log of one in twenty, below which chance does not explain what names suggest
         is_group, serious = chance < -3.0, chance < CHANCE
     else:
         near = np.count_nonzero(~is_same & agrees) / max(1, len(sizes) - 1)
-        is_group = serious = _log_chance(hits, rows, max(share, near)) < CHANCE and _are_even(sizes)
+        is_group = serious = _log_chance_of_hits(
+            hits, rows, max(share, near)
+        ) < CHANCE and _are_evenly_sized(sizes)
     if not is_group:
         return None
     name = repr(column.name)
@@ -87,7 +89,7 @@ def _can_label_groups(column: CodedColumn) -> bool:
     ) and not bool((values % 1 > 0).any())
 
 
-def _log_chance(hits: int, rows: int, share: float) -> float:
+def _log_chance_of_hits(hits: int, rows: int, share: float) -> float:
     """Return Chernoff's bound on the log probability of so many hits of the given probabilities."""
     observed = hits / rows if rows else 0.0
     if observed <= share:
@@ -96,7 +98,7 @@ def _log_chance(hits: int, rows: int, share: float) -> float:
     return -rows * (observed * log(observed / share) + rest)
 
 
-def _are_even(sizes: Positions) -> bool:
+def _are_evenly_sized(sizes: Positions) -> bool:
     """Whether groups have more equal sizes than drawn values, of which each occurs at least once.
 
     Their sizes would have a Poisson distribution without 0, with mean m = λ / (1 − exp(−λ)), and a

@@ -201,7 +201,7 @@ def labels_if_categories(numbers: ArrayOf[Any]) -> tuple[Any, ...]:
     if len(pd.unique(numbers[:100])) > MOST_CODES + 1:  # one may be missing
         return ()
     values = pd.unique(numbers)
-    labels = tuple(sorted({as_label(value) for value in values[~pd.isna(values)].tolist()}))
+    labels = tuple(sorted({number_as_label(value) for value in values[~pd.isna(values)].tolist()}))
     return labels if are_categories(labels) else ()
 
 
@@ -217,7 +217,7 @@ def are_categories(labels: tuple[Any, ...]) -> bool:
     )
 
 
-def as_label(number: float) -> int | float:
+def number_as_label(number: float) -> int | float:
     """Return a number as a Python number, a whole number as an int."""
     try:
         whole = int(number)
@@ -226,12 +226,12 @@ def as_label(number: float) -> int | float:
     return whole if whole == number else float(number)
 
 
-def code_labels(
+def labels_and_codes_of_numbers(
     numbers: ArrayOf[Any], labels: tuple[Any, ...]
 ) -> tuple[tuple[Any, ...], Positions]:
     """Return the given labels, then the numbers not among them, and the code of each number."""
     codes, values = pd.factorize(numbers)
-    found = [as_label(value) for value in values]
+    found = [number_as_label(value) for value in values]
     levels = (*labels, *sorted(set(found).difference(labels)))
     position = {label: code for code, label in enumerate(levels)}
     # The last entry stands for missing values.

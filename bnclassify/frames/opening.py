@@ -174,7 +174,7 @@ class Parts(Opened[Partitions]):
     def encode(self, wanted: Columns = ALL) -> Partitions:
         """Return columns in the given order, after a pass for levels if some are unknown."""
         required, weights = wanted.required, wanted.weights
-        names = [name for name in wanted.names_among(self.columns) if name != weights]
+        names = [name for name in wanted.check_names_of_columns(self.columns) if name != weights]
         source, preparation = self.source, self.preparation
         of_source = None if preparation is None else preparation.prepared_source(source)
         if of_source is not None:

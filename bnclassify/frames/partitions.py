@@ -42,7 +42,7 @@ class Memo:
         self.labels: dict[Key, Array] = {}
         self.checks: dict[Key, tuple[int, int, int]] = {}
 
-    def check_unchanged(self, facts: Facts, schema: Schema) -> None:
+    def check_same_as_first_pass(self, facts: Facts, schema: Schema) -> None:
         """Raise a ValueError if rows or values of a column differ from those of a former pass."""
         for i, name in enumerate(schema.columns):
             seen = facts.kept, int(facts.checks[i]), int(facts.gaps[i])
@@ -156,16 +156,16 @@ class Partitions(Countable, Opened["Partitions"]):
         """Raise a TypeError, because rows in parts are not kept."""
         raise needs_rows_error("dataset")
 
-    def coded_by(self, schema: Schema) -> Partitions:
+    def coded_by_schema(self, schema: Schema) -> Partitions:
         lenient = tuple([name for name in self.reading.lenient if name in schema.columns])
         reading = replace(self.reading, schema=schema, lenient=lenient)
         return replace(self, reading=reading)
 
     def select(self, columns: Sequence[Hashable]) -> Partitions:
-        return self.coded_by(self.schema.select(columns))
+        return self.coded_by_schema(self.schema.select(columns))
 
     def with_missing_level(self, columns: Collection[Hashable]) -> Partitions:
-        return replace(self.coded_by(self.schema.with_missing_level(columns)), memo=Memo())
+        return replace(self.coded_by_schema(self.schema.with_missing_level(columns)), memo=Memo())
 
     def rows_with_known(self, column: Hashable) -> Partitions:
         if column == self.reading.required:
@@ -175,11 +175,11 @@ class Partitions(Countable, Opened["Partitions"]):
         return replace(self, reading=replace(self.reading, required=column), memo=memo)
 
     def encode(self, wanted: Columns = ALL) -> Partitions:
-        chosen = wanted.names_among(self.columns)
+        chosen = wanted.check_names_of_columns(self.columns)
         numeric: Known = dict.fromkeys(wanted.numeric, ())
         levels = {**self.schema.known, **(wanted.known or {}), **numeric}
         schema = Schema(chosen, tuple([levels[name] for name in chosen]), self.schema.ordered)
-        return self.coded_by(schema).rows_with_known(wanted.required)
+        return self.coded_by_schema(schema).rows_with_known(wanted.required)
 
     def prepared(self, preparation: Prepare, known: Known) -> Partitions:
         return self  # the frames are prepared when they are read
@@ -229,7 +229,7 @@ class Partitions(Countable, Opened["Partitions"]):
         for name, counts in zip(targets, facts.labels, strict=True):
             self.memo.labels[self._target_and_levels(name)] = counts
         if self.reading.draw is None:
-            self.memo.check_unchanged(facts, self.schema)
+            self.memo.check_same_as_first_pass(facts, self.schema)
         if self.memo.keep_facts(facts, self.columns):
             self.report_rows()
         return total

@@ -112,7 +112,7 @@ class Reading:
             is_unseen = (codes < 0) & (raw.codes[i] >= 0)
             hidden[schema.positions[name]] = np.count_nonzero(is_unseen)
             coded = coded.with_codes({name: (new, codes)})
-        data = replace(coded.coded_by(schema), weights=weights)
+        data = replace(coded.coded_by_schema(schema), weights=weights)
         data, facts = known_rows_and_facts(data, self.required)
         if self.draw is not None:
             data, facts = known_rows_and_facts(self.draw(frame, data), None)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import ArrayOf, Codes, Mask, Positions
-from ..base.messages import how_to_weigh, is_named_as_count, listed
+from ..base.messages import how_to_weight_by_counts, is_named_as_count, listed
 from .coded_columns import CHANCE, CodedColumn, Finding
 from .numeric import MOST_CODES, as_floats
 
@@ -53,7 +53,7 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
                 column.name,
                 "numbers of equal rows, as in a table of frequencies: no two rows are "
                 "equal without them",
-                f"If so, use {how_to_weigh(column.name)}",
+                f"If so, use {how_to_weight_by_counts(column.name)}",
                 serious=True,
             )
     return None

@@ -90,7 +90,7 @@ class Columns(NamedTuple):
     required: Hashable = None
     weights: Hashable = None
 
-    def names_among(self, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    def check_names_of_columns(self, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
         """Return the names, each once, or raise a KeyError for names that are not columns."""
         if self.names is None:
             return tuple(columns)

@@ -16,8 +16,8 @@ from .frame import encode_frame
 from .numeric import (
     MOST_CODES,
     are_categories,
-    as_label,
     is_categorical,
+    number_as_label,
     read_numbers,
 )
 from .partitions import counts_from_source, row_counts_of_source
@@ -46,7 +46,7 @@ def _distinct_numbers_by_column(frame: pd.DataFrame) -> list[Labels | None]:
             found.append(None)
         else:
             distinct = pd.Series(numbers).dropna().unique()
-            found.append(frozenset(map(as_label, distinct[: MOST_CODES + 1])))
+            found.append(frozenset(map(number_as_label, distinct[: MOST_CODES + 1])))
     return found
 
 

@@ -192,7 +192,7 @@ class Gains:
     features: Positions
 
     @classmethod
-    def of_changes(cls, changes: Changes, size: int) -> Gains:
+    def from_changes(cls, changes: Changes, size: int) -> Gains:
         """Compute the gains of the moves of a row, up to a number of changes."""
 
         def log_odds_of_target(logs: Array) -> Array:
@@ -260,7 +260,7 @@ def smallest_changes(
     with one_thread, progress_bar(None, by_steps=True, desc="counterfactual", unit=" blocks"):
         for size in range(1, min(most, len(changes.moves_by_feature)) + 1):
             _check_number_of_sets(changes, size)
-            sets = SetSearch(changes, size, alternatives).best_sets()
+            sets = SetSearch(changes, size, alternatives).sets_by_descending_value()
             if len(sets):
                 logs = log_normalize(changes.log_joint_after(sets))[:, changes.target]
                 posteriors: list[float] = np.exp(logs).tolist()
@@ -311,14 +311,14 @@ class SetSearch:
         self.corrections = (
             None if changes.scopes_of_changes is None else changes.corrections_of_scopes(size)
         )
-        self.gains = [Gains.of_changes(one, size) for one in changes.changes_by_sum]
+        self.gains = [Gains.from_changes(one, size) for one in changes.changes_by_sum]
         self.best = np.empty((0, size), dtype=np.intp)
         self.values = np.empty(0)
         self.least = -np.inf
         self.sizes = np.array([move.size for move in changes.moves], dtype=np.float64)
         self.tried = 0
 
-    def best_sets(self) -> Positions:
+    def sets_by_descending_value(self) -> Positions:
         """Return the sets, the largest value first, ties in the order of the moves."""
         nothing, logs = np.empty((1, 0), dtype=np.intp), self.changes.log_joint_before[None]
         self._extend_sets(nothing, logs, self._bounds_of_longer_sets(nothing, logs))

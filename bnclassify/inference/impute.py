@@ -15,7 +15,7 @@ from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.foreign import AnyFrame
 from ..frames.opening import frame_of
 from ..frames.schema import Schema
-from ..model.arguments import check_joint, encode_for_model
+from ..model.arguments import check_has_joint_distribution, encode_for_model
 from ..model.counted import check_counted
 from ..model.model import Model
 from ..model.recipes import Tally
@@ -23,7 +23,7 @@ from ..network.priors import PseudoCounts
 from ..reading.intervals import draw_tables, has_posterior_of_tables
 from ..recipe.backoff_prior import PRIORS, find_prior
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
-from .sample import numbers_in_rows
+from .sample import means_or_draws_of_numbers
 
 
 @call_advice("Pass options by name: impute(x, frame, draws=n, rng=seed).")
@@ -102,7 +102,7 @@ def impute(
     3               y                  n     n
     4               y                  n     y
     """
-    model = check_joint(x, "impute", or_sampled=True)
+    model = check_has_joint_distribution(x, "impute", or_sampled=True)
     Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
     table, generator = frame_of(frame, "frame"), None
     # 2**28: maximum number of values of all completions
@@ -127,7 +127,7 @@ def impute(
         completed = _draw_completions(model, data, labels, draws, generator, burn_in=burn_in)
         codes = np.tile(codes, draws)
         table = pd.concat([table] * draws, keys=range(draws), names=["draw", *table.index.names])
-    numbers = numbers_in_rows(model, completed, generator)
+    numbers = means_or_draws_of_numbers(model, completed, generator)
     result = table.copy()
     for i, name in enumerate(names):
         gaps: Mask = codes[i, :] < 0
@@ -179,7 +179,7 @@ def _draw_completions(
     if has_posterior_of_tables(x):
         found = []
         for _ in range(draws):
-            drawn = x.map_parts(lambda part: draw_tables(part, rng))
+            drawn = x.map_counted_parts(lambda part: draw_tables(part, rng))
             found.append(drawn.fill_in_codes(rows, labels, rng, burn_in=burn_in))
         return np.concatenate(found, axis=1)
     prior = _prior_of_em(x, len(data))

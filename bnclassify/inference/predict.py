@@ -212,7 +212,7 @@ def predict(
             )
         if points or interval is not None:
             raise ValueError(must_be("at_least", "None with points or interval", at_least))
-        predict_rows = _predictor_of_at_least(model, at_least, predict_rows)
+        predict_rows = _predictor_of_label_or_higher(model, at_least, predict_rows)
     if check_interval(interval) is not None:
         if not prob or joint:
             raise ValueError("interval must be None unless prob is True and joint is False.")
@@ -307,7 +307,7 @@ def _predict_class(
     return labelling(data.index).labels_of_codes(best)
 
 
-def _predictor_of_at_least(
+def _predictor_of_label_or_higher(
     x: Model, label: Hashable, predict_rows: Callable[[NewData], Any]
 ) -> Callable[[NewData], Any]:
     """Return a function that predicts the probability of a label or a higher one."""
@@ -318,10 +318,12 @@ def _predictor_of_at_least(
     labels = x.known_levels[-1]
     OneOf(labels).check("at_least", label)
     check_ordered(x, "at_least")
-    return partial(_posteriors_of_at_least, predict_rows=predict_rows, first=labels.index(label))
+    return partial(
+        _posteriors_of_class_or_higher, predict_rows=predict_rows, first=labels.index(label)
+    )
 
 
-def _posteriors_of_at_least(
+def _posteriors_of_class_or_higher(
     newdata: NewData, *, predict_rows: Callable[[NewData], pd.DataFrame], first: int
 ) -> pd.Series[Any]:
     """Return the sum of the posteriors from a class on."""

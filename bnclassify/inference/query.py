@@ -15,7 +15,7 @@ from ..base.checks import Instance, Names, Real, Seed, Whole, check_rng, is_amon
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
 from ..frames.dataset import codes_by_levels
-from ..model.arguments import check_joint, check_not_dropped, encode_for_model
+from ..model.arguments import check_has_joint_distribution, check_not_dropped, encode_for_model
 from ..model.counted import CountedModel
 from ..model.model import Model
 from ..reading.intervals import BOUNDS, bounds_of_drawn_models, check_draws, check_interval
@@ -126,7 +126,7 @@ def query(
     >>> query(network, "class", evidence).round(3).to_dict()
     {'unacc': 0.687, 'acc': 0.25, 'good': 0.058, 'vgood': 0.005}
     """
-    model = check_joint(x, "query", or_sampled=True)
+    model = check_has_joint_distribution(x, "query", or_sampled=True)
     Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
     is_name = isinstance(variables, str) or is_among(variables, model.variables)
     named = [variables] if is_name else variables
@@ -153,7 +153,9 @@ def query(
         if interval is not None:
             raise ValueError("interval must be None for features of a dependency network. Omit it.")
         n, generator = check_draws(draws, len(known.codes)), check_rng(rng)
-        drawn = draw_rows_given(model, known, likelihoods, n, generator, burn_in)[requested]
+        drawn = draw_rows_given_evidence(model, known, likelihoods, n, generator, burn_in)[
+            requested
+        ]
         logs = log(_proportions_of_draws(drawn, [len(levels[name]) for name in names]))
     axes = [pd.Index(list(levels[name]), name=name, tupleize_cols=False) for name in names]
     index = axes[0] if len(names) == 1 else pd.MultiIndex.from_product(axes, names=names)
@@ -183,7 +185,7 @@ def _proportions_of_draws(codes: Codes, cards: Sequence[int]) -> Array:
     return np.bincount(cells, minlength=prod(cards)) / codes.shape[1]
 
 
-def draw_rows_given(
+def draw_rows_given_evidence(
     x: Model,
     known: Rows,
     likelihoods: Mapping[int, Array],

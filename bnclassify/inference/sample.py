@@ -14,10 +14,10 @@ from ..base.calls import call_advice
 from ..base.checks import Seed, Whole, check_rng
 from ..counts.contingency import flat_index
 from ..frames.records import is_missing
-from ..model.arguments import check_joint
+from ..model.arguments import check_has_joint_distribution
 from ..model.model import Model
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
-from .query import EvidenceOf, draw_rows_given, encode_evidence
+from .query import EvidenceOf, draw_rows_given_evidence, encode_evidence
 
 
 @call_advice("Pass options by name: sample(x, n, evidence=evidence, rng=seed).")
@@ -81,7 +81,7 @@ def sample(
     >>> drawn["safety"].value_counts().to_dict()
     {'med': 976, 'low': 24, 'high': 0}
     """
-    model = check_joint(x, "sample", or_sampled=True)
+    model = check_has_joint_distribution(x, "sample", or_sampled=True)
     Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
     generator = check_rng(rng)
     most = 2**31 // len(model.variables)  # maximum number of values of a sample
@@ -90,8 +90,8 @@ def sample(
         codes = model.draw(n, generator)
     else:
         known, likelihoods = encode_evidence(model, evidence)
-        codes = draw_rows_given(model, known, likelihoods, n, generator, burn_in)
-    numbers, discretizer = numbers_in_rows(model, codes, generator), model.discretizer
+        codes = draw_rows_given_evidence(model, known, likelihoods, n, generator, burn_in)
+    numbers, discretizer = means_or_draws_of_numbers(model, codes, generator), model.discretizer
     given: dict[Hashable, object] = {} if evidence is None else dict(evidence.items())
     for name, value in given.items():
         is_number = name in model.densities or name in model.cuts
@@ -110,7 +110,7 @@ def sample(
     return pd.DataFrame(columns)
 
 
-def numbers_in_rows(
+def means_or_draws_of_numbers(
     x: Model, codes: Codes, rng: np.random.Generator | None = None
 ) -> dict[Hashable, Array]:
     """Return numeric features in complete rows, (rows,): conditional means, or drawn by rng."""

@@ -32,7 +32,7 @@ from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..scores.densities import Density
 from ..scores.evaluate import scores_at
-from ..scores.formulas import sums_in
+from ..scores.formulas import sums_in_formula
 from ..scores.rows import Rows
 from .decisions import check_costs
 from .evidence import middles_of_intervals
@@ -159,7 +159,7 @@ def _outcomes_of_features(
             if points is not None:
                 numbers[feature] = numbers.get(feature, np.full(len(owners), np.nan))
                 numbers[feature][owners == feature] = points
-        unknown = _still_unknown(rows, owners)
+        unknown = _still_unknown_mask(rows, owners)
         filled = Rows(codes, numbers, unknown)
         logs = _log_joint_of_values(x, filled, owners)
         posteriors = np.exp(log_normalize(scores_at(x.score, filled)))
@@ -169,7 +169,7 @@ def _outcomes_of_features(
     return found
 
 
-def _still_unknown(rows: Rows, owners: Positions) -> Mask | None:
+def _still_unknown_mask(rows: Rows, owners: Positions) -> Mask | None:
     """Return which values are still unknown in rows, of which each has a value of its owner."""
     if rows.unknown is None:
         return None
@@ -199,7 +199,7 @@ def _log_joint_of_values(x: Model, rows: Rows, owners: Positions) -> Array:
     logs = []
     for formula in x.value_formulas:
         codings = dict[int, ArrayOf[Any]]()
-        for one in sums_in(formula):
+        for one in sums_in_formula(formula):
             codings |= one.codings_by_feature
         found = scores_at(formula, rows)
         if codings:

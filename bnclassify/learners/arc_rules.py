@@ -67,7 +67,7 @@ class ArcRules:
         arcs = {"required": self.required, "forbidden": self.forbidden}
         return {name: value for name, value in arcs.items() if value}
 
-    def rules_among(self, names: Collection[Hashable]) -> ArcRules:
+    def rules_for_columns(self, names: Collection[Hashable]) -> ArcRules:
         """Return the rules for arcs between some columns."""
         kept = [
             [arc for arc in arcs if set(names).issuperset(arc)]

@@ -123,7 +123,7 @@ def chisq_dn(
     ]
     settings = {"alpha": level, "df": None if df == "class" else df} | rules.settings()
     settings["features"] = None if features is None else names
-    recipe = Recipe.of_step(class_var, Step("chisq_dn", chisq_dn, settings), data.schema)
+    recipe = Recipe.from_step(class_var, Step("chisq_dn", chisq_dn, settings), data.schema)
     return DN(class_var, (*families, (class_var,)), data.levels, recipe=recipe)
 
 

@@ -123,7 +123,7 @@ def aode(
     if len(chosen) < 2:
         return network(class_var, dict.fromkeys(chosen, ()), schema, step)
     levels = None if schema is None else schema.select((*chosen, class_var)).levels
-    return AODE(class_var, chosen, levels, recipe=Recipe.of_step(class_var, step, schema))
+    return AODE(class_var, chosen, levels, recipe=Recipe.from_step(class_var, step, schema))
 
 
 @averages_views

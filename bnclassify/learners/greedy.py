@@ -23,7 +23,7 @@ from ..network.classifiers import BNC
 from ..reading.families import is_semi_naive
 from ..recipe.backoff_prior import find_prior
 from .arc_rules import Arc, ArcRules, arcs_in_words, parents_in_start
-from .neighbors import Arcs, Edit, Parents, Structure, apply_edit, name_edit
+from .neighbors import Arcs, Edit, Parents, Structure, apply_edit, describe_edit
 from .networks import network
 from .scoring import CrossValidatedScore, FoldedData
 
@@ -95,7 +95,7 @@ def make_improving_edits(
             if after - epsilon < score - TOLERANCE:
                 missed = after - score if after > score + TOLERANCE else 0.0
                 break
-            steps.append((*name_edit(structure, edit, joins=moves.joins), after - score, after))
+            steps.append((*describe_edit(structure, edit, joins=moves.joins), after - score, after))
             structure, score = apply_edit(structure, edit), after
             bar.set_postfix(candidates=len(edits), best=f"{score:.4f}", refresh=False)
             bar.update()

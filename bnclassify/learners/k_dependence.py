@@ -314,7 +314,7 @@ def _parents_by_gain_and_information(
     The gain is the largest of the views; information and ranks are those of the first one.
     """
     contents = ContentHashes(views[0])
-    views = [view.take_rows(contents.order) for view in views]  # some of which are screened
+    views = [view.take_rows(contents.row_order) for view in views]  # some of which are screened
     data, by_contents = views[0], contents.column_order
     names, d = data.columns[:-1], len(data.columns) - 1
     of_class = pair_informations(data, [(i, d) for i in range(d)])

@@ -122,7 +122,7 @@ def lca(
     levels = (*data.levels, tuple(range(1, sizes[best] + 1)))
     _warn_of_n_classes(data.cards, sizes, best, free[best])
     warn_if_not_converged(fits[best].run, "The result may depend on the start.")
-    recipe = structure.recipe and replace(structure.recipe, rows=TrainingRows.of_data(data, ()))
+    recipe = structure.recipe and replace(structure.recipe, rows=TrainingRows.from_data(data, ()))
     learned = {"em": fits[best].run}
     return replace_unchecked(
         structure, recipe=recipe, levels=levels, cpts=fits[best].tables, learned=learned

@@ -54,14 +54,14 @@ def log_rising_factorial(n: Counts, amount: Amount) -> Array:
     # cancel. The difference of the series is ln 10⁶ = 13.8 to all digits.
     total: Array = large + n
     stirling: Array = (large - 0.5) * np.log1p(n / large) + n * (np.log(total) - 1)
-    stirling = stirling + _stirling_rest(total) - _stirling_rest(large)
+    stirling = stirling + _rest_of_stirling_series(total) - _rest_of_stirling_series(large)
     small: Array = np.minimum(a, _STIRLING)
     return np.asarray(
         np.where(is_large, stirling, special.gammaln(n + small) - special.gammaln(small))
     )
 
 
-def _stirling_rest(x: Array) -> Array:
+def _rest_of_stirling_series(x: Array) -> Array:
     """Return ln Γ(x) − (x − 1/2) ln x + x − ln(2π)/2, for large x."""
     square: Array = x * x
     return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / x
@@ -273,7 +273,11 @@ def network_score(
     model = check_bnc(x, "network_score")
     known = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))
     data = open_data(dataset).read(Columns(model.variables, known))
-    rows = data if model.levels is None else data.coded_by(Schema(model.variables, model.levels))
+    rows = (
+        data
+        if model.levels is None
+        else data.coded_by_schema(Schema(model.variables, model.levels))
+    )
     if not len(rows):
         raise ValueError("dataset must have rows; got none.")
     check_no_missing_values(rows)

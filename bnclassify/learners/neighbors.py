@@ -28,14 +28,14 @@ def apply_edit(structure: Structure, edit: Edit) -> dict[int, Parents]:
     return {feature: parents for feature, parents in changed.items() if parents is not None}
 
 
-def name_edit(structure: Structure, edit: Edit, *, joins: bool) -> tuple[str, Parents, Parents]:
+def describe_edit(structure: Structure, edit: Edit, *, joins: bool) -> tuple[str, Parents, Parents]:
     """Return the name of an edit, and its source and target features.
 
-    >>> name_edit({0: (), 1: ()}, {0: (1,)}, joins=True)
+    >>> describe_edit({0: (), 1: ()}, {0: (1,)}, joins=True)
     ('join', (1,), (0,))
-    >>> name_edit({0: (), 1: ()}, {0: (1,)}, joins=False)
+    >>> describe_edit({0: (), 1: ()}, {0: (1,)}, joins=False)
     ('arc', (1,), (0,))
-    >>> name_edit({0: ()}, {1: ()}, joins=True), name_edit({0: ()}, {0: None}, joins=True)
+    >>> describe_edit({0: ()}, {1: ()}, joins=True), describe_edit({0: ()}, {0: None}, joins=True)
     (('add', (), (1,)), ('remove', (0,), ()))
     """
     gone = tuple(feature for feature, parents in edit.items() if parents is None)

@@ -65,7 +65,7 @@ def network(
     families = families_with_class(class_var, parents)
     levels = None if schema is None else schema.select([family[0] for family in families]).levels
     return BNC(
-        class_var, families, levels, recipe=Recipe.of_step(class_var, step, schema), trace=trace
+        class_var, families, levels, recipe=Recipe.from_step(class_var, step, schema), trace=trace
     )
 
 

@@ -160,7 +160,7 @@ def tan_cl(
         parents, scores = _best_forest_by_em(cast("TrainingData", data), score, first, rules)
         trace |= {"scores": scores, "steps": ()}
     else:
-        among = rules.rules_among(coded)
+        among = rules.rules_for_columns(coded)
         of_coded = _parents_in_best_forest(
             data.select((*coded, class_var)), score, ess, first, among
         )

@@ -339,7 +339,7 @@ def _class_margins(table: Array) -> tuple[Array, Array]:
     return table.sum(axis=1), table.sum(axis=0)
 
 
-def _agreement_beyond_chance(table: Array, *, is_kappa: bool) -> float:
+def _cohen_kappa(table: Array, *, is_kappa: bool) -> float:
     """Agreement beyond that of independent labels with the same margins; 0 if labels do not vary.
 
     Kappa divides it by its largest possible value. For the correlation of the indicators of actual
@@ -417,8 +417,8 @@ METRICS = {
         Metric("f1", _confusion_counts, partial(_macro_mean, 0.5)),
         Metric("precision", _confusion_counts, partial(_macro_mean, 0.0)),
         Metric("recall", _confusion_counts, partial(_macro_mean, 1.0)),
-        Metric("kappa", _confusion_counts, partial(_agreement_beyond_chance, is_kappa=True)),
-        Metric("mcc", _confusion_counts, partial(_agreement_beyond_chance, is_kappa=False)),
+        Metric("kappa", _confusion_counts, partial(_cohen_kappa, is_kappa=True)),
+        Metric("mcc", _confusion_counts, partial(_cohen_kappa, is_kappa=False)),
         Metric("rps", _ranked_probability_sums, _weighted_mean, is_loss=True, needs_order=True),
         Metric(
             "mean_absolute_error", _rank_error_sums, _weighted_mean, is_loss=True, needs_order=True

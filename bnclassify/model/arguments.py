@@ -98,7 +98,7 @@ def check_ordered(x: Model, argument: str, target: int = 0) -> None:
         )
 
 
-def check_joint(x: object, question: str, *, or_sampled: bool = False) -> Model:
+def check_has_joint_distribution(x: object, question: str, *, or_sampled: bool = False) -> Model:
     """Return ``x``, a model with parameters that has a joint distribution, or draws, or raise."""
     model = check_fitted(x)
     if model.no_joint and not (or_sampled and model.is_sampled):

@@ -175,7 +175,9 @@ class Model(Immutable):
 
     def written_levels(self, name: Hashable) -> tuple[Hashable, ...]:
         """Return the levels of a feature; if they are intervals, as text with readable digits."""
-        short = () if self.discretizer is None else self.discretizer.short_intervals.get(name, ())
+        short = (
+            () if self.discretizer is None else self.discretizer.short_interval_labels.get(name, ())
+        )
         return (*short, *self.levels_by_name[name][len(short) :])
 
     @property
@@ -276,7 +278,7 @@ class Model(Immutable):
         """Return the structure with parameters from data of its variables, coded by its levels."""
         raise unsupported_error(self, "estimate its parameters from data")
 
-    def map_parts(self, function: Callable[..., Model], *others: Model) -> Model:
+    def map_counted_parts(self, function: Callable[..., Model], *others: Model) -> Model:
         """Apply a function to each part of the model with counts, and the same of ``others``."""
         return function(self, *others)
 

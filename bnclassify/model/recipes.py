@@ -85,7 +85,7 @@ class TrainingRows(Immutable):
             raise ValueError("classes must be pairs of a label and a weight of at least 0.")
 
     @classmethod
-    def of_data(cls, data: Countable, targets: tuple[Hashable, ...]) -> TrainingRows:
+    def from_data(cls, data: Countable, targets: tuple[Hashable, ...]) -> TrainingRows:
         """Return the facts of data with these class variables."""
         numbers = getattr(data, "numbers", {})
         lacking = [
@@ -141,7 +141,7 @@ class Recipe:
     rows: TrainingRows | None = field(default=None, compare=False)
 
     @classmethod
-    def of_step(cls, class_var: Hashable, step: Step, schema: Schema | None) -> Recipe:
+    def from_step(cls, class_var: Hashable, step: Step, schema: Schema | None) -> Recipe:
         """Return the recipe of a step whose setting ``features`` has the columns it selects."""
         settings = {name: value for name, value in step.settings.items() if value is not None}
         columns = settings.get("features")

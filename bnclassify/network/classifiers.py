@@ -304,7 +304,9 @@ class BNC(Network):
         parents_first = chain.from_iterable(topological_layers(parents))
         for v in parents_first:
             if self.variables[v] not in self.densities:
-                codes[v] = _draw_codes(cpts[v], [codes[p] for p in parents[v]], rng.random(n))
+                codes[v] = _draw_levels_by_inverse_cdf(
+                    cpts[v], [codes[p] for p in parents[v]], rng.random(n)
+                )
         return codes
 
     def fill_in_codes(
@@ -389,7 +391,7 @@ class DN(Network):
         return np.vstack([sampler.draw_missing(rows.codes, drawn, burn_in, rng), drawn])
 
 
-def _draw_codes(table: Array, parents: list[Codes], uniform: Array) -> Codes:
+def _draw_levels_by_inverse_cdf(table: Array, parents: list[Codes], uniform: Array) -> Codes:
     """Evaluate a variable's inverse distribution function, given parents, at uniform numbers."""
     levels = table.cumsum(axis=0).reshape(len(table), -1)[:-1]
     thresholds = levels if not parents else levels[:, flat_index(parents, table.shape[1:])]

@@ -94,7 +94,7 @@ def maximize_tables(
     Its maximum on complete data is the usual estimate (N + a) / (N· + r a) (Lauritzen, 1995).
     """
     observed = [contingency_tables(data, [scope])[0] for scope in scopes]
-    completed = complete_classes(data.codes, data.cards)
+    completed = copies_with_each_class(data.codes, data.cards)
 
     def expected(tables: Sequence[Array]) -> tuple[list[Array], float]:
         """Return expected counts of all families under tables, and the objective at the tables."""
@@ -179,7 +179,7 @@ class CompletedRows(NamedTuple):
     classes: Positions
 
 
-def complete_classes(codes: Codes, cards: Sequence[int]) -> list[CompletedRows]:
+def copies_with_each_class(codes: Codes, cards: Sequence[int]) -> list[CompletedRows]:
     """Return blocks of rows of (variables, rows) codes, the class last, a copy per class."""
     n_classes = cards[-1]
     is_labeled = codes[-1] >= 0

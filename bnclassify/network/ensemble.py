@@ -174,9 +174,9 @@ class Ensemble(Average):
         members = [member.estimate(data, prior) for member in self.members]
         return replace(self, members=tuple(members))
 
-    def map_parts(self, function: Callable[..., Model], *others: Model) -> Ensemble:
+    def map_counted_parts(self, function: Callable[..., Model], *others: Model) -> Ensemble:
         alike: Iterable[tuple[Model, ...]] = zip(*[x.members for x in (self, *others)], strict=True)
-        members = [member.map_parts(function, *rest) for member, *rest in alike]
+        members = [member.map_counted_parts(function, *rest) for member, *rest in alike]
         return replace(self, members=tuple(members))
 
     @property

@@ -293,7 +293,7 @@ def shortest_number_between(low: float, high: float, otherwise: float) -> float:
     return otherwise
 
 
-def describe_intervals(
+def range_and_means_of_intervals(
     values: Array, points: tuple[float, ...], weights: Array | None
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return the range of numbers, and their mean in each interval; empty if all are missing."""
@@ -332,12 +332,12 @@ def interval_labels(points: Iterable[str]) -> tuple[str, ...]:
     return tuple([f"({low}, {high}{')' if high == 'inf' else ']'}" for low, high in pairwise(ends)])
 
 
-def readable_points(points: Sequence[float]) -> list[str]:
+def short_point_texts(points: Sequence[float]) -> list[str]:
     """Write cut points with four significant digits, or as many as distinguish them.
 
-    >>> readable_points((9.568582617828516, 154.5, 12345.678))
+    >>> short_point_texts((9.568582617828516, 154.5, 12345.678))
     ['9.569', '154.5', '12346']
-    >>> readable_points((1.00001, 1.00002))
+    >>> short_point_texts((1.00001, 1.00002))
     ['1.00001', '1.00002']
     """
     for digits in range(4, 17):
@@ -350,11 +350,11 @@ def readable_points(points: Sequence[float]) -> list[str]:
 def _rounded_as_text(point: float, digits: int) -> str:
     """Return a cut point with so many significant digits, but all digits before the point."""
     if not np.isfinite(point):
-        return point_as_text(point)
+        return cut_point_as_text(point)
     size = int(np.floor(np.log10(abs(point) or 1)))
-    return point_as_text(round(point, max(0, digits - 1 - size)))
+    return cut_point_as_text(round(point, max(0, digits - 1 - size)))
 
 
-def point_as_text(point: float) -> str:
+def cut_point_as_text(point: float) -> str:
     """Return a cut point as text, with as few digits as identify it."""
     return repr(point).removesuffix(".0")

@@ -19,12 +19,12 @@ from ..frames.numeric import (
     MOST_CODES,
     are_categories,
     as_floats,
-    as_label,
     check_exact_integers,
     check_finite,
     check_weights,
     is_column_name,
     labels_if_categories,
+    number_as_label,
     read_numbers,
 )
 from ..frames.opening import frame_of, open_data
@@ -36,8 +36,8 @@ from .cut_points import (
     class_codes,
     cut_points,
     cuts_between_values,
-    describe_intervals,
     moved_quantile_cuts,
+    range_and_means_of_intervals,
 )
 from .discretizer import Discretizer, MovedCuts
 
@@ -191,7 +191,9 @@ def learn_cuts(
     points, ranges, means = dict[Hashable, Any](), dict[Hashable, Any](), dict[Hashable, Any]()
     for name, values in to_cut.items():
         points[name] = cut_points(values, classes, method, bins, weights)
-        ranges[name], means[name] = describe_intervals(as_floats(values), points[name], weights)
+        ranges[name], means[name] = range_and_means_of_intervals(
+            as_floats(values), points[name], weights
+        )
     learned = [_in_column_order(found, numbers) for found in (points, ranges, means)]
     return Discretizer(method, tuple(numbers), learned[0], labels, *learned[1:])
 
@@ -268,7 +270,7 @@ def _categories_of_table(
     uncut = table.with_intervals({}, dict.fromkeys(few, ()))
     kept: dict[Hashable, tuple[Any, ...]] = {}
     for name, counts in zip(few, uncut.count([(name,) for name in few]), strict=True):
-        numbers = {as_label(x) for (x,) in counts if isinstance(x, int | float)}
+        numbers = {number_as_label(x) for (x,) in counts if isinstance(x, int | float)}
         labels = tuple(sorted(numbers))
         if are_categories(labels):
             kept[name] = labels

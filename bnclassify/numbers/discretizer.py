@@ -15,10 +15,10 @@ from ..base.immutable import ANY_NUMBER, Immutable, cached_property, field_bound
 from ..base.messages import listed, shown
 from ..frames.databases import DatabaseTable
 from ..frames.dataset import Data
-from ..frames.numeric import ArrayLike, as_floats, code_labels, read_numbers
+from ..frames.numeric import ArrayLike, as_floats, labels_and_codes_of_numbers, read_numbers
 from ..frames.opening import frame_of
 from ..frames.records import Row
-from .cut_points import interval_labels, point_as_text, readable_points
+from .cut_points import cut_point_as_text, interval_labels, short_point_texts
 
 Cuts = tuple[tuple[float, ...], ...]
 """Cut points of each column."""
@@ -107,7 +107,7 @@ class Discretizer(Immutable):
             if not labels:
                 sizes = [len(cutting[i]) + 1 for cutting in self._points_at_times]
                 intervals = "-".join(map(str, sorted({min(sizes), max(sizes)})))
-                found[name] = method, intervals, ", ".join(readable_points(points))
+                found[name] = method, intervals, ", ".join(short_point_texts(points))
         columns = ["method", "intervals", "cut_points"]
         index = pd.Index(list(found), tupleize_cols=False)
         return pd.DataFrame(list(found.values()), index.rename("column"), columns)
@@ -132,14 +132,15 @@ class Discretizer(Immutable):
     def intervals(self) -> dict[Hashable, tuple[str, ...]]:
         """The labels of the intervals of each column with cut points."""
         return {
-            name: interval_labels(map(point_as_text, points)) for name, points in self.cuts.items()
+            name: interval_labels(map(cut_point_as_text, points))
+            for name, points in self.cuts.items()
         }
 
     @cached_property
-    def short_intervals(self) -> dict[Hashable, tuple[str, ...]]:
+    def short_interval_labels(self) -> dict[Hashable, tuple[str, ...]]:
         """The labels of the intervals with readable digits."""
         return {
-            name: interval_labels(readable_points(points)) for name, points in self.cuts.items()
+            name: interval_labels(short_point_texts(points)) for name, points in self.cuts.items()
         }
 
     @cached_property
@@ -223,7 +224,7 @@ class Discretizer(Immutable):
     ) -> tuple[tuple[Any, ...], ArrayOf[Any]]:
         """Return the levels of a column, and the codes of its numbers."""
         if name not in self.intervals:
-            return code_labels(numbers, self.kept[name])
+            return labels_and_codes_of_numbers(numbers, self.kept[name])
         values = as_floats(numbers)
         codes = np.searchsorted(self._edges[name], values, side="left")
         codes[np.isnan(values)] = -1
@@ -232,7 +233,7 @@ class Discretizer(Immutable):
     def __repr__(self) -> str:
         times, lines = len(self._points_at_times), []
         for name, points, labels in self._cut_points_and_labels:
-            note = ", ".join(readable_points(points)) or "no cut"
+            note = ", ".join(short_point_texts(points)) or "no cut"
             if labels:
                 note = f"stays {listed(labels, most=10)}"
             elif times > 1:

@@ -20,7 +20,7 @@ from ..frames.opening import InFull
 from ..frames.records import Row
 from ..inference.explain import explain_row, read_one_row
 from ..inference.query import query
-from ..model.arguments import check_joint, check_model
+from ..model.arguments import check_has_joint_distribution, check_model
 from ..model.model import WRITERS, Model
 from ..reading.facts import facts_as_html
 from ..reading.families import values
@@ -299,7 +299,7 @@ def _nodes_with_distributions(
     x: Model, row: InFull | Row | None, unseen: str
 ) -> tuple[dict[Hashable, Node], list[str]]:
     """Return the nodes of a picture of distributions, and its caption."""
-    labels = values(check_joint(x, "distributions"))
+    labels = values(check_has_joint_distribution(x, "distributions"))
     if x.numeric_features:
         raise TypeError(
             "distributions requires a model of categories; got the numbers "

@@ -57,7 +57,7 @@ def bounds_of_drawn_models(
 ) -> Array:
     """Return the quantiles, (2, …), of a function of models with drawn tables."""
     rng = np.random.default_rng(seed)
-    tables = (x.map_parts(lambda part: draw_tables(part, rng)) for _ in range(draws))
+    tables = (x.map_counted_parts(lambda part: draw_tables(part, rng)) for _ in range(draws))
     drawn = np.stack([probabilities(one) for one in tables], axis=-1)
     return np.asarray(np.quantile(drawn, tail_probabilities(interval), axis=-1))
 
@@ -78,7 +78,7 @@ def has_posterior_of_tables(x: Model) -> bool:
         parts.append(part)
         return part
 
-    x.map_parts(keep_part)
+    x.map_counted_parts(keep_part)
     return all(_dirichlet_counts_or_none(part) is not None for part in parts)
 
 

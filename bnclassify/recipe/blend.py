@@ -24,7 +24,7 @@ from ..frames.dataset import Dataset
 from ..model.model import Model
 from .backoff_prior import find_prior
 from .conditional_likelihood import LogisticProblem, best_common_power, best_weights, log_likelihood
-from .content_order import fractional_weights_as_cases, in_content_order
+from .content_order import fractional_weights_as_cases, rows_in_content_order
 from .held_out_terms import RIDGE, HeldOutTerms, Regression, WeightedFit
 from .leave_one_out import LeaveOneOut, distinct_rows, summarize_fit
 from .log_linear import LogLinear
@@ -144,7 +144,7 @@ def fit_blend(
     them without ln P(y): b moves from the one to the other, and is 0 unless held-out rows require
     parents.
     """
-    data = in_content_order(fractional_weights_as_cases(rows))
+    data = rows_in_content_order(fractional_weights_as_cases(rows))
     data = data if data.cases is not None else distinct_rows(data)
     has_folds = number_of_cases(data) >= 2 * number and np.ptp(data.codes[-1]) > 0
     # 5: fewest rows per feature from which features can have parents

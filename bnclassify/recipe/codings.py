@@ -114,16 +114,21 @@ class FineData(TrainingData):
     def views(self) -> Iterator[TrainingData]:
         """The rows in each discretization but that by own values, whose information is biased."""
         return map(
-            self._data_in_coding, [each for each in self.cuttings if each is not self._by_value]
+            self._data_in_coding,
+            [each for each in self.cuttings if each is not self._coarsening_by_value],
         )
 
     @property
     def by_value(self) -> TrainingData | None:
         """Rows in the discretization by own values, in which other numbers have one level."""
-        return None if self._by_value is None else self._data_in_coding(self._by_value)
+        return (
+            None
+            if self._coarsening_by_value is None
+            else self._data_in_coding(self._coarsening_by_value)
+        )
 
     @property
-    def _by_value(self) -> Coarsening | None:
+    def _coarsening_by_value(self) -> Coarsening | None:
         further = dict(zip(reversed(self.further), reversed(self.cuttings), strict=False))
         return further.get("values")
 

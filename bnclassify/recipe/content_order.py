@@ -177,7 +177,7 @@ class ContentHashes:
         return _hash_numbers(_hash_values(classes, size, rows, self._mass), salt)[classes]
 
     @property
-    def order(self) -> Positions:
+    def row_order(self) -> Positions:
         of_classes = self._hashes_of_classes(self.rows, 23)
         return np.lexsort((self._by_name, self.rows, self._classes.values, of_classes))
 
@@ -274,9 +274,9 @@ def class_ranks(data: Dataset, order: Positions) -> Positions:
     return np.argsort(np.lexsort((first, -counts)))
 
 
-def in_content_order(data: Data) -> Data:
+def rows_in_content_order(data: Data) -> Data:
     """Return the rows in the order of their contents."""
-    return data.take_rows(ContentHashes(data).order)
+    return data.take_rows(ContentHashes(data).row_order)
 
 
 def fractional_weights_as_cases(data: Data) -> Data:

@@ -26,7 +26,7 @@ class DesignMatrix:
         return DesignMatrix(self.table[rows])
 
     def dense_array(self) -> Array:
-        return _in_full(self.table)
+        return _as_dense(self.table)
 
     def times_weights(self, weights: Array) -> Array:
         """Return the sums over columns of values times weights, (columns, k), as (rows, k)."""
@@ -48,7 +48,7 @@ class DesignMatrix:
 
     def gram_matrix(self, factors: Array | None = None) -> Array:
         """Return Σ v x xᵀ over rows x with factors v, (columns, columns)."""
-        return _in_full(
+        return _as_dense(
             self.table.T @ (self if factors is None else self.with_scaled_rows(factors)).table
         )
 
@@ -63,5 +63,5 @@ class DesignMatrix:
         return cls(sparse.hstack(tables).tocsr())
 
 
-def _in_full(table: Any) -> Array:
+def _as_dense(table: Any) -> Array:
     return table if isinstance(table, np.ndarray) else np.asarray(table.toarray())

@@ -87,7 +87,7 @@ class RaisedTable:
 
     def logs_without_parents(self, codes: Codes) -> Array:
         """Return the log table without feature parents at rows, times the sum of the powers."""
-        table, n = self.table, self.table.root + 1
+        table, n = self.table, self.table.prefix_without_parents + 1
         short = PrefixTable(table.cards[:1], table.prefixes[:n], table.masses[:n], table.nested)
         *_, values = feature_probabilities(short, [codes])
         return np.asarray(self.powers.sum() * log(values))

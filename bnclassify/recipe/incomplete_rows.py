@@ -51,7 +51,7 @@ def keep_first_parents(
         n = min(1, len(table.cards) - 1)
         # 2**20: maximum number of cells of a table in a tree
         n *= prod(table.cards[: n + 1]) * table.prefixes[-1].counts.shape[1] <= 2**20
-        kept = table.root + 1 + n
+        kept = table.prefix_without_parents + 1 + n
         families.append((variable, *parents[:n], *last))
         short.append(
             PrefixTable(
@@ -61,7 +61,7 @@ def keep_first_parents(
     return replace(structure, families=tuple(families), cpts=None, learned={}), short
 
 
-def tree_factors(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[Factor, ...]:
+def factors_of_first_parents(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[Factor, ...]:
     """Return the terms of the network of the first parents."""
     tree, short = keep_first_parents(structure, tables)
     pairs = zip(short, tree.families, strict=True)
@@ -108,7 +108,9 @@ def _tables_without_own_row(
 
     def deduct(i: int) -> tuple[Array, Array]:
         same = np.ones((len(variable), rows))
-        for cells, code in zip(parents[: max(0, i - table.root)], codes[1:], strict=False):
+        for cells, code in zip(
+            parents[: max(0, i - table.prefix_without_parents)], codes[1:], strict=False
+        ):
             same = same * (cells == code)
         return (same * own_value).ravel(), (same * any_value).ravel()
 

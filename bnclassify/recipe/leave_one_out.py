@@ -26,7 +26,7 @@ from ..scores.rows import Rows
 from .additional_terms import AdditionalTerms
 from .backoff_prior import check_prefix_prior
 from .conditional_likelihood import Powers, best_powers, log_likelihood, log_odds_of_scores
-from .content_order import ContentHashes, hash_rows, in_content_order
+from .content_order import ContentHashes, hash_rows, rows_in_content_order
 from .held_out_terms import HeldOutLogOdds, HeldOutTerms, WeightedFit
 from .incomplete_rows import log_joint_of_incomplete_rows
 from .log_linear import LogLinear
@@ -102,7 +102,7 @@ class LeaveOneOut(Method):
         check_prefix_prior(prior)
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
-        data = in_content_order(data)
+        data = rows_in_content_order(data)
         with one_thread:
             fit = self.fit(self.hold_out(x, data, prior))
             return self.with_summary(fit.build_model(), summarize_fit(fit), data)

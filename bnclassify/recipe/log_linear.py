@@ -27,7 +27,7 @@ from ..scores.formulas import Blend, Formula, Sum, Table, scopes_of_terms
 from ..scores.rows import Rows
 from .codings import Coarsening
 from .family_terms import FamilyTerm, Power, family_terms
-from .incomplete_rows import evenly_spread_positions, tree_factors
+from .incomplete_rows import evenly_spread_positions, factors_of_first_parents
 from .prefix_tables import PrefixTable, class_shares
 
 
@@ -186,7 +186,7 @@ class LogLinear(BuiltOn):
         trees, nothing = [], np.full((len(self.features), 1), -1)
         averaged = self.tables[: len(self.tables) - self.apart]
         for number in evenly_spread_positions(averaged):
-            factors = tree_factors(self.structure_in_coding(number), averaged[number])
+            factors = factors_of_first_parents(self.structure_in_coding(number), averaged[number])
             maps = self.coarsenings[number].maps if self.coarsenings else ()
             tables = []
             for i, factor in enumerate(factors):

@@ -141,10 +141,10 @@ def count_prefixes(
     result, found = [], []
     for i, (code, card) in enumerate(zip(codes, cards, strict=True)):
         if i > 0:
-            parents, places = _number_observed(
+            parents, places = _numbering_of_observed(
                 _number_pairs(places, code, card), len(parents) * card
             )
-        cells, index = _number_observed(
+        cells, index = _numbering_of_observed(
             _number_pairs(places, codes[0], cards[0]), len(parents) * cards[0]
         )
         for given in [classes] if i > 0 or classes is None else [None, classes]:
@@ -316,7 +316,7 @@ def _number_pairs(places: Places, codes: ArrayOf[Any], card: int) -> Places:
     return numbers
 
 
-def _number_observed(numbers: Places, bound: int) -> tuple[Numbering, Places]:
+def _numbering_of_observed(numbers: Places, bound: int) -> tuple[Numbering, Places]:
     """Return the numbering of the observed numbers, without -1, and their positions."""
     # 2**20: range of numbers in which a mask is faster than sorting
     if bound > max(2**20, len(numbers)):

@@ -79,14 +79,14 @@ class PrefixTable(Immutable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        fits = self.root in (0, 1) and len(self.masses) == len(self.prefixes)
+        fits = self.prefix_without_parents in (0, 1) and len(self.masses) == len(self.prefixes)
         if not fits or any(prefix.levels != self.cards[0] for prefix in self.prefixes):
             raise ValueError(
                 "prefixes must have one element, with a mass, per variable, class and parent."
             )
 
     @property
-    def root(self) -> int:
+    def prefix_without_parents(self) -> int:
         """The number of the prefix without feature parents: 1 if the class is one, 0 if not."""
         return len(self.prefixes) - len(self.cards)
 
@@ -106,7 +106,7 @@ class PrefixTable(Immutable):
 
         def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
             nonlocal numbers
-            prefix, last = self.prefixes[i], i - self.root - 1
+            prefix, last = self.prefixes[i], i - self.prefix_without_parents - 1
             if last >= 0:
                 before, level = np.divmod(prefix.parents.keys, cards[last])
                 numbers, shape[last] = numbers[before] * cards[last] + level, cards[last]
@@ -122,7 +122,7 @@ class PrefixTable(Immutable):
         steps = backed_off_distributions(
             len(self.prefixes), read, lambda i, counts, base: self.masses[i]
         )
-        return islice(steps, self.root, None)
+        return islice(steps, self.prefix_without_parents, None)
 
     def table_without_parents(self) -> Array:
         """Return P(x | class), (levels, classes or 1), of a variable without feature parents."""
@@ -142,7 +142,7 @@ class PrefixTable(Immutable):
                 f"than {MAX_CELLS:,}. Use fewer parents, or {wide}."
             )
         table = np.moveaxis(self.full_table(), len(self.cards) - 1, 0)
-        return np.ascontiguousarray(table if self.root else table[..., 0])
+        return np.ascontiguousarray(table if self.prefix_without_parents else table[..., 0])
 
     @property
     def as_stack(self) -> StackedTables:
@@ -176,7 +176,7 @@ class StackedTables:
     nested: bool
 
     @property
-    def root(self) -> int:
+    def prefix_without_parents(self) -> int:
         return len(self.prefixes) - self.cards.shape[1]
 
     def probabilities_at_rows(
@@ -207,8 +207,10 @@ class StackedTables:
                 _subtract_own_row(deduct(i), counts, totals, classes, parents)
             if shorter is None or self.nested:
                 return counts, totals, uniform if shorter is None else shorter
-            if i > self.root:  # rows with a missing parent have no counts, so they keep the base
-                np.logical_or(unknown, codes[i - self.root] < 0, out=unknown)
+            if (
+                i > self.prefix_without_parents
+            ):  # rows with a missing parent have no counts, so they keep the base
+                np.logical_or(unknown, codes[i - self.prefix_without_parents] < 0, out=unknown)
                 return counts, totals, np.where(unknown[:, None], shorter, uniform)
             return counts, totals, uniform
 
@@ -217,13 +219,13 @@ class StackedTables:
 
         steps = backed_off_distributions(len(self.prefixes), read, mass)
         for i, value in enumerate(steps):
-            if i >= self.root:
+            if i >= self.prefix_without_parents:
                 yield value
 
     def split_by_coding(self, parents: int) -> list[PrefixTable]:
         """Return the table of each coding, with at most this number of feature parents."""
         cards = self.cards[:, : 1 + parents]
-        kept = self.root + cards.shape[1]
+        kept = self.prefix_without_parents + cards.shape[1]
         counts = split_counts_by_coding(self.prefixes[:kept], cards)
         masses = np.stack(self.masses[:kept], axis=1).tolist()
         codings = zip(cards.tolist(), counts, masses, strict=True)

@@ -85,7 +85,7 @@ class LeftOutTables:
             if absent.any():
                 found[absent], value = logs[absent], np.where(absent, own, value)
             own, logs = value, found
-            if i >= stack.root:
+            if i >= stack.prefix_without_parents:
                 yield logs
 
 
@@ -125,7 +125,7 @@ class StackedFamilies:
             in_tables = configurations.reshape(n, -1), cells.reshape(n, -1)
             found.append((in_tables[0][:, rows].reshape(-1), in_tables[1][:, rows].reshape(-1)))
         # the variable alone and given the class have the same ones
-        return found[:1] * self.stack.root + found
+        return found[:1] * self.stack.prefix_without_parents + found
 
     def logs_of_families(
         self,

@@ -77,7 +77,7 @@ class Weighted(LogLinear):
         if not len(tables) == len(self.powers) == len(scopes):
             return False
         for scope, power, table in zip(scopes, self.powers, tables, strict=True):
-            of_table = (*table.cards, cards[-1]) if table.root else table.cards
+            of_table = (*table.cards, cards[-1]) if table.prefix_without_parents else table.cards
             if of_table != tuple([cards[v] for v in scope]):
                 return False
             if len(powers_by_depth(power, len(table.cards))) != len(table.cards):
@@ -330,11 +330,13 @@ class StackedModel(LogLinear):
                     # a family with fewer parents has fewer depths
                     of_depth = logs[min(depth, len(logs) - 1)]
                     for odds, each, place in zip(found, of_depth, places, strict=False):
-                        _write_odds(each, group.families, place, odds[i, ..., block])
+                        _write_log_odds_of_families(
+                            each, group.families, place, odds[i, ..., block]
+                        )
         return found[0], found[1:]
 
 
-def _write_odds(
+def _write_log_odds_of_families(
     logs: Array, families: Sequence[int], place: Mapping[int, int], odds: Array
 ) -> None:
     """Write the odds of the families that have a place, by their logs, (families, rows, classes).

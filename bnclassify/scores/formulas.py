@@ -350,7 +350,7 @@ def _plain_terms(term: Term) -> tuple[Term, ...]:
     return (term,) if isinstance(term, Normal | Slope | Student) else term.plain_terms()
 
 
-def sums_in(formula: Formula) -> Iterator[Sum]:
+def sums_in_formula(formula: Formula) -> Iterator[Sum]:
     """Yield the sums of which a formula is made."""
     if isinstance(formula, Sum):
         yield formula
@@ -360,7 +360,7 @@ def sums_in(formula: Formula) -> Iterator[Sum]:
             if isinstance(
                 part, Sum | Mixture | Choice | Raised | Blend | Completed | Computed | Recoded
             ):
-                yield from sums_in(part)
+                yield from sums_in_formula(part)
 
 
 def formula_of_complete_rows(x: Formula) -> Any:
@@ -376,7 +376,7 @@ def is_sum_of_tables(x: Formula) -> bool:
 
 def scaled_numbers_of_feature(x: Formula, feature: int) -> list[ScaledNumber]:
     """Return the scales of a feature of which a formula reads the number."""
-    return [scale for one in sums_in(x) for scale in one.scales if scale.feature == feature]
+    return [scale for one in sums_in_formula(x) for scale in one.scales if scale.feature == feature]
 
 
 def scopes_of_terms(x: Formula) -> list[tuple[int, ...]] | None:

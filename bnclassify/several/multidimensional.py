@@ -215,10 +215,11 @@ class Chained(MultiModel):
         """Whether labels are chosen one by one, if requested or if combinations are too many."""
         return greedy or prod(self.class_cards) > MOST_COMBINATIONS
 
-    def map_parts(self, function: Callable[..., Model], *others: Any) -> Self:
+    def map_counted_parts(self, function: Callable[..., Model], *others: Any) -> Self:
         alike = zip(self.members, *[other.members for other in others], strict=True)
         return replace(
-            self, members=tuple([member.map_parts(function, *rest) for member, *rest in alike])
+            self,
+            members=tuple([member.map_counted_parts(function, *rest) for member, *rest in alike]),
         )
 
     def prepared(self, dataset: Opened[Any]) -> TrainingData | Partitions:

@@ -31,7 +31,7 @@ from ..frames.sources import as_pandas
 from ..inference.decisions import check_class_prior, check_costs, log_prior_ratio
 from ..inference.predict import predict, unnormalized_log_posteriors
 from ..learners import LEARNERS, find_learner
-from ..model.arguments import check_joint, check_model
+from ..model.arguments import check_has_joint_distribution, check_model
 from ..model.model import Model
 from ..network.densities import numeric_columns_of
 from ..numbers.preparation import Preparing
@@ -372,7 +372,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         distribution.
         """
         frame = self._rows_to_predict(X)
-        model = check_joint(self.model_, "predict_joint_log_proba")
+        model = check_has_joint_distribution(self.model_, "predict_joint_log_proba")
         logs = unnormalized_log_posteriors(model, frame, unseen=self.handle_unknown)[0]
         if self.prior is not None:
             labels = model.known_levels[-1]

@@ -48,7 +48,7 @@ class Estimators:
         return np.array([_information_without_rare_cells(table) for table in tables])
 
     @cached_property
-    def naive_tables(self) -> MemberTables:
+    def tables_of_naive_bayes(self) -> MemberTables:
         """The tables of naive Bayes, with a constant superparent, the last level."""
         counts, n = self.counts, len(self.counts.feature_of_level)
         cells = np.concatenate([counts.single, counts.classes[None]]).T[None]
@@ -251,7 +251,7 @@ def member_blocks(x: Estimators, n: int, levels: Codes) -> Iterator[MemberBlock]
         always = np.full((1, len(every)), len(counts.feature_of_level), dtype=levels.dtype)
         children: Codes = np.concatenate([levels, always])
         index: Codes = np.zeros((1, len(every)), dtype=np.intp)
-        tables = x.naive_tables
+        tables = x.tables_of_naive_bayes
         yield MemberBlock(every, children, tables.superparents, index, tables)
     elif n == 1 and len(levels):
         is_rare = np.append(counts.single.sum(axis=1) < x.min_count - TOLERANCE, False)
@@ -285,7 +285,7 @@ def _members_with_pairs(x: Estimators, level: int, rows: Positions, levels: Code
 
 def formula_of_members(x: Estimators) -> Choice:
     """Return the formula of estimators with up to one superparent, by weight, then equally."""
-    spans, logs = x.counts.spans_of_features, x.naive_tables.log_tables[0, :, :]
+    spans, logs = x.counts.spans_of_features, x.tables_of_naive_bayes.log_tables[0, :, :]
     naive = [Table(j, (j,), pad_for_missing(logs[span])) for j, span in enumerate(spans)]
     of_class = Table(-1, (), logs[len(x.counts.feature_of_level), :])
     options: list[Sum | Mixture] = []

@@ -353,5 +353,5 @@ def ande(
     levels = None if schema is None else schema.select((*chosen, class_var)).levels
     settings = {"n": n, "features": None if features is None else chosen, "min_count": min_count}
     step = Step("ande", ande, settings | {"subsumption": subsumption, "weights": weights})
-    recipe = Recipe.of_step(class_var, step, schema)
+    recipe = Recipe.from_step(class_var, step, schema)
     return ANDE(class_var, chosen, levels, n, min_count, subsumption, weights, recipe=recipe)
