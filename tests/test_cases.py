@@ -270,7 +270,7 @@ def in_order_of_contents(frame: pd.DataFrame) -> list[list[int]]:
     """Return columns and rows in the order of their contents, without names: levels by their first row."""
     found = ContentHashes(bn.encode(frame))
     columns = [*frame.columns[:-1][found.column_order], frame.columns[-1]]
-    return [pd.factorize(frame[name].iloc[found.order])[0].tolist() for name in columns]
+    return [pd.factorize(frame[name].iloc[found.row_order])[0].tolist() for name in columns]
 
 
 @given(st.lists(st.tuples(*[st.sampled_from("abc")] * 3), min_size=1, max_size=30), st.randoms())
