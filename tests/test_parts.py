@@ -824,5 +824,5 @@ def test_numbers_of_parts_are_columns_that_are_numbers_in_all_of_them() -> None:
     }
     pair = [pd.DataFrame({name: columns[i] for name, columns in parts.items()}) for i in range(2)]
     for order in (pair, pair[::-1]):
-        _, found = open_data(order).find_numeric_features(list(parts), ())
+        _, found = open_data(order).data_and_default_numeric_features(list(parts), ())
         assert found == ("numbers in a part", "few values each", "missing in a part")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.base.graphs import descending_order, maximum_forest
+from bnclassify.base.graphs import descending_order, max_forest_parents
 from bnclassify.counts.pairs import pair_statistics
 from bnclassify.frames.training import prepare_training_data
 from bnclassify.learners.trees import _arc_gains
@@ -213,7 +213,7 @@ def test_a_forest_has_the_edges_that_kruskal_adds_one_by_one(
             union = joined[i] | joined[j]
             for v in union:
                 joined[v] = union
-    parents = maximum_forest(weights, keep, range(n))
+    parents = max_forest_parents(weights, keep, range(n))
     assert {(min(v, p), max(v, p)) for v, p in enumerate(parents) if p >= 0} == expected
 
 
@@ -224,7 +224,7 @@ def test_large_weights_that_differ_by_rounding_are_tied() -> None:
 
 def test_edges_that_differ_by_rounding_are_tied() -> None:
     weights = np.array([[0, 1, 1 + 1e-12], [1, 0, 1 + 1e-12], [1 + 1e-12, 1 + 1e-12, 0]])
-    assert maximum_forest(weights, ~np.eye(3, dtype=bool), roots=[0]) == [-1, 0, 0]
+    assert max_forest_parents(weights, ~np.eye(3, dtype=bool), roots=[0]) == [-1, 0, 0]
 
 
 def test_a_table_with_more_parameters_than_half_of_the_rows_is_named() -> None:

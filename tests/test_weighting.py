@@ -16,7 +16,7 @@ from scipy.special import gammaln
 import bnclassify as bn
 from bnclassify.base.arrays import xlogx
 from bnclassify.frames.encode import encode
-from bnclassify.frames.training import prepare_rows, prepare_training_data
+from bnclassify.frames.training import prepare_training_data, prepare_training_rows
 from bnclassify.network import awnb as trees
 from bnclassify.network import weighting as wanbia
 from bnclassify.network.awnb import depth_weights
@@ -32,7 +32,7 @@ NAMES = ["car", "voting_complete", "voting"]
 
 def depths_in_tree(frame: pd.DataFrame) -> dict[Any, int]:
     """The smallest depth at which a tree on all rows tests each feature that it tests."""
-    data = prepare_rows(frame, "class")
+    data = prepare_training_rows(frame, "class")
     [depths] = depths_of_trees(data, [np.arange(len(data))]).tolist()
     return {name: depth for name, depth in zip(data.features, depths, strict=True) if depth}
 
@@ -112,7 +112,7 @@ def test_manb_needs_a_naive_bayes_and_a_prior(car: pd.DataFrame) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_awnb_reference(name: str) -> None:
     reference = read_reference(name)
-    data, awnb = prepare_rows(reference_frame(name), reference["class"]), reference["awnb"]
+    data, awnb = prepare_training_rows(reference_frame(name), reference["class"]), reference["awnb"]
     samples = [np.array(rows) for rows in awnb["rows"]]
     expected = [[tree.get(v, 0) for v in data.features] for tree in awnb["min_depths"]]
     np.testing.assert_array_equal(depths_of_trees(data, samples), expected)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.counts.pairs import pair_statistics
 from bnclassify.evaluation.summary import mean_contributions
-from bnclassify.frames.training import prepare_rows
+from bnclassify.frames.training import prepare_training_rows
 from bnclassify.metrics import folds
 
 from .conftest import REFERENCE, read_reference, scores_of
@@ -228,7 +228,7 @@ def test_units_of_large_weights_are_split_as_those_of_repeated_rows() -> None:
 
 def test_a_row_of_weight_0_is_tested_in_one_fold() -> None:
     codes, weights = np.arange(12) % 2, np.array([2.0, 0, 1, 3, 0, 2, 1, 0, 0, 2, 2, 0])
-    data = prepare_rows(
+    data = prepare_training_rows(
         bn.encode(pd.DataFrame({"x": list("uv") * 6, "y": np.where(codes, "b", "a")}), weights=weights), "y"
     )
     drawn = [(fold.rows, fold.units) for fold in folds.draw_folds(data, 3, rng(0))]

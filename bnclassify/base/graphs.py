@@ -45,14 +45,14 @@ def connected_components(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[lis
     """
     position = {vertex: i for i, vertex in enumerate(parents)}
     arcs = [(position[v], position[p]) for v, ps in parents.items() for p in ps]
-    _, labels = _join_components(len(position), arcs)
+    _, labels = _joining_edges_and_components(len(position), arcs)
     result: dict[int, list[Vertex]] = {}
     for vertex, label in zip(parents, labels, strict=True):
         result.setdefault(label, []).append(vertex)
     return list(result.values())
 
 
-def _join_components(
+def _joining_edges_and_components(
     n: int, edges: Iterable[tuple[int, int]]
 ) -> tuple[list[tuple[int, int]], list[int]]:
     """Return the edges that join two components if added in turn, and the final components."""
@@ -67,14 +67,14 @@ def _join_components(
     return joining, list(map(int, labels))
 
 
-def maximum_forest(weights: Array, keep: Mask, roots: Iterable[int]) -> list[int]:
+def max_forest_parents(weights: Array, keep: Mask, roots: Iterable[int]) -> list[int]:
     """Return the parents in the forest of maximum weight, -1 for roots; first tied edges win."""
     n = len(weights)
     candidates: Mask = keep & _forest_candidates(np.where(keep, weights, _ABSENT))
     ends = np.argwhere(np.triu(candidates, 1))
     edges = ends[descending_order(weights[tuple(ends.T)])].tolist()
     neighbors: list[list[int]] = [[] for _ in range(n)]
-    for first, second in _join_components(n, edges)[0]:
+    for first, second in _joining_edges_and_components(n, edges)[0]:
         neighbors[first].append(second)
         neighbors[second].append(first)
     parent, seen = [-1] * n, [False] * n
@@ -233,7 +233,7 @@ class ChangingDag:
             self.add_arc(source, target)
 
     @property
-    def closes_cycle(self) -> Mask:
+    def arcs_closing_cycle(self) -> Mask:
         """Whether an arc from the vertex of the row to that of the column would close a cycle."""
         return self.reach.T
 

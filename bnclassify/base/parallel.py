@@ -64,7 +64,7 @@ def run_tasks(function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
         if n <= 1:
             yield from map(function, todo)
             return
-        pool, futures = _start_pool(n, function, todo)
+        pool, futures = _start_pool_and_tasks(n, function, todo)
         try:
             for future in futures:
                 result, messages = future.result()
@@ -92,7 +92,7 @@ def number_of_jobs() -> int:
     return max(1, cores + 1 + n)
 
 
-def _start_pool(
+def _start_pool_and_tasks(
     n: int, function: Callable[[Any], R], todo: Sequence[Any]
 ) -> tuple[Executor, list[Future[tuple[R, list[str]]]]]:
     """Return a pool and the results of tasks to come, with the messages of their warnings."""

@@ -66,7 +66,7 @@ def count_families_by_shape(
         largest = max(by_shape, key=prod)
         columns = families[by_shape[largest][0]]
         check_number_of_cells(data, columns, prod(largest), "use fewer parents")
-    counted = data.counts_of_source(families)
+    counted = data.tables_from_source(families)
     if counted is not None:
         for positions in by_shape.values():
             yield positions, np.stack([counted[position] for position in positions])

@@ -125,7 +125,7 @@ def _information_of_rows(data: Countable, columns: Sequence[int]) -> tuple[float
 
     The joint values that occur are at most as many as rows.
     """
-    [(codes, weights)] = data.cells_of_families([columns])
+    [(codes, weights)] = data.family_codes_and_weights([columns])
     observed: Mask = codes.min(axis=0) >= 0
     rows, weights = codes[:, observed], weights_at(weights, observed)
     if prod([data.cards[column] for column in columns]) > np.iinfo(np.int64).max:

@@ -24,7 +24,7 @@ def products_are_faster(data: Countable, columns: Sequence[int]) -> bool:
     """Whether columns have so few levels that products of matrices count fastest."""
     cards = [data.cards[column] for column in columns]
     are_few = all(cards) and sum(cards) <= _FEW_LEVELS * len(cards)
-    return are_few and data.counts_of_source([]) is None
+    return are_few and data.tables_from_source([]) is None
 
 
 def count_pairs(data: Countable, owners: Positions | Slice = slice(None)) -> ArrayOf[Any]:

@@ -46,7 +46,7 @@ def _draw_parts(data: Partitions, sizes: Counter[int], rng: np.random.Generator)
     total = sum(sizes.values())
     drawn = rng.multinomial(total, [size / total for size in sizes.values()]).tolist()
     seed = int(rng.integers(2**63))
-    return data.read_again(
+    return data.with_reading(
         draw=_BlockSampler(data.reading.columns, seed, dict(zip(sizes, drawn, strict=True)))
     )
 

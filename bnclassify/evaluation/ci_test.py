@@ -16,7 +16,7 @@ from ..counts.information import STATISTICS, independence_test, mutual_informati
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns
-from ..frames.training import Numeric, choose_numeric_features
+from ..frames.training import Numeric, data_and_numeric_features
 from ..learners.local_scores import warn_of_fractional_weights
 from ..network.densities import Numbers, numeric_columns_of
 
@@ -104,7 +104,7 @@ def _open_columns_to_test(
             if isinstance(numeric, bool)
             else tuple([name for name in pair if name in numeric])
         )
-        opened, kept = choose_numeric_features(opened, pair, names[2:], chosen)
+        opened, kept = data_and_numeric_features(opened, pair, names[2:], chosen)
     data = opened.read(Columns(names, numeric=kept, named_by="x, y, z"))
     return data, [data.positions[name] for name in names]
 

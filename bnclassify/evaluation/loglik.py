@@ -12,7 +12,7 @@ import pandas as pd
 from ..base import special
 from ..base.arrays import Array, log_normalize, log_sum_exp
 from ..base.checks import Flag
-from ..frames.dataset import Countable, Dataset, classes_to_score
+from ..frames.dataset import Countable, Dataset, codes_of_class
 from ..frames.opening import InFull, InParts
 from ..learners.local_scores import warn_of_fractional_weights
 from ..model.arguments import (
@@ -34,7 +34,7 @@ def _log_likelihood(x: Model, dataset: InFull | InParts, *, joint: bool) -> floa
     """Return Σ over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
     rows: Countable = encode_any_source(x, dataset, variables_in_data(x) if joint else None)
     sums = partial(_log_likelihood_of_rows, x, joint)
-    total = rows.sum_counts(sums) if joint else rows.sum_over_parts(sums)
+    total = rows.sum_from_source_or_parts(sums) if joint else rows.sum_over_parts(sums)
     if not rows.size:  # known after partitions were read
         raise ValueError("dataset must have at least one row with a weight above 0; got none.")
     return total
@@ -58,7 +58,7 @@ def _log_likelihood_from_counts(x: Model, data: Countable) -> float | None:
         return None
     counts = None
     if not network.densities:
-        counts = data.select(x.variables).counts_of_source(network.scopes)
+        counts = data.select(x.variables).tables_from_source(network.scopes)
     if counts is None:
         return None
     total = 0.0
@@ -75,7 +75,7 @@ def _log_probability_per_row(x: Model, joint: bool, data: Dataset) -> Array:
     if joint and variables_in_data(x) == x.features:
         return log_sum_exp(scores_at(x.score, rows))
     named = zip(x.targets, levels[n:], strict=True)
-    labels = np.array([classes_to_score(data, name, known) for name, known in named], dtype=np.intp)
+    labels = np.array([codes_of_class(data, name, known) for name, known in named], dtype=np.intp)
     if not x.one_class:
         several: Any = x
         logs: Array = (

@@ -14,7 +14,7 @@ from ..base.checks import Flag, Instance, Names, OneOf, Optional, Seed, Whole, c
 from ..base.immutable import record
 from ..base.messages import listed, shown, to_python_scalar, warn
 from ..frames.dataset import Countable, Dataset, Opened
-from ..frames.frame import check_levels
+from ..frames.frame import check_have_levels
 from ..frames.opening import InFull, InParts, open_data, with_groups_as_cases
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, read_training
@@ -408,7 +408,7 @@ def rows_to_learn_from(model: Model, dataset: Opened[Any], method: Method = PLAI
     schema = data.schema.select(model.variables)
     if model.levels is not None:
         schema = replace(schema, levels=model.levels)
-    check_levels(schema, (name for name in schema.columns if name not in model.densities))
+    check_have_levels(schema, (name for name in schema.columns if name not in model.densities))
     # methods that use rows can skip rows of weight 0
-    rows = data.all_rows if takes_all and isinstance(data, TrainingData) else data
+    rows = data.with_unlabeled_rows if takes_all and isinstance(data, TrainingData) else data
     return rows.coded_by_schema(schema).with_positive_weights()

@@ -15,7 +15,7 @@ from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
 from ..base.parallel import run_tasks
 from ..frames.dataset import Countable, Dataset, Opened
-from ..frames.frame import check_levels
+from ..frames.frame import check_have_levels
 from ..frames.labels import check_unseen, recode_column
 from ..frames.opening import open_data, split_off_groups
 from ..frames.partitions import NoRowsError, Partitions
@@ -287,7 +287,7 @@ def _read_numbers_for_models(
     needed, coded = [set(names) if some is None else some for some in sets]
     target = next(iter(models.values())).class_var
     check_columns({target, *needed}, names, "dataset")
-    return dataset.in_memory("dataset").read_raw(target, needed | {target}, coded)
+    return dataset.check_in_memory("dataset").encode_raw(target, needed | {target}, coded)
 
 
 def _hide_unseen(
@@ -371,7 +371,7 @@ def training_data_of_models(
     raw = set(data.numbers) if isinstance(data, Dataset) else set(kept)
     if preparation is None and all(model.preparation is not None for model in models.values()):
         raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}
-    check_levels(
+    check_have_levels(
         data, [name for name in data.columns if name not in raw or name in targets], targets
     )
     if warns and len(targets) == 1 and data.incomplete[data.positions[targets[0]]]:
@@ -412,7 +412,7 @@ def _plan_rows_in_memory(
     stratified folds need all rows at once.
     """
     generator, rounds, digest, is_partition = check_rng(rng), [], blake2b(digest_size=12), True
-    index, given = data.all_rows.index, data
+    index, given = data.with_unlabeled_rows.index, data
     known = data.has_class if len(data.targets) == 1 else np.full(len(data), True)
     data = replace(data, with_unknown=None)
     for repeat in range(repeats):
@@ -441,7 +441,7 @@ def _plan_parts(
         weights = data.reading.weights
         names = tuple([name for name in data.source.names if name != weights])
         seeds = [int(generator.integers(2**63)) for _ in range(repeats)]
-        split = weights if data.is_weighted and not data.weight_counts[1] else None
+        split = weights if data.is_weighted and not data.n_positive_and_fractional[1] else None
         drawn: list[Any] = [HashedFolds(names, k, seed, split) for seed in seeds]
     else:
         codes = dataset.read(Columns([column]))

@@ -18,7 +18,7 @@ from .findings import column_findings, drop_columns_code, float_class_finding
 from .frame import Frame
 from .numeric import EITHER, FLOATS, MAKE_FINITE, TIMES, conversion_advice, how_to_label
 from .opening import InFull, open_data
-from .row_findings import count_equal_rows, find_frequencies, find_missing_together
+from .row_findings import equal_rows_beyond_chance, find_frequencies, find_missing_together
 
 _READABLE = (*FLOATS, "string", "boolean", "integer", "categorical", "empty")
 """Inferred types of columns that are categories or numbers."""
@@ -100,7 +100,7 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     >>> len(check_data(patients, "ill"))
     0
     """
-    rows = open_data(dataset).in_memory("dataset")
+    rows = open_data(dataset).check_in_memory("dataset")
     if class_var is not None:
         check_column_name(class_var)
         check_columns([class_var], rows.columns, "class_var")
@@ -112,10 +112,10 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
             read[name] = data
     classes = None
     if class_var in read:
-        read[class_var] = read[class_var].with_values(read[class_var].numbers)
+        read[class_var] = read[class_var].coded_by_distinct_values(read[class_var].numbers)
         classes = read[class_var].codes[0]
     columns = [
-        _column_with_class(name, data, classes, class_var, rows.types)
+        _coded_column_with_class(name, data, classes, class_var, rows.types)
         for name, data in read.items()
     ]
     counts = find_frequencies(columns)
@@ -139,7 +139,7 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
 def _find_equal_rows(read: Mapping[Hashable, Dataset]) -> list[Finding]:
     """Return the finding that rows are equal, if they are so more often than by chance."""
     numbers = {name: x for data in read.values() for name, x in data.numbers.items()}
-    equal = count_equal_rows([data.codes[0] for data in read.values()], numbers)
+    equal = equal_rows_beyond_chance([data.codes[0] for data in read.values()], numbers)
     if not equal:
         return []
     text = f"{max(equal.values()):,} rows equal an earlier row, but not by chance"
@@ -149,7 +149,7 @@ def _find_equal_rows(read: Mapping[Hashable, Dataset]) -> list[Finding]:
     return [Finding(_ROWS, text, remedy)]
 
 
-def _column_with_class(
+def _coded_column_with_class(
     name: Hashable,
     data: Dataset,
     classes: Codes | None,
@@ -188,4 +188,4 @@ def _read_for_findings(
             advice = conversion_advice(kind, EITHER, name, arrays_and_types(part.frame)[0][0])
         found.append(Finding(name, f"{kind} values", advice.rstrip("."), serious=True))
         return None
-    return part.read_raw(None, [name])
+    return part.encode_raw(None, [name])

@@ -82,7 +82,7 @@ def encode_column(array: Any) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
         return kept[1], _codes_of(array), kept[2]
     if isinstance(array, pd.arrays.ArrowStringArray):  # which pandas sorts slowly
         codes, labels = pd.factorize(cast("Any", array))
-        return _sort_levels(_labels_as_tuple(labels), codes)
+        return _sorted_levels_and_codes(_labels_as_tuple(labels), codes)
     codes, labels = pd.factorize(array, sort=True)
     levels = _labels_as_tuple(labels)
     if array.dtype.kind in "fO":  # whole numbers are written and compared as integers
@@ -90,7 +90,7 @@ def encode_column(array: Any) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
     return levels, codes, False
 
 
-def _sort_levels(
+def _sorted_levels_and_codes(
     levels: tuple[Any, ...], codes: Positions
 ) -> tuple[tuple[Any, ...], Positions, bool]:
     """Return sorted levels with their codes, and that they were not declared to have an order."""

@@ -39,7 +39,7 @@ Number = int | float | None
 Points = Mapping[Hashable, Sequence[float]]
 
 
-def is_table(data: object) -> bool:
+def is_ibis_table(data: object) -> bool:
     """Whether data is a table of ibis, found without importing ibis."""
     kinds = [(kind.__module__, kind.__name__) for kind in type(data).__mro__]
     return ("ibis.expr.types.relations", "Table") in kinds
@@ -159,7 +159,7 @@ class DatabaseTable:
 
         rows = self.table
         if required is not None:
-            rows = rows.filter(self._is_known(rows, required))
+            rows = rows.filter(self._known_expression(rows, required))
         for start in range(0, len(sets), 64):  # 64: number of SELECTs in one query
             some = [self._columns_by_slot(columns) for columns in sets[start : start + 64]]
             slots = dict.fromkeys(slot for own in some for slot in own)
@@ -175,7 +175,7 @@ class DatabaseTable:
                 codes = np.empty((len(own), len(totals)), dtype=np.int32)
                 for row, (slot, name) in zip(codes, own.items(), strict=True):
                     labels = cast("list[Hashable]", part[slot].to_pylist())
-                    row[:] = self._numbers_of_labels(name, labels)
+                    row[:] = self._codes_of_labels(name, labels)
                 joint = _Joint(tuple(own.values()), codes, totals)
                 self._check_same_rows(joint, required, weights)
                 self._joints.setdefault((required, weights), []).append(joint)
@@ -188,7 +188,7 @@ class DatabaseTable:
         found: dict[str, Hashable] = {}
         n_of_type = Counter[str]()
         for name in columns:
-            kind = self._type_of_labels(name)
+            kind = self._sql_type_of_labels(name)
             found[f"{kind}_{n_of_type[kind]}"] = name
             n_of_type[kind] += 1
         return found
@@ -204,8 +204,8 @@ class DatabaseTable:
         """Return a SELECT of the total of each joint value of columns; other slots are NULL."""
         import ibis
 
-        keys = {slot: self._column_cast_to_labels(rows, name) for slot, name in by_slot.items()}
-        total = rows.count() if weights is None else _float_column(rows[weights]).sum()
+        keys = {slot: self._cast_to_labels(rows, name) for slot, name in by_slot.items()}
+        total = rows.count() if weights is None else _cast_to_float(rows[weights]).sum()
         counted = rows.group_by(**keys).agg(total=total) if keys else rows.agg(total=total)
         if len(keys) == 1:
             counted = counted.limit(MAX_LEVELS + 1)
@@ -236,7 +236,7 @@ class DatabaseTable:
                     f"{what}. Use a copy, such as con.create_table('copy', table)."
                 )
 
-    def _numbers_of_labels(self, name: Hashable, labels: Iterable[Hashable]) -> list[int]:
+    def _codes_of_labels(self, name: Hashable, labels: Iterable[Hashable]) -> list[int]:
         """Number the labels of a column, in the order in which they are met."""
         known = self._labels.setdefault(name, {})
         codes = [known.setdefault(label, len(known)) for label in labels]
@@ -247,7 +247,7 @@ class DatabaseTable:
             )
         return codes
 
-    def _type_of_labels(self, name: Hashable) -> str:
+    def _sql_type_of_labels(self, name: Hashable) -> str:
         """Return the type in which labels of a column are requested; raise if not categorical."""
         dtype = self.types[name]
         if dtype.is_decimal() and cast("int", dtype.scale) == 0:
@@ -266,19 +266,19 @@ class DatabaseTable:
             )
         return kind
 
-    def _column_cast_to_labels(self, rows: Foreign, name: Hashable) -> Foreign:
+    def _cast_to_labels(self, rows: Foreign, name: Hashable) -> Foreign:
         """Return the labels of a column as one of these types; enums are not text to PostgreSQL."""
-        kind = self._type_of_labels(name)
+        kind = self._sql_type_of_labels(name)
         if kind == "float64":
-            return _float_column(rows[name])
+            return _cast_to_float(rows[name])
         if name in self._enum_levels and self.types[name].is_string():
             return rows[name].concat("")
         return rows[name].cast(kind)
 
-    def check_weights(self, required: Hashable, weights: Hashable) -> tuple[int, int]:
+    def n_positive_and_fractional(self, required: Hashable, weights: Hashable) -> tuple[int, int]:
         """Return how many weights are positive and fractions; invalid ones raise a ValueError."""
-        weight = self._weight_of_rows(self.table, weights)
-        kept = self._is_known(self.table, required)
+        weight = self._cast_to_weights(self.table, weights)
+        kept = self._known_expression(self.table, required)
         asked = {"fine": self.table.count(where=(weight >= 0) & (weight <= float_info.max))}
         asked |= {"rows": self.table.count(), "low": weight.min(), "high": weight.max()}
         asked["positive"] = self.table.count(where=kept & (weight > 0))
@@ -292,15 +292,15 @@ class DatabaseTable:
             )
         return found["positive"], found["fractional"]
 
-    def _is_known(self, rows: Foreign, required: Hashable) -> Foreign:
+    def _known_expression(self, rows: Foreign, required: Hashable) -> Foreign:
         """Return whether a column is known in rows, or that all are if it is None."""
         import ibis
 
         if required is None:
             return cast("Foreign", ibis.literal(True))
-        return self._column_cast_to_labels(rows, required).notnull()
+        return self._cast_to_labels(rows, required).notnull()
 
-    def _weight_of_rows(self, rows: Foreign, weights: Hashable) -> Foreign:
+    def _cast_to_weights(self, rows: Foreign, weights: Hashable) -> Foreign:
         if not (dtype := self.types[weights]).is_numeric():
             raise TypeError(
                 f"weights must be a column of numbers; got {shown(weights)}, with {dtype} values."
@@ -315,7 +315,7 @@ class DatabaseTable:
             name for name, dtype in types.items() if dtype.is_numeric() and not dtype.is_boolean()
         ]
 
-    def _query_by_column(
+    def _query_rows_by_column(
         self,
         names: Iterable[Hashable],
         weights: Hashable,
@@ -326,11 +326,11 @@ class DatabaseTable:
 
         selects = []
         for position, name in enumerate(names):
-            rows = self.table.filter(_float_column(self.table[name]).notnull())
+            rows = self.table.filter(_cast_to_float(self.table[name]).notnull())
             weight: Foreign = ibis.literal(1).cast("float64")
             if weights is not None:
-                weight = self._weight_of_rows(rows, weights)
-            selected = select(name, rows.select(x=_float_column(rows[name]), w=weight))
+                weight = self._cast_to_weights(rows, weights)
+            selected = select(name, rows.select(x=_cast_to_float(rows[name]), w=weight))
             selects.append(selected.mutate(position=ibis.literal(position, "int64")))
         for row in _rows_of_query(ibis.union(*selects)) if selects else ():
             yield list(names)[cast("int", row.pop("position"))], cast("dict[str, Number]", row)
@@ -355,7 +355,7 @@ class DatabaseTable:
             return values.agg(**facts, **{f"q{k}": x.min(where=r) for k, r in enumerate(reached)})
 
         spreads = {}
-        for name, row in self._query_by_column(names, weights, select):
+        for name, row in self._query_rows_by_column(names, weights, select):
             distinct, low, *rest = cast("list[float]", list(row.values()))
             if row["low"] is not None:
                 spreads[name] = Spread(int(distinct), low, rest[0], row["second"], tuple(rest[2:]))
@@ -367,19 +367,19 @@ class DatabaseTable:
         """Return the weight and the weighted sum of the numbers in each interval."""
 
         def select(name: Hashable, rows: Foreign) -> Foreign:
-            interval = _interval_column(rows.x, points[name], range(len(points[name]) + 1), "int64")
+            interval = _interval_label(rows.x, points[name], range(len(points[name]) + 1), "int64")
             return rows.group_by(interval=interval).agg(w=rows.w.sum(), wx=(rows.w * rows.x).sum())
 
         found: dict[Hashable, dict[int, tuple[float, float]]] = {name: {} for name in points}
-        for name, row in self._query_by_column(points, weights, select):
+        for name, row in self._query_rows_by_column(points, weights, select):
             interval, weight, moment = cast("tuple[int, float, float]", row.values())
             found[name][interval] = weight, moment
         return found
 
     def with_intervals(self, points: Points, levels: Known) -> DatabaseTable:
         """Return the table with intervals, from ``levels``, in place of numbers with cut points."""
-        numbers = {name: _float_column(self.table[name]) for name in points}
-        cut = {n: _interval_column(x, points[n], levels[n], "string") for n, x in numbers.items()}
+        numbers = {name: _cast_to_float(self.table[name]) for name in points}
+        cut = {n: _interval_label(x, points[n], levels[n], "string") for n, x in numbers.items()}
         mutated = DatabaseTable(self.table.mutate(cut), self.argument, {**self.given, **levels})
         mutated._seen.update({key: found for key, found in self._seen.items() if key[0] is None})
         return mutated
@@ -390,7 +390,7 @@ def _rows_of_query(table: Foreign) -> list[dict[str, object]]:
     return cast("list[dict[str, object]]", table.to_pyarrow().to_pylist())
 
 
-def _interval_column(
+def _interval_label(
     number: Foreign, points: Sequence[float], labels: Sequence[Hashable], kind: str
 ) -> Foreign:
     """Return the label of the interval of a number; it has no label if it is missing."""
@@ -405,7 +405,7 @@ def _interval_column(
     return found
 
 
-def _float_column(column: Foreign) -> Foreign:
+def _cast_to_float(column: Foreign) -> Foreign:
     """Return a column as floats, without NaN."""
     import ibis
 
@@ -445,4 +445,4 @@ def covering_sets(
     return sets
 
 
-SOURCES.insert(0, (is_table, DatabaseTable))
+SOURCES.insert(0, (is_ibis_table, DatabaseTable))

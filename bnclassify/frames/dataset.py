@@ -87,7 +87,7 @@ class Opened(ABC, Generic[Read]):
         data = self.encode(wanted)
         return data.select(wanted.check_names_of_columns(data.columns))
 
-    def read_raw(
+    def encode_raw(
         self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
     ) -> Read:
         """Encode columns; numeric ones have codes if they have few values or are ``coded``."""
@@ -95,14 +95,14 @@ class Opened(ABC, Generic[Read]):
 
     def prepared(self, preparation: Prepare, known: Known) -> Opened[Read]:
         """Return the data with the categories of a model, which has the ``known`` levels."""
-        prepared: Any = preparation.code(preparation.read(self.in_memory("dataset"), known))
+        prepared: Any = preparation.code(preparation.read(self.check_in_memory("dataset"), known))
         return cast("Opened[Read]", prepared)
 
-    def find_numeric_features(
+    def data_and_default_numeric_features(
         self, features: Sequence[Hashable], targets: Sequence[Hashable]
     ) -> tuple[Opened[Read], tuple[Hashable, ...]]:
         """Return the data, encoded if needed, and the features to `discretize` by default."""
-        data: Any = self.read_raw(targets[0] if targets else None, {*features, *targets}, targets)
+        data: Any = self.encode_raw(targets[0] if targets else None, {*features, *targets}, targets)
         found = []
         for name in features:
             labels = data.schema.known[name]
@@ -115,7 +115,7 @@ class Opened(ABC, Generic[Read]):
         data: Any = self.encode()
         return cast("Read", replace(data, weights=check_weights(weights, data.index)))
 
-    def in_memory(self, argument: str) -> Opened[Dataset]:
+    def check_in_memory(self, argument: str) -> Opened[Dataset]:
         """Return data whose rows are in memory; for others, raise a TypeError with the argument."""
         if self.in_parts:
             raise needs_rows_error(argument)
@@ -141,12 +141,12 @@ class Countable(Immutable):
         @property
         def is_weighted(self) -> bool: ...
         @property
-        def weight_counts(self) -> tuple[int, int]: ...
+        def n_positive_and_fractional(self) -> tuple[int, int]: ...
         def __len__(self) -> int: ...
         def sum_over_parts(self, count: Callable[[Dataset], T]) -> T: ...
-        def sum_counts(self, count: Callable[[Any], T]) -> T: ...
+        def sum_from_source_or_parts(self, count: Callable[[Any], T]) -> T: ...
         def select(self, columns: Sequence[Hashable]) -> Self: ...
-        def cells_of_families(
+        def family_codes_and_weights(
             self, families: Sequence[Sequence[int]]
         ) -> Iterable[tuple[ArrayOf[Any], Array | None]]: ...
         def coded_by_schema(self, schema: Schema) -> Countable: ...
@@ -163,7 +163,7 @@ class Countable(Immutable):
         """Return the rows of positive weight; others add nothing to sums over partitioned data."""
         return self
 
-    def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
+    def tables_from_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
         """Return the tables of families if the source of rows counts them, as a database can."""
         return None
 
@@ -199,12 +199,12 @@ class Countable(Immutable):
         return self.columns[: len(self.columns) - len(self.targets)]
 
     @property
-    def in_original_order(self) -> Countable:
+    def in_original_column_order(self) -> Countable:
         """The same rows, with the columns in their original order."""
         return self.select(self.order)
 
     @property
-    def views(self) -> Iterable[Countable]:
+    def codings(self) -> Iterable[Countable]:
         """The codings over whose rows statistics of pairs are averaged; a Dataset has one."""
         return (self,)
 
@@ -258,7 +258,7 @@ class Dataset(Countable, Opened["Dataset"]):
 
     def encode(self, wanted: Columns = ALL) -> Self:
         wanted.check_names_of_columns(self.columns)
-        return self.with_numbers([name for name in wanted.numeric if name in self.positions])
+        return self.columns_as_numbers([name for name in wanted.numeric if name in self.positions])
 
     def __repr__(self) -> str:
         raw = {name for name in self.numbers if not self.levels[self.positions[name]]}
@@ -286,7 +286,7 @@ class Dataset(Countable, Opened["Dataset"]):
         return np.ones(len(self)) if self.weights is None else self.weights
 
     @property
-    def weight_counts(self) -> tuple[int, int]:
+    def n_positive_and_fractional(self) -> tuple[int, int]:
         """Number of positive weights, and of weights that are not whole numbers."""
         weights = self.row_weights
         return int(np.count_nonzero(weights)), int(np.count_nonzero(weights % 1))
@@ -321,7 +321,7 @@ class Dataset(Countable, Opened["Dataset"]):
             count(self.take_rows(rows)) for rows in blocks(len(self), most=_PART_ROWS)
         )
 
-    sum_counts = sum_over_parts
+    sum_from_source_or_parts = sum_over_parts
 
     def label_counts(self, name: Hashable) -> Array:
         """Return the weight of each label of a column."""
@@ -329,7 +329,7 @@ class Dataset(Countable, Opened["Dataset"]):
         n_codes = len(self.schema.known[name]) + 1
         return np.bincount(codes.astype(np.intp) + 1, self.weights, n_codes)[1:].astype(np.float64)
 
-    def cells_of_families(
+    def family_codes_and_weights(
         self, families: Sequence[Sequence[int]]
     ) -> Iterable[tuple[ArrayOf[Any], Array | None]]:
         """Yield codes of families, (columns, rows), and weights; a source can merge equal rows."""
@@ -372,7 +372,7 @@ class Dataset(Countable, Opened["Dataset"]):
             unsaid=None if self.unsaid is None else self.unsaid[where],
         )
 
-    def with_unsaid(self, other: Dataset) -> Dataset:
+    def with_unknown_columns_added(self, other: Dataset) -> Dataset:
         """Return the data with the columns of another row, whose values are unknown in all rows."""
         side = other.take_rows(np.zeros(len(self), dtype=np.intp))
         schema = Schema((*self.columns, *side.columns), (*self.levels, *side.levels))
@@ -410,7 +410,7 @@ class Dataset(Countable, Opened["Dataset"]):
             row[:] = coded[name][1] if name in coded else old
         return replace(self, schema=schema, codes=codes)
 
-    def with_numbers(self, columns: Iterable[Hashable]) -> Self:
+    def columns_as_numbers(self, columns: Iterable[Hashable]) -> Self:
         """Return the data with some columns as numbers, without codes; columns of text raise."""
         chosen = [name for name in columns if self.schema.known[name] or name not in self.numbers]
         if not chosen:
@@ -425,7 +425,7 @@ class Dataset(Countable, Opened["Dataset"]):
         data = self.with_codes(dict.fromkeys(chosen, ((), no_codes)))
         return replace(data, numbers=numbers)
 
-    def with_values(self, columns: Collection[Hashable]) -> Self:
+    def coded_by_distinct_values(self, columns: Collection[Hashable]) -> Self:
         """Return the data with the numbers of some columns coded by their distinct values."""
         coded: dict[Hashable, tuple[tuple[Any, ...], Positions]] = {}
         for name in columns:
@@ -460,7 +460,7 @@ def codes_of_columns(codes: Codes, where: list[int]) -> Codes:
     return codes[adjacent] if where == list(range(first, adjacent.stop)) else codes[where]
 
 
-def classes_to_score(data: Dataset, class_var: Hashable, levels: tuple[Hashable, ...]) -> Codes:
+def codes_of_class(data: Dataset, class_var: Hashable, levels: tuple[Hashable, ...]) -> Codes:
     """Return the codes of the class in data to evaluate a model on; every row must have one."""
     classes: Codes = codes_by_levels(data, (class_var,), (levels,))[0]
     unknown = int(np.count_nonzero(classes < 0))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from .texts import WrittenNumbers, code_without_labels, is_nearly_all, matching_texts
+from .texts import WrittenNumbers, code_without_labels, is_nearly_all, split_by_match
 
 _TIME = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?[AaPp][Mm])?"
 _ZONE = r" ?(?:Z|UTC|[+-][0-9]{2}:?(?:[0-9]{2})?)"
@@ -30,7 +30,7 @@ _WITHOUT_ZONE = ".dt.tz_localize(None)"
 
 
 class WrittenDates(NamedTuple):
-    """Dates, or times of day, that are written as text, as `dates_in_texts` finds them.
+    """Dates, or times of day, that are written as text, as `find_date_format` finds them.
 
     The ``options`` of ``pd.to_datetime`` read the texts as ``when``. The ``others`` are neither.
     """
@@ -52,14 +52,14 @@ class WrittenDates(NamedTuple):
             minutes += " + when.dt.second / 60" if self.when.dt.second.any() else ""
             return f"Convert them to minutes since midnight, with\nwhen = {code}\n{minutes}"
         encoders = "ToDatetime and DatetimeEncoder"
-        return _how_to_split(name, self.when, code, "dataset", encoders)
+        return _how_to_split_parsed_dates(name, self.when, code, "dataset", encoders)
 
 
-def dates_in_texts(labels: Iterable[str]) -> WrittenDates | WrittenNumbers | None:
+def find_date_format(labels: Iterable[str]) -> WrittenDates | WrittenNumbers | None:
     """Return how dates, or times of day, are written as text, if nearly all labels are either."""
     texts = list(labels)
     for pattern in (_YEAR_FIRST, _YEAR_LAST, _MONTH_BY_NAME, _HOUR):
-        found, others = matching_texts(texts, pattern.fullmatch)
+        found, others = split_by_match(texts, pattern.fullmatch)
         if not is_nearly_all(found, others):
             continue
         is_day_first = pattern is _YEAR_LAST and _is_day_first(found)
@@ -67,7 +67,7 @@ def dates_in_texts(labels: Iterable[str]) -> WrittenDates | WrittenNumbers | Non
             pd.Series(found), format="mixed", dayfirst=is_day_first, errors="coerce", utc=True
         ).dt.tz_localize(None)
         if when.isna().any():  # such as a 13th month, or an hour after 23
-            return _time_spans_in_texts(found, others) if pattern is _HOUR else None
+            return _find_time_span_format(found, others) if pattern is _HOUR else None
         options = f", dayfirst={is_day_first})" if pattern is _YEAR_LAST else ")"
         if any((match := _YEAR_FIRST.fullmatch(text.strip())) and match["zone"] for text in found):
             options = f", utc=True){_WITHOUT_ZONE}"
@@ -75,7 +75,7 @@ def dates_in_texts(labels: Iterable[str]) -> WrittenDates | WrittenNumbers | Non
     return None
 
 
-def _time_spans_in_texts(found: Sequence[str], others: Sequence[str]) -> WrittenNumbers | None:
+def _find_time_span_format(found: Sequence[str], others: Sequence[str]) -> WrittenNumbers | None:
     """Return how spans of time that can exceed a day, such as 30:15, are written as text."""
     end = "" if all(text.count(":") == 2 for text in found) else ":00"
     if pd.to_timedelta(pd.Series(found) + end, errors="coerce").isna().any():
@@ -105,10 +105,10 @@ def how_to_split_dates(name: Hashable, values: Any, argument: str, *, is_whole: 
     if when.dt.tz is not None:
         code = f"pd.to_datetime({column}, utc=True){_WITHOUT_ZONE}"
         when = pd.to_datetime(dates, utc=True).dt.tz_localize(None)
-    return _how_to_split(name, when, code, argument, is_whole=is_whole)
+    return _how_to_split_parsed_dates(name, when, code, argument, is_whole=is_whole)
 
 
-def _how_to_split(
+def _how_to_split_parsed_dates(
     name: Hashable,
     when: pd.Series[Any],
     code: str,

@@ -160,11 +160,11 @@ def add_missing_level(data: Dataset | Partitions, columns: Any = True) -> Datase
     else:
         chosen = list(Names().check("missing_level", columns))
         check_columns(chosen, data.columns, "missing_level")
-    check_new_level(data, chosen)
+    check_can_add_missing_level(data, chosen)
     return data.with_missing_level(chosen)
 
 
-def check_new_level(data: Countable, chosen: Collection[Hashable]) -> None:
+def check_can_add_missing_level(data: Countable, chosen: Collection[Hashable]) -> None:
     """Raise if missing values of chosen columns cannot be a level: they are numbers, or have it."""
     if numeric := [name for name in chosen if name in data.numbers and not data.schema.known[name]]:
         raise TypeError(

@@ -13,11 +13,11 @@ import numpy as np
 from ..base.arrays import Array, Codes, Mask, Positions, weights_at
 from ..base.messages import listed, shown
 from .coded_columns import BEGINNING, CHANCE, CodedColumn, Finding
-from .dates import IS_DAYS, dates_in_texts
+from .dates import IS_DAYS, find_date_format
 from .group_findings import FEWEST_GROUPS, IS_ID, find_groups
-from .numeric import MOST_CODES, as_floats, number_as_label, type_of_labels
+from .numeric import MOST_CODES, as_floats, label_dtype, number_as_label
 from .schema import MISSING
-from .texts import MARKERS, is_marker, labels_that_are_the_same, numbers_in_texts
+from .texts import MARKERS, find_number_format, is_marker, look_alike_labels_and_code
 
 _FEWEST_ROWS = 20
 """With fewer rows, all values of a column can differ by chance."""
@@ -134,8 +134,8 @@ def _find_numbers_as_text(name: Hashable, texts: list[str]) -> Finding | None:
     if len(texts) <= MOST_CODES:
         return None
     for kind, written in (
-        ("numbers", numbers_in_texts(texts)),
-        ("dates or times", dates_in_texts(texts)),
+        ("numbers", find_number_format(texts)),
+        ("dates or times", find_date_format(texts)),
     ):
         if written is not None and len(written.found) > MOST_CODES:
             detail = f", but for {listed(written.others)}" if written.others else ""
@@ -170,7 +170,7 @@ def _find_in_text_labels(
     """Yield findings about labels that are text."""
     name = f"dataset[{column.name!r}]"
     as_text = f"{name} = {name}.astype('string')"
-    same, code = labels_that_are_the_same(texts)
+    same, code = look_alike_labels_and_code(texts)
     if same:
         yield Finding(
             column.name,
@@ -249,7 +249,7 @@ def float_class_finding(name: Hashable, labels: Sequence[Any]) -> Finding:
     return Finding(
         name,
         "the class has numbers of type float, which are not labels",
-        f"If they are codes, use {column} = {column}.astype('{type_of_labels(labels)}'); if they "
+        f"If they are codes, use {column} = {column}.astype('{label_dtype(labels)}'); if they "
         f"are measurements, divide them into a few classes, with {column} = pd.cut({column}, 3)",
         serious=True,
     )
@@ -327,13 +327,13 @@ def _repeated_numbers_far_from_others(known: Array, counts: Positions) -> list[f
         # 4: number of rows from which numbers far from the others are codes, and not just outliers
         if not 4 <= rows.sum() <= counts.sum() / 2:
             continue
-        is_low = not low or _are_codes_beyond(-known[:low][::-1], -others[::-1], is_low=True)
-        if is_low and (not high or _are_codes_beyond(known[last:], others, is_low=False)):
+        is_low = not low or _are_distant_codes(-known[:low][::-1], -others[::-1], is_low=True)
+        if is_low and (not high or _are_distant_codes(known[last:], others, is_low=False)):
             found = [*known[:low].tolist(), *known[last:].tolist()]
     return found
 
 
-def _are_codes_beyond(tail: Array, others: Array, *, is_low: bool) -> bool:
+def _are_distant_codes(tail: Array, others: Array, *, is_low: bool) -> bool:
     """Whether the largest numbers of a column are whole, and too far from others for measurements.
 
     In both ascending arrays, numbers are negated if the codes are below the others. The gap exceeds

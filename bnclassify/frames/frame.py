@@ -111,7 +111,7 @@ class Frame(Opened[Dataset]):
         schema = Schema(tuple(columns), levels, frozenset(compress(columns, are_ordered)))
         return Dataset(schema, codes.reshape(len(columns), len(self)), self.index, numbers=numbers)
 
-    def read_raw(
+    def encode_raw(
         self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
     ) -> Dataset:
         maybe_numbers = {name: False for name in columns if name != class_var}
@@ -136,7 +136,7 @@ class Frame(Opened[Dataset]):
             check_columns([weights], self.columns, "weights")
             rows, weights = self.split_off_column(weights)
         coded = [name for name, kind in rows.types.items() if kind == "integer"]
-        data = rows.read_raw(None, rows.columns, coded)
+        data = rows.encode_raw(None, rows.columns, coded)
         return replace(data, weights=check_weights(weights, rows.index))
 
 
@@ -155,7 +155,7 @@ def encode_frame(
     return Frame(frame, argument).encode_columns(columns, **how)
 
 
-def check_levels(
+def check_have_levels(
     data: Countable | Schema, columns: Iterable[Hashable], targets: Sequence[Hashable] = ()
 ) -> None:
     """Raise a ValueError for columns without a level; a single target is the class."""

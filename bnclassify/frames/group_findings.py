@@ -56,9 +56,8 @@ def find_groups(column: CodedColumn) -> Finding | None:
         is_group, serious = chance < -3.0, chance < CHANCE
     else:
         near = np.count_nonzero(~is_same & agrees) / max(1, len(sizes) - 1)
-        is_group = serious = _log_chance_of_hits(
-            hits, rows, max(share, near)
-        ) < CHANCE and _are_evenly_sized(sizes)
+        chance = _log_chance_of_hits(hits, rows, max(share, near))
+        is_group = serious = chance < CHANCE and _are_evenly_sized(sizes)
     if not is_group:
         return None
     name = repr(column.name)

@@ -54,20 +54,20 @@ def recode_column(
     if new and isinstance(new[0], pd.Interval):
         for code, label in enumerate(old):
             if places[code] == _UNSEEN:
-                places[code] = _interval_of(label, new)
+                places[code] = _position_of_interval(label, new)
     matched: Positions = np.array([*places, missing])[codes]
     is_unseen: Mask = matched == _UNSEEN
     if is_unseen.any():
         strange = [old[code] for code in np.unique(codes[is_unseen])]
         none_known = not ((matched >= 0) & (codes >= 0)).any()
-        if unseen is None or (none_known and _is_of_other_type(strange, new, all_of=unseen < 0)):
+        if unseen is None or (none_known and _has_other_type(strange, new, all_of=unseen < 0)):
             message = _unknown_labels_message(strange, new, advice)
             raise ValueError(f"column {shown(name)}: {message}")
         matched[is_unseen] = unseen
     return matched
 
 
-def _interval_of(label: Hashable, intervals: Sequence[Hashable]) -> int:
+def _position_of_interval(label: Hashable, intervals: Sequence[Hashable]) -> int:
     """Return the position of the interval that contains a number, or is written as a text."""
     number: Any = label if isinstance(label, Real) and not isinstance(label, bool) else None
     for code, interval in enumerate(intervals):
@@ -84,13 +84,13 @@ def united_levels(
     """Return the levels of a column, then further ones of other data; "(missing)" stays last."""
     strange = [label for label in more if label not in known]
     in_other_type = [label for label in strange if _differ_only_in_type([label], known)]
-    if in_other_type or (strange and _numbers_for_text(strange, known)):
+    if in_other_type or (strange and _are_numbers_for_text(strange, known)):
         message = _unknown_labels_message(in_other_type or strange, known, REFIT)
         raise ValueError(f"column {shown(name)}: {message}")
     return tuple(sorted((*known, *strange), key=lambda label: label == MISSING))
 
 
-def _is_of_other_type(
+def _has_other_type(
     strange: Sequence[Hashable], known: Sequence[Hashable], *, all_of: bool
 ) -> bool:
     """Whether a column without known labels is of another type, which is an error with any option.
@@ -100,7 +100,7 @@ def _is_of_other_type(
     case.
     """
     found = [_differ_only_in_type([label], known) for label in strange]
-    return (all(found) if all_of else any(found)) or _numbers_for_text(strange, known)
+    return (all(found) if all_of else any(found)) or _are_numbers_for_text(strange, known)
 
 
 def _differ_only_in_type(strange: Iterable[Hashable], known: Iterable[Hashable]) -> bool:
@@ -109,7 +109,7 @@ def _differ_only_in_type(strange: Iterable[Hashable], known: Iterable[Hashable])
     return all(str(label).removesuffix(".0") in known_texts for label in strange)
 
 
-def _numbers_for_text(strange: Iterable[Hashable], known: Sequence[Hashable]) -> bool:
+def _are_numbers_for_text(strange: Iterable[Hashable], known: Sequence[Hashable]) -> bool:
     """Whether labels are numbers, but text in training, as the intervals of a discretizer are."""
     is_text = len(known) > 0 and all(isinstance(label, str) for label in known)
     return is_text and all(isinstance(label, Real) for label in strange)
@@ -124,7 +124,7 @@ def _unknown_labels_message(
             f"{_difference_in_words(strange, known)} Convert the column, with "
             f"{_conversion_code(strange, known)}."
         )
-    elif _numbers_for_text(strange, known):
+    elif _are_numbers_for_text(strange, known):
         remedy = f"{_difference_in_words(strange, known)} Convert the column."
         if any(str(label).startswith("(") for label in known):  # intervals
             remedy = "Apply the discretizer that discretize returned in training, or convert it."

@@ -16,7 +16,7 @@ from ..base.arrays import Array, ArrayOf, Positions
 from ..base.checks import must_be
 from ..base.messages import listed, shown
 from .dates import how_to_split_dates
-from .texts import how_to_read_numbers, numbers_in_texts
+from .texts import find_number_format, how_to_read_numbers
 
 ArrayLike = ExtensionArray | ArrayOf[Any]
 
@@ -300,7 +300,7 @@ def conversion_advice(
     known = [decimal_as_number(value) for value in array[pd.notna(array)]]
     labels = [value for value in known if isinstance(value, str | Real)]
     texts = list(dict.fromkeys(map(str, labels)))
-    are_numbers = numbers_in_texts(texts) is not None
+    are_numbers = find_number_format(texts) is not None
     if expected == NUMERIC and kind in ("categorical", "interval") and not are_numbers:
         return "Pass the numbers, not their intervals."
     if any(isinstance(label, str) for label in labels) and (
@@ -324,14 +324,14 @@ def conversion_advice(
     return f"{part} with {column} = {code}."
 
 
-def check_class(column: pd.Series[Any]) -> None:
+def check_class_type(column: pd.Series[Any]) -> None:
     """Raise a TypeError if the class consists of dates or times, or of numbers of type float."""
     got = f"class_var must be categorical; got {shown(column.name)}, which has"
     kind = value_type(column)
     if kind in TIMES:
         raise TypeError(f"{got} {kind} values. {how_to_label(column.name)}.")
     if kind in FLOATS and column.notna().any():
-        to = type_of_labels(column.dropna())
+        to = label_dtype(column.dropna())
         raise TypeError(
             f"{got} numbers of type float. If they are codes, use .astype('{to}'); if they are "
             "measurements, bin them with pd.cut."
@@ -344,6 +344,6 @@ def how_to_label(name: Hashable) -> str:
     return f"Make them labels, with {column} = {column}.astype('string')"
 
 
-def type_of_labels(numbers: Iterable[Any]) -> str:
+def label_dtype(numbers: Iterable[Any]) -> str:
     """Return the type of pandas for labels that are written as numbers of type float."""
     return "string" if any(number % 1 > 0 for number in numbers) else "Int64"

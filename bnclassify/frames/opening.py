@@ -23,7 +23,7 @@ from .reading import Reading
 from .records import Records
 from .schema import ALL, Columns, Known, Schema
 from .sources import Source, as_pandas, find_source
-from .survey import find_numeric_columns, survey_levels
+from .survey import find_numeric_columns, surveyed_levels_and_facts
 
 InPandas: TypeAlias = pd.DataFrame | Dataset
 
@@ -112,7 +112,7 @@ def open_data(data: Any, argument: str = "dataset", *, or_rows: bool = False) ->
 
 def open_rows(newdata: Any, argument: str = "newdata") -> Opened[Dataset]:
     """Open rows in memory, which can also be records; errors name the argument."""
-    return open_data(newdata, argument, or_rows=True).in_memory(argument)
+    return open_data(newdata, argument, or_rows=True).check_in_memory(argument)
 
 
 def is_partitioned(data: Any) -> bool:
@@ -122,7 +122,7 @@ def is_partitioned(data: Any) -> bool:
 
 def frame_of(data: Any, argument: str, *, or_row: bool = False) -> pd.DataFrame:
     """Return data, or one row, as a data frame of pandas; raise for other data."""
-    rows = open_data(data, argument, or_rows=or_row).in_memory(argument)
+    rows = open_data(data, argument, or_rows=or_row).check_in_memory(argument)
     if isinstance(rows, Dataset):
         raise TypeError(
             f"{argument} must be a pandas DataFrame; got Dataset. Its columns are categories "
@@ -183,7 +183,7 @@ class Parts(Opened[Partitions]):
         memo = Memo()
         if not levels.keys() >= set(names):
             coded = [name for name in names if levels.get(name) != ()]
-            surveyed, facts = survey_levels(source, coded, required, weights)
+            surveyed, facts = surveyed_levels_and_facts(source, coded, required, weights)
             levels = dict(zip(coded, surveyed, strict=True)) | levels
             memo.keep_facts(facts, coded)
         declared: Known = getattr(self.source, "ordered", {})
@@ -194,7 +194,7 @@ class Parts(Opened[Partitions]):
     def prepared(self, preparation: Prepare, known: Known) -> Parts:
         return replace(self, preparation=preparation)
 
-    def find_numeric_features(
+    def data_and_default_numeric_features(
         self, features: Sequence[Hashable], targets: Sequence[Hashable]
     ) -> tuple[Parts, tuple[Hashable, ...]]:
         return self, find_numeric_columns(self.source, features)

@@ -119,7 +119,7 @@ class Partitions(Countable, Opened["Partitions"]):
         return self.reading.weights is not None or self.reading.draw is not None
 
     @property
-    def weight_counts(self) -> tuple[int, int]:
+    def n_positive_and_fractional(self) -> tuple[int, int]:
         return self._row_facts.positive, self._row_facts.fractional
 
     def __len__(self) -> int:
@@ -145,11 +145,11 @@ class Partitions(Countable, Opened["Partitions"]):
 
     def _find_facts(self) -> None:
         """Keep the facts about all rows, from counts of the source or a pass over its frames."""
-        facts = row_counts_of_source(self.source, self.columns, self.reading)
+        facts = row_facts_from_source(self.source, self.columns, self.reading)
         if facts is None:
             self.sum_over_parts(len)  # every pass keeps the facts
         elif self.memo.keep_facts(facts, self.columns):
-            self.report_rows()
+            self.check_rows_remain()
 
     @property
     def codes(self) -> ArrayOf[Any]:
@@ -184,7 +184,7 @@ class Partitions(Countable, Opened["Partitions"]):
     def prepared(self, preparation: Prepare, known: Known) -> Partitions:
         return self  # the frames are prepared when they are read
 
-    def find_numeric_features(
+    def data_and_default_numeric_features(
         self, features: Sequence[Hashable], targets: Sequence[Hashable]
     ) -> tuple[Partitions, tuple[Hashable, ...]]:
         return self, tuple([name for name in features if name in self.schema.numeric])
@@ -194,13 +194,13 @@ class Partitions(Countable, Opened["Partitions"]):
             "weights must be None for encoded partitioned data. Pass the source to encode."
         )
 
-    def read_again(self, **changes: Any) -> Partitions:
+    def with_reading(self, **changes: Any) -> Partitions:
         """Return rows that are read in another way, with fields of `reading` changed."""
         return replace(self, reading=replace(self.reading, **changes), memo=Memo())
 
     def with_known_levels(self, known: Mapping[Hashable, tuple[Hashable, ...]]) -> Partitions:
         """Return the data with the ``known`` levels of some columns; other values are missing."""
-        return self.read_again(schema=self.schema.with_levels(known), lenient=tuple(known))
+        return self.with_reading(schema=self.schema.with_levels(known), lenient=tuple(known))
 
     @property
     def unseen_counts(self) -> dict[Hashable, int]:
@@ -210,7 +210,7 @@ class Partitions(Countable, Opened["Partitions"]):
         counts = self.memo.unseen_counts
         return {name: counts[name] for name in self.columns if counts.get(name, 0)}
 
-    def sum_counts(self, count: Callable[[Any], T]) -> T:
+    def sum_from_source_or_parts(self, count: Callable[[Any], T]) -> T:
         if not source_counts_rows(self.source, self.reading):
             return self.sum_over_parts(count)
         if self.memo.counted is None:
@@ -231,7 +231,7 @@ class Partitions(Countable, Opened["Partitions"]):
         if self.reading.draw is None:
             self.memo.check_same_as_first_pass(facts, self.schema)
         if self.memo.keep_facts(facts, self.columns):
-            self.report_rows()
+            self.check_rows_remain()
         return total
 
     def _target_and_levels(self, name: Hashable) -> Key:
@@ -241,29 +241,30 @@ class Partitions(Countable, Opened["Partitions"]):
         known = self.memo.labels.get(self._target_and_levels(name))
         if known is not None:
             return known
-        tables = self.counts_of_source([[self.positions[name]]])
+        tables = self.tables_from_source([[self.positions[name]]])
         if tables is not None:
             return tables[0]
         return self.sum_over_parts(methodcaller("label_counts", name))
 
-    def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
+    def tables_from_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
         if not source_counts_rows(self.source, self.reading):
             return None
         tables = []
-        for family, (codes, totals) in zip(families, self.cells_of_families(families), strict=True):
+        cells = self.family_codes_and_weights(families)
+        for family, (codes, totals) in zip(families, cells, strict=True):
             table = np.zeros([self.cards[i] for i in family])
             observed = (codes >= 0).all(axis=0)
             np.add.at(table, tuple(codes[:, observed]), totals[observed])
             tables.append(table)
         return tables
 
-    def cells_of_families(
+    def family_codes_and_weights(
         self, families: Sequence[Sequence[int]]
     ) -> Iterator[tuple[Positions, Array]]:
         names = [tuple([self.columns[i] for i in family]) for family in families]
         if not source_counts_rows(self.source, self.reading):
             raise needs_rows_error("dataset")
-        counted = counts_from_source(self.source, names, self.reading)
+        counted = label_counts_from_source(self.source, names, self.reading)
         return map(self._coded_counts, families, counted)
 
     def _coded_counts(self, family: Sequence[int], counts: LabelCounts) -> tuple[Positions, Array]:
@@ -281,13 +282,14 @@ class Partitions(Countable, Opened["Partitions"]):
             )
         return codes, np.array(list(counts.values()), dtype=np.float64)
 
-    def report_rows(self) -> None:
+    def check_rows_remain(self) -> None:
         """Raise if no rows remain, and warn of rows without a class."""
         facts = self.memo.counted
         if not self.targets or facts is None:
             return
         unlabeled = all(self.memo.gaps.get(name) == facts.kept for name in self.targets)
-        check_rows(self.targets, facts.rows, 0 if unlabeled else facts.kept, facts.size, self.warns)
+        kept = 0 if unlabeled else facts.kept
+        check_rows_remain(self.targets, facts.rows, kept, facts.size, self.warns)
 
 
 def _count_frame(
@@ -307,7 +309,9 @@ def dask_frame_of(data: object) -> Any:
     return frame if is_dask(frame) else None
 
 
-def check_rows(targets: Sequence[Hashable], rows: int, kept: int, size: float, warns: bool) -> None:
+def check_rows_remain(
+    targets: Sequence[Hashable], rows: int, kept: int, size: float, warns: bool
+) -> None:
     """Raise if no rows remain, and warn of rows that were dropped because they have no class."""
     if not rows:
         raise NoRowsError("dataset must have rows; got none.")
@@ -328,7 +332,7 @@ def source_counts_rows(source: Source, reading: Reading) -> bool:
     return hasattr(source, "count") and all(change is None for change in changes)
 
 
-def counts_from_source(
+def label_counts_from_source(
     source: Source, families: Sequence[tuple[Hashable, ...]], reading: Reading
 ) -> Sequence[LabelCounts]:
     """Return the counts of families by label of a source that counts the rows itself."""
@@ -337,14 +341,14 @@ def counts_from_source(
     return counts
 
 
-def row_counts_of_source(
+def row_facts_from_source(
     source: Source, columns: Sequence[Hashable], reading: Reading
 ) -> Facts | None:
     """Return the facts about rows that the source counts itself."""
     if not source_counts_rows(source, reading):
         return None
     positive, fractional = 0, 0  # numbers of rows with such a weight
-    check = getattr(source, "check_weights", None)
+    check = getattr(source, "n_positive_and_fractional", None)
     if check is not None and reading.weights is not None:
         # before weights are added up, because their errors name the weight
         positive, fractional = check(reading.required, reading.weights)
@@ -352,16 +356,16 @@ def row_counts_of_source(
     of_all_rows = replace(of_rows, required=None)
     families = [(), *[(name,) for name in columns]]
     kept, *known = [
-        _rows_without_missing(counts) for counts in counts_from_source(source, families, of_rows)
+        _n_complete_rows(counts) for counts in label_counts_from_source(source, families, of_rows)
     ]
-    rows = _rows_without_missing(counts_from_source(source, [()], of_all_rows)[0])
-    size = _rows_without_missing(counts_from_source(source, [()], reading)[0])
+    rows = _n_complete_rows(label_counts_from_source(source, [()], of_all_rows)[0])
+    size = _n_complete_rows(label_counts_from_source(source, [()], reading)[0])
     # A column whose last level is that of missing values has no missing values.
     filled = [reading.schema.known.get(name, ())[-1:] == (MISSING,) for name in columns]
     gaps = np.where(filled, 0, kept - np.array(known)).astype(np.int64)
     return Facts(int(rows), int(kept), size, gaps, positive, fractional)
 
 
-def _rows_without_missing(counts: LabelCounts) -> float:
+def _n_complete_rows(counts: LabelCounts) -> float:
     """Return the number of rows without a missing value, whose label is None."""
     return float(sum(n for labels, n in counts.items() if None not in labels))

@@ -42,7 +42,7 @@ class Records(Opened[Dataset]):
         """The records as a data frame."""
         rows = [_values_by_name(row, self.argument) for row in self.rows]
         for row in rows:
-            _check_single(row, row, self.argument)
+            _check_scalar(row, row, self.argument)
         columns = [_values_as_series([row.get(name) for row in rows]) for name in self.columns]
         frame = pd.DataFrame(dict(enumerate(columns))).set_axis(_index_of_records(self.rows))
         return frame.set_axis(pd.Index(self.columns, tupleize_cols=False), axis="columns")
@@ -119,7 +119,7 @@ def _check_record(
             f"{listed(record)}. {next(filter(None, hints))}"
             f"{nothing if argument in ('newdata', 'row') and not record else ''}"
         )
-    _check_single(record, [name for name in names if name in record], argument)
+    _check_scalar(record, [name for name in names if name in record], argument)
 
 
 def _warn_of_misspelled(
@@ -158,7 +158,7 @@ def _values_by_name(row: Row, argument: str) -> dict[Hashable, Any]:
     return {name: decimal_as_number(value) for name, value in row.items()}
 
 
-def _check_single(values: Mapping[Hashable, Any], names: Iterable[Hashable], argument: str) -> None:
+def _check_scalar(values: Mapping[Hashable, Any], names: Iterable[Hashable], argument: str) -> None:
     """Raise a TypeError unless a row has one value per column."""
     for name in names:
         if not isinstance(values[name], Hashable):

@@ -47,7 +47,7 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
         if any(name != column.name for name in fine):
             continue
         others = [other for other in columns if other is not column]
-        crossed, cells = _columns_that_divide([sample[other.name] for other in others])
+        crossed, cells = _dividing_columns_and_cells([sample[other.name] for other in others])
         if len(crossed) > 1 and 0 < cells <= 4 * n and _counts_equal_rows(column, others, n):
             return Finding(
                 column.name,
@@ -67,7 +67,7 @@ def _are_measurements(column: CodedColumn) -> bool:
 
 def _counts_equal_rows(column: CodedColumn, others: Sequence[CodedColumn], n: int) -> bool:
     """Whether so many rows without a column would be equal by chance, and are not."""
-    crossed, cells = _columns_that_divide(others)
+    crossed, cells = _dividing_columns_and_cells(others)
     chance = float(np.log1p(-np.arange(1, n) / cells).sum()) if cells >= n else 0.0
     # -4.0: log probability below which chance does not explain different rows
     if chance >= -4.0 or n < cells / 4 or len(crossed) < 2:
@@ -92,7 +92,7 @@ def _can_be_counts(column: CodedColumn) -> bool:
     return bool(is_count and numbers.max() > MOST_CODES)
 
 
-def _columns_that_divide(columns: Sequence[CodedColumn]) -> tuple[list[CodedColumn], float]:
+def _dividing_columns_and_cells(columns: Sequence[CodedColumn]) -> tuple[list[CodedColumn], float]:
     """Return the columns that divide the rows, and their number of cells; 0 if two rows are equal.
 
     The column with the most values comes first, because others can follow from it. Columns in which
@@ -120,7 +120,7 @@ def find_missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
     masks = {name: mask for name, mask in masks.items() if np.count_nonzero(mask) >= 10}
     distinct = {mask.tobytes(): mask for mask in masks.values()}
     shared = [
-        (mask, [name for name, own in masks.items() if _is_missing_in_rows(own, mask)])
+        (mask, [name for name, own in masks.items() if _is_missing_mostly_in_rows(own, mask)])
         for mask in distinct.values()
     ]
     told = set[Hashable]()
@@ -137,12 +137,12 @@ def find_missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
             )
 
 
-def _is_missing_in_rows(own: Mask, mask: Mask) -> bool:
+def _is_missing_mostly_in_rows(own: Mask, mask: Mask) -> bool:
     """Whether a column is missing in all rows of a mask, and in less than a tenth of the others."""
     return bool(own[mask].all() and 10 * np.count_nonzero(own & ~mask) < np.count_nonzero(~mask))
 
 
-def count_equal_rows(
+def equal_rows_beyond_chance(
     codes: Iterable[Codes], numbers: Mapping[Hashable, ArrayOf[Any]]
 ) -> dict[Hashable, int]:
     """Return how many rows equal earlier ones, by column of numbers that chance does not explain.

@@ -78,7 +78,7 @@ class Chunks:
     @property
     def ordered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The categories of the first frame that have an order."""
-        return ordered_categories(self._first_frame())
+        return ordered_categories_by_column(self._first_frame())
 
     def reduce(
         self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None
@@ -149,7 +149,7 @@ class DaskFrame:
     def ordered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The categories that have an order and are known to Dask."""
         empty: Any = self.frame._meta
-        return ordered_categories(empty)
+        return ordered_categories_by_column(empty)
 
     def reduce(
         self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None
@@ -170,7 +170,7 @@ class DaskFrame:
         return cast("T", results[0].compute())
 
 
-def ordered_categories(frame: pd.DataFrame) -> dict[Hashable, tuple[Hashable, ...]]:
+def ordered_categories_by_column(frame: pd.DataFrame) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the categories of columns that have an order."""
     found: dict[Hashable, tuple[Hashable, ...]] = {}
     for name in frame.columns:

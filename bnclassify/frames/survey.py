@@ -20,7 +20,7 @@ from .numeric import (
     number_as_label,
     read_numbers,
 )
-from .partitions import counts_from_source, row_counts_of_source
+from .partitions import label_counts_from_source, row_facts_from_source
 from .reading import Facts, Reading, known_rows_and_facts, weights_from_column
 from .schema import Levels, Schema
 from .sources import Source
@@ -89,10 +89,10 @@ class Survey:
         """Unite the levels of parts."""
         levels_by_part, facts = zip(*results, strict=True)
         levels_by_column = zip(*levels_by_part, strict=True)
-        return tuple(map(_united_levels, self.columns, levels_by_column)), sum_nested(facts)
+        return tuple(map(_levels_of_all_parts, self.columns, levels_by_column)), sum_nested(facts)
 
 
-def survey_levels(
+def surveyed_levels_and_facts(
     source: Source,
     columns: Sequence[Hashable],
     class_var: Hashable = None,
@@ -101,9 +101,9 @@ def survey_levels(
     """Return the levels of columns, sorted unless all parts declare the same, and row facts."""
     of_all_rows = Reading(Schema((), ()))
     of_known = replace(of_all_rows, required=class_var, weights=weights)
-    facts = row_counts_of_source(source, columns, of_known)
+    facts = row_facts_from_source(source, columns, of_known)
     if facts is not None:
-        counted = counts_from_source(source, [(name,) for name in columns], of_all_rows)
+        counted = label_counts_from_source(source, [(name,) for name in columns], of_all_rows)
         labels = [tuple([label for (label,) in counts if label is not None]) for counts in counted]
         found = [ColumnLevels(own, False) for own in labels]
         return tuple(map(_sorted_levels, columns, found)), facts
@@ -113,7 +113,7 @@ def survey_levels(
     return tuple(map(_sorted_levels, columns, column_levels)), facts
 
 
-def _united_levels(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
+def _levels_of_all_parts(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
     filled = [part for part in parts if part.labels]
     # True equals 1, so both would be one level, whose label would depend on the order.
     if len({any(isinstance(label, bool) for label in part.labels) for part in filled}) > 1:

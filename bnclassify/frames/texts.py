@@ -42,7 +42,7 @@ _UNIT = re.compile(r"[0-9.]\s?([^\W\d_][^0-9]*)$")
 
 
 class WrittenNumbers(NamedTuple):
-    """Numbers that are written as text, as `numbers_in_texts` finds them.
+    """Numbers that are written as text, as `find_number_format` finds them.
 
     ``code`` is an expression that converts a column, in which ``{0}`` stands for the column. The
     ``others`` are not numbers. Whole numbers without other signs can be codes.
@@ -68,15 +68,15 @@ def code_without_labels(others: Sequence[str], column: str) -> str:
     return f"{column}.mask({column}.isin({list(others)!r}))" if others else column
 
 
-def numbers_in_texts(labels: Iterable[str]) -> WrittenNumbers | None:
+def find_number_format(labels: Iterable[str]) -> WrittenNumbers | None:
     """Return how numbers are written as text, if nearly all labels are, except codes like 007."""
     texts = list(labels)
-    unit = _common_unit(texts)
+    unit = _unit_of_most_texts(texts)
 
     def fits(pattern: re.Pattern[str], text: str) -> object:
         return pattern.fullmatch(text.removesuffix(unit).rstrip())
 
-    ways = [(p, *matching_texts(texts, partial(fits, p))) for p in (_PLAIN, _GROUPS, _COMMA)]
+    ways = [(p, *split_by_match(texts, partial(fits, p))) for p in (_PLAIN, _GROUPS, _COMMA)]
     pattern, found, others = max(ways, key=lambda way: len(way[1]))  # the first of equals
     if not is_nearly_all(found, others):
         return None
@@ -91,7 +91,7 @@ def numbers_in_texts(labels: Iterable[str]) -> WrittenNumbers | None:
     return WrittenNumbers(f"pd.to_numeric({code})", tuple(found), tuple(others), are_codes)
 
 
-def _common_unit(texts: Sequence[str]) -> str:
+def _unit_of_most_texts(texts: Sequence[str]) -> str:
     """Return the unit at the end of most texts, such as mg; empty without one."""
     units = [m[1] if (m := _UNIT.search(text.strip())) else "" for text in texts[:_BEGINNING]]
     unit = max(units, key=units.count, default="")
@@ -101,7 +101,7 @@ def _common_unit(texts: Sequence[str]) -> str:
 def how_to_read_numbers(labels: Iterable[str], name: Hashable, argument: str) -> str:
     """Return a sentence on how to convert text that must be numbers, and what is lost."""
     texts = list(dict.fromkeys(labels))
-    if written := numbers_in_texts(texts):
+    if written := find_number_format(texts):
         return f"Convert it, with {written.conversion_code(name, argument)}."
     column = f"{argument}[{name!r}]"
     lost = [text for text in texts if not _A_NUMBER.fullmatch(text)]
@@ -109,7 +109,7 @@ def how_to_read_numbers(labels: Iterable[str], name: Hashable, argument: str) ->
     return f"Convert it, with {column} = pd.to_numeric({column}, errors='coerce'){loss}."
 
 
-def matching_texts(
+def split_by_match(
     texts: Sequence[str], fits: Callable[[str], object]
 ) -> tuple[list[str], list[str]]:
     """Return the texts that fit, and the others; none fit if most of the first do not."""
@@ -134,10 +134,10 @@ def is_marker(text: str) -> bool:
     return text.strip().casefold() in _ALL_MARKERS
 
 
-def labels_that_are_the_same(labels: Iterable[str]) -> tuple[tuple[str, ...], str]:
+def look_alike_labels_and_code(labels: Iterable[str]) -> tuple[tuple[str, ...], str]:
     """Return the first labels that differ only in white space or case, and a remedy in code.
 
-    >>> labels_that_are_the_same(["ckd", "notckd", "ckd "])
+    >>> look_alike_labels_and_code(["ckd", "notckd", "ckd "])
     (('ckd', 'ckd '), '.str.strip()')
     """
     texts = list(labels)

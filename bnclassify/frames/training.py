@@ -14,24 +14,24 @@ from ..base.checks import check_column_name, check_columns, check_feature_names
 from . import databases as databases  # which registers its source
 from .columns import warn_of_columns, warn_of_labels, warn_of_no_features
 from .dataset import Countable, Dataset, Opened, Prepare
-from .frame import check_levels
+from .frame import check_have_levels
 from .numeric import FLOATS
 from .opening import InFull, InParts, open_data
-from .partitions import Partitions, check_rows
+from .partitions import Partitions, check_rows_remain
 from .schema import MISSING, Columns, Known, Schema
 
 Numeric: TypeAlias = bool | tuple[Hashable, ...]
 """Columns to keep as numbers, or True for those that `discretize` discretizes by default."""
 
 
-def choose_numeric_features(
+def data_and_numeric_features(
     data: Opened[Any], features: Sequence[Hashable], targets: Sequence[Hashable], numeric: Numeric
 ) -> tuple[Opened[Any], tuple[Hashable, ...]]:
     """Return data, encoded if necessary, and the features that are kept as numbers."""
     if not isinstance(numeric, bool):
         check_columns(numeric, features, "numbers")
         return data, numeric
-    return data.find_numeric_features(features, targets) if numeric else (data, ())
+    return data.data_and_default_numeric_features(features, targets) if numeric else (data, ())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,14 +48,14 @@ class TrainingData(Dataset):
     raw: Dataset | None = None
 
     @property
-    def all_rows(self) -> Dataset:
+    def with_unlabeled_rows(self) -> Dataset:
         """The data, including rows without a class."""
         return self if self.with_unknown is None else self.with_unknown
 
     @property
     def has_class(self) -> Mask:
         """Which of the given rows have a class."""
-        return np.asarray(self.all_rows.codes[-1] >= 0)
+        return np.asarray(self.with_unlabeled_rows.codes[-1] >= 0)
 
     def select(self, columns: Sequence[Hashable]) -> Self:
         with_unknown = self.with_unknown and self.with_unknown.select(columns)
@@ -116,7 +116,7 @@ def read_training(
     numbers. If ``warns`` is False, rows without a class and wide columns cause no warning.
     """
     if rows_needed:
-        opened = opened.in_memory("dataset")
+        opened = opened.check_in_memory("dataset")
     if preparation is not None:
         opened = opened.prepared(preparation, known or {})
     numbers: tuple[Hashable, ...] = ()
@@ -124,23 +124,23 @@ def read_training(
         named = opened.columns if features is None else check_feature_names(features, targets)
         allowed = set(named).difference(targets)
         candidates = [name for name in opened.columns if name in allowed]
-        opened, numbers = choose_numeric_features(opened, candidates, targets, numeric)
+        opened, numbers = data_and_numeric_features(opened, candidates, targets, numeric)
     if isinstance(opened, TrainingData | Partitions) and opened.targets == targets:
-        kept = opened.with_numbers(numbers) if isinstance(opened, TrainingData) else opened
+        kept = opened.columns_as_numbers(numbers) if isinstance(opened, TrainingData) else opened
         return kept if features is None else with_features(kept, tuple(features))
-    chosen, order = _choose_columns(opened, targets, features, warns, named_by)
+    chosen, order = _features_and_column_order(opened, targets, features, warns, named_by)
     columns = (*chosen, *targets)
     required = targets[0] if len(targets) == 1 else None
     data = opened.read(Columns(columns, known, numbers, required=required))
     _check_no_missing_level(data.schema, targets, named_by)
     if not isinstance(opened, TrainingData | Partitions):  # with checked levels
         given = {*(known or ()), *numbers}
-        check_levels(data, [name for name in data.columns if name not in given], targets)
+        check_have_levels(data, [name for name in data.columns if name not in given], targets)
     if isinstance(data, Partitions):
         data = replace(data, targets=targets, order=order, warns=warns)
         if features is None and warns:
             warn_of_labels(data.schema)
-        data.report_rows()
+        data.check_rows_remain()
         return data
     assert isinstance(data, Dataset)
     if features is None and warns:
@@ -148,7 +148,7 @@ def read_training(
     return _rows_with_targets(data, targets, order, warns)
 
 
-def prepare_rows(
+def prepare_training_rows(
     dataset: InFull | InParts,
     class_var: Hashable,
     features: Iterable[Hashable] | None = None,
@@ -159,7 +159,7 @@ def prepare_rows(
     return data
 
 
-def _choose_columns(
+def _features_and_column_order(
     data: Opened[Any],
     targets: Sequence[Hashable],
     features: Iterable[Hashable] | None,
@@ -204,15 +204,15 @@ def _rows_with_targets(
     """Drop the rows that lack the only target, and raise if no rows remain."""
     kept = data if len(targets) > 1 else data.rows_with_known(targets[0])
     unlabeled = len(targets) > 1 and bool((data.codes[-len(targets) :] < 0).all())
-    check_rows(targets, len(data), 0 if unlabeled else len(kept), kept.size, warns)
+    check_rows_remain(targets, len(data), 0 if unlabeled else len(kept), kept.size, warns)
     with_unknown = None if kept is data else data
     content = {field.name: getattr(kept, field.name) for field in fields(Dataset)}
     return TrainingData(**content, targets=targets, order=order, with_unknown=with_unknown)
 
 
-def averages_views(learner: L) -> L:
-    """Mark a learner that averages over the `views` of its data, or does not depend on the data."""
-    vars(learner)["averages_views"] = True
+def mark_as_averaging(learner: L) -> L:
+    """Mark a learner that averages over `Countable.codings`, or does not depend on the data."""
+    vars(learner)["averages_codings"] = True
     return learner
 
 
@@ -230,19 +230,19 @@ def schema_and_features(
     data = open_data(dataset)
     if isinstance(data, Countable) and data.targets == (class_var,) and features is None:
         return data.schema.select(data.order), data.features
-    chosen, columns = _choose_columns(data, (class_var,), features, True, "class_var")
+    chosen, columns = _features_and_column_order(data, (class_var,), features, True, "class_var")
     if data.in_parts:
         learnable = read_training(data, (class_var,), features)
         return learnable.schema.select(learnable.order), learnable.features
     types = data.types if numeric else {}
     floats = {name for name in chosen if types.get(name) in FLOATS}
     if floats:
-        found = data.read_raw(class_var, columns, {*columns} - floats).select(columns)
+        found = data.encode_raw(class_var, columns, {*columns} - floats).select(columns)
     else:
         found = data.read(Columns(columns)).select(columns)
     numbers = found.numbers if numeric else {}
     coded = [name for name in columns if name not in numbers or pd.isna(numbers[name]).all()]
-    check_levels(found, coded, (class_var,))
+    check_have_levels(found, coded, (class_var,))
     _check_no_missing_level(found.schema, (class_var,), "class_var")
     if features is None:
         warn_of_columns(found, class_var)

@@ -12,7 +12,7 @@ from ..base.checks import Instance, ListOf, OneOf, check_column_name, must_be
 from ..base.immutable import record
 from ..base.messages import shown
 from ..frames.opening import InFull, InParts
-from ..frames.training import averages_views, schema_and_features
+from ..frames.training import mark_as_averaging, schema_and_features
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import BNC
 from ..network.families import Family, check_families
@@ -27,7 +27,7 @@ def _features_for_recipe(
     return None if features is None and dataset is not None else chosen
 
 
-@averages_views
+@mark_as_averaging
 @call_advice("Pass features by name: nb(class_var, dataset, features=[...]).")
 def nb(
     class_var: Hashable,
@@ -126,7 +126,7 @@ def aode(
     return AODE(class_var, chosen, levels, recipe=Recipe.from_step(class_var, step, schema))
 
 
-@averages_views
+@mark_as_averaging
 def anb(
     class_var: Hashable,
     parents: Mapping[Hashable, Sequence[Hashable]],

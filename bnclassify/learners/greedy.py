@@ -14,7 +14,7 @@ from ..base.checks import Flag, OneOf, Optional, Real, SearchMetric, Seed, Whole
 from ..base.graphs import connected_components
 from ..base.messages import warn
 from ..frames.opening import InFull
-from ..frames.training import TrainingData, prepare_rows
+from ..frames.training import TrainingData, prepare_training_rows
 from ..metrics import METRICS
 from ..metrics.folds import Folds, folds_of_training_rows
 from ..model.arguments import check_size_of_scores
@@ -154,7 +154,7 @@ class GreedySearch:
         self._check_arguments()
         metric, generator = METRICS[self.metric], check_rng(self.rng)
         prior = find_prior(**self.prior_setting)
-        data = prepare_rows(dataset, class_var)
+        data = prepare_training_rows(dataset, class_var)
         check_size_of_scores(len(data), data.cards[-1])
         rules = ArcRules.check(
             self.required, self.forbidden, data.columns, directed=not moves.joins, apart=class_var

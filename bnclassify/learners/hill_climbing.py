@@ -125,7 +125,7 @@ def hc(
         score, ess, max_parents, moves, missing, Climb(tabu, restarts, progress), rng
     )
     data = prepare_training_data(dataset, (class_var,), features, rows_needed=missing == "em")
-    rows = data.in_original_order
+    rows = data.in_original_column_order
     rules = ArcRules.check(required, forbidden, rows.columns)
     given = parents_in_start(start, class_var, rows.columns)
     parents = rules.add_required_parents(
@@ -222,7 +222,7 @@ def ban(
         "features": None if features is None else data.features,
     }
     return search.climb_from(
-        Step("ban", ban, settings), class_var, data.in_original_order, parents, inner
+        Step("ban", ban, settings), class_var, data.in_original_column_order, parents, inner
     )
 
 

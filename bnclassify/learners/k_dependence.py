@@ -15,7 +15,7 @@ from ..counts.information import pair_informations
 from ..counts.pairs import pair_statistics
 from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts
-from ..frames.training import averages_views, prepare_rows, prepare_training_data
+from ..frames.training import mark_as_averaging, prepare_training_data, prepare_training_rows
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
@@ -32,7 +32,7 @@ _MOST_CHILDREN = 128  # number of features that can have feature parents
 _CELLS_OF_VALUES = 2**12  # of two columns, up to which gains by distinct values are computed
 
 
-@averages_views
+@mark_as_averaging
 def spode(
     class_var: Hashable,
     dataset: InFull | InParts,
@@ -95,7 +95,7 @@ def spode(
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
     if len(names) > 1:
         scores = [
-            LocalScores(view, score).gains_of_arcs_given_class(len(names)) for view in data.views
+            LocalScores(view, score).gains_of_arcs_given_class(len(names)) for view in data.codings
         ]
         gains = np.where(np.eye(len(names), dtype=bool), 0.0, np.mean(scores, axis=0))
         best = names[int(first_best(gains.sum(axis=0)))]  # for the scores of all other features
@@ -104,7 +104,7 @@ def spode(
     return network(class_var, parents, data.schema, step)
 
 
-@averages_views
+@mark_as_averaging
 def kdb_mi(
     class_var: Hashable,
     dataset: InFull | InParts,
@@ -185,10 +185,10 @@ def _most_informative_parents(
     if k == 0:
         return dict.fromkeys(names, ())
     required, forbidden = rules.required_and_forbidden(names)
-    pairs = [pair_statistics(view, range(class_column), class_column) for view in data.views]
+    pairs = [pair_statistics(view, range(class_column), class_column) for view in data.codings]
     with_class = [(feature, class_column) for feature in range(class_column)]
     of_views = []
-    for view in data.views:
+    for view in data.codings:
         of_views.append([value for value, _ in pair_informations(view, with_class)])
     rank = _ranks_by_relevance(descending_order(np.mean(of_views, axis=0)), required)
     coded = np.array(data.cards[:class_column]) > 0  # the others are numbers
@@ -221,7 +221,7 @@ def _ranks_by_relevance(order: Positions, required: Mask) -> Positions:
     return rank
 
 
-@averages_views
+@mark_as_averaging
 def kdb_gain(
     class_var: Hashable,
     dataset: InFull,
@@ -294,14 +294,14 @@ def kdb_gain(
      [maint|buying:class] [doors|lug_boot:class]'
     """
     k = Whole().check("kdbk", kdbk)
-    data = prepare_rows(dataset, class_var, features)
+    data = prepare_training_rows(dataset, class_var, features)
     step = Step(
         "kdb_gain", kdb_gain, {"kdbk": k, "features": None if features is None else data.features}
     )
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(data.features, ())
     if k:
         by_value = getattr(data, "by_value", None)
-        views = [next(iter(data.views)), *([] if by_value is None else [by_value])]
+        views = [next(iter(data.codings)), *([] if by_value is None else [by_value])]
         parents = _parents_by_gain_and_information(cast("list[Dataset]", views), k)
     return network(class_var, parents, data.schema, step)
 

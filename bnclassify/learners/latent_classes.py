@@ -15,7 +15,7 @@ from ..base.checks import ListOf, Real, Seed, Whole, check_column_name, check_rn
 from ..base.immutable import record
 from ..base.messages import warn
 from ..frames.dataset import Dataset
-from ..frames.frame import check_levels
+from ..frames.frame import check_have_levels
 from ..frames.opening import InFull, open_data
 from ..model.model import replace_unchecked
 from ..model.recipes import Step, TrainingRows
@@ -91,7 +91,7 @@ def lca(
     2            49         160
     """
     check_column_name(class_var)
-    data = open_data(dataset).in_memory("dataset").encode()
+    data = open_data(dataset).check_in_memory("dataset").encode()
     if class_var in data.columns:
         raise ValueError(
             must_be("class_var", "the name of a new variable, not of a column", class_var)
@@ -104,7 +104,7 @@ def lca(
     sizes = [Whole(least=1, most=1000).check("k", size) for size in given]
     smooth, generator = float(Real(least=0).check("smooth", smooth)), check_rng(rng)
     restarts = Whole(least=1, most=100_000).check("restarts", restarts)
-    check_levels(data, data.columns)
+    check_have_levels(data, data.columns)
     if not data.size:
         raise ValueError(
             "dataset must have rows to fit a model to; got none, or only rows of weight 0."

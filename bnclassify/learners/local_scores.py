@@ -109,7 +109,7 @@ def warn_of_fractional_weights(data: Countable, score: str) -> None:
         or getattr(data, "cases", None) is not None
     ):
         return
-    rows, fractions = data.weight_counts
+    rows, fractions = data.n_positive_and_fractional
     if fractions and data.size < rows:
         warn(
             f"the weights of `dataset` sum to {data.size:g}, less than the number of its rows, "

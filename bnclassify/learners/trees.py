@@ -10,12 +10,12 @@ import numpy as np
 
 from ..base.arrays import TOLERANCE, Array, Mask, first_best
 from ..base.checks import OneOf
-from ..base.graphs import maximum_forest, spanning_tree_posterior
+from ..base.graphs import max_forest_parents, spanning_tree_posterior
 from ..counts.information import pair_informations
 from ..counts.pairs import PairStatistics, pair_statistics
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts
-from ..frames.training import TrainingData, averages_views, prepare_training_data
+from ..frames.training import TrainingData, mark_as_averaging, prepare_training_data
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
@@ -33,7 +33,7 @@ def _bde_gains(data: Countable, ess: float) -> Array:
 
 def edge_posterior(data: Countable, ess: float) -> Array:
     """Return the posterior of each edge over spanning trees, given the class, (n, n)."""
-    gains = np.mean([_bde_gains(view, ess) for view in data.views], axis=0)
+    gains = np.mean([_bde_gains(view, ess) for view in data.codings], axis=0)
     return spanning_tree_posterior(gains)[0]
 
 
@@ -53,7 +53,7 @@ def _arc_gains(data: Countable, pairs: PairStatistics, score: str, ess: float) -
     return pairs.rows * pairs.information - penalty * n_parameters
 
 
-@averages_views
+@mark_as_averaging
 def tan_cl(
     class_var: Hashable,
     dataset: InFull | InParts,
@@ -177,7 +177,7 @@ def _parents_in_best_forest(
     if len(features) < 2:
         return dict.fromkeys(features, ())
     views = []
-    for view in data.views:
+    for view in data.codings:
         pairs = pair_statistics(view, range(class_column), class_column)
         views.append(_arc_gains(view, pairs, score, ess))
     weights = np.asarray(np.mean(views, axis=0))
@@ -192,7 +192,7 @@ def _best_forest_by_em(
     data: TrainingData, score: str, root: int, rules: ArcRules
 ) -> tuple[dict[Hashable, tuple[Hashable, ...]], tuple[float, ...]]:
     """Return parents and scores by structural EM, for incomplete data."""
-    if len(list(data.views)) > 1:
+    if len(list(data.codings)) > 1:
         raise ValueError(
             "missing must be 'available' with several discretizations; got 'em'. Discretize once, "
             "for example with discretize='mdlp'."
@@ -252,7 +252,7 @@ def _directed_forest(
     required, forbidden = rules.required_and_forbidden(names)
     roots = (root, *range(len(names)))
     if rules.required:
-        n_joined = sum(parent >= 0 for parent in maximum_forest(weights, required, roots))
+        n_joined = sum(parent >= 0 for parent in max_forest_parents(weights, required, roots))
         if np.count_nonzero(required) > 2 * n_joined:  # each pair has two entries
             raise ValueError(
                 "required must not contain pairs that form a cycle; got "
@@ -260,9 +260,9 @@ def _directed_forest(
             )
     # a required edge has a larger weight than any path of others
     raised = np.where(required, 1 + 2 * np.abs(weights).max(initial=0.0), weights)
-    parent = maximum_forest(raised, (keep & ~forbidden) | required, roots)
+    parent = max_forest_parents(raised, (keep & ~forbidden) | required, roots)
     n_roots = parent.count(-1)
-    if is_tree and rules.forbidden and n_roots > maximum_forest(weights, keep, roots).count(-1):
+    if is_tree and rules.forbidden and n_roots > max_forest_parents(weights, keep, roots).count(-1):
         raise ValueError(
             "forbidden must leave a tree over all variables; got "
             f"{arcs_in_words(rules.forbidden)}. Drop some of them."
@@ -326,7 +326,7 @@ def chow_liu(
      [safety|class]'
     """
     data = prepare_training_data(dataset, (class_var,), features)
-    rows = data.in_original_order
+    rows = data.in_original_column_order
     names = rows.columns
     rules = ArcRules.check(required, forbidden, names, directed=False)
     first = names.index(

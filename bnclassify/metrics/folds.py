@@ -247,7 +247,7 @@ def folds_of_training_rows(
     position = np.cumsum(known) - 1
     given = given_folds if pairs else _tests_without_training_rows
     split = []
-    for test, learned in given(folds, len(known), data.all_rows.index):
+    for test, learned in given(folds, len(known), data.with_unlabeled_rows.index):
         tested = position[test[known[test]]]
         train = None if learned is None else position[learned[known[learned]]]
         split.append(RowFold(tested, None, train))
@@ -469,8 +469,8 @@ class FoldRows:
 
     def split(self, data: Partitions) -> tuple[Partitions, Partitions]:
         """Return the training rows and the test rows, which can be empty."""
-        train = data.read_again(keep=replace(self, tested=False))
-        return train, replace(data.read_again(keep=self), targets=())
+        train = data.with_reading(keep=replace(self, tested=False))
+        return train, replace(data.with_reading(keep=self), targets=())
 
     @property
     def columns(self) -> tuple[Hashable, ...]:

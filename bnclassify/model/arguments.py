@@ -252,7 +252,7 @@ def read_for_model(
     if not others:
         return data
     nothing = Records([dict.fromkeys(unknown)], argument)
-    return data.with_unsaid(_encode_columns(x, nothing, others, argument))
+    return data.with_unknown_columns_added(_encode_columns(x, nothing, others, argument))
 
 
 def _check_columns_exist(

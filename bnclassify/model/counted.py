@@ -33,7 +33,7 @@ class CountedModel(Model):
 
     def count_all(self, data: Countable, prior: Any) -> tuple[Any, ...]:
         """Return the counts behind the tables in all rows."""
-        return data.sum_counts(partial(self.count, prior=prior))
+        return data.sum_from_source_or_parts(partial(self.count, prior=prior))
 
     def tabulate(self, tally: Tally) -> Self:
         """Return the structure, whose levels are known, with tables and their counts."""

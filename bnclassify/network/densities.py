@@ -10,7 +10,7 @@ from ..base.checks import OneOf
 from ..base.immutable import record
 from ..base.messages import listed, shown
 from ..frames.dataset import Opened
-from ..frames.training import Numeric, choose_numeric_features
+from ..frames.training import Numeric, data_and_numeric_features
 from ..model.model import Model, replace_unchecked
 from ..scores.densities import FAMILIES
 from .methods import Plain
@@ -67,7 +67,7 @@ class Densities(Plain):
         found: tuple[Hashable, ...] = x.numeric_features
         if x.preparation is None:
             columns = [name for name in x.features if name in dataset.columns]
-            dataset, found = choose_numeric_features(
+            dataset, found = data_and_numeric_features(
                 dataset, columns, x.targets, numeric_columns_of(self.numbers)
             )
         chosen = [name for name in x.features if name in found or name in x.numeric_features]

@@ -26,7 +26,7 @@ from ..base.messages import no_labels_error
 from ..counts.contingency import MAX_CELLS, flat_index
 from ..frames.columns import warn_of_columns
 from ..frames.frame import encode_frame
-from ..frames.numeric import as_floats, check_class
+from ..frames.numeric import as_floats, check_class_type
 
 _LARGEST, _MOST_DIGITS = 1e300, 18  # size and digits of numbers that are shortened
 MOST_BINS = 10_000
@@ -316,7 +316,7 @@ def range_and_means_of_intervals(
 def class_codes(frame: pd.DataFrame, class_var: Hashable, method: str) -> Codes | None:
     """Return the codes of the class, or None if the method does not need them."""
     check_columns([class_var], frame.columns, "class_var")
-    check_class(dict(frame.items())[class_var])
+    check_class_type(dict(frame.items())[class_var])
     if method not in BY_CLASS:
         return None
     data = encode_frame(frame, [class_var])

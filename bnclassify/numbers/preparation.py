@@ -13,15 +13,15 @@ from ..base.immutable import Immutable, record
 from ..base.messages import listed
 from ..frames.databases import DatabaseTable
 from ..frames.dataset import Countable, Data, Dataset, Opened
-from ..frames.encode import check_new_level
+from ..frames.encode import check_can_add_missing_level
 from ..frames.frame import Frame, encode_frame
-from ..frames.numeric import are_categories, check_class, is_binary
+from ..frames.numeric import are_categories, check_class_type, is_binary
 from ..frames.opening import Parts, frame_of
 from ..frames.partitions import Partitions
 from ..frames.records import Row
 from ..frames.schema import Columns, Known
 from ..frames.sources import Source
-from ..frames.training import Numeric, choose_numeric_features, read_training, with_features
+from ..frames.training import Numeric, data_and_numeric_features, read_training, with_features
 from .cut_points import CUTTINGS, METHODS
 from .discretization import learn_cuts, learn_cuts_of_table
 from .discretizer import Discretizer
@@ -140,14 +140,14 @@ class Preparing(NamedTuple):
         self, data: Opened[Any], class_var: Hashable, columns: Collection[Hashable]
     ) -> Dataset:
         """Encode columns of raw data; columns to discretize stay numbers."""
-        rows = data.in_memory("dataset")
+        rows = data.check_in_memory("dataset")
         if self.discretize is None:
             features = [name for name in columns if name != class_var]
-            opened, numeric = choose_numeric_features(rows, features, (class_var,), self.numeric)
-            return opened.in_memory("dataset").encode(Columns(columns, numeric=numeric))
+            opened, numeric = data_and_numeric_features(rows, features, (class_var,), self.numeric)
+            return opened.check_in_memory("dataset").encode(Columns(columns, numeric=numeric))
         if isinstance(rows, Frame):
-            check_class(rows.frame[class_var])
-        return rows.read_raw(class_var, columns)
+            check_class_type(rows.frame[class_var])
+        return rows.encode_raw(class_var, columns)
 
     def learn(self, data: Dataset, class_var: Hashable) -> Preparation:
         """Learn the preparation from encoded data."""
@@ -186,7 +186,7 @@ class Preparing(NamedTuple):
             named = check_feature_names(self.missing_level, (class_var,), "missing_level")
             check_columns(named, data.columns, "missing_level")
             chosen = [name for name in data.columns if name in named]
-        check_new_level(data, chosen)
+        check_can_add_missing_level(data, chosen)
         return tuple(chosen)
 
 

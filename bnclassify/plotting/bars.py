@@ -156,7 +156,7 @@ def plot_importance(
     is_one, is_named = (given is not None or len(labels) == 2 for given in (target, against))
     target_name = labels[evidence.targets[0]] if is_one else "the predicted class"
     rival = rivals_in_words(labels, rivals) if is_named else "the second most probable class"
-    n_rows = len(data) if data.weight_counts[1] else round(data.size)
+    n_rows = len(data) if data.n_positive_and_fractional[1] else round(data.size)
     title = f"Importance in {n_rows:,} rows\nfor {target_name} against {rival}"
     legend = {"mean": filled_rectangle(BLUE), "middle half of the rows": axes.collections[1]}
     add_title_and_legend(axes, ax, title, f"absolute weight of evidence (nats){more}", legend)

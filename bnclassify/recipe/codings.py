@@ -111,7 +111,7 @@ class FineData(TrainingData):
         return cls(**content, cuttings=cuttings, further=cuts.further)
 
     @property
-    def views(self) -> Iterator[TrainingData]:
+    def codings(self) -> Iterator[TrainingData]:
         """The rows in each discretization but that by own values, whose information is biased."""
         return map(
             self._data_in_coding,

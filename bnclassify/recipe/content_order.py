@@ -14,7 +14,7 @@ from ..base.messages import listed, warn
 from ..frames.dataset import Dataset
 from ..frames.encode import rows_as_cases
 from ..frames.numeric import as_floats
-from ..frames.row_findings import count_equal_rows
+from ..frames.row_findings import equal_rows_beyond_chance
 
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
 
@@ -293,7 +293,7 @@ def warn_of_copies(data: Dataset) -> None:
     """Warn of equal rows that chance does not explain, by the rule of `check_data`."""
     if data.cases is not None or data.weights is not None:
         return
-    if copies := count_equal_rows(data.codes, data.numbers):
+    if copies := equal_rows_beyond_chance(data.codes, data.numbers):
         warn(
             f"{max(copies.values()):,} of {len(data):,} rows equal an earlier row, although the "
             f"numbers in {listed(list(copies)[:3])} are nearly all different, so they are probably "

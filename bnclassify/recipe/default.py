@@ -82,7 +82,7 @@ def discretization_method(learner: Callable[..., Model]) -> Literal["averaged_md
 
 def averages_discretizations(learner: Callable[..., Model]) -> bool:
     """Whether a learner accepts several discretizations at once."""
-    return getattr(learner, "averages_views", False) is True
+    return getattr(learner, "averages_codings", False) is True
 
 
 def lp_arguments(

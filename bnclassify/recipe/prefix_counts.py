@@ -228,7 +228,7 @@ def count_prefixes_of_families(
     data: Countable, scopes: Sequence[Sequence[int]]
 ) -> Iterator[NestedCounts]:
     """Count all prefixes of families: variable and parents by number, the class last if there."""
-    for scope, (codes, weights) in zip(scopes, data.cells_of_families(scopes), strict=True):
+    for scope, (codes, weights) in zip(scopes, data.family_codes_and_weights(scopes), strict=True):
         members = scope_without_class(scope, len(data.columns) - 1)
         cards = tuple([data.cards[column] for column in members])
         classes = codes[-1] if len(members) < len(scope) else None

@@ -24,7 +24,7 @@ from ..base.checks import (
     check_rng,
     must_be,
 )
-from ..base.graphs import maximum_arborescence, maximum_forest
+from ..base.graphs import max_forest_parents, maximum_arborescence
 from ..base.immutable import record
 from ..base.messages import shown, with_shared_text
 from ..counts.pairs import pair_statistics
@@ -250,7 +250,7 @@ def _class_tree(data: Countable) -> list[Parents]:
     """Return the parent of each class in the maximum-information tree, rooted at the first."""
     n, m = len(data.features), len(data.targets)
     pairs = pair_statistics(data, range(n, n + m), None)
-    parent = maximum_forest(pairs.information, pairs.rows > 0, roots=range(m))
+    parent = max_forest_parents(pairs.information, pairs.rows > 0, roots=range(m))
     return [(n + p,) if p >= 0 else () for p in parent]
 
 
