@@ -51,7 +51,7 @@ def check_arguments(
         raise TypeError(f"{origin} must contain {listed(absent)}, which {name} requires.")
 
 
-def call_advice(advice: str) -> Callable[[F], F]:
+def with_call_advice(advice: str) -> Callable[[F], F]:
     """Decorate a public function with a message and its remedy for calls with wrong arguments."""
 
     def decorate(function: F) -> F:

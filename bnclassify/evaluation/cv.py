@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
-from ..base.calls import call_advice, showing_progress
+from ..base.calls import showing_progress, with_call_advice
 from ..base.checks import Flag, MetricName, Seed, Unseen, Whole
 from ..base.messages import listed, warn
 from ..base.parallel import using_jobs
@@ -87,7 +87,7 @@ def cv(
     mean: Literal[False],
     **options: Unpack[_Repeated],
 ) -> pd.DataFrame: ...
-@call_advice("The class is a column of the data: cv(x, dataset, k=10).")
+@with_call_advice("The class is a column of the data: cv(x, dataset, k=10).")
 def cv(
     x: Model | Models,
     dataset: InFull | InParts,

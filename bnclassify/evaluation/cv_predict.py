@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Mask, first_best, log, log_normalize
-from ..base.calls import Bar, call_advice, progress_bar, showing_progress
+from ..base.calls import Bar, progress_bar, showing_progress, with_call_advice
 from ..base.checks import Flag, Seed, Unseen
 from ..base.messages import listed
 from ..base.parallel import using_jobs
@@ -44,7 +44,7 @@ def cv_predict(
 def cv_predict(
     x: Model, dataset: AnyFrame, *, prob: bool = True, **options: Unpack[Options]
 ) -> Any: ...
-@call_advice("The class is a column of the data: cv_predict(x, dataset, k=10).")
+@with_call_advice("The class is a column of the data: cv_predict(x, dataset, k=10).")
 def cv_predict(
     x: Model,
     dataset: InFull | InParts,

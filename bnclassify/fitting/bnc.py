@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ..additive.pairs import Pairs, check_pairs
 from ..additive.tabulate import as_sum_of_effects
-from ..base.calls import call_advice, check_arguments, parameters_of, showing_progress
+from ..base.calls import check_arguments, parameters_of, showing_progress, with_call_advice
 from ..base.checks import (
     AnyCutting,
     Flag,
@@ -42,7 +42,7 @@ _MOST_FEATURES = 1000
 """Number of features from which the default recipe takes long."""
 
 
-@call_advice("Pass the prior by name: bnc(dag_learner, class_var, dataset, smooth=1).")
+@with_call_advice("Pass the prior by name: bnc(dag_learner, class_var, dataset, smooth=1).")
 def bnc(
     dag_learner: Learner | Callable[..., Model] | None = None,
     class_var: Hashable = REQUIRED,

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from ..base.calls import call_advice, progress_bar
+from ..base.calls import progress_bar, with_call_advice
 from ..base.checks import Flag, Instance, Names, OneOf, Optional, Seed, Whole, check_rng
 from ..base.immutable import record
 from ..base.messages import listed, shown, to_python_scalar, warn
@@ -51,7 +51,7 @@ OneOrSeveral = TypeVar(
 
 
 @record
-@call_advice("Pass the prior by name: lp(x, dataset, smooth=1).")
+@with_call_advice("Pass the prior by name: lp(x, dataset, smooth=1).")
 def lp(
     x: OneOrSeveral,
     dataset: InFull | InParts,

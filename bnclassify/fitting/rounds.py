@@ -212,7 +212,7 @@ def plan_rounds(
             data, counts = _hide_unseen(models, data)
         if cases is not None:
             data = replace(
-                data, cases=cases[data.has_class if len(data.targets) == 1 else slice(None)]
+                data, cases=cases[data.is_row_labeled if len(data.targets) == 1 else slice(None)]
             )
         plan = _plan_folds_in_memory(data, k, repeats, folds, rng)
     if counts:
@@ -413,7 +413,7 @@ def _plan_folds_in_memory(
     """
     generator, rounds, digest, is_partition = check_rng(rng), [], blake2b(digest_size=12), True
     index, given = data.with_unlabeled_rows.index, data
-    known = data.has_class if len(data.targets) == 1 else np.full(len(data), True)
+    known = data.is_row_labeled if len(data.targets) == 1 else np.full(len(data), True)
     data = replace(data, with_unknown=None)
     for repeat in range(repeats):
         tests = folds_of_training_rows(given, k, folds, generator, quiet=repeat > 0)

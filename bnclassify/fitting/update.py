@@ -9,7 +9,7 @@ from operator import add
 from typing import Any, Literal, TypeVar, cast
 
 from ..base.arrays import sum_nested
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Instance, ListOf, OneOf
 from ..base.messages import shown
 from ..counts.contingency import Recoding
@@ -30,7 +30,7 @@ _TABLES = ("cpts", "class_cpts", "priors", "superparents", "children")
 """The fields that hold the tables of models."""
 
 
-@call_advice("The class is a column of the data: update(x, dataset).")
+@with_call_advice("The class is a column of the data: update(x, dataset).")
 def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] = "same") -> M:
     """Add rows to the training data of the parameters of a model.
 

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from ..base.arrays import Array, Mask
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Instance, OneOf, Optional, Real, must_be
 from ..base.immutable import record
 from ..base.messages import listed, shown, to_python_scalar
@@ -120,7 +120,7 @@ def table_again(
     return _with_replaced_table(fitted, variable, array)
 
 
-@call_advice("Pass options by name: from_tables(class_var, tables, rows=100).")
+@with_call_advice("Pass options by name: from_tables(class_var, tables, rows=100).")
 def from_tables(
     class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame], *, rows: float | None = None
 ) -> BNC:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Codes
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import check_column_name, check_columns
 from .coded_columns import CodedColumn, Finding
 from .columns import arrays_and_types
@@ -27,7 +27,7 @@ _ROWS = "(rows)"
 """The entry of a finding about rows in place of the name of a column."""
 
 
-@call_advice("Pass the class by name: check_data(dataset, class_var=name).")
+@with_call_advice("Pass the class by name: check_data(dataset, class_var=name).")
 def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     """List what is odd about a table, and what to do about it.
 

@@ -230,7 +230,7 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
         may_copy = columns_that_may_copy_class(data.codes, classes)
         tested.update(data.columns[i] for i in may_copy.tolist())
     columns = list[CodedColumn]()
-    for (name, levels), codes in zip(data.schema.known.items(), data.codes, strict=True):
+    for (name, levels), codes in zip(data.schema.levels_of.items(), data.codes, strict=True):
         is_class = name == class_var
         if name in numbers or (levels in dull and name not in tested and not is_class):
             continue
@@ -250,7 +250,8 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
 def warn_of_labels(schema: Schema) -> None:
     """Warn of serious findings about labels of partitioned data, whose rows are not read."""
     none = np.empty(0, dtype=np.int8)
-    _warn_of_findings([CodedColumn(name, labels, none) for name, labels in schema.known.items()])
+    columns = zip(schema.columns, schema.levels, strict=True)
+    _warn_of_findings([CodedColumn(name, labels, none) for name, labels in columns])
 
 
 def _warn_of_findings(columns: Sequence[CodedColumn], counts: Finding | None = None) -> None:

@@ -107,7 +107,7 @@ class Opened(ABC, Generic[Read]):
         data: Any = self.encode_raw(targets[0] if targets else None, {*features, *targets}, targets)
         found = []
         for name in features:
-            labels = data.schema.known[name]
+            labels = data.schema.levels_of[name]
             if name in data.numbers and not (labels and are_categories(labels)):
                 found.append(name)
         return data, tuple(found)
@@ -306,7 +306,7 @@ class Dataset(Countable, Opened["Dataset"]):
         return incomplete
 
     @property
-    def units(self) -> Array:
+    def held_out_weights(self) -> Array:
         """The weight of each row that is held out with it: all if rows have cases, or at most 1."""
         weights = self.row_weights
         return weights if self.cases is not None else np.minimum(weights, 1.0)
@@ -328,7 +328,7 @@ class Dataset(Countable, Opened["Dataset"]):
     def label_counts(self, name: Hashable) -> Array:
         """Return the weight of each label of a column."""
         codes: Codes = self.codes[self.positions[name]]
-        n_codes = len(self.schema.known[name]) + 1
+        n_codes = len(self.schema.levels_of[name]) + 1
         return np.bincount(codes.astype(np.intp) + 1, self.weights, n_codes)[1:].astype(np.float64)
 
     def family_codes_and_weights(
@@ -414,7 +414,8 @@ class Dataset(Countable, Opened["Dataset"]):
 
     def columns_as_numbers(self, columns: Iterable[Hashable]) -> Self:
         """Return the data with some columns as numbers, without codes; columns of text raise."""
-        chosen = [name for name in columns if self.schema.known[name] or name not in self.numbers]
+        levels_of = self.schema.levels_of
+        chosen = [name for name in columns if levels_of[name] or name not in self.numbers]
         if not chosen:
             return self
         numbers, no_codes = dict(self.numbers), np.full(len(self), -1)
@@ -422,7 +423,7 @@ class Dataset(Countable, Opened["Dataset"]):
             if name in numbers:
                 numbers[name] = as_floats(numbers[name])
             else:
-                labels = np.array([*levels_as_floats(name, self.schema.known[name]), np.nan])
+                labels = np.array([*levels_as_floats(name, levels_of[name]), np.nan])
                 numbers[name] = labels[self.codes[self.positions[name]]]
         data = self.with_codes(dict.fromkeys(chosen, ((), no_codes)))
         return replace(data, numbers=numbers)

@@ -70,7 +70,7 @@ class Frame(Opened[Dataset]):
 
     def read(self, wanted: Columns = ALL) -> Dataset:
         names = wanted.check_names_of_columns(self.columns)
-        return self.encode_columns(names, known=wanted.known, numeric=wanted.numeric_columns())
+        return self.encode_columns(names, known=wanted.known, numeric=wanted.must_be_numeric())
 
     def encode_columns(
         self,

@@ -38,7 +38,7 @@ def find_groups(column: CodedColumn) -> Finding | None:
         return None
     if not _can_label_groups(column):
         return None
-    positions = column.positions
+    positions = column.value_positions
     is_known: Mask = (positions >= 0) & (column.classes >= 0)
     values, classes = positions[is_known], column.classes[is_known]
     sizes = np.bincount(values)

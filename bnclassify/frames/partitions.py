@@ -177,7 +177,7 @@ class Partitions(Countable, Opened["Partitions"]):
     def encode(self, wanted: Columns = ALL) -> Partitions:
         chosen = wanted.check_names_of_columns(self.columns)
         numeric: Known = dict.fromkeys(wanted.numeric, ())
-        levels = {**self.schema.known, **(wanted.known or {}), **numeric}
+        levels = {**self.schema.levels_of, **(wanted.known or {}), **numeric}
         schema = Schema(chosen, tuple([levels[name] for name in chosen]), self.schema.ordered)
         return self.coded_by_schema(schema).rows_with_known(wanted.required)
 
@@ -361,7 +361,7 @@ def row_facts_from_source(
     rows = _n_complete_rows(label_counts_from_source(source, [()], of_all_rows)[0])
     size = _n_complete_rows(label_counts_from_source(source, [()], reading)[0])
     # A column whose last level is that of missing values has no missing values.
-    filled = [reading.schema.known.get(name, ())[-1:] == (MISSING,) for name in columns]
+    filled = [reading.schema.levels_of.get(name, ())[-1:] == (MISSING,) for name in columns]
     gaps = np.where(filled, 0, kept - np.array(known)).astype(np.int64)
     return Facts(int(rows), int(kept), size, gaps, positive, fractional)
 

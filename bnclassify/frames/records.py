@@ -35,7 +35,7 @@ class Records(Opened[Dataset]):
     def encode(self, wanted: Columns = ALL) -> Dataset:
         """Encode columns, of which the levels are the values themselves; see `Opened`."""
         names = tuple(self.columns if wanted.names is None else wanted.names)
-        return encode_records(self.rows, names, self.argument, wanted.numeric_columns())
+        return encode_records(self.rows, names, self.argument, wanted.must_be_numeric())
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -76,7 +76,7 @@ class Chunks:
         return self._first_frame().columns.tolist()
 
     @property
-    def ordered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
+    def ordered_categories(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The categories of the first frame that have an order."""
         return ordered_categories_by_column(self._first_frame())
 
@@ -146,7 +146,7 @@ class DaskFrame:
         return found
 
     @property
-    def ordered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
+    def ordered_categories(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The categories that have an order and are known to Dask."""
         empty: Any = self.frame._meta
         return ordered_categories_by_column(empty)

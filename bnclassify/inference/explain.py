@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes, Mask
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Flag, Names, Unseen
 from ..base.messages import shown
 from ..frames.dataset import Dataset
@@ -52,7 +52,7 @@ def explain(
 def explain(
     x: Model, row: Explained, *, sentences: Literal[True], **options: Unpack[_ExplainOptions]
 ) -> list[str] | pd.Series[Any]: ...
-@call_advice("Pass the class by name: explain(x, row, target=label).")
+@with_call_advice("Pass the class by name: explain(x, row, target=label).")
 def explain(
     x: Model,
     row: Explained,

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Instance, ListOf, OneOf, check_column_name, must_be
 from ..base.immutable import record
 from ..base.messages import shown
@@ -28,7 +28,7 @@ def _features_for_recipe(
 
 
 @mark_as_averaging
-@call_advice("Pass features by name: nb(class_var, dataset, features=[...]).")
+@with_call_advice("Pass features by name: nb(class_var, dataset, features=[...]).")
 def nb(
     class_var: Hashable,
     dataset: InFull | InParts | None = None,

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Cutting, OneOf, Whole, check_columns, check_feature_names
 from ..base.messages import listed, shown
 from ..frames.databases import DatabaseTable, Spread, database_table_of
@@ -42,7 +42,7 @@ from .cut_points import (
 from .discretizer import Discretizer, MovedCuts
 
 
-@call_advice("Pass the class by name: discretize(dataset, class_var=name).")
+@with_call_advice("Pass the class by name: discretize(dataset, class_var=name).")
 def discretize(
     dataset: pd.DataFrame | AnyFrame,
     *,

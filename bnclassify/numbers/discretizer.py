@@ -215,7 +215,7 @@ class Discretizer(Immutable):
         """Return data with codes for the numbers of the columns of this discretizer."""
         coded = {}
         for name in self.numeric.keys() & data.numbers.keys():
-            if data.schema.known[name] != self.intervals.get(name):
+            if data.schema.levels_of[name] != self.intervals.get(name):
                 coded[name] = self._levels_and_codes(name, data.numbers[name])
         return data.with_codes(coded)
 

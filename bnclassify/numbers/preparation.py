@@ -156,7 +156,7 @@ class Preparing(NamedTuple):
         if self.discretize is not None:
             OneOf((*METHODS, *CUTTINGS)).check("discretize", self.discretize)
             is_category = is_binary if self.is_default else are_categories
-            levels = {name: data.schema.known[name] for name in data.numbers}
+            levels = {name: data.schema.levels_of[name] for name in data.numbers}
             kept = {name: labels for name, labels in levels.items() if is_category(labels)}
             classes = data.codes[data.positions[class_var]]
             discretizer = learn_cuts(

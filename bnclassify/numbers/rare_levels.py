@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Instance, Whole, check_columns, check_feature_names
 from ..base.immutable import COUNT, Immutable, field_bounds, record
 from ..base.messages import shown
@@ -118,7 +118,7 @@ def with_categories(frame: pd.DataFrame, data: Dataset) -> pd.DataFrame:
     return result
 
 
-@call_advice("Pass the class by name: merge_rare(dataset, class_var=name).")
+@with_call_advice("Pass the class by name: merge_rare(dataset, class_var=name).")
 def merge_rare(
     dataset: pd.DataFrame | AnyFrame,
     *,

@@ -22,7 +22,7 @@ from ..network.families import Family
 from ..network.priors import Prior, PseudoCounts
 from ..scores.formulas import Computed, Formula
 from ..scores.rows import Rows
-from .look_up import LookUp, log_joint_by_blocks, level_positions, spans_of_levels
+from .look_up import LookUp, level_positions, log_joint_by_blocks, spans_of_levels
 
 _SMALL = 2**20  # cells
 
