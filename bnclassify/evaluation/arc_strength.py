@@ -282,7 +282,7 @@ def averaged_network(
     parents: dict[Hashable, list[Hashable]] = {name: [] for name in names}
     for tail, head in _arcs_by_strength(strength, position, limit):
         u, v = position[tail], position[head]
-        if not graph.arcs_closing_cycle[u, v]:
+        if not graph.reach[v, u]:  # the arc closes no cycle
             graph.add_arc(u, v)
             parents[head].append(tail)
     step = Step("averaged_network", fixed_again)

@@ -326,7 +326,8 @@ def _hide_unseen_in_parts(models: Mapping[Hashable, Model], data: Partitions) ->
         for name in [name for name in model.features if name not in model.densities]:
             labels = model.levels_by_name[name]
             known[name] = tuple([label for label in labels if label in known.get(name, labels)])
-    return data.with_known_levels({name: known[name] for name in data.columns if name in known})
+    levels = {name: known[name] for name in data.columns if name in known}
+    return data.with_reading(schema=data.schema.with_levels(levels), lenient=tuple(levels))
 
 
 def training_data_of_models(

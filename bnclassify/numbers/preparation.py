@@ -15,7 +15,7 @@ from ..frames.databases import DatabaseTable
 from ..frames.dataset import Countable, Data, Dataset, Opened
 from ..frames.encode import check_can_add_missing_level
 from ..frames.frame import Frame, encode_frame
-from ..frames.numeric import are_categories, check_class_type, is_binary
+from ..frames.numeric import are_categories, check_class_type
 from ..frames.opening import Parts, frame_of
 from ..frames.partitions import Partitions
 from ..frames.records import Row
@@ -155,9 +155,11 @@ class Preparing(NamedTuple):
         merger: Merger | None = None
         if self.discretize is not None:
             OneOf((*METHODS, *CUTTINGS)).check("discretize", self.discretize)
-            is_category = is_binary if self.is_default else are_categories
             levels = {name: data.schema.levels_of[name] for name in data.numbers}
-            kept = {name: labels for name, labels in levels.items() if is_category(labels)}
+            if self.is_default:  # with at most two values, any discretization is the same
+                kept = {name: labels for name, labels in levels.items() if len(labels) <= 2}
+            else:
+                kept = {name: labels for name, labels in levels.items() if are_categories(labels)}
             classes = data.codes[data.positions[class_var]]
             discretizer = learn_cuts(
                 data.numbers, kept, classes, self.discretize, self.bins, data.weights
