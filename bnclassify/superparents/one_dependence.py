@@ -89,7 +89,7 @@ class AODE(Average):
         """The estimators, in the order of their superparents."""
         return tuple([self._network_of_superparent(i) for i in range(len(self.features))])
 
-    @property
+    @cached_property
     def spans_of_features(self) -> tuple[Slice, ...]:
         """The slice of the levels of each feature among all levels."""
         return spans_of_levels([len(labels) for labels in (self.levels or ())[:-1]])
@@ -161,10 +161,9 @@ class AODE(Average):
     def recoded_counts(
         self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any
     ) -> Any:
-        given = counts
         if isinstance(counts[0], np.ndarray):
-            given = before._counts_by_member(*counts)
-        members = zip(self.members, given, strict=True)
+            counts = tuple(before._counts_by_member(*counts))
+        members = zip(self.members, counts, strict=True)
         by_member = [member.recoded_counts(tables, recodings, before) for member, tables in members]
         if self._uses_one_array_of_pairs and isinstance(by_member[0][-1], np.ndarray):
             return self._counts_of_classes_and_pairs(by_member)
@@ -190,16 +189,12 @@ class AODE(Average):
 
     def _cells_of_pair(self, i: int, j: int, n_classes: int) -> tuple[Positions, ...]:
         """Return where feature j's counts in estimator i are among those of all level pairs."""
-        superparent = np.arange(self.spans_of_features[i].start, self.spans_of_features[i].stop)[
-            :, None
-        ]
-        levels = np.arange(self.spans_of_features[j].start, self.spans_of_features[j].stop)[
-            :, None, None
-        ]
+        own, other = self.spans_of_features[i], self.spans_of_features[j]
+        superparent = np.arange(own.start, own.stop)[:, None]
+        levels = np.arange(other.start, other.stop)[:, None, None]
         return superparent if i == j else levels, np.arange(n_classes), superparent
 
     def _ensemble_of_members(self, members: Sequence[BNC]) -> AODE:
-        """Return the ensemble of estimators that were learned one by one."""
         tables = [member.cpts or () for member in members]
         return replace(
             self,
