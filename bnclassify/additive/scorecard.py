@@ -449,5 +449,5 @@ def fit_card(
     """Estimate the parameters of a structure, and round the contributions."""
     base = x.base if isinstance(x, Scorecard) else None
     if base is not None:
-        x, data = base, data if base.preparation is None else base.preparation.code(data)
+        x, data = base, data if base.preparation is None else base.preparation.prepared_data(data)
     return scorecard(estimate_for_table(parameters, x, data, rng), **settings)

@@ -136,7 +136,7 @@ def _predict_rows(
         return np.exp(log_normalize(logs))
 
     posteriors = np.zeros((len(data), len(labels)))
-    predicted = plan.evaluate({0: x}, posteriors_at_test_rows, dag=dag, bar=bar)
+    predicted = plan.map_rounds({0: x}, posteriors_at_test_rows, dag=dag, bar=bar)
     for fold, found in zip(tests, predicted, strict=True):
         units = np.ones(1) if fold.units is None else np.where(fold.units > 0, fold.units, 1.0)
         posteriors[fold.rows] += units[:, None] * found
@@ -170,7 +170,7 @@ def _predict_parts(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> 
             "dataset must be in memory, or a Dask DataFrame, whose predictions are lazy; got "
             "chunks. For metrics of chunks, use cv."
         )
-    fitted = [*plan.evaluate({0: x}, lambda rnd, train, test, learned: learned, dag=dag, bar=bar)]
+    fitted = [*plan.map_rounds({0: x}, lambda rnd, train, test, learned: learned, dag=dag, bar=bar)]
     first = next(models[0] for models in fitted if models)
     folds: HashedFolds | GivenFolds = plan.rounds[0].fold.folds
     out_of_fold = partial(_predict_out_of_fold, first=first, models=fitted, folds=folds, prob=prob)

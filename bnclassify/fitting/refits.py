@@ -48,6 +48,6 @@ def with_refits(
     with silencing_warnings():  # warnings of folds, which name arguments of cv
         plan = plan_rounds(models, dataset, k=draws, groups=groups, columns="same", **options)
     with progress_bar(progress, total=draws, desc="refits", unit=" models") as bar:
-        rounds = plan.evaluate(models, lambda *of_round: of_round[-1], dag=True, bar=bar)
+        rounds = plan.map_rounds(models, lambda *of_round: of_round[-1], dag=True, bar=bar)
         refits = list(chain.from_iterable(rounds))
     return replace_unchecked(x, learned={**x.learned, "refits": tuple(refits)})

@@ -26,7 +26,7 @@ from ..model.arguments import as_model, check_fitted
 from ..model.derived import Derived
 from ..model.model import Model
 from ..model.recipes import Recipe
-from ..numbers.preparation import Preparation, check_numbers
+from ..numbers.preparation import Preparation, check_can_discretize
 from ..reading.families import values
 
 R = TypeVar("R")
@@ -61,11 +61,11 @@ class Plan:
     known: Any = None
 
     @property
-    def repeats(self) -> int:
-        """The number of repeats."""
+    def n_repeats(self) -> int:
+        """The number of repeats of cross-validation."""
         return self.rounds[-1].repeat + 1
 
-    def evaluate(
+    def map_rounds(
         self,
         models: Mapping[Hashable, Model],
         function: Callable[[Round, Any, Any, list[Model]], R],
@@ -78,7 +78,7 @@ class Plan:
         A round without training rows has no models.
         """
 
-        def run(rnd: Round) -> tuple[R, bool]:
+        def run_round(rnd: Round) -> tuple[R, bool]:
             train, test = rnd.fold.split(self.data)
             learned: list[Model] = []
             try:
@@ -95,9 +95,9 @@ class Plan:
         empty: list[int] = []
         # a source of partitions need not support several readers
         results = (
-            map(run, self.rounds)
+            map(run_round, self.rounds)
             if isinstance(self.data, Partitions)
-            else run_tasks(run, self.rounds)
+            else run_tasks(run_round, self.rounds)
         )
         for rnd, (result, has_models) in zip(self.rounds, results, strict=True):
             empty += [] if has_models else [rnd.number]
@@ -163,7 +163,7 @@ def check_recipe(x: Model, *, fitted: bool = True) -> Recipe:
     return x.recipe
 
 
-def columns_needed(models: Mapping[Hashable, Model], *, dag: bool) -> set[Hashable] | None:
+def columns_for_refits(models: Mapping[Hashable, Model], *, dag: bool) -> set[Hashable] | None:
     """Return the columns that are needed to refit models; None for all."""
     needed: set[Hashable] = set()
     for model in models.values():
@@ -192,9 +192,9 @@ def plan_rounds(
     opened, cases = open_data(dataset), None
     if groups is not None:
         opened, cases = split_off_groups(opened, groups, next(iter(models.values())).targets)
-    check_same_columns(models, opened, columns, dag, folds)
+    check_training_columns(models, opened, columns, dag, folds)
     if groups is None and folds is None:
-        _warn_of_groups(models)
+        _warn_of_divided_groups(models)
     names, lenient = [*opened.columns], unseen == "missing" and not dag
     counts: Mapping[Hashable, int] = {}
     if opened.in_parts:
@@ -204,7 +204,7 @@ def plan_rounds(
         parts = cast(
             "Partitions", training_data_of_models(models, opened, names, dag=dag, lenient=lenient)
         )
-        plan = _plan_parts(parts, opened, k, repeats, folds, rng)
+        plan = _plan_folds_of_parts(parts, opened, k, repeats, folds, rng)
         counts = parts.unseen_counts if lenient else counts
     else:
         data = cast("TrainingData", training_data_of_models(models, opened, names, dag=dag))
@@ -214,7 +214,7 @@ def plan_rounds(
             data = replace(
                 data, cases=cases[data.is_row_labeled if len(data.targets) == 1 else slice(None)]
             )
-        plan = _plan_rows_in_memory(data, k, repeats, folds, rng)
+        plan = _plan_folds_in_memory(data, k, repeats, folds, rng)
     if counts:
         hidden = listed([f"{count} in {shown(name)}" for name, count in counts.items()])
         warn(
@@ -223,7 +223,7 @@ def plan_rounds(
     return replace(plan, unseen=counts)
 
 
-def check_same_columns(
+def check_training_columns(
     models: Mapping[Hashable, Model], data: Opened[Any], columns: object, dag: bool, folds: object
 ) -> None:
     """Raise unless the data have exactly the training columns, or ``columns`` is "any"."""
@@ -243,7 +243,7 @@ def check_same_columns(
             "Pass these columns. In cv, columns='any' learns from the columns present, which gives "
             "a different model, and dag=False keeps the structure."
         )
-        if added and not missing and _learned_from_groups(recipe):
+        if added and not missing and _used_groups(recipe):
             remedy = (
                 f"If {shown(added[0])} names the groups of its rows, pass groups={added[0]!r} to "
                 "cv or cv_predict."
@@ -254,14 +254,14 @@ def check_same_columns(
         )
 
 
-def _learned_from_groups(recipe: Recipe) -> bool:
+def _used_groups(recipe: Recipe) -> bool:
     """Whether a model was learned from groups of rows."""
     return recipe.rows is not None and 0 < recipe.rows.cases < recipe.rows.given
 
 
-def _warn_of_groups(models: Mapping[Hashable, Model]) -> None:
+def _warn_of_divided_groups(models: Mapping[Hashable, Model]) -> None:
     """Warn if a model was learned from groups of rows, which folds would divide."""
-    divided = [name for name, model in models.items() if _learned_from_groups(check_recipe(model))]
+    divided = [name for name, model in models.items() if _used_groups(check_recipe(model))]
     if divided:
         warn(
             f"Model {listed(divided)} was learned from groups of rows, and folds of single rows "
@@ -269,7 +269,7 @@ def _warn_of_groups(models: Mapping[Hashable, Model]) -> None:
         )
 
 
-def rows_for_recipe(x: Model, dataset: Opened[Any]) -> Any:
+def training_data_of_model(x: Model, dataset: Opened[Any]) -> Any:
     """Return the rows with a class, prepared for the recipe of a model."""
     return training_data_of_models({0: x}, dataset, dataset.columns, dag=True, warns=False)
 
@@ -283,7 +283,7 @@ def _read_numbers_for_models(
     if not raw:
         return dataset
     others = {k: m for k, m in models.items() if k not in raw}
-    sets = [columns_needed(some, dag=dag) for some in (models, others)]
+    sets = [columns_for_refits(some, dag=dag) for some in (models, others)]
     needed, coded = [set(names) if some is None else some for some in sets]
     target = next(iter(models.values())).class_var
     check_columns({target, *needed}, names, "dataset")
@@ -299,7 +299,7 @@ def _hide_unseen(
     """
     unseen: dict[Hashable, Mask] = {}
     for model in models.values():
-        coded = data if model.preparation is None else model.preparation.code(data)
+        coded = data if model.preparation is None else model.preparation.prepared_data(data)
         for name in [name for name in model.features if name not in model.densities]:
             position = coded.positions[name]
             codes, labels = coded.codes[[position]][0], coded.levels[position]
@@ -326,7 +326,8 @@ def _hide_unseen_in_parts(models: Mapping[Hashable, Model], data: Partitions) ->
         for name in [name for name in model.features if name not in model.densities]:
             labels = model.levels_by_name[name]
             known[name] = tuple([label for label in labels if label in known.get(name, labels)])
-    return data.with_known_levels({name: known[name] for name in data.columns if name in known})
+    levels = {name: known[name] for name in data.columns if name in known}
+    return data.with_reading(schema=data.schema.with_levels(levels), lenient=tuple(levels))
 
 
 def training_data_of_models(
@@ -349,9 +350,9 @@ def training_data_of_models(
     elif not isinstance(dataset, Dataset):
         dataset = _read_numbers_for_models(models, dataset, names, dag)
     elif dag and warns and any(model.discretizer is not None for model in models.values()):
-        check_numbers(dataset)
+        check_can_discretize(dataset)
     targets = next(iter(models.values())).targets
-    needed = columns_needed(models, dag=dag)
+    needed = columns_for_refits(models, dag=dag)
     check_columns({*targets, *(needed or ())}, names, "dataset")
     chosen = [name for name in names if needed is None or name in needed or name in targets]
     known = (
@@ -403,7 +404,7 @@ def _common_preparation(models: Mapping[Hashable, Model], dag: bool) -> Preparat
     return first
 
 
-def _plan_rows_in_memory(
+def _plan_folds_in_memory(
     data: TrainingData, k: int, repeats: int, folds: Folds | None, rng: Seed
 ) -> Plan:
     """Assign rows in memory to folds, stratified by one target; the first repeat never changes.
@@ -430,7 +431,7 @@ def _plan_rows_in_memory(
     return Plan(data, rounds, digest.hexdigest(), is_partition, index=index, known=known)
 
 
-def _plan_parts(
+def _plan_folds_of_parts(
     data: Partitions, dataset: Opened[Any], k: int, repeats: int, column: Hashable, rng: Seed
 ) -> Plan:
     """Assign the rows of partitioned data to folds by a hash of their values, or by a column."""

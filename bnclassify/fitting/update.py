@@ -85,20 +85,20 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
 def _add_rows(x: Model, dataset: Opened[Any]) -> Model:
     rows: Countable = rows_to_learn_from(x, dataset)
 
-    def add_to(part: Model) -> Model:
+    def add_rows_to_part(part: Model) -> Model:
         tally = check_counted(part).tally()
         more = check_counted(part).count_all(rows, tally.prior)
         grown = model_of_pooled_counts(part, [tally.counts, more])
         return with_training_rows(grown, part, TrainingRows.from_data(rows, part.targets))
 
     return with_training_rows(
-        x.map_counted_parts(add_to), x, TrainingRows.from_data(rows, x.targets)
+        x.map_counted_parts(add_rows_to_part), x, TrainingRows.from_data(rows, x.targets)
     )
 
 
 def _levels_in_data(x: Model, dataset: Opened[Any]) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the levels of variables in data, or of a model that cuts or merges the column."""
-    fixed = set() if x.preparation is None else x.preparation.fixed_columns
+    fixed = set() if x.preparation is None else x.preparation.columns_with_fixed_levels
     names = [name for name in x.variables if name not in fixed]
     known = None if dataset.in_parts else x.levels_by_name
     numeric = [name for name in names if name in x.densities]
@@ -168,7 +168,7 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
             theirs = other.levels_by_name[name]
             if levels == "same" and labels != theirs:
                 remedy = "Use levels='union' to unite them."
-                raise _error_of_difference(f"levels of {shown(name)}", labels, theirs, i, remedy)
+                raise _differing_models_error(f"levels of {shown(name)}", labels, theirs, i, remedy)
     known = unite_levels([x.levels_by_name for x in (first, *others)])
     first, *others = [with_more_levels(x, known) for x in (first, *others)]
     return cast(
@@ -264,11 +264,11 @@ def _check_same_settings(first: Model, other: Model, *, number: int) -> Model:
                 pairs = zip(own, theirs, strict=False)
                 own, theirs = next((pair for pair in pairs if pair[0] != pair[1]), (own, theirs))
             remedy = "Fit one structure with the same arguments of lp at each site."
-            raise _error_of_difference(name, own, theirs, number, remedy)
+            raise _differing_models_error(name, own, theirs, number, remedy)
     return first
 
 
-def _error_of_difference(
+def _differing_models_error(
     what: str, own: object, theirs: object, number: int, remedy: str
 ) -> ValueError:
     found = f"got {shown(own)} and, in models[{number}], {shown(theirs)}"

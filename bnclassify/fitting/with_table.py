@@ -199,11 +199,11 @@ def from_tables(
     x = replace(structure, levels=tuple([levels[v] for v in structure.variables]), cpts=tuple(cpts))
     if rows is None:
         return x
-    tally = Tally(_counts_worth_rows(x, cpts, rows), Given())
+    tally = Tally(_expected_counts_of_tables(x, cpts, rows), Given())
     return replace_unchecked(x, learned={"counts": tally})
 
 
-def _counts_worth_rows(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...]:
+def _expected_counts_of_tables(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...]:
     """Return the counts of rows in the proportions of a network: P(parents) · table · rows."""
     unknown = copies_with_each_class(np.full((len(x.variables), 1), -1), x.cards)
     joint, _ = expected_counts(x.scopes, tables, unknown)

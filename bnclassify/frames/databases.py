@@ -386,7 +386,6 @@ class DatabaseTable:
 
 
 def _rows_of_query(table: Foreign) -> list[dict[str, object]]:
-    """Return the rows of the result of a query."""
     return cast("list[dict[str, object]]", table.to_pyarrow().to_pylist())
 
 

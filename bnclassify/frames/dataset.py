@@ -45,7 +45,7 @@ class Prepare(Protocol):
     def read(self, rows: Opened[Dataset], known: Known, named_by: str = "dataset", /) -> Dataset:
         """Encode the raw columns of a model, which has the ``known`` levels."""
 
-    def code(self, data: Data, /) -> Data:
+    def prepared_data(self, data: Data, /) -> Data:
         """Prepare encoded data, unless they are prepared."""
 
     def prepared_source(self, source: Source, /) -> Source | None:
@@ -95,7 +95,9 @@ class Opened(ABC, Generic[Read]):
 
     def prepared(self, preparation: Prepare, known: Known) -> Opened[Read]:
         """Return the data with the categories of a model, which has the ``known`` levels."""
-        prepared: Any = preparation.code(preparation.read(self.check_in_memory("dataset"), known))
+        prepared: Any = preparation.prepared_data(
+            preparation.read(self.check_in_memory("dataset"), known)
+        )
         return cast("Opened[Read]", prepared)
 
     def data_and_default_numeric_features(

@@ -104,7 +104,7 @@ class Reading:
         if self.prepare is None:
             raw = opened.encode_columns(schema.columns, numeric=schema.numeric, whole_floats=True)
         else:
-            raw = self.prepare.code(self.prepare.read(opened, schema.levels_of))
+            raw = self.prepare.prepared_data(self.prepare.read(opened, schema.levels_of))
         coded, hidden = raw, np.zeros(len(schema.columns), dtype=np.int64)
         for name in self.lenient:
             i, new = raw.positions[name], schema.levels_of[name]

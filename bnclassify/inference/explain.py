@@ -324,7 +324,7 @@ def _read_rows(
 ) -> tuple[Dataset, Dataset]:
     """Return rows to explain with their numbers, and encoded for the model."""
     raw = read_for_model(check_fitted(x), rows, x.features, "row", unknown)
-    return raw, raw if x.preparation is None else x.preparation.code(raw)
+    return raw, raw if x.preparation is None else x.preparation.prepared_data(raw)
 
 
 def _explained_values(evidence: Evidence, raw: Dataset) -> list[ArrayOf[Any]]:

@@ -138,9 +138,9 @@ def impute(
             result[name] = _fill_numbers(table[name], gaps, numbers[name][gaps])
         elif discretizer is not None and name in discretizer.cuts:
             inside = (
-                discretizer.mean_of(name, filled)
+                discretizer.interval_means(name, filled)
                 if generator is None
-                else discretizer.draw(name, filled, generator)
+                else discretizer.draw_numbers(name, filled, generator)
             )
             result[name] = _fill_numbers(table[name], gaps, inside)
         else:

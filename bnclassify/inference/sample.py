@@ -102,7 +102,7 @@ def sample(
         if name in numbers:
             columns[name] = numbers[name]
         elif discretizer is not None and name in discretizer.cuts:
-            columns[name] = discretizer.draw(name, codes[i, :], generator)
+            columns[name] = discretizer.draw_numbers(name, codes[i, :], generator)
         else:
             columns[name] = pd.Categorical.from_codes(
                 codes[i, :], dtype=pd.CategoricalDtype(list(labels))

@@ -81,10 +81,12 @@ class Merger(Immutable):
         """
         original = frame_of(newdata, "newdata", or_row=True)
         check_columns(self.columns, original.columns, "newdata")
-        data = self.code(encode_frame(original, self.columns, argument="newdata", known=self.kept))
+        data = self.prepared_data(
+            encode_frame(original, self.columns, argument="newdata", known=self.kept)
+        )
         return with_categories(original, data)
 
-    def code(self, data: Data) -> Data:
+    def prepared_data(self, data: Data) -> Data:
         """Return data in which all levels of these columns except the kept ones are merged."""
         coded = {}
         for name, levels in self.kept.items():

@@ -31,7 +31,7 @@ def spans_of_levels(cards: Iterable[int]) -> tuple[Slice, ...]:
     return tuple([slice(start, end) for start, end in pairwise(accumulate((0, *cards)))])
 
 
-def number_levels(codes: Codes, spans: Sequence[Slice]) -> Codes:
+def level_positions(codes: Codes, spans: Sequence[Slice]) -> Codes:
     """Number the levels of rows among the levels of all features; -1 stays."""
     starts = np.array([[span.start] for span in spans], dtype=np.int32).reshape(-1, 1)
     return np.where(codes < 0, -1, codes + starts)
@@ -179,7 +179,7 @@ class LookUp:
                         total = self._log_joint_of_incomplete_rows(levels[:, rows], log_weights)
                     else:
                         sums = self._sums_of_superparents(levels[:, rows], has_all)
-                        total = _log_joint_of_members(sums, superparents[:, rows], log_weights)
+                        total = _log_sum_of_members(sums, superparents[:, rows], log_weights)
                     result[own] = total[: len(own)]
         return result
 
@@ -260,7 +260,7 @@ class LookUp:
         return others, np.vstack([table[firsts].sum(axis=0), table[others] - table[first]])
 
 
-def _log_joint_of_members(sums: Array, superparents: Codes, log_weights: Array) -> Array:
+def _log_sum_of_members(sums: Array, superparents: Codes, log_weights: Array) -> Array:
     """Return the log of the members' weighted sum in rows, from all superparents' sums."""
     rows, n, n_classes = sums.shape
     at: Positions = np.arange(rows) * n + superparents

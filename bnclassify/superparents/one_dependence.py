@@ -22,7 +22,7 @@ from ..network.families import Family
 from ..network.priors import Prior, PseudoCounts
 from ..scores.formulas import Computed, Formula
 from ..scores.rows import Rows
-from .look_up import LookUp, log_joint_by_blocks, number_levels, spans_of_levels
+from .look_up import LookUp, level_positions, log_joint_by_blocks, spans_of_levels
 
 _SMALL = 2**20  # cells
 
@@ -167,7 +167,7 @@ class AODE(Average):
         members = zip(self.members, given, strict=True)
         by_member = [member.recoded_counts(tables, recodings, before) for member, tables in members]
         if self._uses_one_array_of_pairs and isinstance(by_member[0][-1], np.ndarray):
-            return self._counts_of_all_pairs(by_member)
+            return self._counts_of_classes_and_pairs(by_member)
         return tuple(by_member)
 
     def _counts_by_member(self, classes: Array, square: ArrayOf[Any]) -> list[tuple[Any, ...]]:
@@ -178,7 +178,7 @@ class AODE(Average):
             by_member.append((*tables, classes))
         return by_member
 
-    def _counts_of_all_pairs(self, by_member: Sequence[tuple[Any, ...]]) -> tuple[Any, Any]:
+    def _counts_of_classes_and_pairs(self, by_member: Sequence[tuple[Any, ...]]) -> tuple[Any, Any]:
         """Return counts of the classes and of all pairs of levels from the estimators' tables."""
         (*_, classes), n_levels = by_member[0], self.spans_of_features[-1].stop
         dtype = np.result_type(*[table for tables in by_member for table in tables])
@@ -221,7 +221,7 @@ class AODE(Average):
         )
 
     @cached_property
-    def _log_tables(self) -> LookUp:
+    def _log_look_up(self) -> LookUp:
         """Ln P(level | superparent's level, class); at its own level, ln P(level, class)."""
         if self.priors is None or self.superparents is None or self.children is None:
             raise TypeError("the ensemble has no tables")
@@ -247,8 +247,8 @@ class AODE(Average):
         equal_weights = np.full(len(self.features), -float(np.log(len(self.features))))
 
         def log_joint(codes: Codes) -> Array:
-            levels = number_levels(codes, self.spans_of_features)
-            return self._log_tables.log_joint_of_rows(
+            levels = level_positions(codes, self.spans_of_features)
+            return self._log_look_up.log_joint_of_rows(
                 levels, levels, equal_weights, marginalizes=True
             )
 
