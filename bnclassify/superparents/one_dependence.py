@@ -11,7 +11,7 @@ import numpy as np
 from ..base.arrays import Array, ArrayOf, Codes, Positions, Slice, blocks, log
 from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..counts.contingency import Recoding, contingency_tables
-from ..counts.pairs import check_all_pairs, count_pairs
+from ..counts.pairs import check_cells_of_all_pairs, count_pairs
 from ..frames.dataset import Dataset
 from ..frames.schema import Levels
 from ..model.recipes import Recipe, Tally
@@ -112,7 +112,7 @@ class AODE(Average):
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         """Count the classes and all pairs of levels, or the tables of each estimator."""
         n = len(self.features)
-        check_all_pairs(data, range(n), n)
+        check_cells_of_all_pairs(data, range(n), n)
         if self._uses_one_array_of_pairs and isinstance(prior, PseudoCounts):
             return contingency_tables(data, [(n,)])[0], count_pairs(data)
         return tuple([member.count(data, prior) for member in self.members])
@@ -210,7 +210,7 @@ class AODE(Average):
         )
 
     def maximize(self, data: Dataset, prior: PseudoCounts, em: EM) -> AODE:
-        check_all_pairs(data, range(len(self.features)), len(self.features))
+        check_cells_of_all_pairs(data, range(len(self.features)), len(self.features))
         return self._ensemble_of_members(
             [member.maximize(data, prior, em) for member in self.members]
         )
