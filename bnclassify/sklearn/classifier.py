@@ -49,7 +49,6 @@ from .inputs import (
 _MOST_ROWS = 200
 """Number of training rows from which importances are computed."""
 
-
 _NO_ROWS = "feature_importances_ must be asked of an estimator with training rows. Call fit first."
 
 
@@ -392,7 +391,6 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     @property
     def _preparation_settings(self) -> Preparing:
-        """The preparation of raw data."""
         numeric = numeric_columns_of((self.lp_args or {}).get("numbers"))
         learner, given = self._find_learner(), {"smooth": self.smooth, **(self.lp_args or {})}
         chosen = any(given.get(name) not in (None, False) for name in PRIORS)

@@ -193,11 +193,8 @@ def checked_labels(y: Any) -> ArrayLike:
             f"y must be a 1d array with one class per row; got {columns[0]} columns. For several "
             "class variables, use BNCMultiClassifier."
         )
-    labels = (
-        y.to_numpy()
-        if isinstance(y, pd.Series | pd.Index | pd.api.extensions.ExtensionArray)
-        else y
-    )
+    of_pandas = pd.Series | pd.Index | pd.api.extensions.ExtensionArray
+    labels = y.to_numpy() if isinstance(y, of_pandas) else y
     missing = 0 if y is None else np.count_nonzero(pd.isna(labels))
     if missing:
         raise ValueError(f"y must have no missing values; got {missing}. Drop these rows.")
