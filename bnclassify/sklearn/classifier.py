@@ -41,8 +41,8 @@ from .arguments import PREPARATION, estimator_arguments
 from .inputs import (
     CategoricalInput,
     checked_labels,
-    draw_seed,
     labels_as_categories,
+    seed_from_random_state,
     unused_class_name,
 )
 
@@ -457,7 +457,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                 )
             fitted: Model = recipe.fit(training_data_of_model(self.learner, open_data(data, "X")))
             return fitted
-        rng: dict[str, Any] = {"rng": draw_seed(self.random_state)}
+        rng: dict[str, Any] = {"rng": seed_from_random_state(self.random_state)}
         given_smooth = {} if self.smooth is None else {"smooth": self.smooth}
         lp_args = {**given_smooth, **(self.lp_args or {})}
         has_prior = bool(PRIORS.keys() & lp_args)

@@ -168,7 +168,7 @@ def _whole_numbers_as_integers(column: ArrayLike) -> ArrayLike:
     return pd.Series(numbers).astype("Int64").array if is_whole else column
 
 
-def draw_seed(random_state: Seed | np.random.RandomState) -> Seed:
+def seed_from_random_state(random_state: Seed | np.random.RandomState) -> Seed:
     """Return a seed or Generator; for a RandomState, a seed drawn from it."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
