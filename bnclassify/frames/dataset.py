@@ -95,10 +95,8 @@ class Opened(ABC, Generic[Read]):
 
     def prepared(self, preparation: Prepare, known: Known) -> Opened[Read]:
         """Return the data with the categories of a model, which has the ``known`` levels."""
-        prepared: Any = preparation.prepared_data(
-            preparation.read(self.check_in_memory("dataset"), known)
-        )
-        return cast("Opened[Read]", prepared)
+        raw = preparation.read(self.check_in_memory("dataset"), known)
+        return cast("Opened[Read]", preparation.prepared_data(raw))
 
     def data_and_default_numeric_features(
         self, features: Sequence[Hashable], targets: Sequence[Hashable]
