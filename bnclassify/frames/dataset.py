@@ -17,8 +17,8 @@ from ..base.arrays import (
     Mask,
     Positions,
     Slice,
-    blocks,
     code_type,
+    slices,
     sum_nested,
     weights_at,
 )
@@ -318,7 +318,7 @@ class Dataset(Countable, Opened["Dataset"]):
         if len(self) <= _PART_ROWS:
             return count(self)
         return sum_nested(
-            count(self.take_rows(rows)) for rows in blocks(len(self), most=_PART_ROWS)
+            count(self.take_rows(rows)) for rows in slices(len(self), most=_PART_ROWS)
         )
 
     sum_from_source_or_parts = sum_over_parts
