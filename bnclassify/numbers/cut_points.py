@@ -17,7 +17,7 @@ from ..base.arrays import (
     Codes,
     Mask,
     Positions,
-    blocks,
+    slices,
     weights_at,
     xlogx,
 )
@@ -109,7 +109,7 @@ def _best_mdlp_cut(below: Array) -> int:
     left, right = rows[1:-1] - rows[0], rows[-1] - rows[1:-1]
     # N times the entropy of N rows is N log2 N minus the same of each class.
     after = _n_log2_n(left) + _n_log2_n(right)
-    for classes in blocks(len(below), below.shape[1]):
+    for classes in slices(len(below), below.shape[1]):
         first, inner, last = np.split(below[classes], [1, -1], axis=1)
         after -= (_n_log2_n(inner - first) + _n_log2_n(last - inner)).sum(axis=0)
     gain: Array = _entropy_times_rows(whole) - after

@@ -15,10 +15,10 @@ from ..base.arrays import (
     Mask,
     Positions,
     Slice,
-    blocks,
     log,
     log_sum_exp,
     one_thread,
+    slices,
 )
 from ..base.immutable import cached_property
 
@@ -40,7 +40,7 @@ def level_positions(codes: Codes, spans: Sequence[Slice]) -> Codes:
 def log_joint_by_blocks(joint: Callable[[Codes], Array], codes: Codes, n_classes: int) -> Array:
     """Compute a log joint, (rows, classes), a block of rows at a time, which bounds memory."""
     result = np.empty((codes.shape[1], n_classes))
-    for rows in blocks(len(result), most=2**14):
+    for rows in slices(len(result), most=2**14):
         result[rows] = joint(codes[:, rows])
     return result
 
@@ -135,7 +135,7 @@ class LookUp:
     ) -> Array:
         _, n_superparents, n_classes = self._joint_log_tables[0].shape
         result = np.empty((places.shape[1], n_classes))
-        for rows in blocks(len(result), len(superparents) * n_classes):
+        for rows in slices(len(result), len(superparents) * n_classes):
             index = superparents[:, rows].astype(np.intp)
             logs = np.zeros((*index.shape, n_classes)) + log_weights[:, None, None]
             buffer = np.empty_like(logs)
@@ -151,7 +151,7 @@ class LookUp:
         own = np.arange(span.start, span.stop)
         joint: Array = self.logs[own, own]
         result = np.empty((places.shape[1], joint.shape[1]))
-        for rows in blocks(len(result), joint.size):
+        for rows in slices(len(result), joint.size):
             logs = np.tile(joint.ravel(), (rows.stop - rows.start, 1))
             for table, of_rows in zip(self._joint_log_tables, places[:, rows], strict=True):
                 logs += table[:, span].reshape(len(table), -1).take(of_rows, axis=0)
@@ -169,7 +169,7 @@ class LookUp:
         with one_thread:
             for has_all in (True, False):
                 some = np.flatnonzero(complete == has_all)
-                for part in blocks(len(some), most=size):
+                for part in slices(len(some), most=size):
                     own = some[part]
                     # 16: BLAS adds up each row of a multiple in the same order
                     rows = np.resize(own, -(-len(own) // 16) * 16)

@@ -16,9 +16,9 @@ from ..base.arrays import (
     Codes,
     Mask,
     Positions,
-    blocks,
     log,
     log_sum_exp,
+    slices,
 )
 from ..base.immutable import cached_property
 from ..counts.contingency import Counts
@@ -319,7 +319,7 @@ def log_joint_left_out(x: Estimators, codes: Codes, left_out: LeftOutRows) -> Ar
         limit = None if x.subsumption is None else x.subsumption + share
         stricter = replace(x, min_count=x.min_count + share, subsumption=limit)
         rows = np.flatnonzero(left_out.shares == share)
-        for part in blocks(len(rows), most=BLOCK_ROWS):
+        for part in slices(len(rows), most=BLOCK_ROWS):
             block = rows[part]
             classes = left_out.classes[block].astype(np.intp)
             without = partial(_log_joint_without_own_row, classes, share)
