@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import log_softmax
 
 import bnclassify as bn
-from bnclassify.numbers.cut_points import CUTTINGS, cuts_between_values, moved_quantile_cuts
+from bnclassify.numbers.cut_points import CUTTINGS, cuts_between_values, quantile_cuts_at_shifts
 
 from .conftest import REFERENCE, read_reference
 
@@ -100,7 +100,7 @@ def test_moved_cuts(seed: int, rows: int, method: str) -> None:
     rng = np.random.default_rng(seed)
     values = rng.integers(0, rng.integers(1, 400), rows).astype(float)
     intervals = CUTTINGS[method]
-    cuts = moved_quantile_cuts(np.append(values, np.nan), intervals)
+    cuts = quantile_cuts_at_shifts(np.append(values, np.nan), intervals)
     assert len(cuts) == len(intervals)
     for q, (own, b) in enumerate(zip(cuts, intervals, strict=True)):
         shares = [(i + ((q + 0.5) / len(intervals) - 0.5)) / b for i in range(b + 1)]

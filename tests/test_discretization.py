@@ -380,7 +380,7 @@ def test_a_value_at_a_cut_point_counts_in_the_mean_of_the_interval_below() -> No
     assert discretizer.points == ((2,),)
     assert discretizer.means == ((1.5, 4.25),)
     assert discretizer.ranges == ((1, 5),)
-    low, high, missing = discretizer.draw("x", np.array([0, 1, 2]), np.random.default_rng(0))
+    low, high, missing = discretizer.draw_numbers("x", np.array([0, 1, 2]), np.random.default_rng(0))
     assert 1 <= low <= 2 <= high <= 5
     assert np.isnan(missing)  # of an additional level
 

@@ -486,7 +486,7 @@ def test_settings_are_checked(
 def test_a_level_as_frequent_as_min_count_is_not_rare_in_the_formula() -> None:
     frame = pd.DataFrame({"a": list("uuuvvwwwww"), "b": list("xyxyxyxyxy"), "k": list("ppqqppqqpp")})
     x = bn.lp(bn.ande("k", frame, min_count=3), frame, smooth=1)
-    members, _ = formula_of_members(x._estimators).formulas
+    members, _ = formula_of_members(x._fitted_estimators).formulas
     own = members.formulas[0].terms[-1]  # ln P(a, k), and the missing value at the end
     assert np.isnan(own.logs).all(axis=1).tolist() == [False, True, False, True]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from .checks import Flag, Optional, must_be, options_sentence
-from .messages import listed, shown
+from .messages import listed, setting_variable, shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -51,7 +51,7 @@ def check_arguments(
         raise TypeError(f"{origin} must contain {listed(absent)}, which {name} requires.")
 
 
-def call_advice(advice: str) -> Callable[[F], F]:
+def with_call_advice(advice: str) -> Callable[[F], F]:
     """Decorate a public function with a message and its remedy for calls with wrong arguments."""
 
     def decorate(function: F) -> F:
@@ -83,8 +83,8 @@ def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:
         return signature(lambda *arguments, **named: None).parameters
 
 
-class Bar(Protocol):
-    """A progress bar."""
+class Bar:
+    """A progress bar that is not shown; the methods are those of tqdm's bars."""
 
     def update(self, n: int = 1) -> object:
         """Count more steps."""
@@ -94,19 +94,6 @@ class Bar(Protocol):
 
     def set_postfix_str(self, s: str = "", refresh: bool = True) -> object:
         """Set the text at the end."""
-
-
-class _HiddenBar:
-    """A bar that is not shown, for which nothing has to be imported."""
-
-    def update(self, n: int = 1) -> None:
-        pass
-
-    def set_postfix(self, **values: Any) -> None:
-        pass
-
-    def set_postfix_str(self, s: str = "", refresh: bool = True) -> None:
-        pass
 
 
 _choice: ContextVar[bool | None] = ContextVar("progress", default=None)
@@ -122,7 +109,6 @@ def _open_progress_bar(*iterables: Any, **settings: Any) -> Any:
 
 
 def _stderr_is_terminal() -> bool:
-    """Whether messages go to a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
@@ -134,15 +120,12 @@ def with_progress_bar(elements: Iterable[T], **settings: Any) -> Iterable[T]:
     return bar
 
 
-@contextmanager
-def showing_progress(progress: bool | None, argument: str = "progress") -> Iterator[None]:
+def showing_progress(
+    progress: bool | None, argument: str = "progress"
+) -> AbstractContextManager[bool | None]:
     """Apply a choice to the bars of all calls within; None keeps that of the caller."""
     Optional(Flag()).check(argument, progress)
-    token = _choice.set(_choice.get() if progress is None else progress)
-    try:
-        yield
-    finally:
-        _choice.reset(token)
+    return setting_variable(_choice, _choice.get() if progress is None else progress)
 
 
 @contextmanager
@@ -154,18 +137,14 @@ def progress_bar(
     If ``by_steps``, calls of `advance_bar` within move it. If no choice was made, the bar is shown
     after 3 seconds in an interactive session.
     """
-    with showing_progress(progress):
-        chosen = _choice.get()
+    with showing_progress(progress) as chosen:
+        pass
     shown = hasattr(sys, "ps1") or _stderr_is_terminal() if chosen is None else chosen
     # 3: seconds after which a bar appears by default
     options = {"delay": 0 if chosen else 3, "leave": bool(chosen)}
-    opened = _open_progress_bar(**settings, **options) if shown else nullcontext(_HiddenBar())
-    with showing_progress(False), opened as bar:
-        token = _bar.set(bar if by_steps else None)
-        try:
-            yield bar
-        finally:
-            _bar.reset(token)
+    opened = _open_progress_bar(**settings, **options) if shown else nullcontext(Bar())
+    with showing_progress(False), opened as bar, setting_variable(_bar, bar if by_steps else None):
+        yield bar
 
 
 def advance_bar(note: str = "") -> None:

@@ -223,7 +223,7 @@ class ChangingDag:
     """A directed acyclic graph over vertices 0, 1, 2 …, with up-to-date paths between them.
 
     ``arcs[i, j]`` is whether there is an arc from i to j, and ``reach[i, j]`` whether there is a
-    path; every vertex reaches itself.
+    path; every vertex reaches itself. An arc from i to j would close a cycle if j reaches i.
     """
 
     def __init__(self, n: int, arcs: Iterable[tuple[int, int]] = ()) -> None:
@@ -231,11 +231,6 @@ class ChangingDag:
         self.reach = np.eye(n, dtype=bool)
         for source, target in arcs:
             self.add_arc(source, target)
-
-    @property
-    def arcs_closing_cycle(self) -> Mask:
-        """Whether an arc from the vertex of the row to that of the column would close a cycle."""
-        return self.reach.T
 
     def add_arc(self, source: int, target: int) -> None:
         """Add an arc that closes no cycle."""

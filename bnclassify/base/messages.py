@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
 from inspect import cleandoc
@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 T = TypeVar("T", bound=Hashable)
+V = TypeVar("V")
 
 # Which computes cached properties.
 _OURS = (str(Path(__file__).parents[1]) + os.sep, functools.__file__)
@@ -206,31 +207,30 @@ def no_labels_error(targets: Sequence[Hashable]) -> ValueError:
     )
 
 
+@contextmanager
+def setting_variable(variable: ContextVar[Any], value: V) -> Iterator[V]:
+    """Give a context variable a value, and its former value at the end."""
+    token = variable.set(value)
+    try:
+        yield value
+    finally:
+        variable.reset(token)
+
+
 _SILENT = ContextVar("_SILENT", default=False)
 
 
-@contextmanager
-def silencing_warnings() -> Iterator[None]:
+def silencing_warnings() -> AbstractContextManager[bool]:
     """Let `warn` do nothing in this thread; the filters of the process stay as they are."""
-    token = _SILENT.set(True)
-    try:
-        yield
-    finally:
-        _SILENT.reset(token)
+    return setting_variable(_SILENT, True)
 
 
 _KEPT: ContextVar[list[str] | None] = ContextVar("_KEPT", default=None)
 
 
-@contextmanager
-def collecting_warnings() -> Iterator[list[str]]:
+def collecting_warnings() -> AbstractContextManager[list[str]]:
     """Let `warn` collect messages in this thread, for another thread or process to issue."""
-    messages: list[str] = []
-    token = _KEPT.set(messages)
-    try:
-        yield messages
-    finally:
-        _KEPT.reset(token)
+    return setting_variable(_KEPT, [])
 
 
 def warn(message: str) -> None:

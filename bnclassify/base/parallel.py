@@ -17,14 +17,14 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     ThreadPoolExecutor,
 )
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any, TypeVar
 
 from .arrays import one_thread
 from .checks import must_be
-from .messages import collecting_warnings, to_python_scalar, warn
+from .messages import collecting_warnings, setting_variable, to_python_scalar, warn
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -42,14 +42,9 @@ def check_jobs(n_jobs: object) -> int | None:
     return number
 
 
-@contextmanager
-def using_jobs(n_jobs: int | None) -> Iterator[None]:
+def using_jobs(n_jobs: int | None) -> AbstractContextManager[int | None]:
     """Run the tasks of all calls within in so many processes; None keeps the caller's number."""
-    token = _N_JOBS.set(_N_JOBS.get() if check_jobs(n_jobs) is None else n_jobs)
-    try:
-        yield
-    finally:
-        _N_JOBS.reset(token)
+    return setting_variable(_N_JOBS, _N_JOBS.get() if check_jobs(n_jobs) is None else n_jobs)
 
 
 def run_tasks(function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
@@ -115,7 +110,6 @@ _inherited: list[Any] = []
 
 
 def _keep_in_fork(function: Callable[[Any], Any], todo: Sequence[Any]) -> None:
-    """Keep the function and its tasks in a forked process."""
     _inherited[:] = [function, todo]
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from ..base.arrays import Array, ArrayOf, Mask
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Instance, check_columns
 from ..base.messages import shown, to_python_scalar
 from ..frames.dataset import Dataset
@@ -21,7 +21,7 @@ from ..model.model import Model
 Objects = ArrayOf[np.object_]
 
 
-@call_advice("Pass weights by name: accuracy(predicted, actual, weights=weights).")
+@with_call_advice("Pass weights by name: accuracy(predicted, actual, weights=weights).")
 def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the proportion of labels that are correct.
 

@@ -14,7 +14,7 @@ from ..base.calls import progress_bar
 from ..base.checks import Flag, OneOf, Optional, Real, Seed, Whole, check_rng, must_be
 from ..base.graphs import ChangingDag
 from ..base.messages import listed
-from ..fitting.rounds import check_recipe, check_same_columns, training_data_of_models
+from ..fitting.rounds import check_recipe, check_training_columns, training_data_of_models
 from ..frames.opening import InFull, InParts, open_data
 from ..learners.fixed import fixed_again, network_with_families
 from ..learners.trees import edge_posterior
@@ -116,7 +116,7 @@ def arc_strength(
     if dataset is None:
         raise ValueError("dataset must be given unless x is a list of networks; got None.")
     opened = open_data(dataset)
-    check_same_columns({0: x}, opened, "same", True, None)
+    check_training_columns({0: x}, opened, "same", True, None)
     data: Sampled = training_data_of_models({0: x}, opened, opened.columns, dag=True)
     names = list(data.order)
     if method == "exact":
@@ -282,7 +282,7 @@ def averaged_network(
     parents: dict[Hashable, list[Hashable]] = {name: [] for name in names}
     for tail, head in _arcs_by_strength(strength, position, limit):
         u, v = position[tail], position[head]
-        if not graph.arcs_closing_cycle[u, v]:
+        if not graph.reach[v, u]:  # the arc closes no cycle
             graph.add_arc(u, v)
             parents[head].append(tail)
     step = Step("averaged_network", fixed_again)

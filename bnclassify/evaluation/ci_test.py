@@ -9,7 +9,7 @@ from typing import Literal
 import pandas as pd
 
 from ..base.arrays import Array
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..counts.contingency import contingency_tables
 from ..counts.information import STATISTICS, independence_test, mutual_information, permutation_p
@@ -24,7 +24,7 @@ _MOST_CELLS = 2**24  # of the table of a test
 _UNITS = {"log": 1.0, "log2": log(2), "log10": log(10)}
 
 
-@call_advice("Pass the condition by name: cmi(x, y, dataset, z=name).")
+@with_call_advice("Pass the condition by name: cmi(x, y, dataset, z=name).")
 def cmi(
     x: Hashable,
     y: Hashable,

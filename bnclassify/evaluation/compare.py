@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..base import special
 from ..base.arrays import TOLERANCE, Array
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Instance, OneOf, Real
 from ..base.messages import listed, warn
 from ..base.parallel import run_tasks, using_jobs
@@ -27,7 +27,7 @@ Verdict: TypeAlias = tuple[float, Df, float, float, float]
 _LEVEL = 0.95  # of intervals
 
 
-@call_advice("Cross-validate the models first: compare(cv(models, dataset, mean=False)).")
+@with_call_advice("Cross-validate the models first: compare(cv(models, dataset, mean=False)).")
 def compare(
     results: pd.DataFrame | Sequence[pd.DataFrame],
     *,

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..base import special
 from ..base.arrays import TOLERANCE, Array, Mask, normalize
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Flag, OneOf, Real, Seed, check_rng
 from .compare import check_results, holm_adjusted, pairwise_differences
 from .fold_scores import recorded_scheme
@@ -75,7 +75,7 @@ def compare_ranks(
     rope: float = 0.01,
     rng: Seed = 0,
 ) -> pd.DataFrame: ...
-@call_advice("Pass one table, with one row per data set and one column per model.")
+@with_call_advice("Pass one table, with one row per data set and one column per model.")
 def compare_ranks(
     table: pd.DataFrame,
     *,

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
-from ..base.calls import call_advice, showing_progress
+from ..base.calls import showing_progress, with_call_advice
 from ..base.checks import Flag, MetricName, Seed, Unseen, Whole
 from ..base.messages import listed, warn
 from ..base.parallel import using_jobs
@@ -87,7 +87,7 @@ def cv(
     mean: Literal[False],
     **options: Unpack[_Repeated],
 ) -> pd.DataFrame: ...
-@call_advice("The class is a column of the data: cv(x, dataset, k=10).")
+@with_call_advice("The class is a column of the data: cv(x, dataset, k=10).")
 def cv(
     x: Model | Models,
     dataset: InFull | InParts,
@@ -255,7 +255,7 @@ def _result_columns(
 
 def _result_index(plan: Plan) -> pd.Index[Any]:
     """Return the rows of results: folds, or repeats and folds."""
-    if plan.repeats == 1:
+    if plan.n_repeats == 1:
         return pd.RangeIndex(len(plan.rounds), name="fold")
     return pd.MultiIndex.from_tuples(
         [(r.repeat, r.number) for r in plan.rounds], names=["repeat", "fold"]
@@ -268,8 +268,10 @@ def _scheme_of_plan(plan: Plan, scores: Scores) -> Scheme:
     means: list[float] = scores.means[-1, :].tolist()
     of_metric = zip(scores.metrics, means, strict=True)
     baselines = {metric.name: None if isnan(mean) else mean for metric, mean in of_metric}
-    k = len(plan.rounds) // plan.repeats
-    return Scheme(plan.repeats, k, train_size, test_size, plan.is_partition, plan.folds, baselines)
+    k = len(plan.rounds) // plan.n_repeats
+    return Scheme(
+        plan.n_repeats, k, train_size, test_size, plan.is_partition, plan.folds, baselines
+    )
 
 
 def _check_metrics_of_partitions(metrics: Sequence[AnyMetric], plan: Plan) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Mask, first_best, log, log_normalize
-from ..base.calls import Bar, call_advice, progress_bar, showing_progress
+from ..base.calls import Bar, progress_bar, showing_progress, with_call_advice
 from ..base.checks import Flag, Seed, Unseen
 from ..base.messages import listed
 from ..base.parallel import using_jobs
@@ -44,7 +44,7 @@ def cv_predict(
 def cv_predict(
     x: Model, dataset: AnyFrame, *, prob: bool = True, **options: Unpack[Options]
 ) -> Any: ...
-@call_advice("The class is a column of the data: cv_predict(x, dataset, k=10).")
+@with_call_advice("The class is a column of the data: cv_predict(x, dataset, k=10).")
 def cv_predict(
     x: Model,
     dataset: InFull | InParts,
@@ -105,7 +105,7 @@ def cv_predict(
         raise TypeError(f"x must predict one class; got a model of {listed(x.targets)}.")
     options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
     with using_jobs(n_jobs), showing_progress(progress):
-        plan = plan_rounds(models, dataset, k=k, repeats=1, columns=columns, **options)
+        plan = plan_rounds(models, dataset, k=k, columns=columns, **options)
         with progress_bar(None, total=len(plan.rounds), desc="cv_predict", unit=" folds") as bar:
             if isinstance(plan.data, Partitions):
                 return _predict_parts(x, plan, prob=prob, dag=dag, bar=bar)
@@ -136,7 +136,7 @@ def _predict_rows(
         return np.exp(log_normalize(logs))
 
     posteriors = np.zeros((len(data), len(labels)))
-    predicted = plan.evaluate({0: x}, posteriors_at_test_rows, dag=dag, bar=bar)
+    predicted = plan.map_rounds({0: x}, posteriors_at_test_rows, dag=dag, bar=bar)
     for fold, found in zip(tests, predicted, strict=True):
         units = np.ones(1) if fold.units is None else np.where(fold.units > 0, fold.units, 1.0)
         posteriors[fold.rows] += units[:, None] * found
@@ -170,7 +170,7 @@ def _predict_parts(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> 
             "dataset must be in memory, or a Dask DataFrame, whose predictions are lazy; got "
             "chunks. For metrics of chunks, use cv."
         )
-    fitted = [*plan.evaluate({0: x}, lambda rnd, train, test, learned: learned, dag=dag, bar=bar)]
+    fitted = [*plan.map_rounds({0: x}, lambda rnd, train, test, learned: learned, dag=dag, bar=bar)]
     first = next(models[0] for models in fitted if models)
     folds: HashedFolds | GivenFolds = plan.rounds[0].fold.folds
     out_of_fold = partial(_predict_out_of_fold, first=first, models=fitted, folds=folds, prob=prob)

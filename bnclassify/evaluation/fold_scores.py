@@ -219,7 +219,7 @@ def score_rounds(
 
     steps = len(plan.rounds) * len(models)
     with progress_bar(None, total=steps, desc="cv", unit=" models") as bar:
-        found = [*plan.evaluate(models, score_round, dag=dag, bar=bar)]
+        found = [*plan.map_rounds(models, score_round, dag=dag, bar=bar)]
     repeats, sizes = [rnd.repeat for rnd in plan.rounds], np.array([sizes for _, sizes in found])
     return Scores(metrics, repeats, [sums for sums, _ in found], sizes)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Seed, Whole
 from ..frames.opening import InFull, InParts, is_partitioned
 from ..inference.evidence import weigh_evidence
@@ -35,7 +35,7 @@ _IN_WORDS = {
 _MOST_FEATURES = 3
 
 
-@call_advice("Pass data second: summary(x, dataset).")
+@with_call_advice("Pass data second: summary(x, dataset).")
 def summary(
     x: Model,
     dataset: InFull | InParts | None = None,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ..additive.pairs import Pairs, check_pairs
 from ..additive.tabulate import as_sum_of_effects
-from ..base.calls import call_advice, check_arguments, parameters_of, showing_progress
+from ..base.calls import check_arguments, parameters_of, showing_progress, with_call_advice
 from ..base.checks import (
     AnyCutting,
     Flag,
@@ -42,7 +42,7 @@ _MOST_FEATURES = 1000
 """Number of features from which the default recipe takes long."""
 
 
-@call_advice("Pass the prior by name: bnc(dag_learner, class_var, dataset, smooth=1).")
+@with_call_advice("Pass the prior by name: bnc(dag_learner, class_var, dataset, smooth=1).")
 def bnc(
     dag_learner: Learner | Callable[..., Model] | None = None,
     class_var: Hashable = REQUIRED,
@@ -185,7 +185,7 @@ def bnc(
     dag_learner, class_var, dataset = _reorder_arguments(dag_learner, class_var, dataset)
     additive, interval = Flag().check("additive", additive), Flag().check("interval", interval)
     usual = default.LEARNER_OF_SUMS if additive else default.LEARNER
-    learner = _find_single_learner(
+    learner = _find_learner_of_one_class(
         usual if dag_learner is None else dag_learner, class_var, dataset, lp_args
     )
     check_column_name(class_var)
@@ -194,14 +194,14 @@ def bnc(
     data = open_data(dataset)
     in_memory = not data.in_parts
     if additive:
-        _check_additive(learner, lp_args, in_memory=in_memory)
+        _check_can_be_additive(learner, lp_args, in_memory=in_memory)
     if dag_learner is None and not in_memory:
         name, own = default.LEARNER_OF_PARTS
         learner, dag_args = LEARNERS[name], {**own, **(dag_args or {})}
     pairs = _check_pairs(pairs, data, class_var, groups, additive=additive, interval=interval)
     numeric = numeric_columns_of(numbers)
     if numeric:
-        _check_numbers(learner, numbers, discretize)
+        _check_accepts_numbers(learner, numbers, discretize)
     if groups is not None:
         read = partial(_read_with_numbers, class_var=class_var, numeric=numeric)
         data = with_groups_as_cases(data, groups, (class_var,), read)
@@ -257,14 +257,14 @@ def _fit_parameters(
 ) -> Model:
     """Return a structure with parameters, by a prior that was chosen, or by the default recipe."""
     settings = lp_args if chosen else default.lp_arguments(structure, lp_args, **facts)
-    _check_settings(settings, len(rows.features), grouped=facts["grouped"])
+    _check_held_out_settings(settings, len(rows.features), grouped=facts["grouped"])
     fitted = lp(structure, rows, **settings)
-    fitted = fitted if chosen else _named_as_default_recipe(fitted, lp_args)
+    fitted = fitted if chosen else _with_name_of_default_recipe(fitted, lp_args)
     warn_of_one_class_or_few_rows(fitted, len(rows))
     return fitted
 
 
-def _named_as_default_recipe(x: Model, given: Mapping[str, Any]) -> Model:
+def _with_name_of_default_recipe(x: Model, given: Mapping[str, Any]) -> Model:
     """Return a model of the default recipe, which is printed as such if it has weights."""
     by = None if x.recipe is None else x.recipe.parameters
     if x.recipe is None or by is None or "held_out_args" not in by.settings:
@@ -274,7 +274,7 @@ def _named_as_default_recipe(x: Model, given: Mapping[str, Any]) -> Model:
     return replace_unchecked(x, recipe=replace(x.recipe, parameters=replace(by, name=name)))
 
 
-def _check_additive(
+def _check_can_be_additive(
     learner: Callable[..., Model], lp_args: Mapping[str, Any], *, in_memory: bool
 ) -> None:
     """Raise a ValueError unless the default recipe can fit a sum of effects."""
@@ -289,7 +289,9 @@ def _check_additive(
         raise ValueError("additive must be False if a prior is given; got True. Omit the prior.")
 
 
-def _check_numbers(learner: Callable[..., Model], numbers: Numbers, discretize: object) -> None:
+def _check_accepts_numbers(
+    learner: Callable[..., Model], numbers: Numbers, discretize: object
+) -> None:
     """Raise an error unless a learner can keep columns as numbers, and nothing cuts them."""
     if discretize not in (None, "auto"):
         raise ValueError("numbers must be None if discretize is given. Use only one of the two.")
@@ -311,15 +313,13 @@ def _check_pairs(
 
 def _read_with_numbers(rows: Opened[Dataset], class_var: Hashable, numeric: Numeric) -> Dataset:
     """Return encoded rows, whose columns to discretize stay numbers."""
-    reading = (
-        Preparing("mdlp", 5, None) if not numeric else Preparing(None, 5, None, numeric=numeric)
-    )
+    reading = Preparing(None if numeric else "mdlp", 5, None, numeric=numeric)
     read = reading.read(rows, class_var, rows.columns)
     warn_of_columns(read, class_var)
     return read
 
 
-def _find_single_learner(
+def _find_learner_of_one_class(
     dag_learner: str | Callable[..., Model],
     class_var: object,
     dataset: object,
@@ -373,7 +373,7 @@ def _learner_options(
     return options
 
 
-def _check_settings(settings: Mapping[str, Any], features: int, *, grouped: bool) -> None:
+def _check_held_out_settings(settings: Mapping[str, Any], features: int, *, grouped: bool) -> None:
     """Raise if groups are not used; warn of weights that take long: 14 s for 1,000 numbers."""
     if grouped:
         check_groups_are_used(

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from ..base.calls import call_advice, progress_bar
+from ..base.calls import progress_bar, with_call_advice
 from ..base.checks import Flag, Instance, Names, OneOf, Optional, Seed, Whole, check_rng
 from ..base.immutable import record
 from ..base.messages import listed, shown, to_python_scalar, warn
@@ -34,8 +34,8 @@ from ..recipe.fold_powers import fit_power_by_folds
 from ..recipe.leave_one_out import LeaveOneOut
 from ..recipe.posterior_power import LeaveOneOutPower
 from ..several.multidimensional import MultiModel
-from .rounds import rows_for_recipe
-from .structure import learn_from_codes
+from .rounds import training_data_of_model
+from .structure import learn_structure_from_codes
 
 _HELD_OUT = {
     "weights": ("parents", "terms", "folds", "blend"),
@@ -51,7 +51,7 @@ OneOrSeveral = TypeVar(
 
 
 @record
-@call_advice("Pass the prior by name: lp(x, dataset, smooth=1).")
+@with_call_advice("Pass the prior by name: lp(x, dataset, smooth=1).")
 def lp(
     x: OneOrSeveral,
     dataset: InFull | InParts,
@@ -208,7 +208,7 @@ def lp(
         _em_for_missing(missing),
         None if numbers is None else Densities(numbers),
     ]
-    method = _single_method([method for method in methods if method is not None])
+    method = _single_estimation_method([method for method in methods if method is not None])
     if groups is not None:
         check_groups_are_used(held_out, folds)
         dataset = with_groups_as_cases(
@@ -231,7 +231,7 @@ def lp(
     return cast("OneOrSeveral", fitted)
 
 
-def _single_method(methods: Sequence[Method]) -> Method:
+def _single_estimation_method(methods: Sequence[Method]) -> Method:
     """Return the method of estimation, by default without weights; raise if there are several."""
     if len(methods) > 1:
         names = ", ".join(method.argument for method in methods)
@@ -349,11 +349,11 @@ def _fit_single_model(
     else:
         n, blend = folds
         if blend and isinstance(method, LeaveOneOut) and method.weights:
-            fitted = fit_blend(structure, rows, method, prior, n, learn_from_codes, rng)
+            fitted = fit_blend(structure, rows, method, prior, n, learn_structure_from_codes, rng)
         else:
             learn = partial(_estimate_from_rows, method=method, prior=prior, rng=rng)
             raw = dataset.raw if isinstance(dataset, TrainingData) else None
-            read = partial(rows_for_recipe, structure, dataset if raw is None else raw)
+            read = partial(training_data_of_model, structure, dataset if raw is None else raw)
             fitted = fit_power_by_folds(structure, read, rows, n, learn, rng)
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):

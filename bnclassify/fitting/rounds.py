@@ -26,7 +26,7 @@ from ..model.arguments import as_model, check_fitted
 from ..model.derived import Derived
 from ..model.model import Model
 from ..model.recipes import Recipe
-from ..numbers.preparation import Preparation, check_numbers
+from ..numbers.preparation import Preparation, check_can_discretize
 from ..reading.families import values
 
 R = TypeVar("R")
@@ -61,11 +61,11 @@ class Plan:
     known: Any = None
 
     @property
-    def repeats(self) -> int:
-        """The number of repeats."""
+    def n_repeats(self) -> int:
+        """The number of repeats of cross-validation."""
         return self.rounds[-1].repeat + 1
 
-    def evaluate(
+    def map_rounds(
         self,
         models: Mapping[Hashable, Model],
         function: Callable[[Round, Any, Any, list[Model]], R],
@@ -78,7 +78,7 @@ class Plan:
         A round without training rows has no models.
         """
 
-        def run(rnd: Round) -> tuple[R, bool]:
+        def run_round(rnd: Round) -> tuple[R, bool]:
             train, test = rnd.fold.split(self.data)
             learned: list[Model] = []
             try:
@@ -95,9 +95,9 @@ class Plan:
         empty: list[int] = []
         # a source of partitions need not support several readers
         results = (
-            map(run, self.rounds)
+            map(run_round, self.rounds)
             if isinstance(self.data, Partitions)
-            else run_tasks(run, self.rounds)
+            else run_tasks(run_round, self.rounds)
         )
         for rnd, (result, has_models) in zip(self.rounds, results, strict=True):
             empty += [] if has_models else [rnd.number]
@@ -163,14 +163,12 @@ def check_recipe(x: Model, *, fitted: bool = True) -> Recipe:
     return x.recipe
 
 
-def columns_needed(models: Mapping[Hashable, Model], *, dag: bool) -> set[Hashable] | None:
+def columns_for_refits(models: Mapping[Hashable, Model], *, dag: bool) -> set[Hashable] | None:
     """Return the columns that are needed to refit models; None for all."""
-    needed: set[Hashable] = set()
-    for model in models.values():
-        if check_recipe(model, fitted=False).columns is None and dag:
-            return None
-        needed |= set(model.variables)
-    return needed
+    recipes = [check_recipe(model, fitted=False) for model in models.values()]
+    if dag and any(recipe.columns is None for recipe in recipes):
+        return None
+    return {name for model in models.values() for name in model.variables}
 
 
 def plan_rounds(
@@ -178,13 +176,13 @@ def plan_rounds(
     dataset: Any,
     *,
     k: int,
-    repeats: int,
-    folds: Any,
-    dag: bool,
-    unseen: str,
+    repeats: int = 1,
+    folds: Any = None,
+    dag: bool = True,
+    unseen: str = "missing",
     rng: Seed,
     groups: Any,
-    columns: object,
+    columns: object = "same",
 ) -> Plan:
     """Prepare the data that models need, and assign its rows to folds."""
     check_unseen(unseen)
@@ -192,29 +190,27 @@ def plan_rounds(
     opened, cases = open_data(dataset), None
     if groups is not None:
         opened, cases = split_off_groups(opened, groups, next(iter(models.values())).targets)
-    check_same_columns(models, opened, columns, dag, folds)
+    check_training_columns(models, opened, columns, dag, folds)
     if groups is None and folds is None:
-        _warn_of_groups(models)
+        _warn_of_divided_groups(models)
     names, lenient = [*opened.columns], unseen == "missing" and not dag
     counts: Mapping[Hashable, int] = {}
     if opened.in_parts:
         if folds is not None:
             check_columns([folds], names, "folds")
             names = [name for name in names if name != folds]
-        parts = cast(
-            "Partitions", training_data_of_models(models, opened, names, dag=dag, lenient=lenient)
-        )
-        plan = _plan_parts(parts, opened, k, repeats, folds, rng)
+        read = training_data_of_models(models, opened, names, dag=dag, lenient=lenient)
+        parts = cast("Partitions", read)
+        plan = _plan_folds_of_parts(parts, opened, k, repeats, folds, rng)
         counts = parts.unseen_counts if lenient else counts
     else:
         data = cast("TrainingData", training_data_of_models(models, opened, names, dag=dag))
         if lenient:
             data, counts = _hide_unseen(models, data)
         if cases is not None:
-            data = replace(
-                data, cases=cases[data.has_class if len(data.targets) == 1 else slice(None)]
-            )
-        plan = _plan_rows_in_memory(data, k, repeats, folds, rng)
+            rows = data.is_row_labeled if len(data.targets) == 1 else slice(None)
+            data = replace(data, cases=cases[rows])
+        plan = _plan_folds_in_memory(data, k, repeats, folds, rng)
     if counts:
         hidden = listed([f"{count} in {shown(name)}" for name, count in counts.items()])
         warn(
@@ -223,7 +219,7 @@ def plan_rounds(
     return replace(plan, unseen=counts)
 
 
-def check_same_columns(
+def check_training_columns(
     models: Mapping[Hashable, Model], data: Opened[Any], columns: object, dag: bool, folds: object
 ) -> None:
     """Raise unless the data have exactly the training columns, or ``columns`` is "any"."""
@@ -243,7 +239,7 @@ def check_same_columns(
             "Pass these columns. In cv, columns='any' learns from the columns present, which gives "
             "a different model, and dag=False keeps the structure."
         )
-        if added and not missing and _learned_from_groups(recipe):
+        if added and not missing and _used_groups(recipe):
             remedy = (
                 f"If {shown(added[0])} names the groups of its rows, pass groups={added[0]!r} to "
                 "cv or cv_predict."
@@ -254,14 +250,14 @@ def check_same_columns(
         )
 
 
-def _learned_from_groups(recipe: Recipe) -> bool:
+def _used_groups(recipe: Recipe) -> bool:
     """Whether a model was learned from groups of rows."""
     return recipe.rows is not None and 0 < recipe.rows.cases < recipe.rows.given
 
 
-def _warn_of_groups(models: Mapping[Hashable, Model]) -> None:
+def _warn_of_divided_groups(models: Mapping[Hashable, Model]) -> None:
     """Warn if a model was learned from groups of rows, which folds would divide."""
-    divided = [name for name, model in models.items() if _learned_from_groups(check_recipe(model))]
+    divided = [name for name, model in models.items() if _used_groups(check_recipe(model))]
     if divided:
         warn(
             f"Model {listed(divided)} was learned from groups of rows, and folds of single rows "
@@ -269,7 +265,7 @@ def _warn_of_groups(models: Mapping[Hashable, Model]) -> None:
         )
 
 
-def rows_for_recipe(x: Model, dataset: Opened[Any]) -> Any:
+def training_data_of_model(x: Model, dataset: Opened[Any]) -> Any:
     """Return the rows with a class, prepared for the recipe of a model."""
     return training_data_of_models({0: x}, dataset, dataset.columns, dag=True, warns=False)
 
@@ -283,7 +279,7 @@ def _read_numbers_for_models(
     if not raw:
         return dataset
     others = {k: m for k, m in models.items() if k not in raw}
-    sets = [columns_needed(some, dag=dag) for some in (models, others)]
+    sets = [columns_for_refits(some, dag=dag) for some in (models, others)]
     needed, coded = [set(names) if some is None else some for some in sets]
     target = next(iter(models.values())).class_var
     check_columns({target, *needed}, names, "dataset")
@@ -299,13 +295,12 @@ def _hide_unseen(
     """
     unseen: dict[Hashable, Mask] = {}
     for model in models.values():
-        coded = data if model.preparation is None else model.preparation.code(data)
+        coded = data if model.preparation is None else model.preparation.prepared_data(data)
         for name in [name for name in model.features if name not in model.densities]:
             position = coded.positions[name]
             codes, labels = coded.codes[[position]][0], coded.levels[position]
-            strange: Mask = (
-                recode_column(codes, labels, model.levels_by_name[name], name, -1) < 0
-            ) & (codes >= 0)
+            recoded = recode_column(codes, labels, model.levels_by_name[name], name, -1)
+            strange: Mask = (recoded < 0) & (codes >= 0)
             if strange.any():
                 unseen[name] = unseen.get(name, np.zeros(len(data), dtype=bool)) | strange
     if not unseen:
@@ -326,7 +321,8 @@ def _hide_unseen_in_parts(models: Mapping[Hashable, Model], data: Partitions) ->
         for name in [name for name in model.features if name not in model.densities]:
             labels = model.levels_by_name[name]
             known[name] = tuple([label for label in labels if label in known.get(name, labels)])
-    return data.with_known_levels({name: known[name] for name in data.columns if name in known})
+    levels = {name: known[name] for name in data.columns if name in known}
+    return data.with_reading(schema=data.schema.with_levels(levels), lenient=tuple(levels))
 
 
 def training_data_of_models(
@@ -349,26 +345,22 @@ def training_data_of_models(
     elif not isinstance(dataset, Dataset):
         dataset = _read_numbers_for_models(models, dataset, names, dag)
     elif dag and warns and any(model.discretizer is not None for model in models.values()):
-        check_numbers(dataset)
+        check_can_discretize(dataset)
     targets = next(iter(models.values())).targets
-    needed = columns_needed(models, dag=dag)
+    needed = columns_for_refits(models, dag=dag)
     check_columns({*targets, *(needed or ())}, names, "dataset")
     chosen = [name for name in names if needed is None or name in needed or name in targets]
-    known = (
-        {k: v for model in models.values() for k, v in values(model).items()}
-        if preparation
-        else None
-    )
-    kept = (
-        ()
-        if isinstance(dataset, Dataset)
-        else {name for m in models.values() for name in m.densities}
-    )
-    opened = dataset if preparation is None else dataset.prepared(preparation, known or {})
+    opened, known = dataset, None
+    if preparation is not None:
+        known = {k: v for model in models.values() for k, v in values(model).items()}
+        opened = dataset.prepared(preparation, known)
+    kept: set[Hashable] = set()
+    if not isinstance(dataset, Dataset):
+        kept = {name for model in models.values() for name in model.densities}
     data = opened.read(Columns(chosen, known, kept))
     if lenient and isinstance(data, Partitions):
         data = _hide_unseen_in_parts(models, data)
-    raw = set(data.numbers) if isinstance(data, Dataset) else set(kept)
+    raw = set(data.numbers) if isinstance(data, Dataset) else kept
     if preparation is None and all(model.preparation is not None for model in models.values()):
         raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}
     check_have_levels(
@@ -403,7 +395,7 @@ def _common_preparation(models: Mapping[Hashable, Model], dag: bool) -> Preparat
     return first
 
 
-def _plan_rows_in_memory(
+def _plan_folds_in_memory(
     data: TrainingData, k: int, repeats: int, folds: Folds | None, rng: Seed
 ) -> Plan:
     """Assign rows in memory to folds, stratified by one target; the first repeat never changes.
@@ -413,7 +405,7 @@ def _plan_rows_in_memory(
     """
     generator, rounds, digest, is_partition = check_rng(rng), [], blake2b(digest_size=12), True
     index, given = data.with_unlabeled_rows.index, data
-    known = data.has_class if len(data.targets) == 1 else np.full(len(data), True)
+    known = data.is_row_labeled if len(data.targets) == 1 else np.full(len(data), True)
     data = replace(data, with_unknown=None)
     for repeat in range(repeats):
         tests = folds_of_training_rows(given, k, folds, generator, quiet=repeat > 0)
@@ -430,7 +422,7 @@ def _plan_rows_in_memory(
     return Plan(data, rounds, digest.hexdigest(), is_partition, index=index, known=known)
 
 
-def _plan_parts(
+def _plan_folds_of_parts(
     data: Partitions, dataset: Opened[Any], k: int, repeats: int, column: Hashable, rng: Seed
 ) -> Plan:
     """Assign the rows of partitioned data to folds by a hash of their values, or by a column."""
@@ -448,9 +440,8 @@ def _plan_parts(
         counts = codes.sum_over_parts(
             lambda rows: np.bincount(rows.codes[0][rows.codes[0] >= 0], minlength=rows.cards[0])
         )
-        labels = tuple(
-            [label for label, count in zip(codes.levels[0], counts, strict=True) if count]
-        )
+        pairs = zip(codes.levels[0], counts, strict=True)
+        labels = tuple([label for label, count in pairs if count])
         if len(labels) < 2:
             raise ValueError(
                 f"folds must be a column with at least 2 folds; got {len(labels)} "
@@ -462,6 +453,5 @@ def _plan_parts(
         for repeat, folds in enumerate(drawn)
         for number in range(folds.k)
     ]
-    return Plan(
-        data, rounds, blake2b(repr(tuple(drawn)).encode(), digest_size=12).hexdigest(), True
-    )
+    digest = blake2b(repr(tuple(drawn)).encode(), digest_size=12)
+    return Plan(data, rounds, digest.hexdigest(), True)

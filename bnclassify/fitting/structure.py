@@ -26,7 +26,7 @@ from ..model.arguments import check_bnc
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe, Step
 from ..numbers.discretizer import MovedCuts
-from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
+from ..numbers.preparation import Preparation, Preparing, check_can_discretize, prepare_table
 from ..recipe import default
 from ..recipe.codings import FineData, names_of_extra_codings
 from ..recipe.content_order import fractional_weights_as_cases, warn_of_copies
@@ -44,16 +44,17 @@ def learn_structure(
     preparing: Preparing,
 ) -> tuple[Model, Countable]:
     """Learn a structure, and return it with the data prepared for it."""
-    if preparing.is_needed:
-        structure, learned_from = _learn_from_raw(class_var, dataset, learner, options, preparing)
-        if (
-            preparing.is_default
-            and isinstance(learned_from, TrainingData)
-            and learned_from.raw is not None
-        ):
-            warn_of_copies(learned_from.raw)
+    if preparing.wants_preparation:
+        structure, learned_from = _structure_from_raw(
+            class_var, dataset, learner, options, preparing
+        )
+        raw = learned_from.raw if isinstance(learned_from, TrainingData) else None
+        if preparing.is_default and raw is not None:
+            warn_of_copies(raw)
         return structure, learned_from
-    data = read_training(dataset, (class_var,), _named_features(options), numeric=preparing.numeric)
+    data = read_training(
+        dataset, (class_var,), _chosen_features(options), numeric=preparing.numeric
+    )
     if preparing.is_default and isinstance(data, TrainingData):
         data = fractional_weights_as_cases(data)
     if isinstance(dataset, Frame):
@@ -69,7 +70,7 @@ def learn_structure(
     return structure, data
 
 
-def _learn_from_raw(
+def _structure_from_raw(
     class_var: Hashable,
     dataset: Opened[Any],
     learner: Callable[..., Model],
@@ -83,7 +84,7 @@ def _learn_from_raw(
         options = {**options, "rng": rng}
     named = step.name if learner in LEARNERS.values() else learner
     settings = {"learner": named, "dag_args": dict(step.settings), **preparing._asdict()}
-    names = _named_features(options)
+    names = _chosen_features(options)
     keep = "parents" in options
     data: Any
     if (table := database_table_of(dataset)) is not None:
@@ -107,13 +108,12 @@ def _learn_from_raw(
     recipe = Recipe(class_var, again, names, preparation=preparation, seen=seen)
     cuts = preparation.discretizer
     if not (isinstance(cuts, MovedCuts) and any(cuts.cuts.values())):
-        return replace_unchecked(
-            _checked_structure(learner(class_var, dataset=data, **options)), recipe=recipe
-        ), data
-    return _learn_over_cuts(class_var, data, learner, options, cuts, recipe)
+        structure = _checked_structure(learner(class_var, dataset=data, **options))
+        return replace_unchecked(structure, recipe=recipe), data
+    return _learn_over_discretizations(class_var, data, learner, options, cuts, recipe)
 
 
-def _learn_over_cuts(
+def _learn_over_discretizations(
     class_var: Hashable,
     data: Any,
     learner: Callable[..., Model],
@@ -152,7 +152,7 @@ def _read_raw(
         if preparing.discretize is None:
             dataset = preparing.read(dataset, class_var, columns)
         elif not isinstance(dataset, TrainingData):
-            check_numbers(dataset)
+            check_can_discretize(dataset)
         return dataset, dataset.columns if names is None else None
     check_columns([class_var], columns, "class_var")
     chosen = columns if names is None else {*check_columns(names, columns, "features"), class_var}
@@ -176,7 +176,7 @@ def _prepare_for_learner(
     feature would remain, features are named, or ``keep``. The first are kept if their missing
     values count.
     """
-    data = preparation.code(raw)
+    data = preparation.prepared_data(raw)
     features = [name for name in data.columns if name != class_var]
     kept = [name for name in data.schema.numeric if name in data.numbers]
     numeric = tuple([name for name in kept if not pd.isna(data.numbers[name]).all()])
@@ -204,7 +204,6 @@ def _prepare_for_learner(
 def _read_training_rows(
     data: Dataset, class_var: Hashable, names: Sequence[Hashable], numeric: tuple[Hashable, ...]
 ) -> TrainingData:
-    """Return the columns of encoded data to learn from."""
     found = read_training(data, (class_var,), names, numeric=numeric)
     assert isinstance(found, TrainingData)
     return found
@@ -222,10 +221,12 @@ def relearn_raw(
 ) -> Model:
     """Learn a structure from raw data like `bnc`, including the preparation of the data."""
     function = find_learner(learner, "learner")
-    return _learn_from_raw(class_var, dataset, function, dag_args, Preparing(**preparing), rng)[0]
+    return _structure_from_raw(class_var, dataset, function, dag_args, Preparing(**preparing), rng)[
+        0
+    ]
 
 
-def learn_from_codes(x: Model, rows: Dataset) -> Model:
+def learn_structure_from_codes(x: Model, rows: Dataset) -> Model:
     """Return the structure that a model's learner learns from rows coded by the model's levels."""
     if x.recipe is None:
         return x
@@ -250,7 +251,7 @@ def _learner_step(learner: Callable[..., Model], options: Mapping[str, Any]) -> 
     return Step(name, learner, deepcopy(dict(options)), draws="rng" in parameters_of(learner))
 
 
-def _named_features(options: Mapping[str, Any]) -> tuple[Hashable, ...] | None:
+def _chosen_features(options: Mapping[str, Any]) -> tuple[Hashable, ...] | None:
     """Return the features that the learner must use, or None."""
     names = options.get("features")
     return tuple(names) if isinstance(names, list | tuple) else None

@@ -9,7 +9,7 @@ from operator import add
 from typing import Any, Literal, TypeVar, cast
 
 from ..base.arrays import sum_nested
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Instance, ListOf, OneOf
 from ..base.messages import shown
 from ..counts.contingency import Recoding
@@ -30,7 +30,7 @@ _TABLES = ("cpts", "class_cpts", "priors", "superparents", "children")
 """The fields that hold the tables of models."""
 
 
-@call_advice("The class is a column of the data: update(x, dataset).")
+@with_call_advice("The class is a column of the data: update(x, dataset).")
 def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] = "same") -> M:
     """Add rows to the training data of the parameters of a model.
 
@@ -85,20 +85,19 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
 def _add_rows(x: Model, dataset: Opened[Any]) -> Model:
     rows: Countable = rows_to_learn_from(x, dataset)
 
-    def add_to(part: Model) -> Model:
+    def add_rows_to_part(part: Model) -> Model:
         tally = check_counted(part).tally()
         more = check_counted(part).count_all(rows, tally.prior)
         grown = model_of_pooled_counts(part, [tally.counts, more])
         return with_training_rows(grown, part, TrainingRows.from_data(rows, part.targets))
 
-    return with_training_rows(
-        x.map_counted_parts(add_to), x, TrainingRows.from_data(rows, x.targets)
-    )
+    grown = x.map_counted_parts(add_rows_to_part)
+    return with_training_rows(grown, x, TrainingRows.from_data(rows, x.targets))
 
 
 def _levels_in_data(x: Model, dataset: Opened[Any]) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the levels of variables in data, or of a model that cuts or merges the column."""
-    fixed = set() if x.preparation is None else x.preparation.fixed_columns
+    fixed = set() if x.preparation is None else x.preparation.columns_with_fixed_levels
     names = [name for name in x.variables if name not in fixed]
     known = None if dataset.in_parts else x.levels_by_name
     numeric = [name for name in names if name in x.densities]
@@ -158,9 +157,8 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     found: list[Model] = list(map(as_model, ListOf("models", filled=True).check("models", models)))
     for i, x in enumerate(found):
         Instance(Model, "a model").check(f"models[{i}]", x)
-    first, *others = _with_one_prior(
-        [check_fitted(x).map_counted_parts(_check_has_counts) for x in found]
-    )
+    checked = [check_fitted(x).map_counted_parts(_check_has_counts) for x in found]
+    first, *others = _with_one_prior(checked)
     for i, other in enumerate(others, start=1):
         _check_same_settings(first, other, number=i)
         first.map_counted_parts(partial(_check_same_settings, number=i), other)
@@ -168,15 +166,11 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
             theirs = other.levels_by_name[name]
             if levels == "same" and labels != theirs:
                 remedy = "Use levels='union' to unite them."
-                raise _error_of_difference(f"levels of {shown(name)}", labels, theirs, i, remedy)
+                raise _differing_models_error(f"levels of {shown(name)}", labels, theirs, i, remedy)
     known = unite_levels([x.levels_by_name for x in (first, *others)])
     first, *others = [with_more_levels(x, known) for x in (first, *others)]
-    return cast(
-        "M",
-        with_training_rows(
-            first.map_counted_parts(_model_of_summed_counts, *others), first, *others
-        ),
-    )
+    pooled = first.map_counted_parts(_model_of_summed_counts, *others)
+    return cast("M", with_training_rows(pooled, first, *others))
 
 
 def _with_one_prior(models: Sequence[Model]) -> list[Model]:
@@ -217,9 +211,9 @@ def with_training_rows(x: Model, *sources: Model | TrainingRows) -> Model:
 
 def model_of_pooled_counts(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model:
     """Return the model of rows that were counted apart."""
-    return check_counted(x).tabulate(
-        Tally(sum_nested(counts), check_counted(x).tally().prior).with_narrow_arrays()
-    )
+    counted = check_counted(x)
+    tally = Tally(sum_nested(counts), counted.tally().prior)
+    return counted.tabulate(tally.with_narrow_arrays())
 
 
 def _model_of_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
@@ -237,11 +231,9 @@ def _model_of_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ..
 
 def with_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return a model with counts for levels that contain its own, or itself if they are equal."""
-    return (
-        x
-        if levels == x.levels_by_name
-        else x.map_counted_parts(partial(_model_of_more_levels, levels=levels))
-    )
+    if levels == x.levels_by_name:
+        return x
+    return x.map_counted_parts(partial(_model_of_more_levels, levels=levels))
 
 
 def unite_levels(
@@ -264,11 +256,11 @@ def _check_same_settings(first: Model, other: Model, *, number: int) -> Model:
                 pairs = zip(own, theirs, strict=False)
                 own, theirs = next((pair for pair in pairs if pair[0] != pair[1]), (own, theirs))
             remedy = "Fit one structure with the same arguments of lp at each site."
-            raise _error_of_difference(name, own, theirs, number, remedy)
+            raise _differing_models_error(name, own, theirs, number, remedy)
     return first
 
 
-def _error_of_difference(
+def _differing_models_error(
     what: str, own: object, theirs: object, number: int, remedy: str
 ) -> ValueError:
     found = f"got {shown(own)} and, in models[{number}], {shown(theirs)}"

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from ..base.arrays import Array, Mask
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Instance, OneOf, Optional, Real, must_be
 from ..base.immutable import record
 from ..base.messages import listed, shown, to_python_scalar
@@ -89,11 +89,8 @@ def _with_replaced_table(x: Graph, variable: Hashable, table: Array) -> Graph:
     recipe = x.recipe
     if recipe is not None and recipe.parameters is not None:
         name = f"{recipe.parameters}, then with_table(x, {shown(variable)}, ...)"
-        settings = {
-            "parameters": recipe.parameters,
-            "variable": variable,
-            "table": _nested_tuples(table.tolist()),
-        }
+        settings = {"parameters": recipe.parameters, "variable": variable}
+        settings["table"] = _nested_tuples(table.tolist())
         recipe = replace(recipe, parameters=Step(name, table_again, settings, draws=True))
     return replace_unchecked(x, cpts=tuple(tables.values()), learned={}, recipe=recipe)
 
@@ -120,7 +117,7 @@ def table_again(
     return _with_replaced_table(fitted, variable, array)
 
 
-@call_advice("Pass options by name: from_tables(class_var, tables, rows=100).")
+@with_call_advice("Pass options by name: from_tables(class_var, tables, rows=100).")
 def from_tables(
     class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame], *, rows: float | None = None
 ) -> BNC:
@@ -199,11 +196,11 @@ def from_tables(
     x = replace(structure, levels=tuple([levels[v] for v in structure.variables]), cpts=tuple(cpts))
     if rows is None:
         return x
-    tally = Tally(_counts_worth_rows(x, cpts, rows), Given())
+    tally = Tally(_expected_counts_of_tables(x, cpts, rows), Given())
     return replace_unchecked(x, learned={"counts": tally})
 
 
-def _counts_worth_rows(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...]:
+def _expected_counts_of_tables(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...]:
     """Return the counts of rows in the proportions of a network: P(parents) · table · rows."""
     unknown = copies_with_each_class(np.full((len(x.variables), 1), -1), x.cards)
     joint, _ = expected_counts(x.scopes, tables, unknown)

@@ -8,8 +8,7 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Codes
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import check_column_name, check_columns
 from .coded_columns import CodedColumn, Finding
 from .columns import arrays_and_types
@@ -27,7 +26,7 @@ _ROWS = "(rows)"
 """The entry of a finding about rows in place of the name of a column."""
 
 
-@call_advice("Pass the class by name: check_data(dataset, class_var=name).")
+@with_call_advice("Pass the class by name: check_data(dataset, class_var=name).")
 def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     """List what is odd about a table, and what to do about it.
 
@@ -114,10 +113,14 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     if class_var in read:
         read[class_var] = read[class_var].coded_by_distinct_values(read[class_var].numbers)
         classes = read[class_var].codes[0]
-    columns = [
-        _coded_column_with_class(name, data, classes, class_var, rows.types)
-        for name, data in read.items()
-    ]
+    columns = list[CodedColumn]()
+    for name, data in read.items():
+        own = CodedColumn(name, data.levels[0], data.codes[0], weights=data.weights)
+        own = own._replace(is_category=rows.types.get(name) == "categorical")
+        if name == class_var:  # whose numbers are labels
+            columns.append(own._replace(is_class=True))
+        else:
+            columns.append(own._replace(numbers=data.numbers.get(name), classes=classes))
     counts = find_frequencies(columns)
     for column in columns:
         is_float = column.is_class and rows.types.get(column.name) in FLOATS
@@ -147,27 +150,6 @@ def _find_equal_rows(read: Mapping[Hashable, Dataset]) -> list[Finding]:
         "If they are copies, use dataset.drop_duplicates(), and if rows belong to persons, groups="
     )
     return [Finding(_ROWS, text, remedy)]
-
-
-def _coded_column_with_class(
-    name: Hashable,
-    data: Dataset,
-    classes: Codes | None,
-    class_var: Hashable,
-    types: Mapping[Hashable, str],
-) -> CodedColumn:
-    """Return a column with the codes of the class; the numbers of the class itself are labels."""
-    is_class = name == class_var
-    return CodedColumn(
-        name,
-        data.levels[0],
-        data.codes[0],
-        None if is_class else data.numbers.get(name),
-        data.weights,
-        None if is_class else classes,
-        is_class,
-        is_category=types.get(name) == "categorical",
-    )
 
 
 def _read_for_findings(

@@ -52,7 +52,7 @@ class CodedColumn(NamedTuple):
         return self._replace(codes=self.codes[rows], numbers=numbers, classes=classes)
 
     @property
-    def positions(self) -> Positions:
+    def value_positions(self) -> Positions:
         """The position of each row's value among the distinct numbers or levels; -1 is missing."""
         if self.numbers is None:
             return self.codes.astype(np.intp)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_extension_array_dtype
 
-from ..base.arrays import ArrayOf, Positions
+from ..base.arrays import ArrayOf
 from ..base.messages import listed, shown, to_python_scalar, warn
 from .coded_columns import CodedColumn, Finding
 from .dataset import Dataset
@@ -82,26 +82,15 @@ def encode_column(array: Any) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
         return kept[1], _codes_of(array), kept[2]
     if isinstance(array, pd.arrays.ArrowStringArray):  # which pandas sorts slowly
         codes, labels = pd.factorize(cast("Any", array))
-        return _sorted_levels_and_codes(_labels_as_tuple(labels), codes)
+        texts = _labels_as_tuple(labels)
+        order = sorted(range(len(texts)), key=texts.__getitem__)
+        place = np.append(np.argsort(order), -1)  # a missing value has the code -1
+        return tuple([texts[i] for i in order]), place[codes], False
     codes, labels = pd.factorize(array, sort=True)
     levels = _labels_as_tuple(labels)
     if array.dtype.kind in "fO":  # whole numbers are written and compared as integers
-        levels = tuple(map(_whole_float_as_int, levels))
+        levels = tuple([int(x) if isinstance(x, float) and x.is_integer() else x for x in levels])
     return levels, codes, False
-
-
-def _sorted_levels_and_codes(
-    levels: tuple[Any, ...], codes: Positions
-) -> tuple[tuple[Any, ...], Positions, bool]:
-    """Return sorted levels with their codes, and that they were not declared to have an order."""
-    order = sorted(range(len(levels)), key=levels.__getitem__)
-    place = np.full(len(order) + 1, -1)  # the last one is the code of missing values
-    place[order] = np.arange(len(order))
-    return tuple([levels[i] for i in order]), place[codes], False
-
-
-def _whole_float_as_int(label: Any) -> Any:
-    return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
 _kept_levels: dict[int, tuple[ref[pd.CategoricalDtype], tuple[Any, ...], bool]] = {}
@@ -230,14 +219,14 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
         may_copy = columns_that_may_copy_class(data.codes, classes)
         tested.update(data.columns[i] for i in may_copy.tolist())
     columns = list[CodedColumn]()
-    for (name, levels), codes in zip(data.schema.known.items(), data.codes, strict=True):
+    for (name, levels), codes in zip(data.schema.levels_of.items(), data.codes, strict=True):
         is_class = name == class_var
         if name in numbers or (levels in dull and name not in tested and not is_class):
             continue
-        own = CodedColumn(name, levels, codes, weights=data.weights, is_class=is_class)
+        own = CodedColumn(name, levels, codes, None, data.weights, None if is_class else classes)
         is_apart = name in data.schema.ordered  # perhaps intervals that were chosen by the class
-        own = own._replace(is_apart=is_apart, can_copy=name in tested)
-        columns.append(own if is_class else own._replace(classes=classes))
+        own = own._replace(is_class=is_class, is_apart=is_apart, can_copy=name in tested)
+        columns.append(own)
     if numbers:
         rows = data if raw is None else raw.rows_with_known(class_var)
         labels = rows.codes[rows.positions[class_var]] if class_var in rows.positions else None
@@ -250,7 +239,8 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
 def warn_of_labels(schema: Schema) -> None:
     """Warn of serious findings about labels of partitioned data, whose rows are not read."""
     none = np.empty(0, dtype=np.int8)
-    _warn_of_findings([CodedColumn(name, labels, none) for name, labels in schema.known.items()])
+    columns = zip(schema.columns, schema.levels, strict=True)
+    _warn_of_findings([CodedColumn(name, labels, none) for name, labels in columns])
 
 
 def _warn_of_findings(columns: Sequence[CodedColumn], counts: Finding | None = None) -> None:

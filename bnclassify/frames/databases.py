@@ -341,7 +341,7 @@ class DatabaseTable:
         """Return facts about columns of numbers in which a value is known."""
         import ibis
 
-        def select(name: Hashable, rows: Foreign) -> Foreign:
+        def select_spread(name: Hashable, rows: Foreign) -> Foreign:
             values = rows.group_by("x").agg(n=rows.w.sum())
             below = values.n.sum().over(ibis.cumulative_window(order_by="x"))
             top = ibis.ifelse(values.n > 0, values.x, ibis.null("float64")).max().over()
@@ -355,7 +355,7 @@ class DatabaseTable:
             return values.agg(**facts, **{f"q{k}": x.min(where=r) for k, r in enumerate(reached)})
 
         spreads = {}
-        for name, row in self._query_rows_by_column(names, weights, select):
+        for name, row in self._query_rows_by_column(names, weights, select_spread):
             distinct, low, *rest = cast("list[float]", list(row.values()))
             if row["low"] is not None:
                 spreads[name] = Spread(int(distinct), low, rest[0], row["second"], tuple(rest[2:]))
@@ -366,12 +366,12 @@ class DatabaseTable:
     ) -> dict[Hashable, dict[int, tuple[float, float]]]:
         """Return the weight and the weighted sum of the numbers in each interval."""
 
-        def select(name: Hashable, rows: Foreign) -> Foreign:
+        def select_sums(name: Hashable, rows: Foreign) -> Foreign:
             interval = _interval_label(rows.x, points[name], range(len(points[name]) + 1), "int64")
             return rows.group_by(interval=interval).agg(w=rows.w.sum(), wx=(rows.w * rows.x).sum())
 
         found: dict[Hashable, dict[int, tuple[float, float]]] = {name: {} for name in points}
-        for name, row in self._query_rows_by_column(points, weights, select):
+        for name, row in self._query_rows_by_column(points, weights, select_sums):
             interval, weight, moment = cast("tuple[int, float, float]", row.values())
             found[name][interval] = weight, moment
         return found
@@ -386,7 +386,6 @@ class DatabaseTable:
 
 
 def _rows_of_query(table: Foreign) -> list[dict[str, object]]:
-    """Return the rows of the result of a query."""
     return cast("list[dict[str, object]]", table.to_pyarrow().to_pylist())
 
 

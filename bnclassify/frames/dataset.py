@@ -45,7 +45,7 @@ class Prepare(Protocol):
     def read(self, rows: Opened[Dataset], known: Known, named_by: str = "dataset", /) -> Dataset:
         """Encode the raw columns of a model, which has the ``known`` levels."""
 
-    def code(self, data: Data, /) -> Data:
+    def prepared_data(self, data: Data, /) -> Data:
         """Prepare encoded data, unless they are prepared."""
 
     def prepared_source(self, source: Source, /) -> Source | None:
@@ -95,7 +95,9 @@ class Opened(ABC, Generic[Read]):
 
     def prepared(self, preparation: Prepare, known: Known) -> Opened[Read]:
         """Return the data with the categories of a model, which has the ``known`` levels."""
-        prepared: Any = preparation.code(preparation.read(self.check_in_memory("dataset"), known))
+        prepared: Any = preparation.prepared_data(
+            preparation.read(self.check_in_memory("dataset"), known)
+        )
         return cast("Opened[Read]", prepared)
 
     def data_and_default_numeric_features(
@@ -105,7 +107,7 @@ class Opened(ABC, Generic[Read]):
         data: Any = self.encode_raw(targets[0] if targets else None, {*features, *targets}, targets)
         found = []
         for name in features:
-            labels = data.schema.known[name]
+            labels = data.schema.levels_of[name]
             if name in data.numbers and not (labels and are_categories(labels)):
                 found.append(name)
         return data, tuple(found)
@@ -304,7 +306,7 @@ class Dataset(Countable, Opened["Dataset"]):
         return incomplete
 
     @property
-    def units(self) -> Array:
+    def held_out_weights(self) -> Array:
         """The weight of each row that is held out with it: all if rows have cases, or at most 1."""
         weights = self.row_weights
         return weights if self.cases is not None else np.minimum(weights, 1.0)
@@ -326,7 +328,7 @@ class Dataset(Countable, Opened["Dataset"]):
     def label_counts(self, name: Hashable) -> Array:
         """Return the weight of each label of a column."""
         codes: Codes = self.codes[self.positions[name]]
-        n_codes = len(self.schema.known[name]) + 1
+        n_codes = len(self.schema.levels_of[name]) + 1
         return np.bincount(codes.astype(np.intp) + 1, self.weights, n_codes)[1:].astype(np.float64)
 
     def family_codes_and_weights(
@@ -412,7 +414,8 @@ class Dataset(Countable, Opened["Dataset"]):
 
     def columns_as_numbers(self, columns: Iterable[Hashable]) -> Self:
         """Return the data with some columns as numbers, without codes; columns of text raise."""
-        chosen = [name for name in columns if self.schema.known[name] or name not in self.numbers]
+        levels_of = self.schema.levels_of
+        chosen = [name for name in columns if levels_of[name] or name not in self.numbers]
         if not chosen:
             return self
         numbers, no_codes = dict(self.numbers), np.full(len(self), -1)
@@ -420,7 +423,7 @@ class Dataset(Countable, Opened["Dataset"]):
             if name in numbers:
                 numbers[name] = as_floats(numbers[name])
             else:
-                labels = np.array([*levels_as_floats(name, self.schema.known[name]), np.nan])
+                labels = np.array([*levels_as_floats(name, levels_of[name]), np.nan])
                 numbers[name] = labels[self.codes[self.positions[name]]]
         data = self.with_codes(dict.fromkeys(chosen, ((), no_codes)))
         return replace(data, numbers=numbers)

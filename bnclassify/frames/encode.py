@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Names, OneOf, check_columns
 from ..base.messages import listed, warn
 from .dataset import Countable, Dataset
@@ -41,7 +41,7 @@ def encode(
 ) -> Partitions: ...
 
 
-@call_advice("Pass weights by name: encode(frame, weights=name).")
+@with_call_advice("Pass weights by name: encode(frame, weights=name).")
 def encode(
     frame: Any,
     *,
@@ -166,12 +166,13 @@ def add_missing_level(data: Dataset | Partitions, columns: Any = True) -> Datase
 
 def check_can_add_missing_level(data: Countable, chosen: Collection[Hashable]) -> None:
     """Raise if missing values of chosen columns cannot be a level: they are numbers, or have it."""
-    if numeric := [name for name in chosen if name in data.numbers and not data.schema.known[name]]:
+    levels_of = data.schema.levels_of
+    if numeric := [name for name in chosen if name in data.numbers and not levels_of[name]]:
         raise TypeError(
             f"missing_level must name categorical columns; got {listed(numeric)}. "
             "Discretize it first."
         )
-    if twice := [name for name in chosen if MISSING in data.schema.known[name]]:
+    if twice := [name for name in chosen if MISSING in levels_of[name]]:
         raise ValueError(
             f"missing_level must not name columns with a level {MISSING!r}; got "
             f"{listed(twice)}. Rename it."

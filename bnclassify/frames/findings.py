@@ -97,9 +97,7 @@ def column_findings(column: CodedColumn, *, only_serious: bool = False) -> Itera
         yield from _findings_on_number_of_values(column)
     elif column.numbers is not None:
         yield from _find_row_numbers(column.name, as_floats(column.numbers))
-    elif len(column.levels) >= _FEWEST_ROWS // 2 and (
-        column.is_class or _can_have_too_many_levels(column)
-    ):
+    elif len(column.levels) >= _FEWEST_ROWS // 2:
         yield from _findings_on_number_of_values(column)
     if column.can_copy and not column.is_apart and group is None:
         yield from _find_copy_of_class(column)
@@ -121,12 +119,6 @@ def _are_ordinary_texts(levels: tuple[str, ...]) -> bool:
     texts = [label for label in levels if label != MISSING]
     column = CodedColumn("", levels, np.empty(0, dtype=np.int8), is_class=True)
     return not (_find_numbers_as_text("", texts) or any(_find_in_text_labels(column, texts, False)))
-
-
-def _can_have_too_many_levels(column: CodedColumn) -> bool:
-    return column.weights is not None or bool(
-        2 * len(column.levels) > np.count_nonzero(column.codes >= 0)
-    )
 
 
 def _find_numbers_as_text(name: Hashable, texts: list[str]) -> Finding | None:
@@ -167,7 +159,6 @@ def _find_labeled_numbers(column: CodedColumn, texts: list[str]) -> Finding | No
 def _find_in_text_labels(
     column: CodedColumn, texts: list[str], only_serious: bool
 ) -> Iterator[Finding]:
-    """Yield findings about labels that are text."""
     name = f"dataset[{column.name!r}]"
     as_text = f"{name} = {name}.astype('string')"
     same, code = look_alike_labels_and_code(texts)
@@ -198,7 +189,6 @@ def _find_in_text_labels(
 
 
 def _findings_on_number_of_values(column: CodedColumn) -> Iterator[Finding]:
-    """Yield findings about the number of different values."""
     rows, levels = _number_of_rows_and_levels(column)
     name, labels = column.name, column.levels
     few = rows < _FEWEST_ROWS

@@ -52,7 +52,6 @@ class Frame(Opened[Dataset]):
 
     @cached_property
     def _arrays_and_types(self) -> tuple[dict[Hashable, ArrayLike], dict[Hashable, str]]:
-        """The values of columns, and their types."""
         arrays, types = arrays_and_types(self.frame)
         arrays_by_name = dict(zip(self.columns, arrays, strict=True))
         return arrays_by_name, dict(zip(self.columns, types, strict=True))
@@ -70,7 +69,7 @@ class Frame(Opened[Dataset]):
 
     def read(self, wanted: Columns = ALL) -> Dataset:
         names = wanted.check_names_of_columns(self.columns)
-        return self.encode_columns(names, known=wanted.known, numeric=wanted.numeric_columns())
+        return self.encode_columns(names, known=wanted.known, numeric=wanted.must_be_numeric())
 
     def encode_columns(
         self,

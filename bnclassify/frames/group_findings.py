@@ -38,7 +38,7 @@ def find_groups(column: CodedColumn) -> Finding | None:
         return None
     if not _can_label_groups(column):
         return None
-    positions = column.positions
+    positions = column.value_positions
     is_known: Mask = (positions >= 0) & (column.classes >= 0)
     values, classes = positions[is_known], column.classes[is_known]
     sizes = np.bincount(values)
@@ -83,9 +83,8 @@ def _can_label_groups(column: CodedColumn) -> bool:
     values = as_floats(column.numbers)
     if np.isnan(values).all() or (values[:BEGINNING] % 1 > 0).any():
         return False
-    return bool(
-        np.nanmax(values) - np.nanmin(values) + 1 >= len(values) / _LARGEST_GROUP
-    ) and not bool((values % 1 > 0).any())
+    span = np.nanmax(values) - np.nanmin(values) + 1
+    return bool(span >= len(values) / _LARGEST_GROUP and not (values % 1 > 0).any())
 
 
 def _log_chance_of_hits(hits: int, rows: int, share: float) -> float:

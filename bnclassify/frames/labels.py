@@ -118,7 +118,6 @@ def _are_numbers_for_text(strange: Iterable[Hashable], known: Sequence[Hashable]
 def _unknown_labels_message(
     strange: Sequence[Hashable], known: tuple[Hashable, ...], remedy: str
 ) -> str:
-    """Return the message about labels that are not among the known ones."""
     if _differ_only_in_type(strange, known):
         remedy = (
             f"{_difference_in_words(strange, known)} Convert the column, with "

@@ -205,11 +205,6 @@ def labels_if_categories(numbers: ArrayOf[Any]) -> tuple[Any, ...]:
     return labels if are_categories(labels) else ()
 
 
-def is_binary(labels: tuple[Hashable, ...]) -> bool:
-    """Whether numbers have at most two values, so that any discretization is the same."""
-    return len(labels) <= 2
-
-
 def are_categories(labels: tuple[Any, ...]) -> bool:
     """Whether numbers are categories: at most two values, or ``MOST_CODES`` whole numbers."""
     return len(labels) <= 2 or (

@@ -186,7 +186,7 @@ class Parts(Opened[Partitions]):
             surveyed, facts = surveyed_levels_and_facts(source, coded, required, weights)
             levels = dict(zip(coded, surveyed, strict=True)) | levels
             memo.keep_facts(facts, coded)
-        declared: Known = getattr(self.source, "ordered", {})
+        declared: Known = getattr(self.source, "ordered_categories", {})
         ordered = frozenset(name for name in names if declared.get(name) == levels[name])
         schema = Schema(tuple(names), tuple([levels[name] for name in names]), ordered)
         return Partitions(source, Reading(schema, required, weights, preparation), memo=memo)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import methodcaller
@@ -56,9 +56,7 @@ class Memo:
         """Keep facts about some columns; return whether they are the first."""
         is_first = self.counted is None
         self.counted = facts
-        hidden = np.broadcast_to(
-            facts.unseen_counts, len(columns)
-        )  # 0 for all columns, or one per column
+        hidden = np.broadcast_to(facts.unseen_counts, len(columns))  # one per column, or 0 for all
         for i, name in enumerate(columns):
             self.gaps[name] = int(facts.gaps[i])
             self.unseen_counts[name] = int(hidden[i])
@@ -177,7 +175,7 @@ class Partitions(Countable, Opened["Partitions"]):
     def encode(self, wanted: Columns = ALL) -> Partitions:
         chosen = wanted.check_names_of_columns(self.columns)
         numeric: Known = dict.fromkeys(wanted.numeric, ())
-        levels = {**self.schema.known, **(wanted.known or {}), **numeric}
+        levels = {**self.schema.levels_of, **(wanted.known or {}), **numeric}
         schema = Schema(chosen, tuple([levels[name] for name in chosen]), self.schema.ordered)
         return self.coded_by_schema(schema).rows_with_known(wanted.required)
 
@@ -197,10 +195,6 @@ class Partitions(Countable, Opened["Partitions"]):
     def with_reading(self, **changes: Any) -> Partitions:
         """Return rows that are read in another way, with fields of `reading` changed."""
         return replace(self, reading=replace(self.reading, **changes), memo=Memo())
-
-    def with_known_levels(self, known: Mapping[Hashable, tuple[Hashable, ...]]) -> Partitions:
-        """Return the data with the ``known`` levels of some columns; other values are missing."""
-        return self.with_reading(schema=self.schema.with_levels(known), lenient=tuple(known))
 
     @property
     def unseen_counts(self) -> dict[Hashable, int]:
@@ -361,7 +355,7 @@ def row_facts_from_source(
     rows = _n_complete_rows(label_counts_from_source(source, [()], of_all_rows)[0])
     size = _n_complete_rows(label_counts_from_source(source, [()], reading)[0])
     # A column whose last level is that of missing values has no missing values.
-    filled = [reading.schema.known.get(name, ())[-1:] == (MISSING,) for name in columns]
+    filled = [reading.schema.levels_of.get(name, ())[-1:] == (MISSING,) for name in columns]
     gaps = np.where(filled, 0, kept - np.array(known)).astype(np.int64)
     return Facts(int(rows), int(kept), size, gaps, positive, fractional)
 

@@ -104,10 +104,10 @@ class Reading:
         if self.prepare is None:
             raw = opened.encode_columns(schema.columns, numeric=schema.numeric, whole_floats=True)
         else:
-            raw = self.prepare.code(self.prepare.read(opened, schema.known))
+            raw = self.prepare.prepared_data(self.prepare.read(opened, schema.levels_of))
         coded, hidden = raw, np.zeros(len(schema.columns), dtype=np.int64)
         for name in self.lenient:
-            i, new = raw.positions[name], schema.known[name]
+            i, new = raw.positions[name], schema.levels_of[name]
             codes = recode_column(raw.codes[i], raw.levels[i], new, name, -1)
             is_unseen = (codes < 0) & (raw.codes[i] >= 0)
             hidden[schema.positions[name]] = np.count_nonzero(is_unseen)

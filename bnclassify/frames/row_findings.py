@@ -61,7 +61,7 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
 
 def _are_measurements(column: CodedColumn) -> bool:
     """Whether most values of a column differ, as in measurements, but not all, as row numbers."""
-    n, values = len(column.codes), int(column.positions.max()) + 1
+    n, values = len(column.codes), int(column.value_positions.max()) + 1
     return n / 2 < values < n
 
 
@@ -101,7 +101,7 @@ def _dividing_columns_and_cells(columns: Sequence[CodedColumn]) -> tuple[list[Co
     n = len(columns[0].codes) if columns else 0
     some, cell, cells = list[CodedColumn](), np.zeros(n, dtype=np.intp), 1.0
     distinct = 1
-    positions = [column.positions + 1 for column in columns]
+    positions = [column.value_positions + 1 for column in columns]
     for at in sorted(range(len(columns)), key=lambda i: -positions[i].max()):
         own: Positions = positions[at]
         if own.max() >= n:
@@ -115,7 +115,7 @@ def _dividing_columns_and_cells(columns: Sequence[CodedColumn]) -> tuple[list[Co
 
 def find_missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
     """Yield which columns are missing in the same rows, and rarely in others."""
-    masks = {column.name: column.positions < 0 for column in columns if not column.is_class}
+    masks = {column.name: column.value_positions < 0 for column in columns if not column.is_class}
     # 10: number of rows from which values that are missing together are reported
     masks = {name: mask for name, mask in masks.items() if np.count_nonzero(mask) >= 10}
     distinct = {mask.tobytes(): mask for mask in masks.values()}

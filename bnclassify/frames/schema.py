@@ -43,31 +43,31 @@ class Schema:
         return {column: i for i, column in enumerate(self.columns)}
 
     @cached_property
-    def known(self) -> Known:
+    def levels_of(self) -> Known:
         """The levels by column."""
         return dict(zip(self.columns, self.levels, strict=True))
 
     @cached_property
     def numeric(self) -> dict[Hashable, bool]:
         """The columns of numbers, which have no levels, in the form of `encode_frame`."""
-        return {name: True for name, labels in self.known.items() if not labels}
+        return {name: True for name, labels in self.levels_of.items() if not labels}
 
     def select(self, columns: Sequence[Hashable]) -> Schema:
         """Return the schema of some columns, in their order."""
         if tuple(columns) == self.columns:
             return self
         return Schema(
-            tuple(columns), tuple([self.known[column] for column in columns]), self.ordered
+            tuple(columns), tuple([self.levels_of[column] for column in columns]), self.ordered
         )
 
     def with_levels(self, levels: Known) -> Schema:
         """Return the schema with other levels of some columns."""
-        known = {**self.known, **levels}
+        known = {**self.levels_of, **levels}
         return Schema(self.columns, tuple([known[name] for name in self.columns]), self.ordered)
 
     def with_missing_level(self, columns: Collection[Hashable]) -> Schema:
         """Return the schema with a last level for the missing values of some columns."""
-        chosen = {n: self.known[n] for n in self.columns if n in columns}
+        chosen = {n: self.levels_of[n] for n in self.columns if n in columns}
         return self.with_levels(
             {n: (*ls, MISSING) for n, ls in chosen.items() if MISSING not in ls}
         )
@@ -98,7 +98,7 @@ class Columns(NamedTuple):
         check_columns(names, columns, self.named_by)
         return tuple(dict.fromkeys(names))
 
-    def numeric_columns(self) -> dict[Hashable, bool]:
+    def must_be_numeric(self) -> dict[Hashable, bool]:
         """Return the columns of a frame that are read as numbers, and if they must be numbers."""
         return {**self.raw, **dict.fromkeys(self.numeric, True)}
 

@@ -76,7 +76,7 @@ class Chunks:
         return self._first_frame().columns.tolist()
 
     @property
-    def ordered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
+    def ordered_categories(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The categories of the first frame that have an order."""
         return ordered_categories_by_column(self._first_frame())
 
@@ -92,7 +92,11 @@ class Chunks:
     def _first_frame(self) -> pd.DataFrame:
         """Return the first frame, which is kept for the next pass."""
         if self._opened is None:
-            frames = iter(self._opened_frames())
+            made = self._frames() if callable(self._frames) else self._frames
+            if isinstance(made, pd.DataFrame | str | Mapping) or not isinstance(made, Iterable):
+                got = f"got a function that returns {type(made).__name__}."
+                raise TypeError(f"{self.argument} {NEEDS_FUNCTION}; {got}")
+            frames = iter(made)
             first = next(frames, None)
             if first is None:
                 raise ValueError(f"{self.argument} {NEEDS_FUNCTION}; got no data frames.")
@@ -119,15 +123,6 @@ class Chunks:
             found = f"{self._rows} rows in the first pass and {rows} in a later one"
             raise ValueError(f"{self.argument} {NEEDS_FUNCTION}; got {found}.")
 
-    def _opened_frames(self) -> Iterable[object]:
-        frames = self._frames() if callable(self._frames) else self._frames
-        if isinstance(frames, pd.DataFrame | str | Mapping) or not isinstance(frames, Iterable):
-            raise TypeError(
-                f"{self.argument} {NEEDS_FUNCTION}; got a function that returns "
-                f"{type(frames).__name__}."
-            )
-        return frames
-
 
 class DaskFrame:
     """The partitions of a Dask DataFrame, read by its workers; results are merged in a tree."""
@@ -139,14 +134,13 @@ class DaskFrame:
     @property
     def declared(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The categories that are known to Dask."""
-        found: dict[Hashable, tuple[Hashable, ...]] = {}
-        for name, dtype in zip(self.names, self.frame.dtypes, strict=True):
-            if isinstance(dtype, pd.CategoricalDtype) and self.frame[name].cat.known:
-                found[name] = tuple(self.frame[name].cat.categories)
-        return found
+        types = zip(self.names, self.frame.dtypes, strict=True)
+        named = [name for name, dtype in types if isinstance(dtype, pd.CategoricalDtype)]
+        columns = {name: self.frame[name].cat for name in named}
+        return {name: tuple(column.categories) for name, column in columns.items() if column.known}
 
     @property
-    def ordered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
+    def ordered_categories(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The categories that have an order and are known to Dask."""
         empty: Any = self.frame._meta
         return ordered_categories_by_column(empty)
@@ -172,12 +166,11 @@ class DaskFrame:
 
 def ordered_categories_by_column(frame: pd.DataFrame) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the categories of columns that have an order."""
-    found: dict[Hashable, tuple[Hashable, ...]] = {}
-    for name in frame.columns:
-        dtype = frame[name].dtype
-        if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
-            found[name] = tuple(dtype.categories)
-    return found
+    return {
+        name: tuple(dtype.categories)
+        for name, dtype in frame.dtypes.items()
+        if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered
+    }
 
 
 def is_dask(data: object) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -67,36 +68,32 @@ class ColumnLevels(NamedTuple):
     floats: bool = False
 
 
-@dataclass(frozen=True)
-class Survey:
-    """A function that finds the levels of a frame, called by workers; arguments as in `Reading`."""
+LevelsAndFacts = tuple[tuple[ColumnLevels, ...], Facts]
 
-    columns: tuple[Hashable, ...]
-    class_var: Hashable = None
-    weights: Hashable = None
 
-    def __call__(self, frame: pd.DataFrame) -> tuple[tuple[ColumnLevels, ...], Facts]:
-        """Return the levels of columns in a frame, and facts about its rows."""
-        data = encode_frame(frame, self.columns, whole_floats=True)
-        data = replace(data, weights=weights_from_column(frame, self.weights))
-        found = list[ColumnLevels]()
-        for name, labels in zip(self.columns, data.levels, strict=True):
-            dtype = frame[name].dtype
-            found.append(ColumnLevels(labels, is_categorical(dtype), is_float_dtype(dtype)))
-        return tuple(found), known_rows_and_facts(data, self.class_var)[1]
+def _levels_and_facts(
+    columns: Sequence[Hashable], class_var: Hashable, weights: Hashable, frame: pd.DataFrame
+) -> LevelsAndFacts:
+    """Return the levels of columns in a frame, and facts about its rows; workers call this."""
+    data = encode_frame(frame, columns, whole_floats=True)
+    data = replace(data, weights=weights_from_column(frame, weights))
+    found = list[ColumnLevels]()
+    for name, labels in zip(columns, data.levels, strict=True):
+        dtype = frame[name].dtype
+        found.append(ColumnLevels(labels, is_categorical(dtype), is_float_dtype(dtype)))
+    return tuple(found), known_rows_and_facts(data, class_var)[1]
 
-    def merge(self, results: Sequence[tuple[tuple[ColumnLevels, ...], Facts]]) -> Any:
-        """Unite the levels of parts."""
-        levels_by_part, facts = zip(*results, strict=True)
-        levels_by_column = zip(*levels_by_part, strict=True)
-        return tuple(map(_levels_of_all_parts, self.columns, levels_by_column)), sum_nested(facts)
+
+def _merge_levels_and_facts(
+    columns: Sequence[Hashable], results: Sequence[LevelsAndFacts]
+) -> LevelsAndFacts:
+    levels_by_part, facts = zip(*results, strict=True)
+    levels_by_column = zip(*levels_by_part, strict=True)
+    return tuple(map(_levels_of_all_parts, columns, levels_by_column)), sum_nested(facts)
 
 
 def surveyed_levels_and_facts(
-    source: Source,
-    columns: Sequence[Hashable],
-    class_var: Hashable = None,
-    weights: Hashable = None,
+    source: Source, columns: Sequence[Hashable], class_var: Hashable, weights: Hashable
 ) -> tuple[Levels, Facts]:
     """Return the levels of columns, sorted unless all parts declare the same, and row facts."""
     of_all_rows = Reading(Schema((), ()))
@@ -107,9 +104,9 @@ def surveyed_levels_and_facts(
         labels = [tuple([label for (label,) in counts if label is not None]) for counts in counted]
         found = [ColumnLevels(own, False) for own in labels]
         return tuple(map(_sorted_levels, columns, found)), facts
-    look = Survey(tuple(columns), class_var, weights)
+    look = partial(_levels_and_facts, columns, class_var, weights)
     wanted = [*columns, *([] if weights is None else [weights])]
-    column_levels, facts = source.reduce(look, look.merge, wanted)
+    column_levels, facts = source.reduce(look, partial(_merge_levels_and_facts, columns), wanted)
     return tuple(map(_sorted_levels, columns, column_levels)), facts
 
 

@@ -53,7 +53,7 @@ class TrainingData(Dataset):
         return self if self.with_unknown is None else self.with_unknown
 
     @property
-    def has_class(self) -> Mask:
+    def is_row_labeled(self) -> Mask:
         """Which of the given rows have a class."""
         return np.asarray(self.with_unlabeled_rows.codes[-1] >= 0)
 
@@ -181,7 +181,7 @@ def _features_and_column_order(
 def _check_no_missing_level(schema: Schema, targets: Sequence[Hashable], argument: str) -> None:
     """Raise a ValueError if missing values of a target were encoded as a level."""
     for target in targets:
-        if schema.known[target][-1:] == (MISSING,):
+        if schema.levels_of[target][-1:] == (MISSING,):
             raise ValueError(
                 f"{argument} must not have the level {MISSING!r}. Name only "
                 "features in missing_level."

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import pandas as pd
 
 from ..base.arrays import first_best, second_best
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Names, OneOf, Unseen, Whole
 from ..base.messages import shown, warn
 from ..frames.labels import check_unseen
@@ -21,7 +21,7 @@ from .explain import original_values, read_one_row
 from .value_changes import Direction, Range, check_possible_changes, value_changes
 
 
-@call_advice("Pass options by name: counterfactual(x, row, target, fixed=names).")
+@with_call_advice("Pass options by name: counterfactual(x, row, target, fixed=names).")
 def counterfactual(
     x: Model,
     row: InFull | Row,

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes, Mask
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Flag, Names, Unseen
 from ..base.messages import shown
 from ..frames.dataset import Dataset
@@ -52,7 +52,7 @@ def explain(
 def explain(
     x: Model, row: Explained, *, sentences: Literal[True], **options: Unpack[_ExplainOptions]
 ) -> list[str] | pd.Series[Any]: ...
-@call_advice("Pass the class by name: explain(x, row, target=label).")
+@with_call_advice("Pass the class by name: explain(x, row, target=label).")
 def explain(
     x: Model,
     row: Explained,
@@ -324,7 +324,7 @@ def _read_rows(
 ) -> tuple[Dataset, Dataset]:
     """Return rows to explain with their numbers, and encoded for the model."""
     raw = read_for_model(check_fitted(x), rows, x.features, "row", unknown)
-    return raw, raw if x.preparation is None else x.preparation.code(raw)
+    return raw, raw if x.preparation is None else x.preparation.prepared_data(raw)
 
 
 def _explained_values(evidence: Evidence, raw: Dataset) -> list[ArrayOf[Any]]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes, Mask, code_type
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Optional, Seed, Whole, check_rng
 from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.foreign import AnyFrame
@@ -26,7 +26,7 @@ from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from .sample import means_or_draws_of_numbers
 
 
-@call_advice("Pass options by name: impute(x, frame, draws=n, rng=seed).")
+@with_call_advice("Pass options by name: impute(x, frame, draws=n, rng=seed).")
 def impute(
     x: Model,
     frame: pd.DataFrame | AnyFrame,
@@ -138,9 +138,9 @@ def impute(
             result[name] = _fill_numbers(table[name], gaps, numbers[name][gaps])
         elif discretizer is not None and name in discretizer.cuts:
             inside = (
-                discretizer.mean_of(name, filled)
+                discretizer.interval_means(name, filled)
                 if generator is None
-                else discretizer.draw(name, filled, generator)
+                else discretizer.draw_numbers(name, filled, generator)
             )
             result[name] = _fill_numbers(table[name], gaps, inside)
         else:

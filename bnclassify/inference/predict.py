@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..base import special
 from ..base.arrays import Array, blocks, code_type, first_best, log_normalize
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Flag, Names, OneOf, Seed, Unseen, check_columns, check_rng, must_be
 from ..base.messages import listed, shown
 from ..frames.dataset import Dataset
@@ -76,7 +76,7 @@ def predict(
 def predict(
     x: Model, newdata: AnyFrame, *, prob: bool = False, **options: Unpack[_PredictOptions]
 ) -> Any: ...
-@call_advice("Pass options by name: predict(x, newdata, prob=True).")
+@with_call_advice("Pass options by name: predict(x, newdata, prob=True).")
 def predict(
     x: Model,
     newdata: NewData | AnyFrame,

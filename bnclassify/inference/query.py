@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes, blocks, code_type, log, log_normalize, log_sum_exp
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Instance, Names, Real, Seed, Whole, check_rng, is_among
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
@@ -51,7 +51,7 @@ def query(
     draws: int = 1000,
     rng: Seed = None,
 ) -> pd.DataFrame: ...
-@call_advice("Pass options by name: query(x, variables, evidence).")
+@with_call_advice("Pass options by name: query(x, variables, evidence).")
 def query(
     x: Model,
     variables: Variables,

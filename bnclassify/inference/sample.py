@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Seed, Whole, check_rng
 from ..counts.contingency import flat_index
 from ..frames.records import is_missing
@@ -20,7 +20,7 @@ from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from .query import EvidenceOf, draw_rows_given_evidence, encode_evidence
 
 
-@call_advice("Pass options by name: sample(x, n, evidence=evidence, rng=seed).")
+@with_call_advice("Pass options by name: sample(x, n, evidence=evidence, rng=seed).")
 def sample(
     x: Model, n: int, *, evidence: EvidenceOf = None, rng: Seed = None, burn_in: int = BURN_IN
 ) -> pd.DataFrame:
@@ -102,7 +102,7 @@ def sample(
         if name in numbers:
             columns[name] = numbers[name]
         elif discretizer is not None and name in discretizer.cuts:
-            columns[name] = discretizer.draw(name, codes[i, :], generator)
+            columns[name] = discretizer.draw_numbers(name, codes[i, :], generator)
         else:
             columns[name] = pd.Categorical.from_codes(
                 codes[i, :], dtype=pd.CategoricalDtype(list(labels))

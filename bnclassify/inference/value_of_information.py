@@ -21,7 +21,7 @@ from ..base.arrays import (
     softmax,
     xlogx,
 )
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Unseen
 from ..base.graphs import descending_order
 from ..frames.labels import check_unseen
@@ -41,7 +41,7 @@ from .explain import original_values, read_one_row
 _DEVIATIONS, _POINTS = 6.0, 121  # of the grid of a density
 
 
-@call_advice("Pass costs by name: value_of_information(x, row, costs=costs).")
+@with_call_advice("Pass costs by name: value_of_information(x, row, costs=costs).")
 def value_of_information(
     x: Model, row: InFull | Row, *, costs: pd.DataFrame | None = None, unseen: Unseen = "error"
 ) -> pd.DataFrame:
@@ -110,7 +110,9 @@ def value_of_information(
     raw, data = read_one_row(model, row)
     table = None if costs is None else check_costs(costs, model.known_levels[-1])[0]
     absent = [is_missing(original_values(raw, name)[0]) for name in model.features]
-    known = model.rows_to_score(data, unseen).with_unknown(np.array(absent, dtype=bool)[:, None])
+    known = model.rows_to_score(data, unseen).with_values_unknown(
+        np.array(absent, dtype=bool)[:, None]
+    )
     logs = scores_at(model.score, known)
     if logs.max() == -np.inf:
         raise ValueError(

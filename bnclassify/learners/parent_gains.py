@@ -47,7 +47,7 @@ class LeftOutScores:
         # of (rows, classes) arrays, the entries at the rows' own classes, and what counts there
         # lose if the row is excluded
         self.own_cells = np.arange(len(self.rows)), self.classes
-        self.own_weights = data.units[self.rows]
+        self.own_weights = data.held_out_weights[self.rows]
         counts = np.bincount(data.codes[-1], weights, n_classes)
         of_classes = self._subtract_own_rows(np.tile(counts, (len(self.rows), 1)))
         scores = np.log(of_classes + 1)

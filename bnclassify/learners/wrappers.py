@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from inspect import signature
 from typing import TypeVar, Unpack
 
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Whole
 from ..base.messages import with_shared_text
 from ..frames.opening import InFull
@@ -99,7 +99,7 @@ def _with_search_options(arcs: str, own: str = "") -> Callable[[Decorated], Deco
     def with_search_signature(learner: Decorated) -> Decorated:
         *own, _ = signature(learner).parameters.values()
         vars(learner)["__signature__"] = signature(learner).replace(parameters=[*own, *shared])
-        return call_advice("Pass options by name, such as k=5.")(described(learner))
+        return with_call_advice("Pass options by name, such as k=5.")(described(learner))
 
     return with_search_signature
 

@@ -243,7 +243,7 @@ def folds_of_training_rows(
     if folds is None:
         return draw_folds(data, k, rng, quiet=quiet)
     # Of the rows u, ?, v, where ? has no class, the given rows 1 and 2 are the training row 1.
-    known = data.has_class if len(data.targets) == 1 else np.full(len(data), True)
+    known = data.is_row_labeled if len(data.targets) == 1 else np.full(len(data), True)
     position = np.cumsum(known) - 1
     given = given_folds if pairs else _tests_without_training_rows
     split = []

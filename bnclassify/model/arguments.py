@@ -207,13 +207,13 @@ def encode_for_model(
     The features ``unknown`` have no values in the data.
     """
     data = read_for_model(x, newdata, names, argument, unknown)
-    return data if x.preparation is None else x.preparation.code(data)
+    return data if x.preparation is None else x.preparation.prepared_data(data)
 
 
 def encode_opened_rows(x: Model, rows: Opened[Dataset], names: Sequence[Hashable]) -> Dataset:
     """Return some variables of a model in opened rows, prepared as it reads them."""
     data = _encode_columns(x, rows, names, "dataset")
-    return data if x.preparation is None else x.preparation.code(data)
+    return data if x.preparation is None else x.preparation.prepared_data(data)
 
 
 def check_has_rows(data: Dataset, argument: str, purpose: str = "") -> Dataset:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..base.arrays import map_by_shape
 from ..base.immutable import COUNT, Immutable, field_bounds, is_within_bounds, record
+from ..base.messages import setting_variable
 from ..counts.contingency import to_narrowest_type
 from ..frames.dataset import Countable
 from ..frames.schema import Schema
@@ -150,11 +151,8 @@ class Recipe:
 
     def fit(self, data: Countable, rng: np.random.Generator | None = None) -> Any:
         """Learn structure and parameters from other data."""
-        token = _REPEATED.set(True)
-        try:
+        with setting_variable(_REPEATED, True):
             structure = self.structure(self.class_var, data, rng=rng)
-        finally:
-            _REPEATED.reset(token)
         return self.refit(structure, data, rng)
 
     def refit(self, x: Any, data: Countable, rng: np.random.Generator | None = None) -> Any:

@@ -59,7 +59,6 @@ def _observed_in_order(
 
 
 def _are_known_with_weight(values: Array, weights: Array | None) -> Mask:
-    """Whether values are not missing, in rows with positive weight."""
     is_known: Mask = ~np.isnan(values)
     return is_known if weights is None else is_known & (weights > 0)
 
@@ -97,13 +96,12 @@ def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int
 
 
 def _n_log2_n(rows: Array) -> Array:
-    """Return n log2 n of numbers of rows."""
     return xlogx(rows) / float(np.log(2))
 
 
 def _best_mdlp_cut(below: Array) -> int:
     """Return the number of distinct values below the best cut point; 0 if none is accepted."""
-    whole = _positive_differences(below[:, -1] - below[:, 0])
+    whole = _weights_above_rounding(below[:, -1] - below[:, 0])
     n, k = sum(whole), len(whole)
     if below.shape[1] <= 2 or k < 2 or n <= 1:
         return 0
@@ -116,8 +114,8 @@ def _best_mdlp_cut(below: Array) -> int:
         after -= (_n_log2_n(inner - first) + _n_log2_n(last - inner)).sum(axis=0)
     gain: Array = _entropy_of_all_rows(whole) - after
     best = int((gain >= gain.max() - n * TOLERANCE).argmax())
-    low = _positive_differences(below[:, best + 1] - below[:, 0])
-    high = _positive_differences(below[:, -1] - below[:, best + 1])
+    low = _weights_above_rounding(below[:, best + 1] - below[:, 0])
+    high = _weights_above_rounding(below[:, -1] - below[:, best + 1])
     # The values 1, 2, 3, 4 with the classes a, a, b, b have 4 bits, and a cut at 2.5 leaves 0. It
     # costs log2 3 + log2 7 − 2 = 2.39 bits, because the class has 1 bit per row and two labels, so
     # it is accepted.
@@ -128,7 +126,7 @@ def _best_mdlp_cut(below: Array) -> int:
     return best + 1 if gain[best] > cost else 0
 
 
-def _positive_differences(weights: Array) -> list[float]:
+def _weights_above_rounding(weights: Array) -> list[float]:
     """Return the positive ones of differences of sums of weights, without rounding errors."""
     least = weights.sum() * 1e-12
     return [weight for weight in weights.tolist() if weight > least]
@@ -215,7 +213,7 @@ The last one of "averaged_mdlp" does not belong to the average.
 """
 
 
-def moved_quantile_cuts(
+def quantile_cuts_at_shifts(
     numbers: ArrayOf[Any], intervals: Sequence[int], weights: Array | None = None
 ) -> list[tuple[float, ...]]:
     """Discretize numbers at quantiles several times, each time moved a little.

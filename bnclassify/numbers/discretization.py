@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Cutting, OneOf, Whole, check_columns, check_feature_names
 from ..base.messages import listed, shown
 from ..frames.databases import DatabaseTable, Spread, database_table_of
@@ -36,13 +36,13 @@ from .cut_points import (
     class_codes,
     cut_points,
     cuts_between_values,
-    moved_quantile_cuts,
+    quantile_cuts_at_shifts,
     range_and_means_of_intervals,
 )
 from .discretizer import Discretizer, MovedCuts
 
 
-@call_advice("Pass the class by name: discretize(dataset, class_var=name).")
+@with_call_advice("Pass the class by name: discretize(dataset, class_var=name).")
 def discretize(
     dataset: pd.DataFrame | AnyFrame,
     *,
@@ -184,7 +184,7 @@ def learn_cuts(
     check_exact_integers(to_cut)
     labels = tuple([kept.get(name, ()) for name in numbers])
     if method in CUTTINGS:
-        cuttings, further = _averaged_cuts(to_cut, classes, method, bins, weights)
+        cuttings, further = _cuts_of_several_discretizations(to_cut, classes, method, bins, weights)
         times = tuple([_in_column_order(points, numbers) for points in cuttings])
         union = tuple([tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)])
         return MovedCuts(method, tuple(numbers), union, labels, cuttings=times, further=further)
@@ -222,12 +222,11 @@ def learn_cuts_of_table(
     bins = Whole(least=2, most=MOST_BINS).check("bins", bins)
     numeric = _numbers_to_cut(table, class_var, columns, weights)
     spreads = table.number_spreads(numeric, bins, weights)
-    kept = _categories_of_table(table, spreads) if columns is None else {}
+    kept = _labels_of_categorical_numbers(table, spreads) if columns is None else {}
     ends = {name: np.array([spread.low, spread.high]) for name, spread in spreads.items()}
     for name, low_and_high in ends.items():
         check_finite(low_and_high, name, "dataset")
-    ranges = {name: (spread.low, spread.high) for name, spread in spreads.items()}
-    ranges = {name: bounds for name, bounds in ranges.items() if name not in kept}
+    ranges = {n: (spread.low, spread.high) for n, spread in spreads.items() if n not in kept}
     large = [n for n in ranges if np.abs(ends[n]).max() >= 2**53 and table.types[n].is_integer()]
     check_exact_integers({name: ends[name].astype(object) for name in large})
     points = {name: _distinct_quantiles(spreads[name]) for name in ranges}
@@ -262,7 +261,7 @@ def _numbers_to_cut(
     return [name for name in numeric if name in columns]
 
 
-def _categories_of_table(
+def _labels_of_categorical_numbers(
     table: DatabaseTable, spreads: Mapping[Hashable, Spread]
 ) -> dict[Hashable, tuple[Any, ...]]:
     """Return the distinct numbers, ascending, of columns in which they are categories."""
@@ -283,7 +282,7 @@ def _distinct_quantiles(spread: Spread) -> tuple[float, ...]:
     return tuple(inside) or (() if spread.second is None else (spread.second + 0.0,))
 
 
-def _averaged_cuts(
+def _cuts_of_several_discretizations(
     numbers: Mapping[Hashable, ArrayOf[Any]],
     classes: Codes | None,
     method: str,
@@ -298,7 +297,7 @@ def _averaged_cuts(
     by_class = method in BY_CLASS
     several, by_value = dict[Hashable, Any](), dict[Hashable, tuple[float, ...]]()
     for name, values in numbers.items():
-        several[name] = moved_quantile_cuts(values, CUTTINGS[method], weights)
+        several[name] = quantile_cuts_at_shifts(values, CUTTINGS[method], weights)
         between = cuts_between_values(values, weights) if by_class else ()
         if between:
             by_value[name] = between

@@ -92,20 +92,19 @@ class Discretizer(Immutable):
     @property
     def uncut(self) -> tuple[Hashable, ...]:
         """The numeric columns with one level: no cut point was found, or all values are equal."""
-        n_levels = [
-            (name, len(labels) or len(points) + 1)
-            for name, points, labels in self._cut_points_and_labels
-        ]
-        return tuple([name for name, n in n_levels if n == 1])
+        columns = self._cut_points_and_labels
+        return tuple(
+            [name for name, cuts, labels in columns if (len(labels) or len(cuts) + 1) == 1]
+        )
 
     @property
     def cut_points(self) -> pd.DataFrame:
         """The method, the number of intervals, and readable cut points, by column."""
-        times, found = len(self._points_at_times), {}
+        times, found = len(self._points_of_each_discretization), {}
         method = self.method if times == 1 else f"{self.method}, {times} times"
         for i, (name, points, labels) in enumerate(self._cut_points_and_labels):
             if not labels:
-                sizes = [len(cutting[i]) + 1 for cutting in self._points_at_times]
+                sizes = [len(cutting[i]) + 1 for cutting in self._points_of_each_discretization]
                 intervals = "-".join(map(str, sorted({min(sizes), max(sizes)})))
                 found[name] = method, intervals, ", ".join(short_point_texts(points))
         columns = ["method", "intervals", "cut_points"]
@@ -113,13 +112,12 @@ class Discretizer(Immutable):
         return pd.DataFrame(list(found.values()), index.rename("column"), columns)
 
     @property
-    def _points_at_times(self) -> tuple[Cuts, ...]:
+    def _points_of_each_discretization(self) -> tuple[Cuts, ...]:
         """The cut points of each column in each of several discretizations, or in the only one."""
         return (self.points,)
 
     @property
     def _cut_points_and_labels(self) -> list[tuple[Hashable, tuple[float, ...], tuple[Any, ...]]]:
-        """The name, cut points and labels of each column."""
         labels = self.labels or ((),) * len(self.columns)
         return list(zip(self.columns, self.points, labels, strict=True))
 
@@ -143,24 +141,20 @@ class Discretizer(Immutable):
             name: interval_labels(short_point_texts(points)) for name, points in self.cuts.items()
         }
 
-    @cached_property
-    def _edges(self) -> dict[Hashable, Array]:
-        return {name: np.array(points) for name, points in self.cuts.items()}
-
-    def mean_of(self, name: Hashable, codes: ArrayOf[Any]) -> Array:
+    def interval_means(self, name: Hashable, codes: ArrayOf[Any]) -> Array:
         """Return the mean of the training values in intervals, given by their codes."""
-        return np.array(self._learned_of_column(name, self.means)).take(codes)
+        return np.array(self._training_values_of_column(name, self.means)).take(codes)
 
-    def draw(self, name: Hashable, codes: ArrayOf[Any], rng: np.random.Generator) -> Array:
+    def draw_numbers(self, name: Hashable, codes: ArrayOf[Any], rng: np.random.Generator) -> Array:
         """Draw a number from each interval, uniformly, within the range of the training values."""
-        low, high = self._learned_of_column(name, self.ranges)
+        low, high = self._training_values_of_column(name, self.ranges)
         edges = np.array([low, *self.cuts[name], high])
         intervals: Positions = np.minimum(codes, len(edges) - 2)
         drawn = rng.uniform(edges[intervals], edges[intervals + 1])
         # An additional level stands for missing values.
         return np.where(codes == intervals, drawn, np.nan)
 
-    def _learned_of_column(
+    def _training_values_of_column(
         self, name: Hashable, by_column: tuple[tuple[float, ...], ...]
     ) -> tuple[float, ...]:
         if values := by_column[self.columns.index(name)] if by_column else ():
@@ -211,27 +205,27 @@ class Discretizer(Immutable):
             points, {**self.kept, **{name: self.intervals[name] for name in points}}
         )
 
-    def code(self, data: Data) -> Data:
+    def prepared_data(self, data: Data) -> Data:
         """Return data with codes for the numbers of the columns of this discretizer."""
         coded = {}
         for name in self.numeric.keys() & data.numbers.keys():
-            if data.schema.known[name] != self.intervals.get(name):
+            if data.schema.levels_of[name] != self.intervals.get(name):
                 coded[name] = self._levels_and_codes(name, data.numbers[name])
         return data.with_codes(coded)
 
     def _levels_and_codes(
         self, name: Hashable, numbers: ArrayOf[Any]
     ) -> tuple[tuple[Any, ...], ArrayOf[Any]]:
-        """Return the levels of a column, and the codes of its numbers."""
         if name not in self.intervals:
             return labels_and_codes_of_numbers(numbers, self.kept[name])
         values = as_floats(numbers)
-        codes = np.searchsorted(self._edges[name], values, side="left")
+        points = self.points[self.columns.index(name)]
+        codes = np.searchsorted(points, values, side="left")
         codes[np.isnan(values)] = -1
         return self.intervals[name], codes
 
     def __repr__(self) -> str:
-        times, lines = len(self._points_at_times), []
+        times, lines = len(self._points_of_each_discretization), []
         for name, points, labels in self._cut_points_and_labels:
             note = ", ".join(short_point_texts(points)) or "no cut"
             if labels:
@@ -272,11 +266,11 @@ class MovedCuts(Discretizer):
                     )
 
     @cached_property
-    def discretizers(self) -> tuple[Discretizer, ...]:
+    def discretizers_by_time(self) -> tuple[Discretizer, ...]:
         """The discretizer of each time."""
         each = [Discretizer(self.method, self.columns, cut, self.labels) for cut in self.cuttings]
         return tuple(each)
 
     @property
-    def _points_at_times(self) -> tuple[Cuts, ...]:
+    def _points_of_each_discretization(self) -> tuple[Cuts, ...]:
         return self.cuttings

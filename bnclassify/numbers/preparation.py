@@ -15,7 +15,7 @@ from ..frames.databases import DatabaseTable
 from ..frames.dataset import Countable, Data, Dataset, Opened
 from ..frames.encode import check_can_add_missing_level
 from ..frames.frame import Frame, encode_frame
-from ..frames.numeric import are_categories, check_class_type, is_binary
+from ..frames.numeric import are_categories, check_class_type
 from ..frames.opening import Parts, frame_of
 from ..frames.partitions import Partitions
 from ..frames.records import Row
@@ -70,7 +70,7 @@ class Preparation(Immutable):
             A copy with the same rows and columns.
         """
         frame = frame_of(newdata, "newdata", or_row=True)
-        for step in self._steps:
+        for step in self._discretizer_and_merger:
             frame = step(frame)
         present = [name for name in self.missing if name in frame.columns]
         if present:
@@ -80,7 +80,7 @@ class Preparation(Immutable):
         return frame
 
     @property
-    def fixed_columns(self) -> set[Hashable]:
+    def columns_with_fixed_levels(self) -> set[Hashable]:
         """The columns of which all data have the same levels: discretized or merged ones."""
         cuts = {} if self.discretizer is None else self.discretizer.cuts
         return {*cuts, *(() if self.merger is None else self.merger.columns)}
@@ -92,7 +92,7 @@ class Preparation(Immutable):
         return discretizer.cut_points
 
     @property
-    def _steps(self) -> list[Discretizer | Merger]:
+    def _discretizer_and_merger(self) -> list[Discretizer | Merger]:
         return [step for step in (self.discretizer, self.merger) if step is not None]
 
     def read(self, rows: Opened[Dataset], known: Known, named_by: str = "dataset") -> Dataset:
@@ -107,10 +107,10 @@ class Preparation(Immutable):
             return None
         return source if self.discretizer is None else self.discretizer.prepared_source(source)
 
-    def code(self, data: Data) -> Data:
+    def prepared_data(self, data: Data) -> Data:
         """Return encoded data with the categories of the model; prepared columns do not change."""
-        for step in self._steps:
-            data = step.code(data)
+        for step in self._discretizer_and_merger:
+            data = step.prepared_data(data)
         return data.with_missing_level(self.missing)
 
     def __repr__(self) -> str:
@@ -131,7 +131,7 @@ class Preparing(NamedTuple):
     is_default: bool = False
 
     @property
-    def is_needed(self) -> bool:
+    def wants_preparation(self) -> bool:
         """Whether any step is requested."""
         wants_level = self.missing_level not in (None, False, (), [])
         return self.discretize is not None or self.min_count is not None or wants_level
@@ -155,9 +155,11 @@ class Preparing(NamedTuple):
         merger: Merger | None = None
         if self.discretize is not None:
             OneOf((*METHODS, *CUTTINGS)).check("discretize", self.discretize)
-            is_category = is_binary if self.is_default else are_categories
-            levels = {name: data.schema.known[name] for name in data.numbers}
-            kept = {name: labels for name, labels in levels.items() if is_category(labels)}
+            levels = {name: data.schema.levels_of[name] for name in data.numbers}
+            if self.is_default:  # with at most two values, any discretization is the same
+                kept = {name: labels for name, labels in levels.items() if len(labels) <= 2}
+            else:
+                kept = {name: labels for name, labels in levels.items() if are_categories(labels)}
             classes = data.codes[data.positions[class_var]]
             discretizer = learn_cuts(
                 data.numbers, kept, classes, self.discretize, self.bins, data.weights
@@ -168,7 +170,7 @@ class Preparing(NamedTuple):
             nominal = [name for name in data.columns if name not in excluded]
             merger = learn_merger(data, nominal, self.min_count)
         missing = self.columns_with_missing_level(
-            Preparation(merger, discretizer).code(data), class_var
+            Preparation(merger, discretizer).prepared_data(data), class_var
         )
         return Preparation(merger, discretizer, missing)
 
@@ -220,7 +222,7 @@ def prepare_table(
     return Preparation(None, discretizer, missing), data, seen
 
 
-def check_numbers(dataset: object) -> None:
+def check_can_discretize(dataset: object) -> None:
     """Raise a TypeError for an encoded dataset without numbers, which cannot be discretized."""
     if isinstance(dataset, Dataset) and not dataset.numbers and dataset.weights is None:
         frame_of(dataset, "dataset")

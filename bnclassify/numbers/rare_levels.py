@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Instance, Whole, check_columns, check_feature_names
 from ..base.immutable import COUNT, Immutable, field_bounds, record
 from ..base.messages import shown
@@ -81,10 +81,12 @@ class Merger(Immutable):
         """
         original = frame_of(newdata, "newdata", or_row=True)
         check_columns(self.columns, original.columns, "newdata")
-        data = self.code(encode_frame(original, self.columns, argument="newdata", known=self.kept))
+        data = self.prepared_data(
+            encode_frame(original, self.columns, argument="newdata", known=self.kept)
+        )
         return with_categories(original, data)
 
-    def code(self, data: Data) -> Data:
+    def prepared_data(self, data: Data) -> Data:
         """Return data in which all levels of these columns except the kept ones are merged."""
         coded = {}
         for name, levels in self.kept.items():
@@ -116,7 +118,7 @@ def with_categories(frame: pd.DataFrame, data: Dataset) -> pd.DataFrame:
     return result
 
 
-@call_advice("Pass the class by name: merge_rare(dataset, class_var=name).")
+@with_call_advice("Pass the class by name: merge_rare(dataset, class_var=name).")
 def merge_rare(
     dataset: pd.DataFrame | AnyFrame,
     *,

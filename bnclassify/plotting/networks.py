@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Flag, OneOf, Optional, Real, Unseen
 from ..base.graphs import find_cycle, topological_layers
 from ..base.messages import listed, shown
@@ -48,7 +48,7 @@ _FONT = 12
 _Arcs = dict[tuple[Hashable, Hashable], float]
 
 
-@call_advice("Pass the row by name: plot(x, row=row).")
+@with_call_advice("Pass the row by name: plot(x, row=row).")
 def plot(
     x: Model,
     *,

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import TOLERANCE, Array
-from ..base.calls import call_advice
+from ..base.calls import with_call_advice
 from ..base.checks import Instance, must_be
 from ..evaluation.calibration import bin_class_probabilities
 from ..evaluation.compare import corrected_error, ratio_of_test_to_training_rows, t_half_width
@@ -88,7 +88,7 @@ def _move_in_words(operation: str, tail: Hashable, head: Hashable) -> str:
 
 
 @in_chart_style
-@call_advice("Cross-validate the models first: plot_cv(cv(models, dataset, mean=False)).")
+@with_call_advice("Cross-validate the models first: plot_cv(cv(models, dataset, mean=False)).")
 def plot_cv(
     results: pd.DataFrame,
     *,
@@ -169,7 +169,7 @@ def plot_cv(
 
 
 @in_chart_style
-@call_advice("Count first: plot_confusion(confusion(predicted, actual)).")
+@with_call_advice("Count first: plot_confusion(confusion(predicted, actual)).")
 def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw a confusion matrix, with actual classes as rows and predicted classes as columns.
 
@@ -234,7 +234,7 @@ def _draw_confusion_cells(counts: pd.DataFrame, shares: Array, ax: Axes | None) 
 
 
 @in_chart_style
-@call_advice("Pass options by name: plot_calibration(posteriors, actual, bins=10).")
+@with_call_advice("Pass options by name: plot_calibration(posteriors, actual, bins=10).")
 def plot_calibration(
     posteriors: pd.DataFrame,
     actual: pd.Series[Any],

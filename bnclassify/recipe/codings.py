@@ -56,7 +56,7 @@ def make_coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...
     """Return each discretization of features with the union of all cut points."""
     fine = {name: np.array(points) for name, points in cuts.cuts.items()}
     result = []
-    for time in cuts.discretizers:
+    for time in cuts.discretizers_by_time:
         coarse, intervals = time.cuts, time.intervals
         maps: list[Codes | None] = []
         levels: list[tuple[Any, ...]] = []

@@ -286,7 +286,7 @@ def rows_to_hold_out(
         represented = min(len(rows), limit)
         spread = np.linspace(0, len(rows) - 1, represented).astype(np.intp)
         rows, counts = rows[spread], counts[spread]
-    return rows, counts, HeldOutRows(data.codes[-1, rows], data.units[rows]), represented
+    return rows, counts, HeldOutRows(data.codes[-1, rows], data.held_out_weights[rows]), represented
 
 
 def distinct_rows(data: Dataset) -> Dataset:

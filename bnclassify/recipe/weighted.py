@@ -105,7 +105,7 @@ class Weighted(LogLinear):
         recipe, preparation = self.recipe, self.preparation
         moved = None if preparation is None else preparation.discretizer
         if recipe is not None and preparation is not None and isinstance(moved, MovedCuts):
-            coarse = replace(preparation, discretizer=moved.discretizers[number])
+            coarse = replace(preparation, discretizer=moved.discretizers_by_time[number])
             recipe = replace(recipe, preparation=coarse)
         structure = replace(self.structure_in_coding(number), recipe=recipe)
         if not self.tables:

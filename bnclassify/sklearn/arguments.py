@@ -14,7 +14,7 @@ PREPARATION = ("discretize", "bins", "min_count", "missing_level")
 """The arguments of `bnc` that prepare raw data."""
 
 
-def arguments_of(x: Model) -> dict[str, Any]:
+def estimator_arguments(x: Model) -> dict[str, Any]:
     """Return the arguments of an estimator that repeats the recipe of a model."""
     if not x.one_class:
         raise TypeError(

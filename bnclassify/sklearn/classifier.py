@@ -21,7 +21,7 @@ from ..base.messages import listed, shown, warn
 from ..base.parallel import using_jobs
 from ..evaluation.summary import mean_contributions
 from ..fitting.bnc import bnc
-from ..fitting.rounds import rows_for_recipe
+from ..fitting.rounds import training_data_of_model
 from ..fitting.structure import ranks_parents
 from ..frames.dataset import Dataset
 from ..frames.encode import rows_as_cases
@@ -37,7 +37,7 @@ from ..network.densities import numeric_columns_of
 from ..numbers.preparation import Preparing
 from ..recipe import default
 from ..recipe.backoff_prior import PRIORS
-from .arguments import PREPARATION, arguments_of
+from .arguments import PREPARATION, estimator_arguments
 from .inputs import (
     CategoricalInput,
     checked_labels,
@@ -217,7 +217,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         BNCClassifier(dag_args={'score': 'aic'}, discretize=None, learner='tan_cl',
                       missing_level=None, smooth=1)
         """
-        estimator = cls(x) if isinstance(x, EffectTable) else cls(**arguments_of(check_model(x)))
+        estimator = (
+            cls(x) if isinstance(x, EffectTable) else cls(**estimator_arguments(check_model(x)))
+        )
         if x.fitted:
             if x.recipe is None:
                 raise ValueError("x must have a recipe; got none. Learn it with bnc.")
@@ -239,7 +241,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self.discretizer_ = x.discretizer
 
     @property
-    def _positions_in_model(self) -> Positions:
+    def _positions_of_classes(self) -> Positions:
         """The place of each of ``classes_`` among the classes of the model."""
         labels = self.model_.known_levels[-1]
         return np.array([labels.index(label) for label in self.classes_.tolist()])
@@ -350,19 +352,19 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         """Predict the class of each row, as labels in ``classes_``; the first of tied labels."""
         frame, unseen = self._rows_to_predict(X), self.handle_unknown
         labels = predict(self.model_, frame, unseen=unseen, prior=self.prior, costs=self.costs)
-        return self.classes_[np.argsort(self._positions_in_model)[labels.cat.codes]]
+        return self.classes_[np.argsort(self._positions_of_classes)[labels.cat.codes]]
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict the posterior probabilities of the classes, with columns as in ``classes_``."""
         frame, unseen = self._rows_to_predict(X), self.handle_unknown
         shares = predict(self.model_, frame, prob=True, unseen=unseen, prior=self.prior).to_numpy()
-        return shares[:, self._positions_in_model]
+        return shares[:, self._positions_of_classes]
 
     def predict_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict the logs of posterior probabilities, even if these are too small for a float."""
         frame, unseen = self._rows_to_predict(X), self.handle_unknown
         logs = unnormalized_log_posteriors(self.model_, frame, unseen=unseen, prior=self.prior)[0]
-        return log_normalize(logs)[:, self._positions_in_model]
+        return log_normalize(logs)[:, self._positions_of_classes]
 
     def predict_joint_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict ln P(features, class), with columns as in ``classes_``, as CategoricalNB does.
@@ -378,7 +380,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             labels = model.known_levels[-1]
             prior = check_class_prior(self.prior, labels)
             logs = logs + log_prior_ratio(model.class_prior(), prior, labels)
-        return logs[:, self._positions_in_model]
+        return logs[:, self._positions_of_classes]
 
     def _find_learner(self) -> Callable[..., Model]:
         """Return the learner, or raise an error for unknown arguments."""
@@ -455,7 +457,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                 raise ValueError(
                     "learner must be a table with a recipe, which fit repeats; got none."
                 )
-            fitted: Model = recipe.fit(rows_for_recipe(self.learner, open_data(data, "X")))
+            fitted: Model = recipe.fit(training_data_of_model(self.learner, open_data(data, "X")))
             return fitted
         rng: dict[str, Any] = {"rng": draw_seed(self.random_state)}
         given_smooth = {} if self.smooth is None else {"smooth": self.smooth}

@@ -124,7 +124,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         learner, X, y = self._find_learner(), as_pandas(X), as_pandas(y)
         Flag().check("joint", self.joint)
         labels = _columns_of_labels(
-            validate_data(self, y=_labels_without_missing(y), multi_output=True), y
+            validate_data(self, y=_checked_multi_labels(y), multi_output=True), y
         )
         frame = self._frame_as_in_fit(X, reset=True)
         check_consistent_length(frame, labels)
@@ -132,7 +132,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         if self.discretize is not None:
             OneOf(_METHODS).check("discretize", self.discretize)
             frame, discretizer = discretize(frame, method=self.discretize, bins=self.bins)
-        names = _output_names(labels, frame.columns)
+        names = _names_of_class_variables(labels, frame.columns)
         classes = []
         for name, (_, column) in zip(names, labels.items(), strict=True):
             levels, codes = np.unique(column.to_numpy(), return_inverse=True)
@@ -180,13 +180,10 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         """Return the share of rows, weighted by ``sample_weight``, with all labels correct."""
         predicted = self.predict(X).reshape(-1, self.n_outputs_)
         y = as_pandas(y)
-        right = (predicted == _columns_of_labels(_labels_without_missing(y), y).to_numpy()).all(
-            axis=1
-        )
-        return float(np.average(right, weights=sample_weight))
+        labels = _columns_of_labels(_checked_multi_labels(y), y).to_numpy()
+        return float(np.average((predicted == labels).all(axis=1), weights=sample_weight))
 
     def _labels_of_classes(self) -> list[ArrayOf[Any]]:
-        """Return the labels of each class variable as a list."""
         classes: Any = self.classes_
         return classes if self.n_outputs_ > 1 else [classes]
 
@@ -205,7 +202,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         return frame if self.discretizer_ is None else self.discretizer_(frame)
 
 
-def _labels_without_missing(y: object) -> object:
+def _checked_multi_labels(y: object) -> object:
     """Return labels, those of pandas as an array, or raise an error if any is missing."""
     values = y.to_numpy() if hasattr(y, "to_numpy") else y
     missing = 0 if y is None else np.count_nonzero(pd.isna(np.asarray(values, dtype=object)))
@@ -217,14 +214,13 @@ def _labels_without_missing(y: object) -> object:
 def _columns_of_labels(values: object, y: object) -> pd.DataFrame:
     """Return labels as a data frame with one column per class variable, with the given names."""
     table = np.asarray(values)
-    labels = pd.DataFrame(table if table.ndim > 1 else table[:, None])
-    labels = labels.infer_objects()
+    labels = pd.DataFrame(table if table.ndim > 1 else table[:, None]).infer_objects()
     for _, column in labels.items():
         check_classification_targets(column.to_numpy())
     return labels.set_axis(y.columns, axis="columns") if isinstance(y, pd.DataFrame) else labels
 
 
-def _output_names(labels: pd.DataFrame, columns: pd.Index[Any]) -> list[str]:
+def _names_of_class_variables(labels: pd.DataFrame, columns: pd.Index[Any]) -> list[str]:
     """Return the column names as names of the class variables, or names that no feature has."""
     names = list(labels.columns)
     are_distinct = len({*names, *columns}) == len(names) + len(columns)

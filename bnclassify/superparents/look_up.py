@@ -31,7 +31,7 @@ def spans_of_levels(cards: Iterable[int]) -> tuple[Slice, ...]:
     return tuple([slice(start, end) for start, end in pairwise(accumulate((0, *cards)))])
 
 
-def number_levels(codes: Codes, spans: Sequence[Slice]) -> Codes:
+def level_positions(codes: Codes, spans: Sequence[Slice]) -> Codes:
     """Number the levels of rows among the levels of all features; -1 stays."""
     starts = np.array([[span.start] for span in spans], dtype=np.int32).reshape(-1, 1)
     return np.where(codes < 0, -1, codes + starts)
@@ -167,10 +167,8 @@ class LookUp:
         result = np.empty((levels.shape[1], self.logs.shape[2]))
         complete: Mask = np.asarray((levels >= 0).all(axis=0))
         with one_thread:
-            for has_all, some in (
-                (True, np.flatnonzero(complete)),
-                (False, np.flatnonzero(~complete)),
-            ):
+            for has_all in (True, False):
+                some = np.flatnonzero(complete == has_all)
                 for part in blocks(len(some), most=size):
                     own = some[part]
                     # 16: BLAS adds up each row of a multiple in the same order
@@ -179,7 +177,7 @@ class LookUp:
                         total = self._log_joint_of_incomplete_rows(levels[:, rows], log_weights)
                     else:
                         sums = self._sums_of_superparents(levels[:, rows], has_all)
-                        total = _log_joint_of_members(sums, superparents[:, rows], log_weights)
+                        total = _log_sum_of_members(sums, superparents[:, rows], log_weights)
                     result[own] = total[: len(own)]
         return result
 
@@ -227,20 +225,15 @@ class LookUp:
         matrix = self.logs[:, :-1].transpose(1, 2, 0).copy()
         own = matrix[every, :, every]
         # -1e200: log of 0 in a product, where -inf · 0 is not a number
-        np.copyto(
-            matrix,
-            -1e200,
-            where=(self._feature_of_level[:, None] == self._feature_of_level)[:, None],
-        )
+        is_same_feature: Mask = self._feature_of_level[:, None] == self._feature_of_level
+        np.copyto(matrix, -1e200, where=is_same_feature[:, None])
         matrix[every, :, every] = own
         return own.T.copy(), matrix.reshape(len(every), -1)
 
     @cached_property
     def _feature_of_level(self) -> Positions:
-        """The feature of each level."""
-        return np.repeat(
-            np.arange(len(self.spans)), [span.stop - span.start for span in self.spans]
-        )
+        cards = [span.stop - span.start for span in self.spans]
+        return np.repeat(np.arange(len(cards)), cards)
 
     @cached_property
     def _logs_by_level(self) -> Array:
@@ -260,7 +253,7 @@ class LookUp:
         return others, np.vstack([table[firsts].sum(axis=0), table[others] - table[first]])
 
 
-def _log_joint_of_members(sums: Array, superparents: Codes, log_weights: Array) -> Array:
+def _log_sum_of_members(sums: Array, superparents: Codes, log_weights: Array) -> Array:
     """Return the log of the members' weighted sum in rows, from all superparents' sums."""
     rows, n, n_classes = sums.shape
     at: Positions = np.arange(rows) * n + superparents

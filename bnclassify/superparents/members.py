@@ -27,7 +27,7 @@ from ..network.weighting import codes_without_implied, implied_values
 from ..recipe.prefix_tables import LeftOutRows
 from ..scores.formulas import Choice, Mixture, Sum, Table, pad_for_missing
 from .cooccurrence import Cooccurrence
-from .look_up import LookUp, number_levels, spans_of_levels
+from .look_up import LookUp, level_positions, spans_of_levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class Estimators:
         return MemberTables(self, self.counts.pairs, feature, every, feature[:, None])
 
     @cached_property
-    def implications(self) -> Positions:
+    def implied_level_pairs(self) -> Positions:
         """Pairs of levels, (pairs, 2), the second of which implies the first."""
         if self.subsumption is None:
             return np.empty((0, 2), dtype=np.intp)
@@ -136,7 +136,7 @@ class MemberTables:
         return logs.transpose(0, 2, 1).copy()
 
     @cached_property
-    def look_up(self) -> LookUp:
+    def log_look_up(self) -> LookUp:
         """The logs, to be added up over the features of rows."""
         cards = np.bincount(self.feature, minlength=len(self.x.counts.cards))
         return LookUp(self.log_tables, spans_of_levels(cards))
@@ -159,7 +159,7 @@ class MemberBlock:
     tables: MemberTables
 
     @property
-    def is_used(self) -> Mask:
+    def is_member_used(self) -> Mask:
         """Whether each member is used in each row, (members, rows)."""
         return self.superparent_index >= 0
 
@@ -171,7 +171,7 @@ class MemberBlock:
 
     def log_joint(self, log_weights: Array) -> Array:
         """Return the log of the weighted sum of the joints of the members, (rows, classes)."""
-        return self.tables.look_up.log_joint_of_rows(
+        return self.tables.log_look_up.log_joint_of_rows(
             self.levels, self.superparent_index, log_weights
         )
 
@@ -215,16 +215,16 @@ def log_mean_joint(
 
 def rows_by_number_of_superparents(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
     """Group rows by the number of superparents: n, or fewer if no member can be used, down to 0."""
-    levels = number_levels(codes, x.counts.spans_of_features)
-    without_implied = codes_without_implied(codes, x.counts.cards, x.implications)
-    remaining = number_levels(without_implied, x.counts.spans_of_features)
+    levels = level_positions(codes, x.counts.spans_of_features)
+    without_implied = codes_without_implied(codes, x.counts.cards, x.implied_level_pairs)
+    remaining = level_positions(without_implied, x.counts.spans_of_features)
     # equal weights also if all weights of the members that can be used are 0
     equal_weights = np.ones(len(levels))
     options = [x.information_of_features, equal_weights] if x.is_weighted else [equal_weights]
     rows = np.arange(levels.shape[1])
     for n, weights in product(range(x.n, 0, -1), options):
         if len(rows):
-            total = _weights_of_rows(x, n, remaining[:, rows], weights)
+            total = _sum_member_weights_of_rows(x, n, remaining[:, rows], weights)
             found = rows[total > 0]
             if len(found):
                 yield RowGroup(found, n, remaining[:, found], weights, total[total > 0])
@@ -234,11 +234,11 @@ def rows_by_number_of_superparents(x: Estimators, codes: Codes) -> Iterator[RowG
         yield RowGroup(rows, 0, of_naive[:, rows], equal_weights, np.ones(len(rows)))
 
 
-def _weights_of_rows(x: Estimators, n: int, levels: Codes, weights: Array) -> Array:
+def _sum_member_weights_of_rows(x: Estimators, n: int, levels: Codes, weights: Array) -> Array:
     """Sum the weights of the members with n superparents that are used in each row."""
     total = np.zeros(levels.shape[1])
     for block in member_blocks(x, n, levels):
-        used = block.weights_of_members(weights)[:, None] * block.is_used
+        used = block.weights_of_members(weights)[:, None] * block.is_member_used
         # one by one, so that the sum of a row does not depend on the other rows
         total[block.rows] += reduce(np.add, used)
     return total
@@ -262,10 +262,12 @@ def member_blocks(x: Estimators, n: int, levels: Codes) -> Iterator[MemberBlock]
         for level in range(len(counts.triples)):
             rows = np.flatnonzero(levels[counts.feature_of_level[level]] == level)
             if len(rows) and len(counts.triples[level]):
-                yield _members_with_pairs(x, level, rows, levels[:, rows])
+                yield _pair_members_with_level(x, level, rows, levels[:, rows])
 
 
-def _members_with_pairs(x: Estimators, level: int, rows: Positions, levels: Codes) -> MemberBlock:
+def _pair_members_with_level(
+    x: Estimators, level: int, rows: Positions, levels: Codes
+) -> MemberBlock:
     """Return the members with a superparent of this level and a later one."""
     counts = x.counts
     together = counts.levels_counted_with(level)
@@ -314,7 +316,7 @@ def _member_formula(x: Estimators, i: int) -> Sum:
     return Sum((*children, Table(i, (i,), pad_for_missing(joint, np.nan))), marginalizes=False)
 
 
-def left_out_log_joint(x: Estimators, codes: Codes, left_out: LeftOutRows) -> Array:
+def log_joint_left_out(x: Estimators, codes: Codes, left_out: LeftOutRows) -> Array:
     """Return training rows' log joint, (rows, classes), each by all other rows."""
     result = np.empty((codes.shape[1], len(x.counts.classes)))
     for share in map(float, np.unique(left_out.shares)):
@@ -325,12 +327,12 @@ def left_out_log_joint(x: Estimators, codes: Codes, left_out: LeftOutRows) -> Ar
         for part in blocks(len(rows), most=BLOCK_ROWS):
             block = rows[part]
             classes = left_out.classes[block].astype(np.intp)
-            without = partial(_log_joint_without_rows, classes, share)
+            without = partial(_log_joint_without_own_row, classes, share)
             result[block] = log_mean_joint(stricter, codes[:, block], without)
     return result
 
 
-def _log_joint_without_rows(
+def _log_joint_without_own_row(
     classes: Positions, share: float, group: RowGroup, block: MemberBlock, weights: Array
 ) -> Array:
     """Return the log joint of a block's members, (rows, classes), each row out of its counts."""
@@ -340,7 +342,7 @@ def _log_joint_without_rows(
     after = np.where(before > share, before - share, 1.0)
     logs = block.log_joint(weights + np.log(np.maximum(before, after) / after))
     own_logs = _log_joint_of_own_class(block, labels, share, pseudo, after) + weights[:, None]
-    own_logs[~block.is_used] = -np.inf
+    own_logs[~block.is_member_used] = -np.inf
     logs[np.arange(len(labels)), labels] = log_sum_exp(own_logs, axis=0)
     return logs
 
@@ -352,7 +354,7 @@ def _log_joint_of_own_class(
     tables, cards = block.tables, np.array(block.tables.x.counts.cards)
     index: Positions = np.maximum(block.superparent_index, 0).astype(np.intp)
     own_counts = tables.counts[index, classes, tables.own_level[index]] - share + pseudo[:, None]
-    result = np.log(np.where(block.is_used, own_counts, 1.0) / denominators[:, None])
+    result = np.log(np.where(block.is_member_used, own_counts, 1.0) / denominators[:, None])
     features, starts = np.unique(tables.feature, return_index=True)
     totals: Array = np.add.reduceat(tables.counts, starts, axis=-1, dtype=np.float64)
     pseudo = np.zeros(cards.shape) + tables.x.prior.pseudo_count_per_cell(cards, 1)
@@ -360,7 +362,7 @@ def _log_joint_of_own_class(
         if f < len(cards):
             levels: Positions = block.levels[f, :].astype(np.intp)
             is_superparent: Mask = np.any(block.superparents == f, axis=1, keepdims=True)
-            is_child: Mask = block.is_used & (levels >= 0) & ~is_superparent
+            is_child: Mask = block.is_member_used & (levels >= 0) & ~is_superparent
             cell: Array = tables.counts[index, classes, np.maximum(levels, 0)] - share + pseudo[f]
             total: Array = totals[index, classes, column] - share + cards[f] * pseudo[f]
             result += np.log(np.where(is_child, cell, 1.0) / np.where(is_child, total, 1.0))

@@ -30,7 +30,7 @@ from ..scores.formulas import Computed, Formula
 from ..scores.rows import Rows
 from .cooccurrence import Cooccurrence, count_cooccurrence
 from .look_up import log_joint_by_blocks
-from .members import Estimators, formula_of_members, left_out_log_joint, log_mean_joint
+from .members import Estimators, formula_of_members, log_joint_left_out, log_mean_joint
 
 
 @record
@@ -122,7 +122,7 @@ class ANDE(Average):
         }
 
     @cached_property
-    def _estimators(self) -> Estimators:
+    def _fitted_estimators(self) -> Estimators:
         """The estimators that predict, of a fitted model."""
         assert self.counts is not None
         assert self.prior is not None
@@ -149,16 +149,16 @@ class ANDE(Average):
         families.append((self.class_var,))
         if not self.fitted:
             return BNC(self.class_var, tuple(families), self.levels, recipe=self.recipe)
-        counts, prior = self._estimators.counts, self._estimators.prior
+        counts, prior = self._fitted_estimators.counts, self._fitted_estimators.prior
         cells = counts.counts_of_features(*superparents)
         joint = prior(cells.reshape(-1)).reshape(cells.shape)
         cpts: list[Array] = []
         for scope in scopes:
             if scope[0] in earlier:
-                cpts.append(_factor_of_joint(joint, superparents.index(scope[0])))
+                cpts.append(_conditional_of_joint(joint, superparents.index(scope[0])))
             else:
                 cpts.append(prior(counts.counts_of_features(*scope)))
-        cpts.append(_factor_of_joint(joint, None))
+        cpts.append(_conditional_of_joint(joint, None))
         return BNC(self.class_var, tuple(families), self.levels, tuple(cpts), self.recipe)
 
     @property
@@ -166,11 +166,11 @@ class ANDE(Average):
         """The weight of each member if all are used; they sum to 1."""
         if self.weighting is None or self.n == 0 or not self.fitted:
             return normalize(np.ones(len(self.superparents)))
-        information = self._estimators.information_of_features
+        information = self._fitted_estimators.information_of_features
         return normalize(np.array([information[list(s)].sum() for s in self.superparents]))
 
     @property
-    def shares(self) -> Array:
+    def superparent_shares(self) -> Array:
         """Each feature's share, as a superparent, in the weights of all members; they sum to 1."""
         shares = np.zeros(len(self.features))
         for superparents, weight in zip(self.superparents, self.weights, strict=True):
@@ -211,7 +211,7 @@ class ANDE(Average):
 
     def _scores_by_counts(self, rows: Rows) -> Array:
         return log_joint_by_blocks(
-            partial(log_mean_joint, self._estimators), rows.codes, len(self.known_levels[-1])
+            partial(log_mean_joint, self._fitted_estimators), rows.codes, len(self.known_levels[-1])
         )
 
     def _formula_of_members(self) -> Formula:
@@ -221,13 +221,13 @@ class ANDE(Average):
                 "x must be averaged estimators with up to one superparent and without subsumption; "
                 f"got n={self.n}, subsumption={self.subsumption}. Use ande(..., n=1) or aode."
             )
-        return formula_of_members(self._estimators)
+        return formula_of_members(self._fitted_estimators)
 
     def log_joint_left_out(
         self, data: Dataset, prior: Any, rows: Positions, left_out: LeftOutRows
     ) -> Array:
-        return left_out_log_joint(
-            self.estimate(data, prior)._estimators, data.codes[:-1, rows], left_out
+        return log_joint_left_out(
+            self.estimate(data, prior)._fitted_estimators, data.codes[:-1, rows], left_out
         )
 
     def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
@@ -244,13 +244,13 @@ class ANDE(Average):
         )
         if self.weighting is not None and not self.fitted:
             return PictureNotes(note, note="lp will weigh the networks")
-        shares = dict(zip(self.features, self.shares.tolist(), strict=True))
+        shares = dict(zip(self.features, self.superparent_shares.tolist(), strict=True))
         return PictureNotes(note, shares, "numbers are the shares of features in the weights")
 
     def feature_weights(self) -> dict[Hashable, float] | None:
         if self.weighting is None or not self.n or not self.fitted:
             return None
-        return dict(zip(self.features, self.shares.tolist(), strict=True))
+        return dict(zip(self.features, self.superparent_shares.tolist(), strict=True))
 
 
 def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:
@@ -266,7 +266,7 @@ def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:
         raise ValueError(f"counts must contain all levels that occur together, {n + 1} at a time.")
 
 
-def _factor_of_joint(joint: Array, i: int | None) -> Array:
+def _conditional_of_joint(joint: Array, i: int | None) -> Array:
     """Return P(superparent i | previous ones, class) from their joint; P(class) for None."""
     n_kept = 0 if i is None else i + 1
     margin: Array = joint.sum(axis=tuple(range(n_kept, joint.ndim - 1)))
