@@ -351,7 +351,9 @@ def run(*command: str, **options: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False, **options)
 
 
-@pytest.mark.parametrize("command", [("ruff", "check", "."), ("ruff", "format", "--check", ".")], ids=" ".join)
+@pytest.mark.parametrize(
+    "command", [("ruff", "check", "."), ("ruff", "format", "--check", ".")], ids=" ".join
+)
 def test_style(command: tuple[str, ...]) -> None:
     if importlib.util.find_spec(command[0]) is None:
         pytest.skip(f"{command[0]} is not installed; the extra test has it")
