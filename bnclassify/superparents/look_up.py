@@ -79,7 +79,7 @@ class LookUp:
 
     def _is_product_faster(self, members: int) -> bool:
         """Whether a product is faster than look-ups of members, and all entries are finite."""
-        look_ups = members * len(self._groups_and_strides[0])
+        look_ups = members * len(self._group_starts_and_strides[0])
         # 2**22: number of cells of tables up to which a product for a single row is fast
         fast = self.logs.size <= min(_PRODUCTS_PER_LOOK_UP * look_ups, 2**22)
         return fast and self._all_logs_are_finite
@@ -90,7 +90,7 @@ class LookUp:
         return bool(np.isfinite(self.logs).all())
 
     @cached_property
-    def _groups_and_strides(self) -> tuple[list[int], list[int]]:
+    def _group_starts_and_strides(self) -> tuple[list[int], list[int]]:
         """The first feature of each group looked up in one table, and strides of features."""
         # Two features with 3 levels have 4 · 4 joint levels, counting the missing ones: one table
         # with 16 entries per superparent is looked up, at first + 4 · second, in place of two
@@ -112,7 +112,7 @@ class LookUp:
     def _joint_log_tables(self) -> list[Array]:
         """The joint table of each group of features, (joint levels, superparents, classes)."""
         tables = list[Array]()
-        firsts = set(self._groups_and_strides[0])
+        firsts = set(self._group_starts_and_strides[0])
         for feature, span in enumerate(self.spans):
             table = self.logs.transpose(1, 0, 2)[[*range(span.start, span.stop), -1]]
             if feature in firsts:
@@ -127,7 +127,7 @@ class LookUp:
         starts = np.array([[span.start] for span in self.spans])
         ends = np.array([[span.stop] for span in self.spans])
         codes: Positions = np.where(levels < 0, ends, levels) - starts
-        firsts, strides = self._groups_and_strides
+        firsts, strides = self._group_starts_and_strides
         return np.asarray(np.add.reduceat(codes * np.array(strides)[:, None], firsts, axis=0))
 
     def _log_joint_by_look_up(

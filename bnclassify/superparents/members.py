@@ -105,14 +105,9 @@ class MemberTables:
         Example: with 3 levels, 2 classes, 10 rows and a pseudo-count of 1, 1 and 10 + 6 = 16.
         """
         counts = self.x.counts
-        if owners.shape[1] == 2:
-            rows = counts.n_rows_of_pairs[owners[:, 0], owners[:, 1]]
-        elif owners.shape[1]:
-            rows = np.array([counts.single[span].sum() for span in counts.spans_of_features])[
-                owners[:, 0]
-            ]
-        else:
-            rows = np.array([counts.classes.sum()])
+        rows = np.array([counts.classes.sum()])
+        if owners.shape[1]:  # the pair of a feature and itself has the rows of the feature
+            rows = counts.n_rows_of_pairs[owners[:, 0], owners[:, -1]]
         cards = np.array(counts.cards, dtype=float)
         cells: Array = len(counts.classes) * cards[owners].prod(axis=1)
         pseudo: Array = np.zeros(cells.shape) + self.x.prior.pseudo_count_per_cell(cells, 1)
