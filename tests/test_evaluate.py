@@ -17,8 +17,8 @@ from bnclassify.scores.formulas import (
     Mixture,
     Sum,
     Table,
+    as_plain_formula,
     averaged_formulas,
-    plain_formula,
     scopes_of_terms,
 )
 from bnclassify.scores.rows import Rows
@@ -58,7 +58,7 @@ def odds_of(logs: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_formula_of_plain_values_has_the_same_scores(car: pd.DataFrame, name: str) -> None:
     x = learn(car, name)
-    plain = plain_formula(x.score)
+    plain = as_plain_formula(x.score)
     assert not isinstance(plain, Computed)
     for share in (0.0, 0.4):
         rows = rows_of(x, car, share)

@@ -131,7 +131,7 @@ def test_unknown_effects_are_those_of_a_joint_normal_distribution(n_classes: int
     x = UnknownEffects.from_rows(effects, nothing, np.ones(200), shares)
     q, constant = n_classes - 1, rng.normal(size=n_classes)
     states = np.array([[0], [-2], [0], [-2]])
-    start, parts = x.parts_of_scores(constant, effects[:, :1], states)
+    start, parts = x.scores_of_class_and_effects(constant, effects[:, :1], states)
     found = (start + parts.sum(axis=0))[0]
     rows = np.moveaxis(effects[..., 1:], 1, 0).reshape(200, -1)
     s, m = np.cov(rows.T, bias=True) + 1e-5 * np.eye(4 * q), rows.mean(axis=0)

@@ -348,7 +348,7 @@ def with_feature_values(x: EffectTable, values: Mapping[Hashable, Values]) -> Ef
     at = [x.features.index(name) for name in values]
     shares = [x.shares[i] for i in at if x.shares]
     return _rebuild(
-        x, values, [x.tables[i] for i in at], shares, x.unknown and x.unknown.of_features(at)
+        x, values, [x.tables[i] for i in at], shares, x.unknown and x.unknown.select_features(at)
     )
 
 

@@ -22,7 +22,7 @@ from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import MISSING_RULE, Model
 from ..model.recipes import NO_JOINT, Step
-from ..scores.evaluate import values_without_effect
+from ..scores.evaluate import mask_of_values_without_effect
 from ..scores.rows import Rows
 from .effect_table import LEAST_MASS, EffectTable, merge_similar_intervals, with_feature_values
 from .tabulate import check_no_missing_label, estimate_for_table, tabulate_effects
@@ -179,7 +179,7 @@ class Scorecard(EffectTable):
             return points
         neutral = self.unknown.means[:, 0] * self._class_signs[1] - np.array(self._lowest_log_odds)
         whole = (neutral / self.unit).round().astype(np.int64)
-        return np.where(values_without_effect(self.score, rows), whole[:, None], points)
+        return np.where(mask_of_values_without_effect(self.score, rows), whole[:, None], points)
 
     def points_of_rows(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
         own, n = self.points_at_rows(rows)[list(order)], len(rows)

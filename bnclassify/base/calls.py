@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from .checks import Flag, Optional, must_be, options_sentence
 from .messages import listed, setting_variable, shown
@@ -83,8 +83,8 @@ def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:
         return signature(lambda *arguments, **named: None).parameters
 
 
-class Bar(Protocol):
-    """A progress bar."""
+class Bar:
+    """A progress bar that is not shown; the methods are those of tqdm's bars."""
 
     def update(self, n: int = 1) -> object:
         """Count more steps."""
@@ -94,19 +94,6 @@ class Bar(Protocol):
 
     def set_postfix_str(self, s: str = "", refresh: bool = True) -> object:
         """Set the text at the end."""
-
-
-class _HiddenBar:
-    """A bar that is not shown, for which nothing has to be imported."""
-
-    def update(self, n: int = 1) -> None:
-        pass
-
-    def set_postfix(self, **values: Any) -> None:
-        pass
-
-    def set_postfix_str(self, s: str = "", refresh: bool = True) -> None:
-        pass
 
 
 _choice: ContextVar[bool | None] = ContextVar("progress", default=None)
@@ -155,7 +142,7 @@ def progress_bar(
     shown = hasattr(sys, "ps1") or _stderr_is_terminal() if chosen is None else chosen
     # 3: seconds after which a bar appears by default
     options = {"delay": 0 if chosen else 3, "leave": bool(chosen)}
-    opened = _open_progress_bar(**settings, **options) if shown else nullcontext(_HiddenBar())
+    opened = _open_progress_bar(**settings, **options) if shown else nullcontext(Bar())
     with showing_progress(False), opened as bar, setting_variable(_bar, bar if by_steps else None):
         yield bar
 

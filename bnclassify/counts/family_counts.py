@@ -22,7 +22,7 @@ from .contingency import (
     flat_index,
     pack_bits,
 )
-from .pairs import levels_of_rows, pair_tables, products_are_faster
+from .pairs import level_mask_of_rows, pair_tables, products_are_faster
 
 _FEW_CONFIGURATIONS = 2**12  # up to this number, all configurations are numbered
 # Number of levels of rows, or of pairs, that are kept in memory, in 16 or 32 MiB.
@@ -189,7 +189,7 @@ class FamilyCounts:
     def _bits_of_levels(self) -> ArrayOf[np.uint64]:
         """Which rows have each level, as bits, (levels, groups of 64 rows)."""
         return pack_bits(
-            levels_of_rows(self._rows, range(len(self.cards)), np.arange(len(self.data)))
+            level_mask_of_rows(self._rows, range(len(self.cards)), np.arange(len(self.data)))
         )
 
     def _bits_of_cells(self, family: Sequence[int]) -> ArrayOf[np.uint64]:
@@ -207,7 +207,7 @@ class FamilyCounts:
         result = np.empty((len(self.data), int(self.cards.sum())), dtype=np.uint8)
         for rows in blocks(len(result), most=_SHORT_ROWS):
             some = np.arange(rows.start, rows.stop)
-            result[rows] = levels_of_rows(self._rows, range(len(self.cards)), some).T
+            result[rows] = level_mask_of_rows(self._rows, range(len(self.cards)), some).T
         return result
 
     def _count_levels_by_state(self, family: Sequence[int], state: Positions, cells: int) -> Counts:

@@ -19,7 +19,7 @@ from .moments import (
     Moments,
     Observed,
     moments_by_configuration,
-    moments_of,
+    moments_of_cells,
     numbers_of_column,
     observed_numbers,
 )
@@ -27,7 +27,7 @@ from .moments import (
 _PASS_CELLS = 2**22  # number of cells of tables that are counted in one pass over the data
 
 
-def informations_of_numbers(
+def _informations_of_mixed_pairs(
     data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int] = ()
 ) -> list[tuple[float, float]]:
     """Return the information of (number, coded column) pairs under Gaussian models, and rows."""
@@ -57,7 +57,7 @@ def _information_of_normals(cells: Moments) -> tuple[float, float]:
     return (0.5 * float(gains.sum()) / total if total else 0.0), total
 
 
-def information_of_two_numbers(
+def _information_of_two_numbers(
     data: Countable, x: int, y: int, condition: Sequence[int] = ()
 ) -> tuple[float, float]:
     """Return −½ Σ_z P(z) ln(1 − ρ²_z) of two numbers, normal given coded columns, and the rows."""
@@ -87,7 +87,8 @@ def _moments_of_both_numbers(
 ) -> list[Moments]:
     shape = [data.cards[column] for column in condition]
     return [
-        moments_of(observed, shape) for observed in _values_observed_in_both(data, x, y, condition)
+        moments_of_cells(observed, shape)
+        for observed in _values_observed_in_both(data, x, y, condition)
     ]
 
 
@@ -116,11 +117,11 @@ def mutual_information(
 ) -> tuple[float, float]:
     """Return the (conditional) information of two columns in nats, numbers normal, and the rows."""
     if not (data.cards[x] or data.cards[y]):
-        return information_of_two_numbers(data, x, y, condition)
+        return _information_of_two_numbers(data, x, y, condition)
     return next(pair_informations(data, [(x, y)], condition))
 
 
-def _information_of_rows(data: Countable, columns: Sequence[int]) -> tuple[float, float]:
+def _information_from_rows(data: Countable, columns: Sequence[int]) -> tuple[float, float]:
     """Return the information of two columns given the others, from joint values, and the rows.
 
     The joint values that occur are at most as many as rows.
@@ -144,7 +145,7 @@ def _information_of_rows(data: Countable, columns: Sequence[int]) -> tuple[float
     return max(total / n, 0.0), n
 
 
-def _table_informations(tables: ArrayOf[Any]) -> list[tuple[float, float]]:
+def _informations_from_tables(tables: ArrayOf[Any]) -> list[tuple[float, float]]:
     """Return the information of x, y given the others, and rows, by tables (families, x, y, …)."""
     # Σ n ln n over the cells, and over those of the tables without x, without y and without both
     given: ArrayOf[Any] = tables.sum(axis=(1, 2))
@@ -163,15 +164,15 @@ def pair_informations(
     """Yield the mutual information of pairs, with at most one number, and the number of rows."""
     numeric = [pair for pair in pairs if not all(data.cards[column] for column in pair)]
     number_first = [(x, y) if data.cards[y] else (y, x) for x, y in numeric]
-    found = informations_of_numbers(data, number_first, condition)
+    found = _informations_of_mixed_pairs(data, number_first, condition)
     of_numbers = dict(zip(numeric, found, strict=True))
     coded = [pair for pair in pairs if pair not in of_numbers]
-    of_coded = _informations_of_tables(data, coded, condition)
+    of_coded = _informations_of_coded_pairs(data, coded, condition)
     for pair in pairs:
         yield of_numbers[pair] if pair in of_numbers else next(of_coded)
 
 
-def _informations_of_tables(
+def _informations_of_coded_pairs(
     data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int]
 ) -> Iterator[tuple[float, float]]:
     """Yield the mutual information of coded pairs, by tables or, if nearly empty, by rows."""
@@ -182,7 +183,7 @@ def _informations_of_tables(
     small = [family for family, n in zip(families, cells, strict=True) if n <= most]
     by_table = _informations_in_batches(data, small)
     for family, n in zip(families, cells, strict=True):
-        yield _information_of_rows(data, family) if n > most else next(by_table)
+        yield _information_from_rows(data, family) if n > most else next(by_table)
 
 
 def _informations_in_batches(
@@ -194,7 +195,7 @@ def _informations_in_batches(
         fitting = max(1, sum(1 for total in cells if total <= _PASS_CELLS))
         found: list[tuple[float, float]] = [(0.0, 0)] * fitting
         for positions, tables in count_families_by_shape(data, families[:fitting]):
-            for position, value in zip(positions, _table_informations(tables), strict=True):
+            for position, value in zip(positions, _informations_from_tables(tables), strict=True):
                 found[position] = value
         yield from found
         families = families[fitting:]

@@ -102,7 +102,7 @@ def numbers_of_column(data: Dataset, column: int) -> Array:
     return np.full(len(data), np.nan) if values is None else as_floats(values)
 
 
-def moments_of(rows: Observed, shape: Sequence[int]) -> Moments:
+def moments_of_cells(rows: Observed, shape: Sequence[int]) -> Moments:
     """Return the moments of values in cells of this shape."""
     values, cells, weights = rows
     size = prod(shape)
@@ -124,4 +124,4 @@ def moments_of(rows: Observed, shape: Sequence[int]) -> Moments:
 def moments_by_configuration(data: Dataset, number: int, condition: Sequence[int]) -> Moments:
     """Return the moments of a number per configuration of coded columns, an axis for each."""
     shape = [data.cards[column] for column in condition]
-    return moments_of(observed_numbers(data, number, condition), shape)
+    return moments_of_cells(observed_numbers(data, number, condition), shape)

@@ -45,14 +45,14 @@ def pair_tables(
     default any level.
     """
     if products_are_faster(data, columns):
-        return data.sum_over_parts(partial(_multiply_levels, columns, given, owners))
+        return data.sum_over_parts(partial(_count_pairs_by_products, columns, given, owners))
     families = [(column,) if given is None else (column, given) for column in columns]
     _, tables = count_extended_families(data, families, columns)
     counts = np.concatenate([table.reshape(len(table), -1, table.shape[-1]) for table in tables])
     return counts[owners]
 
 
-def _multiply_levels(
+def _count_pairs_by_products(
     columns: Sequence[int], given: int | None, owners: Positions | Slice, data: Dataset
 ) -> ArrayOf[Any]:
     """Count pairs of levels by products of their rows, as zeros and ones, with each other."""
@@ -72,7 +72,7 @@ def _multiply_levels(
             for block in blocks(len(rows), most=_BLOCK_ROWS):
                 n = block.stop - block.start
                 ones = one[:, :n]
-                np.copyto(ones, levels_of_rows(data, columns, rows[block], out=is_one[:, :n]))
+                np.copyto(ones, level_mask_of_rows(data, columns, rows[block], out=is_one[:, :n]))
                 # Entry (i, j) of the product counts the rows in which levels i and j are both 1:
                 # [[1 0 1], [0 1 1]] times its transpose is [[2 1], [1 2]].
                 owned = ones[owners] if weights is None else ones[owners] * weights[rows[block]]
@@ -80,7 +80,7 @@ def _multiply_levels(
     return counts
 
 
-def levels_of_rows(
+def level_mask_of_rows(
     data: Dataset, columns: Sequence[int], rows: Positions, out: Mask | None = None
 ) -> Mask:
     """Return which rows have each level of columns, (levels, rows), in ``out`` if it is given."""
@@ -90,7 +90,7 @@ def levels_of_rows(
     return np.asarray(np.equal(codes[of_column], level, out=out))
 
 
-def check_all_pairs(data: Countable, features: Sequence[int], class_column: int) -> None:
+def check_cells_of_all_pairs(data: Countable, features: Sequence[int], class_column: int) -> None:
     """Raise a ValueError if tables of all pairs would have more than ``MAX_CELLS`` cells."""
     cards = list(map(data.cards.__getitem__, features))
     cells = (sum(cards) ** 2 - sum(card**2 for card in cards)) * data.cards[class_column]
@@ -148,7 +148,7 @@ def _pair_statistics_by_products(
             at = slice(block.start + part.start, block.start + part.stop)
             own, others = starts[at.start : at.stop + 1], starts[at.start :]
             later = tables[own[0] - first : own[-1] - first, :, own[0] :]
-            found = _informations_by_rows(
+            found = _informations_from_pair_tables(
                 later, own - own[0], others - own[0], n_log_n, is_complete
             )
             sums[at, at.start :], rows[at, at.start :] = found
@@ -157,7 +157,7 @@ def _pair_statistics_by_products(
     return PairStatistics(np.maximum(sums, 0.0) / np.where(rows > 0, rows, 1.0), rows)
 
 
-def _informations_by_rows(
+def _informations_from_pair_tables(
     tables: ArrayOf[Any], own: Positions, others: Positions, n_log_n: NLogN, is_complete: bool
 ) -> tuple[Array, Array]:
     """Return N·I and N of pairs, from (owners, classes, levels) tables and the ends of features.

@@ -29,9 +29,7 @@ def bootstrap_sampler(data: Sampled) -> Callable[[np.random.Generator], Sampled]
         len(data)  # which reports rows without a class
         columns = data.reading.columns
         sizes: Counter[int] = data.source.reduce(
-            _BlockSizes(_BlockSampler(columns), data.reading),
-            partial(sum, start=Counter()),
-            columns,
+            _BlockSizes(_BlockSampler(columns), data.reading), _sum_of_counters, columns
         )
         return partial(_sample_parts, data, sizes)
     return partial(_sample_rows, data)

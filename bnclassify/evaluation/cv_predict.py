@@ -105,7 +105,7 @@ def cv_predict(
         raise TypeError(f"x must predict one class; got a model of {listed(x.targets)}.")
     options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
     with using_jobs(n_jobs), showing_progress(progress):
-        plan = plan_rounds(models, dataset, k=k, repeats=1, columns=columns, **options)
+        plan = plan_rounds(models, dataset, k=k, columns=columns, **options)
         with progress_bar(None, total=len(plan.rounds), desc="cv_predict", unit=" folds") as bar:
             if isinstance(plan.data, Partitions):
                 return _predict_parts(x, plan, prob=prob, dag=dag, bar=bar)

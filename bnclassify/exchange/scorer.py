@@ -16,7 +16,13 @@ from dataclasses import dataclass
 from ..base.messages import listed
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
-from ..scores.formulas import Formula, Table, no_formula_error, plain_formula, sums_in_formula
+from ..scores.formulas import (
+    Formula,
+    Table,
+    as_plain_formula,
+    no_formula_error,
+    sums_in_formula,
+)
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ def scorer_of_model(x: object) -> Scorer:
     model = check_fitted(x)
     if not model.one_class:
         raise no_formula_error(model.type_in_words)
-    formula, preparation = plain_formula(model.score), model.preparation
+    formula, preparation = as_plain_formula(model.score), model.preparation
     kept = {} if preparation is None or preparation.merger is None else preparation.merger.kept
     scaled = {scale.feature for one in sums_in_formula(formula) for scale in one.scales}
     columns = []

@@ -313,9 +313,7 @@ def _check_pairs(
 
 def _read_with_numbers(rows: Opened[Dataset], class_var: Hashable, numeric: Numeric) -> Dataset:
     """Return encoded rows, whose columns to discretize stay numbers."""
-    reading = (
-        Preparing("mdlp", 5, None) if not numeric else Preparing(None, 5, None, numeric=numeric)
-    )
+    reading = Preparing(None if numeric else "mdlp", 5, None, numeric=numeric)
     read = reading.read(rows, class_var, rows.columns)
     warn_of_columns(read, class_var)
     return read

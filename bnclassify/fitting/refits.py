@@ -38,15 +38,8 @@ def with_refits(
         )
     Whole(least=2, most=most).check("draws", draws)
     models: dict[Hashable, Model] = {0: x}
-    options: dict[str, Any] = {
-        "repeats": 1,
-        "folds": None,
-        "dag": True,
-        "unseen": "missing",
-        "rng": rng,
-    }
     with silencing_warnings():  # warnings of folds, which name arguments of cv
-        plan = plan_rounds(models, dataset, k=draws, groups=groups, columns="same", **options)
+        plan = plan_rounds(models, dataset, k=draws, groups=groups, rng=rng)
     with progress_bar(progress, total=draws, desc="refits", unit=" models") as bar:
         rounds = plan.map_rounds(models, lambda *of_round: of_round[-1], dag=True, bar=bar)
         refits = list(chain.from_iterable(rounds))

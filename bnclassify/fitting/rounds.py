@@ -165,12 +165,10 @@ def check_recipe(x: Model, *, fitted: bool = True) -> Recipe:
 
 def columns_for_refits(models: Mapping[Hashable, Model], *, dag: bool) -> set[Hashable] | None:
     """Return the columns that are needed to refit models; None for all."""
-    needed: set[Hashable] = set()
-    for model in models.values():
-        if check_recipe(model, fitted=False).columns is None and dag:
-            return None
-        needed |= set(model.variables)
-    return needed
+    recipes = [check_recipe(model, fitted=False) for model in models.values()]
+    if dag and any(recipe.columns is None for recipe in recipes):
+        return None
+    return {name for model in models.values() for name in model.variables}
 
 
 def plan_rounds(
@@ -178,13 +176,13 @@ def plan_rounds(
     dataset: Any,
     *,
     k: int,
-    repeats: int,
-    folds: Any,
-    dag: bool,
-    unseen: str,
+    repeats: int = 1,
+    folds: Any = None,
+    dag: bool = True,
+    unseen: str = "missing",
     rng: Seed,
     groups: Any,
-    columns: object,
+    columns: object = "same",
 ) -> Plan:
     """Prepare the data that models need, and assign its rows to folds."""
     check_unseen(unseen)
@@ -201,9 +199,8 @@ def plan_rounds(
         if folds is not None:
             check_columns([folds], names, "folds")
             names = [name for name in names if name != folds]
-        parts = cast(
-            "Partitions", training_data_of_models(models, opened, names, dag=dag, lenient=lenient)
-        )
+        read = training_data_of_models(models, opened, names, dag=dag, lenient=lenient)
+        parts = cast("Partitions", read)
         plan = _plan_folds_of_parts(parts, opened, k, repeats, folds, rng)
         counts = parts.unseen_counts if lenient else counts
     else:
@@ -211,9 +208,8 @@ def plan_rounds(
         if lenient:
             data, counts = _hide_unseen(models, data)
         if cases is not None:
-            data = replace(
-                data, cases=cases[data.is_row_labeled if len(data.targets) == 1 else slice(None)]
-            )
+            rows = data.is_row_labeled if len(data.targets) == 1 else slice(None)
+            data = replace(data, cases=cases[rows])
         plan = _plan_folds_in_memory(data, k, repeats, folds, rng)
     if counts:
         hidden = listed([f"{count} in {shown(name)}" for name, count in counts.items()])
@@ -303,9 +299,8 @@ def _hide_unseen(
         for name in [name for name in model.features if name not in model.densities]:
             position = coded.positions[name]
             codes, labels = coded.codes[[position]][0], coded.levels[position]
-            strange: Mask = (
-                recode_column(codes, labels, model.levels_by_name[name], name, -1) < 0
-            ) & (codes >= 0)
+            recoded = recode_column(codes, labels, model.levels_by_name[name], name, -1)
+            strange: Mask = (recoded < 0) & (codes >= 0)
             if strange.any():
                 unseen[name] = unseen.get(name, np.zeros(len(data), dtype=bool)) | strange
     if not unseen:
@@ -355,21 +350,17 @@ def training_data_of_models(
     needed = columns_for_refits(models, dag=dag)
     check_columns({*targets, *(needed or ())}, names, "dataset")
     chosen = [name for name in names if needed is None or name in needed or name in targets]
-    known = (
-        {k: v for model in models.values() for k, v in values(model).items()}
-        if preparation
-        else None
-    )
-    kept = (
-        ()
-        if isinstance(dataset, Dataset)
-        else {name for m in models.values() for name in m.densities}
-    )
-    opened = dataset if preparation is None else dataset.prepared(preparation, known or {})
+    opened, known = dataset, None
+    if preparation is not None:
+        known = {k: v for model in models.values() for k, v in values(model).items()}
+        opened = dataset.prepared(preparation, known)
+    kept: set[Hashable] = set()
+    if not isinstance(dataset, Dataset):
+        kept = {name for model in models.values() for name in model.densities}
     data = opened.read(Columns(chosen, known, kept))
     if lenient and isinstance(data, Partitions):
         data = _hide_unseen_in_parts(models, data)
-    raw = set(data.numbers) if isinstance(data, Dataset) else set(kept)
+    raw = set(data.numbers) if isinstance(data, Dataset) else kept
     if preparation is None and all(model.preparation is not None for model in models.values()):
         raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}
     check_have_levels(
@@ -449,9 +440,8 @@ def _plan_folds_of_parts(
         counts = codes.sum_over_parts(
             lambda rows: np.bincount(rows.codes[0][rows.codes[0] >= 0], minlength=rows.cards[0])
         )
-        labels = tuple(
-            [label for label, count in zip(codes.levels[0], counts, strict=True) if count]
-        )
+        pairs = zip(codes.levels[0], counts, strict=True)
+        labels = tuple([label for label, count in pairs if count])
         if len(labels) < 2:
             raise ValueError(
                 f"folds must be a column with at least 2 folds; got {len(labels)} "
@@ -463,6 +453,5 @@ def _plan_folds_of_parts(
         for repeat, folds in enumerate(drawn)
         for number in range(folds.k)
     ]
-    return Plan(
-        data, rounds, blake2b(repr(tuple(drawn)).encode(), digest_size=12).hexdigest(), True
-    )
+    digest = blake2b(repr(tuple(drawn)).encode(), digest_size=12)
+    return Plan(data, rounds, digest.hexdigest(), True)

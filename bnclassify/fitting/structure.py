@@ -48,12 +48,9 @@ def learn_structure(
         structure, learned_from = _structure_from_raw(
             class_var, dataset, learner, options, preparing
         )
-        if (
-            preparing.is_default
-            and isinstance(learned_from, TrainingData)
-            and learned_from.raw is not None
-        ):
-            warn_of_copies(learned_from.raw)
+        raw = learned_from.raw if isinstance(learned_from, TrainingData) else None
+        if preparing.is_default and raw is not None:
+            warn_of_copies(raw)
         return structure, learned_from
     data = read_training(
         dataset, (class_var,), _chosen_features(options), numeric=preparing.numeric
@@ -111,9 +108,8 @@ def _structure_from_raw(
     recipe = Recipe(class_var, again, names, preparation=preparation, seen=seen)
     cuts = preparation.discretizer
     if not (isinstance(cuts, MovedCuts) and any(cuts.cuts.values())):
-        return replace_unchecked(
-            _checked_structure(learner(class_var, dataset=data, **options)), recipe=recipe
-        ), data
+        structure = _checked_structure(learner(class_var, dataset=data, **options))
+        return replace_unchecked(structure, recipe=recipe), data
     return _learn_over_discretizations(class_var, data, learner, options, cuts, recipe)
 
 
@@ -208,7 +204,6 @@ def _prepare_for_learner(
 def _read_training_rows(
     data: Dataset, class_var: Hashable, names: Sequence[Hashable], numeric: tuple[Hashable, ...]
 ) -> TrainingData:
-    """Return the columns of encoded data to learn from."""
     found = read_training(data, (class_var,), names, numeric=numeric)
     assert isinstance(found, TrainingData)
     return found

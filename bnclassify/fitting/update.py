@@ -91,9 +91,8 @@ def _add_rows(x: Model, dataset: Opened[Any]) -> Model:
         grown = model_of_pooled_counts(part, [tally.counts, more])
         return with_training_rows(grown, part, TrainingRows.from_data(rows, part.targets))
 
-    return with_training_rows(
-        x.map_counted_parts(add_rows_to_part), x, TrainingRows.from_data(rows, x.targets)
-    )
+    grown = x.map_counted_parts(add_rows_to_part)
+    return with_training_rows(grown, x, TrainingRows.from_data(rows, x.targets))
 
 
 def _levels_in_data(x: Model, dataset: Opened[Any]) -> dict[Hashable, tuple[Hashable, ...]]:
@@ -158,9 +157,8 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     found: list[Model] = list(map(as_model, ListOf("models", filled=True).check("models", models)))
     for i, x in enumerate(found):
         Instance(Model, "a model").check(f"models[{i}]", x)
-    first, *others = _with_one_prior(
-        [check_fitted(x).map_counted_parts(_check_has_counts) for x in found]
-    )
+    checked = [check_fitted(x).map_counted_parts(_check_has_counts) for x in found]
+    first, *others = _with_one_prior(checked)
     for i, other in enumerate(others, start=1):
         _check_same_settings(first, other, number=i)
         first.map_counted_parts(partial(_check_same_settings, number=i), other)
@@ -171,12 +169,8 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
                 raise _differing_models_error(f"levels of {shown(name)}", labels, theirs, i, remedy)
     known = unite_levels([x.levels_by_name for x in (first, *others)])
     first, *others = [with_more_levels(x, known) for x in (first, *others)]
-    return cast(
-        "M",
-        with_training_rows(
-            first.map_counted_parts(_model_of_summed_counts, *others), first, *others
-        ),
-    )
+    pooled = first.map_counted_parts(_model_of_summed_counts, *others)
+    return cast("M", with_training_rows(pooled, first, *others))
 
 
 def _with_one_prior(models: Sequence[Model]) -> list[Model]:
@@ -217,9 +211,9 @@ def with_training_rows(x: Model, *sources: Model | TrainingRows) -> Model:
 
 def model_of_pooled_counts(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model:
     """Return the model of rows that were counted apart."""
-    return check_counted(x).tabulate(
-        Tally(sum_nested(counts), check_counted(x).tally().prior).with_narrow_arrays()
-    )
+    counted = check_counted(x)
+    tally = Tally(sum_nested(counts), counted.tally().prior)
+    return counted.tabulate(tally.with_narrow_arrays())
 
 
 def _model_of_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
@@ -237,11 +231,9 @@ def _model_of_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ..
 
 def with_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return a model with counts for levels that contain its own, or itself if they are equal."""
-    return (
-        x
-        if levels == x.levels_by_name
-        else x.map_counted_parts(partial(_model_of_more_levels, levels=levels))
-    )
+    if levels == x.levels_by_name:
+        return x
+    return x.map_counted_parts(partial(_model_of_more_levels, levels=levels))
 
 
 def unite_levels(

@@ -89,11 +89,8 @@ def _with_replaced_table(x: Graph, variable: Hashable, table: Array) -> Graph:
     recipe = x.recipe
     if recipe is not None and recipe.parameters is not None:
         name = f"{recipe.parameters}, then with_table(x, {shown(variable)}, ...)"
-        settings = {
-            "parameters": recipe.parameters,
-            "variable": variable,
-            "table": _nested_tuples(table.tolist()),
-        }
+        settings = {"parameters": recipe.parameters, "variable": variable}
+        settings["table"] = _nested_tuples(table.tolist())
         recipe = replace(recipe, parameters=Step(name, table_again, settings, draws=True))
     return replace_unchecked(x, cpts=tuple(tables.values()), learned={}, recipe=recipe)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -55,9 +55,8 @@ class WrittenDates(NamedTuple):
         return _how_to_split_parsed_dates(name, self.when, code, "dataset", encoders)
 
 
-def find_date_format(labels: Iterable[str]) -> WrittenDates | WrittenNumbers | None:
-    """Return how dates, or times of day, are written as text, if nearly all labels are either."""
-    texts = list(labels)
+def find_date_format(texts: Sequence[str]) -> WrittenDates | WrittenNumbers | None:
+    """Return how dates, or times of day, are written as text, if nearly all texts are either."""
     for pattern in (_YEAR_FIRST, _YEAR_LAST, _MONTH_BY_NAME, _HOUR):
         found, others = split_by_match(texts, pattern.fullmatch)
         if not is_nearly_all(found, others):

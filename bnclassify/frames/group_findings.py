@@ -83,9 +83,8 @@ def _can_label_groups(column: CodedColumn) -> bool:
     values = as_floats(column.numbers)
     if np.isnan(values).all() or (values[:BEGINNING] % 1 > 0).any():
         return False
-    return bool(
-        np.nanmax(values) - np.nanmin(values) + 1 >= len(values) / _LARGEST_GROUP
-    ) and not bool((values % 1 > 0).any())
+    span = np.nanmax(values) - np.nanmin(values) + 1
+    return bool(span >= len(values) / _LARGEST_GROUP and not (values % 1 > 0).any())
 
 
 def _log_chance_of_hits(hits: int, rows: int, share: float) -> float:

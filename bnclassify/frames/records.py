@@ -9,12 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import ArrayOf, code_type
+from ..base.arrays import code_type
 from ..base.checks import must_be
-from ..base.immutable import EMPTY
 from ..base.messages import did_you_mean, listed, shown, warn
 from .dataset import Dataset, Opened
-from .numeric import decimal_as_number, read_numbers, value_type
+from .numeric import ArrayLike, decimal_as_number, read_numbers, value_type
 from .schema import ALL, Columns, Schema
 
 Row: TypeAlias = "pd.Series[Any] | Mapping[Any, Any]"
@@ -33,9 +32,34 @@ class Records(Opened[Dataset]):
         return list(dict.fromkeys(name for row in self.rows for name, _ in row.items()))
 
     def encode(self, wanted: Columns = ALL) -> Dataset:
-        """Encode columns, of which the levels are the values themselves; see `Opened`."""
+        """Encode columns, whose levels are their values; what a record omits is unknown."""
         names = tuple(self.columns if wanted.names is None else wanted.names)
-        return encode_records(self.rows, names, self.argument, wanted.must_be_numeric())
+        rows, argument, numeric = self.rows, self.argument, wanted.must_be_numeric()
+        records = [_values_by_name(row, argument) for row in rows]
+        for number, (row, record) in enumerate(zip(rows, records, strict=True)):
+            is_column = isinstance(row, pd.Series) and row.name in names
+            place = argument if len(rows) == 1 else f"{argument}[{number}]"
+            _check_record(record, names, place, _IS_COLUMN if is_column else "")
+            _warn_of_misspelled(record, names, argument)
+        numbers, levels = {}, []
+        codes = np.full((len(names), len(rows)), -1, dtype=code_type(len(rows)))
+        for column, name in zip(codes, names, strict=True):
+            values = [record.get(name) for record in records]
+            if numeric.get(name):
+                _check_no_text_or_flags(values, name, argument, rows)
+            labels = dict.fromkeys(value for value in values if not is_missing(value))
+            if name in numeric:
+                read = read_numbers(_as_array(values), name, argument, must=numeric[name])
+                if read is not None:
+                    numbers[name], labels = read, {}
+            position = {label: code for code, label in enumerate(labels)}
+            column[:] = [position.get(value, -1) for value in values]
+            levels.append(tuple(labels))
+        absent = [[name not in record for record in records] for name in names]
+        is_absent = np.array(absent, dtype=bool).reshape(codes.shape)
+        unknown = is_absent if is_absent.any() else None
+        schema = Schema(names, tuple(levels))
+        return Dataset(schema, codes, _index_of_records(rows), numbers=numbers, unsaid=unknown)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -46,41 +70,6 @@ class Records(Opened[Dataset]):
         columns = [_values_as_series([row.get(name) for row in rows]) for name in self.columns]
         frame = pd.DataFrame(dict(enumerate(columns))).set_axis(_index_of_records(self.rows))
         return frame.set_axis(pd.Index(self.columns, tupleize_cols=False), axis="columns")
-
-
-def encode_records(
-    rows: Sequence[Row],
-    names: Sequence[Hashable],
-    argument: str,
-    numeric: Mapping[Hashable, bool] = EMPTY,
-) -> Dataset:
-    """Encode records; values that a record omits are unknown, and its values are the levels."""
-    records = [_values_by_name(row, argument) for row in rows]
-    for number, (row, record) in enumerate(zip(rows, records, strict=True)):
-        is_column = isinstance(row, pd.Series) and row.name in names
-        place = argument if len(rows) == 1 else f"{argument}[{number}]"
-        _check_record(record, names, place, _IS_COLUMN if is_column else "")
-        _warn_of_misspelled(record, names, argument)
-    numbers, levels = {}, []
-    codes = np.full((len(names), len(rows)), -1, dtype=code_type(len(rows)))
-    for column, name in zip(codes, names, strict=True):
-        values = [record.get(name) for record in records]
-        if numeric.get(name):
-            _check_no_text_or_flags(values, name, argument, rows)
-        labels = dict.fromkeys(value for value in values if not is_missing(value))
-        if name in numeric:
-            is_one = len(values) == 1
-            array = _array_of_one(values[0]) if is_one else pd.Series(values, dtype=object).array
-            read = read_numbers(array, name, argument, must=numeric[name])
-            if read is not None:
-                numbers[name], labels = read, {}
-        position = {label: code for code, label in enumerate(labels)}
-        column[:] = [position.get(value, -1) for value in values]
-        levels.append(tuple(labels))
-    absent = np.array([[name not in record for record in records] for name in names], dtype=bool)
-    unknown = absent.reshape(codes.shape) if absent.any() else None
-    schema = Schema(tuple(names), tuple(levels))
-    return Dataset(schema, codes, _index_of_records(rows), numbers=numbers, unsaid=unknown)
 
 
 def _check_no_text_or_flags(
@@ -103,7 +92,7 @@ _IS_COLUMN = "A Series is one row. Convert a column, with its to_frame()."
 
 
 def _check_record(
-    record: Mapping[Hashable, Any], names: Sequence[Hashable], argument: str, advice: str = ""
+    record: Mapping[Hashable, Any], names: Sequence[Hashable], argument: str, advice: str
 ) -> None:
     """Raise unless a record has some of the names, with one value each."""
     absent = [name for name in names if name not in record]
@@ -135,13 +124,11 @@ def _warn_of_misspelled(
             )
 
 
-def _array_of_one(value: Any) -> ArrayOf[Any]:
-    """Return an array of one value, of floats if it is a number."""
-    if isinstance(value, float | int | np.number) and not isinstance(value, bool):
-        return np.array([value])
-    array = np.empty(1, dtype=object)
-    array[0] = value
-    return array
+def _as_array(values: list[Any]) -> ArrayLike:
+    """Return values as an array, of NumPy if it is a single number, as is quick."""
+    if len(values) == 1 and isinstance(values[0], float | int | np.number):
+        return np.array(values)
+    return pd.Series(values, dtype=object).array
 
 
 def _values_as_series(values: list[Any]) -> pd.Series[Any]:

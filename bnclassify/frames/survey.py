@@ -93,10 +93,7 @@ def _merge_levels_and_facts(
 
 
 def surveyed_levels_and_facts(
-    source: Source,
-    columns: Sequence[Hashable],
-    class_var: Hashable = None,
-    weights: Hashable = None,
+    source: Source, columns: Sequence[Hashable], class_var: Hashable, weights: Hashable
 ) -> tuple[Levels, Facts]:
     """Return the levels of columns, sorted unless all parts declare the same, and row facts."""
     of_all_rows = Reading(Schema((), ()))

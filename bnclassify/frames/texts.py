@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -68,9 +68,8 @@ def code_without_labels(others: Sequence[str], column: str) -> str:
     return f"{column}.mask({column}.isin({list(others)!r}))" if others else column
 
 
-def find_number_format(labels: Iterable[str]) -> WrittenNumbers | None:
-    """Return how numbers are written as text, if nearly all labels are, except codes like 007."""
-    texts = list(labels)
+def find_number_format(texts: Sequence[str]) -> WrittenNumbers | None:
+    """Return how numbers are written as text, if nearly all texts are, except codes like 007."""
     unit = _unit_of_most_texts(texts)
 
     def fits(pattern: re.Pattern[str], text: str) -> object:
@@ -98,9 +97,8 @@ def _unit_of_most_texts(texts: Sequence[str]) -> str:
     return unit if 2 * units.count(unit) > len(units) else ""
 
 
-def how_to_read_numbers(labels: Iterable[str], name: Hashable, argument: str) -> str:
+def how_to_read_numbers(texts: Sequence[str], name: Hashable, argument: str) -> str:
     """Return a sentence on how to convert text that must be numbers, and what is lost."""
-    texts = list(dict.fromkeys(labels))
     if written := find_number_format(texts):
         return f"Convert it, with {written.conversion_code(name, argument)}."
     column = f"{argument}[{name!r}]"
@@ -134,13 +132,12 @@ def is_marker(text: str) -> bool:
     return text.strip().casefold() in _ALL_MARKERS
 
 
-def look_alike_labels_and_code(labels: Iterable[str]) -> tuple[tuple[str, ...], str]:
+def look_alike_labels_and_code(texts: Sequence[str]) -> tuple[tuple[str, ...], str]:
     """Return the first labels that differ only in white space or case, and a remedy in code.
 
     >>> look_alike_labels_and_code(["ckd", "notckd", "ckd "])
     (('ckd', 'ckd '), '.str.strip()')
     """
-    texts = list(labels)
     fewest = len({" ".join(text.split()).casefold() for text in texts})
     if fewest == len(texts):
         return (), ""

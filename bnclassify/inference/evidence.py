@@ -34,7 +34,12 @@ from ..frames.labels import check_unseen
 from ..model.arguments import check_fitted, check_not_dropped
 from ..model.model import Model
 from ..network.families import Scope
-from ..scores.evaluate import effects_at, scores_at, scores_in_sequence, values_without_effect
+from ..scores.evaluate import (
+    effects_at,
+    mask_of_values_without_effect,
+    scores_at,
+    scores_in_sequence,
+)
 from ..scores.formulas import Formula, scaled_numbers_of_feature
 from ..scores.rows import Rows
 
@@ -113,7 +118,7 @@ def _evidence_of_block(
             kept: Mask = np.where(np.isinf(now), now != last, np.isinf(before) & (before == last))
             now[:] = np.where(kept, before, now)
         steps = np.where(np.equal(odds[1:], odds[:-1]), 0.0, np.diff(odds, axis=0))
-    steps = np.where(values_without_effect(x, rows)[list(order)], 0.0, steps)
+    steps = np.where(mask_of_values_without_effect(x, rows)[list(order)], 0.0, steps)
     posteriors = np.exp(log_normalize(logs[-1, :]))[at, targets]
     weights = np.concatenate([odds[:1], steps]).T
     weights[np.isnan(odds[-1, :])] = np.nan

@@ -110,7 +110,9 @@ def value_of_information(
     raw, data = read_one_row(model, row)
     table = None if costs is None else check_costs(costs, model.known_levels[-1])[0]
     absent = [is_missing(original_values(raw, name)[0]) for name in model.features]
-    known = model.rows_to_score(data, unseen).with_unknown(np.array(absent, dtype=bool)[:, None])
+    known = model.rows_to_score(data, unseen).with_values_unknown(
+        np.array(absent, dtype=bool)[:, None]
+    )
     logs = scores_at(model.score, known)
     if logs.max() == -np.inf:
         raise ValueError(

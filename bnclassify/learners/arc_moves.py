@@ -59,7 +59,7 @@ class HillClimber:
         # close no cycle, with the largest to each variable; -inf if it is impossible.
         self._added, self._deleted, self._open = np.full((3, n, n), -np.inf)
         self._largest, self._local = np.full(n, -np.inf), np.zeros(n)
-        self._score_families(*range(n))
+        self._update_gains_of_families(*range(n))
         self._update_open_additions(range(n))
 
     @property
@@ -100,7 +100,7 @@ class HillClimber:
         refused = list[int]()
         while True:
             found = self._first_of_tied_moves(tolerance, sources, targets, deletions, reversals)
-            if found is None or not tabu or not self._leads_to_one_of(found[0], tabu):
+            if found is None or not tabu or not self._leads_to_tabu_network(found[0], tabu):
                 break
             operation, source, target = found[0]
             if operation == "add":
@@ -113,7 +113,7 @@ class HillClimber:
         self._update_open_additions(refused)
         return found
 
-    def _leads_to_one_of(self, move: ArcMove, networks: Collection[Mask]) -> bool:
+    def _leads_to_tabu_network(self, move: ArcMove, networks: Collection[Mask]) -> bool:
         """Whether the network after a move is one of some networks."""
         after = self.arc_matrix
         after[move.source, move.target] = move.operation == "add"
@@ -181,13 +181,13 @@ class HillClimber:
         if operation == "reverse":
             self.parents[source].append(target)
             self._graph.add_arc(target, source)
-            self._score_families(source, target)
+            self._update_gains_of_families(source, target)
         else:
-            self._score_families(target)
+            self._update_gains_of_families(target)
         changed[target] = True
         self._update_open_additions(np.flatnonzero(changed))
 
-    def _score_families(self, *variables: int) -> None:
+    def _update_gains_of_families(self, *variables: int) -> None:
         """Score families, and their gains by one more or one fewer parent."""
         families = [(v, *self.parents[v]) for v in variables]
         shorter = ((v, *p) for v in variables for _, p in self._deletable_parents_and_others(v))
@@ -196,7 +196,7 @@ class HillClimber:
             chain(families, shorter),
         )
         for variable in variables:
-            self._score_family(variable)
+            self._update_gains_of_family(variable)
 
     def _deletable_parents_and_others(self, variable: int) -> Iterator[tuple[int, list[int]]]:
         """Yield the parents that may be deleted, each with the other parents."""
@@ -205,7 +205,7 @@ class HillClimber:
                 if not self.limits.required[parent, variable]:
                     yield parent, [p for p in self.parents[variable] if p != parent]
 
-    def _score_family(self, variable: int) -> None:
+    def _update_gains_of_family(self, variable: int) -> None:
         parents, scores = self.parents[variable], self.scores
         self._added[variable] = -np.inf
         if len(parents) < self.limits.max_parents:

@@ -62,7 +62,7 @@ class ArcRules:
         """Whether an arc is forbidden."""
         return arc in self.forbidden or (not self.directed and arc[::-1] in self.forbidden)
 
-    def settings(self) -> dict[str, Any]:
+    def recipe_settings(self) -> dict[str, Any]:
         """Return the arguments for the recipe, without those at their defaults."""
         arcs = {"required": self.required, "forbidden": self.forbidden}
         return {name: value for name, value in arcs.items() if value}
@@ -88,7 +88,7 @@ class ArcRules:
                 f"required must leave numbers {limit}; got {arcs_in_words(ends)}. Discretize them."
             )
 
-    def required_and_forbidden(self, columns: Sequence[Hashable]) -> tuple[Mask, Mask]:
+    def required_and_forbidden_masks(self, columns: Sequence[Hashable]) -> tuple[Mask, Mask]:
         """Return which arcs between columns are required, and which are forbidden, (from, to)."""
         position = {name: i for i, name in enumerate(columns)}
         matrices = np.zeros((2, len(columns), len(columns)), dtype=bool)

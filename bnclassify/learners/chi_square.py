@@ -121,7 +121,7 @@ def chisq_dn(
     families = [
         (names[v], *[names[p] for p in parents], class_var) for v, parents in enumerate(chosen)
     ]
-    settings = {"alpha": level, "df": None if df == "class" else df} | rules.settings()
+    settings = {"alpha": level, "df": None if df == "class" else df} | rules.recipe_settings()
     settings["features"] = None if features is None else names
     recipe = Recipe.from_step(class_var, Step("chisq_dn", chisq_dn, settings), data.schema)
     return DN(class_var, (*families, (class_var,)), data.levels, recipe=recipe)
@@ -129,7 +129,7 @@ def chisq_dn(
 
 def _choose_parents(data: Countable, alpha: float, df: str, rules: ArcRules) -> list[list[int]]:
     """Return the feature parents of each feature in the order of selection."""
-    required, forbidden = rules.required_and_forbidden(data.features)
+    required, forbidden = rules.required_and_forbidden_masks(data.features)
     of_class, scores = len(data.features), LocalScores(data, "loglik")
     if df == "deterministic":
         thresholds_of_candidates = _g_thresholds_by_tables(scores.counts, alpha)

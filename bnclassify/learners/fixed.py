@@ -17,7 +17,7 @@ from ..model.recipes import Recipe, Step
 from ..network.classifiers import BNC
 from ..network.families import Family, check_families
 from ..superparents.one_dependence import AODE
-from .networks import families_with_class, network
+from .networks import families_from_parents, network
 
 
 def _features_for_recipe(
@@ -255,7 +255,7 @@ def network_with_families(
     class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]], step: Step, *, origin: str
 ) -> BNC:
     """Build any network from the parents of each variable, for its recipe; errors name `origin`."""
-    families = families_with_class(class_var, parents)
+    families = families_from_parents(class_var, parents)
     check_families(class_var, families, origin=origin)
     recipe_step = replace(step, settings={"families": families})
     return BNC(

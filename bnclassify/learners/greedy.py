@@ -160,10 +160,10 @@ class GreedySearch:
             self.required, self.forbidden, data.columns, directed=not moves.joins, apart=class_var
         )
         start = self._initial_structure(moves, data, rules)
-        folds = _assign_to_folds(data, self.k, self.folds, generator)
+        folds = _data_sorted_by_fold(data, self.k, self.folds, generator)
         required, forbidden = [
             {(i, j) for i, j in np.argwhere(arcs)}
-            for arcs in rules.required_and_forbidden(data.features)
+            for arcs in rules.required_and_forbidden_masks(data.features)
         ]
         space = SearchSpace(
             range(len(data.features)),
@@ -180,7 +180,7 @@ class GreedySearch:
         parents = {}
         for v, positions in sorted(found.structure.items()):
             parents[data.features[v]] = [data.features[p] for p in positions]
-        settings = self._settings_for_recipe(further) | rules.settings()
+        settings = self.recipe_settings(further) | rules.recipe_settings()
         step = Step(learner.__name__, learner, settings, draws=True)
         return network(
             class_var, parents, data.schema, step, self._trace_of_steps(found, data.features)
@@ -219,7 +219,7 @@ class GreedySearch:
         position = data.positions
         return {position[v]: tuple([position[p] for p in ps]) for v, ps in start.items()}
 
-    def _settings_for_recipe(self, further: Mapping[str, Any]) -> dict[str, Any]:
+    def recipe_settings(self, further: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings for the recipe: without defaults and settings of these rows."""
         settings = {
             "k": self.k,
@@ -281,7 +281,7 @@ def parents_with_joined_groups(
     return result
 
 
-def _assign_to_folds(
+def _data_sorted_by_fold(
     data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator
 ) -> FoldedData:
     """Return the rows in the order of the folds."""

@@ -131,7 +131,7 @@ def hc(
     parents = rules.add_required_parents(
         {name: given.get(name, ()) for name in rows.columns}, "max_parents", max_parents
     )
-    settings = rules.settings() | {
+    settings = rules.recipe_settings() | {
         "start": start,
         "features": None if features is None else data.features,
     }
@@ -217,7 +217,7 @@ def ban(
     parents = inner.add_required_parents(
         {name: naive[name] for name in data.order}, "max_parents", max_parents
     )
-    settings = rules.settings() | {
+    settings = rules.recipe_settings() | {
         "start": start,
         "features": None if features is None else data.features,
     }
@@ -252,7 +252,7 @@ class _ClimbingOptions:
         check_missing_option(self.missing, "error", self.score)
         check_rng(self.rng)
 
-    def settings(self) -> dict[str, Any]:
+    def recipe_settings(self) -> dict[str, Any]:
         """Return the arguments for the recipe that are not defaults."""
         usual = {"score": "bic", "ess": 1, "missing": "error", "tabu": 0, "restarts": 0}
         given = {**vars(self), **vars(self.climb)}
@@ -274,7 +274,7 @@ class _ClimbingOptions:
         warn_of_fractional_weights(rows, self.score)
         names = rows.columns
         most = len(rows.columns) if self.max_parents is None else self.max_parents
-        limits = Limits(*rules.required_and_forbidden(names), most, self.moves)
+        limits = Limits(*rules.required_and_forbidden_masks(names), most, self.moves)
         rng, position, changes = check_rng(self.rng), rows.positions, list[Change]()
 
         def improve_structure(data: Countable, start: Sequence[Sequence[int]]) -> list[list[int]]:
@@ -300,6 +300,8 @@ class _ClimbingOptions:
             steps.append((operation, names[source], names[target], *figures, *of_run))
         trace["steps"] = tuple(steps)
         step = replace(
-            step, settings={**self.settings(), **step.settings}, draws=self.climb.restarts > 0
+            step,
+            settings={**self.recipe_settings(), **step.settings},
+            draws=self.climb.restarts > 0,
         )
         return network(class_var, named, rows.schema, step, trace)

@@ -173,7 +173,7 @@ def kdb_mi(
     rules.check_numbers_are_leaves(data.schema.numeric)
     rules.add_required_parents(dict.fromkeys(data.features, ()), "kdbk", k)
     settings = {"kdbk": k, "features": None if features is None else data.features}
-    step = Step("kdb_mi", kdb_mi, settings | rules.settings() | numbers_as_setting(numbers))
+    step = Step("kdb_mi", kdb_mi, settings | rules.recipe_settings() | numbers_as_setting(numbers))
     return network(class_var, _most_informative_parents(data, k, rules), data.schema, step)
 
 
@@ -184,7 +184,7 @@ def _most_informative_parents(
     names, class_column = data.features, len(data.features)
     if k == 0:
         return dict.fromkeys(names, ())
-    required, forbidden = rules.required_and_forbidden(names)
+    required, forbidden = rules.required_and_forbidden_masks(names)
     pairs = [pair_statistics(view, range(class_column), class_column) for view in data.codings]
     with_class = [(feature, class_column) for feature in range(class_column)]
     of_views = []
@@ -321,7 +321,7 @@ def _parents_by_gain_and_information(
     relevance = np.array([value for value, _ in of_class])
     rank = by_contents[order_by_rounded_value(relevance[by_contents])]
     information = pair_statistics(data, range(d), d).information
-    least = _information_of_last_pair(information, rank)
+    least = _least_information_of_best_pairs(information, rank)
     scores = [LeftOutScores(view) for view in views]
     pairs = interacting_pairs_by_child(data, rank)
     largest, chosen = np.zeros(d), dict[int, list[int]]()
@@ -332,7 +332,7 @@ def _parents_by_gain_and_information(
         most = min(_MOST_CANDIDATES, n_informative)
         gains = _gains_of_parents(scores, child, candidates, most, pairs.get(child, []))
         largest[child] = gains.max(initial=0.0)
-        chosen[child] = _choose_parents_in_turns(candidates, gains, k)
+        chosen[child] = _choose_parents_alternately(candidates, gains, k)
     children = rank[order_by_rounded_value(largest[rank])][:_MOST_CHILDREN].tolist()
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
     for child in children:
@@ -340,7 +340,7 @@ def _parents_by_gain_and_information(
     return parents
 
 
-def _information_of_last_pair(information: Array, rank: Positions) -> float:
+def _least_information_of_best_pairs(information: Array, rank: Positions) -> float:
     """Return the least information of the 1,024 most informative pairs, 0 if there are fewer."""
     # a child has a higher rank number than its candidate: entries below the diagonal
     of_pairs = information[np.ix_(rank, rank)][np.tril_indices(len(rank), -1)]
@@ -349,13 +349,13 @@ def _information_of_last_pair(information: Array, rank: Positions) -> float:
     return float(-np.partition(-of_pairs, _MOST_PAIRS - 1)[_MOST_PAIRS - 1])
 
 
-def _choose_parents_in_turns(candidates: Positions, gains: Array, k: int) -> list[int]:
+def _choose_parents_alternately(candidates: Positions, gains: Array, k: int) -> list[int]:
     """Choose up to k of some candidates, which are in descending order of information.
 
     Only candidates with a gain of more than 1 nat count, and without one, none is chosen. The first
     is that with the largest gain; then the order by information and that by gain take turns.
 
-    >>> _choose_parents_in_turns(np.array([4, 1, 7, 2]), np.array([0.0, 5.0, 0.5, 3.0]), 3)
+    >>> _choose_parents_alternately(np.array([4, 1, 7, 2]), np.array([0.0, 5.0, 0.5, 3.0]), 3)
     [1, 4, 2]
     """
     order = order_by_rounded_value(gains)

@@ -196,7 +196,7 @@ def _fit_from_start(
     start = tables, shares
     last = run_em(expect, maximize, start, iterations=5000, tolerance=1e-12)
     (found, found_shares), (_, loglik), run = last
-    return _Fit(_cpts_by_descending_share(found, found_shares, cards), loglik, run)
+    return _Fit(_cpts_with_classes_by_share(found, found_shares, cards), loglik, run)
 
 
 def _normalized_by_feature(mass: Array, cards: Positions) -> Array:
@@ -205,7 +205,9 @@ def _normalized_by_feature(mass: Array, cards: Positions) -> Array:
     return np.where(totals > 0, mass, 1.0) / np.where(totals > 0, totals, np.repeat(cards, cards))
 
 
-def _cpts_by_descending_share(tables: Array, shares: Array, cards: Positions) -> tuple[Array, ...]:
+def _cpts_with_classes_by_share(
+    tables: Array, shares: Array, cards: Positions
+) -> tuple[Array, ...]:
     """Return the tables of features and class, with classes in descending order of their shares."""
     order = np.argsort(-shares, kind="stable")
     of_features = np.split(tables[order].T, np.cumsum(cards)[:-1])

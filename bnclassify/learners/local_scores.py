@@ -142,7 +142,9 @@ class LocalScores:
         key = variable, frozenset(parents)
         if key not in self._families:
             r, q = self._levels_and_configurations(variable, parents)
-            fit = self._fit_of_table(self.counts.count_family((variable, *parents)), r, q)
+            fit = self._unpenalized_score_of_table(
+                self.counts.count_family((variable, *parents)), r, q
+            )
             self._families[key] = float(fit) - self.score.penalty * (r - 1) * q
         return self._families[key]
 
@@ -154,7 +156,7 @@ class LocalScores:
             penalty = self.score.penalty * (r - 1) * q
             result = np.asarray(penalty * (1.0 - self.counts.cards), dtype=np.float64)
             for columns, table in self.counts.count_extensions((variable, *parents)):
-                gains, fit = self._fit_added_by_columns(table, columns, r, q)
+                gains, fit = self._unpenalized_gains_and_score(table, columns, r, q)
                 result[columns] += gains
             self._gains[key] = result
             if self.counts.is_complete:  # spares counting the family alone
@@ -170,9 +172,12 @@ class LocalScores:
         """Return the gain of a variable by these parents instead of none, over complete rows."""
         r, q = self._levels_and_configurations(variable, parents)
         table = self.counts.count_family((variable, *parents))
-        alone = self._fit_of_table(table.sum(axis=1, keepdims=True), r, 1.0)
+        alone = self._unpenalized_score_of_table(table.sum(axis=1, keepdims=True), r, 1.0)
         n_added = (r - 1) * (q - 1)  # parameters
-        return float(self._fit_of_table(table, r, q) - alone) - self.score.penalty * n_added
+        return (
+            float(self._unpenalized_score_of_table(table, r, q) - alone)
+            - self.score.penalty * n_added
+        )
 
     def score_of_network(self, parents: Sequence[Sequence[int]]) -> float:
         """Return the score of a network from the parents of each column."""
@@ -186,7 +191,7 @@ class LocalScores:
         cards = self.counts.data.cards
         return cards[variable], float(prod([cards[parent] for parent in parents]))
 
-    def _fit_of_table(self, table: Counts, r: int, q: Amount) -> Array:
+    def _unpenalized_score_of_table(self, table: Counts, r: int, q: Amount) -> Array:
         """Return Σ_jk f(N_jk, a) − Σ_j f(N_j, r a) for levels k, configurations j.
 
         Example: the log-likelihood, where f is n ln n, of levels and configurations with the counts
@@ -197,17 +202,19 @@ class LocalScores:
             term(table, a).sum(axis=(0, 1)) - term(table.sum(axis=0), r * a).sum(axis=0)
         )
 
-    def _fit_added_by_columns(
+    def _unpenalized_gains_and_score(
         self, table: Counts, columns: Slice, r: int, q: float
     ) -> tuple[Array, Array]:
         """Return what each of some columns adds to the fit as a further parent, and the fit."""
         cards = self.counts.cards[columns]
         starts = np.cumsum(cards) - cards
-        by_level = self._fit_of_table(table, r, q * np.repeat(cards, cards).astype(np.float64))
+        by_level = self._unpenalized_score_of_table(
+            table, r, q * np.repeat(cards, cards).astype(np.float64)
+        )
         known = table[..., : cards[0]].sum(axis=2)
         if not self.counts.is_complete:
             known = np.add.reduceat(table, starts, axis=2)
-        fit = self._fit_of_table(known, r, q)
+        fit = self._unpenalized_score_of_table(known, r, q)
         return np.add.reduceat(by_level, starts) - fit, fit
 
 

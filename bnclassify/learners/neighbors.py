@@ -49,10 +49,10 @@ def describe_edit(structure: Structure, edit: Edit, *, joins: bool) -> tuple[str
     return "join" if joins else "arc", new, changed
 
 
-def ancestors(structure: Structure, feature: int) -> set[int]:
+def feature_and_ancestors(structure: Structure, feature: int) -> set[int]:
     """Return a feature and its ancestors.
 
-    >>> sorted(ancestors({0: (1,), 1: (2,), 2: ()}, 0))
+    >>> sorted(feature_and_ancestors({0: (1,), 1: (2,), 2: ()}, 0))
     [0, 1, 2]
     """
     reached, open_ends = {feature}, [feature]
@@ -122,7 +122,7 @@ def acyclic_arcs(
     >>> acyclic_arcs({0: (1,), 1: (), 2: ()}, [0], [1, 2])
     [(0, 2)]
     """
-    ancestors_of = {parent: ancestors(structure, parent) for parent in parents}
+    ancestors_of = {parent: feature_and_ancestors(structure, parent) for parent in parents}
     return [
         (parent, child)
         for parent in parents

@@ -62,14 +62,14 @@ def network(
     if class_var not in parents:
         with_class = {feature: (*names, class_var) for feature, names in parents.items()}
         parents = {**with_class, class_var: ()}
-    families = families_with_class(class_var, parents)
+    families = families_from_parents(class_var, parents)
     levels = None if schema is None else schema.select([family[0] for family in families]).levels
     return BNC(
         class_var, families, levels, recipe=Recipe.from_step(class_var, step, schema), trace=trace
     )
 
 
-def families_with_class(
+def families_from_parents(
     class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]]
 ) -> tuple[Family, ...]:
     """Return families with that of the class at the end, and the class as the last parent."""

@@ -105,7 +105,7 @@ class CrossValidatedScore:
         # joint.
         self._floor = 8 * (len(data.cards) + 1) * data.lowest_log_probability
         kept = max(2, _KEPT_BYTES // max(1, 8 * data.n_tested * data.n_classes))
-        self._contribution = lru_cache(kept)(self._contribution_of_family)
+        self._log_terms = lru_cache(kept)(self._log_terms_of_family)
         counts = np.bincount(data.group, data.grouped.weights, data.n_groups)
         self._starts = [fold.start for fold in data.folds]
         self._weights = data.grouped.row_weights[: data.n_tested]
@@ -116,7 +116,7 @@ class CrossValidatedScore:
     def __call__(self, structure: Structure, edits: Sequence[Edit]) -> Array:
         """Return the scores of the structure after each of the edits."""
         total = self._of_class + sum(
-            self._contribution((v, *parents)) for v, parents in structure.items()
+            self._log_terms((v, *parents)) for v, parents in structure.items()
         )
         alike: dict[Parents, list[int]] = {}
         for position, edit in enumerate(edits):
@@ -124,7 +124,7 @@ class CrossValidatedScore:
         scores = np.empty(len(edits))
         for changed, positions in alike.items():
             rest = total - sum(
-                self._contribution((v, *structure[v])) for v in changed if v in structure
+                self._log_terms((v, *structure[v])) for v in changed if v in structure
             )
             scores[positions] = [
                 self._score_of_edit(structure, edits[position], rest) for position in positions
@@ -134,7 +134,7 @@ class CrossValidatedScore:
     def _score_of_edit(self, structure: Structure, edit: Edit, rest: Array) -> float:
         """Score an edit, given the log joint of rows, (classes, rows), by unchanged families."""
         added = [
-            self._contribution((v, *parents)) for v, parents in edit.items() if parents is not None
+            self._log_terms((v, *parents)) for v, parents in edit.items() if parents is not None
         ]
         total = sum(added, start=rest)
         if self.data.partial:
@@ -156,16 +156,16 @@ class CrossValidatedScore:
     def _replace_log_zeros(self, logs: Array) -> Array:
         return np.maximum(logs, self._floor)
 
-    def _contribution_of_family(self, family: Parents) -> Array:
+    def _log_terms_of_family(self, family: Parents) -> Array:
         """Return the contribution of a family, (classes, tested rows); 0 if a member is missing."""
-        logs, index = self._log_table_of_family(family)
+        logs, index = self._log_table_and_cells_of_family(family)
         by_class = self._replace_log_zeros(logs).reshape(-1, logs.shape[-1]).T.copy()
         tested = slice(self.data.n_tested)
         added = by_class.take(index[tested] * self.data.n_folds + self.data.fold[tested], axis=1)
         observed = self.data.rows_observed_in(family)
         return added if observed is None else added * observed[tested]
 
-    def _log_table_of_family(self, family: Parents) -> tuple[Array, Positions]:
+    def _log_table_and_cells_of_family(self, family: Parents) -> tuple[Array, Positions]:
         """Return logs of a table, (levels, configurations, folds, classes), and the rows' cells."""
         data, weights = self.data, self.data.grouped.weights
         index, shape = number_family_states(
@@ -192,7 +192,7 @@ class CrossValidatedScore:
         factors = []
         for u in features:
             family = (u, *structure[u])
-            logs, _ = self._log_table_of_family(family)
+            logs, _ = self._log_table_and_cells_of_family(family)
             table = logs.reshape(*[data.cards[v] for v in family], *logs.shape[-2:])
             factors.append(Factor(tuple([position[v] for v in family]), table))
         factors.append(Factor((), np.zeros((data.n_folds, data.n_classes))))

@@ -79,7 +79,7 @@ class Completions(Generic[D]):
         shares *= (self.weights / totals)[self.rows]
         return replace(self.data, weights=shares), float(self.weights @ (highest + np.log(totals)))
 
-    def completions_at_maximum(
+    def completions_by_em(
         self, scopes: Sequence[Scope], counts: Sequence[Array]
     ) -> tuple[D, float]:
         """Return `weighted_completions` at maximum-likelihood tables, by EM from some counts."""
@@ -116,7 +116,7 @@ def structural_em(
         structure = [list(parents) for parents in other]
         if structure != first:
             starts.append(structure)
-    fits = [_fit_completions(completions, found, None, score) for found in starts]
+    fits = [_expected_completions_and_score(completions, found, None, score) for found in starts]
     best = int(np.argmax([value for _, value in fits]))
     found, (expected, value) = starts[best], fits[best]
     while True:
@@ -125,10 +125,10 @@ def structural_em(
         if scores.score_of_network(learned) <= scores.score_of_network(found) + TOLERANCE:
             return found, observed
         found = learned
-        expected, value = _fit_completions(completions, found, expected, score)
+        expected, value = _expected_completions_and_score(completions, found, expected, score)
 
 
-def _fit_completions(
+def _expected_completions_and_score(
     completions: Completions[D], found: ParentLists, expected: D | None, score: str
 ) -> tuple[D, float]:
     """Return the weighted completions and the score of a structure at the tables that EM finds."""
@@ -136,7 +136,7 @@ def _fit_completions(
     counts: Sequence[Array] = count_families(data if expected is None else expected, scopes)
     if expected is None:
         counts = [table + 1 for table in counts]  # EM would keep zeros
-    expected, evidence = completions.completions_at_maximum(scopes, counts)
+    expected, evidence = completions.completions_by_em(scopes, counts)
     n_parameters = 0
     for v, *parents in scopes:
         n_parameters += (data.cards[v] - 1) * prod([data.cards[p] for p in parents])

@@ -146,7 +146,9 @@ def tan_cl(
     first = 0 if root is None else coded.index(OneOf(coded, "a feature").check("root", root))
     warn_of_fractional_weights(data, score)
     trace: dict[str, Any] = {}
-    settings = {"score": score, "root": root} | rules.settings() | numbers_as_setting(numbers)
+    settings = (
+        {"score": score, "root": root} | rules.recipe_settings() | numbers_as_setting(numbers)
+    )
     settings |= {
         "ess": None if ess == 1 else ess,
         "features": None if features is None else data.features,
@@ -185,7 +187,9 @@ def _parents_in_best_forest(
     if score != "loglik":
         # features that are never observed together have no information, and ln 0 in a penalty
         keep = (weights >= -TOLERANCE) & (pairs.rows > 0)
-    return _directed_forest(features, weights, keep, root, rules, is_tree=score == "loglik")
+    return _parents_in_heaviest_forest(
+        features, weights, keep, root, rules, is_tree=score == "loglik"
+    )
 
 
 def _best_forest_by_em(
@@ -205,7 +209,7 @@ def _best_forest_by_em(
 
     # the arcs that are required
     none = np.zeros((class_column, class_column))
-    start = _directed_forest(features, none, none > 0, root, rules, is_tree=False)
+    start = _parents_in_heaviest_forest(features, none, none > 0, root, rules, is_tree=False)
 
     def learn_forest(rows: TrainingData, _: object = None) -> list[list[int]]:
         return positions_of_parents(_parents_in_best_forest(rows, score, 1, root, rules))
@@ -223,7 +227,7 @@ def _parents_of_numeric_features(
     data: Countable, rules: ArcRules
 ) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each number to the coded feature with the largest mutual information given the class."""
-    required, forbidden = rules.required_and_forbidden(data.features)
+    required, forbidden = rules.required_and_forbidden_masks(data.features)
     coded = [i for i, card in enumerate(data.cards[:-1]) if card]
     numbers = [i for i, card in enumerate(data.cards[:-1]) if not card]
     pairs = [(number, i) for number in numbers for i in coded]
@@ -239,7 +243,7 @@ def _parents_of_numeric_features(
     return parents
 
 
-def _directed_forest(
+def _parents_in_heaviest_forest(
     names: tuple[Hashable, ...],
     weights: Array,
     keep: Mask,
@@ -249,7 +253,7 @@ def _directed_forest(
     is_tree: bool = True,
 ) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each variable to its parent in the maximum-weight forest that obeys the rules."""
-    required, forbidden = rules.required_and_forbidden(names)
+    required, forbidden = rules.required_and_forbidden_masks(names)
     roots = (root, *range(len(names)))
     if rules.required:
         n_joined = sum(parent >= 0 for parent in max_forest_parents(weights, required, roots))
@@ -333,9 +337,9 @@ def chow_liu(
         class_var if root is None else OneOf(names, "a variable").check("root", root)
     )
     pairs = pair_statistics(rows, range(len(names)), None)
-    parents = _directed_forest(names, pairs.information, pairs.rows > 0, first, rules)
+    parents = _parents_in_heaviest_forest(names, pairs.information, pairs.rows > 0, first, rules)
     settings = {
         "root": root,
         "features": None if features is None else data.features,
-    } | rules.settings()
+    } | rules.recipe_settings()
     return network(class_var, parents, rows.schema, Step("chow_liu", chow_liu, settings))

@@ -20,8 +20,8 @@ from ..model.counted import CountedModel
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe, Tally
 from ..scores.densities import Density
-from ..scores.elimination import complete_by_elimination, draw_column_per_row
-from ..scores.evaluate import network_terms_with_labels, scores_at
+from ..scores.elimination import draw_column_per_row, fill_in_by_elimination
+from ..scores.evaluate import network_terms_and_codes, scores_at
 from ..scores.formulas import Numeric, Sum, Table
 from ..scores.gibbs import BURN_IN, GibbsSampler
 from ..scores.rows import Rows
@@ -316,8 +316,8 @@ class BNC(Network):
         completed = []
         # Terms of numbers become tables of all rows of a block.
         for block in blocks(n, most=BLOCK_ROWS if self.densities else n):
-            terms = network_terms_with_labels(self.score, rows.subset(block), labels[block])
-            completed.append(complete_by_elimination(*terms, rng))
+            terms, codes = network_terms_and_codes(self.score, rows.subset(block))
+            completed.append(fill_in_by_elimination(terms, codes, labels[block], rng))
         return np.concatenate(completed, axis=1)
 
     def log_joint_left_out(
@@ -385,7 +385,7 @@ class DN(Network):
         burn_in: int = BURN_IN,
     ) -> Codes:
         if rng is None:
-            return complete_by_elimination(*network_terms_with_labels(self.score, rows, labels))
+            return fill_in_by_elimination(*network_terms_and_codes(self.score, rows), labels)
         drawn = np.where(labels < 0, draw_column_per_row(scores_at(self.score, rows), rng), labels)
         sampler = GibbsSampler.from_factors(self.score.factors[:-1])
         return np.vstack([sampler.draw_missing(rows.codes, drawn, burn_in, rng), drawn])

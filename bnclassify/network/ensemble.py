@@ -17,7 +17,7 @@ from ..model.counted import CountedModel, check_counted
 from ..model.derived import forward_to_basis
 from ..model.model import MISSING_RULE, Model, replace_unchecked
 from ..model.recipes import Recipe, Step, TrainingRows
-from ..scores.elimination import complete_by_enumeration, draw_column_per_row
+from ..scores.elimination import draw_column_per_row, fill_in_by_enumeration
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Formula, Mixture
 from ..scores.rows import Rows
@@ -66,7 +66,7 @@ class Average(CountedModel):
         if rng is None:
             cards = [len(known) for known in self.levels or ()]
             codes = np.vstack([rows.codes, labels])
-            return complete_by_enumeration(
+            return fill_in_by_enumeration(
                 lambda found: scores_at(self.score, Rows(found)), cards, codes
             )
         # ln P(row, class | member), (rows, members, classes), of the class of each row if known

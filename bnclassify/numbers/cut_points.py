@@ -59,7 +59,6 @@ def _observed_in_order(
 
 
 def _are_known_with_weight(values: Array, weights: Array | None) -> Mask:
-    """Whether values are not missing, in rows with positive weight."""
     is_known: Mask = ~np.isnan(values)
     return is_known if weights is None else is_known & (weights > 0)
 
@@ -97,7 +96,6 @@ def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int
 
 
 def _n_log2_n(rows: Array) -> Array:
-    """Return n log2 n of numbers of rows."""
     return xlogx(rows) / float(np.log(2))
 
 

@@ -226,8 +226,7 @@ def learn_cuts_of_table(
     ends = {name: np.array([spread.low, spread.high]) for name, spread in spreads.items()}
     for name, low_and_high in ends.items():
         check_finite(low_and_high, name, "dataset")
-    ranges = {name: (spread.low, spread.high) for name, spread in spreads.items()}
-    ranges = {name: bounds for name, bounds in ranges.items() if name not in kept}
+    ranges = {n: (spread.low, spread.high) for n, spread in spreads.items() if n not in kept}
     large = [n for n in ranges if np.abs(ends[n]).max() >= 2**53 and table.types[n].is_integer()]
     check_exact_integers({name: ends[name].astype(object) for name in large})
     points = {name: _distinct_quantiles(spreads[name]) for name in ranges}

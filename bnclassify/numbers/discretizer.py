@@ -92,11 +92,10 @@ class Discretizer(Immutable):
     @property
     def uncut(self) -> tuple[Hashable, ...]:
         """The numeric columns with one level: no cut point was found, or all values are equal."""
-        n_levels = [
-            (name, len(labels) or len(points) + 1)
-            for name, points, labels in self._cut_points_and_labels
-        ]
-        return tuple([name for name, n in n_levels if n == 1])
+        columns = self._cut_points_and_labels
+        return tuple(
+            [name for name, cuts, labels in columns if (len(labels) or len(cuts) + 1) == 1]
+        )
 
     @property
     def cut_points(self) -> pd.DataFrame:
@@ -119,7 +118,6 @@ class Discretizer(Immutable):
 
     @property
     def _cut_points_and_labels(self) -> list[tuple[Hashable, tuple[float, ...], tuple[Any, ...]]]:
-        """The name, cut points and labels of each column."""
         labels = self.labels or ((),) * len(self.columns)
         return list(zip(self.columns, self.points, labels, strict=True))
 
@@ -142,10 +140,6 @@ class Discretizer(Immutable):
         return {
             name: interval_labels(short_point_texts(points)) for name, points in self.cuts.items()
         }
-
-    @cached_property
-    def _point_arrays(self) -> dict[Hashable, Array]:
-        return {name: np.array(points) for name, points in self.cuts.items()}
 
     def interval_means(self, name: Hashable, codes: ArrayOf[Any]) -> Array:
         """Return the mean of the training values in intervals, given by their codes."""
@@ -222,11 +216,11 @@ class Discretizer(Immutable):
     def _levels_and_codes(
         self, name: Hashable, numbers: ArrayOf[Any]
     ) -> tuple[tuple[Any, ...], ArrayOf[Any]]:
-        """Return the levels of a column, and the codes of its numbers."""
         if name not in self.intervals:
             return labels_and_codes_of_numbers(numbers, self.kept[name])
         values = as_floats(numbers)
-        codes = np.searchsorted(self._point_arrays[name], values, side="left")
+        points = self.points[self.columns.index(name)]
+        codes = np.searchsorted(points, values, side="left")
         codes[np.isnan(values)] = -1
         return self.intervals[name], codes
 

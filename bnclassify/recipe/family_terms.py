@@ -156,7 +156,7 @@ class FamilyTerm:
         return coded
 
     @cached_property
-    def entries_without_parents(self) -> Array:
+    def entries_if_parents_missing(self) -> Array:
         """The log tables without feature parents, raised to the powers of those with parents."""
         codes, found = np.arange(self.cards[0]), []
         for codings, term in self.parts:
@@ -165,7 +165,7 @@ class FamilyTerm:
         logs = np.asarray(sum(found))
         return np.concatenate([logs, np.zeros((1, logs.shape[1]))])
 
-    def plain_terms(self) -> tuple[Table, ...]:
+    def as_plain_terms(self) -> tuple[Table, ...]:
         """Return the tables of all discretizations, or their sum if it has fewer cells."""
         self.check()
         tables = self._tables_by_coding()
@@ -179,7 +179,7 @@ class FamilyTerm:
 
     @property
     def n_written_cells(self) -> int:
-        """The number of configurations in the tables of `plain_terms`."""
+        """The number of configurations in the tables of `as_plain_terms`."""
         cells = 0
         for _, term in self.parts:
             cells += prod([card + 1 for card in term.table.cards[self.owner < 0 :]])

@@ -12,7 +12,7 @@ from ..base.arrays import Array, Codes, Positions, log
 from ..frames.dataset import Dataset
 from ..network.classifiers import BNC
 from ..network.families import Scope
-from ..scores.elimination import network_joint
+from ..scores.elimination import log_joint_of_network
 from ..scores.factors import Factor
 from ..scores.fading import Fading
 from .conditional_likelihood import best_common_power
@@ -92,7 +92,7 @@ def log_joint_of_incomplete_rows(
             factors.append(Factor(scope[1:], np.moveaxis(logs[..., 0], -2, -1)))
         else:  # (parents…, levels, rows, classes)
             factors.append(Factor(tuple(members), np.moveaxis(logs, len(members) - 1, 0)))
-    return network_joint(factors, codes[:-1], np.arange(codes.shape[1]))
+    return log_joint_of_network(factors, codes[:-1], np.arange(codes.shape[1]))
 
 
 def _tables_without_own_row(

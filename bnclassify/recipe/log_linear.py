@@ -20,7 +20,7 @@ from ..model.derived import BuiltOn
 from ..model.model import MISSING_RULE, Model, replace_unchecked
 from ..model.recipes import NO_JOINT
 from ..network.classifiers import BNC
-from ..scores.elimination import network_joint
+from ..scores.elimination import log_joint_of_network
 from ..scores.evaluate import term_values_at
 from ..scores.fading import Fading
 from ..scores.formulas import Blend, Formula, Sum, Table, scopes_of_terms
@@ -193,7 +193,7 @@ class LogLinear(BuiltOn):
                 codings = tuple([maps[v] for v in factor.scope]) if maps else ()
                 tables.append(Table(i, factor.scope, factor.table[..., 0, :], codings))
             # Given the class: the log joint minus the log joint of an empty row.
-            given_class = tables[-1].logs - network_joint(factors, nothing)[0]
+            given_class = tables[-1].logs - log_joint_of_network(factors, nothing)[0]
             tables[-1] = replace(tables[-1], owner=-1, logs=given_class)
             trees.append(Sum(tuple(tables), marginalizes=True))
         return tuple(trees)

@@ -23,7 +23,7 @@ from ..counts.moments import (
     Moments,
     Observed,
     moments_by_configuration,
-    moments_of,
+    moments_of_cells,
     observed_numbers,
 )
 from ..frames.dataset import Dataset
@@ -49,7 +49,7 @@ def moments_with_fallback(
     return choose_moments(falls, by_class, within), falls, floor
 
 
-def _parents_of_density(scope: Sequence[int]) -> list[Sequence[int]]:
+def _parent_sets_of_density(scope: Sequence[int]) -> list[Sequence[int]]:
     """Return a number's parents and, if there are several, also the last alone, the class."""
     parents = scope[1:]
     return [parents, parents[-1:]] if len(parents) > 1 else [parents]
@@ -95,7 +95,7 @@ class Gaussian(Immutable):
         """Return the moments in each cell, if there are parents, and in each class."""
         return [
             moments_by_configuration(data, scope[0], condition)
-            for condition in _parents_of_density(scope)
+            for condition in _parent_sets_of_density(scope)
         ]
 
     @classmethod
@@ -162,7 +162,7 @@ class Points(Immutable):
     @property
     def moments(self) -> Moments:
         """The moments of the values in each cell."""
-        return moments_of(Observed(self.values, self.cells, self.weights), self.shape)
+        return moments_of_cells(Observed(self.values, self.cells, self.weights), self.shape)
 
     def points_of_cell(self, cell: int) -> tuple[Array, Array]:
         """Return the values in a cell and their weights."""
@@ -219,7 +219,7 @@ class Kernel(Immutable):
     def count(data: Dataset, scope: Sequence[int]) -> list[Points]:
         """Return the distinct values in each cell, if there are parents, and in each class."""
         points = []
-        for condition in _parents_of_density(scope):
+        for condition in _parent_sets_of_density(scope):
             values, cells, weights = observed_numbers(data, scope[0], condition)
             shape = tuple([data.cards[column] for column in condition])
             points.append(

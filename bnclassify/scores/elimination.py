@@ -65,7 +65,7 @@ class Component(NamedTuple):
     tables: list[LogTable]
 
 
-def network_joint(
+def log_joint_of_network(
     terms: Sequence[NetworkTerm],
     codes: Codes,
     context: Codes | None = None,
@@ -88,7 +88,7 @@ def log_mean_joint(networks: Sequence[Sequence[NetworkTerm]], codes: Codes) -> A
     """Return the log of the mean joint of networks, (rows, classes), a block of rows at a time."""
     result = np.empty((codes.shape[1], networks[0][-1].n_classes))
     for block in blocks(len(result), most=BLOCK_ROWS):
-        joints = np.stack([network_joint(terms, codes[:, block]) for terms in networks])
+        joints = np.stack([log_joint_of_network(terms, codes[:, block]) for terms in networks])
         if len(joints) == 1:
             result[block] = joints[0]
         else:
@@ -137,7 +137,7 @@ def posteriors_of_families(
     """Yield posteriors of missing members of each family of rows as in `add_marginalized_terms`."""
     for component in components_of_missing(factors, codes, context, everywhere=True):
         joined, _ = eliminate_log_tables(component.order, component.tables)
-        posteriors = posteriors_of_joined_tables(component.order, joined)
+        posteriors = posteriors_by_reverse_elimination(component.order, joined)
         position = {u: i for i, u in enumerate(component.order)}
         for i in component.factors:
             free = tuple(sorted(position.keys() & factors[i].scope))
@@ -326,15 +326,17 @@ def eliminate_log_tables(
     """Eliminate variables by sum or maximum; return each product, and the other tables."""
     joined: list[LogTable] = []
 
-    def combine(u: int, touching: list[LogTable]) -> LogTable:
+    def multiply_and_eliminate(u: int, touching: list[LogTable]) -> LogTable:
         scope, logs = multiply_tables(touching)
         joined.append(LogTable(scope, logs))
         return LogTable(tuple([w for w in scope if w != u]), over(logs, axis=1 + scope.index(u)))
 
-    return joined, eliminate_variables(order, tables, combine)
+    return joined, eliminate_variables(order, tables, multiply_and_eliminate)
 
 
-def posteriors_of_joined_tables(order: Sequence[int], joined: Sequence[LogTable]) -> list[LogTable]:
+def posteriors_by_reverse_elimination(
+    order: Sequence[int], joined: Sequence[LogTable]
+) -> list[LogTable]:
     """Return the posteriors of the joined tables of an elimination, in reverse, which sum to 1."""
     position = {u: i for i, u in enumerate(order)}
     beliefs: list[LogTable] = [*joined]
@@ -416,7 +418,7 @@ def score_combinations(
     return logs.reshape(codes.shape[1], n, logs.shape[1])
 
 
-def complete_by_enumeration(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
+def fill_in_by_enumeration(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
     """Return (variables, rows) codes with the most probable values for -1, scoring all.
 
     ``log_joint`` returns (rows, levels of the last variable) from the codes of the other variables.
@@ -446,15 +448,18 @@ def complete_by_enumeration(log_joint: LogJoint, cards: Sequence[int], codes: Co
     return result
 
 
-def complete_by_elimination(
-    terms: Sequence[NetworkTerm], codes: Codes, rng: np.random.Generator | None = None
+def fill_in_by_elimination(
+    terms: Sequence[NetworkTerm],
+    codes: Codes,
+    labels: Codes,
+    rng: np.random.Generator | None = None,
 ) -> Codes:
-    """Return codes with a network's most probable values, or drawn from the posterior."""
+    """Return codes and labels, (variables, rows), with the most probable values or drawn ones."""
     over: Over = np.max if rng is None else log_sum_exp
     choose = first_best if rng is None else partial(draw_column_per_row, rng=rng)
-    factors, coded = terms_as_factors(terms, codes[:-1])
-    result = np.vstack([coded, codes[-1:]])
-    unknown = np.nonzero(codes[-1] < 0)[0]
+    factors, coded = terms_as_factors(terms, codes)
+    result = np.vstack([coded, labels])
+    unknown = np.nonzero(labels < 0)[0]
     if len(unknown):
         features = coded[:, unknown]
         by_class = sum_terms(factors, features)

@@ -24,7 +24,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ..base.arrays import BLOCK_ROWS, Array, Codes, Mask, blocks, log, log_sum_exp
-from .elimination import add_marginalized_terms, network_joint, posteriors_of_families
+from .elimination import add_marginalized_terms, log_joint_of_network, posteriors_of_families
 from .factors import DensityTerm, Factor, sum_terms
 from .formulas import (
     Blend,
@@ -87,7 +87,7 @@ def _scores_of_block(x: Formula, rows: Rows, adjusted: bool) -> Array:
         return first
     scores = _scores_of_block(x.formula, rows, adjusted)
     if isinstance(x, Completed):
-        incomplete = np.flatnonzero(~rows.is_complete) if adjusted else ()
+        incomplete = np.flatnonzero(~rows.mask_of_complete_rows) if adjusted else ()
         if len(incomplete):
             start, parts = _completed_effects(x, rows.subset(incomplete))
             scores[incomplete] = start + parts.sum(axis=0)
@@ -156,7 +156,7 @@ def scoped_term_values(x: Sum, rows: Rows) -> Iterator[Effect]:
             )
     for terms in x.stacked_students:
         missing = np.array([np.isnan(numbers_of_feature(i, rows)) for i in terms.owners])
-        for i, values in enumerate(terms.values_at_scores(np.array(z), missing)):
+        for i, values in enumerate(terms.term_values_at_scores(np.array(z), missing)):
             parents = [scaled[at] for at in terms.parents[i].tolist()]
             scope = tuple(sorted({terms.owners[i], *parents}))
             yield terms.owners[i], scope, _zeros_if_unknown(terms.owners[i], values, rows)
@@ -184,10 +184,10 @@ def _scores_on_scale(scale: ScaledNumber, rows: Rows) -> Array:
 def _network_scores(x: Sum, rows: Rows) -> Array:
     """Return the log joint of a network, marginalized over missing features."""
     if x.densities_by_owner:
-        return network_joint(*network_terms_at(x, rows), cyclic=x.is_cyclic)
+        return log_joint_of_network(*network_terms_and_codes(x, rows), cyclic=x.is_cyclic)
     codes = _codes_in_tables(x, rows)
     # 2**10: number of rows from which tables are looked up as fast one by one
-    total = sum_terms(x.stacked_factors if len(rows) < 2**10 else x.factors_by_shape, codes)
+    total = sum_terms(x.stacked_factors if len(rows) < 2**10 else x.factors_ordered_by_shape, codes)
     if codes.min(initial=0) < 0:
         add_marginalized_terms(
             total, x.factors, codes, np.zeros(len(rows), np.intp), cyclic=x.is_cyclic
@@ -205,7 +205,7 @@ def _codes_in_tables(x: Sum, rows: Rows) -> Codes:
     return codes
 
 
-def network_terms_at(x: Sum, rows: Rows) -> tuple[Sequence[Factor | DensityTerm], Codes]:
+def network_terms_and_codes(x: Sum, rows: Rows) -> tuple[Sequence[Factor | DensityTerm], Codes]:
     """Return the terms of a network as `elimination` combines them, and the codes of rows for them.
 
     The code of a number is its position among the rows.
@@ -221,14 +221,6 @@ def network_terms_at(x: Sum, rows: Rows) -> tuple[Sequence[Factor | DensityTerm]
     return terms, codes
 
 
-def network_terms_with_labels(
-    x: Sum, rows: Rows, labels: Codes
-) -> tuple[Sequence[Factor | DensityTerm], Codes]:
-    """Return `network_terms_at`, the codes with those of the class, (rows,), as the last row."""
-    terms, codes = network_terms_at(x, rows)
-    return terms, np.vstack([codes, labels])
-
-
 def _blend_incomplete_rows(
     x: Blend,
     scores: Array,
@@ -241,7 +233,7 @@ def _blend_incomplete_rows(
     ``at`` returns the scores of a tree at rows. With an ``order``, the scores are those in
     sequence.
     """
-    some = np.flatnonzero(~rows.is_complete)
+    some = np.flatnonzero(~rows.mask_of_complete_rows)
     if not len(some):
         return
     known = rows.subset(some)
@@ -277,21 +269,23 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
     if isinstance(x, Completed):
         start, parts = _completed_effects(x, rows)
         owners = [term.owner for term in tables_of_effects(x)]
-        return _running_sums([(-1, start), *zip(owners, parts, strict=True)], len(rows), order)
+        return _cumulative_scores_in_order(
+            [(-1, start), *zip(owners, parts, strict=True)], len(rows), order
+        )
     if not isinstance(x, Sum) or (_class_depends_on_features(x) and not x.scales):
-        return _scores_by_steps(x, rows, order)
+        return _scores_of_revealed_rows(x, rows, order)
     if not x.marginalizes:
-        return _running_sums(term_values_at(x, rows), len(rows), order)
+        return _cumulative_scores_in_order(term_values_at(x, rows), len(rows), order)
     # If the class has no parents and features follow their parents, an unknown feature has no known
     # descendants, so its table sums to 1, and each step adds one term to the previous sum.
-    complete = rows.is_complete
+    complete = rows.mask_of_complete_rows
     if complete.all():
-        return _running_sums(_network_values_at(x, rows), len(rows), order)
+        return _cumulative_scores_in_order(_network_term_values_at(x, rows), len(rows), order)
     known = rows.subset(complete)
-    sums = _running_sums(_network_values_at(x, known), len(known), order)
+    sums = _cumulative_scores_in_order(_network_term_values_at(x, known), len(known), order)
     logs = np.empty((len(order) + 1, len(rows), sums.shape[2]))
     logs[:, complete] = sums
-    logs[:, ~complete] = _scores_by_steps(x, rows.subset(~complete), order)
+    logs[:, ~complete] = _scores_of_revealed_rows(x, rows.subset(~complete), order)
     return logs
 
 
@@ -311,7 +305,7 @@ def _completed_effects(x: Completed, rows: Rows) -> tuple[Array, Array]:
     start = np.tile(constant, (len(rows), 1))
     some = np.flatnonzero((states == UNKNOWN).any(axis=0))
     if len(some):
-        start[some], parts[:, some] = x.unknown.parts_of_scores(
+        start[some], parts[:, some] = x.unknown.scores_of_class_and_effects(
             constant, parts[:, some], states[:, some]
         )
     return start, parts
@@ -329,13 +323,15 @@ def _class_depends_on_features(x: Sum) -> bool:
     )
 
 
-def _scores_by_steps(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
+def _scores_of_revealed_rows(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
     """Return the scores in sequence, each computed from its rows."""
     logs = scores_at(x, rows.revealed_in_sequence(order))
     return logs.reshape(len(order) + 1, len(rows), logs.shape[1])
 
 
-def _running_sums(values: Iterable[tuple[int, Array]], n: int, order: Sequence[int]) -> Array:
+def _cumulative_scores_in_order(
+    values: Iterable[tuple[int, Array]], n: int, order: Sequence[int]
+) -> Array:
     """Return the sums of the values of the class and of the first 0, 1, 2 … features."""
     by_owner: dict[int, Array] = {}
     for owner, added in values:
@@ -347,9 +343,9 @@ def _running_sums(values: Iterable[tuple[int, Array]], n: int, order: Sequence[i
     return np.cumsum(steps, axis=0)
 
 
-def _network_values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
+def _network_term_values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
     """Yield the owner of each term of a network, and its values at complete rows."""
-    terms, codes = network_terms_at(x, rows)
+    terms, codes = network_terms_and_codes(x, rows)
     for i, term in enumerate(terms):
         values = np.zeros((len(rows), term.n_classes))
         term.add_to_sums(values, codes)
@@ -373,7 +369,7 @@ def effects_at(x: Formula, rows: Rows, cards: Sequence[int]) -> Iterator[Effect]
             yield table.owner, table.scope, part
     elif is_sum_of_tables(x):
         core, effects = formula_of_complete_rows(x), main_effects(x, cards)
-        tables = _tables_of_features(core)
+        tables = _table_terms_of_features(core)
         wide = [table for table in tables if len(table.scope) > 1]
         if isinstance(x, Sum):  # of features with effects of their own, the pairs are terms
             owners_alone = {table.owner for table in tables if table.scope == (table.owner,)}
@@ -402,11 +398,11 @@ def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
     if isinstance(x, Raised):
         return [x.power * table for table in main_effects(x.formula, cards)]
     if is_sum_of_tables(x):
-        n_classes = scores_at(x, _row_without_values(len(cards))).shape[1]
+        n_classes = scores_at(x, _row_of_missing_values(len(cards))).shape[1]
         found: dict[int, Array] = {}
-        for table in _tables_of_features(formula_of_complete_rows(x)):
+        for table in _table_terms_of_features(formula_of_complete_rows(x)):
             if table.owner not in found:  # the entries of others are not computed
-                found[table.owner] = table.entries_without_parents
+                found[table.owner] = table.entries_if_parents_missing
         effects = [found.get(i, np.zeros((card + 1, 1))) for i, card in enumerate(cards)]
         return [np.broadcast_to(effect, (len(effect), n_classes)) for effect in effects]
     if isinstance(x, Sum) and not x.densities_by_owner and not x.is_cyclic:
@@ -420,13 +416,13 @@ def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
     return tables
 
 
-def _tables_of_features(x: Sum) -> list[Table | Counted]:
+def _table_terms_of_features(x: Sum) -> list[Table | Counted]:
     """Return the terms of a sum that does not marginalize that are tables of features."""
     other = Slope | Student | Numeric | Normal
     return [term for term in x.terms if not isinstance(term, other) and term.owner >= 0]
 
 
-def _row_without_values(n_features: int) -> Rows:
+def _row_of_missing_values(n_features: int) -> Rows:
     """Return a row in which all features are missing."""
     return Rows(np.full((n_features, 1), -1))
 
@@ -436,8 +432,8 @@ def effect_of_feature_alone(x: Formula, feature: int, rows: Rows) -> Array:
     hidden = np.full(rows.codes.shape, True)
     hidden[feature] = False
     with np.errstate(invalid="ignore"):  # a class of probability 0
-        return scores_at(x, rows.with_missing(hidden)) - scores_at(
-            x, _row_without_values(len(hidden))
+        return scores_at(x, rows.with_values_missing(hidden)) - scores_at(
+            x, _row_of_missing_values(len(hidden))
         )
 
 
@@ -457,18 +453,18 @@ def shifts_of_missing(x: Formula) -> dict[int, Array]:
     if isinstance(x, Raised):
         return shifts_of_missing(x.formula)
     found: dict[int, Array] = {}
-    tables = _tables_of_features(formula_of_complete_rows(x)) if is_sum_of_tables(x) else []
+    tables = _table_terms_of_features(formula_of_complete_rows(x)) if is_sum_of_tables(x) else []
     for term in (*tables, *(x.gaps if isinstance(x, Blend) else ())):
-        shift: Array = term.entries_without_parents[-1]
+        shift: Array = term.entries_if_parents_missing[-1]
         if shift.any():
             found[term.owner] = found.get(term.owner, 0.0) + shift
     return found
 
 
-def values_without_effect(x: Formula, rows: Rows) -> Mask:
+def mask_of_values_without_effect(x: Formula, rows: Rows) -> Mask:
     """Return which values, (features, rows), add nothing to scores: unknown, most missing."""
     if isinstance(x, Recoded):
-        return values_without_effect(x.formula, recoded_rows(x, rows))
+        return mask_of_values_without_effect(x.formula, recoded_rows(x, rows))
     if isinstance(x, Completed):
         return x.unknown.mask_of_unknown_values(rows.codes, rows.unknown)
     silent: Mask = np.less(rows.codes, 0)

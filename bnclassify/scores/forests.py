@@ -50,7 +50,7 @@ def add_terms_by_messages(
 
 def _add_terms_by_probabilities(total: Array, factors: Sequence[Factor], codes: Codes) -> Positions:
     """Add terms as `collect_evidence`, but return the rows with a small sum, and leave them."""
-    parent, children = _arcs_of_forest(factors)
+    parent, children = _parents_and_children(factors)
     added, is_small = np.zeros_like(total), np.zeros(len(total), dtype=bool)
     # a missing value is a last level, of probability 1, but not of parents
     padded = [f.padded_table[:, :-1] if len(f.scope) > 1 else f.padded_table for f in factors]
@@ -98,7 +98,7 @@ def collect_evidence(
     total: Array, factors: Sequence[Factor], codes: Codes, context: Codes, *, leaves: bool = False
 ) -> Iterator[ChildEvidence]:
     """Add marginalized terms, and yield the evidence on missing features, children first."""
-    parent, children = _arcs_of_forest(factors)
+    parent, children = _parents_and_children(factors)
     # From missing features to missing parents: logs at the rows that lack both, (rows, levels of
     # the parent, classes).
     messages: dict[int, Array] = {}
@@ -128,7 +128,7 @@ def distribute_posteriors(
     ascent: Sequence[ChildEvidence], factors: Sequence[Factor], codes: Codes, context: Codes
 ) -> Iterator[Belief]:
     """Yield the posteriors of the missing members of each family, from the evidence with leaves."""
-    parent, children = _arcs_of_forest(factors)
+    parent, children = _parents_and_children(factors)
     beliefs: dict[int, tuple[Positions, Array]] = {}
     for v, rows, logs in reversed(ascent):
         p = parent[v]
@@ -142,7 +142,9 @@ def distribute_posteriors(
             parent_rows, parent_belief = beliefs[p]
             parent_belief, start = parent_belief[np.searchsorted(parent_rows, unseen)], 0
             marginals = []
-            for pairs in _blocks_of_pair_logs(factors[v].table, context[unseen], logs[~known]):
+            for pairs in _blocks_of_log_joints_with_parent(
+                factors[v].table, context[unseen], logs[~known]
+            ):
                 block = slice(start, start := start + len(pairs))
                 shares: Array = softmax(pairs, axis=1) * parent_belief[block, None]
                 yield Belief(v, unseen[block], (v, p), shares)
@@ -164,7 +166,9 @@ def _split_by_known_feature(
     return known, rows[known], rows[~known]
 
 
-def _arcs_of_forest(factors: Sequence[Factor]) -> tuple[list[int | None], dict[int, list[int]]]:
+def _parents_and_children(
+    factors: Sequence[Factor],
+) -> tuple[list[int | None], dict[int, list[int]]]:
     """Return the parent of each feature, and the children of each parent, including the class."""
     *of_features, of_class = factors
     parent = [factor.scope[1] if len(factor.scope) > 1 else None for factor in of_features]
@@ -181,7 +185,7 @@ def _conditional_logs(
     """Return ln P(feature | observed parent, class), (rows or 1, levels, classes)."""
     table = factors[v].table
     if p is None:
-        return _tables_in_contexts(table, context[rows])
+        return _tables_at_contexts(table, context[rows])
     return _entries_at_codes(table.swapaxes(0, 1), codes[p, rows], context[rows])
 
 
@@ -192,7 +196,7 @@ def _log_means_by_parent(table: Array, context: Codes, evidence: Array) -> Array
     where it is so small that a term may have been rounded to 0.
     """
     if table.shape[-2] > 1:
-        pairs = _blocks_of_pair_logs(table, context, evidence)
+        pairs = _blocks_of_log_joints_with_parent(table, context, evidence)
         return np.concatenate([log_sum_exp(logs, axis=1) for logs in pairs])
     top: Array = reduce(np.maximum, evidence.swapaxes(0, 1))
     top = np.where(top == -np.inf, 0.0, top)
@@ -202,12 +206,14 @@ def _log_means_by_parent(table: Array, context: Codes, evidence: Array) -> Array
     result = log(means) + top[:, None]
     small = np.flatnonzero((means < _LEAST).any(axis=(1, 2)))
     if len(small):
-        pairs = _blocks_of_pair_logs(table, context[small], evidence[small])
+        pairs = _blocks_of_log_joints_with_parent(table, context[small], evidence[small])
         result[small] = np.concatenate([log_sum_exp(logs, axis=1) for logs in pairs])
     return result
 
 
-def _blocks_of_pair_logs(table: Array, context: Codes, evidence: Array) -> Iterator[Array]:
+def _blocks_of_log_joints_with_parent(
+    table: Array, context: Codes, evidence: Array
+) -> Iterator[Array]:
     """Yield table plus evidence by block, (rows, levels, levels of the missing parent, classes)."""
     tables = np.ascontiguousarray(np.moveaxis(table, -2, 0))  # copied once, not for each block
     cells = table.shape[0] * table.shape[1] * evidence.shape[-1]
@@ -224,7 +230,7 @@ def _entries_at_codes(table: Array, code: Codes, context: Codes) -> Array:
     return flat.take(index, axis=0, mode="wrap")
 
 
-def _tables_in_contexts(table: Array, context: Codes) -> Array:
+def _tables_at_contexts(table: Array, context: Codes) -> Array:
     """Select the context of a table per row, (rows or 1, …, classes)."""
     if table.shape[-2] == 1:
         return table[None, ..., 0, :]
@@ -242,7 +248,7 @@ def _add_evidence_of_child(
 ) -> None:
     """Add the evidence of a child on each value of a missing feature to (rows, levels, classes)."""
     if child == len(codes):  # the class, which has no row in the codes
-        evidence += _tables_in_contexts(factors[child].table, context[rows])
+        evidence += _tables_at_contexts(factors[child].table, context[rows])
         return
     # The code of a missing child selects the padding, 0.
     evidence += _entries_at_codes(

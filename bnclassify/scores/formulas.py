@@ -9,7 +9,7 @@ of the whole formula is NaN, the prediction is missing. h is the share of the fe
 Each term has an `owner`: the position of the feature to whose family it belongs, -1 for that of the
 class.
 
-`plain_formula` returns a formula of plain values only, which other languages can evaluate.
+`as_plain_formula` returns a formula of plain values only, which other languages can evaluate.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Table:
     codings: tuple[Coding, ...] = ()
 
     @cached_property
-    def _missing_first(self) -> Array:
+    def _entries_missing_first(self) -> Array:
         """The entries as (cells, classes), with those of missing values first on each axis."""
         axes = tuple(range(len(self.scope)))
         return np.roll(self.logs, 1, axes).reshape(-1, self.logs.shape[-1])
@@ -66,15 +66,15 @@ class Table:
             cells *= card
             cells += codes[v] if coding is None else coding[codes[v]]
             cells += 1
-        return self._missing_first.take(cells, axis=0)
+        return self._entries_missing_first.take(cells, axis=0)
 
     @property
-    def entries_without_parents(self) -> Array:
+    def entries_if_parents_missing(self) -> Array:
         """The owner's entries if other features in scope are missing, (values + 1, classes)."""
         logs = self.logs.reshape(len(self.logs), -1, self.logs.shape[-1])[:, -1]
         return logs if not self.codings or self.codings[0] is None else logs[self.codings[0]]
 
-    def plain_terms(self) -> tuple[Table, ...]:
+    def as_plain_terms(self) -> tuple[Table, ...]:
         """Return the term as plain tables."""
         return (self,)
 
@@ -91,13 +91,13 @@ class Counted(Protocol):
         """The features on which it depends."""
 
     @property
-    def entries_without_parents(self) -> Array:
+    def entries_if_parents_missing(self) -> Array:
         """Its values if all other features in scope are missing, as of a `Table`."""
 
     def entries_of_rows(self, codes: Codes) -> Array:
         """Return its values at rows, (rows or 1, classes or 1)."""
 
-    def plain_terms(self) -> tuple[Table, ...]:
+    def as_plain_terms(self) -> tuple[Table, ...]:
         """Return the term as plain tables, or raise a ValueError if they would be too large."""
 
 
@@ -109,7 +109,7 @@ class Numeric:
     scope: tuple[int, ...]
     density: Density
 
-    def plain_terms(self) -> tuple[Normal, ...]:
+    def as_plain_terms(self) -> tuple[Normal, ...]:
         """Return the term as a normal density, or raise a TypeError if it is not."""
         density = self.density
         if not isinstance(density, Gaussian):
@@ -198,11 +198,11 @@ class Sum:
     @cached_property
     def stacked_factors(self) -> list[AlikeFactors]:
         """The tables of a sum that marginalizes, stacked by their shape."""
-        by_shape = groupby(self.factors_by_shape, lambda factor: factor.table.shape)
+        by_shape = groupby(self.factors_ordered_by_shape, lambda factor: factor.table.shape)
         return [AlikeFactors.from_factors(list(alike)) for _, alike in by_shape]
 
     @cached_property
-    def factors_by_shape(self) -> list[Factor]:
+    def factors_ordered_by_shape(self) -> list[Factor]:
         """The tables of a sum that marginalizes, those of the same shape together."""
         alike: dict[tuple[int, ...], list[Factor]] = {}
         for factor in self.factors:
@@ -316,25 +316,25 @@ class Recoded:
 Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend | Completed | Computed | Recoded
 
 
-def plain_formula(x: Formula) -> Formula:
+def as_plain_formula(x: Formula) -> Formula:
     """Return a formula of plain values only, or raise an error that says why there is none."""
     if isinstance(x, Computed):
         if x.plain is None:
             raise no_formula_error(x.called)
-        return plain_formula(x.plain())
+        return as_plain_formula(x.plain())
     if isinstance(x, Recoded):
         raise no_formula_error(x.called)
     if isinstance(x, Sum):
-        terms = [part for term in x.terms for part in _plain_terms(term)]
+        terms = [part for term in x.terms for part in _term_as_plain_terms(term)]
         return replace(x, terms=tuple(terms))
     if isinstance(x, Mixture | Choice):
-        return replace(x, formulas=tuple(map(plain_formula, x.formulas)))
+        return replace(x, formulas=tuple(map(as_plain_formula, x.formulas)))
     if isinstance(x, Blend):
-        trees = tuple(map(plain_formula, x.trees))
-        return replace(x, formula=plain_formula(x.formula), trees=trees)
+        trees = tuple(map(as_plain_formula, x.trees))
+        return replace(x, formula=as_plain_formula(x.formula), trees=trees)
     if isinstance(x, Completed):
         return x
-    return replace(x, formula=plain_formula(x.formula))
+    return replace(x, formula=as_plain_formula(x.formula))
 
 
 def no_formula_error(got: str) -> TypeError:
@@ -345,9 +345,9 @@ def no_formula_error(got: str) -> TypeError:
     )
 
 
-def _plain_terms(term: Term) -> tuple[Term, ...]:
+def _term_as_plain_terms(term: Term) -> tuple[Term, ...]:
     """Return a term as plain values."""
-    return (term,) if isinstance(term, Normal | Slope | Student) else term.plain_terms()
+    return (term,) if isinstance(term, Normal | Slope | Student) else term.as_plain_terms()
 
 
 def sums_in_formula(formula: Formula) -> Iterator[Sum]:

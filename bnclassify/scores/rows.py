@@ -34,14 +34,14 @@ class Rows:
         unknown = None if self.unknown is None else self.unknown[:, rows]
         return Rows(self.codes[:, rows], numbers, unknown)
 
-    def with_missing(self, hidden: Mask) -> Rows:
+    def with_values_missing(self, hidden: Mask) -> Rows:
         """Return the rows in which the values at a mask, (features, rows), are missing."""
         numbers = {i: np.where(hidden[i], np.nan, values) for i, values in self.numbers.items()}
         return Rows(np.where(hidden, -1, self.codes), numbers, self.unknown)
 
-    def with_unknown(self, unknown: Mask) -> Rows:
+    def with_values_unknown(self, unknown: Mask) -> Rows:
         """Return the rows in which the values at a mask, (features, rows), are unknown."""
-        rows = self.with_missing(unknown)
+        rows = self.with_values_missing(unknown)
         told = unknown if self.unknown is None else unknown | self.unknown
         return Rows(rows.codes, rows.numbers, told)
 
@@ -55,10 +55,10 @@ class Rows:
         step = np.empty(features, dtype=np.intp)
         step[list(order)] = np.arange(len(order))
         hidden = np.repeat(step[:, None] >= np.arange(len(order) + 1), n, axis=1)
-        return self.subset(np.tile(np.arange(n), len(order) + 1)).with_missing(hidden)
+        return self.subset(np.tile(np.arange(n), len(order) + 1)).with_values_missing(hidden)
 
     @property
-    def is_complete(self) -> Mask:
+    def mask_of_complete_rows(self) -> Mask:
         """Which rows have a value of each feature."""
         complete: Mask = self.codes.min(axis=0, initial=0) >= 0
         return complete

@@ -53,7 +53,7 @@ class AlikeStudents:
         scales, powers = np.array([t.scale for t in terms]), np.array([t.power for t in terms])
         return cls(tuple([t.owner for t in terms]), scales, parents, powers, *arrays)
 
-    def values_at_scores(self, z: Array, missing: Mask) -> Array:
+    def term_values_at_scores(self, z: Array, missing: Mask) -> Array:
         """Return the values of the terms, (terms, rows, classes), from scores (scales, rows).
 
         ``missing`` is (terms, rows).

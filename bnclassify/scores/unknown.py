@@ -99,7 +99,7 @@ class UnknownEffects(Immutable):
         added = [mass @ (change[:, 1:] - change[:, :1]) for change, mass in pairs]
         return replace(self, means=self.means + np.array(added).reshape(self.means.shape))
 
-    def of_features(self, features: Sequence[int]) -> Self:
+    def select_features(self, features: Sequence[int]) -> Self:
         """Return the moments of some of the features."""
         at = [i * self.n_other_classes + c for i in features for c in range(self.n_other_classes)]
         of_features = {
@@ -113,7 +113,7 @@ class UnknownEffects(Immutable):
         """The number of classes less 1."""
         return self.means.shape[1]
 
-    def parts_of_scores(
+    def scores_of_class_and_effects(
         self, constant: Array, effects: Array, states: Codes
     ) -> tuple[Array, Array]:
         """Return what class and effects add to the scores, (rows, classes), and each effect.
@@ -124,7 +124,7 @@ class UnknownEffects(Immutable):
         """
         odds = effects[..., 1:] - effects[..., :1]
         start, parts = np.zeros(effects.shape[1:]), np.zeros(effects.shape)
-        per_variance = self._correction_per_variance(constant)
+        per_variance = self._log_odds_correction_per_variance(constant)
         patterns, of_row = np.unique(states, axis=1, return_inverse=True)
         of_row = of_row.ravel()
         order = np.argsort(of_row, kind="stable")
@@ -173,7 +173,7 @@ class UnknownEffects(Immutable):
                 variances[some] = mean_pairwise_variance(within)
         return weights.reshape(len(states), len(self.means), q, q), variances
 
-    def _correction_per_variance(self, constant: Array) -> Array:
+    def _log_odds_correction_per_variance(self, constant: Array) -> Array:
         """Return what the log odds lack of the class shares if nothing is known, per variance."""
         if not len(self.shares) or not len(self.means):
             return np.zeros(self.n_other_classes)

@@ -30,9 +30,9 @@ from ..scores.elimination import (
     check_elimination_size,
     components_of_missing,
     eliminate_log_tables,
+    log_joint_of_network,
     log_mean_joint,
     multiply_tables,
-    network_joint,
     plan_elimination,
     posteriors_of_families,
     score_combinations,
@@ -63,7 +63,7 @@ def _log_marginals_of_classes(
     results: list[Array] = [np.empty((codes.shape[1], card)) for card in cards]
     variables = np.concatenate([codes, _array_of_unknown_labels(codes, cards)])
     for block in blocks(codes.shape[1], most=BLOCK_ROWS):
-        evidence = network_joint(terms, variables[:, block])
+        evidence = log_joint_of_network(terms, variables[:, block])
         for i, rows, free, shares in posteriors_of_families(terms, variables[:, block]):
             if i >= len(codes):
                 others = tuple([1 + axis for axis, v in enumerate(free) if v != i])
@@ -86,7 +86,7 @@ def _most_probable_labels(
         for component in components_of_missing(terms, variables[:, block], everywhere=True):
             for u, chosen in _best_labels_of_component(component, len(codes)).items():
                 labels[u - len(codes), block][component.rows] = chosen
-        labels[:, block][:, network_joint(terms, variables[:, block])[:, 0] == -np.inf] = 0
+        labels[:, block][:, log_joint_of_network(terms, variables[:, block])[:, 0] == -np.inf] = 0
     return labels
 
 

@@ -153,7 +153,6 @@ def _are_integer_names(names: list[Any]) -> bool:
 
 
 def _is_text(column: ArrayLike) -> bool:
-    """Whether all values of a column are text."""
     values = column.categories.array if isinstance(column, pd.Categorical) else column
     return value_type(values) == "string"
 

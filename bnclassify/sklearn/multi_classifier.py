@@ -180,13 +180,10 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         """Return the share of rows, weighted by ``sample_weight``, with all labels correct."""
         predicted = self.predict(X).reshape(-1, self.n_outputs_)
         y = as_pandas(y)
-        right = (predicted == _columns_of_labels(_checked_multi_labels(y), y).to_numpy()).all(
-            axis=1
-        )
-        return float(np.average(right, weights=sample_weight))
+        labels = _columns_of_labels(_checked_multi_labels(y), y).to_numpy()
+        return float(np.average((predicted == labels).all(axis=1), weights=sample_weight))
 
     def _labels_of_classes(self) -> list[ArrayOf[Any]]:
-        """Return the labels of each class variable as a list."""
         classes: Any = self.classes_
         return classes if self.n_outputs_ > 1 else [classes]
 
@@ -217,8 +214,7 @@ def _checked_multi_labels(y: object) -> object:
 def _columns_of_labels(values: object, y: object) -> pd.DataFrame:
     """Return labels as a data frame with one column per class variable, with the given names."""
     table = np.asarray(values)
-    labels = pd.DataFrame(table if table.ndim > 1 else table[:, None])
-    labels = labels.infer_objects()
+    labels = pd.DataFrame(table if table.ndim > 1 else table[:, None]).infer_objects()
     for _, column in labels.items():
         check_classification_targets(column.to_numpy())
     return labels.set_axis(y.columns, axis="columns") if isinstance(y, pd.DataFrame) else labels

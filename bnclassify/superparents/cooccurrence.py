@@ -87,12 +87,9 @@ class Cooccurrence(Immutable):
         of_level = Recoding(np.concatenate([np.empty(0, dtype=np.intp), *levels]), sum(cards))
         classes = recode_counts(self.classes, [of_class])
         single = recode_counts(self.single, [of_level, of_class])
-        no_pairs = np.empty((0, of_class.card, 0))
-        pairs = (
-            recode_counts(self.pairs, [of_level, of_class, of_level])
-            if len(self.pairs)
-            else no_pairs
-        )
+        pairs: Counts = np.empty((0, of_class.card, 0))
+        if len(self.pairs):
+            pairs = recode_counts(self.pairs, [of_level, of_class, of_level])
         both = Cooccurrence(cards, classes, single, pairs)
         return _add_triples(both, [_Source(self, of_level.codes, of_class.codes)])
 
@@ -125,9 +122,8 @@ class Cooccurrence(Immutable):
     @property
     def has_triples(self) -> bool:
         """Whether there are counts of triples for each level."""
-        shapes = []
-        for together in self.levels_counted_with_each_level():
-            shapes.append((len(together.owners), len(self.classes), len(together.kept)))
+        plan, n_classes = self.levels_counted_with_each_level(), len(self.classes)
+        shapes = [(len(together.owners), n_classes, len(together.kept)) for together in plan]
         return [cells.shape for cells in self.triples] == shapes
 
     def counts_of_features(self, *features: int) -> Array:

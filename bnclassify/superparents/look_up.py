@@ -167,10 +167,8 @@ class LookUp:
         result = np.empty((levels.shape[1], self.logs.shape[2]))
         complete: Mask = np.asarray((levels >= 0).all(axis=0))
         with one_thread:
-            for has_all, some in (
-                (True, np.flatnonzero(complete)),
-                (False, np.flatnonzero(~complete)),
-            ):
+            for has_all in (True, False):
+                some = np.flatnonzero(complete == has_all)
                 for part in blocks(len(some), most=size):
                     own = some[part]
                     # 16: BLAS adds up each row of a multiple in the same order
@@ -227,20 +225,15 @@ class LookUp:
         matrix = self.logs[:, :-1].transpose(1, 2, 0).copy()
         own = matrix[every, :, every]
         # -1e200: log of 0 in a product, where -inf · 0 is not a number
-        np.copyto(
-            matrix,
-            -1e200,
-            where=(self._feature_of_level[:, None] == self._feature_of_level)[:, None],
-        )
+        is_same_feature: Mask = self._feature_of_level[:, None] == self._feature_of_level
+        np.copyto(matrix, -1e200, where=is_same_feature[:, None])
         matrix[every, :, every] = own
         return own.T.copy(), matrix.reshape(len(every), -1)
 
     @cached_property
     def _feature_of_level(self) -> Positions:
-        """The feature of each level."""
-        return np.repeat(
-            np.arange(len(self.spans)), [span.stop - span.start for span in self.spans]
-        )
+        cards = [span.stop - span.start for span in self.spans]
+        return np.repeat(np.arange(len(cards)), cards)
 
     @cached_property
     def _logs_by_level(self) -> Array:

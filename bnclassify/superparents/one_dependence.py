@@ -11,7 +11,7 @@ import numpy as np
 from ..base.arrays import Array, ArrayOf, Codes, Positions, Slice, blocks, log
 from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..counts.contingency import Recoding, contingency_tables
-from ..counts.pairs import check_all_pairs, count_pairs
+from ..counts.pairs import check_cells_of_all_pairs, count_pairs
 from ..frames.dataset import Dataset
 from ..frames.schema import Levels
 from ..model.recipes import Recipe, Tally
@@ -89,7 +89,7 @@ class AODE(Average):
         """The estimators, in the order of their superparents."""
         return tuple([self._network_of_superparent(i) for i in range(len(self.features))])
 
-    @property
+    @cached_property
     def spans_of_features(self) -> tuple[Slice, ...]:
         """The slice of the levels of each feature among all levels."""
         return spans_of_levels([len(labels) for labels in (self.levels or ())[:-1]])
@@ -112,7 +112,7 @@ class AODE(Average):
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         """Count the classes and all pairs of levels, or the tables of each estimator."""
         n = len(self.features)
-        check_all_pairs(data, range(n), n)
+        check_cells_of_all_pairs(data, range(n), n)
         if self._uses_one_array_of_pairs and isinstance(prior, PseudoCounts):
             return contingency_tables(data, [(n,)])[0], count_pairs(data)
         return tuple([member.count(data, prior) for member in self.members])
@@ -161,10 +161,9 @@ class AODE(Average):
     def recoded_counts(
         self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any
     ) -> Any:
-        given = counts
         if isinstance(counts[0], np.ndarray):
-            given = before._counts_by_member(*counts)
-        members = zip(self.members, given, strict=True)
+            counts = tuple(before._counts_by_member(*counts))
+        members = zip(self.members, counts, strict=True)
         by_member = [member.recoded_counts(tables, recodings, before) for member, tables in members]
         if self._uses_one_array_of_pairs and isinstance(by_member[0][-1], np.ndarray):
             return self._counts_of_classes_and_pairs(by_member)
@@ -190,16 +189,12 @@ class AODE(Average):
 
     def _cells_of_pair(self, i: int, j: int, n_classes: int) -> tuple[Positions, ...]:
         """Return where feature j's counts in estimator i are among those of all level pairs."""
-        superparent = np.arange(self.spans_of_features[i].start, self.spans_of_features[i].stop)[
-            :, None
-        ]
-        levels = np.arange(self.spans_of_features[j].start, self.spans_of_features[j].stop)[
-            :, None, None
-        ]
+        own, other = self.spans_of_features[i], self.spans_of_features[j]
+        superparent = np.arange(own.start, own.stop)[:, None]
+        levels = np.arange(other.start, other.stop)[:, None, None]
         return superparent if i == j else levels, np.arange(n_classes), superparent
 
     def _ensemble_of_members(self, members: Sequence[BNC]) -> AODE:
-        """Return the ensemble of estimators that were learned one by one."""
         tables = [member.cpts or () for member in members]
         return replace(
             self,
@@ -215,7 +210,7 @@ class AODE(Average):
         )
 
     def maximize(self, data: Dataset, prior: PseudoCounts, em: EM) -> AODE:
-        check_all_pairs(data, range(len(self.features)), len(self.features))
+        check_cells_of_all_pairs(data, range(len(self.features)), len(self.features))
         return self._ensemble_of_members(
             [member.maximize(data, prior, em) for member in self.members]
         )
