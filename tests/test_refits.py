@@ -153,6 +153,9 @@ def test_refits_hold_out_cases_and_follow_the_seed(votes: pd.DataFrame) -> None:
     few = votes.groupby("Class", observed=True).head(8)
     with pytest.raises(ValueError, match=r"draws must be a whole number from 2 to 16; got 20\."):
         bn.bnc("nb", "Class", few, smooth=1, interval=True)
+    counts = bn.encode(few, weights=np.full(16, 3.0), weights_are="frequencies")  # 48 rows
+    refits = bn.bnc("nb", "Class", counts, smooth=1, interval=True, draws=20).learned["refits"]
+    assert {model.recipe.rows.size for model in refits} == {45, 46}
     groups = np.arange(16) % 9
     with pytest.raises(ValueError, match=r"draws must be a whole number from 2 to 9; got 10\."):
         bn.bnc("nb", "Class", few, groups=groups, interval=True, draws=10)
