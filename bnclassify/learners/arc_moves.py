@@ -114,7 +114,6 @@ class HillClimber:
         return found
 
     def _leads_to_tabu_network(self, move: ArcMove, networks: Collection[Mask]) -> bool:
-        """Whether the network after a move is one of some networks."""
         after = self.arc_matrix
         after[move.source, move.target] = move.operation == "add"
         after[move.target, move.source] |= move.operation == "reverse"
@@ -128,7 +127,6 @@ class HillClimber:
         deletions: Array,
         reversals: Array,
     ) -> tuple[ArcMove, float] | None:
-        """Return the first of the moves that tie with the best one."""
         largest = max(self._largest.max(initial=-np.inf), deletions.max(initial=-np.inf))
         least: float = largest - tolerance
         better = np.flatnonzero(reversals >= least)  # only these are checked for cycles
@@ -199,7 +197,6 @@ class HillClimber:
             self._update_gains_of_family(variable)
 
     def _deletable_parents_and_others(self, variable: int) -> Iterator[tuple[int, list[int]]]:
-        """Yield the parents that may be deleted, each with the other parents."""
         if self.limits.moves != ("add",):
             for parent in self.parents[variable]:
                 if not self.limits.required[parent, variable]:

@@ -128,7 +128,6 @@ def chisq_dn(
 
 
 def _choose_parents(data: Countable, alpha: float, df: str, rules: ArcRules) -> list[list[int]]:
-    """Return the feature parents of each feature in the order of selection."""
     required, forbidden = rules.required_and_forbidden_masks(data.features)
     of_class, scores = len(data.features), LocalScores(data, "loglik")
     if df == "deterministic":

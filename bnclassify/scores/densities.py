@@ -250,7 +250,6 @@ class Kernel(Immutable):
         )
 
     def _kernels_in_cell(self, cell: int) -> tuple[Array, Array]:
-        """Return the values around which there are kernels in a cell, and their weights."""
         if self.within is not None and not self.falls.ravel()[cell]:
             return self.within.points_of_cell(cell)
         values, weights = self.by_class.points_of_cell(cell % self.shape[-1])
