@@ -113,7 +113,7 @@ def _information_from_rows(data: Countable, columns: Sequence[int]) -> tuple[flo
     if not n:
         return 0.0, 0
 
-    def entropy_sum(*members: int) -> float:
+    def n_log_n_sum(*members: int) -> float:
         """Sum n·ln n over the joint values that occur; large domains stay sparse."""
         cards = [data.cards[columns[member]] for member in members]
         index = flat_index([rows[member] for member in members], cards)
@@ -122,8 +122,8 @@ def _information_from_rows(data: Countable, columns: Sequence[int]) -> tuple[flo
         return float(xlogx(np.bincount(index, weights)).sum())
 
     given = range(2, len(columns))
-    of_given = entropy_sum(*given) if given else float(xlogx(np.array(n)))
-    total = entropy_sum(0, 1, *given) - entropy_sum(0, *given) - entropy_sum(1, *given) + of_given
+    of_given = n_log_n_sum(*given) if given else float(xlogx(np.array(n)))
+    total = n_log_n_sum(0, 1, *given) - n_log_n_sum(0, *given) - n_log_n_sum(1, *given) + of_given
     return max(total / n, 0.0), n
 
 

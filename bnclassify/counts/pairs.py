@@ -135,7 +135,7 @@ def _pair_statistics_by_products(
     """
     n, starts = len(features), np.cumsum([0, *[data.cards[feature] for feature in features]])
     given = [] if class_column is None else [class_column]
-    n_log_n = n_log_n_of_counts(data)
+    n_log_n = n_log_n_function(data)
     is_complete = not data.incomplete[[*features, *given]].any()
     n_classes = prod([data.cards[column] for column in given])
     cells = int(starts[-1] * np.diff(starts).max(initial=0)) * n_classes
@@ -183,7 +183,7 @@ def _informations_from_pair_tables(
     return (both + n_log_n(n)).sum(axis=1), n.sum(axis=1)
 
 
-def n_log_n_of_counts(data: Countable) -> NLogN:
+def n_log_n_function(data: Countable) -> NLogN:
     """Return a function n·ln n of counts of data, which looks up whole numbers in a small table."""
     if data.is_weighted or data.size > 2**20:  # 8 MiB
         return xlogx
