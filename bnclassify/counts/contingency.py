@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, blocks, code_type
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, code_type, slices
 from ..base.immutable import StackedArrays
 from ..base.messages import how_to_merge, listed
 from ..frames.dataset import Countable, Dataset
@@ -83,7 +83,7 @@ def _count_groups(groups: Sequence[Sequence[Sequence[int]]], data: Dataset) -> l
         shape = tuple([data.cards[column] for column in families[0]])
         members = np.array(families, dtype=np.intp).T
         counts = np.empty((len(families), prod(shape)))
-        for block in blocks(len(families), max(len(data), prod(shape))):
+        for block in slices(len(families), max(len(data), prod(shape))):
             counts[block] = _count_block_of_families(data, members[:, block], shape)
         tables.append(counts.reshape(len(families), *shape))
     return tables
