@@ -102,6 +102,9 @@ def test_moved_cuts(seed: int, rows: int, method: str) -> None:
     intervals = CUTTINGS[method]
     cuts = quantile_cuts_at_shifts(np.append(values, np.nan), intervals)
     assert len(cuts) == len(intervals)
+    times = rng.integers(1, 4, rows)
+    weighted = quantile_cuts_at_shifts(values, intervals, times.astype(float))
+    assert weighted == quantile_cuts_at_shifts(np.repeat(values, times), intervals)
     for q, (own, b) in enumerate(zip(cuts, intervals, strict=True)):
         shares = [(i + ((q + 0.5) / len(intervals) - 0.5)) / b for i in range(b + 1)]
         points = {float(np.quantile(values, s, method="inverted_cdf")) for s in shares if 0 < s < 1}

@@ -116,6 +116,12 @@ def test_dag_knows_what_may_come_and_turn(data: st.DataObject) -> None:
         } == turned
 
 
+def test_all_paths_over_a_removed_arc_end() -> None:
+    graph = ChangingDag(4, [(0, 1), (1, 2), (2, 3)])
+    graph.remove_arc(2, 3)
+    assert not graph.reach[:3, 3].any()
+
+
 def climb_by_hand(
     frame: pd.DataFrame, score: str, ess: float, most: int, moves: tuple[str, ...]
 ) -> list[tuple[Any, ...]]:

@@ -27,9 +27,9 @@ from ..base.arrays import (
     Mask,
     Positions,
     Slice,
-    blocks,
     log_normalize,
     one_thread,
+    slices,
 )
 from ..base.checks import OneOf, Whole, must_be
 from ..base.immutable import cached_property
@@ -310,7 +310,7 @@ def _gains_of_pairs(rows: _GroupedRows, features: Positions) -> Array:
         residuals = rows.weights * ((rows.classes == c) - posteriors[:, c])
         spread_at = rows.weights * posteriors[:, c] * (1 - posteriors[:, c])
         slope, curve = np.zeros((2, n, size, n, size))  # by groups of the first and of the second
-        for block in blocks(len(rows.classes), n, _BLOCK):
+        for block in slices(len(rows.classes), n, _BLOCK):
             marks = _sparse_indicators_of_cells(rows.groups[features, block], size)
             for total, weights in ((slope, residuals), (curve, spread_at)):
                 products = marks.T @ marks.multiply(weights[block, None])
@@ -480,7 +480,7 @@ def _cell_indicators_by_row_block(
     """
     first, second = np.array(pairs).T
     size = rows.contrasts.shape[1]
-    for block in blocks(len(rows.classes), len(pairs), _BLOCK):
+    for block in slices(len(rows.classes), len(pairs), _BLOCK):
         left, right = (rows.groups[side, block] for side in (first, second))
         cells = np.where((left < 0) | (right < 0), -1, left.astype(np.int16) * size + right)
         indicators = _sparse_indicators_of_cells(cells, size**2)

@@ -46,7 +46,7 @@ def code_type(bound: int) -> np.dtype[Any]:
     return np.min_scalar_type(-bound - 2)
 
 
-def blocks(n: int, cells: int = 1, most: int | None = None) -> Iterator[Slice]:
+def slices(n: int, cells: int = 1, most: int | None = None) -> Iterator[Slice]:
     """Yield slices of n rows with ``cells`` each: at most `BLOCK_CELLS` per slice, or one row."""
     size = max(1, (most or BLOCK_CELLS) // max(1, cells))
     return (slice(start, min(start + size, n)) for start in range(0, n, size))

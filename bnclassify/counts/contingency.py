@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, blocks, code_type
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, code_type, slices
 from ..base.immutable import StackedArrays
 from ..base.messages import how_to_merge, listed
 from ..frames.dataset import Countable, Dataset
@@ -86,7 +86,7 @@ def _count_group(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
     cells = prod(shape)
     members = np.array(families, dtype=np.intp).T
     counts = np.empty((len(families), cells))
-    for block in blocks(len(families), max(len(data), cells)):
+    for block in slices(len(families), max(len(data), cells)):
         counts[block] = _count_block_of_families(data, members[:, block], shape)
     return counts.reshape(len(families), *shape)
 

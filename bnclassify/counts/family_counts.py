@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..base.arrays import ArrayOf, Codes, Mask, Positions, Slice, blocks, weights_at
+from ..base.arrays import ArrayOf, Codes, Mask, Positions, Slice, slices, weights_at
 from ..base.immutable import cached_property
 from ..frames.dataset import Countable, Dataset
 from .contingency import (
@@ -160,7 +160,7 @@ class FamilyCounts:
             yield slice(0, len(self.cards)), counts.reshape(*shape, -1)
             return
         largest = max(len(self.data), cells * int(self.cards[widest]))
-        for columns in blocks(len(self.cards), largest):
+        for columns in slices(len(self.cards), largest):
             cards, codes = self.cards[columns], self._rows.codes[columns]
             n_levels = int(cards.sum())
             # The levels of the columns are numbered consecutively, within each state.
@@ -205,7 +205,7 @@ class FamilyCounts:
     def _level_indicators(self) -> ArrayOf[np.uint8]:
         """Which level each row has, as zeros and ones, (rows, levels)."""
         result = np.empty((len(self.data), int(self.cards.sum())), dtype=np.uint8)
-        for rows in blocks(len(result), most=_SHORT_ROWS):
+        for rows in slices(len(result), most=_SHORT_ROWS):
             some = np.arange(rows.start, rows.stop)
             result[rows] = level_mask_of_rows(self._rows, range(len(self.cards)), some).T
         return result
@@ -222,7 +222,7 @@ class FamilyCounts:
         rows_at = np.arange(min(n_rows, _SHORT_ROWS) + 1, dtype=np.int32)
         count_type = np.intp if given is None else np.float64
         total: Counts = np.zeros((cells, is_level.shape[1]), count_type)
-        for rows in blocks(n_rows, most=_SHORT_ROWS):
+        for rows in slices(n_rows, most=_SHORT_ROWS):
             n: int = rows.stop - rows.start
             of_state = csc_array((weights[rows], states[rows], rows_at[: n + 1]), shape=(cells, n))
             total += of_state @ is_level[rows]

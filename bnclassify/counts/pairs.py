@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Mask, Positions, Slice, blocks, one_thread, xlogx
+from ..base.arrays import Array, ArrayOf, Mask, Positions, Slice, one_thread, slices, xlogx
 from ..frames.dataset import Countable, Dataset
 from .contingency import check_number_of_cells, count_extended_families, to_narrowest_type
 from .information import pair_informations
@@ -69,7 +69,7 @@ def _count_pairs_by_products(
     with one_thread:
         for c in range(counts.shape[1]):
             rows = np.flatnonzero(of_given == c)
-            for block in blocks(len(rows), most=_BLOCK_ROWS):
+            for block in slices(len(rows), most=_BLOCK_ROWS):
                 n = block.stop - block.start
                 ones = one[:, :n]
                 np.copyto(ones, level_mask_of_rows(data, columns, rows[block], out=is_one[:, :n]))
@@ -141,10 +141,10 @@ def _pair_statistics_by_products(
     cells = int(starts[-1] * np.diff(starts).max(initial=0)) * n_classes
     sums, rows = np.zeros((2, n, n))
     # 2**24: number of cells of tables of pairs of levels that are counted at once
-    for block in blocks(n, cells, 2**24):
+    for block in slices(n, cells, 2**24):
         first, last = starts[[block.start, block.stop]]
         tables = pair_tables(data, features, class_column, slice(first, last))
-        for part in blocks(block.stop - block.start, cells):
+        for part in slices(block.stop - block.start, cells):
             at = slice(block.start + part.start, block.start + part.stop)
             own, others = starts[at.start : at.stop + 1], starts[at.start :]
             later = tables[own[0] - first : own[-1] - first, :, own[0] :]

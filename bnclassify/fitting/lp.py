@@ -189,12 +189,8 @@ def lp(
     {'class': 1.6, 'buying': 2.1, 'maint': 1.7, 'doors': 2.7, 'persons': 2.1, 'lug_boot': 2.7,
      'safety': 1.8}
     """
-    amounts = {
-        "smooth": smooth,
-        "ess": ess,
-        "m": m,
-        "backoff": None if backoff is False else backoff,
-    }
+    amounts = {"smooth": smooth, "ess": ess, "m": m}
+    amounts["backoff"] = None if backoff is False else backoff
     prior = find_prior(**amounts)
     awnb: dict[str, Any] = {"awnb_trees": awnb_trees, "awnb_bootstrap": awnb_bootstrap}
     awnb = {name: value for name, value in awnb.items() if value is not None}
@@ -217,10 +213,10 @@ def lp(
     given = {**amounts, **awnb, **asked, "manb_prior": manb_prior, "wanbia": wanbia or None}
     given |= {"numbers": numbers, "subsumption": subsumption}
     given |= {"missing": None if missing == "available" else missing}
-    given = {name: value for name, value in given.items() if value is not None}
     settings = {
         name: dict(v) if isinstance(v, Mapping) else to_python_scalar(v)
         for name, v in given.items()
+        if v is not None
     }
     if (method.draws or folds) and not isinstance(rng, np.random.Generator | None):
         settings["rng"] = rng

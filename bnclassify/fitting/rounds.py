@@ -206,7 +206,7 @@ def plan_rounds(
     else:
         data = cast("TrainingData", training_data_of_models(models, opened, names, dag=dag))
         if lenient:
-            data, counts = _hide_unseen(models, data)
+            data, counts = _hide_unseen_levels(models, data)
         if cases is not None:
             rows = data.is_row_labeled if len(data.targets) == 1 else slice(None)
             data = replace(data, cases=cases[rows])
@@ -286,7 +286,7 @@ def _read_numbers_for_models(
     return dataset.check_in_memory("dataset").encode_raw(target, needed | {target}, coded)
 
 
-def _hide_unseen(
+def _hide_unseen_levels(
     models: Mapping[Hashable, Model], data: TrainingData
 ) -> tuple[TrainingData, dict[Hashable, int]]:
     """Return data without the levels that a fixed model lacks, and their numbers by column.
@@ -314,7 +314,7 @@ def _hide_unseen(
     return replace(data, codes=hidden, numbers=numbers), counts
 
 
-def _hide_unseen_in_parts(models: Mapping[Hashable, Model], data: Partitions) -> Partitions:
+def _hide_unseen_levels_in_parts(models: Mapping[Hashable, Model], data: Partitions) -> Partitions:
     """Return partitioned data in which levels that a fixed model does not contain are missing."""
     known: dict[Hashable, tuple[Hashable, ...]] = {}
     for model in models.values():
@@ -359,7 +359,7 @@ def training_data_of_models(
         kept = {name for model in models.values() for name in model.densities}
     data = opened.read(Columns(chosen, known, kept))
     if lenient and isinstance(data, Partitions):
-        data = _hide_unseen_in_parts(models, data)
+        data = _hide_unseen_levels_in_parts(models, data)
     raw = set(data.numbers) if isinstance(data, Dataset) else kept
     if preparation is None and all(model.preparation is not None for model in models.values()):
         raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}

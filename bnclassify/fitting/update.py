@@ -77,7 +77,7 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     OneOf(("same", "grow")).check("levels", levels)
     model, rows = check_fitted(x), open_data(dataset)
     if levels == "grow":
-        united = unite_levels([model.levels_by_name, _levels_in_data(model, rows)])
+        united = united_levels_by_name([model.levels_by_name, _levels_in_data(model, rows)])
         model = with_more_levels(model, united)
     return cast("M", model.fit_each_link(_add_rows, rows))
 
@@ -167,9 +167,9 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
             if levels == "same" and labels != theirs:
                 remedy = "Use levels='union' to unite them."
                 raise _differing_models_error(f"levels of {shown(name)}", labels, theirs, i, remedy)
-    known = unite_levels([x.levels_by_name for x in (first, *others)])
+    known = united_levels_by_name([x.levels_by_name for x in (first, *others)])
     first, *others = [with_more_levels(x, known) for x in (first, *others)]
-    pooled = first.map_counted_parts(_model_of_summed_counts, *others)
+    pooled = first.map_counted_parts(_model_of_pooled_models, *others)
     return cast("M", with_training_rows(pooled, first, *others))
 
 
@@ -194,7 +194,7 @@ def _check_has_counts(part: Model) -> Model:
     return part
 
 
-def _model_of_summed_counts(*models: Model) -> Model:
+def _model_of_pooled_models(*models: Model) -> Model:
     counts = [check_counted(x).tally().counts for x in models]
     return with_training_rows(model_of_pooled_counts(models[0], counts), *models)
 
@@ -236,7 +236,7 @@ def with_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) 
     return x.map_counted_parts(partial(_model_of_more_levels, levels=levels))
 
 
-def unite_levels(
+def united_levels_by_name(
     levels: Iterable[Mapping[Hashable, tuple[Hashable, ...]]],
 ) -> dict[Hashable, tuple[Hashable, ...]]:
     """Unite the levels of the same variables, in order."""

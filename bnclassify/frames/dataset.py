@@ -17,8 +17,8 @@ from ..base.arrays import (
     Mask,
     Positions,
     Slice,
-    blocks,
     code_type,
+    slices,
     sum_nested,
     weights_at,
 )
@@ -95,10 +95,8 @@ class Opened(ABC, Generic[Read]):
 
     def prepared(self, preparation: Prepare, known: Known) -> Opened[Read]:
         """Return the data with the categories of a model, which has the ``known`` levels."""
-        prepared: Any = preparation.prepared_data(
-            preparation.read(self.check_in_memory("dataset"), known)
-        )
-        return cast("Opened[Read]", prepared)
+        raw = preparation.read(self.check_in_memory("dataset"), known)
+        return cast("Opened[Read]", preparation.prepared_data(raw))
 
     def data_and_default_numeric_features(
         self, features: Sequence[Hashable], targets: Sequence[Hashable]
@@ -320,7 +318,7 @@ class Dataset(Countable, Opened["Dataset"]):
         if len(self) <= _PART_ROWS:
             return count(self)
         return sum_nested(
-            count(self.take_rows(rows)) for rows in blocks(len(self), most=_PART_ROWS)
+            count(self.take_rows(rows)) for rows in slices(len(self), most=_PART_ROWS)
         )
 
     sum_from_source_or_parts = sum_over_parts

@@ -23,10 +23,10 @@ from ..base.arrays import (
     Array,
     Mask,
     Positions,
-    blocks,
     first_best,
     log_normalize,
     one_thread,
+    slices,
 )
 from ..base.calls import advance_bar, progress_bar
 from ..base.graphs import descending_order
@@ -68,7 +68,7 @@ class Changes:
     def log_joint_after(self, sets: Positions) -> Array:
         """Return the log joint after each set of changes, (sets, classes)."""
         logs = []
-        for block in blocks(max(1, len(sets)), most=BLOCK_ROWS):
+        for block in slices(max(1, len(sets)), most=BLOCK_ROWS):
             logs.append(scores_at(self.x, self._rows_after_changes(sets[block])))
         return np.concatenate(logs)
 
@@ -124,7 +124,7 @@ class Changes:
         wanted = self.scopes_to_correct(most)
         for _, group in groupby([scope for scope in wanted if scope not in self._known], len):
             scopes = list(group)
-            for block in blocks(
+            for block in slices(
                 len(scopes), self.n_joint_changes_of_scopes(scopes) // len(scopes), BLOCK_ROWS
             ):
                 self._correct_scopes(scopes[block])
@@ -335,7 +335,7 @@ class SetSearch:
             len(self.changes.moves) * len(self.changes.log_joint_before) * max(1, len(self.gains))
         )
         order = np.argsort(-bounds, kind="stable")
-        for block in blocks(len(order), cells):
+        for block in slices(len(order), cells):
             rows = order[block]
             rows = rows[(bounds[rows] >= self.least) & (bounds[rows] > -np.inf)]
             if not len(rows):

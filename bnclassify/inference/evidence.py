@@ -20,12 +20,12 @@ from ..base.arrays import (
     Array,
     Mask,
     Positions,
-    blocks,
     first_best,
     log,
     log_normalize,
     log_sum_exp,
     second_best,
+    slices,
 )
 from ..base.checks import OneOf, is_among, must_be
 from ..base.messages import listed, shown
@@ -93,7 +93,7 @@ def weigh_evidence(
     rows, order = x.rows_to_score(data, unseen), positions_parents_first(x)
     cells_per_row = (len(order) + 1) * max(len(order), len(names))
     weighed = []
-    for block in blocks(max(1, len(data)), cells_per_row, 16 * BLOCK_CELLS):
+    for block in slices(max(1, len(data)), cells_per_row, 16 * BLOCK_CELLS):
         weighed.append(_evidence_of_block(x.score, rows.subset(block), order, *compared))
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)

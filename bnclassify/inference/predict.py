@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base import special
-from ..base.arrays import Array, blocks, code_type, first_best, log_normalize
+from ..base.arrays import Array, code_type, first_best, log_normalize, slices
 from ..base.calls import with_call_advice
 from ..base.checks import Flag, Names, OneOf, Seed, Unseen, check_columns, check_rng, must_be
 from ..base.messages import listed, shown
@@ -299,7 +299,7 @@ def _predict_class(
     data = encode_for_model(x, newdata, x.features, unknown=unknown)
     rows = x.rows_to_score(data, unseen)
     best = np.empty(len(data), dtype=code_type(len(names)))
-    for block in blocks(len(data), most=_BLOCK_ROWS):
+    for block in slices(len(data), most=_BLOCK_ROWS):
         logs = reweigh(scores_at(x.score, rows.subset(block)))
         best[block] = first_best(logs) if table is None else least_costly(logs, table)
     if len(decisions) < len(names):
@@ -373,7 +373,7 @@ def _predict_intervals(
     data = encode_for_model(x, newdata, x.features, unknown=unknown)
     rows = x.rows_to_score(data, unseen)
     bounds = np.empty((2, *frame.shape))
-    for block in blocks(len(frame), draws * frame.shape[1], MOST_DRAWN):
+    for block in slices(len(frame), draws * frame.shape[1], MOST_DRAWN):
         posteriors = partial(_posteriors_of_targets, rows=rows.subset(block), prior=prior)
         bounds[:, block] = bounds_from_posterior_draws(x, posteriors, interval, draws, seed)
     return with_interval_columns(frame, bounds)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, blocks, code_type, log, log_normalize, log_sum_exp
+from ..base.arrays import Array, Codes, code_type, log, log_normalize, log_sum_exp, slices
 from ..base.calls import with_call_advice
 from ..base.checks import Instance, Names, Real, Seed, Whole, check_rng, is_among
 from ..base.immutable import EMPTY
@@ -319,7 +319,7 @@ def _log_joint_of_cells(
         )
     logs: Array = np.empty((n, cards[-1]))
     cells = np.indices(shape, dtype=np.intp).reshape(len(features), n)
-    for block in blocks(n, len(cards)):
+    for block in slices(n, len(cards)):
         some = cells[:, block]
         rows = evidence.subset(np.zeros(some.shape[1], dtype=np.intp))
         codes = rows.codes[:-1]

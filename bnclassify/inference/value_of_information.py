@@ -14,10 +14,10 @@ from ..base.arrays import (
     Codes,
     Mask,
     Positions,
-    blocks,
     log,
     log_normalize,
     log_sum_exp,
+    slices,
     softmax,
     xlogx,
 )
@@ -152,7 +152,7 @@ def _outcomes_of_features(
     values = [_values_to_try(x, feature) for feature in features]
     found = dict[int, tuple[Array, Array]]()
     widest = max([len(codes) for codes, _, _ in values], default=1)
-    for block in blocks(len(features), widest * len(row.codes)):
+    for block in slices(len(features), widest * len(row.codes)):
         owners = np.repeat(features[block], [len(codes) for codes, _, _ in values[block]])
         rows = row.subset(np.zeros(len(owners), dtype=np.intp))
         codes, numbers = rows.codes.astype(np.intp), dict(rows.numbers)

@@ -17,9 +17,9 @@ from ..base.arrays import (
     Codes,
     Mask,
     Positions,
-    blocks,
     first_best,
     last_axis_first,
+    slices,
     xlogx,
 )
 from ..base.calls import advance_bar
@@ -183,7 +183,7 @@ class _Trees:
         for r, features in self.by_card.items():
             # 10: maximum number of levels for a search of all splits with more than two classes
             best = _best_ordered_split if self.n_classes <= 2 or r > 10 else _best_split_of_all
-            for some in blocks(len(features), n_nodes * r * self.n_classes):
+            for some in slices(len(features), n_nodes * r * self.n_classes):
                 gain, left = best(self._counts_by_node(r, features[some], n_nodes))
                 gains[features[some]] = gain.reshape(-1, n_nodes)
                 sides[features[some], :, :r] = left.reshape(-1, n_nodes, r)
@@ -250,7 +250,7 @@ def _best_split_of_all(counts: _Counts) -> tuple[Array, Mask]:
     _, r, n_classes = counts.shape
     subsets = np.array([(*side, False) for side in product([False, True], repeat=r - 1)][1:])
     gains, best = np.empty(len(counts)), np.empty(len(counts), dtype=np.intp)
-    for nodes in blocks(len(counts), len(subsets) * n_classes):
+    for nodes in slices(len(counts), len(subsets) * n_classes):
         left: Array = subsets.astype(np.float64) @ counts[nodes]
         gains[nodes], best[nodes] = _largest_gain_of_splits(left, counts[nodes].sum(axis=1))
     return gains, subsets[best]

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks, code_type, log, map_by_shape
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, code_type, log, map_by_shape, slices
 from ..base.graphs import topological_layers
 from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..base.messages import WIDE, how_to_merge, shown, warn
@@ -315,7 +315,7 @@ class BNC(Network):
         n = max(1, len(rows))
         completed = []
         # Terms of numbers become tables of all rows of a block.
-        for block in blocks(n, most=BLOCK_ROWS if self.densities else n):
+        for block in slices(n, most=BLOCK_ROWS if self.densities else n):
             terms, codes = network_terms_and_codes(self.score, rows.subset(block))
             completed.append(fill_in_by_elimination(terms, codes, labels[block], rng))
         return np.concatenate(completed, axis=1)

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks, log, log_sum_exp, softmax
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, log, log_sum_exp, slices, softmax
 from ..base.calls import advance_bar
 from ..base.checks import Real, Whole
 from ..base.immutable import ANY_NUMBER, Immutable, field_bounds, record
@@ -186,7 +186,7 @@ def copies_with_each_class(codes: Codes, cards: Sequence[int]) -> list[Completed
     completed = []
     for labeled, copies in ((True, 1), (False, n_classes)):
         positions = np.flatnonzero(is_labeled == labeled)
-        for block in blocks(len(positions), copies, BLOCK_ROWS):
+        for block in slices(len(positions), copies, BLOCK_ROWS):
             rows = positions[block]
             features, labels = codes[:-1, rows], codes[-1, rows]
             classes = labels.astype(np.intp) if labeled else np.tile(np.arange(copies), len(rows))

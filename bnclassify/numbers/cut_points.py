@@ -17,7 +17,7 @@ from ..base.arrays import (
     Codes,
     Mask,
     Positions,
-    blocks,
+    slices,
     weights_at,
     xlogx,
 )
@@ -63,7 +63,7 @@ def _are_known_with_weight(values: Array, weights: Array | None) -> Mask:
     return is_known if weights is None else is_known & (weights > 0)
 
 
-def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
+def _mdlp_cuts(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
     """Divide ascending values while the description length decreases; see `discretize`."""
     assert classes is not None
     known = classes >= 0
@@ -109,10 +109,10 @@ def _best_mdlp_cut(below: Array) -> int:
     left, right = rows[1:-1] - rows[0], rows[-1] - rows[1:-1]
     # N times the entropy of N rows is N log2 N minus the same of each class.
     after = _n_log2_n(left) + _n_log2_n(right)
-    for classes in blocks(len(below), below.shape[1]):
+    for classes in slices(len(below), below.shape[1]):
         first, inner, last = np.split(below[classes], [1, -1], axis=1)
         after -= (_n_log2_n(inner - first) + _n_log2_n(last - inner)).sum(axis=0)
-    gain: Array = _entropy_of_all_rows(whole) - after
+    gain: Array = _entropy_times_rows(whole) - after
     best = int((gain >= gain.max() - n * TOLERANCE).argmax())
     low = _weights_above_rounding(below[:, best + 1] - below[:, 0])
     high = _weights_above_rounding(below[:, -1] - below[:, best + 1])
@@ -122,7 +122,7 @@ def _best_mdlp_cut(below: Array) -> int:
     cost = log2(n - 1) + log2(3**k - 2)
     for part, sign in ((low, 1), (high, 1), (whole, -1)):
         if part:  # more than a rounding error
-            cost += sign * len(part) * _entropy_of_all_rows(part) / sum(part)
+            cost += sign * len(part) * _entropy_times_rows(part) / sum(part)
     return best + 1 if gain[best] > cost else 0
 
 
@@ -132,7 +132,7 @@ def _weights_above_rounding(weights: Array) -> list[float]:
     return [weight for weight in weights.tolist() if weight > least]
 
 
-def _entropy_of_all_rows(weights: Sequence[float]) -> float:
+def _entropy_times_rows(weights: Sequence[float]) -> float:
     """Return the entropy of N rows, in bits, times N, for the weight of each class."""
     n = sum(weights)
     return n * log2(n) - sum([weight * log2(weight) for weight in weights])
@@ -144,7 +144,7 @@ def _midpoints(lower: Array, upper: Array) -> Array:
     return np.where((lower <= middle) & (middle < upper), middle, lower)
 
 
-def _quantiles(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
+def _quantile_cuts(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
     """Return the quantiles of ascending values below the largest value."""
     numerators = np.arange(1, bins)
     if weights is None:
@@ -172,26 +172,26 @@ def _points_below_largest(points: Array, values: Array) -> list[float]:
     return [value + 0.0 for value in values[first - 1 : first].tolist()]
 
 
-def _equal_widths(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
+def _width_cuts(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
     """Return points that divide the range of ascending values evenly."""
     share = np.arange(1, bins) / bins
     return _shorten_cut_points(values[0] * (1 - share) + values[-1] * share, values)
 
 
-def _mdlp_or_quantiles(
+def _mdlp_or_quantile_cuts(
     values: Array, classes: Codes | None, weights: Array | None, bins: int
 ) -> Array:
     """Return the cuts by class if there are many, and quantiles if not."""
-    points = _mdlp(values, classes, weights, bins)
+    points = _mdlp_cuts(values, classes, weights, bins)
     # 4: minimum number of cut points by MDLP that "mixed" keeps
-    return points if len(points) >= 4 else _quantiles(values, classes, weights, bins)
+    return points if len(points) >= 4 else _quantile_cuts(values, classes, weights, bins)
 
 
 METHODS = {
-    "mdlp": _mdlp,
-    "quantile": _quantiles,
-    "width": _equal_widths,
-    "mixed": _mdlp_or_quantiles,
+    "mdlp": _mdlp_cuts,
+    "quantile": _quantile_cuts,
+    "width": _width_cuts,
+    "mixed": _mdlp_or_quantile_cuts,
 }
 BY_CLASS = ("mdlp", "mixed", "averaged_mdlp")
 """The methods that look at the class."""

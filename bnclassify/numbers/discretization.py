@@ -220,7 +220,7 @@ def learn_cuts_of_table(
             "The other methods accept a sample, such as table.sample(0.01).to_pandas()."
         )
     bins = Whole(least=2, most=MOST_BINS).check("bins", bins)
-    numeric = _numbers_to_cut(table, class_var, columns, weights)
+    numeric = _columns_to_cut(table, class_var, columns, weights)
     spreads = table.number_spreads(numeric, bins, weights)
     kept = _labels_of_categorical_numbers(table, spreads) if columns is None else {}
     ends = {name: np.array([spread.low, spread.high]) for name, spread in spreads.items()}
@@ -241,7 +241,7 @@ def learn_cuts_of_table(
     return Discretizer(method, tuple(numeric), *learned)
 
 
-def _numbers_to_cut(
+def _columns_to_cut(
     table: DatabaseTable,
     class_var: Hashable | None,
     columns: Collection[Hashable] | None,

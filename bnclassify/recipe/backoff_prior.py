@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base import special
-from ..base.arrays import BLOCK_CELLS, TOLERANCE, Array, Positions, blocks
+from ..base.arrays import BLOCK_CELLS, TOLERANCE, Array, Positions, slices
 from ..base.checks import Real, must_be
 from ..base.immutable import POSITIVE, Immutable, cached_property, field_bounds, record
 from ..frames.dataset import Dataset
@@ -322,7 +322,7 @@ def stack_tables(
     """Return the tables of families from their counts, in one coding per row of ``cards``."""
     nested = is_nested(check_prefix_prior(prior))
     masses: list[list[Array]] = []
-    for at in blocks(len(families), most=2**6):  # families whose concentrations are chosen together
+    for at in slices(len(families), most=2**6):  # families whose concentrations are chosen together
         if nested:
             masses += _backoff_masses(families[at], cards[at], of_class[at], prior.per_level)
         else:

@@ -15,7 +15,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, Positions, blocks, log_sum_exp
+from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, Positions, log_sum_exp, slices
 from ..base.immutable import cached_property
 from .design_matrix import DesignMatrix
 
@@ -230,7 +230,7 @@ class LogisticProblem:
             design = np.concatenate([*terms, *self._log_odds_of_columns(columns)])
             return _information_factor(design, counts, shares)
         result = np.zeros((size, size))
-        for block in blocks(len(counts), end * self.n_other_classes, max(BLOCK_CELLS, end * end)):
+        for block in slices(len(counts), end * self.n_other_classes, max(BLOCK_CELLS, end * end)):
             design = np.concatenate([array[..., block] for array in terms])
             of_block = counts[block], shares[:, block]
             root = _information_factor(design, *of_block)

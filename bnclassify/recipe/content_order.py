@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Positions, blocks, weights_at
+from ..base.arrays import Array, ArrayOf, Positions, slices, weights_at
 from ..base.messages import listed, warn
 from ..frames.dataset import Dataset
 from ..frames.encode import rows_as_cases
@@ -118,7 +118,7 @@ class ContentHashes:
         self._by_name = _hash_rows_of_columns(columns, names)
         own, contents, self._mass = _hashes_before_rounds(data, contents)
         self._blocks = [
-            _ColumnBlock(features[at], self._mass) for at in blocks(len(features), len(data))
+            _ColumnBlock(features[at], self._mass) for at in slices(len(features), len(data))
         ]
         numbers = [data.numbers.get(name) for name in data.columns[:-1]]
         self.shapes = np.array([0.0 if of is None else _mean_square_in_range(of) for of in numbers])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, blocks, log
+from ..base.arrays import BLOCK_ROWS, Array, Codes, log, slices
 from ..base.immutable import cached_property
 from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
@@ -155,7 +155,7 @@ class LogLinear(BuiltOn):
     def scores_of_complete_rows(self, rows: Rows) -> Array:
         """Return the sums of the terms of complete rows, (rows, classes)."""
         total = np.zeros((len(rows), len(self.known_levels[-1])))
-        for block in blocks(len(rows), most=BLOCK_ROWS):
+        for block in slices(len(rows), most=BLOCK_ROWS):
             for _, logs in self.values_at(rows.subset(block)):
                 total[block] += logs
         return total

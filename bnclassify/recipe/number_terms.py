@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base import special
-from ..base.arrays import Array, ArrayOf, Mask, Positions, blocks
+from ..base.arrays import Array, ArrayOf, Mask, Positions, slices
 from ..base.immutable import (
     ANY_NUMBER,
     COUNT,
@@ -161,7 +161,7 @@ def fit_gaussian_terms(
     of_class = [np.flatnonzero(rows.classes == c) for c in range(n_classes)]
     for numbers in positions_by_number_of_parents(parents):
         k = len(parents[numbers[0]]) + 1
-        for at_once in blocks(len(numbers), k * len(scores)):
+        for at_once in slices(len(numbers), k * len(scores)):
             block = np.array(numbers[at_once], dtype=np.intp)
             of_block = np.array([parents[i] for i in block], dtype=np.intp)
             learned = []
@@ -217,7 +217,7 @@ class _StackedGaussians(NamedTuple):
     def log_densities(self, scores: Array, missing: Mask, left_out: LeftOutRows | None) -> Array:
         """Return log densities, (terms, rows, classes), of scores (rows, numbers), or 0."""
         result = np.empty((len(self.numbers), len(scores), self.shapes.shape[1]))
-        for block in blocks(len(scores), self.roots[..., 0].size):
+        for block in slices(len(scores), self.roots[..., 0].size):
             rows = np.ascontiguousarray(scores[block].T)
             residual, leverage = residual_and_leverage(
                 rows[self.numbers], rows[self.parents], self.means, self.roots

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, blocks
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, slices
 from ..base.immutable import POWER, cached_property, field_bounds, record
 from ..frames.dataset import Dataset
 from ..model.model import Model, replace_unchecked
@@ -323,7 +323,7 @@ class StackedModel(LogLinear):
             ]
             tables = group.left_out_tables(left_out)
             columns = 1 if group.is_of_class else n_classes  # which are worked out at once
-            for block in blocks(len(rows), columns * len(group.stack.cards)):
+            for block in slices(len(rows), columns * len(group.stack.cards)):
                 at, counted = rows[block], left_out.take(block)
                 logs = list(group.logs_of_families(self.codes, counted, at, self.apart, tables))
                 for i, depth in enumerate(depths):

@@ -15,7 +15,7 @@ from typing import Self, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Array, Mask, Positions, blocks, log
+from ..base.arrays import Array, Mask, Positions, log, slices
 from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, field_bounds, record
 from ..base.messages import shown
 from ..counts.contingency import Recoding
@@ -276,7 +276,7 @@ class Kernel(Immutable):
         h = float(self.bandwidth.ravel()[cell])
         logs = np.empty(len(values))
         shares = log(weights / (weights.sum() * h * np.sqrt(2 * np.pi)))
-        for block in blocks(len(values), len(centers)):
+        for block in slices(len(values), len(centers)):
             kernels: Array = shares - 0.5 * ((values[block, None] - centers) / h) ** 2
             top: Array = np.maximum(kernels.max(axis=1), -1e300)  # not infinite
             logs[block] = top + log(np.exp(kernels - top[:, None]).sum(axis=1))

@@ -25,10 +25,10 @@ from ..base.arrays import (
     Codes,
     Mask,
     Positions,
-    blocks,
     first_best,
     log_normalize,
     log_sum_exp,
+    slices,
     softmax,
 )
 from ..base.graphs import topological_layers
@@ -87,7 +87,7 @@ def log_joint_of_network(
 def log_mean_joint(networks: Sequence[Sequence[NetworkTerm]], codes: Codes) -> Array:
     """Return the log of the mean joint of networks, (rows, classes), a block of rows at a time."""
     result = np.empty((codes.shape[1], networks[0][-1].n_classes))
-    for block in blocks(len(result), most=BLOCK_ROWS):
+    for block in slices(len(result), most=BLOCK_ROWS):
         joints = np.stack([log_joint_of_network(terms, codes[:, block]) for terms in networks])
         if len(joints) == 1:
             result[block] = joints[0]
@@ -172,7 +172,7 @@ def components_of_missing(
             scopes.append((free & set(factor.scope)) | class_axis)
         order, cells = plan_elimination(component, scopes, card)
         check_elimination_size(component, cells)
-        for block in blocks(len(all_rows), cells):
+        for block in slices(len(all_rows), cells):
             rows = all_rows[block]
             of_rows = codes[:, rows], context[rows]
             restricted = [_restrict_factor(factor, free, *of_rows) for factor in tables]
@@ -436,7 +436,7 @@ def fill_in_by_enumeration(log_joint: LogJoint, cards: Sequence[int], codes: Cod
                 f"{_MOST_COMBINATIONS:,} combinations, all of which an average of networks has to "
                 "score. Use a single network (BNC)."
             )
-        for some in blocks(len(rows), n * len(cards)):
+        for some in slices(len(rows), n * len(cards)):
             block = rows[some]
             labels = codes[-1:, block].T
             logs = score_combinations(log_joint, codes[:-1, block], features, shape)

@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, Mask, blocks, log, log_sum_exp
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Mask, log, log_sum_exp, slices
 from .elimination import add_marginalized_terms, log_joint_of_network, posteriors_of_families
 from .factors import DensityTerm, Factor, sum_terms
 from .formulas import (
@@ -65,7 +65,7 @@ def scores_at(x: Formula, rows: Rows, *, adjusted: bool = True) -> Array:
     return np.concatenate(
         [
             _scores_of_block(x, rows.subset(block), adjusted)
-            for block in blocks(len(rows), most=BLOCK_ROWS)
+            for block in slices(len(rows), most=BLOCK_ROWS)
         ]
     )
 

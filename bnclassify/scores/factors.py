@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, blocks
+from ..base.arrays import Array, Codes, Positions, slices
 from ..base.immutable import cached_property
 from ..counts.contingency import flat_index
 
@@ -85,7 +85,7 @@ class AlikeFactors:
         n, *shape, _ = self.padded_tables.shape
         starts = np.arange(0, len(flat), len(flat) // n)[:, None]
         # 2**14: numbers that are looked up at once; more would need new memory each time
-        for block in blocks(n, total.size, 2**14):
+        for block in slices(n, total.size, 2**14):
             index = flat_index(list(codes[self.scopes[:, block]]), shape)
             cells = np.add(index, starts[block], dtype=np.intp)
             for values in flat.take(cells, axis=0, mode="wrap"):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions, blocks, log, log_sum_exp, softmax
+from ..base.arrays import Array, Codes, Mask, Positions, log, log_sum_exp, slices, softmax
 from ..base.graphs import topological_layers
 from .factors import Belief, Factor
 
@@ -217,7 +217,7 @@ def _blocks_of_log_joints_with_parent(
     """Yield table plus evidence by block, (rows, levels, levels of the missing parent, classes)."""
     tables = np.ascontiguousarray(np.moveaxis(table, -2, 0))  # copied once, not for each block
     cells = table.shape[0] * table.shape[1] * evidence.shape[-1]
-    for block in blocks(len(evidence), cells):
+    for block in slices(len(evidence), cells):
         of_rows = tables if len(tables) == 1 else tables.take(context[block], axis=0)
         yield of_rows + evidence[block, :, None]
 

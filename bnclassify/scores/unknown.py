@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, blocks, one_thread
+from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, one_thread, slices
 from ..base.immutable import ANY_NUMBER, COUNT, PROBABILITY, Immutable, field_bounds, record
 
 UNKNOWN = -2
@@ -128,7 +128,7 @@ class UnknownEffects(Immutable):
         patterns, of_row = np.unique(states, axis=1, return_inverse=True)
         of_row = of_row.ravel()
         order = np.argsort(of_row, kind="stable")
-        for block in blocks(len(order), self.means.size * self.n_other_classes, 16 * BLOCK_CELLS):
+        for block in slices(len(order), self.means.size * self.n_other_classes, 16 * BLOCK_CELLS):
             rows = order[block]
             numbers, own = np.unique(of_row[rows], return_inverse=True)
             with one_thread:  # small equations
@@ -156,7 +156,7 @@ class UnknownEffects(Immutable):
         # patterns with as many known effects have equations of one shape
         for number in np.unique(np.count_nonzero(known, axis=1)).tolist():
             alike = np.flatnonzero(np.count_nonzero(known, axis=1) == number)
-            for block in blocks(len(alike), n * max(n, number * q), BLOCK_CELLS // 8):
+            for block in slices(len(alike), n * max(n, number * q), BLOCK_CELLS // 8):
                 some = alike[block]
                 hidden = np.repeat(states[some] == UNKNOWN, q, axis=1)[..., None]
                 to_sum = hidden * np.tile(np.eye(q), (len(self.means), 1))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, blocks, first_best
+from ..base.arrays import Array, Codes, first_best, slices
 from ..base.immutable import record
 from ..base.messages import listed
 from ..frames.dataset import Opened
@@ -90,7 +90,7 @@ class ChainEnsemble(Chained):
             best = first_best(np.stack([self.log_posterior_at(rows, own) for own in tried], axis=1))
             return np.stack(tried)[best, :, np.arange(len(rows))].T
         labels = np.empty((len(self.class_vars), len(rows)), dtype=np.intp)
-        for block in blocks(len(rows), prod(self.class_cardinalities)):
+        for block in slices(len(rows), prod(self.class_cardinalities)):
             joint = log_mean_exp(
                 [
                     member.log_posteriors_of_combinations(rows.subset(block))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, Mask, Positions, blocks, first_best, log
+from ..base.arrays import BLOCK_ROWS, Array, Codes, Mask, Positions, first_best, log, slices
 from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..base.messages import listed, shown
 from ..counts.contingency import count_families
@@ -62,7 +62,7 @@ def _log_marginals_of_classes(
     """Return each class variable's ln P(label, observed features) in a network, (rows, labels)."""
     results: list[Array] = [np.empty((codes.shape[1], card)) for card in cards]
     variables = np.concatenate([codes, _array_of_unknown_labels(codes, cards)])
-    for block in blocks(codes.shape[1], most=BLOCK_ROWS):
+    for block in slices(codes.shape[1], most=BLOCK_ROWS):
         evidence = log_joint_of_network(terms, variables[:, block])
         for i, rows, free, shares in posteriors_of_families(terms, variables[:, block]):
             if i >= len(codes):
@@ -82,7 +82,7 @@ def _most_probable_labels(
     [terms] = members
     labels = np.zeros((len(cards), codes.shape[1]), dtype=np.intp)
     variables = np.concatenate([codes, _array_of_unknown_labels(codes, cards)])
-    for block in blocks(codes.shape[1], most=BLOCK_ROWS):
+    for block in slices(codes.shape[1], most=BLOCK_ROWS):
         for component in components_of_missing(terms, variables[:, block], everywhere=True):
             for u, chosen in _best_labels_of_component(component, len(codes)).items():
                 labels[u - len(codes), block][component.rows] = chosen
@@ -140,7 +140,7 @@ def _best_labels_by_enumeration(
         )
     variables = np.concatenate([codes, _array_of_unknown_labels(codes, cards)])
     hidden, best = range(len(codes), len(variables)), np.empty(codes.shape[1], dtype=np.intp)
-    for block in blocks(len(best), n, MOST_COMBINATIONS):
+    for block in slices(len(best), n, MOST_COMBINATIONS):
         logs = score_combinations(
             lambda tried: log_mean_joint(members, tried), variables[:, block], hidden, cards
         )

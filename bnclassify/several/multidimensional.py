@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, Slice, blocks, first_best, log, log_normalize, log_sum_exp
+from ..base.arrays import Array, Codes, Slice, first_best, log, log_normalize, log_sum_exp, slices
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
@@ -417,7 +417,7 @@ def _log_posteriors_in_blocks(x: Chain, codes: Codes) -> Iterator[tuple[Slice, A
     """Yield blocks of rows, and their ln P(labels | features), (rows, labels of each class…)."""
     axes = [0, *(1 + x.order.index(name) for name in x.class_vars)]
     widest = max(len(member.features) + 2 for member in x.members)
-    for rows in blocks(codes.shape[1], prod(x.class_cardinalities) * widest):
+    for rows in slices(codes.shape[1], prod(x.class_cardinalities) * widest):
         logs = np.zeros(rows.stop - rows.start)
         for i in range(len(x.members)):
             logs = logs[..., None] + _log_posterior_given_earlier(x, i, codes[:, rows])

@@ -41,14 +41,13 @@ from .arguments import PREPARATION, estimator_arguments
 from .inputs import (
     CategoricalInput,
     checked_labels,
-    draw_seed,
     labels_as_categories,
+    seed_from_random_state,
     unused_class_name,
 )
 
 _MOST_ROWS = 200
 """Number of training rows from which importances are computed."""
-
 
 _NO_ROWS = "feature_importances_ must be asked of an estimator with training rows. Call fit first."
 
@@ -392,7 +391,6 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     @property
     def _preparation_settings(self) -> Preparing:
-        """The preparation of raw data."""
         numeric = numeric_columns_of((self.lp_args or {}).get("numbers"))
         learner, given = self._find_learner(), {"smooth": self.smooth, **(self.lp_args or {})}
         chosen = any(given.get(name) not in (None, False) for name in PRIORS)
@@ -459,7 +457,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                 )
             fitted: Model = recipe.fit(training_data_of_model(self.learner, open_data(data, "X")))
             return fitted
-        rng: dict[str, Any] = {"rng": draw_seed(self.random_state)}
+        rng: dict[str, Any] = {"rng": seed_from_random_state(self.random_state)}
         given_smooth = {} if self.smooth is None else {"smooth": self.smooth}
         lp_args = {**given_smooth, **(self.lp_args or {})}
         has_prior = bool(PRIORS.keys() & lp_args)

@@ -168,7 +168,7 @@ def _whole_numbers_as_integers(column: ArrayLike) -> ArrayLike:
     return pd.Series(numbers).astype("Int64").array if is_whole else column
 
 
-def draw_seed(random_state: Seed | np.random.RandomState) -> Seed:
+def seed_from_random_state(random_state: Seed | np.random.RandomState) -> Seed:
     """Return a seed or Generator; for a RandomState, a seed drawn from it."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
@@ -193,11 +193,8 @@ def checked_labels(y: Any) -> ArrayLike:
             f"y must be a 1d array with one class per row; got {columns[0]} columns. For several "
             "class variables, use BNCMultiClassifier."
         )
-    labels = (
-        y.to_numpy()
-        if isinstance(y, pd.Series | pd.Index | pd.api.extensions.ExtensionArray)
-        else y
-    )
+    of_pandas = pd.Series | pd.Index | pd.api.extensions.ExtensionArray
+    labels = y.to_numpy() if isinstance(y, of_pandas) else y
     missing = 0 if y is None else np.count_nonzero(pd.isna(labels))
     if missing:
         raise ValueError(f"y must have no missing values; got {missing}. Drop these rows.")

@@ -25,7 +25,7 @@ from ..model.model import Model
 from ..numbers.discretization import discretize
 from ..several.multi_learners import chain, maode, mbc
 from ..several.multidimensional import MultiModel
-from .inputs import CategoricalInput, draw_seed
+from .inputs import CategoricalInput, seed_from_random_state
 
 _LEARNERS: dict[str, Callable[..., Model]] = {"chain": chain, "maode": maode, "mbc": mbc}
 _METHODS = ("quantile", "width")
@@ -138,7 +138,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
             levels, codes = np.unique(column.to_numpy(), return_inverse=True)
             frame[name] = pd.Categorical.from_codes(codes, categories=levels.tolist())
             classes.append(levels)
-        rng = {"rng": draw_seed(self.random_state)}
+        rng = {"rng": seed_from_random_state(self.random_state)}
         drawn = rng if "rng" in parameters_of(learner) else {}
         with showing_progress(self.verbose, "verbose"), using_jobs(self.n_jobs):
             structure = learner(names, frame, **{**drawn, **(self.dag_args or {})})

@@ -15,10 +15,10 @@ from ..base.arrays import (
     Mask,
     Positions,
     Slice,
-    blocks,
     log,
     log_sum_exp,
     one_thread,
+    slices,
 )
 from ..base.immutable import cached_property
 
@@ -40,7 +40,7 @@ def level_positions(codes: Codes, spans: Sequence[Slice]) -> Codes:
 def log_joint_by_blocks(joint: Callable[[Codes], Array], codes: Codes, n_classes: int) -> Array:
     """Compute a log joint, (rows, classes), a block of rows at a time, which bounds memory."""
     result = np.empty((codes.shape[1], n_classes))
-    for rows in blocks(len(result), most=2**14):
+    for rows in slices(len(result), most=2**14):
         result[rows] = joint(codes[:, rows])
     return result
 
@@ -79,7 +79,7 @@ class LookUp:
 
     def _is_product_faster(self, members: int) -> bool:
         """Whether a product is faster than look-ups of members, and all entries are finite."""
-        look_ups = members * len(self._groups_and_strides[0])
+        look_ups = members * len(self._group_starts_and_strides[0])
         # 2**22: number of cells of tables up to which a product for a single row is fast
         fast = self.logs.size <= min(_PRODUCTS_PER_LOOK_UP * look_ups, 2**22)
         return fast and self._all_logs_are_finite
@@ -90,7 +90,7 @@ class LookUp:
         return bool(np.isfinite(self.logs).all())
 
     @cached_property
-    def _groups_and_strides(self) -> tuple[list[int], list[int]]:
+    def _group_starts_and_strides(self) -> tuple[list[int], list[int]]:
         """The first feature of each group looked up in one table, and strides of features."""
         # Two features with 3 levels have 4 · 4 joint levels, counting the missing ones: one table
         # with 16 entries per superparent is looked up, at first + 4 · second, in place of two
@@ -112,7 +112,7 @@ class LookUp:
     def _joint_log_tables(self) -> list[Array]:
         """The joint table of each group of features, (joint levels, superparents, classes)."""
         tables = list[Array]()
-        firsts = set(self._groups_and_strides[0])
+        firsts = set(self._group_starts_and_strides[0])
         for feature, span in enumerate(self.spans):
             table = self.logs.transpose(1, 0, 2)[[*range(span.start, span.stop), -1]]
             if feature in firsts:
@@ -127,7 +127,7 @@ class LookUp:
         starts = np.array([[span.start] for span in self.spans])
         ends = np.array([[span.stop] for span in self.spans])
         codes: Positions = np.where(levels < 0, ends, levels) - starts
-        firsts, strides = self._groups_and_strides
+        firsts, strides = self._group_starts_and_strides
         return np.asarray(np.add.reduceat(codes * np.array(strides)[:, None], firsts, axis=0))
 
     def _log_joint_by_look_up(
@@ -135,7 +135,7 @@ class LookUp:
     ) -> Array:
         _, n_superparents, n_classes = self._joint_log_tables[0].shape
         result = np.empty((places.shape[1], n_classes))
-        for rows in blocks(len(result), len(superparents) * n_classes):
+        for rows in slices(len(result), len(superparents) * n_classes):
             index = superparents[:, rows].astype(np.intp)
             logs = np.zeros((*index.shape, n_classes)) + log_weights[:, None, None]
             buffer = np.empty_like(logs)
@@ -151,7 +151,7 @@ class LookUp:
         own = np.arange(span.start, span.stop)
         joint: Array = self.logs[own, own]
         result = np.empty((places.shape[1], joint.shape[1]))
-        for rows in blocks(len(result), joint.size):
+        for rows in slices(len(result), joint.size):
             logs = np.tile(joint.ravel(), (rows.stop - rows.start, 1))
             for table, of_rows in zip(self._joint_log_tables, places[:, rows], strict=True):
                 logs += table[:, span].reshape(len(table), -1).take(of_rows, axis=0)
@@ -169,7 +169,7 @@ class LookUp:
         with one_thread:
             for has_all in (True, False):
                 some = np.flatnonzero(complete == has_all)
-                for part in blocks(len(some), most=size):
+                for part in slices(len(some), most=size):
                     own = some[part]
                     # 16: BLAS adds up each row of a multiple in the same order
                     rows = np.resize(own, -(-len(own) // 16) * 16)

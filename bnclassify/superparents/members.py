@@ -16,9 +16,9 @@ from ..base.arrays import (
     Codes,
     Mask,
     Positions,
-    blocks,
     log,
     log_sum_exp,
+    slices,
 )
 from ..base.immutable import cached_property
 from ..counts.contingency import Counts
@@ -105,14 +105,9 @@ class MemberTables:
         Example: with 3 levels, 2 classes, 10 rows and a pseudo-count of 1, 1 and 10 + 6 = 16.
         """
         counts = self.x.counts
-        if owners.shape[1] == 2:
-            rows = counts.n_rows_of_pairs[owners[:, 0], owners[:, 1]]
-        elif owners.shape[1]:
-            rows = np.array([counts.single[span].sum() for span in counts.spans_of_features])[
-                owners[:, 0]
-            ]
-        else:
-            rows = np.array([counts.classes.sum()])
+        rows = np.array([counts.classes.sum()])
+        if owners.shape[1]:  # the pair of a feature and itself has the rows of the feature
+            rows = counts.n_rows_of_pairs[owners[:, 0], owners[:, -1]]
         cards = np.array(counts.cards, dtype=float)
         cells: Array = len(counts.classes) * cards[owners].prod(axis=1)
         pseudo: Array = np.zeros(cells.shape) + self.x.prior.pseudo_count_per_cell(cells, 1)
@@ -324,7 +319,7 @@ def log_joint_left_out(x: Estimators, codes: Codes, left_out: LeftOutRows) -> Ar
         limit = None if x.subsumption is None else x.subsumption + share
         stricter = replace(x, min_count=x.min_count + share, subsumption=limit)
         rows = np.flatnonzero(left_out.shares == share)
-        for part in blocks(len(rows), most=BLOCK_ROWS):
+        for part in slices(len(rows), most=BLOCK_ROWS):
             block = rows[part]
             classes = left_out.classes[block].astype(np.intp)
             without = partial(_log_joint_without_own_row, classes, share)

@@ -123,7 +123,6 @@ class ANDE(Average):
 
     @cached_property
     def _fitted_estimators(self) -> Estimators:
-        """The estimators that predict, of a fitted model."""
         assert self.counts is not None
         assert self.prior is not None
         options = self.n, self.min_count, self.subsumption, self.weighting is not None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Codes, Positions, Slice, blocks, log
+from ..base.arrays import Array, ArrayOf, Codes, Positions, Slice, log, slices
 from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..counts.contingency import Recoding, contingency_tables
 from ..counts.pairs import check_cells_of_all_pairs, count_pairs
@@ -141,7 +141,7 @@ class AODE(Average):
         feature = np.repeat(np.arange(len(cards)), cards)
         configurations = (cards[feature] * len(classes))[:, None, None]
         children = list[Array]()
-        for block in blocks(len(cards), int(cards.max(initial=1)) * len(classes) * len(feature)):
+        for block in slices(len(cards), int(cards.max(initial=1)) * len(classes) * len(feature)):
             start = spans[block.start].start
             rows = slice(start, spans[block.stop - 1].stop)
             cpts = prior.tables_side_by_side(square[rows], feature, cards, configurations[rows])
