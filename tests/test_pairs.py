@@ -424,7 +424,7 @@ def test_the_sum_is_raised_to_a_power_and_shifted(frame: pd.DataFrame) -> None:
     groups = [np.append(np.arange(len(share) - 1), -1) for share in x.shares]
     fit: Any = SimpleNamespace(
         pairs=[(0, 1)],
-        power=lambda: 1.5,
+        factor_of_sum=lambda: 1.5,
         effects_of_pairs=lambda: np.zeros((1, len(groups[0]), len(groups[1]), 2)),
         score_shifts_of_classes=lambda: np.array([0.1, 0.35]),
     )
