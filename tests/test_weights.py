@@ -214,9 +214,9 @@ def test_a_function_with_weights_is_a_metric_of_weighted_rows() -> None:
 
 def test_units_of_large_weights_are_split_as_those_of_repeated_rows() -> None:
     codes, units = np.array([0, 1, 0, 1, 0, 2]), np.array([5, 3, 0, 8, 9, 1])
-    repeated = np.array([folds.split_weights(codes, units, 4, rng(seed)) for seed in range(400)])
+    repeated = np.array([folds.split_weights_into_folds(codes, units, 4, rng(seed)) for seed in range(400)])
     drawn = np.array(
-        [folds.split_weights(codes, units, 4, rng(seed), most_repeated=0) for seed in range(400)]
+        [folds.split_weights_into_folds(codes, units, 4, rng(seed), most_repeated=0) for seed in range(400)]
     )
     assert (drawn.sum(axis=2) == units).all()
     for code in range(3):  # as many rows of each class in each fold
@@ -420,7 +420,7 @@ def test_too_many_rows_are_refused_by_weights_that_are_numbers_of_rows(weights: 
 @pytest.mark.parametrize("total", [10**9 - 3, 10**9, 10**12 + 1, 2**53 - 1])
 def test_units_of_large_weights_are_split_evenly(total: int) -> None:
     units = np.array([total // 3, 5, total - total // 3 - 5, 0], dtype=np.int64)
-    tested = folds.split_weights(np.array([0, 0, 1, 1]), units, 3, np.random.default_rng(0))
+    tested = folds.split_weights_into_folds(np.array([0, 0, 1, 1]), units, 3, np.random.default_rng(0))
     assert tested.sum(axis=1).tolist() == units.tolist()
     assert (tested >= 0).all()
     assert np.ptp(tested.sum(axis=0)) <= 1
