@@ -540,7 +540,7 @@ def test_calibration_of_several_classes_is_that_of_the_likeliest(car: pd.DataFra
     error = np.average(np.abs(said - was), weights=rows[rows > 0])
     codes = car["class"].cat.codes.to_numpy()
     assert error == pytest.approx(
-        METRICS["calibration_error"].value_at_rows(np.log(posteriors.to_numpy()), codes)
+        METRICS["calibration_error"].metric_of_rows(np.log(posteriors.to_numpy()), codes)
     )
 
 

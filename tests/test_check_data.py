@@ -127,6 +127,26 @@ def test_copies_of_the_class_have_a_chance_below_one_in_a_million(rows: int, is_
     assert findings(frame, "y") == ({"text": told, "size": told} if is_told else {})
 
 
+def test_numbers_that_separate_few_rows_are_chance() -> None:
+    frame = pd.DataFrame({"size": np.arange(23) / 7, "y": ["a"] * 11 + ["b"] * 12})
+    orders = math.comb(23, 11)  # two of which separate the classes
+    assert 1 / orders < math.exp(-14) < 2 / orders
+    assert not findings(frame, "y")
+
+
+@pytest.mark.parametrize(("rows", "copies", "is_found"), [(24, 16, True), (25, 15, False)])
+def test_copied_rows_are_found_below_a_chance_of_one_in_a_million(
+    rows: int, copies: int, is_found: bool
+) -> None:
+    """If no two rows have equal numbers, fewer than one of their r (r - 1) / 2 pairs is equal."""
+    expected = math.comb(rows + copies, 2) / math.comb(rows, 2)
+    bound = copies - expected + copies * math.log(expected / copies)  # of Chernoff
+    assert (bound <= -14) == is_found
+    frame = pd.DataFrame({"size": np.arange(rows) / 7, "y": np.resize(["a", "b", "b"], rows)})
+    found = bn.check_data(pd.concat([frame, frame.head(copies)]), "y")
+    assert ("(rows)" in found["column"].tolist()) == is_found
+
+
 def test_equal_rows_are_found_if_numbers_would_differ() -> None:
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"size": rng.normal(size=200), "y": rng.choice(["a", "b"], 200)})

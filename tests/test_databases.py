@@ -354,6 +354,7 @@ def test_tables_that_cover_families(most: int, number: int) -> None:
         largest = max([np.prod([cards[name] for name in f], initial=1) for f in families], default=0)
         assert max(sizes, default=0) <= max(most, largest)
     assert len(covering_sets(pairs, cards, most)) == number
+    assert covering_sets([("a", "b"), ("b", "c")], dict.fromkeys("abc", 2), 8) == [("a", "b", "c")]
 
 
 def test_identifiers(duck: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom
 
 import bnclassify as bn
-from bnclassify.frames.group_findings import _log_chance_of_hits
+from bnclassify.frames.group_findings import _are_evenly_sized, _log_chance_of_hits
 
 COUNTED = pd.DataFrame(
     [
@@ -48,6 +48,7 @@ def test_a_table_of_frequencies_is_found_and_the_remedy_counts_persons(name: Any
     table = COUNTED.rename(columns={"Freq": name}).astype({name: dtype})
     [(column, finding, remedy)] = bn.check_data(table, "state").to_numpy()
     assert (column, finding[:22]) == (name, "numbers of equal rows,")
+    assert name in findings(table.assign(row=list("abcdefgh")), "state")
     scope = {"dataset": table, "encode": bn.encode}
     exec(remedy.partition("use ")[2], scope)
     assert bn.check_data(scope["dataset"], "state").empty
@@ -179,6 +180,7 @@ def test_outliers_doses_and_zeros_are_not_codes() -> None:
         np.r_[rng.integers(0, 20, 397), 500, 700, 900],  # outliers
         rng.choice([0, 1, 10, 100], 400),
         rng.choice([0, 60, 61, 62, 63, 64], 400),  # none, and some
+        rng.choice([*range(21), 70], 400),  # less than three times the range away
         rng.integers(-1, 10, 400),
         rng.normal(size=400),
         np.round(rng.lognormal(3, 2, 400), 1),
@@ -236,6 +238,11 @@ def test_the_chance_of_agreement_is_bounded_tightly(hits: int, rows: int, share:
     """The bound of Chernoff is at most rows + 1 times the probability of so many hits or more."""
     exact = binom.logsf(hits - 1, rows, share)
     assert exact <= _log_chance_of_hits(hits, rows, share) <= exact + np.log(rows + 1)
+
+
+def test_groups_of_one_size_are_too_even_from_34_groups_on() -> None:
+    """The variance is 0, and the standard deviation of its ratio to that of draws √(2 / 33) < 1/4."""
+    assert [_are_evenly_sized(np.full(groups, 5)) for groups in (33, 34)] == [False, True]
 
 
 def test_whole_numbers_identify_rows_if_chance_does_not_make_them_differ() -> None:

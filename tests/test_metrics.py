@@ -135,7 +135,7 @@ def test_the_order_of_rows_and_what_logs_are_shifted_by_do_not_matter(outcome: O
     random.shuffle(order)
     for name in METRICS:
         one = figure(name, outcome)
-        other = METRICS[name].value_at_rows(outcome.logs[order], outcome.actual[order])
+        other = METRICS[name].metric_of_rows(outcome.logs[order], outcome.actual[order])
         assert one == pytest.approx(other, abs=1e-12, nan_ok=True)
 
 
@@ -143,7 +143,7 @@ def test_posteriors_that_differ_by_rounding_are_tied() -> None:
     actual = np.array([0, 1, 0, 1])
     p = np.array([0.6, 0.6, 0.2, 1e-12]) + np.array([1e-13, 0, -1e-13, 0])
     logs = np.log(np.column_stack([p, 1 - p]))
-    assert METRICS["auc"].value_at_rows(logs, actual) == (0.5 + 1 + 0 + 1) / 4
+    assert METRICS["auc"].metric_of_rows(logs, actual) == (0.5 + 1 + 0 + 1) / 4
     edges = np.arange(8, 15) / 15
     for shift in (-1e-12, 0.0, 1e-12):
         rows, _, _ = bin_sums(edges + shift, np.ones(7, bool), ends_of_equal_width(15), np.ones(7))
@@ -183,22 +183,22 @@ def test_bins_hold_their_upper_end() -> None:
 def test_a_perfect_and_a_hopeless_model() -> None:
     with np.errstate(divide="ignore"):
         logs = np.log(np.eye(3)[[0, 1, 2, 1]])
-    perfect = {name: metric.value_at_rows(logs, np.array([0, 1, 2, 1])) for name, metric in METRICS.items()}
+    perfect = {name: metric.metric_of_rows(logs, np.array([0, 1, 2, 1])) for name, metric in METRICS.items()}
     assert perfect == {name: 0 if metric.is_loss else 1 for name, metric in METRICS.items()} | {"loglik": 0}
-    wrong = METRICS["log_loss"].value_at_rows(logs, np.array([1, 2, 0, 0]))
+    wrong = METRICS["log_loss"].metric_of_rows(logs, np.array([1, 2, 0, 0]))
     assert wrong == pytest.approx(-np.log(np.finfo(float).eps))
-    assert METRICS["brier"].value_at_rows(logs, np.array([1, 2, 0, 0])) == 2
+    assert METRICS["brier"].metric_of_rows(logs, np.array([1, 2, 0, 0])) == 2
 
 
 def test_of_impossible_rows_the_posterior_is_uniform() -> None:
     logs = np.full((2, 4), -np.inf)
-    assert METRICS["log_loss"].value_at_rows(logs, np.array([0, 3])) == pytest.approx(np.log(4))
-    assert METRICS["auc"].value_at_rows(logs, np.array([0, 3])) == 0.5
+    assert METRICS["log_loss"].metric_of_rows(logs, np.array([0, 3])) == pytest.approx(np.log(4))
+    assert METRICS["auc"].metric_of_rows(logs, np.array([0, 3])) == 0.5
 
 
 def test_a_class_that_the_model_does_not_know_is_impossible() -> None:
     outcome = Outcome(np.log([[0.25, 0.75]]), np.zeros(1, int), Labelling(("n", "y"), "k", pd.RangeIndex(1)))
-    assert outcome.logs_for_classes(("y", "new")).tolist() == [[np.log(0.75), -np.inf]]
+    assert outcome.log_joint_of_classes(("y", "new")).tolist() == [[np.log(0.75), -np.inf]]
 
 
 def test_functions_of_the_user_get_labels_and_index() -> None:

@@ -127,10 +127,10 @@ def test_a_better_rank_has_a_better_score_although_the_log_loss_is_equal() -> No
     from bnclassify.metrics import METRICS
 
     p = np.array([[0.4, 0.5, 0.1], [0.4, 0.1, 0.5]])
-    near, far = (METRICS["rps"].value_at_rows(np.log(row[None]), np.array([0])) for row in p)
+    near, far = (METRICS["rps"].metric_of_rows(np.log(row[None]), np.array([0])) for row in p)
     assert near < far
     assert near == pytest.approx((0.6**2 + 0.1**2) / 2)
-    near, far = (METRICS["mean_absolute_error"].value_at_rows(np.log(row[None]), np.array([0])) for row in p)
+    near, far = (METRICS["mean_absolute_error"].metric_of_rows(np.log(row[None]), np.array([0])) for row in p)
     assert (near, far) == (1, 2)
 
 

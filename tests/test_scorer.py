@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.exchange.scorer import ColumnCoding, Scorer, scorer_of
+from bnclassify.exchange.scorer import ColumnCoding, Scorer, scorer_of_model
 from bnclassify.scores.formulas import Blend, Choice, Completed, Mixture, Raised, Student, Sum, Table
 
 from .zoo import CASES, case
@@ -236,4 +236,4 @@ def posteriors(scorer: Scorer, frame: pd.DataFrame) -> np.ndarray:
 def test_formula_predicts_as_the_model(name: str) -> None:
     model, frame = case(name)
     expected = bn.predict(model, frame, prob=True, unseen="missing").to_numpy()
-    np.testing.assert_allclose(posteriors(scorer_of(model), frame), expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(posteriors(scorer_of_model(model), frame), expected, rtol=0, atol=1e-9)

@@ -19,7 +19,7 @@ from bnclassify.base.arrays import Array, Codes, log_normalize, normalize
 from bnclassify.base.immutable import RECORDS, record
 from bnclassify.counts.contingency import count_families
 from bnclassify.counts.information import mutual_information
-from bnclassify.exchange.scorer import scorer_of
+from bnclassify.exchange.scorer import scorer_of_model
 from bnclassify.fitting.lp import fit
 from bnclassify.frames.dataset import Dataset
 from bnclassify.learners.networks import Step, network, prepare_training_data
@@ -318,7 +318,7 @@ def test_a_method(car: pd.DataFrame) -> None:
 
 def to_python(x: Model) -> str:
     """An export: a function of a complete row, as text, that adds up the tables of a network."""
-    scorer = scorer_of(x)
+    scorer = scorer_of_model(x)
     terms = scorer.formula.terms if isinstance(scorer.formula, Sum) else ()
     if not terms or not all(isinstance(term, formulas.Table) for term in terms):
         raise TypeError(f"x must be a sum of tables; got {type(scorer.formula).__name__}.")

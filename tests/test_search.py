@@ -116,7 +116,7 @@ def plain_score(
         tested = data.take_rows(test)
         logs = log_joint(bn.lp(x, trained, **prior), tested)
         actual = tested.codes[tested.positions["class"]]
-        figures.append(METRICS[metric].value_at_rows(logs, actual, tested.weights))
+        figures.append(METRICS[metric].metric_of_rows(logs, actual, tested.weights))
     return float(np.mean(figures)) * (-1 if METRICS[metric].is_loss else 1)
 
 

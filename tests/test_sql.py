@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.exchange.scorer import scorer_of
+from bnclassify.exchange.scorer import scorer_of_model
 from bnclassify.models import Scorecard
 from bnclassify.recipe import log_linear as log_linear_module
 from bnclassify.recipe.family_terms import FamilyTerm
@@ -369,7 +369,7 @@ def test_the_remedies_for_the_default_model_work() -> None:
 def test_tables_are_not_written_out_if_they_have_too_many_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     car = bn.load_car()
     x = bn.lp(bn.kdb_mi("class", car, kdbk=2), car, backoff=True, held_out="weights")
-    sizes = [term.logs.size for term in scorer_of(x).formula.formula.terms]
+    sizes = [term.logs.size for term in scorer_of_model(x).formula.formula.terms]
     monkeypatch.setattr(log_linear_module, "MAX_CELLS", 32 * sum(sizes))
     bn.to_sql(x, table="t")
     monkeypatch.setattr(log_linear_module, "MAX_CELLS", 32 * (sum(sizes) - 1))

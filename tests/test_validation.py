@@ -76,7 +76,7 @@ def test_metrics_are_those_of_posteriors_out_of_fold(
     codes = car["class"].cat.codes.to_numpy()
     for fold in range(4):
         rows = folds == fold
-        expected = METRICS[name].value_at_rows(np.log(posteriors[rows]), codes[rows])
+        expected = METRICS[name].metric_of_rows(np.log(posteriors[rows]), codes[rows])
         assert found[fold] == pytest.approx(expected, abs=1e-9)
 
 
@@ -187,7 +187,7 @@ def test_what_the_largest_class_alone_would_score(models: dict[str, Any], car: p
         shares = train.value_counts(normalize=True, sort=False).to_numpy()
         logs = np.log(np.tile(shares, (len(test), 1)))
         for name, metric in METRICS.items():
-            expected[name].append(metric.value_at_rows(logs, test.cat.codes.to_numpy()))
+            expected[name].append(metric.metric_of_rows(logs, test.cat.codes.to_numpy()))
         bins.append(METRICS["calibration_error"].sums(logs, test.cat.codes.to_numpy(), np.ones(len(test))))
     expected["calibration_error"] = [METRICS["calibration_error"].value_from_sums(sum(bins))]  # pooled
     for name in METRICS:
@@ -224,7 +224,7 @@ def test_the_order_of_columns_does_not_matter() -> None:
 def test_calibration_error_is_that_of_all_held_out_rows(car: pd.DataFrame) -> None:
     x = bn.bnc("nb", "class", car, smooth=1)
     p, actual = bn.cv_predict(x, car, k=50, rng=0).to_numpy(), car["class"].cat.codes.to_numpy()
-    pooled = METRICS["calibration_error"].value_at_rows(np.log(p), actual)
+    pooled = METRICS["calibration_error"].metric_of_rows(np.log(p), actual)
     assert bn.cv(x, car, k=50, rng=0, metric="calibration_error") == pytest.approx(pooled)
     numbered = car.assign(fold=np.arange(len(car)) % 50)
     in_parts = bn.cv(x, [numbered.iloc[:900], numbered.iloc[900:]], folds="fold", metric="calibration_error")
@@ -301,7 +301,7 @@ def test_the_standard_error_of_a_pooled_metric_is_that_of_the_jackknife_over_fol
     logs = np.log(bn.cv_predict(x, car, folds=folds).to_numpy())
     actual, metric = car["class"].cat.codes.to_numpy(), METRICS["calibration_error"]
     without = np.array(
-        [metric.value_at_rows(logs[folds != fold], actual[folds != fold]) for fold in range(7)]
+        [metric.metric_of_rows(logs[folds != fold], actual[folds != fold]) for fold in range(7)]
     )
     error = np.sqrt(6 / 7 * ((without - without.mean()) ** 2).sum())
     for data, given in ((car, folds), ([car.assign(fold=folds)], "fold")):

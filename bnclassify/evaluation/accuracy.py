@@ -96,7 +96,7 @@ def hamming(
     0.787
     """
     return _mean_correct(
-        _right_labels(predicted, actual).mean(axis=0), _weights_of_labels(actual, weights)
+        _are_labels_correct(predicted, actual).mean(axis=0), _weights_of_labels(actual, weights)
     )
 
 
@@ -130,7 +130,7 @@ def exact_match(
     0.56
     """
     return _mean_correct(
-        np.all(_right_labels(predicted, actual), axis=0), _weights_of_labels(actual, weights)
+        np.all(_are_labels_correct(predicted, actual), axis=0), _weights_of_labels(actual, weights)
     )
 
 
@@ -272,7 +272,7 @@ def _is_correct(predicted: ArrayLike, actual: ArrayLike) -> Mask:
     return known
 
 
-def _right_labels(predicted: pd.DataFrame, actual: pd.DataFrame) -> Mask:
+def _are_labels_correct(predicted: pd.DataFrame, actual: pd.DataFrame) -> Mask:
     """Return whether each label is correct, (class variables, rows)."""
     predicted, actual = as_pandas(predicted), as_pandas(actual)
     expected = "a DataFrame with one column of labels for each class variable"

@@ -128,7 +128,7 @@ def arc_strength(
                 "or forbidden pairs"
             )
             raise ValueError(must_be("x", expected, recipe.structure, "Use method='bootstrap'."))
-        return _strengths_in_trees(
+        return _strengths_from_edge_probabilities(
             names, x.class_var, data.features, edge_posterior(data, settings.get("ess", 1))
         )
     generator, draw = check_rng(rng), bootstrap_sampler(data)
@@ -136,7 +136,7 @@ def arc_strength(
     with progress_bar(progress, total=replicates, desc="arc_strength", unit=" samples") as bar:
         for _ in range(replicates):
             learned = recipe.fit(draw(generator), generator)
-            counted += _arcs_and_directions(learned, names)
+            counted += _adjacency_and_directions(learned, names)
             bar.update()
     return _tabulate_strengths(names, *counted / replicates)
 
@@ -167,11 +167,11 @@ def _strengths_in_networks(networks: object, dataset: object, method: str) -> pd
     names = [name for name in seen if name in first.variables]
     names = names if len(names) == len(first.variables) else list(first.variables)
     return _tabulate_strengths(
-        names, *np.mean([_arcs_and_directions(graph, names) for graph in graphs], axis=0)
+        names, *np.mean([_adjacency_and_directions(graph, names) for graph in graphs], axis=0)
     )
 
 
-def _arcs_and_directions(x: Model, names: Sequence[Hashable]) -> Array:
+def _adjacency_and_directions(x: Model, names: Sequence[Hashable]) -> Array:
     """Return whether two variables are joined, and the share of the direction, (2, from, to)."""
     # Of a → b, joined is [[0, 1], [1, 0]] and forward [[0, 1], [0, 0]]; an arc in both directions
     # is half in each.
@@ -185,7 +185,7 @@ def _arcs_and_directions(x: Model, names: Sequence[Hashable]) -> Array:
     return np.stack([joined, (arcs + joined - arcs.T) / 2])
 
 
-def _strengths_in_trees(
+def _strengths_from_edge_probabilities(
     names: Sequence[Hashable], class_var: Hashable, features: Sequence[Hashable], edges: Array
 ) -> pd.DataFrame:
     """Return the probabilities of edges between features, and certain arcs from the class."""

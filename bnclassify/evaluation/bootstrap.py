@@ -31,17 +31,17 @@ def bootstrap_sampler(data: Sampled) -> Callable[[np.random.Generator], Sampled]
         sizes: Counter[int] = data.source.reduce(
             _BlockSizes(_BlockSampler(columns), data.reading), _sum_of_counters, columns
         )
-        return partial(_draw_parts, data, sizes)
-    return partial(_draw_rows, data)
+        return partial(_sample_parts, data, sizes)
+    return partial(_sample_rows, data)
 
 
-def _draw_rows(data: TrainingData, rng: np.random.Generator) -> TrainingData:
+def _sample_rows(data: TrainingData, rng: np.random.Generator) -> TrainingData:
     weights = _bootstrap_weights(len(data), data.weights, None, rng)
     rows = np.nonzero(weights)[0]
     return replace(data.take_rows(rows), weights=weights[rows], with_unknown=None)
 
 
-def _draw_parts(data: Partitions, sizes: Counter[int], rng: np.random.Generator) -> Partitions:
+def _sample_parts(data: Partitions, sizes: Counter[int], rng: np.random.Generator) -> Partitions:
     """Draw the number of units of each block of rows, whose units are the same in each pass."""
     total = sum(sizes.values())
     drawn = rng.multinomial(total, [size / total for size in sizes.values()]).tolist()

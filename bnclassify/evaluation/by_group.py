@@ -79,7 +79,7 @@ def _group_of_each_row(
     frame: pd.DataFrame, names: Sequence[Hashable]
 ) -> tuple[Positions, list[Hashable]]:
     """Return the group of each row, and the groups in the order of their values, or raise."""
-    ranked = [_ranks_of_values(frame[name]) for name in names]
+    ranked = [_ranks_and_sorted_values(frame[name]) for name in names]
     found, group_of_row = np.unique(
         np.stack([ranks for ranks, _ in ranked]), axis=1, return_inverse=True
     )
@@ -104,7 +104,7 @@ def _group_of_each_row(
     return group_of_row.ravel(), keys
 
 
-def _ranks_of_values(column: pd.Series[Any]) -> tuple[Positions, list[Hashable]]:
+def _ranks_and_sorted_values(column: pd.Series[Any]) -> tuple[Positions, list[Hashable]]:
     """Return the rank of the value of each row, missing ones last, and the values in order."""
     try:
         codes, found = pd.factorize(column)
@@ -154,5 +154,5 @@ def _results_of_group(
         found[f"probability {label}"] = float(p[:, c].mean())
     found["error"] = float(np.mean(best != actual))
     for name in ("log_loss", "calibration_error"):
-        found[name] = METRICS[name].value_at_rows(logs, actual)
+        found[name] = METRICS[name].metric_of_rows(logs, actual)
     return found

@@ -176,18 +176,23 @@ def _fit_log_odds(probabilities: Array, right: Mask) -> tuple[float, float]:
             return np.nan, sign * np.inf
     design = np.column_stack([np.ones(len(x)), x])
 
-    def loss(beta: Array) -> tuple[float, Array]:
+    def loss_and_gradient(beta: Array) -> tuple[float, Array]:
         odds = design @ beta
         return float(np.logaddexp(0, odds).sum() - odds[right].sum()), design.T @ (
             special.expit(odds) - right
         )
 
-    def curvature(beta: Array) -> Array:
+    def hessian(beta: Array) -> Array:
         share = special.expit(design @ beta)
         return (design.T * (share * (1 - share))) @ design
 
     found = minimize(
-        loss, [0.0, 1.0], jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-9}
+        loss_and_gradient,
+        [0.0, 1.0],
+        jac=True,
+        hess=hessian,
+        method="trust-exact",
+        options={"gtol": 1e-9},
     )
     return float(found.x[0]), float(found.x[1])
 

@@ -21,7 +21,7 @@ from ..metrics import METRICS
 from .fold_scores import Scheme, recorded_scheme, values_of_metric
 
 Df: TypeAlias = float | tuple[int, int]
-Verdict: TypeAlias = tuple[float, Df, float, float, float]
+TestResult: TypeAlias = tuple[float, Df, float, float, float]
 """Statistic, degrees of freedom and p (or NaN), or three probabilities; the ends of an interval."""
 
 _LEVEL = 0.95  # of intervals
@@ -129,11 +129,11 @@ def compare(
     tests = pd.DataFrame(verdicts, index=pairs, columns=columns)
     tests.insert(0, "difference", [float(d.mean()) for d in differences])
     if test != "bayes_t":
-        _adjust_p_values(tests)
+        _insert_holm_p_values(tests)
     return tests.rename_axis(columns=test if name is None else f"{test} of {name}")
 
 
-def _adjust_p_values(tests: pd.DataFrame) -> None:
+def _insert_holm_p_values(tests: pd.DataFrame) -> None:
     """Add p-values adjusted for the number of pairs; warn of tests that are not defined."""
     tests.insert(4, "p_holm", holm_adjusted(tests["p"].to_numpy()).ravel())
     constant = tests.index[tests["p"].isna()]
@@ -210,7 +210,7 @@ def _join_results(results: object) -> pd.DataFrame:
     return pd.concat(tables, axis=1) if len(tables) > 1 else tables[0]
 
 
-def _t_verdict(effect: float, error: float, df: int) -> Verdict:
+def _result_of_t_test(effect: float, error: float, df: int) -> TestResult:
     """Return the verdict of a t-test of an effect with a standard error."""
     statistic, reach = effect / error, error * t_half_width(df, _LEVEL)
     p = 2 * float(special.stdtr(df, -abs(statistic)))
@@ -222,7 +222,7 @@ def t_half_width(df: int, level: float) -> float:
     return float(special.stdtrit(df, (1 + level) / 2))
 
 
-def _decide_on_equal_differences(d: Array, df: Df) -> Verdict:
+def _result_of_equal_differences(d: Array, df: Df) -> TestResult:
     """Decide on equal differences: p is 1 if they are 0, and undefined if they are not."""
     mean, are_zero = float(d.mean()), np.abs(d).max() <= TOLERANCE
     statistic, p = (0.0, 1.0) if are_zero else (nan, nan)
@@ -247,10 +247,10 @@ def ratio_of_test_to_training_rows(
     return tested / trained
 
 
-def _corrected_t_test(d: Array, ratio: float) -> Verdict:
+def _corrected_t_test(d: Array, ratio: float) -> TestResult:
     if np.ptp(d) <= TOLERANCE:
-        return _decide_on_equal_differences(d, len(d) - 1)
-    return _t_verdict(float(d.mean()), corrected_error(d, ratio), len(d) - 1)
+        return _result_of_equal_differences(d, len(d) - 1)
+    return _result_of_t_test(float(d.mean()), corrected_error(d, ratio), len(d) - 1)
 
 
 def corrected_error(values: Array, ratio: float) -> float:
@@ -258,7 +258,7 @@ def corrected_error(values: Array, ratio: float) -> float:
     return sqrt((1 / len(values) + ratio) * float(values.var(ddof=1)))
 
 
-def _bayesian_t_test(d: Array, ratio: float, rope: float, is_loss: bool) -> Verdict:
+def _bayesian_t_test(d: Array, ratio: float, rope: float, is_loss: bool) -> TestResult:
     """Return P(better), P(equivalent), P(worse) and a credible interval of the difference."""
     mean, df = float(d.mean()), len(d) - 1
     if np.ptp(d) <= TOLERANCE:  # the posterior is a point mass at the mean
@@ -287,16 +287,16 @@ def _check_five_by_two_folds(table: pd.DataFrame, scheme: Scheme | None) -> None
         )
 
 
-def _five_by_two_test(d: Array, *, is_t: bool) -> Verdict:
+def _five_by_two_test(d: Array, *, is_t: bool) -> TestResult:
     """Return Dietterich's t-test, or Alpaydın's F-test, of differences in 5 repeats of 2 folds."""
     # Dietterich: t = d₁ / √(Σ s² / 5), where s² = (d₁ − d₂)² / 2 is the variance of two folds of a
     # repeat.
     spreads: Array = np.abs(d[::2] - d[1::2])
     if spreads.max() <= TOLERANCE:
-        return _decide_on_equal_differences(d, 5 if is_t else (10, 5))
+        return _result_of_equal_differences(d, 5 if is_t else (10, 5))
     within = float(spreads @ spreads) / 2
     if is_t:
-        return _t_verdict(float(d[0]), sqrt(within / 5), 5)
+        return _result_of_t_test(float(d[0]), sqrt(within / 5), 5)
     statistic, mean = float(d @ d) / (2 * within), float(d.mean())
     room = 2 * within * float(special.fdtri(10, 5, _LEVEL)) - float(d.var() * len(d))
     reach = sqrt(room / 10) if room >= 0 else nan

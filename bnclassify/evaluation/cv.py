@@ -23,7 +23,7 @@ from ..metrics.folds import Folds
 from ..model.arguments import as_model, check_has_joint_distribution, check_ordered
 from ..model.model import Model
 from ..several.multidimensional import MultiModel
-from .fold_scores import Scheme, Scores, attach_scheme, score_rounds
+from .fold_scores import Scheme, Scores, attach_scheme, evaluate_in_rounds
 
 AsMetric: TypeAlias = "MetricName | Callable[[pd.DataFrame, pd.Series[Any]], float]"
 
@@ -215,7 +215,7 @@ def cv(
     with using_jobs(n_jobs), showing_progress(progress):
         plan = plan_rounds(models, dataset, k=k, repeats=repeats, columns=columns, **options)
         _check_metrics_of_partitions(metrics, plan)
-        scores = score_rounds(models, plan, metrics, dag=dag)
+        scores = evaluate_in_rounds(models, plan, metrics, dag=dag)
     by_metric = isinstance(metric, list | tuple) or len(targets) > 1
     flat = len(targets) > 1 and isinstance(x, Model)
     names = _result_columns(list(models), metrics if by_metric else None, flat=flat)

@@ -132,7 +132,7 @@ def _predict_rows(
     ) -> Array:
         if not learned:
             return np.array(np.nan)
-        logs = predict_outcomes(learned[0], test).outcome_of_target().logs_for_classes(labels)
+        logs = predict_outcomes(learned[0], test).outcome_of_target().log_joint_of_classes(labels)
         return np.exp(log_normalize(logs))
 
     posteriors = np.zeros((len(data), len(labels)))
@@ -142,13 +142,13 @@ def _predict_rows(
         posteriors[fold.rows] += units[:, None] * found
     of_all = np.full((len(plan.index), len(labels)), np.nan)
     of_all[plan.known] = posteriors
-    named = _name_predictions(Labelling(labels, data.columns[-1], plan.index), of_all, prob=prob)
+    named = _labeled_predictions(Labelling(labels, data.columns[-1], plan.index), of_all, prob=prob)
     if plan.unseen:
         named.attrs["unseen"] = dict(plan.unseen)
     return named
 
 
-def _name_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) -> Predictions:
+def _labeled_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) -> Predictions:
     """Return posteriors or labels; missing values if posteriors, (rows, classes), are NaN."""
     unknown: Mask = np.isnan(posteriors[:, 0])
     logs = log(np.where(unknown[:, None], 1.0, posteriors))
@@ -200,4 +200,4 @@ def _predict_out_of_fold(
         posteriors[rows] += shares[rows, number, None] * found
     posteriors[frame[first.class_var].isna().to_numpy()] = np.nan
     labelling = Labelling(classes(first), first.class_var, frame.index)
-    return _name_predictions(labelling, posteriors, prob=prob)
+    return _labeled_predictions(labelling, posteriors, prob=prob)

@@ -32,7 +32,7 @@ _TINY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class _Description:
+class _Distributions:
     """A description of rows: values, missing and unseen ones, and parts of the log odds.
 
     ``columns`` are weights of levels, (levels,), or numbers of a density, (rows,), NaN if missing.
@@ -123,11 +123,11 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
             f"got {shown(model.class_var)} with {listed(labels)} alone. Fit it to rows of "
             "other labels, too."
         )
-    now = _describe_rows(model, newdata, "newdata")
+    now = _distributions_in_rows(model, newdata, "newdata")
     then = (
-        _describe_training_data(model)
+        _distributions_in_training_data(model)
         if dataset is None
-        else _describe_rows(model, dataset, "dataset")
+        else _distributions_in_rows(model, dataset, "dataset")
     )
     gaps = np.array([[one.missing, one.unseen] for one in (then, now)])
     features = range(len(model.features))
@@ -158,7 +158,7 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     return result
 
 
-def _describe_rows(x: Model, rows: InFull, argument: str) -> _Description:
+def _distributions_in_rows(x: Model, rows: InFull, argument: str) -> _Distributions:
     """Return the description of rows, or raise if there are none."""
     if is_partitioned(rows):
         raise needs_rows_error(argument, in_turn=False)
@@ -182,7 +182,7 @@ def _describe_rows(x: Model, rows: InFull, argument: str) -> _Description:
     # 9: digits of scores, so that equal rows have equal scores
     scores = totals[0].round(9) if len(totals) == 1 else totals.argmax(axis=0).astype(float)
     odds = np.average(parts, axis=1, weights=weights)
-    return _Description(values, np.array(missing), np.array(unseen), odds, scores, weights)
+    return _Distributions(values, np.array(missing), np.array(unseen), odds, scores, weights)
 
 
 def _rows_missing_and_unseen(
@@ -216,7 +216,7 @@ def _log_odds_by_feature(x: Model, data: Dataset) -> Array:
     return np.stack(found)
 
 
-def _describe_training_data(x: Model) -> _Description:
+def _distributions_in_training_data(x: Model) -> _Distributions:
     """Return the description of the training data that a model contains, or raise."""
     n, many = len(x.features), len(x.known_levels[-1])
     odds = np.full((1 if many == 2 else many, 1 + n), np.nan)
@@ -226,7 +226,9 @@ def _describe_training_data(x: Model) -> _Description:
             pairs = zip(counts, x.tables, strict=True)
             logs = np.stack([x.constant, *[own @ table / own.sum() for own, table in pairs]])
             odds = (logs[:, 1] - logs[:, 0])[None]
-        return _describe_counts(x, [own[:-1] for own in counts], [own[-1] for own in counts], odds)
+        return _distributions_from_counts(
+            x, [own[:-1] for own in counts], [own[-1] for own in counts], odds
+        )
     tally = x.learned.get("counts")
     if not isinstance(tally, Tally) or x.network is not x or x.densities:
         raise ValueError(
@@ -238,7 +240,7 @@ def _describe_training_data(x: Model) -> _Description:
     for (v, *_), counts in zip(families, tally.counts, strict=True):
         counts_of[v] = np.asarray(counts, float).reshape(len(counts), -1).sum(axis=1)
     values = [counts_of[v] for v in x.features]
-    return _describe_counts(x, values, [np.nan] * n, odds)
+    return _distributions_from_counts(x, values, [np.nan] * n, odds)
 
 
 def _counts_from_shares(x: EffectTable, share: Array) -> Array:
@@ -248,9 +250,9 @@ def _counts_from_shares(x: EffectTable, share: Array) -> Array:
     return np.maximum(share * (x.trained_on.size + _HALF * len(share)) - _HALF, 0.0)
 
 
-def _describe_counts(
+def _distributions_from_counts(
     x: Model, counts: list[Array], lacking: list[float], odds: Array
-) -> _Description:
+) -> _Distributions:
     """Return a sample with the weights of levels, and of missing values, NaN if unknown."""
     values, missing, unseen = list[Array](), list[float](), list[float]()
     for labels, own, gap in zip(x.known_levels, counts, lacking, strict=False):
@@ -262,11 +264,11 @@ def _describe_counts(
         missing.append(gap / total if total else np.nan)
         unseen.append(float(own[is_unseen].sum()) / total if total else 0.0)
         values.append(np.where(is_gap | is_unseen, 0.0, own))
-    return _Description(values, np.array(missing), np.array(unseen), odds)
+    return _Distributions(values, np.array(missing), np.array(unseen), odds)
 
 
 def _stability_of_feature(
-    x: Model, i: int, then: _Description, now: _Description, gaps: Array
+    x: Model, i: int, then: _Distributions, now: _Distributions, gaps: Array
 ) -> float:
     """Return the index of the values of a feature, given the shares of missing and unseen ones."""
     name, before, after = x.features[i], then.columns[i], now.columns[i]
@@ -283,10 +285,11 @@ def _stability_of_feature(
         )
     shares: Array = np.where(np.isnan(gaps).any(axis=0), 0.0, gaps)  # of missing and unseen values
     parts = zip((before, after), shares, (then, now), strict=True)
-    return _stability_index(*[_weights_with_gaps(values, own, rows) for values, own, rows in parts])
+    tables = [_append_missing_and_unseen(values, own, rows) for values, own, rows in parts]
+    return _stability_index(*tables)
 
 
-def _weights_with_gaps(values: Array, gaps: Array, rows: _Description) -> Array:
+def _append_missing_and_unseen(values: Array, gaps: Array, rows: _Distributions) -> Array:
     """Return weights of values, and those of missing and unseen ones, from their shares."""
     known = 1 - gaps.sum()
     if known > _TINY:
@@ -322,7 +325,7 @@ def _stability_index(before: Array, after: Array) -> float:
     return float(((q - p) * np.log(q / p)).sum())
 
 
-def _stability_of_scores(then: _Description, now: _Description) -> float:
+def _stability_of_scores(then: _Distributions, now: _Distributions) -> float:
     """Return the index of the log odds in tenths of those before, or of the predicted classes."""
     if then.scores is None or now.scores is None:
         return float("nan")

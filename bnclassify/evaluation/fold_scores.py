@@ -119,7 +119,7 @@ class Scores:
         means = _mean_of_folds(self.values_by_round)
         for i, metric in enumerate(self.metrics):
             if metric.is_pooled:
-                means[:, i] = self._means_of_pooled(i, metric.value_from_sums)
+                means[:, i] = self._pooled_means_by_model(i, metric.value_from_sums)
         return means
 
     @cached_property
@@ -128,7 +128,7 @@ class Scores:
         expected = np.full_like(self.means, np.nan)
         for i, metric in enumerate(self.metrics):
             if metric.value_if_calibrated is not None:
-                expected[:, i] = self._means_of_pooled(i, metric.value_if_calibrated)
+                expected[:, i] = self._pooled_means_by_model(i, metric.value_if_calibrated)
         return expected
 
     @cached_property
@@ -157,7 +157,7 @@ class Scores:
                 values[fold] = self.metrics[metric].value_from_sums(sum_nested(rest))
         return values
 
-    def _means_of_pooled(self, metric: int, function: Callable[[Any], float]) -> list[float]:
+    def _pooled_means_by_model(self, metric: int, function: Callable[[Any], float]) -> list[float]:
         """Return for each model the mean over repeats of a function of the sums over all folds."""
         means = []
         for model in range(len(self.sums[0])):
@@ -189,23 +189,23 @@ def _sums_and_weights_of_rows(
     """Return the sums over rows by model and metric, and the weights of the rows."""
     all_outcomes = [predict_outcomes(model, rows) for model in models]
     sums = [[metric.sums_over_rows(outcomes) for metric in metrics] for outcomes in all_outcomes]
-    return sums, _weights_by_label(rows, models[0].targets)
+    return sums, _total_and_label_weights(rows, models[0].targets)
 
 
-def _weights_by_label(rows: Dataset, targets: Sequence[Hashable]) -> list[Any]:
+def _total_and_label_weights(rows: Dataset, targets: Sequence[Hashable]) -> list[Any]:
     """Return the weight of the rows and, for each target, by label, (labels,)."""
     return [float(rows.size), *[rows.label_counts(name) for name in targets]]
 
 
-def score_rounds(
+def evaluate_in_rounds(
     models: Mapping[Hashable, Model], plan: Plan, metrics: Sequence[AnyMetric], *, dag: bool
 ) -> Scores:
     """Refit models in each round, and evaluate them on its test rows."""
     data = plan.data
-    weigh = partial(_weights_by_label, targets=data.targets)
+    weigh = partial(_total_and_label_weights, targets=data.targets)
     total = data.sum_over_parts(weigh)
 
-    def score_round(
+    def evaluate_round(
         _: Round, train: Countable, test: Countable, learned: list[Model]
     ) -> tuple[list[list[Any]], tuple[float, float]]:
         if not learned:
@@ -219,7 +219,7 @@ def score_rounds(
 
     steps = len(plan.rounds) * len(models)
     with progress_bar(None, total=steps, desc="cv", unit=" models") as bar:
-        found = [*plan.map_rounds(models, score_round, dag=dag, bar=bar)]
+        found = [*plan.map_rounds(models, evaluate_round, dag=dag, bar=bar)]
     repeats, sizes = [rnd.repeat for rnd in plan.rounds], np.array([sizes for _, sizes in found])
     return Scores(metrics, repeats, [sums for sums, _ in found], sizes)
 

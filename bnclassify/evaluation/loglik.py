@@ -33,14 +33,14 @@ from ..scores.evaluate import scores_at
 def _log_likelihood(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
     """Return Σ over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
     rows: Countable = encode_any_source(x, dataset, variables_in_data(x) if joint else None)
-    sums = partial(_log_likelihood_of_rows, x, joint)
+    sums = partial(_log_likelihood_of_part, x, joint)
     total = rows.sum_from_source_or_parts(sums) if joint else rows.sum_over_parts(sums)
     if not rows.size:  # known after partitions were read
         raise ValueError("dataset must have at least one row with a weight above 0; got none.")
     return total
 
 
-def _log_likelihood_of_rows(x: Model, joint: bool, data: Dataset) -> float:
+def _log_likelihood_of_part(x: Model, joint: bool, data: Dataset) -> float:
     """Return this sum for some rows, or from their counts if a database has them."""
     if joint and (total := _log_likelihood_from_counts(x, data)) is not None:
         return total
@@ -157,7 +157,7 @@ def AIC(x: BNC, dataset: InFull | InParts) -> float:
     >>> round(AIC(lp(nb("class", car), car, smooth=0), car), 3)
     -13566.688
     """
-    model, total, _ = _loglik_of_network(x, dataset, "AIC")
+    model, total, _ = _network_loglik_and_rows(x, dataset, "AIC")
     return total - nparams(model)
 
 
@@ -189,11 +189,11 @@ def BIC(x: BNC, dataset: InFull | InParts) -> float:
     >>> round(BIC(lp(nb("class", car), car, smooth=0), car), 3)
     -13738.512
     """
-    model, total, rows = _loglik_of_network(x, dataset, "BIC")
+    model, total, rows = _network_loglik_and_rows(x, dataset, "BIC")
     return total - 0.5 * log(rows) * nparams(model)
 
 
-def _loglik_of_network(
+def _network_loglik_and_rows(
     x: Model, dataset: InFull | InParts, score: str
 ) -> tuple[Graph, float, float]:
     """Return a single network with parameters, its log-likelihood and the rows, or raise."""

@@ -85,19 +85,19 @@ class BIFReader:
 
     def read(self) -> Families:
         """Return the family of each variable and its table, with axes in this order."""
-        self._read_pattern("", "")
+        self._read_match("", "")
         self._check_format()
-        self._read_pattern(r"network\b[^{]*\{", "network NAME {, with which a file begins")
+        self._read_match(r"network\b[^{]*\{", "network NAME {, with which a file begins")
         self._skip_properties()
-        self._read_pattern(r"\}", "} or property")
+        self._read_match(r"\}", "} or property")
         tables = []  # possibly before their variables
         while self.position < len(self.text):
             start = self.position
-            word = self._read_pattern(r"(variable|probability)\b", "variable or probability")[1]
+            word = self._read_match(r"(variable|probability)\b", "variable or probability")[1]
             if word == "probability":
-                header = self._read_pattern(r"\(([^{};]*)\)\s*\{", "( NAME | PARENT, ... ) {")[1]
+                header = self._read_match(r"\(([^{};]*)\)\s*\{", "( NAME | PARENT, ... ) {")[1]
                 tables.append((start, header, self.position))
-                self._read_pattern(_BODY, "}")
+                self._read_match(_BODY, "}")
             else:
                 self._read_variable(start)
         families: Families = {}
@@ -116,7 +116,7 @@ class BIFReader:
     def _check_format(self) -> None:
         """Raise if the file begins as those of other programs."""
         for ending, beginning in _OTHER_FORMATS.items():
-            if self._next_matches(beginning):
+            if self._is_next(beginning):
                 remedy = _HOW_TO_CONVERT.get(ending, _BY_PYAGRUM).format(ending)
                 self._raise_at_line(
                     "must be in the Interchange Format; got a file in the format "
@@ -128,10 +128,10 @@ class BIFReader:
         line = 1 + self.text.count("\n", 0, self.position if at is None else at)
         raise ValueError(f"{self.source}, line {line}: {message}")
 
-    def _next_matches(self, pattern: str) -> bool:
+    def _is_next(self, pattern: str) -> bool:
         return re.compile(pattern).match(self.text, self.position) is not None
 
-    def _read_pattern(self, pattern: str, expected: str) -> re.Match[str]:
+    def _read_match(self, pattern: str, expected: str) -> re.Match[str]:
         """Read text that matches a pattern, and the space after it."""
         match = re.compile(rf"(?:{pattern})\s*").match(self.text, self.position)
         if match is None:
@@ -142,8 +142,8 @@ class BIFReader:
         return match
 
     def _skip_properties(self) -> None:
-        while self._next_matches(r"property\b"):
-            taken = self._read_pattern(r'property\b((?:"[^"]*"|[^;"])*);', "property ... ;")
+        while self._is_next(r"property\b"):
+            taken = self._read_match(r'property\b((?:"[^"]*"|[^;"])*);', "property ... ;")
             if _FUNCTION.fullmatch(text := _unquoted_name(taken[1])):
                 self._raise_at_line(
                     "must be a table of probabilities; got a function of the parents (property "
@@ -153,19 +153,19 @@ class BIFReader:
 
     def _read_variable(self, at: int) -> None:
         """Read a variable, after this word, and its labels."""
-        name = _unquoted_name(self._read_pattern(r"([^{}]+)\{", "a name and {")[1])
+        name = _unquoted_name(self._read_match(r"([^{}]+)\{", "a name and {")[1])
         if name in self.variables:
             self._raise_at_line(f"the variable {shown(name)} is declared twice.", at)
         self._skip_properties()
         pattern = r"type\s+discrete\s*\[\s*0*(\d{1,9})\s*\]\s*(?:=\s*)?\{([^{}]*)\}\s*;"
-        match = self._read_pattern(pattern, "type discrete [ NUMBER ] { LABEL, LABEL, ... };")
+        match = self._read_match(pattern, "type discrete [ NUMBER ] { LABEL, LABEL, ... };")
         labels = _first_reading_that_fits(match[2], lambda items: len(items) == int(match[1]))
         if labels is None:
             self._raise_at_line(
                 f"must be {int(match[1])} labels; got {shown(match[2].strip())}.", at
             )
         self._skip_properties()
-        self._read_pattern(r"\}", "property or }")
+        self._read_match(r"\}", "property or }")
         if twice := repeated_items(labels):
             self._raise_at_line(
                 f"{shown(name)} must have labels that differ; got {shown(twice[0])} twice. "
@@ -199,9 +199,9 @@ class BIFReader:
         rows = np.full((prod(shape[1:]), shape[0]), np.nan)
         default = None
         self._skip_properties()
-        while not self._next_matches(r"\}"):
+        while not self._is_next(r"\}"):
             at = self.position
-            match = self._read_pattern(
+            match = self._read_match(
                 r"(?:(table|default)\b|\(([^{};\n]*)\))([^(){};]*);",
                 "(LABEL, ...) NUMBER, ...; or table NUMBER, ...; or default NUMBER, "
                 "...; or property or }",

@@ -141,9 +141,9 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
     """
     model = check_categorical_network(x, "to_pyagrum")
     tables, labels = params(model), values(model)
-    distinct_texts(model.variables, "names")
+    check_distinct_texts(model.variables, "names")
     for variable, own in labels.items():
-        distinct_texts(own, f"labels of {shown(variable)}")
+        check_distinct_texts(own, f"labels of {shown(variable)}")
     network = _load_from_library("pyagrum", "BayesNet")()
     variable_of = _load_from_library("pyagrum", "LabelizedVariable")
     for variable in model.variables:
@@ -156,7 +156,7 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
     return network
 
 
-def distinct_texts(items: Iterable[Any], noun: str) -> list[str]:
+def check_distinct_texts(items: Iterable[Any], noun: str) -> list[str]:
     """Return names or labels as text, or raise a ValueError if two are the same."""
     texts = list(map(str, items))
     if twice := repeated_items(texts):

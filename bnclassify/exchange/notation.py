@@ -84,13 +84,13 @@ class Writer:
         if type(value) in _PLAIN and not (isinstance(value, float) and not isfinite(value)):
             return value
         if id(value) in self._written:
-            return self._reference_to(self._written[id(value)][1])
-        written = self._write_new_value(value, where)
+            return self._reference_to_shared_value(self._written[id(value)][1])
+        written = self._json_of_new_value(value, where)
         if isinstance(written, dict) and _KIND in written:
             self._written[id(value)] = (value, written)
         return written
 
-    def _reference_to(self, written: Fields) -> Fields:
+    def _reference_to_shared_value(self, written: Fields) -> Fields:
         """Return a reference to a repeated value; its first occurrence becomes a reference, too."""
         if id(written) not in self._positions:
             self._positions[id(written)] = position = len(self.shared)
@@ -99,11 +99,11 @@ class Writer:
             written.update({_KIND: _SHARED, "number": position})
         return written
 
-    def _write_new_value(self, value: object, where: str) -> object:
+    def _json_of_new_value(self, value: object, where: str) -> object:
         cls = type(value)
         if isinstance(value, tuple) and cls in (tuple, StackedArrays):
             return [self.write(item, f"{where}[{i}]") for i, item in enumerate(value)]
-        if isinstance(value, dict | MappingProxyType) and all(map(_is_key_of_text, value)):
+        if isinstance(value, dict | MappingProxyType) and all(map(_can_be_json_key, value)):
             return {key: self.write(item, f"{where}.{key}") for key, item in value.items()}
         for name, codec in CODECS.items():
             if isinstance(value, codec.type):
@@ -149,7 +149,7 @@ class Reader:
             return {key: self.read(item, f"{where}.{key}") for key, item in content.items()}
         kind: object = content.pop(_KIND)
         if kind == _SHARED:
-            return self._shared_value_at(content.get("number"), where)
+            return self._read_shared_value(content.get("number"), where)
         if not isinstance(kind, str) or not (kind in CODECS or isinstance(RECORDS.get(kind), type)):
             raise UnknownValueError(
                 where, f"unknown type {shown(kind)}; if it is your own, import its module first"
@@ -163,7 +163,7 @@ class Reader:
         except Exception as error:  # classes raise errors of many types
             raise UnknownValueError(where, f"this is not a valid {kind} ({error})") from error
 
-    def _shared_value_at(self, position: object, where: str) -> object:
+    def _read_shared_value(self, position: object, where: str) -> object:
         """Return the shared value at a position, which is read once."""
         if type(position) is not int or not 0 <= position < len(self._shared):
             raise UnknownValueError(where, f"unknown shared value {shown(position)}")
@@ -200,7 +200,7 @@ class Reader:
         return cls(**content)
 
 
-def _is_key_of_text(key: object) -> bool:
+def _can_be_json_key(key: object) -> bool:
     """Whether a key can be that of an object of JSON, and does not name the type of a value."""
     return type(key) is str and key != _KIND
 

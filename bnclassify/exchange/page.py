@@ -28,14 +28,14 @@ from ..plotting.networks import choose_arcs_to_draw, plot
 from ..plotting.nodes import text_as_html
 from ..scores.evaluate import main_effects, shifts_of_missing
 from ..scores.formulas import Blend, Completed, Raised, Table, is_sum_of_tables
-from .libraries import distinct_texts
+from .libraries import check_distinct_texts
 from .page_view import (
     fields_and_points_of_page,
     numbers_as_text,
     titles_of_variables,
     training_range,
 )
-from .scorer import Scorer, features_of_largest_table, scorer_of, tables_in_formula
+from .scorer import Scorer, features_of_largest_table, scorer_of_model, tables_in_formula
 from .storage import check_file_name, replace_file
 
 _SMALL = 2**16  # cells of a table that is written within a moment
@@ -126,7 +126,7 @@ def write_page(
     Instance(str | None, "text or None").check("title", title)
     x = check_model(x)
     Instance(str | None, "text or None").check("note", note)
-    scorer, titles = scorer_of(x), titles_of_variables(x, labels)
+    scorer, titles = scorer_of_model(x), titles_of_variables(x, labels)
     view = fields_and_points_of_page(x, titles, order)
     drawn = choose_arcs_to_draw(x, class_arcs=True)
     backwards = [(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]
@@ -197,7 +197,7 @@ def _data_of_page(
     x: Model, scorer: Scorer, arcs: _Arcs, titles: Mapping[Hashable, str]
 ) -> dict[str, Any]:
     position = {variable: i for i, variable in enumerate(x.variables)}
-    names = distinct_texts(x.variables, "variables")
+    names = check_distinct_texts(x.variables, "variables")
     lacking = _features_missing_in_training(x)
     features = []
     for i, column in enumerate(scorer.columns):
@@ -213,13 +213,13 @@ def _data_of_page(
             "other": column.other,
             "missing": column.missing,
             "lacks": column.missing >= 0 or i in lacking,
-            "numbers": _formula_as_json(_numbers_of_feature(x, column.name)),
+            "numbers": _formula_as_json(_numbers_of_levels_or_grid(x, column.name)),
         }
         features.append(own)
     tables = main_effects(x.score, cards_of_features(x)) if is_sum_of_tables(x.score) else ()
     return {
         "classVar": names[-1],
-        "labels": distinct_texts(scorer.labels, "labels of the class"),
+        "labels": check_distinct_texts(scorer.labels, "labels of the class"),
         "values": list(map(_label_as_json, scorer.labels)),
         "features": features,
         "decisions": {  # the parts by which the page splits contributions and weighs unknown values
@@ -228,7 +228,7 @@ def _data_of_page(
             "pairs": bool(x.pairs),
             "missing": isinstance(x.score, Completed) or bool(shifts_of_missing(x.score)),
             "tables": _formula_as_json(tuple(tables)),
-            "outcomes": _outcome_formulas_as_json(x),
+            "outcomes": _value_formulas_as_json(x),
         },
         "order": positions_parents_first(x),
         "parents": [[position[tail] for tail, head in arcs if head == v] for v in x.variables],
@@ -236,7 +236,7 @@ def _data_of_page(
     }
 
 
-def _outcome_formulas_as_json(x: Model) -> object:
+def _value_formulas_as_json(x: Model) -> object:
     """Return the formulas of values of features, None if the formula of scores contains them."""
     score = x.score.formula if isinstance(x.score, Raised) else x.score
     parts = score.trees if isinstance(score, Blend) else (score,)
@@ -252,7 +252,7 @@ def _features_missing_in_training(x: Model) -> set[int]:
     return set(shifts_of_missing(score))
 
 
-def _numbers_of_feature(x: Model, name: Hashable) -> Array | tuple[Array, Array] | None:
+def _numbers_of_levels_or_grid(x: Model, name: Hashable) -> Array | tuple[Array, Array] | None:
     """Return a number of each level of a numeric feature, or the points and widths of a grid."""
     return density_grid(x.densities[name]) if name in x.densities else middles_of_intervals(x, name)
 

@@ -53,7 +53,7 @@ class Scorer:
     formula: Formula
 
 
-def scorer_of(x: object) -> Scorer:
+def scorer_of_model(x: object) -> Scorer:
     """Return the scorer of `predict` with ``unseen="missing"``, or raise a TypeError."""
     model = check_fitted(x)
     if not model.one_class:

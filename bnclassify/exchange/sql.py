@@ -17,7 +17,7 @@ from ..base.checks import Names, OneOf, Optional, must_be
 from ..base.messages import listed, repeated_items, shown
 from ..model.model import Model
 from ..scores.formulas import Mixture, Sum, sums_in_formula
-from .scorer import ColumnCoding, Scorer, features_of_largest_table, scorer_of
+from .scorer import ColumnCoding, Scorer, features_of_largest_table, scorer_of_model
 from .sql_scores import ScoreColumns
 from .sql_text import (
     IMPOSSIBLE,
@@ -29,10 +29,10 @@ from .sql_text import (
     case_by_intervals,
     cleaned_column,
     column_as_text,
-    column_of_largest,
+    column_of_maximum,
     exp_of_difference,
+    has_boolean_labels,
     is_compared_as_text,
-    is_read_as_it_is,
     label_literals,
     number_literal,
     quoted_identifier,
@@ -129,7 +129,7 @@ def to_sql(
     """
     source, keys = _quoted_table_name(table), _names_of_key_columns(key)
     typed = OneOf(("text", "typed")).check("numbers", numbers) == "typed"
-    scorer = scorer_of(x)
+    scorer = scorer_of_model(x)
     points = ["points"] * isinstance(x, Scorecard)
     outputs = [*keys, "predicted", *points, *[f"prob_{label}" for label in scorer.labels]]
     _check_characters([*source, *keys, *outputs], "key and the classes")
@@ -219,7 +219,7 @@ def _select_statement(
         log = f"CASE WHEN {score}< {NEARLY} THEN {IMPOSSIBLE} ELSE {score} END"
         logs.append(query.add_column(log))
     # exp(log - largest log) is in proportion to the posterior, and 1 for the largest
-    top = column_of_largest(query, logs)
+    top = column_of_maximum(query, logs)
     masses = [query.add_column(exp_of_difference(log, top)) for log in logs]
     total = query.add_column(sql_sum(masses))
     *labels, last = label_literals(scorer.labels)
@@ -262,7 +262,7 @@ def _code_and_number_columns(query: Query, column: ColumnCoding) -> tuple[str, s
         value = f"{column_as_text(column)}||''"  # without collation in SQLite
         code = f"CASE {value} {' '.join(cases)} ELSE {other} END" if cases else other
         code = _code_unless_missing(raw_column_value(column), missing, code, other)
-        return query.source_column(code), ""
+        return query.add_source_column(code), ""
     x = cleaned_column(query, column)
     if column.cuts is not None:
         code = case_by_intervals(x, column.cuts, list(map(str, range(len(column.cuts) + 1))))
@@ -291,13 +291,13 @@ def _card_statement(
     query = Query(typed)
     tables = list(zip(card.term_scopes, card.feature_points, strict=True))
     pairs = [(scope, table) for scope, table in tables if table.any()]
-    lacking, most = _limit_of_missing_features(card)
+    lacking, most = _features_and_missing_limit(card)
     used = sorted({i for scope, _ in pairs for i in scope}.union(lacking))
     kept = [f"k{i}" for i in range(len(keys))]
     own = []
     for i, column in enumerate(scorer.columns):
         own.append(quoted_identifier(_unused_column_name(str(column.name), i, typed)))
-    if typed and all(is_read_as_it_is(scorer.columns[i]) for i in used):
+    if typed and not any(has_boolean_labels(scorer.columns[i]) for i in used):
         found = [typed_column_value(scorer.columns[i]) for i in used]
         chain, source = "", f"{table} AS r"
         first = [f"r.{quoted_identifier(key)} AS k{i}" for i, key in enumerate(keys)]
@@ -322,7 +322,7 @@ def _card_statement(
     return f"SELECT{_indented_columns(outputs)}\nFROM (\n{scored}\n) AS scored\n"
 
 
-def _limit_of_missing_features(card: Scorecard) -> tuple[list[int], int]:
+def _features_and_missing_limit(card: Scorecard) -> tuple[list[int], int]:
     """Return features of which so many may be missing, and the number; none if all may be."""
     if card.unknown is None:
         return [], 0

@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..base.arrays import Array, ArrayOf, log_sum_exp
-from ..base.immutable import cached_property
 from ..scores.elimination import eliminate_variables, plan_elimination
 from ..scores.formulas import (
     Blend,
@@ -42,7 +41,7 @@ from .sql_text import (
     TooLargeError,
     case_by_code,
     case_by_intervals,
-    column_of_largest,
+    column_of_maximum,
     exp_of_difference,
     sql_entry,
     sql_number,
@@ -77,11 +76,6 @@ class ScoreColumns:
             self.query.add_column(text) for text in self.makers[type(formula)](formula, relative)
         ]
 
-    @cached_property
-    def n_missing_codes(self) -> str:
-        """The column with the number of missing features."""
-        return self._count_of_missing_codes(self.codes)
-
     def _scores_of_mixture(self, formula: Mixture, relative: bool) -> list[str]:
         # ln Σ_i exp(log_weight_i + score_i) per class; -2e300 stands for a formula without score
         weighted: list[list[str]] = [[] for _ in range(self.n_classes)]
@@ -96,7 +90,7 @@ class ScoreColumns:
         result = []
         for texts in weighted:
             names = [self.query.add_column(text) for text in texts]
-            top = column_of_largest(self.query, names)
+            top = column_of_maximum(self.query, names)
             total = sql_sum([exp_of_difference(name, top) for name in names])
             result.append(
                 f"CASE WHEN {top}<-1.5e300 THEN NULL WHEN {top}< {NEARLY} THEN {IMPOSSIBLE} "
@@ -111,8 +105,9 @@ class ScoreColumns:
     def _scores_of_raised(self, formula: Raised, relative: bool) -> list[str]:
         # power + (1 - power) · the share of missing features
         slope = (1 - formula.power) / max(1, len(self.codes))
+        n_missing = self._null_count_column(self.codes)
         power = self.query.add_column(
-            f"{ZERO}+{sql_number(formula.power)}+{sql_number(slope)}*{self.n_missing_codes}"
+            f"{ZERO}+{sql_number(formula.power)}+{sql_number(slope)}*{n_missing}"
         )
         return [f"{power}*{score}" for score in self.score_columns_of(formula.formula, relative)]
 
@@ -123,7 +118,7 @@ class ScoreColumns:
         kept, power = self._weight_columns_of_blend(formula)
         by_tree = [self.score_columns_of(tree) for tree in formula.trees]
         scores = self.score_columns_of(formula.formula, relative)
-        n_others, most = self._count_of_missing_codes(others), sql_number(formula.rule.gaps)
+        n_others, most = self._null_count_column(others), sql_number(formula.rule.gaps)
         share_of_shifts = self.query.add_column(
             f"CASE WHEN {n_others}>{most} THEN {most}/{n_others} ELSE 1e0 END"
         )
@@ -137,7 +132,8 @@ class ScoreColumns:
             prior = f"(1-{kept})*{sql_number(formula.log_prior[c])}"
             of_trees = f"{power}*{sql_sum([tree_scores[c] for tree_scores in by_tree])}"
             blended = sql_sum([f"{kept}*{score}", prior, of_trees, *shifts])
-            texts.append(f"CASE WHEN {self.n_missing_codes}=0 THEN {score} ELSE {blended} END")
+            n_missing = self._null_count_column(self.codes)
+            texts.append(f"CASE WHEN {n_missing}=0 THEN {score} ELSE {blended} END")
         return texts
 
     def _weight_columns_of_blend(self, formula: Blend) -> tuple[str, str]:
@@ -151,7 +147,7 @@ class ScoreColumns:
         shares = [_value_if_missing(code, share / total) for code, share in usual]
         h = self.query.add_column(sql_sum([ZERO, *shares]))
         always = [code for code, share in usual if share >= 1]
-        n_always = self._count_of_missing_codes(always)
+        n_always = self._null_count_column(always)
         faded = (1 - np.arange(len(always) + 1) / total).clip(0)
         factors = [sql_number(factor) for factor in (faded ** (rule.exponent - 1)).tolist()]
         kept = self.query.add_column(f"(1-{h})*({case_by_code(n_always, factors, '0e0')})")
@@ -167,13 +163,13 @@ class ScoreColumns:
         others = [read[i] for i in np.flatnonzero(formula.unknown.gaps).tolist()]
         told = [f"{read[i]} IS NULL" for i in np.flatnonzero(formula.unknown.always).tolist()]
         if formula.unknown.most < len(others):
-            told.append(f"{self._count_of_missing_codes(others)}>{formula.unknown.most:g}")
+            told.append(f"{self._null_count_column(others)}>{formula.unknown.most:g}")
         if not told:
             return self.score_columns_of(formula.formula, relative)
         null = self.query.add_column(f"CASE WHEN {' OR '.join(told)} THEN NULL ELSE 0e0 END")
         return [f"{score}+{null}" for score in self.score_columns_of(formula.formula, relative)]
 
-    def _count_of_missing_codes(self, codes: Sequence[str]) -> str:
+    def _null_count_column(self, codes: Sequence[str]) -> str:
         ones = [f"CASE WHEN {code} IS NULL THEN 1 ELSE 0 END" for code in codes]
         return self.query.add_column(sql_sum(["0", *ones]))
 
@@ -183,7 +179,7 @@ class ScoreColumns:
         z = [self._number_on_scale(scale) for scale in formula.scales]
         contributions: list[list[str]] = [[] for _ in range(self.n_classes)]
         for term in formula.terms:
-            own = relative_to_first_class(term) if relative else term
+            own = term_relative_to_first_class(term) if relative else term
             for c, texts in enumerate(contributions):
                 text = self._contribution_of_term(own, c, z)
                 if text not in ("0", ZERO):
@@ -338,7 +334,7 @@ class ScoreColumns:
         tops = np.empty((1, *evidence.shape[1:]), dtype=object)
         for at in np.ndindex(tops.shape[1:]):
             names: list[str] = evidence[(slice(None), *at)].tolist()
-            tops[0][at] = column_of_largest(self.query, names, f"{code} IS NOT NULL")
+            tops[0][at] = column_of_maximum(self.query, names, f"{code} IS NOT NULL")
         differences = np.frompyfunc(exp_of_difference, 2, 1)(evidence, tops)
         shares = np.frompyfunc(self.query.add_column, 1, 1)(differences)
         evidence, tops, shares = (
@@ -364,7 +360,7 @@ def _value_if_missing(code: str, value: float) -> str:
     return f"CASE WHEN {code} IS NULL THEN {sql_number(value)} ELSE 0e0 END"
 
 
-def relative_to_first_class(term: Term) -> Term:
+def term_relative_to_first_class(term: Term) -> Term:
     """Return a term less its value for the first class, if finite and if there is one per class."""
     if isinstance(term, Table) and np.isfinite(term.logs).all():
         return replace(term, logs=term.logs - term.logs[..., :1])

@@ -47,21 +47,21 @@ class Query:
         self.columns: dict[str, str] = {}
         self.stages: dict[str, int] = {}
         self.size = 0
-        self.source_column("CAST(0 AS DOUBLE PRECISION)")  # the column ZERO
+        self.add_source_column("CAST(0 AS DOUBLE PRECISION)")  # the column ZERO
 
-    def source_column(self, text: str) -> str:
+    def add_source_column(self, text: str) -> str:
         """Return the name of a column that is computed from the columns of the table."""
-        return self._name_of_column(text, 1)
+        return self._add_column_at_stage(text, 1)
 
     def add_column(self, text: str) -> str:
         """Return the name of a column that is computed from other columns."""
         if text in self.stages:  # the name of a column
             return text
-        return self._name_of_column(
+        return self._add_column_at_stage(
             text, 1 + max((self.stages[name] for name in _NAME.findall(text)), default=1)
         )
 
-    def _name_of_column(self, text: str, stage: int) -> str:
+    def _add_column_at_stage(self, text: str, stage: int) -> str:
         if text not in self.columns:
             self.size += len(text)
             if self.size > MOST_CHARACTERS:
@@ -146,11 +146,11 @@ def case_by_intervals(name: str, points: Sequence[float], texts: Sequence[str]) 
     return f"CASE {text}ELSE {parts[-1]} END" if text else parts[-1]
 
 
-def column_of_largest(query: Query, names: Sequence[str], unless: str = "") -> str:
+def column_of_maximum(query: Query, names: Sequence[str], unless: str = "") -> str:
     """Return the name of a column with the largest of several columns, NULL under a condition."""
     while len(names) > _BRANCHES:
         groups = [names[i : i + _BRANCHES] for i in range(0, len(names), _BRANCHES)]
-        names = [column_of_largest(query, group, unless) for group in groups]
+        names = [column_of_maximum(query, group, unless) for group in groups]
     cases = [f"WHEN {unless} THEN NULL "] if unless else []
     for i, name in enumerate(names[:-1]):
         is_largest = " AND ".join([f"{name}>={other}" for other in names[i + 1 :]])
@@ -246,22 +246,24 @@ _FEW_DIGITS = f"LENGTH({{0}})<=100 AND ({_ENDS})"
 def cleaned_column(query: Query, column: ColumnCoding) -> str:
     """Return a feature's column as text, or as a number that is NULL for other text, by name."""
     if is_compared_as_text(column):
-        return query.source_column(f"{column_as_text(column)}||''")  # without collation in SQLite
-    if query.typed and is_read_as_it_is(column):
-        return query.source_column(typed_column_value(column))
-    text = query.source_column(f"LOWER(TRIM({column_as_text(column)},' \t\n\r\f\v'))")
+        # without collation in SQLite
+        return query.add_source_column(f"{column_as_text(column)}||''")
+    if query.typed and not has_boolean_labels(column):
+        return query.add_source_column(typed_column_value(column))
+    text = query.add_source_column(f"LOWER(TRIM({column_as_text(column)},' \t\n\r\f\v'))")
     digits = query.add_column(
         f"CASE WHEN SUBSTR({text},1,1) IN ('+','-') THEN SUBSTR({text},2) ELSE {text} END"
     )
-    kind = query.add_column(kind_of_text(column, text, digits))
+    kind = query.add_column(sql_kind_of_text(column, text, digits))
     # PostgreSQL needs text of flags.
     value = column_as_text(column) if _may_hold_booleans(column) else raw_column_value(column)
-    return query.add_column(number_of_text(column, text, kind, query.source_column(value)))
+    value = query.add_source_column(value)
+    return query.add_column(sql_number_from_text(column, text, kind, value))
 
 
-def is_read_as_it_is(column: ColumnCoding) -> bool:
-    """Whether a typed column is read as it is; of booleans, databases have several forms."""
-    return not any(isinstance(label, bool) for label in column.known)
+def has_boolean_labels(column: ColumnCoding) -> bool:
+    """Whether a column has booleans, which databases write in several forms."""
+    return any(isinstance(label, bool) for label in column.known)
 
 
 def typed_column_value(column: ColumnCoding) -> str:
@@ -274,8 +276,8 @@ def typed_column_value(column: ColumnCoding) -> str:
     return number if is_level else f"CASE WHEN ABS({number}) <= {_LARGEST} THEN {number} END"
 
 
-def kind_of_text(column: ColumnCoding, text: str, digits: str) -> str:
-    """Return what a text and its unsigned form represent, as `number_of_text` reads it, or NULL.
+def sql_kind_of_text(column: ColumnCoding, text: str, digits: str) -> str:
+    """Return what a text and its unsigned form represent, for `sql_number_from_text`, or NULL.
 
     A text represents a number if its digits, as zeros, make one of a few forms.
     """
@@ -295,7 +297,7 @@ def kind_of_text(column: ColumnCoding, text: str, digits: str) -> str:
     return f"CASE WHEN {' WHEN '.join(kinds)} END"
 
 
-def number_of_text(column: ColumnCoding, text: str, kind: str, value: str) -> str:
+def sql_number_from_text(column: ColumnCoding, text: str, kind: str, value: str) -> str:
     """Return the number, given its text, its kind and the value to read.
 
     Numbers from 1e200 are 1e300, and those nearer to 0 than 1e-199 are 1e-120, because PostgreSQL

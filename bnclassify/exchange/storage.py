@@ -161,7 +161,7 @@ def load(path: str | os.PathLike[str]) -> Model:
                 must_be("the format", f"version {_VERSION}", written.get("version"), hint)
             )
         model = _read_model(written)
-        _check_consistency(model)
+        _check_consistency_of_model(model)
     except RecursionError:
         raise ValueError(f"{source}: {reason}: it is nested too deeply") from None
     except Exception as error:  # any error of inconsistent parts
@@ -185,13 +185,13 @@ def _read_model(written: dict[str, object]) -> Model:
     return model
 
 
-def _check_consistency(x: Model) -> None:
+def _check_consistency_of_model(x: Model) -> None:
     """Raise an error unless the parts of a model are consistent."""
     repr(x)
-    _check_feature_names(x)
+    _check_features_in_recipe(x)
     _check_intervals_of_levels(x)
     for member in members(x) if "members" in x.__dataclass_fields__ else ():
-        _check_consistency(member)
+        _check_consistency_of_model(member)
     for name, table in x.distributions() if isinstance(x, CountedModel) else ():
         sums = table.sum(axis=0) if len(table) else 1.0  # the table of a number is empty
         # 1e-6: largest difference of a sum from 1; those of `lp` are more precise
@@ -210,7 +210,7 @@ def _check_consistency(x: Model) -> None:
         predict(x, pd.DataFrame([[None] * len(names)], columns=names))
 
 
-def _check_feature_names(x: Model) -> None:
+def _check_features_in_recipe(x: Model) -> None:
     """Raise an error unless the features are columns that the recipe used."""
     known = None if x.recipe is None else x.recipe.columns or x.recipe.seen
     strange = [name for name in x.features if known is not None and name not in known]

@@ -21,7 +21,7 @@ from ..frames.opening import open_data, split_off_groups
 from ..frames.partitions import NoRowsError, Partitions
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, read_training
-from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, folds_of_training_rows
+from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, drawn_or_given_folds
 from ..model.arguments import as_model, check_fitted
 from ..model.derived import Derived
 from ..model.model import Model
@@ -408,7 +408,7 @@ def _plan_folds_in_memory(
     known = data.is_row_labeled if len(data.targets) == 1 else np.full(len(data), True)
     data = replace(data, with_unknown=None)
     for repeat in range(repeats):
-        tests = folds_of_training_rows(given, k, folds, generator, quiet=repeat > 0)
+        tests = drawn_or_given_folds(given, k, folds, generator, quiet=repeat > 0)
         if folds is not None:
             rows = np.sort(np.concatenate([test.rows for test in tests]))
             is_partition = np.array_equal(rows, np.arange(len(data)))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from .texts import WrittenNumbers, code_without_labels, is_nearly_all, split_by_match
+from .texts import WrittenNumbers, are_nearly_all, code_without_labels, split_by_match
 
 _TIME = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?[AaPp][Mm])?"
 _ZONE = r" ?(?:Z|UTC|[+-][0-9]{2}:?(?:[0-9]{2})?)"
@@ -59,7 +59,7 @@ def find_date_format(texts: Sequence[str]) -> WrittenDates | WrittenNumbers | No
     """Return how dates, or times of day, are written as text, if nearly all texts are either."""
     for pattern in (_YEAR_FIRST, _YEAR_LAST, _MONTH_BY_NAME, _HOUR):
         found, others = split_by_match(texts, pattern.fullmatch)
-        if not is_nearly_all(found, others):
+        if not are_nearly_all(found, others):
             continue
         is_day_first = pattern is _YEAR_LAST and _is_day_first(found)
         when = pd.to_datetime(

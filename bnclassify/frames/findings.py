@@ -17,7 +17,7 @@ from .dates import IS_DAYS, find_date_format
 from .group_findings import FEWEST_GROUPS, IS_ID, find_groups
 from .numeric import MOST_CODES, as_floats, label_dtype, number_as_label
 from .schema import MISSING
-from .texts import MARKERS, find_number_format, is_marker, look_alike_labels_and_code
+from .texts import MARKERS, find_number_format, is_missing_marker, look_alike_labels_and_code
 
 _FEWEST_ROWS = 20
 """With fewer rows, all values of a column can differ by chance."""
@@ -71,7 +71,7 @@ def sentences_about_findings(findings: Iterable[Finding]) -> Iterator[str]:
 
 def column_findings(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding]:
     """Yield what is odd about a column; with ``only_serious``, other findings may be omitted."""
-    if not _are_ordinary(column.levels):
+    if not _are_few_ordinary_texts(column.levels):
         texts = [label for label in column.levels if isinstance(label, str) and label != MISSING]
         if not column.is_class and (written := _find_numbers_as_text(column.name, texts)):
             yield written
@@ -103,7 +103,7 @@ def column_findings(column: CodedColumn, *, only_serious: bool = False) -> Itera
         yield from _find_copy_of_class(column)
 
 
-def _are_ordinary(levels: tuple[Hashable, ...]) -> bool:
+def _are_few_ordinary_texts(levels: tuple[Hashable, ...]) -> bool:
     """Whether labels are a few texts in which nothing is odd, whatever the column."""
     are_few_texts = len(levels) <= _MOST_LEVELS and set(map(type, levels)) == {str}
     return are_few_texts and _are_ordinary_texts(levels)
@@ -111,7 +111,7 @@ def _are_ordinary(levels: tuple[Hashable, ...]) -> bool:
 
 def can_only_copy_class(levels: tuple[Hashable, ...]) -> bool:
     """Whether `column_findings` can only find that a column with these levels copies the class."""
-    return len(levels) < min(FEWEST_GROUPS, _FEWEST_ROWS // 2) and _are_ordinary(levels)
+    return len(levels) < min(FEWEST_GROUPS, _FEWEST_ROWS // 2) and _are_few_ordinary_texts(levels)
 
 
 @lru_cache(2**10)  # because many columns of a table have the same labels
@@ -177,7 +177,7 @@ def _find_in_text_labels(
             "labels with white space at an end",
             f"Remove it, with {as_text}.str.strip()",
         )
-    if markers := [text for text in texts if is_marker(text)]:
+    if markers := [text for text in texts if is_missing_marker(text)]:
         which, them = ("the label", "it") if len(markers) == 1 else ("the labels", "them")
         serious = column.is_class and any(text.strip().casefold() in MARKERS for text in markers)
         yield Finding(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
 from math import exp, log, sqrt
 
 import numpy as np
@@ -50,7 +49,8 @@ def find_groups(column: CodedColumn) -> Finding | None:
     agrees: Mask = np.diff(classes[order]) == 0
     share = float(np.square(np.bincount(classes) / n).sum())
     hits, rows = int(np.count_nonzero(is_same & agrees)), int(np.count_nonzero(is_same))
-    if is_named_as_group(column.name):
+    name = str(column.name)
+    if IS_ID.search(name) or _IS_PERSON.fullmatch(name):
         chance = _log_chance_of_hits(hits, rows, share)
         # -3.0: log of one in twenty, below which chance does not explain what names suggest
         is_group, serious = chance < -3.0, chance < CHANCE
@@ -60,20 +60,14 @@ def find_groups(column: CodedColumn) -> Finding | None:
         is_group = serious = chance < CHANCE and _are_evenly_sized(sizes)
     if not is_group:
         return None
-    name = repr(column.name)
     return Finding(
         column.name,
         f"{len(sizes):,} values in {n:,} rows, as of persons with several rows each: rows with "
         "equal values have the same class more often than by chance",
-        f"If such rows belong together, pass groups={name} to bnc and to cv, so that rows of the "
-        "same group are held out together, and the groups are not a feature",
+        f"If such rows belong together, pass groups={column.name!r} to bnc and to cv, so that "
+        "rows of the same group are held out together, and the groups are not a feature",
         serious,
     )
-
-
-def is_named_as_group(name: Hashable) -> bool:
-    """Whether a column is called like an identifier or a person."""
-    return bool(IS_ID.search(str(name)) or _IS_PERSON.fullmatch(str(name)))
 
 
 def _can_label_groups(column: CodedColumn) -> bool:

@@ -130,18 +130,18 @@ class Partitions(Countable, Opened["Partitions"]):
     @property
     def incomplete(self) -> Mask:
         if not self.memo.gaps.keys() >= set(self.columns):
-            self._find_facts()
+            self._keep_row_facts()
         return np.array([self.memo.gaps[name] for name in self.columns], dtype=bool)
 
     @property
     def _row_facts(self) -> Facts:
         """Facts about all rows, from an earlier pass over the data or a new one."""
         if self.memo.counted is None:
-            self._find_facts()
-        assert self.memo.counted is not None  # `_find_facts` keeps them
+            self._keep_row_facts()
+        assert self.memo.counted is not None  # `_keep_row_facts` keeps them
         return self.memo.counted
 
-    def _find_facts(self) -> None:
+    def _keep_row_facts(self) -> None:
         """Keep the facts about all rows, from counts of the source or a pass over its frames."""
         facts = row_facts_from_source(self.source, self.columns, self.reading)
         if facts is None:
@@ -200,7 +200,7 @@ class Partitions(Countable, Opened["Partitions"]):
     def unseen_counts(self) -> dict[Hashable, int]:
         """The number of unseen values by column, which are treated as missing."""
         if self.memo.counted is None:
-            self._find_facts()
+            self._keep_row_facts()
         counts = self.memo.unseen_counts
         return {name: counts[name] for name in self.columns if counts.get(name, 0)}
 
@@ -208,7 +208,7 @@ class Partitions(Countable, Opened["Partitions"]):
         if not source_counts_rows(self.source, self.reading):
             return self.sum_over_parts(count)
         if self.memo.counted is None:
-            self._find_facts()
+            self._keep_row_facts()
         return count(self)
 
     def sum_over_parts(self, count: Callable[[Dataset], T]) -> T:

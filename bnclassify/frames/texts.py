@@ -77,7 +77,7 @@ def find_number_format(texts: Sequence[str]) -> WrittenNumbers | None:
 
     ways = [(p, *split_by_match(texts, partial(fits, p))) for p in (_PLAIN, _GROUPS, _COMMA)]
     pattern, found, others = max(ways, key=lambda way: len(way[1]))  # the first of equals
-    if not is_nearly_all(found, others):
+    if not are_nearly_all(found, others):
         return None
     if pattern is _PLAIN and any(re.fullmatch(r"0[0-9]+", text.strip()) for text in found):
         return None
@@ -120,14 +120,14 @@ def split_by_match(
     return found, others
 
 
-def is_nearly_all(found: Sequence[str], others: Sequence[str]) -> bool:
+def are_nearly_all(found: Sequence[str], others: Sequence[str]) -> bool:
     """Whether nearly all texts fit, apart from labels that stand for missing values."""
-    strange = [text for text in others if not is_marker(text)]
+    strange = [text for text in others if not is_missing_marker(text)]
     # 2: number of further labels among numbers or dates: the lines of a header, for example
     return len(found) > len(others) and len(strange) <= 2
 
 
-def is_marker(text: str) -> bool:
+def is_missing_marker(text: str) -> bool:
     """Whether a label among numbers stands for a missing value."""
     return text.strip().casefold() in _ALL_MARKERS
 

@@ -16,7 +16,7 @@ from ..base.messages import warn
 from ..frames.opening import InFull
 from ..frames.training import TrainingData, prepare_training_rows
 from ..metrics import METRICS
-from ..metrics.folds import Folds, folds_of_training_rows
+from ..metrics.folds import Folds, drawn_or_given_folds
 from ..model.arguments import check_size_of_scores
 from ..model.recipes import Step, is_recipe_running
 from ..network.classifiers import BNC
@@ -234,7 +234,6 @@ class GreedySearch:
         return {name: value for name, value in settings.items() if usual.get(name) != value}
 
     def _warn_of_result(self, found: SearchResult, n_features: int) -> None:
-        """Warn if no step improved the score by epsilon, or no feature was selected."""
         if is_recipe_running():
             return
         if found.missed and not found.steps:
@@ -284,8 +283,7 @@ def parents_with_joined_groups(
 def _data_sorted_by_fold(
     data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator
 ) -> FoldedData:
-    """Return the rows in the order of the folds."""
-    split = folds_of_training_rows(data, k, folds, rng, pairs=False)
+    split = drawn_or_given_folds(data, k, folds, rng, pairs=False)
     tests = [fold.rows for fold in split]
     units = [fold.units for fold in split if fold.units is not None]
     if units:  # A row in several folds becomes several rows that share its weight.

@@ -150,7 +150,7 @@ class CrossValidatedScore:
         values = []
         for fold in data.folds:
             given = weights_at(weights, fold)
-            values.append(self.metric.value_at_rows(logs.T[fold], data.truth[fold], given))
+            values.append(self.metric.metric_of_rows(logs.T[fold], data.truth[fold], given))
         return float(np.mean(values)) * (-1 if self.metric.is_loss else 1)
 
     def _replace_log_zeros(self, logs: Array) -> Array:

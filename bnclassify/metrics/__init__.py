@@ -67,21 +67,21 @@ class Metric(AnyMetric):
     needs_joint: bool = False
     needs_order: bool = False
 
-    def value_at_rows(self, logs: Array, actual: Codes, weights: Array | None = None) -> float:
+    def metric_of_rows(self, logs: Array, actual: Codes, weights: Array | None = None) -> float:
         """Return the metric of rows; NaN if none has a positive weight."""
-        return self.value_from_sums(self._sums_of_counted(logs, actual, weights))
+        return self.value_from_sums(self._sums_of_rows_with_weight(logs, actual, weights))
 
     def sums_over_rows(self, outcomes: Outcomes) -> Array:
         """Return the sums over the rows in which the target is known."""
         outcome = outcomes.outcome_of_target(self.target)
-        return self._sums_of_counted(outcome.logs, outcome.actual, outcome.weights)
+        return self._sums_of_rows_with_weight(outcome.logs, outcome.actual, outcome.weights)
 
     def value_from_sums(self, sums: Array) -> float:
         """Return the metric of all rows from their sums; NaN if there are none."""
         with np.errstate(invalid="ignore"):
             return float(self.value(sums))
 
-    def _sums_of_counted(self, logs: Array, actual: Codes, weights: Array | None) -> Array:
+    def _sums_of_rows_with_weight(self, logs: Array, actual: Codes, weights: Array | None) -> Array:
         if weights is None:
             return self.sums(logs, actual, np.ones(len(actual)))
         counted = weights > 0
@@ -228,7 +228,7 @@ def _posteriors_of_logs(logs: Array) -> Array:
     return np.exp(log_normalize(logs))
 
 
-def _entries_of_class(table: Array, codes: Codes) -> Array:
+def _entry_of_class_per_row(table: Array, codes: Codes) -> Array:
     """Return from each row the entry of its class."""
     return np.take_along_axis(table, codes[:, None].astype(np.intp), axis=1)[:, 0]
 
@@ -245,7 +245,7 @@ def _mean_recall(sums: Array) -> float:
 
 
 def _log_loss_sums(logs: Array, actual: Codes, weights: Array) -> Array:
-    losses = -np.maximum(_entries_of_class(log_normalize(logs), actual), np.log(_LEAST))
+    losses = -np.maximum(_entry_of_class_per_row(log_normalize(logs), actual), np.log(_LEAST))
     return np.array([losses @ weights, weights.sum()])
 
 
@@ -256,9 +256,8 @@ def _brier_sums(logs: Array, actual: Codes, weights: Array) -> Array:
 
 
 def _rmse_sums(logs: Array, actual: Codes, weights: Array) -> Array:
-    return np.array(
-        [(1 - _entries_of_class(_posteriors_of_logs(logs), actual)) ** 2 @ weights, weights.sum()]
-    )
+    errors = 1 - _entry_of_class_per_row(_posteriors_of_logs(logs), actual)
+    return np.array([errors**2 @ weights, weights.sum()])
 
 
 def _ranked_probability_sums(logs: Array, actual: Codes, weights: Array) -> Array:
@@ -283,11 +282,11 @@ def _root_weighted_mean(sums: Array) -> float:
     return float(np.sqrt(_weighted_mean(sums)))
 
 
-def _bins_of_most_probable(logs: Array, actual: Codes, weights: Array) -> Array:
+def _bin_sums_of_most_probable(logs: Array, actual: Codes, weights: Array) -> Array:
     """Sum rows by the probability of the most probable class; (3, bins)."""
     best = first_best(logs)
     return bin_sums(
-        _entries_of_class(_posteriors_of_logs(logs), best),
+        _entry_of_class_per_row(_posteriors_of_logs(logs), best),
         best == actual,
         ends_of_equal_width(CALIBRATION_BINS),
         weights,
@@ -323,18 +322,18 @@ def _confusion_counts(logs: Array, actual: Codes, weights: Array) -> Array:
     return np.bincount(cells, weights, n * n).reshape(n, n).astype(np.float64)
 
 
-def _macro_mean(share: float, table: Array) -> float:
+def _macro_precision_or_recall(share: float, table: Array) -> float:
     """Mean of right / (share · actual + (1 − share) · predicted) over classes that occur; 0/0 = 0.
 
     It is the precision if the share is 0, the recall if it is 1, and F1 if it is ½.
     """
-    actual, predicted = _class_margins(table)
+    actual, predicted = _margins_of_confusion(table)
     rows: Array = share * actual + (1 - share) * predicted
     found = np.divide(np.diagonal(table), rows, out=np.zeros(len(rows)), where=rows > 0)
     return float(np.mean(found[actual + predicted > 0])) if table.any() else np.nan
 
 
-def _class_margins(table: Array) -> tuple[Array, Array]:
+def _margins_of_confusion(table: Array) -> tuple[Array, Array]:
     """Return the rows by actual class, and by predicted class."""
     return table.sum(axis=1), table.sum(axis=0)
 
@@ -346,7 +345,7 @@ def _cohen_kappa(table: Array, *, is_kappa: bool) -> float:
     and predicted classes (MCC), the divisor is the geometric mean of those of the actual and
     predicted labels.
     """
-    actual, predicted = _class_margins(table)
+    actual, predicted = _margins_of_confusion(table)
     n, by_chance = float(table.sum()), float(actual @ predicted)
     most = n**2 - by_chance
     if not is_kappa:
@@ -357,10 +356,10 @@ def _cohen_kappa(table: Array, *, is_kappa: bool) -> float:
 
 
 def _log_density_sums(logs: Array, actual: Codes, weights: Array) -> Array:
-    return np.array([_entries_of_class(logs, actual) @ weights, weights.sum()])
+    return np.array([_entry_of_class_per_row(logs, actual) @ weights, weights.sum()])
 
 
-def _log_odds_with_classes(logs: Array, actual: Codes, weights: Array) -> Array:
+def _log_odds_classes_and_weights(logs: Array, actual: Codes, weights: Array) -> Array:
     """Return the log odds of each class, the actual class and the weight, (rows, classes + 2)."""
     n, posteriors = logs.shape[1], log_normalize(logs)
     odds = []
@@ -403,10 +402,10 @@ METRICS = {
         Metric("balanced_accuracy", _correct_and_all_by_class, _mean_recall),
         Metric("log_loss", _log_loss_sums, _weighted_mean, is_loss=True),
         Metric("brier", _brier_sums, _weighted_mean, is_loss=True),
-        Metric("auc", _log_odds_with_classes, _mean_area_under_curve, needs_rows=True),
+        Metric("auc", _log_odds_classes_and_weights, _mean_area_under_curve, needs_rows=True),
         Metric(
             "calibration_error",
-            _bins_of_most_probable,
+            _bin_sums_of_most_probable,
             calibration_error,
             True,
             False,
@@ -414,9 +413,9 @@ METRICS = {
             calibration_noise,
         ),
         Metric("rmse", _rmse_sums, _root_weighted_mean, is_loss=True),
-        Metric("f1", _confusion_counts, partial(_macro_mean, 0.5)),
-        Metric("precision", _confusion_counts, partial(_macro_mean, 0.0)),
-        Metric("recall", _confusion_counts, partial(_macro_mean, 1.0)),
+        Metric("f1", _confusion_counts, partial(_macro_precision_or_recall, 0.5)),
+        Metric("precision", _confusion_counts, partial(_macro_precision_or_recall, 0.0)),
+        Metric("recall", _confusion_counts, partial(_macro_precision_or_recall, 1.0)),
         Metric("kappa", _confusion_counts, partial(_cohen_kappa, is_kappa=True)),
         Metric("mcc", _confusion_counts, partial(_cohen_kappa, is_kappa=False)),
         Metric("rps", _ranked_probability_sums, _weighted_mean, is_loss=True, needs_order=True),

@@ -189,7 +189,7 @@ def shuffle_folds(codes: ArrayOf[Any], k: int, rng: np.random.Generator) -> Posi
     return folds
 
 
-def split_weights(
+def split_weights_into_folds(
     codes: ArrayOf[Any],
     units: ArrayOf[np.int64],
     k: int,
@@ -204,7 +204,7 @@ def split_weights(
     drawn.
     """
     if units.sum() >= 10**9:  # NumPy draws none of so many units
-        rest = split_weights(codes, units % k, k, rng, most_repeated=most_repeated)
+        rest = split_weights_into_folds(codes, units % k, k, rng, most_repeated=most_repeated)
         return np.asarray((units // k)[:, None] + rest)
     if units.sum() <= most_repeated:
         rows = np.repeat(np.arange(len(units)), units)
@@ -227,7 +227,7 @@ def split_weights(
     return tested
 
 
-def folds_of_training_rows(
+def drawn_or_given_folds(
     data: TrainingData,
     k: int,
     folds: Folds | None,
@@ -245,9 +245,8 @@ def folds_of_training_rows(
     # Of the rows u, ?, v, where ? has no class, the given rows 1 and 2 are the training row 1.
     known = data.is_row_labeled if len(data.targets) == 1 else np.full(len(data), True)
     position = np.cumsum(known) - 1
-    given = given_folds if pairs else _tests_without_training_rows
     split = []
-    for test, learned in given(folds, len(known), data.with_unlabeled_rows.index):
+    for test, learned in given_folds(folds, len(known), data.with_unlabeled_rows.index, pairs):
         tested = position[test[known[test]]]
         train = None if learned is None else position[learned[known[learned]]]
         split.append(RowFold(tested, None, train))
@@ -293,7 +292,7 @@ def draw_folds(
     if units is None:
         folds = shuffle_folds(codes, k, rng)
         return [RowFold(np.nonzero(folds == fold)[0]) for fold in range(k)]
-    tested = split_weights(codes, units, k, rng)
+    tested = split_weights_into_folds(codes, units, k, rng)
     # Rows of weight 0 are tested, too, in turns, so that each row is predicted.
     turns: Positions = np.where(units == 0, np.arange(len(codes)) % k, -1)
     rows_of = [np.flatnonzero((tested[:, fold] > 0) | (turns == fold)) for fold in range(k)]
@@ -309,24 +308,19 @@ def check_number_of_folds(k: object, rows: int) -> None:
 
 
 def given_folds(
-    folds: Folds, rows: int, index: pd.Index[Any] | None = None
+    folds: Folds, rows: int, index: pd.Index[Any], may_be_pairs: bool
 ) -> list[tuple[Positions, Positions | None]]:
-    """Return the rows that each fold tests, and those it learns from if folds are pairs."""
+    """Return the rows that each fold tests, and those it learns from if they are pairs."""
     given: Any = list(folds) if isinstance(folds, Iterator) else folds
-    if not (isinstance(given, list | tuple) and given and all(map(_is_pair_of_arrays, given))):
-        return _tests_without_training_rows(given, rows, index)
+    is_list = isinstance(given, list | tuple) and len(given) > 0
+    if not (may_be_pairs and is_list and all(map(_is_pair_of_arrays, given))):
+        return [(test, None) for test in rows_tested_by_folds(given, rows, index)]
     pairs = [(_check_test_rows(test, rows), _check_test_rows(train, rows)) for train, test in given]
     if any(len(np.intersect1d(test, train)) for test, train in pairs):
         raise ValueError(
             "folds must not learn from rows that they test; some train and test sets overlap."
         )
     return list(pairs)
-
-
-def _tests_without_training_rows(
-    folds: Folds, rows: int, index: pd.Index[Any] | None = None
-) -> list[tuple[Positions, Positions | None]]:
-    return [(test, None) for test in rows_tested_by_folds(folds, rows, index)]
 
 
 def _is_pair_of_arrays(fold: object) -> bool:

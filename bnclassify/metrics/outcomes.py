@@ -57,7 +57,7 @@ class Outcome:
     labelling: Labelling
     weights: Array | None = None
 
-    def logs_for_classes(self, classes: tuple[Hashable, ...]) -> Array:
+    def log_joint_of_classes(self, classes: tuple[Hashable, ...]) -> Array:
         """Return the log joint with these columns; a class unknown to the model is impossible."""
         if classes == self.labelling.classes:
             return self.logs
