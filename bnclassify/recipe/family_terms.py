@@ -55,7 +55,8 @@ class RaisedTable:
         """The logs of the levels of a feature without feature parents, and 0 for missing values."""
         if self.of_class or len(self.features) > 1:
             return None
-        logs = float(self.powers[-1]) * log(self.table.table_without_parents())
+        table = next(self.table.full_tables_by_depth()).reshape(self.table.cards[0], -1)
+        logs = float(self.powers[-1]) * log(table)
         return np.concatenate([logs, np.zeros((1, logs.shape[1]))])
 
     def _sum_of_raised_logs(self, values: Iterator[Array]) -> Array:
