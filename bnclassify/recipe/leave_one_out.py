@@ -163,9 +163,7 @@ class LeaveOneOut(Method):
     def fit(self, held: HeldOutTerms, ridges: Mapping[str, float] = EMPTY) -> WeightedFit:
         """Return the best weights and number of parents."""
         found, requested = self._best_powers_by_depth(held), held.terms.requested
-        values = {}
-        for i, powers in found.items():
-            values[i] = powers.log_likelihood if requested else powers.objective
+        values = {i: p.log_likelihood if requested else p.objective for i, p in found.items()}
         # the fewest parents of those that are tied
         best = min(i for i, value in values.items() if value >= max(values.values()) - TOLERANCE)
         chosen = held if requested else held.limited_to_depth(held.depths[best])

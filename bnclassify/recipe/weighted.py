@@ -261,13 +261,9 @@ class StackedModel(LogLinear):
 
         Example: the power 0.5 of a feature with two parents is (0, 0, 0.5).
         """
-        class_number = len(self.features)
-        depths = [
-            len(scope_without_class(scope, class_number)) for scope in self.structure.scopes[:-1]
-        ]
-        depths.append(len(self.structure.scopes[-1]))
         result = []
-        for power, n in zip(powers, depths, strict=True):
+        for power, scope in zip(powers, self.structure.scopes, strict=True):
+            n = len(scope_without_class(scope, len(self.features)))
             result.append(tuple(powers_by_depth(power, n).tolist()))
         return tuple(result)
 
