@@ -476,6 +476,9 @@ def test_a_table_that_changes_between_queries_is_refused(change: str, with_gaps:
     frame = pd.DataFrame(rows, columns=["a", "b", "y"]).astype(str)
     if with_gaps:
         frame.loc[frame.index % 50 == 0, "y"] = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of rows without a class
+        before = bn.bnc("tan_cl", "y", frame, smooth=1)
     outcomes = []
     for last in range(2, 7):  # the table changes before this query
         duck = ibis.duckdb.connect()
@@ -493,7 +496,6 @@ def test_a_table_that_changes_between_queries_is_refused(change: str, with_gaps:
         duck.to_pyarrow = query
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of rows without a class
-            before = bn.bnc("tan_cl", "y", frame, smooth=1)
             try:
                 model = bn.bnc("tan_cl", "y", duck.table("changing"), smooth=1)
             except ValueError as error:
