@@ -105,7 +105,7 @@ def test_persons_with_several_rows_are_found_and_told(named: str, kind: Any) -> 
         assert f"groups='{named}'" in remedy
         [told] = warned(lambda dataset=dataset: bn.bnc("nb", "ill", dataset, smooth=1, discretize="mdlp"))
         assert told.startswith(f"'{named}': 60 values in 300 rows, as of persons")
-        assert not warned(lambda dataset=dataset: bn.bnc(class_var="ill", dataset=dataset, groups=named))
+    assert not warned(lambda: bn.bnc(class_var="ill", dataset=visits, groups=named))
     constant = visits.assign(ill=visits.groupby(named)["ill"].transform("first"))
     [(_, finding, _)] = bn.check_data(constant, "ill").to_numpy()  # not also to drop it
     assert "persons" in finding
