@@ -103,7 +103,7 @@ WITHOUT_NUMBERS: dict[str, Callable[[Any, pd.DataFrame], Any]] = {
     "mbc": lambda given, frame: posteriors(bn.lp(bn.mbc(["buys", "pet"], given), given, smooth=1), frame),
     "chain": lambda given, frame: posteriors(bn.lp(bn.chain(["buys", "pet"], given), given, smooth=1), frame),
     "maode": lambda given, frame: bn.families(bn.members(bn.maode(["buys", "pet"], given))[1]),
-    "lca": lambda given, frame: posteriors(bn.lca("group", given, k=2, rng=0), frame),
+    "lca": lambda given, frame: posteriors(bn.lca("group", given, k=2, restarts=1, rng=0), frame),
     "cmi": lambda given, frame: bn.cmi("grade", "buys", given, z="pet"),
     "ci_test": lambda given, frame: bn.ci_test("grade", "buys", given),
     "encode": lambda given, frame: [bn.encode(given).levels, bn.encode(given).codes.tolist()],
