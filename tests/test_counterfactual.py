@@ -352,7 +352,7 @@ def test_bounds_of_averages_leave_out_what_cannot_succeed(
 def test_what_cannot_succeed_takes_no_time(monkeypatch: pytest.MonkeyPatch, learner: str) -> None:
     """If one feature decides and stays, each change is computed alone or with another one, and no more."""
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.integers(0, 3, (300, 40)), columns=[f"f{i}" for i in range(40)])
+    frame = pd.DataFrame(rng.integers(0, 3, (300, 25)), columns=[f"f{i}" for i in range(25)])
     frame["y"] = frame["f0"]
     x = bn.bnc(learner, "y", frame, smooth=0.001)
     row = frame.iloc[0].drop("y").astype(object)
