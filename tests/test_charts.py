@@ -727,7 +727,7 @@ def test_the_last_of_two_classes_is_drawn_and_all_of_three() -> None:
 
 @pytest.fixture(scope="module")
 def banded() -> Any:
-    data = bn.load_pima()[["glucose", "age", "diabetes"]]
+    data = bn.load_pima()[["glucose", "age", "diabetes"]].head(300)
     return bn.bnc(class_var="diabetes", dataset=data, additive=True, interval=True)
 
 
