@@ -140,6 +140,7 @@ def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, c
             pd.testing.assert_frame_equal(tables[0], other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["women mdlp", "women averaged", "women recipe"])
 def test_numbers_move_to_the_nearest_value_of_another_interval(name: str) -> None:
     x, frame = case(name)

@@ -307,6 +307,7 @@ def as_dependency_network(x: bn.BNC) -> DN:
     return DN(x.class_var, x.families, x.levels, x.cpts)
 
 
+@pytest.mark.slow
 def test_incomplete_rows_by_enumeration(car: pd.DataFrame) -> None:
     """The graph has cycles: P(class) times the tables of the features is summed over what is missing."""
     x = bn.lp(bn.chisq_dn("class", car, alpha=0.9), car, smooth=1)

@@ -89,6 +89,7 @@ def test_tables_without_counts_are_not_tables_of_frequencies() -> None:
     assert not findings(visits.assign(size=rng.integers(0, 100, 300)), "y")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("named", "kind"), [("patient_id", str), ("bed", int)])
 def test_persons_with_several_rows_are_found_and_told(named: str, kind: Any) -> None:
     rng = np.random.default_rng(0)

@@ -392,6 +392,7 @@ def settings(model: Any) -> dict[str, Any]:
     return dict(model.recipe.parameters.settings)
 
 
+@pytest.mark.slow
 def test_recipe_of_each_model_type() -> None:
     car = bn.load_car()
     args = {"terms": default.TERMS, "folds": 5, "blend": True}
@@ -442,6 +443,7 @@ def test_arguments_replace_those_of_the_recipe() -> None:
     assert plain.recipe.preparation is None
 
 
+@pytest.mark.slow
 def test_estimator_uses_the_same_recipe() -> None:
     frame = patients()
     features = frame.drop(columns="sick")

@@ -467,6 +467,7 @@ def test_missing_numbers_have_no_gaussian_term_nor_slope() -> None:
     pd.testing.assert_frame_equal(each, bn.predict(model, one, prob=True))
 
 
+@pytest.mark.slow
 def test_files_and_other_functions(tmp_path: Path) -> None:
     frame = trips()
     model = learn(frame)
@@ -493,6 +494,7 @@ def test_files_and_other_functions(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_cross_validation_and_scikit_learn() -> None:
     frame = trips()
     model = learn(frame)

@@ -327,6 +327,7 @@ def test_sample_weights_do_not_make_a_model_overconfident(weights: str, numbers:
     assert excess(weighted) < excess(plain) * 500 / size + 0.01
 
 
+@pytest.mark.slow
 def test_the_seed_draws_the_parts() -> None:
     frame = people(200)
     X, y = frame.drop(columns="y"), frame["y"]

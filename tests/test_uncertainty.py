@@ -141,6 +141,7 @@ def test_estimates_are_inside_unless_pseudo_counts_are_small(car: pd.DataFrame) 
     assert max(farthest.values()) < 0.01
 
 
+@pytest.mark.slow
 def test_a_new_prior_applies_to_each_draw() -> None:
     """With P(class) replaced, the table of the class does not matter, as if it had been certain."""
     data = small()
