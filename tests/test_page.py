@@ -452,7 +452,7 @@ def test_picture_is_plain_without_graphviz_and_if_it_is_large(
         monkeypatch.setattr(page_module, "_MOST_ARCS", 8)
     else:
         monkeypatch.setattr(pictures, "_has_dot", lambda: False)
-        monkeypatch.setattr(pictures, "_find_graphviz_pure", lambda: None)
+        monkeypatch.setattr(pictures, "_path_of_graphviz_pure", lambda: None)
     car = bn.load_car()
     for structure in bn.tan_cl("class", car), bn.chisq_dn("class", car):
         page = written(bn.lp(structure, car, smooth=1), tmp_path)

@@ -20,7 +20,7 @@ from bnclassify.additive.pairs import (
     _Choice,
     _gains_of_pairs,
     _GroupedRows,
-    _orthogonal_waves,
+    _orthogonal_contrasts_of_groups,
     _PairRegression,
     _without_single_effects,
 )
@@ -338,21 +338,21 @@ def grouped_rows() -> _GroupedRows:
     scores -= scores.mean(axis=1, keepdims=True)
     true = 2 * scores + np.outer((groups[0] == groups[1]) * 2, [1, 0, -1])
     classes = (true + rng.gumbel(size=(n, 3))).argmax(axis=1)
-    waves = np.zeros((3, 3, 2))
-    waves[:2] = [[1, 0.5], [0, -1], [-1, 0.5]]
-    waves[2, :2, 0] = 1, -1
+    contrasts = np.zeros((3, 3, 2))
+    contrasts[:2] = [[1, 0.5], [0, -1], [-1, 0.5]]
+    contrasts[2, :2, 0] = 1, -1
     weights = rng.integers(1, 4, n).astype(float)
-    return _GroupedRows(scores, groups.astype(np.int8), classes, weights, waves)
+    return _GroupedRows(scores, groups.astype(np.int8), classes, weights, contrasts)
 
 
 def test_the_regression_minimizes_the_penalized_loss_of_plain_loops() -> None:
     optimize = pytest.importorskip("scipy.optimize")
     rows, pairs, n = grouped_rows(), [(0, 1), (2, 1)], 150
-    features = np.zeros((n, 8))  # products of waves, by pair; 0 if a value is missing
+    features = np.zeros((n, 8))  # products of contrasts, by pair; 0 if a value is missing
     for row, (p, (i, j)) in product(range(n), enumerate(pairs)):
         g, h = rows.groups[[i, j], row]
         if min(g, h) >= 0:
-            features[row, 4 * p : 4 * p + 4] = np.outer(rows.waves[i, g], rows.waves[j, h]).ravel()
+            features[row, 4 * p : 4 * p + 4] = np.outer(rows.contrasts[i, g], rows.contrasts[j, h]).ravel()
 
     def changes(x: Any) -> Any:
         return (x[-1] - 1) * rows.scores + x[24:27] + features @ x[:24].reshape(8, 3)
@@ -365,7 +365,7 @@ def test_the_regression_minimizes_the_penalized_loss_of_plain_loops() -> None:
 
     best = optimize.minimize(penalized_loss, np.append(np.zeros(27), 1.0)).x
     fit = _PairRegression(rows, pairs).fit(0.5)
-    assert fit.power() == pytest.approx(best[-1], abs=0.01)
+    assert fit.factor_of_sum() == pytest.approx(best[-1], abs=0.01)
     np.testing.assert_allclose(fit.score_changes_at(rows), changes(best), atol=0.05)
 
 
@@ -386,7 +386,7 @@ def test_gains_of_pairs_are_those_of_plain_loops() -> None:
                 for side in (0, 1):
                     total = np.maximum(curve.sum(axis=side, keepdims=True), 1e-9)
                     slope -= curve * slope.sum(axis=side, keepdims=True) / total
-            for one, other in product(rows.waves[i].T, rows.waves[j].T):
+            for one, other in product(rows.contrasts[i].T, rows.contrasts[j].T):
                 spread = one**2 @ curve @ other**2
                 gain += 0.5 * ((one @ slope @ other) ** 2 - spread) / (spread + 8)
         assert found[i, j] == pytest.approx(gain, rel=1e-9)
@@ -399,15 +399,15 @@ def test_single_effects_are_removed_in_two_rounds() -> None:
     np.testing.assert_allclose(found.reshape(2, 2), [[-0.3456, 0.3456], [-0.3456, 0.3456]])
 
 
-def test_waves_of_numbers_are_orthogonal_and_the_short_ones_are_shrunk() -> None:
+def test_contrasts_of_numbers_are_orthogonal_and_the_short_ones_are_shrunk() -> None:
     shares = np.array([0.1, 0.2, 0.3, 0.15, 0.25, 0.0])
     x: Any = SimpleNamespace(features=("a", "b"), cuts={"a": (1, 2, 3, 4)}, shares=(shares, shares))
     groups = np.array([0, 1, 2, 3, 4, -1])
-    waves, of_labels = _orthogonal_waves(x, [groups, groups])
-    moments = (waves.T * shares[:5]) @ waves
+    contrasts, of_labels = _orthogonal_contrasts_of_groups(x, [groups, groups])
+    moments = (contrasts.T * shares[:5]) @ contrasts
     sizes = 1 / np.arange(1, 5) ** 2
     np.testing.assert_allclose(moments, np.diag(sizes / sizes.sum()), atol=1e-12)
-    np.testing.assert_allclose(shares[:5] @ waves, 0, atol=1e-12)
+    np.testing.assert_allclose(shares[:5] @ contrasts, 0, atol=1e-12)
     np.testing.assert_allclose(shares[:5] @ of_labels, 0, atol=1e-12)
     assert shares[:5] @ (of_labels**2).sum(axis=1) == pytest.approx(1)
 
@@ -427,9 +427,9 @@ def test_the_sum_is_raised_to_a_power_and_shifted(frame: pd.DataFrame) -> None:
     groups = [np.append(np.arange(len(share) - 1), -1) for share in x.shares]
     fit: Any = SimpleNamespace(
         pairs=[(0, 1)],
-        power=lambda: 1.5,
+        factor_of_sum=lambda: 1.5,
         effects_of_pairs=lambda: np.zeros((1, len(groups[0]), len(groups[1]), 2)),
-        class_shifts=lambda: np.array([0.1, 0.35]),
+        score_shifts_of_classes=lambda: np.array([0.1, 0.35]),
     )
     models = replace(x, unknown=None), _add_pairs_to_sum(x, fit, groups)
     before, after = (bn.predict(model, frame, prob=True) for model in models)

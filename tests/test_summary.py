@@ -271,11 +271,11 @@ def test_summary_of_other_models(car: pd.DataFrame) -> None:
 def test_a_notebook_shows_picture_and_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pd.DataFrame({"<b>&": ["u", "v"] * 5, "y": ["<i>", "n"] * 5})
     x = bn.bnc("nb", "y", frame, smooth=1)
-    if pictures._has_dot() or pictures._find_graphviz_pure():
+    if pictures._has_dot() or pictures._path_of_graphviz_pure():
         assert "<svg" in x._repr_html_()
         assert "<?xml" not in x._repr_html_()
     monkeypatch.setattr(pictures, "_has_dot", lambda: False)
-    monkeypatch.setattr(pictures, "_find_graphviz_pure", lambda: None)
+    monkeypatch.setattr(pictures, "_path_of_graphviz_pure", lambda: None)
     shown = x._repr_html_()
     assert "<svg" not in shown
     assert "&lt;i&gt; 0.500, n 0.500" in shown

@@ -207,7 +207,7 @@ class EffectTable(BuiltOn):
         others = ", but unknown in features that no training row lacks" if always.any() else ""
         return f"given the {what} of (missing){others}"
 
-    def table_fields(self) -> dict[str, Any]:
+    def effect_table_fields(self) -> dict[str, Any]:
         """Return the fields that every table of effects has, by name."""
         return {name: getattr(self, name) for name in EffectTable.__dataclass_fields__}
 
@@ -340,19 +340,20 @@ def merge_similar_intervals(
             means = means_of_groups(along, groups[v], shares[v], int(groups[v].max()) + 1)
             tables[i] = np.moveaxis(means, 0, axis)
     sums = [np.bincount(group, share) for group, share in zip(groups, shares, strict=True)]
-    return _rebuild(x, values, tables, [share / float(share.sum()) for share in sums], x.unknown)
+    shares = [share / float(share.sum()) for share in sums]
+    return _with_values(x, values, tables, shares, x.unknown)
 
 
-def with_feature_values(x: EffectTable, values: Mapping[Hashable, Values]) -> EffectTable:
+def restricted_to_values(x: EffectTable, values: Mapping[Hashable, Values]) -> EffectTable:
     """Return the table of some features, with as many values as before, or these cut points."""
     at = [x.features.index(name) for name in values]
     shares = [x.shares[i] for i in at if x.shares]
-    return _rebuild(
+    return _with_values(
         x, values, [x.tables[i] for i in at], shares, x.unknown and x.unknown.select_features(at)
     )
 
 
-def _rebuild(
+def _with_values(
     x: EffectTable,
     values: Mapping[Hashable, Values],
     tables: Sequence[Array],

@@ -130,7 +130,7 @@ def effects(
         for value, other in product(table.shown_values(name), others):
             rows.append((name, value, parent, other))
     for pair in table.pairs:
-        rows_of_pair, effects_of_pair = table_rows_of_pair(table, pair)
+        rows_of_pair, effects_of_pair = rows_and_effects_of_pair(table, pair)
         rows += rows_of_pair
         entries.append(effects_of_pair)
     frame = pd.DataFrame(rows, columns=["feature", "value", "given", "given_value"], dtype=object)
@@ -195,7 +195,7 @@ def _pair_axes(x: EffectTable, pair: PairEffects) -> list[_PairAxis]:
     return [_pair_axis(x, i, groups) for i, groups in zip(pair.features, pair.groups, strict=True)]
 
 
-def table_rows_of_pair(x: EffectTable, pair: PairEffects) -> tuple[list[_Row], Array]:
+def rows_and_effects_of_pair(x: EffectTable, pair: PairEffects) -> tuple[list[_Row], Array]:
     """Return feature, value, given and given value of the rows of a pair, and each effect."""
     first, second = _pair_axes(x, pair)
     names = [x.features[i] for i in pair.features]

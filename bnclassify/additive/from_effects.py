@@ -110,7 +110,7 @@ def from_effects(
     class_var = features[0] if class_var is None and features else class_var
     check_column_name(class_var)
     frame = _read_text_as_booleans(frame, class_var, dataset)
-    groups, of_pairs = _rows_by_feature_and_pair(frame, features)
+    groups, of_pairs = _rows_of_features_and_of_pairs(frame, features)
     of_class = groups.pop(class_var, [])
     classes, constant = _read_classes_and_base(
         frame["value"][of_class], numbers[of_class], names, class_var
@@ -132,7 +132,7 @@ def from_effects(
     fields: dict[str, Any] = {"tables": tuple(tables), "constant": constant}
     fields["shares"] = tuple(shares) if all(np.isfinite(n).all() for n in shares) else ()
     if of_pairs:
-        pair_axes = _axes_of_pairs(frame, of_pairs, values)
+        pair_axes = _value_axes_of_pairs(frame, of_pairs, values)
         values, fields = _with_cuts_of_pairs(values, fields, pair_axes)
         pairs = list[PairEffects]()
         for pair, own_axes in pair_axes.items():
@@ -189,7 +189,7 @@ def _labels_in_column(rows: Opened[Dataset], name: Hashable) -> tuple[Hashable, 
     return rows.encode(Columns((name,))).levels[0] if name in rows.columns else ()
 
 
-def _rows_by_feature_and_pair(
+def _rows_of_features_and_of_pairs(
     frame: pd.DataFrame, features: Sequence[Hashable]
 ) -> tuple[dict[Hashable, list[int]], dict[_Names, list[int]]]:
     """Return the rows of each feature and of each pair, which are those given another feature."""
@@ -240,11 +240,11 @@ def _read_pair(
     """Return the effects of a pair from its rows, or raise if a row is repeated or absent."""
     names = (frame["feature"][rows[0]], frame["given"][rows[0]])
     every = f"combination of values of {shown(names[0])} and {shown(names[1])}"
-    table = _table_of_rows(frame.iloc[rows], axes, numbers[rows], every)
-    _check_complete(table, axes, every)
+    table = _array_from_rows(frame.iloc[rows], axes, numbers[rows], every)
+    _check_no_row_absent(table, axes, every)
     table = np.pad(table, ((0, 1), (0, 1), (0, 0)))  # of missing values
     groups = [
-        _groups_of_values(axis.feature_values, values[name])
+        _coarser_group_of_each_value(axis.feature_values, values[name])
         for name, axis in zip(names, axes, strict=True)
     ]
     i, j = [list(values).index(name) for name in names]
@@ -253,7 +253,7 @@ def _read_pair(
     return PairEffects((j, i), (groups[1], groups[0]), np.swapaxes(table, 0, 1))
 
 
-def _groups_of_values(grouped: Values, own: Values) -> Positions:
+def _coarser_group_of_each_value(grouped: Values, own: Values) -> Positions:
     """Return the group of each value of a feature, and -1 for a missing one."""
     if own.cuts is not None:
         ends = np.array([*own.cuts, np.inf])
@@ -261,7 +261,7 @@ def _groups_of_values(grouped: Values, own: Values) -> Positions:
     return np.array([*map(grouped.labels.index, own.labels), -1], dtype=np.intp)
 
 
-def _axes_of_pairs(
+def _value_axes_of_pairs(
     frame: pd.DataFrame, pairs: Mapping[_Names, list[int]], values: Mapping[Hashable, Values]
 ) -> dict[_Names, _Axes]:
     """Return the values of both features of each pair, as its rows of the table have them."""
@@ -428,15 +428,15 @@ def _feature_parent_of(
 
 def _effects_of_feature(name: Hashable, rows: pd.DataFrame, axes: _Axes, numbers: Array) -> Array:
     """Return the effects of a feature as an array, or raise if a row is repeated or absent."""
-    table = _table_of_rows(rows, axes, numbers, f"value of {shown(name)}")
+    table = _array_from_rows(rows, axes, numbers, f"value of {shown(name)}")
     if len(axes) > 1 and UNSEEN in axes[1].positions:  # like a missing parent if it has no rows
         table[:, -2] = np.where(np.isnan(table[:, -2]), table[:, -1], table[:, -2])
     known = table[(slice(-1),) * len(axes)]
-    _check_complete(known, axes, f"value of {shown(name)}, and of the feature that is given")
+    _check_no_row_absent(known, axes, f"value of {shown(name)}, and of the feature that is given")
     return np.asarray(np.nan_to_num(table, nan=0.0))
 
 
-def _table_of_rows(rows: pd.DataFrame, axes: _Axes, numbers: Array, every: str) -> Array:
+def _array_from_rows(rows: pd.DataFrame, axes: _Axes, numbers: Array, every: str) -> Array:
     """Return numbers by position on the axes, NaN without a row, or raise if a row is repeated."""
     table = np.full((*[len(axis.positions) for axis in axes], numbers.shape[1]), np.nan)
     columns = ["value", "given_value"][: len(axes)]
@@ -451,7 +451,7 @@ def _table_of_rows(rows: pd.DataFrame, axes: _Axes, numbers: Array, every: str) 
     return table
 
 
-def _check_complete(table: Array, axes: _Axes, every: str) -> None:
+def _check_no_row_absent(table: Array, axes: _Axes, every: str) -> None:
     """Raise an error that names the first entry without a row."""
     for absent in list[list[int]](np.argwhere(np.isnan(table[..., 0])).tolist()):
         labels = [str(list(axis.positions)[i]) for axis, i in zip(axes, absent, strict=True)]

@@ -27,7 +27,7 @@ from .effect_table import (
     training_rows,
     with_effect_moments,
 )
-from .tabulate import estimate_for_table, tabulate_effects
+from .tabulate import estimate_model_to_tabulate, tabulate_effects
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]
 
@@ -229,7 +229,7 @@ def _closest_monotone_table(
         rising = sign * columns.reshape(odds.shape)
         tables[i] = tables[i].copy()
         tables[i][at] = np.stack([np.zeros(rising.shape), rising], axis=-1)
-    result = EffectTable(**{**x.table_fields(), "tables": tuple(tables)})
+    result = EffectTable(**{**x.effect_table_fields(), "tables": tuple(tables)})
     return result if x.unknown is None else with_effect_moments(result, data)
 
 
@@ -294,7 +294,7 @@ def fit_monotone(
     rng: np.random.Generator | None = None,
 ) -> EffectTable:
     """Estimate the parameters of a structure, and make its effects monotone."""
-    model = estimate_for_table(parameters, x, data, rng)
+    model = estimate_model_to_tabulate(parameters, x, data, rng)
     constraints = _Constraints(directions, orders, target)
     return _make_monotone(model, tabulate_effects(model, dataset=data), data, constraints)
 

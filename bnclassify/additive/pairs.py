@@ -3,7 +3,7 @@
 The sum of single effects is fitted first. Pairs are ranked by how much a table of each would add to
 the likelihood (FAST: Lou, Caruana, Gehrke, Hooker, 2013, Accurate intelligible models with pairwise
 interactions, KDD). A ridge regression of the class on the first k pairs has the sum as a term. The
-table of a pair is made of products of waves, a few along each side: cosines of the ranks of
+table of a pair is made of products of contrasts, a few along each side: cosines of the ranks of
 numbers, of which the short ones are shrunk more, so that neighboring intervals have similar
 effects. They have the mean 0 along their side. The precision of their weights and, unless it is
 given, k are those with the largest likelihood of rows in folds. With "auto", no pair is added
@@ -47,13 +47,13 @@ from .effect_table import EffectTable, PairEffects, logs_less_reference, trainin
 Pairs: TypeAlias = "int | Literal['auto'] | Iterable[tuple[Hashable, Hashable]] | None"
 
 GROUPS = 12  # of the values of a feature in pairs
-_WAVES = 4  # along numbers
+_CONTRASTS = 4  # along numbers
 _FEATURES = 64  # with the largest effects, of which pairs are candidates
 _FOLDS, _MANY, _FOLDS_OF_MANY = 5, 2_000, 3  # of up to 2,000 rows, and of more
 _ENOUGH = 1_000  # held-out rows from which no more folds are used
 _CLEAR = 2.0  # standard errors by which the likelihood of held-out rows must rise
 _MOST, _FEW = 128, 16  # numbers of pairs that are tried
-_PRECISIONS = (256.0, 32.0, 4.0, 0.5)  # of the weights of waves, tried until the likelihood falls
+_PRECISIONS = (256.0, 32.0, 4.0, 0.5)  # of weights, tried until the likelihood falls
 _IN_SEARCH = 8.0
 _OF_SUM = 30.0  # precision of the power of the sum
 _OF_CLASSES = 1e-3
@@ -74,19 +74,19 @@ class _Choice(NamedTuple):
 class _GroupedRows:
     """Rows: scores of the sum, (rows, classes), groups of values, (features, rows), and classes.
 
-    A row of whole weight has one entry in each fold that tests some of its units. The ``waves`` of
-    each feature are (features, groups, waves), 0 beyond the groups and waves of a feature.
+    A row of whole weight has one entry in each fold that tests some of its units. The contrasts of
+    the groups, (features, groups, contrasts), are 0 beyond those of a feature.
     """
 
     scores: Array
     groups: ArrayOf[np.int8]
     classes: Positions
     weights: Array
-    waves: Array
+    contrasts: Array
 
-    def take(self, at: ArrayOf[Any]) -> _GroupedRows:
+    def subset(self, at: ArrayOf[Any]) -> _GroupedRows:
         return _GroupedRows(
-            self.scores[at], self.groups[:, at], self.classes[at], self.weights[at], self.waves
+            self.scores[at], self.groups[:, at], self.classes[at], self.weights[at], self.contrasts
         )
 
     def losses_after_score_changes(self, change: Array | float) -> Array:
@@ -152,7 +152,7 @@ def _positions_of_named_pairs(
     """Return the positions of named pairs; warn of features that have a single value."""
     at = {name: i for i, name in enumerate(x.features)}
     constant = {name for pair in pairs for name in pair}
-    constant -= {name for name, i in at.items() if rows.waves[i].any()}
+    constant -= {name for name, i in at.items() if rows.contrasts[i].any()}
     if constant:
         warn(
             f"pairs of {listed(sorted(constant, key=str))} have no effect and are ignored, because "
@@ -169,7 +169,7 @@ def _grouped_training_rows(
     data = encode_for_model(x, raw, argument="dataset")
     placed = x.rows_to_score(data, "missing")
     weights = data.row_weights
-    groups = [_groups_of_values(x, i, placed.codes[i], weights) for i in range(len(x.features))]
+    groups = [_group_of_each_value(x, i, placed.codes[i], weights) for i in range(len(x.features))]
     coded = np.array([of[own] for of, own in zip(groups, placed.codes, strict=True)], dtype=np.int8)
     classes = codes_by_levels(data, (x.class_var,), x.known_levels[-1:])[0].astype(np.intp)
     n = number_of_cases(raw)
@@ -182,12 +182,12 @@ def _grouped_training_rows(
         own = encode_for_model(learned_from, raw, argument="dataset").select(learned_from.variables)
         scores = scores_by_folds(learned_from, own, number)
     scores = scores - scores.mean(axis=1, keepdims=True)
-    waves = _orthogonal_waves(x, groups)
-    rows = _GroupedRows(scores, coded[:, at], classes[at], np.concatenate(units), waves)
+    contrasts = _orthogonal_contrasts_of_groups(x, groups)
+    rows = _GroupedRows(scores, coded[:, at], classes[at], np.concatenate(units), contrasts)
     return rows, groups, np.repeat(np.arange(len(split)), [len(fold.rows) for fold in split])
 
 
-def _groups_of_values(x: EffectTable, i: int, codes: Codes, weights: Array) -> Positions:
+def _group_of_each_value(x: EffectTable, i: int, codes: Codes, weights: Array) -> Positions:
     """Return the group of each value of a feature, -1 if missing: intervals of similar weight."""
     n = len(x.known_levels[i])
     mass = np.bincount(codes[codes >= 0], weights[codes >= 0], n)
@@ -204,8 +204,8 @@ def _groups_of_values(x: EffectTable, i: int, codes: Codes, weights: Array) -> P
     return np.append(groups, -1)
 
 
-def _orthogonal_waves(x: EffectTable, groups: Sequence[Positions]) -> Array:
-    """Return orthogonal functions of the groups with the mean 0, (features, groups, waves).
+def _orthogonal_contrasts_of_groups(x: EffectTable, groups: Sequence[Positions]) -> Array:
+    """Return contrasts of groups, with the mean 0, (features, groups, contrasts).
 
     Those of numbers are cosines of ranks, of which the k-th is divided by k; the sum of their
     variances is 1. Example: of 3 equal groups, (1, 0, −1) and (1, −2, 1)/2 times 1.10 and 0.63.
@@ -217,15 +217,15 @@ def _orthogonal_waves(x: EffectTable, groups: Sequence[Positions]) -> Array:
         mass = mass / mass.sum()
         root = np.sqrt(mass)[:, None]
         if x.features[i] in x.cuts:
-            numbers = np.arange(min(size, _WAVES + 1))
+            numbers = np.arange(min(size, _CONTRASTS + 1))
             columns = np.cos(np.pi * (mass.cumsum() - mass / 2)[:, None] * numbers)
             scale = np.maximum(numbers[1:], 1)
-            waves = np.linalg.qr(root * columns)[0][:, 1:] / root / scale
+            contrasts = np.linalg.qr(root * columns)[0][:, 1:] / root / scale
         else:
             left, sizes, _ = np.linalg.svd(np.eye(size) - mass)
-            waves = (left * sizes)[:, :-1]
-        found.append(waves / np.sqrt(max(float(mass @ (waves**2).sum(axis=1)), 1e-300)))
-    shape = [max([waves.shape[axis] for waves in found], default=0) for axis in (0, 1)]
+            contrasts = (left * sizes)[:, :-1]
+        found.append(contrasts / np.sqrt(max(float(mass @ (contrasts**2).sum(axis=1)), 1e-300)))
+    shape = [max([of.shape[axis] for of in found], default=0) for axis in (0, 1)]
     return np.array(
         [np.pad(w, [(0, n - k) for n, k in zip(shape, w.shape, strict=True)]) for w in found]
     )
@@ -237,7 +237,7 @@ def _choose_precision_and_number(
     """Return the precision, and the number of pairs if none is given, that held-out rows favor."""
     parts, tested = list[tuple[_GroupedRows, _GroupedRows]](), 0.0
     for v in np.unique(folds).tolist():
-        train, test = rows.take(folds != v), rows.take(folds == v)
+        train, test = rows.subset(folds != v), rows.subset(folds == v)
         if tested < _ENOUGH and len(np.unique(train.classes)) > 1:
             parts.append((train, test))
             tested += float(test.weights.sum())
@@ -247,7 +247,7 @@ def _choose_precision_and_number(
     weights = np.concatenate([test.weights for _, test in parts])
     before = np.concatenate([test.losses_after_score_changes(0.0) for _, test in parts])
 
-    def best_choice_among(number: int, precisions: Sequence[float]) -> _Choice:
+    def choice_with_largest_gain(number: int, precisions: Sequence[float]) -> _Choice:
         fits = [
             _PairRegression(train, order[:number])
             for (train, _), order in zip(parts, orders, strict=True)
@@ -269,9 +269,9 @@ def _choose_precision_and_number(
                 break
         return max(tried)
 
-    best = best_choice_among(asked or _MOST, _PRECISIONS)
+    best = choice_with_largest_gain(asked or _MOST, _PRECISIONS)
     if asked is None and len(orders[0]) > _FEW:
-        best = max(best, best_choice_among(_FEW, [best.precision]))
+        best = max(best, choice_with_largest_gain(_FEW, [best.precision]))
     return best
 
 
@@ -285,7 +285,7 @@ def _mean_and_standard_error(values: Array, weights: Array) -> tuple[float, floa
 
 def _rank_pairs_by_gain(rows: _GroupedRows) -> list[tuple[int, int]]:
     """Return the pairs of features that would add to the likelihood, the best first."""
-    features = np.flatnonzero(rows.waves.any(axis=(1, 2)))
+    features = np.flatnonzero(rows.contrasts.any(axis=(1, 2)))
     if len(features) > _FEATURES:
         between = np.array([_variation_between_groups(rows, i) for i in features.tolist()])
         largest = np.argsort(-between, kind="stable")[:_FEATURES]
@@ -297,13 +297,13 @@ def _rank_pairs_by_gain(rows: _GroupedRows) -> list[tuple[int, int]]:
 
 
 def _gains_of_pairs(rows: _GroupedRows, features: Positions) -> Array:
-    """Return by how much a step along each product of waves raises the likelihood, less chance.
+    """Return by how much a step along each product of contrasts raises the likelihood, less chance.
 
     The weight w of a product changes it by about s w − (c + p) w² / 2, with its slope s, curvature
     c and precision p, which is at most s² / (2 (c + p)). By chance, s² is c on average.
     """
-    n, size, n_classes = len(features), rows.waves.shape[1], rows.scores.shape[1]
-    waves = rows.waves[features]
+    n, size, n_classes = len(features), rows.contrasts.shape[1], rows.scores.shape[1]
+    contrasts = rows.contrasts[features]
     posteriors = np.exp(log_normalize(rows.scores))
     gains = np.zeros((n, n))
     for c in range(n_classes == 2, n_classes):  # the classes of two are mirror images
@@ -316,8 +316,8 @@ def _gains_of_pairs(rows: _GroupedRows, features: Positions) -> Array:
                 products = marks.T @ marks.multiply(weights[block, None])
                 total += products.toarray().reshape(total.shape)
         slope = _without_single_effects(slope, curve)
-        own = np.einsum("igr,igjh,jhs->ijrs", waves, slope, waves, optimize=True)
-        spread = np.einsum("igr,igjh,jhs->ijrs", waves**2, curve, waves**2, optimize=True)
+        own = np.einsum("igr,igjh,jhs->ijrs", contrasts, slope, contrasts, optimize=True)
+        spread = np.einsum("igr,igjh,jhs->ijrs", contrasts**2, curve, contrasts**2, optimize=True)
         gains += 0.5 * ((own**2 - spread) / (spread + _IN_SEARCH)).sum(axis=(2, 3))
     return gains
 
@@ -363,8 +363,8 @@ def _sparse_indicators_of_cells(cells: ArrayOf[Any], size: int) -> Any:
 class _PairRegression:
     """A ridge regression of the class on the scores of a sum and pairs, and its weights so far.
 
-    The weights are those of products of waves that are not 0, (products, classes − 1), of the
-    classes and, the last, the power of the sum; contrasts of the classes are orthogonal, so that no
+    The weights are those of products of contrasts that are not 0, (products, classes − 1), of the
+    classes and, the last, the power of the sum; the contrasts of classes are orthogonal, so that no
     class is special.
     """
 
@@ -380,47 +380,46 @@ class _PairRegression:
         return np.asarray(np.linalg.qr(columns)[0][:, 1:])
 
     @cached_property
-    def _waves_of_sides(self) -> tuple[Array, Array]:
-        """The waves of the first and second features, (pairs, groups, waves)."""
+    def _contrasts_of_sides(self) -> tuple[Array, Array]:
+        """The contrasts of the first and second features, (pairs, groups, contrasts)."""
         first, second = np.array(self.pairs).T
-        return self.rows.waves[first], self.rows.waves[second]
+        return self.rows.contrasts[first], self.rows.contrasts[second]
 
     @cached_property
-    def _nonzero_products(self) -> Mask:
-        """Which products of waves of the two features are not 0, (pairs, waves, waves)."""
-        first, second = [np.any(side, axis=1, keepdims=True) for side in self._waves_of_sides]
+    def _mask_of_nonzero_products(self) -> Mask:
+        """Which products of contrasts are not 0, (pairs, contrasts, contrasts)."""
+        first, second = [np.any(side, axis=1, keepdims=True) for side in self._contrasts_of_sides]
         return np.asarray(first.transpose(0, 2, 1) & second)
 
-    def _split_weights(self, weights: Array) -> tuple[Array, Array, float]:
-        """Return the weights of waves, (pairs, waves, waves, classes − 1), classes and the sum."""
+    def _unpack_weights(self, weights: Array) -> tuple[Array, Array, float]:
+        """Return weights of contrasts, (pairs, k, k, classes − 1), of classes and of the sum."""
         others = self._class_contrasts.shape[1]
-        of_waves = np.zeros((*self._nonzero_products.shape, others))
-        of_waves[self._nonzero_products] = weights[: -others - 1].reshape(-1, others)
-        return of_waves, weights[-others - 1 : -1], float(weights[-1])
+        of_contrasts = np.zeros((*self._mask_of_nonzero_products.shape, others))
+        of_contrasts[self._mask_of_nonzero_products] = weights[: -others - 1].reshape(-1, others)
+        return of_contrasts, weights[-others - 1 : -1], float(weights[-1])
 
     @cached_property
-    def _parts(self) -> tuple[Array, Array, float]:
-        """The weights that were fitted, split."""
+    def _unpacked_weights(self) -> tuple[Array, Array, float]:
         assert self.weights is not None
-        return self._split_weights(self.weights)
+        return self._unpack_weights(self.weights)
 
     def effects_of_pairs(self) -> Array:
         """Return the tables of the pairs, (pairs, groups, groups, classes)."""
-        of_contrasts = _multiply_both_sides(self._waves_of_sides, self._parts[0])
-        return np.asarray(of_contrasts @ self._class_contrasts.T)
+        along_classes = _bilinear_products(self._contrasts_of_sides, self._unpacked_weights[0])
+        return np.asarray(along_classes @ self._class_contrasts.T)
 
-    def class_shifts(self) -> Array:
+    def score_shifts_of_classes(self) -> Array:
         """Return what is added to the scores of the classes."""
-        return np.asarray(self._class_contrasts @ self._parts[1])
+        return np.asarray(self._class_contrasts @ self._unpacked_weights[1])
 
-    def power(self) -> float:
+    def factor_of_sum(self) -> float:
         """Return the factor of the sum."""
-        return self._parts[2]
+        return self._unpacked_weights[2]
 
     def score_changes_at(self, rows: _GroupedRows) -> Array:
         """Return what is added to the scores of rows."""
         cells = self.effects_of_pairs().reshape(-1, rows.scores.shape[1])
-        change: Array = (self.power() - 1) * rows.scores + self.class_shifts()
+        change: Array = (self.factor_of_sum() - 1) * rows.scores + self.score_shifts_of_classes()
         for block, design, _ in _cell_indicators_by_row_block(rows, self.pairs):
             change[block] += design @ cells
         return change
@@ -429,21 +428,21 @@ class _PairRegression:
         """Return the regression with the weights that maximize the likelihood less a ridge."""
         from scipy.optimize import minimize  # slow to import
 
-        rows, contrasts = self.rows, self._class_contrasts
+        rows, class_contrasts = self.rows, self._class_contrasts
         is_small = len(rows.classes) * len(self.pairs) <= _KEPT
         kept = list(_cell_indicators_by_row_block(rows, self.pairs)) if is_small else None
-        others = contrasts.shape[1]
-        back = [side.transpose(0, 2, 1) for side in self._waves_of_sides]
-        shape = (len(self.pairs), rows.waves.shape[1], rows.waves.shape[1], others)
-        start = np.zeros((np.count_nonzero(self._nonzero_products) + 1) * others + 1)
+        others = class_contrasts.shape[1]
+        back = [side.transpose(0, 2, 1) for side in self._contrasts_of_sides]
+        shape = (len(self.pairs), rows.contrasts.shape[1], rows.contrasts.shape[1], others)
+        start = np.zeros((np.count_nonzero(self._mask_of_nonzero_products) + 1) * others + 1)
         start[-1] = 1
         ridge = np.full(len(start), precision)
         ridge[-others - 1 :] = _OF_CLASSES
         ridge[-1] = _OF_SUM
 
-        def penalized_loss(weights: Any) -> tuple[float, Any]:
-            of_waves, of_classes, power = self._split_weights(weights)
-            cells = _multiply_both_sides(self._waves_of_sides, of_waves).reshape(-1, others)
+        def loss_and_gradient(weights: Any) -> tuple[float, Any]:
+            of_contrasts, of_classes, power = self._unpack_weights(weights)
+            cells = _bilinear_products(self._contrasts_of_sides, of_contrasts).reshape(-1, others)
             moved = weights - start
             of_cells, of_others = np.zeros(cells.shape), np.zeros(others + 1)
             value = 0.5 * float(ridge @ moved**2)
@@ -452,21 +451,23 @@ class _PairRegression:
             ):
                 scores, mass = rows.scores[block], rows.weights[block]
                 own = np.arange(len(mass)), rows.classes[block]
-                logs = log_normalize(power * scores + (design @ cells + of_classes) @ contrasts.T)
+                logs = log_normalize(
+                    power * scores + (design @ cells + of_classes) @ class_contrasts.T
+                )
                 value -= float(mass @ logs[own])
                 away: Array = np.exp(logs)
                 away[own] -= 1
                 away *= mass[:, None]
-                slopes = away @ contrasts
+                slopes = away @ class_contrasts
                 of_cells += transposed @ slopes
                 of_others += [*slopes.sum(axis=0), (away * scores).sum()]
-            of_waves = _multiply_both_sides((back[0], back[1]), of_cells.reshape(shape))
-            of_products = of_waves[self._nonzero_products].ravel()
+            of_contrasts = _bilinear_products((back[0], back[1]), of_cells.reshape(shape))
+            of_products = of_contrasts[self._mask_of_nonzero_products].ravel()
             return value, np.concatenate([of_products, of_others]) + ridge * moved
 
         options: Any = {"maxiter": 40, "ftol": 1e-6}
         begin = start if self.weights is None else self.weights
-        found = minimize(penalized_loss, begin, jac=True, method="L-BFGS-B", options=options).x
+        found = minimize(loss_and_gradient, begin, jac=True, method="L-BFGS-B", options=options).x
         return replace(self, weights=found)
 
 
@@ -478,7 +479,7 @@ def _cell_indicators_by_row_block(
     The cells are a sparse array, (rows, pairs × groups × groups).
     """
     first, second = np.array(pairs).T
-    size = rows.waves.shape[1]
+    size = rows.contrasts.shape[1]
     for block in slices(len(rows.classes), len(pairs), _BLOCK):
         left, right = (rows.groups[side, block] for side in (first, second))
         cells = np.where((left < 0) | (right < 0), -1, left.astype(np.int16) * size + right)
@@ -486,7 +487,7 @@ def _cell_indicators_by_row_block(
         yield block, indicators, indicators.T
 
 
-def _multiply_both_sides(sides: tuple[Array, Array], table: Array) -> Array:
+def _bilinear_products(sides: tuple[Array, Array], table: Array) -> Array:
     """Return A T Bᵀ of each pair and class; A, B are (pairs, m, k), T is (pairs, k, k, classes)."""
     (n, m, k), others = sides[0].shape, table.shape[-1]
     left = (sides[0] @ table.reshape(n, k, k * others)).reshape(n, m, k, others)
@@ -498,12 +499,12 @@ def _add_pairs_to_sum(
     x: EffectTable, fit: _PairRegression, groups: Sequence[Positions]
 ) -> EffectTable:
     """Return the sum with a power, and with pairs, which have the mean 0 along each side."""
-    power, found = fit.power(), list[PairEffects]()
+    power, found = fit.factor_of_sum(), list[PairEffects]()
     for (i, j), cells in zip(fit.pairs, fit.effects_of_pairs(), strict=True):
         own = cells[: int(groups[i].max()) + 1, : int(groups[j].max()) + 1]
         table = np.pad(logs_less_reference(own), ((0, 1), (0, 1), (0, 0)))
         found.append(PairEffects((i, j), (groups[i], groups[j]), table))
-    constant = power * x.constant + fit.class_shifts()
+    constant = power * x.constant + fit.score_shifts_of_classes()
     return replace(
         x,
         tables=tuple([power * table for table in x.tables]),

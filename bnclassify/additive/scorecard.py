@@ -24,8 +24,8 @@ from ..model.model import MISSING_RULE, Model
 from ..model.recipes import NO_JOINT, Step
 from ..scores.evaluate import mask_of_values_without_effect
 from ..scores.rows import Rows
-from .effect_table import LEAST_MASS, EffectTable, merge_similar_intervals, with_feature_values
-from .tabulate import check_no_missing_label, estimate_for_table, tabulate_effects
+from .effect_table import LEAST_MASS, EffectTable, merge_similar_intervals, restricted_to_values
+from .tabulate import check_no_missing_label, estimate_model_to_tabulate, tabulate_effects
 
 START = "start"
 """The row of the points that every total begins with."""
@@ -148,17 +148,16 @@ class Scorecard(EffectTable):
     def _possible_point_totals(self) -> ArrayOf[np.int64]:
         """The totals that can occur: the points of a parent, and of each child given its value."""
         parents = enumerate(self.parent_of_each_feature)
-        roots = [self._totals_below(i)[0] for i, parent in parents if parent is None]
-        return _sums_of_one_from_each(roots) + self.start
+        roots = [self._totals_of_subtree(i)[0] for i, parent in parents if parent is None]
+        return _possible_sums(roots) + self.start
 
-    def _totals_below(self, i: int) -> list[ArrayOf[np.int64]]:
+    def _totals_of_subtree(self, i: int) -> list[ArrayOf[np.int64]]:
         """Return the totals of a feature and its descendants, by the value of its parent."""
         table = self.feature_points[i].reshape(len(self.feature_points[i]), -1)
         parents = enumerate(self.parent_of_each_feature)
-        children = [self._totals_below(j) for j, parent in parents if parent == i]
+        children = [self._totals_of_subtree(j) for j, parent in parents if parent == i]
         of_children = [
-            _sums_of_one_from_each([child[value] for child in children])
-            for value in range(len(table))
+            _possible_sums([child[value] for child in children]) for value in range(len(table))
         ]
         totals = []
         for points in table.T:
@@ -239,15 +238,16 @@ class Scorecard(EffectTable):
 def cells_of_occurring_values(x: EffectTable) -> list[tuple[slice, ...]]:
     """Return the cells of each table without missing values of features that were never missing."""
     rows = x.trained_on
-    gaps = [share[-1] for share in x.shares] or [0.0] * len(x.features)  # also a level of its own
+    # shares of missing values, which may also be a level of their own
+    lacking = [share[-1] for share in x.shares] or [0.0] * len(x.features)
     never = [
-        rows is not None and name not in rows.incomplete and gap < 2 * LEAST_MASS
-        for name, gap in zip(x.features, gaps, strict=True)
+        rows is not None and name not in rows.incomplete and share < 2 * LEAST_MASS
+        for name, share in zip(x.features, lacking, strict=True)
     ]
     return [tuple([slice(-1 if never[v] else None) for v in scope]) for scope in x.term_scopes]
 
 
-def _sums_of_one_from_each(sets: Sequence[ArrayOf[np.int64]]) -> ArrayOf[np.int64]:
+def _possible_sums(sets: Sequence[ArrayOf[np.int64]]) -> ArrayOf[np.int64]:
     """Return all sums of one number of each set; sets are ascending.
 
     In how many ways each sum is made is a convolution: {0, 2} is (1, 0, 1) and {0, 1} is (1, 1),
@@ -372,7 +372,7 @@ def scorecard(
         settings = {"target": target, "largest": largest, "most_intervals": most_intervals}
         settings |= {"pdo": pdo, "score": score, "odds": odds, "parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step("scorecard", fit_card, settings, draws=True))
-    fields = table.table_fields() | {"recipe": recipe}
+    fields = table.effect_table_fields() | {"recipe": recipe}
     fields["constant"] = table.constant + intercept * own
     return Scorecard(**fields, base=model, target=target, unit=unit, start=start)
 
@@ -418,7 +418,7 @@ def _without_constant_features(x: EffectTable) -> EffectTable:
     if not used or len(used) == len(x.features):
         return x
     values = x.values_by_feature
-    return with_feature_values(x, {x.features[i]: values[x.features[i]] for i in sorted(used)})
+    return restricted_to_values(x, {x.features[i]: values[x.features[i]] for i in sorted(used)})
 
 
 def _with_centered_effects(x: EffectTable) -> EffectTable:
@@ -450,4 +450,4 @@ def fit_card(
     base = x.base if isinstance(x, Scorecard) else None
     if base is not None:
         x, data = base, data if base.preparation is None else base.preparation.prepared_data(data)
-    return scorecard(estimate_for_table(parameters, x, data, rng), **settings)
+    return scorecard(estimate_model_to_tabulate(parameters, x, data, rng), **settings)

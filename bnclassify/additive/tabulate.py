@@ -44,9 +44,9 @@ from .effect_table import (
     logs_less_reference,
     means_of_groups,
     merge_similar_intervals,
+    restricted_to_values,
     training_rows,
     with_effect_moments,
-    with_feature_values,
     with_shrunk_missing_effects,
     with_value_shares,
 )
@@ -110,18 +110,18 @@ def as_sum_of_effects(x: Model, data: InFull, pairs: Any = None) -> EffectTable:
     data, recipe = training_rows(x, data), x.recipe
     raw = with_value_shares(_tabulate_at_all_points(x), data)
 
-    def merge(kept: int) -> EffectTable:
+    def merge_intervals(kept: int) -> EffectTable:
         # 3e-4: loss of variance of the effects, in nats squared, at which intervals are merged
         found = merge_similar_intervals(raw, lost=3e-4, kept=kept)
         return _with_missing_effects(_with_shortest_cuts(found, data), data, x)
 
     if pairs in (None, 0, ()):
-        table = merge(1)
+        table = merge_intervals(1)
     else:
-        singles = merge(GROUPS)  # with cut points without own effect
+        singles = merge_intervals(GROUPS)  # with cut points without own effect
         table = with_pair_effects(singles, data, pairs, x)
         ignored = None if singles.unknown is None else singles.unknown.always
-        table = with_effect_moments(table, data, ignored) if table.pairs else merge(1)
+        table = with_effect_moments(table, data, ignored) if table.pairs else merge_intervals(1)
     if "refits" in table.learned:
         both = zip(table.learned["refits"], x.learned["refits"], strict=True)
         refits = tuple([_with_missing_effects(refit, data, model) for refit, model in both])
@@ -139,7 +139,7 @@ def _with_shortest_cuts(x: EffectTable, data: InFull) -> EffectTable:
     for name, cuts in x.cuts.items():
         if name in numbers:
             values[name] = Values.from_cuts(shortest_cuts(cuts, numbers[name]))
-    table = with_value_shares(with_feature_values(x, values), data)
+    table = with_value_shares(restricted_to_values(x, values), data)
     steps, preparation = table.discretizer, table.preparation
     if steps is None or steps.kept or not all(name in numbers for name in steps.columns):
         return table
@@ -168,10 +168,10 @@ def fit_sum(
     rng: np.random.Generator | None = None,
 ) -> EffectTable:
     """Estimate the parameters of a structure, and return the effects as a table."""
-    return as_sum_of_effects(estimate_for_table(parameters, x, data, rng), data, pairs)
+    return as_sum_of_effects(estimate_model_to_tabulate(parameters, x, data, rng), data, pairs)
 
 
-def estimate_for_table(
+def estimate_model_to_tabulate(
     parameters: Step, x: Model, data: Dataset, rng: np.random.Generator | None
 ) -> Model:
     """Estimate the parameters of the structure of a model whose table is to be made, or raise."""
@@ -190,14 +190,14 @@ def _tabulate_at_all_points(model: Model) -> EffectTable:
     masses, parents = _feature_distributions(model, points, order), model.feature_parents
     grids = list[_Grid]()
     for i, (own_points, mass) in enumerate(zip(points, masses, strict=True)):
-        grids.append(_make_grid(model, i, own_points, mass))
+        grids.append(_grid_of_feature(model, i, own_points, mass))
     # Row r is at point r of each feature, and at its last one if it has fewer.
     numbers = np.arange(max([len(grid.codes) for grid in grids], default=1))
     positions = [np.minimum(numbers, len(grid.codes) - 1) for grid in grids]
     rows = _rows_at_grid_points(model, grids, positions)
     logs = _contributions_at_rows(model, rows, order)
-    alone = _effects_without_parent(model, rows, parents)
-    gaps = shifts_of_missing(model.score)
+    alone = _effects_ignoring_parent(model, rows, parents)
+    shifts = shifts_of_missing(model.score)
     tables, shares = list[Array](), list[Array]()
     for i, (own, above) in enumerate(zip(grids, parents.values(), strict=True)):
         size = len(own.axis.labels) + 1
@@ -205,8 +205,8 @@ def _tabulate_at_all_points(model: Model) -> EffectTable:
         if above:
             parent = model.features.index(above[0])
             table = _effects_given_parent(model, grids, i, parent, order, alone[i])
-        if i in gaps:
-            table[-1] = gaps[i]
+        if i in shifts:
+            table[-1] = shifts[i]
         tables.append(logs_less_reference(table))
         shares.append(np.bincount(own.position, own.mass, size) / float(own.mass.sum()))
     constant = logs_less_reference(logs[0, :1]).ravel()
@@ -260,7 +260,7 @@ def _levels_or_grid_points(x: Model, name: Hashable) -> tuple[Hashable, ...]:
     return x.levels_by_name[name]
 
 
-def _make_grid(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array) -> _Grid:
+def _grid_of_feature(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array) -> _Grid:
     """Return the points of a feature, and the values of its table."""
     name, cuts = x.features[i], x.cuts.get(x.features[i])
     card = len(labels) - (labels[-1:] == (MISSING,))
@@ -364,7 +364,7 @@ def _training_points_of_curve(x: Model, feature: int) -> tuple[Array, Array] | N
     return np.interp(scores, scale.scores, scale.knots), np.full(_POINTS, 1 / _POINTS)
 
 
-def _effects_without_parent(
+def _effects_ignoring_parent(
     x: Model, rows: Rows, parents: Mapping[Hashable, Sequence[Hashable]]
 ) -> dict[int, Array]:
     """Return the effects of features with a parent given the class alone, (rows, classes) each."""

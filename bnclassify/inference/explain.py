@@ -19,7 +19,7 @@ from ..frames.opening import InFull
 from ..frames.records import Row, is_missing
 from ..model.arguments import check_fitted, read_for_model
 from ..model.model import Model
-from ..reading.intervals import add_index_level
+from ..reading.intervals import product_of_indexes
 from .evidence import REST, Evidence, split_evidence, weigh_evidence
 
 _LEAST_FACTOR = 1.05
@@ -182,7 +182,7 @@ def explain(
     index = pd.Index(variables, name="variable", tupleize_cols=False)
     if several:
         rows = data.index.rename("row") if list(data.index.names) == [None] else data.index
-        table = pd.DataFrame(columns, add_index_level(rows, index))
+        table = pd.DataFrame(columns, product_of_indexes(rows, index))
     else:
         compared = " against ".join(map(str, _compared_classes(evidence, 0)))
         table = pd.DataFrame(columns, index).rename_axis(columns=compared)

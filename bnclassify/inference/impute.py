@@ -20,7 +20,7 @@ from ..model.counted import check_counted
 from ..model.model import Model
 from ..model.recipes import Tally
 from ..network.priors import PseudoCounts
-from ..reading.intervals import draw_tables, has_posterior_of_tables
+from ..reading.intervals import has_posterior_of_tables, model_with_drawn_tables
 from ..recipe.backoff_prior import PRIORS, find_prior
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from .sample import means_or_draws_of_numbers
@@ -179,7 +179,7 @@ def _draw_completions(
     if has_posterior_of_tables(x):
         found = []
         for _ in range(draws):
-            drawn = x.map_counted_parts(lambda part: draw_tables(part, rng))
+            drawn = x.map_counted_parts(lambda part: model_with_drawn_tables(part, rng))
             found.append(drawn.fill_in_codes(rows, labels, rng, burn_in=burn_in))
         return np.concatenate(found, axis=1)
     prior = _prior_of_em(x, len(data))

@@ -25,7 +25,7 @@ from ..model.arguments import check_fitted, check_ordered, encode_for_model, log
 from ..model.model import Model
 from ..reading.intervals import (
     MOST_DRAWN,
-    bounds_of_drawn_models,
+    bounds_from_posterior_draws,
     check_draws,
     check_interval,
     with_interval_columns,
@@ -375,7 +375,7 @@ def _predict_intervals(
     bounds = np.empty((2, *frame.shape))
     for block in slices(len(frame), draws * frame.shape[1], MOST_DRAWN):
         posteriors = partial(_posteriors_of_targets, rows=rows.subset(block), prior=prior)
-        bounds[:, block] = bounds_of_drawn_models(x, posteriors, interval, draws, seed)
+        bounds[:, block] = bounds_from_posterior_draws(x, posteriors, interval, draws, seed)
     return with_interval_columns(frame, bounds)
 
 

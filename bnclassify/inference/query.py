@@ -18,7 +18,7 @@ from ..frames.dataset import codes_by_levels
 from ..model.arguments import check_has_joint_distribution, check_not_dropped, encode_for_model
 from ..model.counted import CountedModel
 from ..model.model import Model
-from ..reading.intervals import BOUNDS, bounds_of_drawn_models, check_draws, check_interval
+from ..reading.intervals import BOUNDS, bounds_from_posterior_draws, check_draws, check_interval
 from ..scores.evaluate import scores_at
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from ..scores.rows import Rows
@@ -168,7 +168,7 @@ def query(
     def distribution(drawn: Model) -> Array:
         return np.exp(log_normalize(log_joint_table(drawn, requested, known, likelihoods).ravel()))
 
-    bounds = bounds_of_drawn_models(model, distribution, float(interval or 0), draws, seed)
+    bounds = bounds_from_posterior_draws(model, distribution, float(interval or 0), draws, seed)
     frame = pd.DataFrame(dict(zip(BOUNDS, [bounds[0], found, bounds[1]], strict=True)), index=index)
     frame.attrs["log_evidence"] = log_evidence
     return frame

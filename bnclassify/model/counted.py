@@ -55,12 +55,12 @@ class CountedModel(Model):
     ) -> Any:
         """Return counts of the model ``before`` its levels changed, for its present levels."""
         recoded = []
-        for table, family in zip(counts, self._counted_families, strict=True):
+        for table, family in zip(counts, self._families_to_count, strict=True):
             recoded.append(recode_counts(table, [recodings[v] for v in family]))
         return tuple(recoded)
 
     @property
-    def _counted_families(self) -> tuple[tuple[Hashable, ...], ...]:
+    def _families_to_count(self) -> tuple[tuple[Hashable, ...], ...]:
         """The families that are counted, each a variable and its parents."""
         return ()
 
@@ -72,7 +72,7 @@ class CountedModel(Model):
             "type": type(self).__name__,
             "class variables": self.targets,
             "features": self.features,
-            "families": self._counted_families,
+            "families": self._families_to_count,
             "densities": tuple(zip(self.densities, kinds, strict=True)),
             "cut points": tuple(self.cuts.items()),
             "preparation": self.preparation,

@@ -130,7 +130,7 @@ class Graph(CountedModel):
         return facts
 
     @property
-    def _counted_families(self) -> tuple[Family, ...]:
+    def _families_to_count(self) -> tuple[Family, ...]:
         return self.families
 
     def distributions(self) -> list[tuple[Hashable, Array]]:

@@ -28,7 +28,7 @@ from .canvas import (
     filled_rectangle,
     horizontal_axes,
     in_chart_style,
-    letters_across,
+    letters_per_line,
     probability_text,
     signed_weight,
     write_beside,
@@ -292,7 +292,7 @@ def _draw_bars(
     axes = horizontal_axes(ax, labels)
     axes.barh(np.arange(len(sizes)), lengths, color=np.where(sizes < 0, ORANGE, BLUE), height=0.72)
     low, high = float(places.min(initial=0.0)), float(places.max(initial=0.0))
-    margin = max(0.14, 7 / letters_across(axes)) * ((high - low) or 1.0)
+    margin = max(0.14, 7 / letters_per_line(axes)) * ((high - low) or 1.0)
     axes.set_xlim(low - margin * bool((sizes < 0).any()), high + margin * bool((sizes >= 0).any()))
     axes.axvline(0, color=GREY, linewidth=0.8)
     for i, text in enumerate(texts):

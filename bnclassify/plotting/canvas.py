@@ -135,7 +135,7 @@ def prepare_axes(ax: Axes | None, height: float, width: float = _WIDTH) -> Axes:
 
 def horizontal_axes(ax: Axes | None, labels: Sequence[str], *, height: float = 0.24) -> Axes:
     """Prepare axes for horizontal marks, one per label, the first at the top."""
-    line = _LINE if ax is None else min(_LINE, letters_across(prepare_axes(ax, 0)) // 2)
+    line = _LINE if ax is None else min(_LINE, letters_per_line(prepare_axes(ax, 0)) // 2)
     texts = [label_in_lines(label, line) for label in labels]
     height = max(height, LINE * max_lines(texts) + 0.05)
     axes = prepare_axes(ax, 0.7 + height * len(texts))
@@ -146,14 +146,14 @@ def horizontal_axes(ax: Axes | None, labels: Sequence[str], *, height: float = 0
     return axes
 
 
-def letters_across(axes: Axes) -> int:
+def letters_per_line(axes: Axes) -> int:
     """Estimate how many letters fit into the width of the axes, beside the labels of their rows."""
     # 0.775: share of a figure that its axes have before they are laid out
     width = axes.bbox.width / axes.figure.dpi / 0.775 - 0.4
-    return max(12, int((width - estimate_width(_labels_of_rows(axes))) / _LETTER))
+    return max(12, int((width - text_width(_y_tick_labels(axes))) / _LETTER))
 
 
-def _labels_of_rows(axes: Axes) -> list[str]:
+def _y_tick_labels(axes: Axes) -> list[str]:
     return [label.get_text() for label in axes.get_yticklabels()]
 
 
@@ -165,7 +165,7 @@ def add_title_and_legend(
     from matplotlib.transforms import ScaledTranslation
 
     figure = axes.figure
-    labels, beside = estimate_width(_labels_of_rows(axes)), letters_across(axes)
+    labels, beside = text_width(_y_tick_labels(axes)), letters_per_line(axes)
     width = beside + int(labels / _LETTER)
     title = "\n".join([label_in_lines(line, int(0.85 * width)) for line in title.split("\n")])
     below = "\n".join([label_in_lines(line, beside) for line in below.split("\n")])
@@ -220,7 +220,7 @@ def max_lines(texts: Sequence[str]) -> int:
     return max((text.count("\n") + 1 for text in texts), default=1)
 
 
-def estimate_width(texts: Sequence[str]) -> float:
+def text_width(texts: Sequence[str]) -> float:
     """Estimate the width of the widest text in inches."""
     return _LETTER * max((len(line) for text in texts for line in text.split("\n")), default=0)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..additive.effect_table import EffectTable
-from ..additive.effects import table_rows_of_pair
+from ..additive.effects import rows_and_effects_of_pair
 from ..additive.scorecard import Scorecard
 from ..base import special
 from ..base.arrays import Array
@@ -34,13 +34,13 @@ from .canvas import (
     ORANGE,
     Axes,
     add_title_and_legend,
-    estimate_width,
     horizontal_axes,
     in_chart_style,
     label_in_lines,
-    letters_across,
+    letters_per_line,
     prepare_axes,
     probability_text,
+    text_width,
 )
 
 _MOST_LEVELS = 300
@@ -257,14 +257,14 @@ def _draw_effects_of_pair(
     c = target_position(labels, target)
     if c is None:
         raise ValueError(f"target must be one of {listed(labels)} to draw a pair; got None.")
-    rows, logs = table_rows_of_pair(x, pairs[chosen])
+    rows, logs = rows_and_effects_of_pair(x, pairs[chosen])
     down = [label_in_lines(value, 14) for value in dict.fromkeys(row[1] for row in rows)]
     across = [label_in_lines(value, 14) for value in dict.fromkeys(row[3] for row in rows)]
     # against the mean of the other classes
     log_odds = logs[..., c] - np.delete(logs, c, axis=-1).mean(axis=-1)
     odds = log_odds.reshape(len(down), len(across))
-    cell = max(0.6, estimate_width(across) + 0.1)
-    width = 1.0 + estimate_width(down) + cell * len(across)
+    cell = max(0.6, text_width(across) + 0.1)
+    width = 1.0 + text_width(down) + cell * len(across)
     axes = prepare_axes(ax, 1.0 + 0.32 * len(down), max(width, 3.0))
     most = float(np.abs(odds).max()) or 1.0
     colors = LinearSegmentedColormap.from_list("effects", [ORANGE, "white", BLUE])
@@ -348,9 +348,9 @@ def plot_nomogram(
 def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_NomogramScale], str]:
     """Return all scales, and the title."""
     most = int(max([points.max() for points in x.feature_points], default=0)) or 1
-    ticks = _round_tick_values(0, most)
+    ticks = _round_ticks_between(0, most)
     scales = [_NomogramScale("points", [n / most for n in ticks], list(map(str, ticks)))]
-    scales += _scaled_numbers_by_feature(x, shown_row, most)
+    scales += _nomogram_scales_of_features(x, shown_row, most)
     totals = x.probabilities["total"].to_numpy(dtype=int)
     title = f"points for {x.class_var} = {x.target}"
     low, wide, at = int(totals.min()), float(np.ptp(totals)) or 1.0, None
@@ -360,7 +360,7 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Nomogr
         shown = probability_text(chances[int(np.searchsorted(totals, total))])
         title = f"{x.class_var} = {x.target}: total {total:,}, probability {shown}"
         at = (total - low) / wide
-    ticks = _round_tick_values(low, int(totals.max()))
+    ticks = _round_ticks_between(low, int(totals.max()))
     places = [(n - low) / wide for n in ticks]
     scales.append(_NomogramScale("total", places, list(map(str, ticks)), at))
     # log odds = intercept + unit · (total - start), solved for the total of each probability
@@ -371,7 +371,7 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Nomogr
     return [*scales, _NomogramScale(f"probability of {x.target}", places, texts, at)], title
 
 
-def _scaled_numbers_by_feature(
+def _nomogram_scales_of_features(
     x: Scorecard, shown_row: Rows | None, most: int
 ) -> list[_NomogramScale]:
     """Return a scale per feature and level of its parent, with a mark at the values of the row."""
@@ -412,10 +412,10 @@ def _short_interval(value: object) -> str:
     return f"> {low}" if high == "inf" else f"{low}\N{EN DASH}{high}"
 
 
-def _round_tick_values(low: int, high: int) -> list[int]:
+def _round_ticks_between(low: int, high: int) -> list[int]:
     """Return whole numbers at even distances of 1, 2, 5, 10 …, from low to high.
 
-    >>> _round_tick_values(3, 20), _round_tick_values(0, 100)
+    >>> _round_ticks_between(3, 20), _round_ticks_between(0, 100)
     ([5, 10, 15, 20], [0, 20, 40, 60, 80, 100])
     """
     steps = [digit * 10**k for k in range(12) for digit in (1, 2, 5)]
@@ -425,7 +425,7 @@ def _round_tick_values(low: int, high: int) -> list[int]:
 
 def _draw_scale(axes: Axes, i: int, scale: _NomogramScale) -> None:
     """Draw a scale at height i, with labels where they do not touch the ones before."""
-    letter = (1.04 + _NAME / (1 - _NAME)) / max(letters_across(axes), 1)
+    letter = (1.04 + _NAME / (1 - _NAME)) / max(letters_per_line(axes), 1)
     axes.text(-0.07, i, label_in_lines(scale.name, 28), ha="right", va="center")
     places = [0.0, 1.0] if scale.is_whole else scale.places
     line = [min(places, default=0), max(places, default=0)]

@@ -28,13 +28,13 @@ from .canvas import (
     Axes,
     add_title_and_legend,
     draw_cells_of_shares,
-    estimate_width,
     filled_rectangle,
     in_chart_style,
     label_in_lines,
     max_lines,
     prepare_axes,
     probability_text,
+    text_width,
 )
 
 # Maximum number of rows or columns of a picture, and of its cells.
@@ -168,14 +168,14 @@ class _HeatMapLayout:
     def size_in_inches(self) -> tuple[float, float]:
         """The width and height of the picture in inches."""
         (rows, columns), (row_blocks, column_blocks) = self.row_and_column_labels, self.block_titles
-        cell = max(0.95 if self.bounded else 0.5, estimate_width(columns) + 0.1)
-        block = max(len(columns) * cell, estimate_width(column_blocks) + 0.1)
-        table = len(column_blocks) * block + estimate_width(row_blocks)
+        cell = max(0.95 if self.bounded else 0.5, text_width(columns) + 0.1)
+        block = max(len(columns) * cell, text_width(column_blocks) + 0.1)
+        table = len(column_blocks) * block + text_width(row_blocks)
         lines = max_lines(columns) + 1
         lines += max_lines(column_blocks) if len(column_blocks) > 1 else 0
         cells = (0.38 if self.bounded else 0.24) * len(rows)
         row = max(cells, LINE * max_lines(row_blocks) + 0.1) * len(row_blocks)
-        width = 0.6 + estimate_width(rows) + max(0.6 * estimate_width([self.title]), table)
+        width = 0.6 + text_width(rows) + max(0.6 * text_width([self.title]), table)
         return max(width, 2.5), 0.4 + LINE * lines + row
 
 
@@ -215,7 +215,7 @@ def _write_block_labels(axes: Axes, layout: _HeatMapLayout) -> None:
         axes.set_yticks(
             [(i + 0.5) * len(rows) - 0.5 for i in range(len(row_blocks))], row_blocks, minor=True
         )
-        axes.tick_params(axis="y", which="minor", pad=8 + 72 * estimate_width(rows))
+        axes.tick_params(axis="y", which="minor", pad=8 + 72 * text_width(rows))
     for i in range(1, len(row_blocks)):
         axes.axhline(i * len(rows) - 0.5, color="white", linewidth=4)
     for j in range(1, len(column_blocks)):

@@ -28,12 +28,12 @@ from .canvas import (
     Axes,
     add_title_and_legend,
     draw_cells_of_shares,
-    estimate_width,
     horizontal_axes,
     in_chart_style,
     label_in_lines,
     max_lines,
     prepare_axes,
+    text_width,
     write_beside,
 )
 
@@ -223,8 +223,8 @@ def _draw_confusion_cells(counts: pd.DataFrame, shares: Array, ax: Axes | None) 
     if n <= _MOST_FIGURES:
         cells = np.stack([counts.to_numpy(dtype=float).ravel(), shares.ravel()], axis=1)
         texts = [f"{count:,.0f}\n{share:.0%}" for count, share in list[list[float]](cells.tolist())]
-        cell = max(0.5, estimate_width(columns), estimate_width(texts)) + 0.1
-        width = max(3.0, 0.7 + estimate_width(rows) + cell * n)
+        cell = max(0.5, text_width(columns), text_width(texts)) + 0.1
+        width = max(3.0, 0.7 + text_width(rows) + cell * n)
         height = 0.6 + LINE * max_lines(columns) + max(0.36, LINE * max_lines(rows) + 0.1) * n
     axes = prepare_axes(ax, height, width)
     draw_cells_of_shares(axes, shares, texts)
@@ -344,7 +344,7 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     step = 0.1 + LINE * max_lines(names)
     top = 0.2 + 0.12 * len(groups) + step / 2
     bottom = top + step * ((len(ranks) + 1) // 2) + 0.06
-    axes = prepare_axes(ax, bottom + 0.9, max(4.6, 2.6 + 2 * estimate_width(names)))
+    axes = prepare_axes(ax, bottom + 0.9, max(4.6, 2.6 + 2 * text_width(names)))
     margin = 0.03 * (len(ranks) - 1)
     _draw_ranked_models(axes, list(zip(names, ranks.to_list(), strict=True)), top, step, margin)
     for i, (low, high) in enumerate(groups):

@@ -45,7 +45,7 @@ class Picture(graphviz.Digraph):
         return str(super().view(filename, directory=directory, **kwargs))
 
     def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        if not _has_dot() and _find_graphviz_pure() is None:
+        if not _has_dot() and _path_of_graphviz_pure() is None:
             return {"text/plain": _NO_PROGRAM}
         return dict(super()._repr_mimebundle_(*args, **kwargs))
 
@@ -54,7 +54,7 @@ def _run_graphviz(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a method of graphviz, which runs graphviz-pure where dot is not installed."""
     if _has_dot():
         return draw(*args, **kwargs)
-    program = _find_graphviz_pure()
+    program = _path_of_graphviz_pure()
     if program is None:
         raise RuntimeError(_NO_PROGRAM)
     dot, dot_command.DOT_BINARY = dot_command.DOT_BINARY, Path(program)
@@ -73,7 +73,7 @@ def _has_dot() -> bool:
     return shutil.which("dot") is not None
 
 
-def _find_graphviz_pure() -> str | None:
+def _path_of_graphviz_pure() -> str | None:
     """Find graphviz-pure on the path or beside this Python."""
     scripts = sysconfig.get_path("scripts")
     return shutil.which("graphviz-pure") or shutil.which("graphviz-pure", path=scripts)

@@ -15,7 +15,7 @@ from .families import position_of_variable
 from .intervals import (
     bounds_of_table_entries,
     check_interval,
-    check_posterior_tally,
+    dirichlet_counts_of,
     with_interval_columns,
 )
 
@@ -144,7 +144,7 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
 def _cpt_with_intervals(x: Model, variable: Hashable, interval: float) -> pd.DataFrame:
     """Return a table with credible intervals of its entries."""
     network, frame = check_fitted_graph(x, "cpt"), cpt(x, variable)
-    tally = check_posterior_tally(network)
+    tally = dirichlet_counts_of(network)
     bounds = bounds_of_table_entries(
         tally.counts[network.variables.index(variable)], tally.prior, interval
     )

@@ -22,7 +22,7 @@ def facts_of(x: Model) -> dict[str, object]:
     names = ", ".join(map(str, x.targets)) + latent
     facts: dict[str, object] = {f"class variable{'s' * several}": names}
     if rows is not None:
-        facts["rows"] = _size_in_words(rows)
+        facts["rows"] = _number_of_rows_in_words(rows)
         parts = rows.classes or [zip(x.levels_by_name[x.class_var], x.class_prior(), strict=True)]
         shares = dict(zip(x.targets, map(_shares_in_words, parts), strict=True))
         texts = [f"{name}: {text}" if several else text for name, text in shares.items()]
@@ -32,8 +32,8 @@ def facts_of(x: Model) -> dict[str, object]:
     facts |= own
     if x.recipe is not None:
         facts["learning algorithm"] = x.recipe.structure.name
-        facts["parameters"] = x.recipe.parameters and _parameters_in_words(x.recipe.parameters)
-    facts |= _preparation_in_words(x)
+        facts["parameters"] = x.recipe.parameters and _estimation_in_words(x.recipe.parameters)
+    facts |= _facts_of_preparation(x)
     summary = x.learned.get("leave_one_out")
     if summary is not None and summary.fold_rows:
         facts["confidence"] = summary.in_words
@@ -82,7 +82,7 @@ def _first_names(names: Iterable[str], separator: str = ", ") -> str:
     return separator.join([*texts[:_MOST], *more])
 
 
-def _size_in_words(rows: TrainingRows) -> int | str:
+def _number_of_rows_in_words(rows: TrainingRows) -> int | str:
     """Return the number of training rows, or write of how many groups or weights they are."""
     if not rows.cases:
         size = rows.size
@@ -99,15 +99,15 @@ def _shares_in_words(weights: Iterable[tuple[object, float]]) -> str:
     return _first_names(f"{label} {weight / total:.3f}" for label, weight in pairs)
 
 
-def _parameters_in_words(step: Step) -> str:
+def _estimation_in_words(step: Step) -> str:
     """Write how parameters were estimated, and what was made of them."""
     inner = step.settings.get("parameters")
     if isinstance(inner, Step) and " " not in step.name:  # not a text in place of a call
-        return f"{_parameters_in_words(inner)}, then {step.name}"
+        return f"{_estimation_in_words(inner)}, then {step.name}"
     return str(step)
 
 
-def _preparation_in_words(x: Model) -> dict[str, str | None]:
+def _facts_of_preparation(x: Model) -> dict[str, str | None]:
     """Say which columns were discretized, merged, kept as numbers and dropped."""
     facts: dict[str, str | None] = {}
     merger, discretizer = None if x.preparation is None else x.preparation.merger, x.discretizer

@@ -35,7 +35,7 @@ TypeError
     If `x` is not {1}"""
 
 
-def _with_sections(kind: str, returned: str) -> Callable[[Function], Function]:
+def _add_sections(kind: str, returned: str) -> Callable[[Function], Function]:
     """Return a decorator that adds the sections of an accessor for any model, or one network."""
     marks = {
         "{any model}": ("BNC, AODE or another model", "a model."),
@@ -49,7 +49,7 @@ def _with_sections(kind: str, returned: str) -> Callable[[Function], Function]:
     )
 
 
-@_with_sections("tuple of models", "One model per member.")
+@_add_sections("tuple of models", "One model per member.")
 def members(x: Model) -> tuple[Model, ...]:
     """Return the models that a model averages, or a single model itself.
 
@@ -65,7 +65,7 @@ def members(x: Model) -> tuple[Model, ...]:
     return check_model(x).members
 
 
-@_with_sections("str or tuple of str", "The name, or one name per class variable.")
+@_add_sections("str or tuple of str", "The name, or one name per class variable.")
 def class_var(x: Model) -> Hashable:
     """Return the name of the class, or the names of several class variables.
 
@@ -81,7 +81,7 @@ def class_var(x: Model) -> Hashable:
     return model.targets[0] if model.one_class else model.targets
 
 
-@_with_sections("tuple of str", "One name per feature.")
+@_add_sections("tuple of str", "One name per feature.")
 def features(x: Model) -> tuple[Hashable, ...]:
     """Return the names of the features, in the order of the training data.
 
@@ -96,7 +96,7 @@ def features(x: Model) -> tuple[Hashable, ...]:
     return check_model(x).features
 
 
-@_with_sections("tuple of str", "One name per variable.")
+@_add_sections("tuple of str", "One name per variable.")
 def vars(x: Model) -> tuple[Hashable, ...]:
     """Return the names of all variables: the features, then the class or the class variables.
 
@@ -111,7 +111,7 @@ def vars(x: Model) -> tuple[Hashable, ...]:
     return check_model(x).variables
 
 
-@_with_sections(
+@_add_sections(
     "dict of tuple of str",
     "One family per variable: the variable, its feature parents, and the class.",
 )
@@ -129,7 +129,7 @@ def families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     return {family[0]: family for family in check_single_graph(x, "families").families}
 
 
-@_with_sections(
+@_add_sections(
     "dict of tuple of str",
     "One family per feature: the feature, its feature parents, and the class.",
 )
@@ -148,7 +148,7 @@ def feature_families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     return {family[0]: family for family in model.families[: len(model.features)]}
 
 
-@_with_sections(
+@_add_sections(
     "dict of tuple", "One tuple of levels per variable, in the order of tables; empty for a number."
 )
 def values(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
@@ -167,7 +167,7 @@ def values(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     return check_model(x).levels_by_name
 
 
-@_with_sections("tuple", "One label per class.")
+@_add_sections("tuple", "One label per class.")
 def classes(x: Model) -> tuple[Any, ...]:
     """Return the levels of the class, in the order of the columns of posteriors.
 
@@ -185,7 +185,7 @@ def classes(x: Model) -> tuple[Any, ...]:
     return model.levels_by_name[model.class_var]
 
 
-@_with_sections("int", "The number of parameters.")
+@_add_sections("int", "The number of parameters.")
 def nparams(x: Model) -> int:
     """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents.
 
@@ -213,7 +213,7 @@ def nparams(x: Model) -> int:
     return n
 
 
-@_with_sections("int", "The number of arcs.")
+@_add_sections("int", "The number of arcs.")
 def narcs(x: Model) -> int:
     """Return the number of arcs, including arcs from the class.
 
@@ -228,7 +228,7 @@ def narcs(x: Model) -> int:
     return sum(len(family) - 1 for family in check_single_graph(x, "narcs").families)
 
 
-@_with_sections("str", "One bracket per variable, with its parents after ``|``.")
+@_add_sections("str", "One bracket per variable, with its parents after ``|``.")
 def modelstring(x: Model) -> str:
     """Write the structure in bnlearn's notation, parents before children.
 
@@ -332,7 +332,7 @@ def preparation(x: Model) -> Preparation:
     return check_model(x).preparation or Preparation()
 
 
-@_with_sections("bool", "True if no feature has a feature parent.")
+@_add_sections("bool", "True if no feature has a feature parent.")
 def is_nb(x: Model) -> bool:
     """Return whether the model is a naive Bayes: no feature has a feature parent.
 
@@ -347,7 +347,7 @@ def is_nb(x: Model) -> bool:
     return is_anb(x) and not any(check_model(x).feature_parents.values())
 
 
-@_with_sections("bool", "True if no feature has more than one feature parent.")
+@_add_sections("bool", "True if no feature has more than one feature parent.")
 def is_ode(x: Model) -> bool:
     """Return whether the model is a one-dependence estimator: no feature has two feature parents.
 
@@ -364,7 +364,7 @@ def is_ode(x: Model) -> bool:
     )
 
 
-@_with_sections("bool", "True if the features form such groups.")
+@_add_sections("bool", "True if the features form such groups.")
 def is_semi_naive(x: Model) -> bool:
     """Return whether the model is semi-naive: features form groups, within which all are connected.
 
@@ -388,7 +388,7 @@ def is_semi_naive(x: Model) -> bool:
     return True
 
 
-@_with_sections("bool", "True if the class is a parent of every feature and has no parents.")
+@_add_sections("bool", "True if the class is a parent of every feature and has no parents.")
 def is_anb(x: Model) -> bool:
     """Return whether the model is an augmented naive Bayes.
 

@@ -36,7 +36,7 @@ def check_draws(draws: object, cells: int = 1) -> int:
     return Whole(least=1, most=MOST_DRAWN // cells).check("draws", draws)
 
 
-def tail_probabilities(interval: float) -> list[float]:
+def probabilities_of_interval_ends(interval: float) -> list[float]:
     """Return the probabilities of the quantiles at the ends of an equal-tailed interval."""
     return [(1 - interval) / 2, (1 + interval) / 2]
 
@@ -46,20 +46,22 @@ def bounds_of_table_entries(counts: Array, prior: PseudoCounts, interval: float)
     levels, *parent_cards = counts.shape
     mass = prior.counts_plus_prior(counts, levels, prod(parent_cards))
     rest: Array = mass.sum(axis=0) - mass
-    tails = np.reshape(tail_probabilities(interval), (2, *[1] * mass.ndim))
+    tails = np.reshape(probabilities_of_interval_ends(interval), (2, *[1] * mass.ndim))
     is_beta = (mass > 0) & (rest > 0)
     inside = special.betaincinv(np.where(is_beta, mass, 1.0), np.where(is_beta, rest, 1.0), tails)
     return np.where(is_beta, inside, np.where(mass > 0, 1.0, 0.0))
 
 
-def bounds_of_drawn_models(
+def bounds_from_posterior_draws(
     x: Model, probabilities: Callable[[Any], Array], interval: float, draws: int, seed: int
 ) -> Array:
     """Return the quantiles, (2, …), of a function of models with drawn tables."""
     rng = np.random.default_rng(seed)
-    tables = (x.map_counted_parts(lambda part: draw_tables(part, rng)) for _ in range(draws))
+    tables = (
+        x.map_counted_parts(lambda part: model_with_drawn_tables(part, rng)) for _ in range(draws)
+    )
     drawn = np.stack([probabilities(one) for one in tables], axis=-1)
-    return np.asarray(np.quantile(drawn, tail_probabilities(interval), axis=-1))
+    return np.asarray(np.quantile(drawn, probabilities_of_interval_ends(interval), axis=-1))
 
 
 def _dirichlet_counts_or_none(x: Model) -> Tally | None:
@@ -82,7 +84,7 @@ def has_posterior_of_tables(x: Model) -> bool:
     return all(_dirichlet_counts_or_none(part) is not None for part in parts)
 
 
-def check_posterior_tally(x: Model) -> Tally:
+def dirichlet_counts_of(x: Model) -> Tally:
     """Return counts of tables whose posterior is a product of Dirichlet distributions, or raise."""
     tally = _dirichlet_counts_or_none(x)
     if tally is not None:
@@ -96,20 +98,20 @@ def check_posterior_tally(x: Model) -> Tally:
     )
 
 
-def draw_tables(x: Model, rng: np.random.Generator) -> Model:
+def model_with_drawn_tables(x: Model, rng: np.random.Generator) -> Model:
     """Return a model with tables that are drawn from their posterior distribution."""
-    tally = check_posterior_tally(x)
+    tally = dirichlet_counts_of(x)
     return check_counted(x).tabulate(Tally(tally.counts, tally.prior.with_drawn_tables(rng)))
 
 
 def with_interval_columns(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:
     """Return estimates and their bounds, (2, rows, columns), as a further level of columns."""
     values = np.stack([bounds[0], frame.to_numpy(), bounds[1]], axis=-1)
-    columns = add_index_level(frame.columns, pd.Index(BOUNDS))
+    columns = product_of_indexes(frame.columns, pd.Index(BOUNDS))
     return pd.DataFrame(values.reshape(len(frame), -1), index=frame.index, columns=columns)
 
 
-def add_index_level(index: pd.Index[Any], level: pd.Index[Any]) -> pd.MultiIndex:
+def product_of_indexes(index: pd.Index[Any], level: pd.Index[Any]) -> pd.MultiIndex:
     """Return an index with a further level: each of its labels, or tuples, with all of these."""
     if isinstance(index, pd.MultiIndex):
         levels, codes = list[Any](index.levels), list[Any](index.codes)

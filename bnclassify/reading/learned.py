@@ -146,7 +146,7 @@ class _Weighted(Protocol):
         """Return the weights of features, the class first, as a dict, a frame by term, or None."""
 
 
-def _weights_by_lp(x: Model) -> dict[Hashable, float] | None:
+def _feature_weights_from_lp(x: Model) -> dict[Hashable, float] | None:
     """Return the weights of features that a method of `lp` found, or None."""
     weights: Sequence[float] | None = x.learned.get("weights")
     return None if weights is None else dict(zip(x.features, weights, strict=True))
@@ -184,7 +184,9 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     Name: weight, dtype: float64
     """
     model = check_model(x)
-    weights = model.feature_weights() if isinstance(model, _Weighted) else _weights_by_lp(model)
+    weights = (
+        model.feature_weights() if isinstance(model, _Weighted) else _feature_weights_from_lp(model)
+    )
     if weights is None:
         raise ValueError(
             "x: has no weights; lp estimates them with held_out='weights', "

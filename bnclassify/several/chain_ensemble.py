@@ -85,19 +85,19 @@ class ChainEnsemble(Chained):
         return [log_mean_exp(of_class) for of_class in zip(*found, strict=True)]
 
     def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
-        if self.chooses_one_by_one(greedy):
+        if self.chooses_labels_one_by_one(greedy):
             tried = [member.most_probable(rows, greedy=True) for member in self.members]
             best = first_best(np.stack([self.log_posterior_at(rows, own) for own in tried], axis=1))
             return np.stack(tried)[best, :, np.arange(len(rows))].T
         labels = np.empty((len(self.class_vars), len(rows)), dtype=np.intp)
-        for block in slices(len(rows), prod(self.class_cards)):
+        for block in slices(len(rows), prod(self.class_cardinalities)):
             joint = log_mean_exp(
                 [
                     member.log_posteriors_of_combinations(rows.subset(block))
                     for member in self.members
                 ]
             )
-            labels[:, block] = np.unravel_index(first_best(joint), self.class_cards)
+            labels[:, block] = np.unravel_index(first_best(joint), self.class_cardinalities)
         return labels
 
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
@@ -106,7 +106,7 @@ class ChainEnsemble(Chained):
     def fit_each_link(
         self, function: Fit, dataset: Opened[Any], step: Step | None = None
     ) -> ChainEnsemble:
-        data, recipe = self.prepared(dataset), with_parameter_step(self.recipe, step)
+        data, recipe = self.read_training_rows(dataset), with_parameter_step(self.recipe, step)
         members = tuple([member.fit_each_link(function, data, step) for member in self.members])
         return replace(self, members=members, recipe=recipe)
 

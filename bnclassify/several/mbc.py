@@ -107,7 +107,7 @@ def _best_labels_of_component(component: Component, first_class: int) -> dict[in
         order.remove(u)
         best = multiply_tables(eliminate_log_tables(order, tables, np.max)[1]).logs[..., 0]
         chosen[u] = first_best(np.broadcast_to(best, (len(component.rows), best.shape[1])))
-        tables = [_fix_class_label(table, u, chosen[u]) for table in tables]
+        tables = [_table_at_label(table, u, chosen[u]) for table in tables]
     return chosen
 
 
@@ -119,7 +119,7 @@ def _checked_elimination_order(
     return order
 
 
-def _fix_class_label(table: LogTable, u: int, label: Positions) -> LogTable:
+def _table_at_label(table: LogTable, u: int, label: Positions) -> LogTable:
     """Select the part of each row's table at a label of a class variable."""
     if u not in table.scope:
         return table
@@ -162,7 +162,7 @@ class Bridged(MultiModel):
 
     def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
         found = [
-            _log_marginals_of_classes(terms, rows.codes, self.class_cards)
+            _log_marginals_of_classes(terms, rows.codes, self.class_cardinalities)
             for terms in self._log_tables_by_member
         ]
         return [log_mean_exp(logs) for logs in zip(*found, strict=True)]
@@ -172,13 +172,17 @@ class Bridged(MultiModel):
         return log_mean_joint(self._log_tables_by_member, codes)[:, 0]
 
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
-        evidence = self.log_joint_at(rows, _array_of_unknown_labels(rows.codes, self.class_cards))
+        evidence = self.log_joint_at(
+            rows, _array_of_unknown_labels(rows.codes, self.class_cardinalities)
+        )
         possible: Mask = evidence > -np.inf
         logs = self.log_joint_at(rows, labels) - np.where(possible, evidence, 0.0)
-        return np.where(possible, logs, -float(np.log(prod(self.class_cards))))
+        return np.where(possible, logs, -float(np.log(prod(self.class_cardinalities))))
 
     def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
-        return _most_probable_labels(self._log_tables_by_member, rows.codes, self.class_cards)
+        return _most_probable_labels(
+            self._log_tables_by_member, rows.codes, self.class_cardinalities
+        )
 
 
 @record
@@ -342,19 +346,19 @@ class MAODE(Bridged):
         return mean_arc_shares(self.members, [1 / len(self.members)] * len(self.members))
 
     @property
-    def _counted_families(self) -> tuple[Family, ...]:
+    def _families_to_count(self) -> tuple[Family, ...]:
         return tuple(dict.fromkeys((*self.families, *self.class_families)))
 
     def distributions(self) -> list[tuple[Hashable, Array]]:
         return [pair for member in self.members for pair in member.distributions()]
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
-        families = [[data.positions[v] for v in family] for family in self._counted_families]
+        families = [[data.positions[v] for v in family] for family in self._families_to_count]
         return count_families(data, families)
 
     def tabulate(self, tally: Tally) -> MAODE:
         tables = tables_from_counts(tally.counts, tally.prior)
-        by_family = dict(zip(self._counted_families, tables, strict=True))
+        by_family = dict(zip(self._families_to_count, tables, strict=True))
         return replace(
             self,
             cpts=tuple([by_family[family] for family in self.families]),

@@ -338,7 +338,7 @@ def chain(
     options = dict(dag_args or {})
     if order is not None and orders is not None:
         raise ValueError(must_be("order", "None if orders are given", order, "Add it to orders."))
-    chain_orders = _check_chain_orders(names, [order or names] if orders is None else orders, rng)
+    chain_orders = _checked_chain_orders(names, [order or names] if orders is None else orders, rng)
     function = find_learner(learner, "learner")
     check_arguments(function, options, "dag_args", supplied=("class_var", "dataset"))
     data = prepare_training_data(dataset, names, named_by="class_vars")
@@ -358,7 +358,7 @@ def chain(
     return ChainEnsemble(names, tuple(chains), chain_recipe(orders=chain_orders))
 
 
-def _check_chain_orders(
+def _checked_chain_orders(
     names: tuple[Hashable, ...], orders: int | Sequence[Sequence[Hashable]], rng: Seed
 ) -> tuple[tuple[Hashable, ...], ...]:
     """Return the orders of chains, drawn if only their number is given, or raise."""

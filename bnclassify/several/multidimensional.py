@@ -65,7 +65,7 @@ class MultiModel(CountedModel):
         return (self.levels or ())[len(self.features) :]
 
     @property
-    def class_cards(self) -> tuple[int, ...]:
+    def class_cardinalities(self) -> tuple[int, ...]:
         """The number of labels of each class variable."""
         return tuple(map(len, self.class_levels))
 
@@ -211,9 +211,9 @@ class Chained(MultiModel):
         object.__setattr__(self, "members", tuple(self.members))
         super().__post_init__()
 
-    def chooses_one_by_one(self, greedy: bool) -> bool:
+    def chooses_labels_one_by_one(self, greedy: bool) -> bool:
         """Whether labels are chosen one by one, if requested or if combinations are too many."""
-        return greedy or prod(self.class_cards) > MOST_COMBINATIONS
+        return greedy or prod(self.class_cardinalities) > MOST_COMBINATIONS
 
     def map_counted_parts(self, function: Callable[..., Model], *others: Any) -> Self:
         alike = zip(self.members, *[other.members for other in others], strict=True)
@@ -222,7 +222,7 @@ class Chained(MultiModel):
             members=tuple([member.map_counted_parts(function, *rest) for member, *rest in alike]),
         )
 
-    def prepared(self, dataset: Opened[Any]) -> TrainingData | Partitions:
+    def read_training_rows(self, dataset: Opened[Any]) -> TrainingData | Partitions:
         """Return the training rows of all members."""
         known = None if self.levels is None else self.levels_by_name
         return read_training(dataset, self.class_vars, self.features, known=known)
@@ -308,9 +308,11 @@ class Chain(Chained):
 
     def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
         codes = rows.codes
-        if self.chooses_one_by_one(greedy):
+        if self.chooses_labels_one_by_one(greedy):
             return _posteriors_along_chain(self, codes)[0]
-        results: list[Array] = [np.empty((codes.shape[1], card)) for card in self.class_cards]
+        results: list[Array] = [
+            np.empty((codes.shape[1], card)) for card in self.class_cardinalities
+        ]
         for block, logs in _log_posteriors_in_blocks(self, codes):
             shares = np.exp(logs)
             for j, result in enumerate(results, start=1):
@@ -319,17 +321,17 @@ class Chain(Chained):
 
     def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
         codes = rows.codes
-        if self.chooses_one_by_one(greedy):
+        if self.chooses_labels_one_by_one(greedy):
             return _posteriors_along_chain(self, codes)[1]
         labels = np.empty((len(self.class_vars), codes.shape[1]), dtype=np.intp)
         for block, joint in _log_posteriors_in_blocks(self, codes):
             best = first_best(joint.reshape(len(joint), -1))
-            labels[:, block] = np.unravel_index(best, self.class_cards)
+            labels[:, block] = np.unravel_index(best, self.class_cardinalities)
         return labels
 
     def log_posteriors_of_combinations(self, rows: Rows) -> Array:
         """Return ln P(labels | features) of all combinations of labels, (rows, combinations)."""
-        found = [np.empty((0, prod(self.class_cards)))]
+        found = [np.empty((0, prod(self.class_cardinalities)))]
         for _, joint in _log_posteriors_in_blocks(self, rows.codes):
             found.append(joint.reshape(len(joint), -1))
         return np.concatenate(found)
@@ -342,16 +344,16 @@ class Chain(Chained):
         return logs
 
     def fit_each_link(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Chain:
-        members = tuple(map(function, self.members, self._rows_of_members(dataset)))
+        members = tuple(map(function, self.members, self._training_rows_by_member(dataset)))
         return replace(self, members=members, recipe=with_parameter_step(self.recipe, step))
 
     @property
     def properties_to_agree(self) -> dict[str, Any]:
         return {**super().properties_to_agree, "order": self.order}
 
-    def _rows_of_members(self, dataset: Opened[Any]) -> Iterator[Countable]:
+    def _training_rows_by_member(self, dataset: Opened[Any]) -> Iterator[Countable]:
         """Yield the training rows of each member, which have its class."""
-        data = self.prepared(dataset)
+        data = self.read_training_rows(dataset)
         for member in self.members:
             yield read_training(data.select(member.variables), member.targets, warns=False)
 
@@ -389,7 +391,7 @@ def _posteriors_along_chain(
     x: Chain, codes: Codes, labels: Codes | None = None
 ) -> tuple[list[Array], Codes]:
     """Choose labels one by one, or use these; return each class's log posteriors, and labels."""
-    variables, n = _codes_with_labels(x, codes, labels), len(x.features)
+    variables, n = _codes_of_all_variables(x, codes, labels), len(x.features)
     marginals = {}
     for member in x.members:
         j = x.class_vars.index(member.class_var)
@@ -399,7 +401,7 @@ def _posteriors_along_chain(
     return [marginals[j] for j in sorted(marginals)], variables[n:]
 
 
-def _codes_with_labels(x: Chain, codes: Codes, labels: Codes | None = None) -> Codes:
+def _codes_of_all_variables(x: Chain, codes: Codes, labels: Codes | None = None) -> Codes:
     """Return codes of all variables, with the first label of each class by default."""
     shape = len(x.class_vars), codes.shape[1]
     return np.concatenate([codes, np.zeros(shape, dtype=np.intp) if labels is None else labels])
@@ -415,7 +417,7 @@ def _log_posteriors_in_blocks(x: Chain, codes: Codes) -> Iterator[tuple[Slice, A
     """Yield blocks of rows, and their ln P(labels | features), (rows, labels of each class…)."""
     axes = [0, *(1 + x.order.index(name) for name in x.class_vars)]
     widest = max(len(member.features) + 2 for member in x.members)
-    for rows in slices(codes.shape[1], prod(x.class_cards) * widest):
+    for rows in slices(codes.shape[1], prod(x.class_cardinalities) * widest):
         logs = np.zeros(rows.stop - rows.start)
         for i in range(len(x.members)):
             logs = logs[..., None] + _log_posterior_given_earlier(x, i, codes[:, rows])
@@ -424,10 +426,10 @@ def _log_posteriors_in_blocks(x: Chain, codes: Codes) -> Iterator[tuple[Slice, A
 
 def _log_posterior_given_earlier(x: Chain, i: int, codes: Codes) -> Array:
     """Return a member's ln P(label | features, previous labels), an axis per earlier class."""
-    member, cards = x.members[i], dict(zip(x.class_vars, x.class_cards, strict=True))
+    member, cards = x.members[i], dict(zip(x.class_vars, x.class_cardinalities, strict=True))
     shape = [cards[name] if name in member.features else 1 for name in x.order[:i]]
     hidden = [x.variables.index(name) for name in x.order[:i]]
-    variables = _codes_with_labels(x, codes)
+    variables = _codes_of_all_variables(x, codes)
     logs = score_combinations(
         lambda tried: _log_posterior_of_member(x, member, tried), variables, hidden, shape
     )
