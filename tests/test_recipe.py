@@ -396,6 +396,7 @@ def settings(model: Any) -> dict[str, Any]:
     return dict(model.recipe.parameters.settings)
 
 
+@pytest.mark.slow
 def test_recipe_of_each_model_type() -> None:
     car = bn.load_car()
     args = {"terms": default.TERMS, "folds": 5, "blend": True}
@@ -446,6 +447,7 @@ def test_arguments_replace_those_of_the_recipe() -> None:
     assert plain.recipe.preparation is None
 
 
+@pytest.mark.slow
 def test_estimator_uses_the_same_recipe() -> None:
     frame = patients()
     features = frame.drop(columns="sick")
@@ -512,7 +514,7 @@ def test_the_model_has_the_odds_of_its_members_times_powers(
     expected = of_members.offset + np.tensordot(powers, of_members.odds, 1)
     codes = members.held.terms.data.codes[:-1, rows]
     np.testing.assert_allclose(
-        log_odds_of_scores(model.scores_of_complete_rows(model.rows_of_codes(codes))), expected, atol=1e-9
+        log_odds_of_scores(model.scores_of_complete_rows(model.rows_from_codes(codes))), expected, atol=1e-9
     )
 
 

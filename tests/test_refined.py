@@ -15,7 +15,7 @@ from scipy.stats import t as student
 
 import bnclassify as bn
 from bnclassify.base.arrays import Array
-from bnclassify.inference.evidence import measure_effect
+from bnclassify.inference.evidence import effect_on_log_odds
 from bnclassify.model.arguments import encode_for_model
 from bnclassify.model.model import replace_unchecked
 from bnclassify.network.classifiers import BNC
@@ -481,6 +481,7 @@ def test_missing_numbers_have_no_gaussian_term_nor_slope() -> None:
     pd.testing.assert_frame_equal(each, bn.predict(model, one, prob=True))
 
 
+@pytest.mark.slow
 def test_files_and_other_functions(tmp_path: Path) -> None:
     frame = trips()
     model = learn(frame)
@@ -507,6 +508,7 @@ def test_files_and_other_functions(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_cross_validation_and_scikit_learn() -> None:
     frame = trips()
     model = learn(frame)
@@ -532,7 +534,7 @@ def test_effects_are_curves_of_all_terms() -> None:
     pytest.importorskip("matplotlib")
     frame = trips()
     alone = bn.bnc("nb", "class", frame, discretize="averaged", **BEST)
-    effect = measure_effect(alone, "distance", "car")
+    effect = effect_on_log_odds(alone, "distance", "car")
     assert effect.points is not None
     for i in (0, 100, len(effect.points) - 1):
         row = {"distance": effect.points[i]}

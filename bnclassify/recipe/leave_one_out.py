@@ -201,7 +201,7 @@ def fading_with_best_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fa
     known = {name: v[copies] for name, v in data.numbers.items() if name in x.features}
     numbers = {n: np.where(hidden[data.positions[n]], np.nan, v) for n, v in known.items()}
     rest = log(x.class_prior()), x.model_without_parents.scores_of_complete_rows(Rows(codes))
-    terms = x.scores_of_complete_rows(x.rows_of_codes(codes, numbers))
+    terms = x.scores_of_complete_rows(x.rows_from_codes(codes, numbers))
     gaps = x.shifts_of_missing_values(codes)
     classes, counts = data.codes[-1, copies], data.row_weights[copies]
 
