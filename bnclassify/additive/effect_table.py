@@ -242,20 +242,15 @@ class EffectTable(BuiltOn):
         return softmax(scores_at(self.score, Rows(nothing, unknown=nothing < 0))[0], axis=0)
 
     @cached_property
-    def _log_likelihoods_of_values(self) -> tuple[Array, ...]:
-        """The logs of P(value | class) by Bayes' rule from shares of values, (values, classes)."""
-        logs, prior = [], log_normalize(self.constant)
+    def value_formulas(self) -> tuple[Formula, ...]:
+        """The logs of P(value | class) of each feature alone, by Bayes' rule from shares."""
+        tables, prior = list[Table](), log_normalize(self.constant)
         cards = [len(labels) for labels in self.known_levels[:-1]]
         for i, effects in enumerate(main_effects(self.score, cards)):
             share = self.shares[i] if self.shares else np.ones(len(effects))
             ratio = log_normalize(effects + prior) - prior  # ln P(class | value) / P(class)
-            logs.append(ratio + log(np.maximum(share, LEAST_MASS))[:, None])
-        return tuple(logs)
-
-    @property
-    def value_formulas(self) -> tuple[Formula, ...]:
-        """The logs of P(value | class) of each feature alone."""
-        tables = [Table(i, (i,), logs) for i, logs in enumerate(self._log_likelihoods_of_values)]
+            logs = ratio + log(np.maximum(share, LEAST_MASS))[:, None]
+            tables.append(Table(i, (i,), logs))
         return (Sum(tuple(tables), False),)
 
     def estimate(self, data: object, prior: object) -> Model:

@@ -198,10 +198,9 @@ def _pair_axes(x: EffectTable, pair: PairEffects) -> list[_PairAxis]:
 def rows_and_effects_of_pair(x: EffectTable, pair: PairEffects) -> tuple[list[_Row], Array]:
     """Return feature, value, given and given value of the rows of a pair, and each effect."""
     first, second = _pair_axes(x, pair)
-    names = [x.features[i] for i in pair.features]
-    rows: list[_Row] = []
-    for value, other in product(first.values, second.values):
-        rows.append((names[0], value, names[1], other))
+    name, given = [x.features[i] for i in pair.features]
+    values = product(first.values, second.values)
+    rows: list[_Row] = [(name, value, given, other) for value, other in values]
     return rows, pair.table[np.ix_(first.groups, second.groups)]
 
 
@@ -212,8 +211,9 @@ def cell_weights_of_pair(
     codes = x.rows_to_score(data, "missing").codes
     weights = data.row_weights if rows is None else data.row_weights * rows
     first, second = _pair_axes(x, pair)
-    at = [side.places[codes[i]] for side, i in zip((first, second), pair.features, strict=True)]
-    known = (at[0] >= 0) & (at[1] >= 0)
-    shape = len(first.values), len(second.values)
-    cells = at[0][known] * shape[1] + at[1][known]
-    return np.bincount(cells, weights[known], shape[0] * shape[1]).astype(np.float64)
+    i, j = pair.features
+    down, across = first.places[codes[i]], second.places[codes[j]]
+    known = (down >= 0) & (across >= 0)
+    cells = down[known] * len(second.values) + across[known]
+    n_cells = len(first.values) * len(second.values)
+    return np.bincount(cells, weights[known], n_cells).astype(np.float64)

@@ -185,7 +185,6 @@ def _read_text_as_booleans(
 
 
 def _labels_in_column(rows: Opened[Dataset], name: Hashable) -> tuple[Hashable, ...]:
-    """Return the labels of a column; none without the column."""
     return rows.encode(Columns((name,))).levels[0] if name in rows.columns else ()
 
 
@@ -415,7 +414,6 @@ def _feature_parents(
 def _feature_parent_of(
     name: Hashable, frame: pd.DataFrame, rows: list[int], axes: Mapping[Hashable, _Axis]
 ) -> tuple[Hashable, ...]:
-    """Return the feature parent of a feature, or raise."""
     column: list[Hashable] = frame["given"][rows].tolist() if "given" in frame else [""]
     found = {None if is_missing(parent) or parent == "" else parent for parent in column}
     if len(found) > 1 or not found <= {None, *axes} - {name}:

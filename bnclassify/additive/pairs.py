@@ -276,7 +276,6 @@ def _choose_precision_and_number(
 
 
 def _mean_and_standard_error(values: Array, weights: Array) -> tuple[float, float]:
-    """Return the weighted mean of values, and its standard error."""
     mean = float(np.average(values, weights=weights))
     return mean, float(
         np.sqrt(np.average((values - mean) ** 2, weights=weights) / max(weights.sum(), 1.0))

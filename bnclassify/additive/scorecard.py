@@ -198,7 +198,6 @@ class Scorecard(EffectTable):
 
     @property
     def _note_on_unknown(self) -> str:
-        """What a reader of the tables must know about unknown values, if they are weighed."""
         return "" if self.unknown is None else "With unknown values, use predict, not these totals."
 
     def __dir__(self) -> list[str]:
@@ -211,7 +210,6 @@ class Scorecard(EffectTable):
         return super().facts() | {"points": size, MISSING_RULE: self.missing_rule("points")}
 
     def _repr_html_(self) -> str:
-        """Return the points, which a notebook shows."""
         start = f"Start with {self.start:,} points. " if self.start else ""
         title = escape(
             f"{start}Points of {self.class_var} = {self.target}. {self._note_on_unknown}"
@@ -393,7 +391,6 @@ def _check_two_classes(x: Model) -> Sequence[Hashable]:
 
 
 def _check_score_scale(pdo: float | None, score: float, odds: float) -> None:
-    """Raise an error for numbers of points that make no scale."""
     Optional(Real(least=0.01, most=_MOST_POINTS)).check("pdo", pdo)
     Real(least=-_LARGEST, most=_LARGEST).check("score", score)
     Real(above=0, most=_LARGEST).check("odds", odds)
@@ -411,10 +408,8 @@ def _without_constant_features(x: EffectTable) -> EffectTable:
         if np.ptp(table[at].reshape(-1, table.shape[-1]), axis=0).any():
             used.add(i)
     for i in list(used):
-        while (
-            above := x.parent_of_each_feature[i]
-        ) is not None:  # its parent, and the parent of that
-            used.add(i := above)
+        while (parent := x.parent_of_each_feature[i]) is not None:  # and the parent of that
+            used.add(i := parent)
     if not used or len(used) == len(x.features):
         return x
     values = x.values_by_feature

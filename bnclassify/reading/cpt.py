@@ -142,7 +142,6 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
 
 
 def _cpt_with_intervals(x: Model, variable: Hashable, interval: float) -> pd.DataFrame:
-    """Return a table with credible intervals of its entries."""
     network, frame = check_fitted_graph(x, "cpt"), cpt(x, variable)
     tally = dirichlet_counts_of(network)
     bounds = bounds_of_table_entries(

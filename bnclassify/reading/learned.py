@@ -68,14 +68,15 @@ def search_steps(x: Model) -> pd.DataFrame:
     1       add  persons   class  251.2 -13850.1
     2       add    class  buying   82.0 -13768.1
     """
-    if classes := check_model(x).trace.get("classes"):
+    trace = check_model(x).trace
+    if classes := trace.get("classes"):
         return pd.DataFrame(list(classes), columns=["k", "loglik", "nparams", "bic"])
     learners = "hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb and lca"
     advice = f"its structure was not found by a search, as by {learners}"
-    steps: Sequence[Sequence[object]] = _learned_result(check_model(x), "steps", advice)
+    steps: Sequence[Sequence[object]] = _learned_result(x, "steps", advice)
     columns = ["operation", "from", "to", "gain", "score", "run"][: len(steps[0]) if steps else 5]
     table = pd.DataFrame(list(steps), columns=columns).astype({"gain": float, "score": float})
-    table.attrs |= {"scores": tuple(x.trace["scores"])} if "scores" in x.trace else {}
+    table.attrs |= {"scores": tuple(trace["scores"])} if "scores" in trace else {}
     return table
 
 
@@ -288,7 +289,6 @@ def loo_summary(x: Model) -> pd.Series[Any]:
 
 
 def _learned_result(x: Model, name: str, advice: str) -> Any:
-    """Return a result of learning by its name, or raise."""
     traces = {**x.trace, **x.learned}
     if name not in traces:
         raise ValueError(f"x: {advice}")
