@@ -417,7 +417,7 @@ def logs_less_reference(logs: Array) -> Array:
         return logs - (logs[..., :1] if logs.shape[-1] == 2 else logs.mean(axis=-1, keepdims=True))
 
 
-def row_weights_in_cells(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[Array]:
+def cell_weights(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[Array]:
     """Return the weight of the rows, or of some of them, in each cell of the tables of features."""
     codes, counts = x.rows_to_score(data, "missing").codes, list[Array]()
     weights = data.row_weights if rows is None else data.row_weights * rows
@@ -437,7 +437,7 @@ def training_rows(x: Model, dataset: InFull) -> Dataset:
 
 def with_value_shares(x: EffectTable, dataset: InFull) -> EffectTable:
     """Return a table with the shares of values in rows, and in half a row more per value."""
-    counts = row_weights_in_cells(x, encode_for_model(x, dataset, x.features, "dataset"))
+    counts = cell_weights(x, encode_for_model(x, dataset, x.features, "dataset"))
     masses: list[Array] = [count.reshape(len(count), -1).sum(axis=1) + _HALF for count in counts]
     return replace(x, shares=tuple([mass / float(mass.sum()) for mass in masses]))
 
@@ -471,7 +471,7 @@ def with_shrunk_missing_effects(x: EffectTable, dataset: InFull, ignored: Mask) 
 
     Missing values of ``ignored`` features have this mean.
     """
-    counts = row_weights_in_cells(x, encode_for_model(x, dataset, x.features, "dataset"))
+    counts = cell_weights(x, encode_for_model(x, dataset, x.features, "dataset"))
     tables = list(x.tables)
     for i, (table, [*known, lacking]) in enumerate(zip(tables, counts, strict=True)):
         if lacking > 0:

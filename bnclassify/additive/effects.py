@@ -21,8 +21,8 @@ from .effect_table import (
     RESERVED,
     EffectTable,
     PairEffects,
+    cell_weights,
     intervals_between_cuts,
-    row_weights_in_cells,
 )
 from .tabulate import check_no_missing_label, tabulate_effects
 
@@ -151,7 +151,7 @@ def _share_and_observed_columns(
     """Return the share of rows with each value and, of two classes, the share of one in these."""
     has_class = c is not None and x.class_var in rows.columns
     data = encode_for_model(x, rows, x.variables if has_class else x.features, "dataset")
-    counts = _row_weights_in_tables(x, data)
+    counts = _all_cell_weights(x, data)
     shares = {"share": np.concatenate([[1.0], *[n.ravel() / (n.sum() or 1.0) for n in counts]])}
     if has_class:
         labels = codes_by_levels(
@@ -159,17 +159,17 @@ def _share_and_observed_columns(
         ).ravel()
         weights = list[Array]()
         for used in (labels == c, labels >= 0):
-            tables = [data.row_weights[used].sum(), *_row_weights_in_tables(x, data, used)]
+            tables = [data.row_weights[used].sum(), *_all_cell_weights(x, data, used)]
             weights.append(np.concatenate([np.ravel(table) for table in tables]))
         with np.errstate(invalid="ignore"):
             shares["observed"] = weights[0] / weights[1]
     return shares
 
 
-def _row_weights_in_tables(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[Array]:
+def _all_cell_weights(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[Array]:
     """Return the weight of the rows, or of some of them, by value in each table and pair."""
     of_pairs = [cell_weights_of_pair(x, pair, data, rows) for pair in x.pairs]
-    return [*row_weights_in_cells(x, data, rows), *of_pairs]
+    return [*cell_weights(x, data, rows), *of_pairs]
 
 
 class _PairAxis(NamedTuple):

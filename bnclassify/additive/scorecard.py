@@ -132,7 +132,7 @@ class Scorecard(EffectTable):
         return self.levels_by_name[name]
 
     @property
-    def written_points(self) -> pd.DataFrame:
+    def points_with_parent_names(self) -> pd.DataFrame:
         """The points of each value, with the names of parents."""
         return self._frame_of_points("{} = {}".format)
 
@@ -180,7 +180,7 @@ class Scorecard(EffectTable):
         whole = (neutral / self.unit).round().astype(np.int64)
         return np.where(mask_of_values_without_effect(self.score, rows), whole[:, None], points)
 
-    def points_of_rows(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
+    def points_gained_and_lost(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
         own, n = self.points_at_rows(rows)[list(order)], len(rows)
         best = np.array(list(self.table_entries_at(rows.codes, self._best_points)), dtype=np.int64)
         lost = np.maximum(best.reshape(len(self.features), n)[list(order)] - own, 0)
@@ -214,12 +214,12 @@ class Scorecard(EffectTable):
         title = escape(
             f"{start}Points of {self.class_var} = {self.target}. {self._note_on_unknown}"
         )
-        frame = self.written_points
+        frame = self.points_with_parent_names
         frame = frame if frame["given"].any() else frame.drop(columns="given")
         return f"<p>{title}</p>{frame.to_html(index=False)}"
 
     def __repr__(self) -> str:
-        frame, totals = self.written_points, self.probabilities
+        frame, totals = self.points_with_parent_names, self.probabilities
         frame = frame if frame["given"].any() else frame.drop(columns="given")
         frame = frame.assign(variable=frame["variable"].mask(frame["variable"].duplicated(), ""))
         # 12: number of totals that are printed
