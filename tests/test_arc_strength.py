@@ -230,7 +230,7 @@ def test_strengths_are_shares_of_structures_learned_from_samples(car: pd.DataFra
 def test_strengths_from_parts_are_near_those_of_rows(car: pd.DataFrame) -> None:
     x = bn.lp(bn.tan_cl("class", car, score="aic"), car, smooth=1)
     parts = [car.iloc[i::4] for i in range(4)]
-    found = [bn.arc_strength(x, data, replicates=100, rng=1)["strength"] for data in (car, parts)]
+    found = [bn.arc_strength(x, data, replicates=50, rng=1)["strength"] for data in (car, parts)]
     assert np.abs(found[0] - found[1]).max() < 0.2
     assert np.abs(found[0] - found[1]).max() > 0
 

@@ -262,7 +262,7 @@ MODELS: dict[str, Callable[[Hashable, pd.DataFrame], Model]] = {
     "chain": lambda y, d: bn.lp(bn.chain([y, "other"], _in_two(d)), _in_two(d), smooth=1),
     "mbc": lambda y, d: bn.lp(bn.mbc([y, "other"], _in_two(d)), _in_two(d), smooth=1),
     "maode": lambda y, d: bn.lp(bn.maode([y, "other"], _in_two(d)), _in_two(d), smooth=1),
-    "lca": lambda y, d: bn.lca("latent", d.drop(columns=["mass", y]), k=2, rng=0),
+    "lca": lambda y, d: bn.lca("latent", d.drop(columns=["mass", y]), k=2, restarts=1, rng=0),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,6 @@ TYPES = ["bridge", "maode", "chain"]
 """A learner for each type of model."""
 
 
-@pytest.fixture(params=FORMS)
-def form(request: pytest.FixtureRequest) -> Callable[[pd.DataFrame], Any]:
-    return FORMS[request.param]
-
-
 def same(mine: Any, other: Any, frame: pd.DataFrame) -> None:
     """The same structure, levels and posteriors, to the last digit: sums of whole counts are exact."""
     assert mine.variables == other.variables
@@ -49,8 +45,14 @@ def same(mine: Any, other: Any, frame: pd.DataFrame) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_models_are_those_of_memory(form: Callable[[pd.DataFrame], Any], learner: str) -> None:
+@pytest.mark.parametrize(
+    ("learner", "form"),
+    [
+        *(("bridge", form) for form in FORMS.values()),
+        *product(["trees", "no arcs between classes", "maode", "chain"], [chunks, FORMS["5 partitions"]]),
+    ],
+)
+def test_models_are_those_of_memory(learner: str, form: Callable[[pd.DataFrame], Any]) -> None:
     votes = bn.load_voting()
     x, y = (LEARNERS[learner](data) for data in (form(votes), votes))
     others = ({"ess": 2}, {"m": 1}) if learner == "bridge" else ()  # priors are added to equal counts

@@ -352,13 +352,7 @@ def run(*command: str, **options: object) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    "command",
-    [
-        ("ruff", "check", "."),
-        ("ruff", "format", "--check", "."),
-        pytest.param(("mypy",), marks=pytest.mark.slow),
-    ],
-    ids=" ".join,
+    "command", [("ruff", "check", "."), ("ruff", "format", "--check", ".")], ids=" ".join
 )
 def test_style(command: tuple[str, ...]) -> None:
     if importlib.util.find_spec(command[0]) is None:

@@ -83,7 +83,7 @@ def test_missing_features_are_summed_out_within_each_draw() -> None:
     """By tables drawn here, and sums over all completions of a row."""
     data = small()
     x = bn.lp(bn.anb("k", {"b": ["a"], "d": ["b"]}, data), data, ess=2)
-    row, rng, n = {"a": "1", "d": "0"}, np.random.default_rng(5), 4000
+    row, rng, n = {"a": "1", "d": "0"}, np.random.default_rng(5), 100_000
     tables = {}
     for v, family in bn.families(x).items():
         counts = data.groupby(list(family), observed=False).size().to_numpy().reshape([2] * len(family))
@@ -97,10 +97,10 @@ def test_missing_features_are_summed_out_within_each_draw() -> None:
     joint = tables["k"] * a * np.einsum("sbk,sbk->sk", b, d)
     drawn = joint[:, 1] / joint.sum(axis=1)
     low, high = np.quantile(drawn, [0.1, 0.9])
-    found = bn.predict(x, row, prob=True, interval=0.8, draws=n, rng=0).iloc[0]["1"]
+    found = bn.predict(x, row, prob=True, interval=0.8, draws=1500, rng=0).iloc[0]["1"]
     assert found["lower"] == pytest.approx(low, abs=0.015)
     assert found["upper"] == pytest.approx(high, abs=0.015)
-    asked = bn.query(x, "k", row, interval=0.8, draws=n, rng=0).loc["1"]
+    asked = bn.query(x, "k", row, interval=0.8, draws=1500, rng=0).loc["1"]
     assert asked.tolist() == pytest.approx(found.tolist(), abs=1e-12)
 
 
@@ -241,7 +241,7 @@ def test_one_dependence_estimators_are_an_average_of_networks(car: pd.DataFrame)
     networks = [bn.anb("class", {f: [s] for f in names if f != s}, car) for s in names]
     average = bn.lp(bn.Ensemble(tuple(networks)), rows, smooth=1)
     ours, theirs = (
-        bn.predict(model, car.iloc[[100, 900, 1700]], prob=True, interval=0.9, draws=600, rng=seed)
+        bn.predict(model, car.iloc[[100, 900, 1700]], prob=True, interval=0.9, draws=300, rng=seed)
         for seed, model in enumerate([x, average])
     )
     np.testing.assert_allclose(ours, theirs, atol=0.06)
