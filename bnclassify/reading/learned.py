@@ -147,12 +147,6 @@ class _Weighted(Protocol):
         """Return the weights of features, the class first, as a dict, a frame by term, or None."""
 
 
-def _feature_weights_from_lp(x: Model) -> dict[Hashable, float] | None:
-    """Return the weights of features that a method of `lp` found, or None."""
-    weights: Sequence[float] | None = x.learned.get("weights")
-    return None if weights is None else dict(zip(x.features, weights, strict=True))
-
-
 @_raising
 def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     """Return the weight of each feature.
@@ -185,9 +179,11 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     Name: weight, dtype: float64
     """
     model = check_model(x)
-    weights = (
-        model.feature_weights() if isinstance(model, _Weighted) else _feature_weights_from_lp(model)
-    )
+    weights: Any = model.learned.get("weights")
+    if isinstance(model, _Weighted):
+        weights = model.feature_weights()
+    elif weights is not None:
+        weights = dict(zip(model.features, weights, strict=True))
     if weights is None:
         raise ValueError(
             "x: has no weights; lp estimates them with held_out='weights', "

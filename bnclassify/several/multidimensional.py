@@ -15,7 +15,7 @@ from ..base.arrays import Array, Codes, Slice, first_best, log, log_normalize, l
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
-from ..frames.dataset import Countable, Opened, codes_by_levels
+from ..frames.dataset import Opened, codes_by_levels
 from ..frames.partitions import Partitions
 from ..frames.schema import Levels
 from ..frames.training import TrainingData, read_training
@@ -337,17 +337,15 @@ class Chain(Chained):
         return logs
 
     def fit_each_link(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Chain:
-        members = tuple(map(function, self.members, self._training_rows_by_member(dataset)))
-        return replace(self, members=members, recipe=with_parameter_step(self.recipe, step))
+        data, members = self.read_training_rows(dataset), []
+        for member in self.members:
+            rows = read_training(data.select(member.variables), member.targets, warns=False)
+            members.append(function(member, rows))
+        return replace(self, members=tuple(members), recipe=with_parameter_step(self.recipe, step))
 
     @property
     def properties_to_agree(self) -> dict[str, Any]:
         return {**super().properties_to_agree, "order": self.order}
-
-    def _training_rows_by_member(self, dataset: Opened[Any]) -> Iterator[Countable]:
-        data = self.read_training_rows(dataset)
-        for member in self.members:
-            yield read_training(data.select(member.variables), member.targets, warns=False)
 
     def facts(self) -> dict[str, object]:
         """Return the number of features and the order of the chain."""
