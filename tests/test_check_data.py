@@ -303,19 +303,14 @@ def test_a_class_of_fractions_is_told() -> None:
     exec(remedy.partition(", with ")[2], {"dataset": dataset, "pd": pd})
     assert not findings(dataset, "y")
     bn.bnc(class_var="y", dataset=dataset)
-    codes = pd.DataFrame({"f": ["a", "b"] * 5, "y": [0.0, 1.0, 1.0, 0.0, np.nan] * 2})
-    with pytest.raises(TypeError, match=r"If they are codes, use \.astype\('Int64'\)"):
-        bn.bnc(class_var="y", dataset=codes)
-    [remedy] = bn.check_data(codes, "y")["remedy"]
-    exec(remedy.partition("use ")[2].partition(";")[0], {"dataset": codes})
-    assert not findings(codes, "y")
-    halves = pd.DataFrame({"f": ["a", "b"] * 5, "y": [0.5, 1.5, 1.5, 0.5, np.nan] * 2})
-    with pytest.raises(TypeError, match=r"If they are codes, use \.astype\('string'\)"):
-        bn.bnc(class_var="y", dataset=halves)
-    [remedy] = bn.check_data(halves, "y")["remedy"]
-    exec(remedy.partition("use ")[2].partition(";")[0], {"dataset": halves})
-    assert halves["y"].dropna().unique().tolist() == ["0.5", "1.5"]
-    assert not findings(halves, "y")
+    for zero, one, kind, labels in ((0.0, 1.0, "Int64", [0, 1]), (0.5, 1.5, "string", ["0.5", "1.5"])):
+        dataset = pd.DataFrame({"f": ["a", "b"] * 5, "y": [zero, one, one, zero, np.nan] * 2})
+        with pytest.raises(TypeError, match=rf"If they are codes, use \.astype\('{kind}'\)"):
+            bn.bnc(class_var="y", dataset=dataset)
+        [remedy] = bn.check_data(dataset, "y")["remedy"]
+        exec(remedy.partition("use ")[2].partition(";")[0], {"dataset": dataset})
+        assert dataset["y"].dropna().unique().tolist() == labels
+        assert not findings(dataset, "y")
 
 
 @pytest.mark.parametrize("labels", [DAYS, DAYS.date, DAYS.to_period("Y")])

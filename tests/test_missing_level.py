@@ -109,6 +109,13 @@ def test_a_label_of_this_name_beside_missing_values_is_told_and_is_not_theirs() 
     assert not len(bn.check_data(dataset.assign(z=y), "y").query("finding.str.contains('missing')"))
 
 
+def test_rows_of_weight_0_add_no_level() -> None:
+    frame = pd.DataFrame({"a": ["u", None, "v", "u"], "b": [None, "p", "q", "q"], "y": list("stst")})
+    data = bn.encode(frame, weights=[1, 0, 2, 1])
+    x = bn.bnc("nb", "y", data, smooth=1, missing_level=True)
+    assert bn.values(x) == {"a": ("u", "v"), "b": ("p", "q", "(missing)"), "y": ("s", "t")}
+
+
 def test_with_a_prior_missing_values_are_ignored() -> None:
     frame = flights()
     assert bn.preparation(bn.bnc("nb", "cancelled", frame, discretize="averaged", smooth=1)).missing == ()

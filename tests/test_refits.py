@@ -11,6 +11,7 @@ from scipy.stats import t as student
 
 import bnclassify as bn
 from bnclassify.fitting.refits import with_refits
+from bnclassify.fitting.rounds import plan_rounds
 from bnclassify.inference.predict import jackknife_bounds
 from bnclassify.models import EffectTable
 
@@ -152,9 +153,20 @@ def test_refits_hold_out_cases_and_follow_the_seed(votes: pd.DataFrame) -> None:
     few = votes.groupby("Class", observed=True).head(8)
     with pytest.raises(ValueError, match=r"draws must be a whole number from 2 to 16; got 20\."):
         bn.bnc("nb", "Class", few, smooth=1, interval=True)
+    counts = bn.encode(few, weights=np.full(16, 3.0), weights_are="frequencies")  # 48 rows
+    refits = bn.bnc("nb", "Class", counts, smooth=1, interval=True, draws=20).learned["refits"]
+    assert {model.recipe.rows.size for model in refits} == {45, 46}
     groups = np.arange(16) % 9
     with pytest.raises(ValueError, match=r"draws must be a whole number from 2 to 9; got 10\."):
         bn.bnc("nb", "Class", few, groups=groups, interval=True, draws=10)
+
+
+def test_rounds_have_seeds_of_their_own(votes: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "Class", votes, smooth=1)
+    plans = [plan_rounds({0: x}, votes, k=3, repeats=2, groups=None, rng=seed) for seed in (0, 0, 1)]
+    seeds = [[round_.seed for round_ in plan.rounds] for plan in plans]
+    assert seeds[0] == seeds[1]
+    assert len({*seeds[0], *seeds[2]}) == 12
 
 
 def test_messages_of_refits_name_their_own_arguments(car: pd.DataFrame) -> None:

@@ -708,8 +708,9 @@ def test_weights_with_fractions_are_cases_in_any_unit(car: pd.DataFrame) -> None
     for unit in (1, 2**40):
         found = plain("nb").fit(X, y, sample_weight=unit * weights)
         np.testing.assert_allclose(found.predict_proba(X), expected, rtol=1e-9)
-    of_constants = plain("nb").fit(X, y, sample_weight=np.full(len(car), 0.3)).predict_proba(X)
-    np.testing.assert_array_equal(of_constants, plain("nb").fit(X, y).predict_proba(X))
+    for constant in (0.3, 3):
+        weighted = plain("nb").fit(X, y, sample_weight=np.full(len(car), constant))
+        np.testing.assert_array_equal(weighted.predict_proba(X), plain("nb").fit(X, y).predict_proba(X))
 
 
 def test_whole_weights_of_numbers_are_cases() -> None:

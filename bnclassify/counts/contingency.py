@@ -77,18 +77,16 @@ def count_families_by_shape(
 
 
 def _count_groups(groups: Sequence[Sequence[Sequence[int]]], data: Dataset) -> list[Array]:
-    return [_count_group(data, group) for group in groups]
-
-
-def _count_group(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
-    """Count families with equal numbers of levels, block by block."""
-    shape = tuple([data.cards[column] for column in families[0]])
-    cells = prod(shape)
-    members = np.array(families, dtype=np.intp).T
-    counts = np.empty((len(families), cells))
-    for block in slices(len(families), max(len(data), cells)):
-        counts[block] = _count_block_of_families(data, members[:, block], shape)
-    return counts.reshape(len(families), *shape)
+    """Count each group of families with equal numbers of levels, block by block."""
+    tables = []
+    for families in groups:
+        shape = tuple([data.cards[column] for column in families[0]])
+        members = np.array(families, dtype=np.intp).T
+        counts = np.empty((len(families), prod(shape)))
+        for block in slices(len(families), max(len(data), prod(shape))):
+            counts[block] = _count_block_of_families(data, members[:, block], shape)
+        tables.append(counts.reshape(len(families), *shape))
+    return tables
 
 
 def _count_block_of_families(

@@ -133,7 +133,6 @@ class FamilyCounts:
         return np.bincount(state, weights, minlength=prod(shape)).reshape(shape)
 
     def _rows_observed_in(self, family: Sequence[int]) -> Mask:
-        """Return whether all members of a family are observed in each row."""
         return np.asarray((self._rows.codes[list(family)] >= 0).all(axis=0))
 
     def count_extensions(self, family: Sequence[int]) -> Iterator[tuple[Slice, Counts]]:
@@ -175,7 +174,6 @@ class FamilyCounts:
             yield columns, counts.reshape(*shape, -1)
 
     def _is_counted_by_bits(self, family: Sequence[int]) -> bool:
-        """Whether a family has so few cells that they are counted fastest by bits."""
         few = prod([self.data.cards[v] for v in family]) <= _FEW_CELLS
         return few and self._keeps_levels and count_bits is not None and not self._rows.is_weighted
 

@@ -27,17 +27,6 @@ from .moments import (
 _PASS_CELLS = 2**22  # number of cells of tables that are counted in one pass over the data
 
 
-def _informations_of_mixed_pairs(
-    data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int] = ()
-) -> list[tuple[float, float]]:
-    """Return the information of (number, coded column) pairs under Gaussian models, and rows."""
-    if not pairs:
-        return []
-    families = [(number, (column, *condition)) for number, column in pairs]
-    moments = data.sum_over_parts(partial(_moments_of_families, families))
-    return list(map(_information_of_normals, moments))
-
-
 def _moments_of_families(
     families: Sequence[tuple[int, Sequence[int]]], data: Dataset
 ) -> list[Moments]:
@@ -76,7 +65,6 @@ def _information_of_two_numbers(
 def _values_observed_in_both(
     data: Dataset, x: int, y: int, condition: Sequence[int]
 ) -> list[Observed]:
-    """Return the values of two numbers in the rows in which both are observed."""
     missing = np.isnan(numbers_of_column(data, x)) | np.isnan(numbers_of_column(data, y))
     rows = data.take_rows(~missing)
     return [observed_numbers(rows, column, condition) for column in (x, y)]
@@ -102,16 +90,6 @@ def _cross_products(
     return np.bincount(cells, weighted, x_mean.size).reshape(x_mean.shape)
 
 
-def _entropy_sum(
-    codes: Sequence[ArrayOf[Any]], cards: Sequence[int], weights: Array | None
-) -> float:
-    """Sum n·ln n over the joint values of variables that occur; large domains stay sparse."""
-    index = flat_index(codes, cards)
-    if prod(cards) > max(4 * len(index), 2**16):
-        index = np.unique(index, return_inverse=True)[1]
-    return float(xlogx(np.bincount(index, weights)).sum())
-
-
 def mutual_information(
     data: Countable, x: int, y: int, condition: Sequence[int] = ()
 ) -> tuple[float, float]:
@@ -135,13 +113,17 @@ def _information_from_rows(data: Countable, columns: Sequence[int]) -> tuple[flo
     if not n:
         return 0.0, 0
 
-    def entropy_sum(*members: int) -> float:
+    def n_log_n_sum(*members: int) -> float:
+        """Sum n·ln n over the joint values that occur; large domains stay sparse."""
         cards = [data.cards[columns[member]] for member in members]
-        return _entropy_sum([rows[member] for member in members], cards, weights)
+        index = flat_index([rows[member] for member in members], cards)
+        if prod(cards) > max(4 * len(index), 2**16):
+            index = np.unique(index, return_inverse=True)[1]
+        return float(xlogx(np.bincount(index, weights)).sum())
 
     given = range(2, len(columns))
-    of_given = entropy_sum(*given) if given else float(xlogx(np.array(n)))
-    total = entropy_sum(0, 1, *given) - entropy_sum(0, *given) - entropy_sum(1, *given) + of_given
+    of_given = n_log_n_sum(*given) if given else float(xlogx(np.array(n)))
+    total = n_log_n_sum(0, 1, *given) - n_log_n_sum(0, *given) - n_log_n_sum(1, *given) + of_given
     return max(total / n, 0.0), n
 
 
@@ -162,10 +144,11 @@ def pair_informations(
     data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int] = ()
 ) -> Iterator[tuple[float, float]]:
     """Yield the mutual information of pairs, with at most one number, and the number of rows."""
-    numeric = [pair for pair in pairs if not all(data.cards[column] for column in pair)]
-    number_first = [(x, y) if data.cards[y] else (y, x) for x, y in numeric]
-    found = _informations_of_mixed_pairs(data, number_first, condition)
-    of_numbers = dict(zip(numeric, found, strict=True))
+    mixed = [pair for pair in pairs if not all(data.cards[column] for column in pair)]
+    number_first = [(x, y) if data.cards[y] else (y, x) for x, y in mixed]
+    families = [(number, (column, *condition)) for number, column in number_first]
+    moments = data.sum_over_parts(partial(_moments_of_families, families)) if mixed else []
+    of_numbers = dict(zip(mixed, map(_information_of_normals, moments), strict=True))
     coded = [pair for pair in pairs if pair not in of_numbers]
     of_coded = _informations_of_coded_pairs(data, coded, condition)
     for pair in pairs:

@@ -135,7 +135,7 @@ def _pair_statistics_by_products(
     """
     n, starts = len(features), np.cumsum([0, *[data.cards[feature] for feature in features]])
     given = [] if class_column is None else [class_column]
-    n_log_n = xlogx if data.is_weighted else n_log_n_lookup(data.size)
+    n_log_n = n_log_n_function(data)
     is_complete = not data.incomplete[[*features, *given]].any()
     n_classes = prod([data.cards[column] for column in given])
     cells = int(starts[-1] * np.diff(starts).max(initial=0)) * n_classes
@@ -183,9 +183,9 @@ def _informations_from_pair_tables(
     return (both + n_log_n(n)).sum(axis=1), n.sum(axis=1)
 
 
-def n_log_n_lookup(most: float) -> NLogN:
-    """Return a function that looks up n·ln n of whole numbers in a table, if it is small."""
-    if most > 2**20:  # largest number whose n·ln n is looked up, in 8 MiB
+def n_log_n_function(data: Countable) -> NLogN:
+    """Return a function n·ln n of counts of data, which looks up whole numbers in a small table."""
+    if data.is_weighted or data.size > 2**20:  # 8 MiB
         return xlogx
-    logs = xlogx(np.arange(int(most) + 1))
+    logs = xlogx(np.arange(int(data.size) + 1))
     return lambda counts: logs[counts.astype(np.intp, copy=False)]

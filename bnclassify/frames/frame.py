@@ -69,7 +69,7 @@ class Frame(Opened[Dataset]):
 
     def read(self, wanted: Columns = ALL) -> Dataset:
         names = wanted.check_names_of_columns(self.columns)
-        return self.encode_columns(names, known=wanted.known, numeric=wanted.must_be_numeric())
+        return self.encode_columns(names, known=wanted.known, numeric=wanted.numeric_by_name())
 
     def encode_columns(
         self,

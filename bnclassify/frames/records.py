@@ -34,7 +34,7 @@ class Records(Opened[Dataset]):
     def encode(self, wanted: Columns = ALL) -> Dataset:
         """Encode columns, whose levels are their values; what a record omits is unknown."""
         names = tuple(self.columns if wanted.names is None else wanted.names)
-        rows, argument, numeric = self.rows, self.argument, wanted.must_be_numeric()
+        rows, argument, numeric = self.rows, self.argument, wanted.numeric_by_name()
         records = [_values_by_name(row, argument) for row in rows]
         for number, (row, record) in enumerate(zip(rows, records, strict=True)):
             is_column = isinstance(row, pd.Series) and row.name in names

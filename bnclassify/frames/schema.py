@@ -98,7 +98,7 @@ class Columns(NamedTuple):
         check_columns(names, columns, self.named_by)
         return tuple(dict.fromkeys(names))
 
-    def must_be_numeric(self) -> dict[Hashable, bool]:
+    def numeric_by_name(self) -> dict[Hashable, bool]:
         """Return the columns of a frame that are read as numbers, and if they must be numbers."""
         return {**self.raw, **dict.fromkeys(self.numeric, True)}
 

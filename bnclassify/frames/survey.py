@@ -71,7 +71,7 @@ class ColumnLevels(NamedTuple):
 LevelsAndFacts = tuple[tuple[ColumnLevels, ...], Facts]
 
 
-def _levels_and_facts(
+def _levels_and_facts_of_frame(
     columns: Sequence[Hashable], class_var: Hashable, weights: Hashable, frame: pd.DataFrame
 ) -> LevelsAndFacts:
     """Return the levels of columns in a frame, and facts about its rows; workers call this."""
@@ -104,7 +104,7 @@ def surveyed_levels_and_facts(
         labels = [tuple([label for (label,) in counts if label is not None]) for counts in counted]
         found = [ColumnLevels(own, False) for own in labels]
         return tuple(map(_sorted_levels, columns, found)), facts
-    look = partial(_levels_and_facts, columns, class_var, weights)
+    look = partial(_levels_and_facts_of_frame, columns, class_var, weights)
     wanted = [*columns, *([] if weights is None else [weights])]
     column_levels, facts = source.reduce(look, partial(_merge_levels_and_facts, columns), wanted)
     return tuple(map(_sorted_levels, columns, column_levels)), facts

@@ -60,7 +60,7 @@ class HillClimber:
         self._added, self._deleted, self._open = np.full((3, n, n), -np.inf)
         self._largest, self._local = np.full(n, -np.inf), np.zeros(n)
         self._update_gains_of_families(*range(n))
-        self._update_open_additions(range(n))
+        self._update_acyclic_additions(range(n))
 
     @property
     def score_of_network(self) -> float:
@@ -75,14 +75,14 @@ class HillClimber:
     def gains_of_moves(self) -> Array:
         """Return the gains of operations on arcs, (operations, from, to); impossible is -inf."""
         gains = np.full((len(MOVES), *self._added.shape), -np.inf)
-        sources, targets, deletions, reversals = self._arcs_and_gains_of_changes()
+        sources, targets, deletions, reversals = self._gains_of_deletions_and_reversals()
         turns = self._graph.reversible_arcs(sources, targets)
         gains[0] = self._open.T
         gains[1, sources, targets] = deletions
         gains[2, sources[turns], targets[turns]] = reversals[turns]
         return gains
 
-    def _arcs_and_gains_of_changes(self) -> tuple[Positions, Positions, Array, Array]:
+    def _gains_of_deletions_and_reversals(self) -> tuple[Positions, Positions, Array, Array]:
         """Return the ends of the arcs, in order, and the gains of their deletions and reversals."""
         sources, targets = self._graph.arc_ends()
         deletions: Array = self._deleted[targets, sources]
@@ -96,7 +96,7 @@ class HillClimber:
         self, tolerance: float, tabu: Collection[Mask] = ()
     ) -> tuple[ArcMove, float] | None:
         """Return the best move to a network that is not `tabu` and its gain, the first if tied."""
-        sources, targets, deletions, reversals = self._arcs_and_gains_of_changes()
+        sources, targets, deletions, reversals = self._gains_of_deletions_and_reversals()
         refused = list[int]()
         while True:
             found = self._first_of_tied_moves(tolerance, sources, targets, deletions, reversals)
@@ -110,11 +110,10 @@ class HillClimber:
             else:
                 gains = deletions if operation == "delete" else reversals
                 gains[(sources == source) & (targets == target)] = -np.inf
-        self._update_open_additions(refused)
+        self._update_acyclic_additions(refused)
         return found
 
     def _leads_to_tabu_network(self, move: ArcMove, networks: Collection[Mask]) -> bool:
-        """Whether the network after a move is one of some networks."""
         after = self.arc_matrix
         after[move.source, move.target] = move.operation == "add"
         after[move.target, move.source] |= move.operation == "reverse"
@@ -128,7 +127,6 @@ class HillClimber:
         deletions: Array,
         reversals: Array,
     ) -> tuple[ArcMove, float] | None:
-        """Return the first of the moves that tie with the best one."""
         largest = max(self._largest.max(initial=-np.inf), deletions.max(initial=-np.inf))
         least: float = largest - tolerance
         better = np.flatnonzero(reversals >= least)  # only these are checked for cycles
@@ -148,7 +146,7 @@ class HillClimber:
         at = int((gains >= least).argmax())
         return ArcMove(operation, int(sources[at]), int(targets[at])), float(gains[at])
 
-    def _update_open_additions(self, targets: Sequence[int] | Positions) -> None:
+    def _update_acyclic_additions(self, targets: Sequence[int] | Positions) -> None:
         """Update which additions of arcs to some variables close no cycle."""
         if len(targets) and "add" in self.limits.moves:
             self._open[targets] = np.where(
@@ -185,7 +183,7 @@ class HillClimber:
         else:
             self._update_gains_of_families(target)
         changed[target] = True
-        self._update_open_additions(np.flatnonzero(changed))
+        self._update_acyclic_additions(np.flatnonzero(changed))
 
     def _update_gains_of_families(self, *variables: int) -> None:
         """Score families, and their gains by one more or one fewer parent."""
@@ -199,7 +197,6 @@ class HillClimber:
             self._update_gains_of_family(variable)
 
     def _deletable_parents_and_others(self, variable: int) -> Iterator[tuple[int, list[int]]]:
-        """Yield the parents that may be deleted, each with the other parents."""
         if self.limits.moves != ("add",):
             for parent in self.parents[variable]:
                 if not self.limits.required[parent, variable]:
@@ -240,7 +237,7 @@ class Climb:
                 for _ in range(5):  # random moves before each restart
                     drawn = climber.draw_move(rng)
                     if drawn is not None:
-                        _make_and_record(climber, *drawn, changes, run, bar)
+                        _make_and_record_move(climber, *drawn, changes, run, bar)
                 found, score = self._climb_to_maximum(climber, changes, run, bar)
                 if score > best_score + TOLERANCE:
                     best, best_score = found, score
@@ -264,7 +261,7 @@ class Climb:
             move, gain = found
             if gain <= tolerance and n_down == self.tabu:
                 return best, best_score
-            _make_and_record(climber, move, gain, changes, run, bar)
+            _make_and_record_move(climber, move, gain, changes, run, bar)
             changed |= {move.source, move.target}
             if self.tabu:
                 recent.append(climber.arc_matrix)
@@ -276,7 +273,7 @@ class Climb:
                 best_score, gained, n_down, changed = climber.score_of_network, 0.0, 0, set()
 
 
-def _make_and_record(
+def _make_and_record_move(
     climber: HillClimber, move: ArcMove, gain: float, changes: list[Change], run: int, bar: Bar
 ) -> None:
     climber.make_move(move)

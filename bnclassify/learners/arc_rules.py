@@ -40,11 +40,11 @@ class ArcRules:
         rules = cls(
             _check_arcs("required", required), _check_arcs("forbidden", forbidden), directed
         )
+        is_column = OneOf(columns, "pairs of columns that are not numbers without a cut point")
         for argument, arcs in (("required", rules.required), ("forbidden", rules.forbidden)):
-            for name in (name for arc in arcs for name in arc):
-                OneOf(columns, "pairs of columns that are not numbers without a cut point").check(
-                    argument, name
-                )
+            for arc in arcs:
+                for name in arc:
+                    is_column.check(argument, name)
             lost = [arc for arc in arcs if apart is not None and apart in arc]
             if lost:
                 raise ValueError(
@@ -133,7 +133,6 @@ class ArcRules:
 
 
 def _check_arcs(argument: str, arcs: object) -> tuple[Arc, ...]:
-    """Return pairs of names as tuples, or raise."""
     expected = "pairs of names such as [('a', 'b')]"
     pairs = ListOf(expected).check(argument, arcs)
     for pair in pairs:
@@ -165,8 +164,9 @@ def parents_in_start(
     if start is None:
         return {}
     Instance(BNC, "a structure such as nb(class_var, dataset)").check("start", start)
+    is_column = OneOf(columns, "a network over columns of `dataset`")
     for variable in start.variables:
-        OneOf(columns, "a network over columns of `dataset`").check("start", variable)
+        is_column.check("start", variable)
     parents = {family[0]: family[1:] for family in start.families}
     if not augmented:
         return parents

@@ -128,13 +128,12 @@ def chisq_dn(
 
 
 def _choose_parents(data: Countable, alpha: float, df: str, rules: ArcRules) -> list[list[int]]:
-    """Return the feature parents of each feature in the order of selection."""
     required, forbidden = rules.required_and_forbidden_masks(data.features)
     of_class, scores = len(data.features), LocalScores(data, "loglik")
     if df == "deterministic":
-        thresholds_of_candidates = _g_thresholds_by_tables(scores.counts, alpha)
+        thresholds_of_candidates = _threshold_function_by_tables(scores.counts, alpha)
     else:
-        thresholds_of_candidates = _g_thresholds_by_levels(data, alpha, df)
+        thresholds_of_candidates = _threshold_function_by_levels(data, alpha, df)
 
     def choose_parents_of(features: Sequence[int]) -> list[list[int]]:
         parents = {v: np.flatnonzero(required[:, v]).tolist() for v in features}
@@ -166,7 +165,7 @@ Threshold = Callable[[Sequence[int]], Array]
 """Returns thresholds of all columns as further parents of a family, whose class is last."""
 
 
-def _g_thresholds_by_levels(data: Countable, alpha: float, df: str) -> Threshold:
+def _threshold_function_by_levels(data: Countable, alpha: float, df: str) -> Threshold:
     """Return thresholds by the numbers of levels that occur."""
     tables = count_families(data, [[column] for column in range(len(data.columns))])
     levels = np.array([np.count_nonzero(counts) for counts in tables])
@@ -183,7 +182,7 @@ def _g_thresholds_by_levels(data: Countable, alpha: float, df: str) -> Threshold
     return thresholds_of_candidates
 
 
-def _g_thresholds_by_tables(counts: FamilyCounts, alpha: float) -> Threshold:
+def _threshold_function_by_tables(counts: FamilyCounts, alpha: float) -> Threshold:
     """Return thresholds by the rows and columns that are not 0 in each parent configuration."""
 
     def thresholds_of_candidates(family: Sequence[int]) -> Array:

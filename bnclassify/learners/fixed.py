@@ -171,8 +171,9 @@ def anb(
     if dataset is None and features is None:
         features = mentioned
     schema, chosen = schema_and_features(dataset, class_var, features, numeric=True)
+    is_feature = OneOf(chosen, "a dict of features")
     for name in mentioned:
-        OneOf(chosen, "a dict of features").check("parents", name)
+        is_feature.check("parents", name)
     of_chosen = {name: given.get(name, ()) for name in chosen}
     families = [(name, *names, class_var) for name, names in of_chosen.items()]
     check_families(class_var, (*families, (class_var,)), origin="parents")
@@ -237,9 +238,10 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
     """
     for argument, value in (("text", text), ("class_var", class_var)):
         Instance(str, "text").check(argument, value)
-    brackets = re.findall(r"\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]", text)
+    bracket = r"\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]"
+    brackets = re.findall(bracket, text)
     names = [name for name, _ in brackets]
-    is_read = brackets and not re.sub(r"\[[^\[\]|]+(\|[^\[\]|]+)?\]", "", text).strip()
+    is_read = brackets and not re.sub(bracket, "", text).strip()
     if not is_read or len(set(names)) < len(names):
         raise ValueError(
             must_be("text", "one bracket per variable, such as '[class] [x|class]'", text)

@@ -234,7 +234,6 @@ class GreedySearch:
         return {name: value for name, value in settings.items() if usual.get(name) != value}
 
     def _warn_of_result(self, found: SearchResult, n_features: int) -> None:
-        """Warn if no step improved the score by epsilon, or no feature was selected."""
         if is_recipe_running():
             return
         if found.missed and not found.steps:
@@ -284,7 +283,6 @@ def parents_with_joined_groups(
 def _data_sorted_by_fold(
     data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator
 ) -> FoldedData:
-    """Return the rows in the order of the folds."""
     split = drawn_or_given_folds(data, k, folds, rng, pairs=False)
     tests = [fold.rows for fold in split]
     units = [fold.units for fold in split if fold.units is not None]

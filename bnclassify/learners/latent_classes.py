@@ -156,7 +156,6 @@ class _Fit(NamedTuple):
 def _fit_best_of_starts(
     data: Dataset, k: int, smooth: float, restarts: int, rng: np.random.Generator
 ) -> _Fit:
-    """Return the best of the results of EM from some random starts."""
     cards = np.array(data.cards)
     patterns, row_of = np.unique(data.codes, axis=1, return_inverse=True)
     times = np.bincount(row_of.ravel(), data.weights).astype(np.float64)

@@ -10,12 +10,12 @@ from math import prod
 import numpy as np
 
 from ..base import special
-from ..base.arrays import Array, Mask, Slice, xlogx
+from ..base.arrays import Array, Mask, Slice
 from ..base.checks import OneOf, Real, ScoreName
 from ..base.messages import listed, warn
 from ..counts.contingency import Counts
 from ..counts.family_counts import FamilyCounts
-from ..counts.pairs import n_log_n_lookup
+from ..counts.pairs import n_log_n_function
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns, Schema
@@ -76,7 +76,7 @@ def _decomposable_score(score: str, data: Countable, ess: float) -> Decomposable
         prior = EquivalentSize(ess) if score == "bde" else Dirichlet(1)
         return DecomposableScore(log_rising_factorial, prior.pseudo_count_per_cell, 0.0)
     penalties = {"loglik": 0.0, "aic": 1.0, "bic": 0.5 * ln(data.size or 1)}
-    n_log_n = xlogx if data.is_weighted else n_log_n_lookup(data.size)
+    n_log_n = n_log_n_function(data)
     return DecomposableScore(lambda n, _: n_log_n(n), lambda r, q: 0, penalties[score])
 
 
@@ -187,7 +187,6 @@ class LocalScores:
     def _levels_and_configurations(
         self, variable: int, parents: Sequence[int]
     ) -> tuple[int, float]:
-        """Return the levels of a variable and the configurations of its parents."""
         cards = self.counts.data.cards
         return cards[variable], float(prod([cards[parent] for parent in parents]))
 

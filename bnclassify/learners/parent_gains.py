@@ -100,12 +100,12 @@ class LeftOutScores:
         at_once = max(1, BLOCK_CELLS // max(1, max(len(self.data), largest) * int(cards[-1])))
         for start in range(0, len(useful), at_once):
             block = useful[start : start + at_once]
-            found[block] = self._gains_of_block(child, parents[block])
+            found[block] = self._gains_of_some_parent_sets(child, parents[block])
         return found
 
-    def _gains_of_block(self, child: int, parents: Positions) -> Array:
+    def _gains_of_some_parent_sets(self, child: int, parents: Positions) -> Array:
         """Return the gains of some parent sets, (sets,)."""
-        terms = self._terms_of_block(child, parents)
+        terms = self._terms_of_parent_sets(child, parents)
         # E t and E t² of each set and row, (sets, rows): the sums over classes
         mean: Array = np.einsum("src,rc->sr", terms, self.posterior)
         square: Array = np.einsum("src,src,rc->sr", terms, terms, self.posterior)
@@ -113,7 +113,7 @@ class LeftOutScores:
         curvature = (square - mean**2) @ self.weights + _CURVATURE
         return np.asarray(np.maximum(slope, 0.0) ** 2 / 2 / curvature)
 
-    def _terms_of_block(self, child: int, parents: Positions) -> Array:
+    def _terms_of_parent_sets(self, child: int, parents: Positions) -> Array:
         """Return the terms that parent sets would add to the child's, (sets, rows, classes).
 
         With u the configuration of the parents, and counts without the row, the term is
@@ -177,9 +177,9 @@ class _ScreenedRows:
         """Return N · I(features; class) of sets of features, (sets, size), with N the weight."""
         n_blocks = 1 + len(sets) * len(self.classes) // BLOCK_CELLS
         blocks = np.array_split(sets, n_blocks)
-        return np.concatenate([self._information_of_block(block) for block in blocks])
+        return np.concatenate([self._information_of_some_sets(block) for block in blocks])
 
-    def _information_of_block(self, sets: Positions) -> Array:
+    def _information_of_some_sets(self, sets: Positions) -> Array:
         """Return N · I = Σ n(u, y) ln n(u, y) − Σ n(u) ln n(u) − Σ n(y) ln n(y) + N ln N of sets.
 
         Example: u is y in 4 rows, 2 of each value: 4 ln 2 − 4 ln 2 − 4 ln 2 + 4 ln 4 = 4 ln 2.

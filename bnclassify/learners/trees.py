@@ -26,7 +26,6 @@ from .structural_em import check_missing_option, structural_em
 
 
 def _bde_gains(data: Countable, ess: float) -> Array:
-    """Return the contribution of an arc between two features to the log marginal likelihood."""
     gains = LocalScores(data, "bde", ess).gains_of_arcs_given_class(len(data.features))
     return (gains + gains.T) / 2
 
@@ -174,7 +173,6 @@ def tan_cl(
 def _parents_in_best_forest(
     data: Countable, score: str, ess: float, root: int, rules: ArcRules
 ) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Map each feature to its feature parents in the best forest."""
     features, class_column = data.features, len(data.features)
     if len(features) < 2:
         return dict.fromkeys(features, ())
@@ -195,7 +193,6 @@ def _parents_in_best_forest(
 def _best_forest_by_em(
     data: TrainingData, score: str, root: int, rules: ArcRules
 ) -> tuple[dict[Hashable, tuple[Hashable, ...]], tuple[float, ...]]:
-    """Return parents and scores by structural EM, for incomplete data."""
     if len(list(data.codings)) > 1:
         raise ValueError(
             "missing must be 'available' with several discretizations; got 'em'. Discretize once, "

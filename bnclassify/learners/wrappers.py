@@ -113,18 +113,17 @@ def _arcs_from_best_superparent(structure: Structure, space: SearchSpace) -> Seq
     return [{child: parents} for child, parents in best.items()]
 
 
-def _removals_and_joins_by_rules(structure: Structure, space: SearchSpace) -> Sequence[Edit]:
-    return removals_and_joins(
-        structure, space.forbidden, {end for arc in space.required for end in arc}
-    )
-
-
 FORWARD = Moves(
     lambda structure, space: additions_and_joins(structure, space.features, space.forbidden),
     joins=True,
     naive=False,
 )
-BACKWARD = Moves(_removals_and_joins_by_rules, joins=True)
+BACKWARD = Moves(
+    lambda structure, space: removals_and_joins(
+        structure, space.forbidden, set().union(*space.required)
+    ),
+    joins=True,
+)
 TREE = Moves(lambda structure, space: tree_arc_additions(structure, space.forbidden), most=1)
 SUPERPARENT = Moves(_arcs_from_best_superparent, most=1)
 

@@ -164,7 +164,7 @@ class Points(Immutable):
         """The moments of the values in each cell."""
         return moments_of_cells(Observed(self.values, self.cells, self.weights), self.shape)
 
-    def points_of_cell(self, cell: int) -> tuple[Array, Array]:
+    def values_and_weights_in_cell(self, cell: int) -> tuple[Array, Array]:
         """Return the values in a cell and their weights."""
         rows = slice(*np.searchsorted(self.cells, [cell, cell + 1]))
         return self.values[rows], self.weights[rows]
@@ -249,11 +249,10 @@ class Kernel(Immutable):
             falls,
         )
 
-    def _kernels_in_cell(self, cell: int) -> tuple[Array, Array]:
-        """Return the values around which there are kernels in a cell, and their weights."""
+    def _centers_and_weights_in_cell(self, cell: int) -> tuple[Array, Array]:
         if self.within is not None and not self.falls.ravel()[cell]:
-            return self.within.points_of_cell(cell)
-        values, weights = self.by_class.points_of_cell(cell % self.shape[-1])
+            return self.within.values_and_weights_in_cell(cell)
+        values, weights = self.by_class.values_and_weights_in_cell(cell % self.shape[-1])
         return (values, weights) if len(values) else (self.by_class.values, self.by_class.weights)
 
     @np.errstate(over="ignore")  # the density of a number that is far away is 0
@@ -272,7 +271,7 @@ class Kernel(Immutable):
 
     def _log_density_of_cell(self, values: Array, cell: int) -> Array:
         """Return ln Σ w N(value; center, h²) / Σ w at some values."""
-        centers, weights = self._kernels_in_cell(cell)
+        centers, weights = self._centers_and_weights_in_cell(cell)
         h = float(self.bandwidth.ravel()[cell])
         logs = np.empty(len(values))
         shares = log(weights / (weights.sum() * h * np.sqrt(2 * np.pi)))
@@ -288,7 +287,7 @@ class Kernel(Immutable):
         for cell in range(prod(self.shape)):
             rows = np.nonzero(cells == cell)[0]
             if len(rows):
-                centers, weights = self._kernels_in_cell(cell)
+                centers, weights = self._centers_and_weights_in_cell(cell)
                 drawn[rows] = rng.choice(centers, len(rows), p=weights / weights.sum())
         return drawn + rng.normal(0.0, self.bandwidth.ravel()[cells])
 

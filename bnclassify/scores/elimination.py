@@ -34,7 +34,7 @@ from ..base.arrays import (
 from ..base.graphs import topological_layers
 from ..counts.contingency import MAX_CELLS
 from . import forests
-from .factors import Belief, Factor, NetworkTerm, sum_terms, terms_as_factors
+from .factors import Belief, Factor, NetworkTerm, as_factors_and_codes, sum_terms
 
 _CLASS = -1  # the class in a plan, where it stays an axis of tables
 _LARGE_CELLS = 2**14  # of a table, from which another order is tried
@@ -109,7 +109,7 @@ def add_marginalized_terms(
     ``total`` is (rows, classes) with the terms of observed families, ``codes`` are (features, rows)
     with -1 where missing, and ``context`` is (rows,). The term of the class is the last one.
     """
-    factors, codes = terms_as_factors(terms, codes)
+    factors, codes = as_factors_and_codes(terms, codes)
     if forests.is_forest(factors) and not cyclic:
         forests.add_terms_by_messages(total, factors, codes, context)
     else:
@@ -457,7 +457,7 @@ def fill_in_by_elimination(
     """Return codes and labels, (variables, rows), with the most probable values or drawn ones."""
     over: Over = np.max if rng is None else log_sum_exp
     choose = first_best if rng is None else partial(draw_column_per_row, rng=rng)
-    factors, coded = terms_as_factors(terms, codes)
+    factors, coded = as_factors_and_codes(terms, codes)
     result = np.vstack([coded, labels])
     unknown = np.nonzero(labels < 0)[0]
     if len(unknown):

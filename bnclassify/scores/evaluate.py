@@ -71,7 +71,6 @@ def scores_at(x: Formula, rows: Rows, *, adjusted: bool = True) -> Array:
 
 
 def _scores_of_block(x: Formula, rows: Rows, adjusted: bool) -> Array:
-    """Return the scores of a block of rows."""
     if isinstance(x, Sum):
         return _network_scores(x, rows) if x.marginalizes else _scores_of_sum(x, rows)
     if isinstance(x, Computed):
@@ -121,7 +120,6 @@ def _power_per_row(x: Raised, rows: Rows) -> Array:
 
 
 def _scores_of_sum(x: Sum, rows: Rows) -> Array:
-    """Return the sums of terms."""
     total = np.zeros((len(rows), 1))
     for _, values in term_values_at(x, rows):
         if values.shape[1] > total.shape[1]:
@@ -182,7 +180,6 @@ def _scores_on_scale(scale: ScaledNumber, rows: Rows) -> Array:
 
 
 def _network_scores(x: Sum, rows: Rows) -> Array:
-    """Return the log joint of a network, marginalized over missing features."""
     if x.densities_by_owner:
         return log_joint_of_network(*network_terms_and_codes(x, rows), cyclic=x.is_cyclic)
     codes = _codes_in_tables(x, rows)
@@ -196,7 +193,6 @@ def _network_scores(x: Sum, rows: Rows) -> Array:
 
 
 def _codes_in_tables(x: Sum, rows: Rows) -> Codes:
-    """Return the codes of rows in the tables of a network."""
     codes = rows.codes
     if x.codings_by_feature:
         codes = codes.copy()
@@ -317,14 +313,12 @@ def tables_of_effects(x: Completed) -> list[Table]:
 
 
 def _class_depends_on_features(x: Sum) -> bool:
-    """Whether the class has parents."""
     return any(
         term.scope for term in x.terms if term.owner < 0 and not isinstance(term, Slope | Student)
     )
 
 
 def _scores_of_revealed_rows(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
-    """Return the scores in sequence, each computed from its rows."""
     logs = scores_at(x, rows.revealed_in_sequence(order))
     return logs.reshape(len(order) + 1, len(rows), logs.shape[1])
 
@@ -423,7 +417,6 @@ def _table_terms_of_features(x: Sum) -> list[Table | Counted]:
 
 
 def _row_of_missing_values(n_features: int) -> Rows:
-    """Return a row in which all features are missing."""
     return Rows(np.full((n_features, 1), -1))
 
 

@@ -124,7 +124,7 @@ class DensityTerm:
             cells = flat_index(parents, self.density.shape[:-1]).astype(np.intp)
         total[known] += self.density.log_density(values, cells)
 
-    def as_factor(self, codes: Codes) -> tuple[Factor, Codes]:
+    def as_factor_and_codes(self, codes: Codes) -> tuple[Factor, Codes]:
         """Return the term as a table over values in some rows, and their codes; 0 is missing."""
         known = codes >= 0
         values, places = np.unique(self.values[codes[known]], return_inverse=True)
@@ -143,7 +143,9 @@ class DensityTerm:
 NetworkTerm: TypeAlias = Factor | DensityTerm
 
 
-def terms_as_factors(terms: Sequence[NetworkTerm], codes: Codes) -> tuple[Sequence[Factor], Codes]:
+def as_factors_and_codes(
+    terms: Sequence[NetworkTerm], codes: Codes
+) -> tuple[Sequence[Factor], Codes]:
     """Return terms in which numbers have tables over the values in some rows, and their codes."""
     factors = [term for term in terms if isinstance(term, Factor)]
     if len(factors) == len(terms):
@@ -151,7 +153,7 @@ def terms_as_factors(terms: Sequence[NetworkTerm], codes: Codes) -> tuple[Sequen
     codes = codes.astype(np.int64)
     for i, term in enumerate(terms):
         if isinstance(term, DensityTerm):
-            table, codes[i] = term.as_factor(codes[i])
+            table, codes[i] = term.as_factor_and_codes(codes[i])
             factors.insert(i, table)
     return factors, codes
 

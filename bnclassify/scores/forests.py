@@ -121,7 +121,9 @@ def collect_evidence(
             _conditional_logs(v, p, seen, factors, codes, context) + evidence[known], axis=1
         )
         if len(unseen):
-            messages[v] = _log_means_by_parent(factors[v].table, context[unseen], evidence[~known])
+            messages[v] = _log_evidence_by_parent(
+                factors[v].table, context[unseen], evidence[~known]
+            )
 
 
 def distribute_posteriors(
@@ -189,7 +191,7 @@ def _conditional_logs(
     return _entries_at_codes(table.swapaxes(0, 1), codes[p, rows], context[rows])
 
 
-def _log_means_by_parent(table: Array, context: Codes, evidence: Array) -> Array:
+def _log_evidence_by_parent(table: Array, context: Codes, evidence: Array) -> Array:
     """Return ln Σ_v P(v | p) e(v) per level p of a missing parent, (rows, levels of p, classes).
 
     Without further contexts, this is a product of matrices per class. It is repeated with logs

@@ -325,7 +325,11 @@ def as_plain_formula(x: Formula) -> Formula:
     if isinstance(x, Recoded):
         raise no_formula_error(x.called)
     if isinstance(x, Sum):
-        terms = [part for term in x.terms for part in _term_as_plain_terms(term)]
+        terms = list[Term]()
+        for term in x.terms:
+            terms += (
+                (term,) if isinstance(term, Normal | Slope | Student) else term.as_plain_terms()
+            )
         return replace(x, terms=tuple(terms))
     if isinstance(x, Mixture | Choice):
         return replace(x, formulas=tuple(map(as_plain_formula, x.formulas)))
@@ -345,11 +349,6 @@ def no_formula_error(got: str) -> TypeError:
     )
 
 
-def _term_as_plain_terms(term: Term) -> tuple[Term, ...]:
-    """Return a term as plain values."""
-    return (term,) if isinstance(term, Normal | Slope | Student) else term.as_plain_terms()
-
-
 def sums_in_formula(formula: Formula) -> Iterator[Sum]:
     """Yield the sums of which a formula is made."""
     if isinstance(formula, Sum):
@@ -357,9 +356,7 @@ def sums_in_formula(formula: Formula) -> Iterator[Sum]:
         return
     for value in vars(formula).values():
         for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(
-                part, Sum | Mixture | Choice | Raised | Blend | Completed | Computed | Recoded
-            ):
+            if isinstance(part, Formula):
                 yield from sums_in_formula(part)
 
 
