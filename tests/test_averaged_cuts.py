@@ -71,6 +71,7 @@ def test_structure_from_information_over_all_cuttings(name: str) -> None:
     assert parents == {v: above[:best] for v, above in reference["parents"].items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_weights_and_posteriors_of_the_reference(name: str) -> None:
     reference, frame = read_reference("moved_cuts")[name], numbers_frame(name)
@@ -261,9 +262,9 @@ def test_effects_are_what_is_added() -> None:
     pytest.importorskip("matplotlib")
     frame = rides()
     model = learn(frame, **BEST)
-    from bnclassify.inference.evidence import measure_effect
+    from bnclassify.inference.evidence import effect_on_log_odds
 
-    effect = measure_effect(model, "distance", "yes")
+    effect = effect_on_log_odds(model, "distance", "yes")
     assert effect.parent is None
     cuts = model.preparation.discretizer.cuts["distance"]
     assert len(effect.log_odds[0]) == len(cuts) + 1

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.inference import change_search
-from bnclassify.inference.value_changes import _numbers_in_intervals
+from bnclassify.inference.value_changes import _changes_to_other_intervals
 
 from .conftest import informative_gaps
 from .strategies import KINDS, fitted_models, frames
@@ -140,6 +140,7 @@ def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, c
             pd.testing.assert_frame_equal(tables[0], other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["women mdlp", "women averaged", "women recipe"])
 def test_numbers_move_to_the_nearest_value_of_another_interval(name: str) -> None:
     x, frame = case(name)
@@ -196,7 +197,7 @@ def test_each_feature_has_its_nearest_value(sick: tuple[Any, pd.DataFrame]) -> N
 
 
 def test_the_size_of_a_change_is_its_share_of_the_cut_points() -> None:
-    moves = _numbers_in_intervals(0, 2, (1.0, 2.0, 3.0, 4.0), 2.5, (-np.inf, np.inf))
+    moves = _changes_to_other_intervals(0, 2, (1.0, 2.0, 3.0, 4.0), 2.5, (-np.inf, np.inf))
     assert [(move.value, move.size) for move in moves] == [(1, 500), (2, 250), (3.1, 250), (4.1, 500)]
 
 
@@ -352,7 +353,7 @@ def test_bounds_of_averages_leave_out_what_cannot_succeed(
 def test_what_cannot_succeed_takes_no_time(monkeypatch: pytest.MonkeyPatch, learner: str) -> None:
     """If one feature decides and stays, each change is computed alone or with another one, and no more."""
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.integers(0, 3, (300, 40)), columns=[f"f{i}" for i in range(40)])
+    frame = pd.DataFrame(rng.integers(0, 3, (300, 25)), columns=[f"f{i}" for i in range(25)])
     frame["y"] = frame["f0"]
     x = bn.bnc(learner, "y", frame, smooth=0.001)
     row = frame.iloc[0].drop("y").astype(object)

@@ -78,8 +78,9 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
             "format": _FORMAT,
             "version": _VERSION,
             "written_by": _package_and_version(),
+            "shared": writer.shared,
+            "model": written,
         }
-        content |= {"shared": writer.shared, "model": written}
         text = "".join(json_lines_of(content))
     except UnregisteredError as error:
         raise TypeError(
@@ -186,7 +187,6 @@ def _read_model(written: dict[str, object]) -> Model:
 
 
 def _check_consistency_of_model(x: Model) -> None:
-    """Raise an error unless the parts of a model are consistent."""
     repr(x)
     _check_features_in_recipe(x)
     _check_intervals_of_levels(x)
@@ -211,7 +211,6 @@ def _check_consistency_of_model(x: Model) -> None:
 
 
 def _check_features_in_recipe(x: Model) -> None:
-    """Raise an error unless the features are columns that the recipe used."""
     known = None if x.recipe is None else x.recipe.columns or x.recipe.seen
     strange = [name for name in x.features if known is not None and name not in known]
     if strange:
@@ -219,7 +218,6 @@ def _check_features_in_recipe(x: Model) -> None:
 
 
 def _check_intervals_of_levels(x: Model) -> None:
-    """Raise unless the levels of discretized features are the intervals of the discretizer."""
     if x.discretizer is None or x.preparation is None or x.levels is None:
         return
     merged = () if x.preparation.merger is None else x.preparation.merger.columns
@@ -234,7 +232,7 @@ def _check_shapes_of_tables(x: Model) -> None:
     """Raise unless tables fit the levels, in a row of first levels and zeros, and an empty one."""
     if x.one_class:
         codes = np.tile(np.array([0, -1], dtype=np.int8), (len(x.features), 1))
-        rows = x.rows_of_codes(codes, {name: np.array([0.0, np.nan]) for name in x.features})
+        rows = x.rows_from_codes(codes, {name: np.array([0.0, np.nan]) for name in x.features})
         if scores_at(x.score, rows).shape != (2, len((x.levels or ((),))[-1])):
             raise ValueError("tables do not fit the classes")
 

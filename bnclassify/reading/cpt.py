@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..base.arrays import Array
 from ..base.messages import with_shared_text
-from ..model.arguments import check_fitted_graph, check_model
+from ..model.arguments import check_model, check_single_fitted_graph
 from ..model.model import Model
 from .families import position_of_variable
 from .intervals import (
@@ -60,7 +60,7 @@ def params(x: Model) -> dict[Hashable, Array]:
            [0.295, 0.468, 0.556, 0.015],
            [0.229, 0.53 , 0.431, 0.971]])
     """
-    network = check_fitted_graph(x, "params")
+    network = check_single_fitted_graph(x, "params")
     tables = dict(zip(network.variables, network.cpts or (), strict=True))
     return tables | {
         name: np.stack([*x.parameters_by_name().values()]) for name, x in network.densities.items()
@@ -123,7 +123,7 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     high    0.49     0.53  0.57  0.34     0.43  0.53
     """
     probability = check_interval(interval)
-    network = check_fitted_graph(x := check_model(x), "cpt")
+    network = check_single_fitted_graph(x := check_model(x), "cpt")
     if probability is not None:
         frame, tally = cpt(x, variable), dirichlet_counts_of(network)
         counts = tally.counts[network.variables.index(variable)]

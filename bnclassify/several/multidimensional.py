@@ -24,7 +24,7 @@ from ..model.arguments import read_for_model
 from ..model.counted import CountedModel
 from ..model.derived import forward_to_basis
 from ..model.model import Fit, Model
-from ..model.recipes import Recipe, Step, TrainingRows, with_parameter_step
+from ..model.recipes import Recipe, Step, TrainingRows, recipe_with_parameter_step
 from ..scores.elimination import score_combinations
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Computed, Formula
@@ -341,7 +341,9 @@ class Chain(Chained):
         for member in self.members:
             rows = read_training(data.select(member.variables), member.targets, warns=False)
             members.append(function(member, rows))
-        return replace(self, members=tuple(members), recipe=with_parameter_step(self.recipe, step))
+        return replace(
+            self, members=tuple(members), recipe=recipe_with_parameter_step(self.recipe, step)
+        )
 
     @property
     def properties_to_agree(self) -> dict[str, Any]:
