@@ -262,9 +262,9 @@ def test_effects_are_what_is_added() -> None:
     pytest.importorskip("matplotlib")
     frame = rides()
     model = learn(frame, **BEST)
-    from bnclassify.inference.evidence import measure_effect
+    from bnclassify.inference.evidence import effect_on_log_odds
 
-    effect = measure_effect(model, "distance", "yes")
+    effect = effect_on_log_odds(model, "distance", "yes")
     assert effect.parent is None
     cuts = model.preparation.discretizer.cuts["distance"]
     assert len(effect.log_odds[0]) == len(cuts) + 1

@@ -15,7 +15,7 @@ import pytest
 import scipy.stats
 
 import bnclassify as bn
-from bnclassify.inference.evidence import measure_effect
+from bnclassify.inference.evidence import effect_on_log_odds
 from bnclassify.metrics import METRICS
 from bnclassify.plotting.canvas import BLUE, GREY, LINES, ORANGE, label_in_lines, probability_text
 
@@ -743,7 +743,7 @@ def test_effects_with_intervals_have_a_band_within_the_training_data(banded: Any
     [band] = ax.collections
     corners = band.get_paths()[0].vertices
     refits = banded.learned["refits"]
-    first = [measure_effect(refit, "glucose", None).log_odds[0, 0] for refit in refits]
+    first = [effect_on_log_odds(refit, "glucose", None).log_odds[0, 0] for refit in refits]
     deviations = np.square(np.array(first) - np.mean(first)).sum()
     half = scipy.stats.t.ppf(0.95, len(refits) - 1) * (deviations * (1 - 1 / len(refits))) ** 0.5
     low, high = np.unique(corners[corners[:, 0] == 44, 1])

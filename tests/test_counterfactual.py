@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.inference import change_search
-from bnclassify.inference.value_changes import _numbers_in_intervals
+from bnclassify.inference.value_changes import _changes_to_other_intervals
 
 from .conftest import informative_gaps
 from .strategies import KINDS, fitted_models, frames
@@ -197,7 +197,7 @@ def test_each_feature_has_its_nearest_value(sick: tuple[Any, pd.DataFrame]) -> N
 
 
 def test_the_size_of_a_change_is_its_share_of_the_cut_points() -> None:
-    moves = _numbers_in_intervals(0, 2, (1.0, 2.0, 3.0, 4.0), 2.5, (-np.inf, np.inf))
+    moves = _changes_to_other_intervals(0, 2, (1.0, 2.0, 3.0, 4.0), 2.5, (-np.inf, np.inf))
     assert [(move.value, move.size) for move in moves] == [(1, 500), (2, 250), (3.1, 250), (4.1, 500)]
 
 

@@ -129,12 +129,12 @@ def test_a_variable_takes_the_place_of_the_class() -> None:
     """The joint distribution stays, with the class as a feature, and the way back gives the same model."""
     x = many_levels([2, 3, 4, 5], [(0, 1), (0, 3), (1, 3), (3, 2)])
     for v in range(3):
-        other = x.with_class(v)
+        other = x.with_class_exchanged(v)
         assert (other.class_var, other.features[v]) == (f"v{v}", "v3")
-        back = other.with_class(v)
+        back = other.with_class_exchanged(v)
         assert (back.families, back.levels) == (x.families, x.levels)
         assert all(map(np.array_equal, back.cpts, x.cpts))
-    assert bn.lp(bn.aode("class", some_car()), some_car(), smooth=1).with_class(0) is None
+    assert bn.lp(bn.aode("class", some_car()), some_car(), smooth=1).with_class_exchanged(0) is None
 
 
 def test_the_better_of_two_orders_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:

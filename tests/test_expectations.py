@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnclassify.network.em import copies_with_each_class, expected_counts
+from bnclassify.network.em import expected_counts, rows_completed_with_each_class
 
 from .strategies import examples
 
@@ -82,7 +82,7 @@ def test_expected_counts_equal_enumeration(most_parents: int, data: st.DataObjec
             for scope, own in zip(scopes, counts, strict=True):
                 if (values[list(scope)] < 0).any():
                     own[tuple(way[v] for v in scope)] += weight * share
-    found, loglik = expected_counts(scopes, tables, copies_with_each_class(codes, cards), weights)
+    found, loglik = expected_counts(scopes, tables, rows_completed_with_each_class(codes, cards), weights)
     assert loglik == pytest.approx(evidence, rel=1e-9, abs=1e-12)
     for a, b in zip(found, counts, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)

@@ -512,7 +512,7 @@ def test_the_model_has_the_odds_of_its_members_times_powers(
     expected = of_members.offset + np.tensordot(powers, of_members.odds, 1)
     codes = members.held.terms.data.codes[:-1, rows]
     np.testing.assert_allclose(
-        log_odds_of_scores(model.scores_of_complete_rows(model.rows_of_codes(codes))), expected, atol=1e-9
+        log_odds_of_scores(model.scores_of_complete_rows(model.rows_from_codes(codes))), expected, atol=1e-9
     )
 
 

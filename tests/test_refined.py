@@ -15,7 +15,7 @@ from scipy.stats import t as student
 
 import bnclassify as bn
 from bnclassify.base.arrays import Array
-from bnclassify.inference.evidence import measure_effect
+from bnclassify.inference.evidence import effect_on_log_odds
 from bnclassify.model.arguments import encode_for_model
 from bnclassify.model.model import replace_unchecked
 from bnclassify.network.classifiers import BNC
@@ -520,7 +520,7 @@ def test_effects_are_curves_of_all_terms() -> None:
     pytest.importorskip("matplotlib")
     frame = trips()
     alone = bn.bnc("nb", "class", frame, discretize="averaged", **BEST)
-    effect = measure_effect(alone, "distance", "car")
+    effect = effect_on_log_odds(alone, "distance", "car")
     assert effect.points is not None
     for i in (0, 100, len(effect.points) - 1):
         row = {"distance": effect.points[i]}

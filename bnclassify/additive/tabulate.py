@@ -316,13 +316,14 @@ def _feature_distributions(
             numbers[name] = np.array(points[i], dtype=float)[codes[i]]
     codes[is_grid] = 0
     if any(x.feature_parents.values()):
-        rows, tables = x.rows_of_codes(codes, numbers), main_effects(x.score, cards_of_features(x))
+        rows = x.rows_from_codes(codes, numbers)
+        tables = main_effects(x.score, cards_of_features(x))
         logs = [
             effect_of_feature_alone(x.score, i, rows)[:card] if is_grid[i] else tables[i][:-1]
             for i, card in enumerate(cards)
         ]
     else:
-        found = _contributions_at_rows(x, x.rows_of_codes(codes, numbers), order)
+        found = _contributions_at_rows(x, x.rows_from_codes(codes, numbers), order)
         logs = [found[i + 1, :card] for i, card in enumerate(cards)]
     prior, masses = x.class_prior(), []
     for name, of_levels in zip(x.features, logs, strict=True):
@@ -340,7 +341,7 @@ def _rows_at_grid_points(x: Model, grids: Sequence[_Grid], rows: Sequence[Positi
         codes[i] = grid.codes[at]
         if grid.axis.cuts is not None:
             numbers[x.features[i]] = grid.numbers[at]
-    return x.rows_of_codes(codes, numbers)
+    return x.rows_from_codes(codes, numbers)
 
 
 def _contributions_at_rows(x: Model, rows: Rows, order: Sequence[int]) -> Array:

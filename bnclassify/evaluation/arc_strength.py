@@ -18,7 +18,7 @@ from ..fitting.rounds import check_recipe, check_training_columns, training_data
 from ..frames.opening import InFull, InParts, open_data
 from ..learners.fixed import fixed_again, network_with_families
 from ..learners.trees import edge_posterior
-from ..model.arguments import as_model, check_single_graph
+from ..model.arguments import check_single_graph, unwrap_estimator
 from ..model.model import Model
 from ..model.recipes import Step
 from ..network.classifiers import BNC
@@ -108,7 +108,7 @@ def arc_strength(
     replicates = Whole(least=1, most=1_000_000).check("replicates", replicates)
     OneOf(["bootstrap", "exact"]).check("method", method)
     Optional(Flag()).check("progress", progress)
-    x = as_model(x)
+    x = unwrap_estimator(x)
     if not isinstance(x, Model):
         return _strengths_in_networks(x, dataset, method)
     check_single_graph(x, "arc_strength", sized=True)

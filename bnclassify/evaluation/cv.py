@@ -20,7 +20,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.partitions import Partitions
 from ..metrics import METRICS, AnyMetric, choose_metrics
 from ..metrics.folds import Folds
-from ..model.arguments import as_model, check_has_joint_distribution, check_ordered
+from ..model.arguments import check_has_joint_distribution, check_ordered, unwrap_estimator
 from ..model.model import Model
 from ..several.multidimensional import MultiModel
 from .fold_scores import Scheme, Scores, attach_scheme, evaluate_in_rounds
@@ -199,7 +199,7 @@ def cv(
     nb                   0.57      0.34
     tan                  0.91      0.21
     """
-    x = as_model(x)
+    x = unwrap_estimator(x)
     models = models_by_name(x)
     Flag().check("mean", mean)
     if Whole(least=1, most=100_000).check("repeats", repeats) > 1 and folds is not None:

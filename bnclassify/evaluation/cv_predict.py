@@ -23,7 +23,7 @@ from ..frames.training import TrainingData
 from ..inference.predict import predict
 from ..metrics.folds import Folds, GivenFolds, HashedFolds
 from ..metrics.outcomes import Labelling, predict_outcomes
-from ..model.arguments import as_model
+from ..model.arguments import unwrap_estimator
 from ..model.model import Model
 from ..reading.families import classes
 from ..recipe.row_folds import RowFold
@@ -96,7 +96,7 @@ def cv_predict(
     1726   0.190  0.288  0.515  0.008
     1727   0.163  0.118  0.023  0.695
     """
-    x = as_model(x)
+    x = unwrap_estimator(x)
     if not isinstance(x, Model):
         raise TypeError(f"x must be one model; got {type(x).__name__}.")
     models = models_by_name(x)

@@ -232,7 +232,7 @@ def _check_shapes_of_tables(x: Model) -> None:
     """Raise unless tables fit the levels, in a row of first levels and zeros, and an empty one."""
     if x.one_class:
         codes = np.tile(np.array([0, -1], dtype=np.int8), (len(x.features), 1))
-        rows = x.rows_of_codes(codes, {name: np.array([0.0, np.nan]) for name in x.features})
+        rows = x.rows_from_codes(codes, {name: np.array([0.0, np.nan]) for name in x.features})
         if scores_at(x.score, rows).shape != (2, len((x.levels or ((),))[-1])):
             raise ValueError("tables do not fit the classes")
 

@@ -26,7 +26,7 @@ from ..network.classifiers import warn_of_wide_tables
 from ..network.densities import Densities, Numbers
 from ..network.em import EM
 from ..network.methods import PLAIN, Method
-from ..network.priors import Prior, is_nested
+from ..network.priors import Prior, is_nested_prior
 from ..network.weighting import MANB, WANBIA, Subsumption
 from ..recipe.backoff_prior import find_prior
 from ..recipe.blend import fit_blend
@@ -329,7 +329,7 @@ def _fit_single_model(
     step: Step,
 ) -> Model:
     """Fit a model whose members share their rows."""
-    if not x.one_class and (method is not PLAIN or is_nested(prior) or folds):
+    if not x.one_class and (method is not PLAIN or is_nested_prior(prior) or folds):
         name = "held_out" if folds else "backoff" if method is PLAIN else method.argument
         raise TypeError(
             f"{name} must be used with one class variable; got several. The models of "

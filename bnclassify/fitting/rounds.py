@@ -22,7 +22,7 @@ from ..frames.partitions import NoRowsError, Partitions
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, read_training
 from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, drawn_or_given_folds
-from ..model.arguments import as_model, check_fitted
+from ..model.arguments import check_fitted, unwrap_estimator
 from ..model.derived import Derived
 from ..model.model import Model
 from ..model.recipes import Recipe
@@ -130,12 +130,12 @@ def _refit_without_fold(name: Any, model: Model, rnd: Round, train: Countable, d
 
 def models_by_name(x: object) -> dict[Hashable, Model]:
     """Return models by name or number, all fitted and with the same targets, or raise."""
-    x = as_model(x)
+    x = unwrap_estimator(x)
     if isinstance(x, Model):
         models: dict[Any, Any] = {0: x}
     elif isinstance(x, Mapping | list | tuple):
         named = x.items() if isinstance(x, Mapping) else enumerate(x)
-        models = {name: as_model(one) for name, one in named}
+        models = {name: unwrap_estimator(one) for name, one in named}
     else:
         raise TypeError(
             f"x must be a model, or a list or dict of models; got {type(x).__name__}. The models "

@@ -17,7 +17,7 @@ from ..frames.dataset import Countable, Opened
 from ..frames.labels import united_levels
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns
-from ..model.arguments import as_model, check_fitted
+from ..model.arguments import check_fitted, unwrap_estimator
 from ..model.counted import check_counted
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Tally, TrainingRows
@@ -154,7 +154,9 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     [0.002, 0.002, 0.114, 0.038]
     """
     OneOf(("same", "union")).check("levels", levels)
-    found: list[Model] = list(map(as_model, ListOf("models", filled=True).check("models", models)))
+    found: list[Model] = list(
+        map(unwrap_estimator, ListOf("models", filled=True).check("models", models))
+    )
     for i, x in enumerate(found):
         Instance(Model, "a model").check(f"models[{i}]", x)
     checked = [check_fitted(x).map_counted_parts(_check_has_counts) for x in found]

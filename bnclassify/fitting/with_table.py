@@ -19,11 +19,11 @@ from ..base.messages import listed, shown, to_python_scalar
 from ..frames.dataset import Countable
 from ..frames.schema import Known
 from ..learners.fixed import fixed_again, network_with_families
-from ..model.arguments import check_fitted_graph, check_model
+from ..model.arguments import check_model, check_single_fitted_graph
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import A_NETWORK, Step, Tally
 from ..network.classifiers import BNC, Graph
-from ..network.em import copies_with_each_class, expected_counts
+from ..network.em import expected_counts, rows_completed_with_each_class
 from ..network.families import Family
 from ..network.priors import MOST_ESS, Given
 from ..reading.families import position_of_variable
@@ -68,7 +68,7 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     >>> predict(with_table(model, "safety", table), car.head(1), prob=True).round(6)["acc"].item()
     0.0
     """
-    network = check_fitted_graph(x := cast("X", check_model(x)), "with_table")
+    network = check_single_fitted_graph(x := cast("X", check_model(x)), "with_table")
     if network is not x:
         expected = "a single network, whose tables are used unchanged"
         raise TypeError(must_be("x", expected, x, f"Fit one: {A_NETWORK}."))
@@ -202,7 +202,7 @@ def from_tables(
 
 def _expected_counts_of_tables(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...]:
     """Return the counts of rows in the proportions of a network: P(parents) · table · rows."""
-    unknown = copies_with_each_class(np.full((len(x.variables), 1), -1), x.cards)
+    unknown = rows_completed_with_each_class(np.full((len(x.variables), 1), -1), x.cards)
     joint, _ = expected_counts(x.scopes, tables, unknown)
     # 1e-9: share of rows with a parent configuration of probability 0, whose column stays as it is
     shares = [np.maximum(table.sum(axis=0), 1e-9) for table in joint]

@@ -1,7 +1,7 @@
 """The search for the smallest sets of changes of a row that lead to another prediction.
 
-The effect of changes on the log joint is the sum of a part of each change alone, and of a
-correction of each set of changed features that are together in a term. Both follow from the log
+The effect of changes on the log joint is the sum of a part of each change alone, and of the
+interaction of each set of changed features that are together in a term. Both follow from the log
 joint by inclusion and exclusion, so that every model whose score is a sum of terms is searched
 alike.
 """
@@ -38,7 +38,7 @@ from .value_changes import ValueChange
 
 _MOST_TERMS = 2**34  # that are looked up to find sets of a size
 
-Corrections: TypeAlias = Mapping[tuple[int, ...], Array]
+Interactions: TypeAlias = Mapping[tuple[int, ...], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Changes:
     row: Rows
     moves: Sequence[ValueChange]
     target: int
-    _known: dict[tuple[int, ...], Array] = field(default_factory=dict, init=False)  # corrections
+    _known: dict[tuple[int, ...], Array] = field(default_factory=dict, init=False)  # interactions
 
     @cached_property
     def features(self) -> Positions:
@@ -98,7 +98,7 @@ class Changes:
             return self.log_joint_after(np.arange(len(self.moves))[:, None]) - self.log_joint_before
 
     @cached_property
-    def scopes_of_changes(self) -> list[frozenset[int]] | None:
+    def changeable_scopes(self) -> list[frozenset[int]] | None:
         """Features that can change and share a term; None if the score is not a sum of terms."""
         found = scopes_of_terms(self.x)
         logs = np.vstack([self.log_joint_before, self.single_effects])
@@ -111,23 +111,23 @@ class Changes:
             scopes = {scope for scope in scopes if u not in scope} | {joined}
         return [scope & self.moves_by_feature.keys() for scope in scopes]
 
-    def scopes_to_correct(self, most: int) -> list[tuple[int, ...]]:
+    def scopes_of_interactions(self, most: int) -> list[tuple[int, ...]]:
         """Return the sets of 2 to ``most`` features that are together in a term, small first."""
         sets = set[tuple[int, ...]]()
-        for scope in self.scopes_of_changes or ():
+        for scope in self.changeable_scopes or ():
             for size in range(2, most + 1):
                 sets.update(combinations(sorted(scope), size))
         return sorted(sets, key=lambda subset: (len(subset), subset))
 
-    def corrections_of_scopes(self, most: int) -> Corrections:
+    def interactions_by_scope(self, most: int) -> Interactions:
         """Return what sets of 2 to ``most`` features of a term add, (moves of each…, classes)."""
-        wanted = self.scopes_to_correct(most)
+        wanted = self.scopes_of_interactions(most)
         for _, group in groupby([scope for scope in wanted if scope not in self._known], len):
             scopes = list(group)
             for block in slices(
                 len(scopes), self.n_joint_changes_of_scopes(scopes) // len(scopes), BLOCK_ROWS
             ):
-                self._correct_scopes(scopes[block])
+                self._compute_interactions(scopes[block])
         return {scope: self._known[scope] for scope in wanted}
 
     def n_joint_changes_of_scopes(self, scopes: Sequence[tuple[int, ...]]) -> int:
@@ -137,8 +137,8 @@ class Changes:
             total += prod([len(self.moves_by_feature[f]) for f in scope])
         return total
 
-    def _correct_scopes(self, scopes: Sequence[tuple[int, ...]]) -> None:
-        """Correct sets of equally many features at once: a call takes as long as for many rows."""
+    def _compute_interactions(self, scopes: Sequence[tuple[int, ...]]) -> None:
+        """Compute interactions of equally many features at once, as fast as those of one set."""
         shapes, sets = list[list[int]](), list[Positions]()
         for scope in scopes:  # with 2 moves 0, 1 of a, and 2, 3, 4 of b: (0, 2), (0, 3), …, (1, 4)
             moves = [self.moves_by_feature[f] for f in scope]
@@ -170,12 +170,12 @@ class Changes:
         return effect
 
     @cached_property
-    def changes_by_sum(self) -> list[Changes]:
+    def changes_in_additive_formulas(self) -> list[Changes]:
         """The same changes in models whose scores are sums of terms: a model, or all of a mean."""
-        if self.scopes_of_changes is not None:
+        if self.changeable_scopes is not None:
             return [self]
         members = [replace(self, x=member) for member in averaged_formulas(self.x)]
-        return members if all(member.scopes_of_changes is not None for member in members) else []
+        return members if all(member.changeable_scopes is not None for member in members) else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +183,7 @@ class Gains:
     """What changes add to the target's log odds against each class, at most, in a sum of terms.
 
     ``single_gains``, (moves, classes), has the exact effect of each move, and ``joint[n]`` the n
-    largest corrections of a move, each with another later feature, added up.
+    largest interactions of a move, each with another later feature, added up.
     """
 
     log_odds_before: Array
@@ -199,7 +199,7 @@ class Gains:
             return np.asarray(logs[..., [changes.target]] - logs)
 
         pairs: dict[int, dict[int, Array]] = {}
-        for scope, effect in changes.corrections_of_scopes(size).items():
+        for scope, effect in changes.interactions_by_scope(size).items():
             # what the first feature adds to the change of the last one
             gain: Array = np.maximum(
                 log_odds_of_target(effect).max(axis=tuple(range(1, len(scope)))), 0.0
@@ -230,9 +230,9 @@ class Gains:
         if not more:
             return np.asarray(odds)
         later = _first_later_features(self.features, sets)
-        return np.asarray(odds + self._largest_later_gains(more)[later])
+        return np.asarray(odds + self._largest_sums_of_later_gains(more)[later])
 
-    def _largest_later_gains(self, more: int) -> Array:
+    def _largest_sums_of_later_gains(self, more: int) -> Array:
         """Return the largest sums of gains of ``more`` features from each, (features + 1, …)."""
         n = int(self.features.max(initial=-1)) + 1
         gains = np.full((n, self.single_gains.shape[1]), -np.inf)
@@ -275,11 +275,11 @@ def smallest_changes(
 
 def _check_number_of_sets(changes: Changes, size: int) -> None:
     """Raise a ValueError if too many sets have to be tried before or without a bound."""
-    if changes.scopes_of_changes is not None:
+    if changes.changeable_scopes is not None:
         _check_number_of_terms(
-            changes, changes.n_joint_changes_of_scopes(changes.scopes_to_correct(size)), size
+            changes, changes.n_joint_changes_of_scopes(changes.scopes_of_interactions(size)), size
         )
-    elif not changes.changes_by_sum:
+    elif not changes.changes_in_additive_formulas:
         # Of features with 2, 3 and 4 moves, (1 + 2z)(1 + 3z)(1 + 4z) has 26 sets of two at z².
         polynomials = [[1, len(moves)] for moves in changes.moves_by_feature.values()]
         _check_number_of_terms(changes, reduce(np.convolve, polynomials, np.ones(1))[size], size)
@@ -308,10 +308,10 @@ class SetSearch:
 
     def __init__(self, changes: Changes, size: int, number: int) -> None:
         self.changes, self.size, self.number = changes, size, number
-        self.corrections = (
-            None if changes.scopes_of_changes is None else changes.corrections_of_scopes(size)
+        self.interactions = (
+            None if changes.changeable_scopes is None else changes.interactions_by_scope(size)
         )
-        self.gains = [Gains.from_changes(one, size) for one in changes.changes_by_sum]
+        self.gains = [Gains.from_changes(one, size) for one in changes.changes_in_additive_formulas]
         self.best = np.empty((0, size), dtype=np.intp)
         self.values = np.empty(0)
         self.least = -np.inf
@@ -341,10 +341,10 @@ class SetSearch:
             if not len(rows):
                 return
             advance_bar()
-            longer, logs = _extended_sets(self.changes, self.corrections, sets[rows], totals[rows])
+            longer, logs = _extended_sets(self.changes, self.interactions, sets[rows], totals[rows])
             if longer.shape[1] < self.size:
                 self._extend_sets(longer, logs, self._bounds_of_longer_sets(longer, logs))
-            elif self.corrections is None:
+            elif self.interactions is None:
                 ends = self._bounds_of_longer_sets(longer, logs)
                 longer = longer[(ends >= self.least) & (ends > -np.inf)]
                 self.tried += len(longer)
@@ -377,10 +377,10 @@ class SetSearch:
         """
         more = self.size - sets.shape[1]
         later = _first_later_features(self.changes.features, sets)
-        sizes = self.sizes[sets].sum(axis=1) + self._smallest_later(more)[later]
+        sizes = self.sizes[sets].sum(axis=1) + self._smallest_sums_of_later_sizes(more)[later]
         if not self.gains:
             return np.asarray(1.0 - 2 * sizes)
-        odds = None if self.corrections is None else totals[:, [self.changes.target]] - totals
+        odds = None if self.interactions is None else totals[:, [self.changes.target]] - totals
         by_sum = [gains.log_odds_bounds_after(sets, more, odds) for gains in self.gains]
         bounds = np.max(by_sum, axis=0)
         bounds[:, self.changes.target] = 0.0
@@ -388,7 +388,7 @@ class SetSearch:
             posteriors = 1 / np.exp(-bounds).sum(axis=1)
         return np.where((bounds >= -2 * TOLERANCE).all(axis=1), posteriors - 2 * sizes, -np.inf)
 
-    def _smallest_later(self, more: int) -> Array:
+    def _smallest_sums_of_later_sizes(self, more: int) -> Array:
         """Return the smallest sums of sizes of ``more`` features from each on, (features + 1,)."""
         features = self.changes.features
         n = int(features.max(initial=-1)) + 1
@@ -401,18 +401,18 @@ class SetSearch:
 
 
 def _extended_sets(
-    changes: Changes, corrections: Corrections | None, sets: Positions, totals: Array
+    changes: Changes, interactions: Interactions | None, sets: Positions, totals: Array
 ) -> tuple[Positions, Array]:
     """Return sets with one more move, of a later feature, and their log joint, or the row's."""
     features = changes.features[sets]
     latest = features[:, -1:] if features.shape[1] else np.full((len(sets), 1), -1)
     at, moves = np.nonzero(changes.features > latest)
     longer = np.column_stack([sets[at], moves])
-    if corrections is None:
+    if interactions is None:
         return longer, totals[at]
     logs = totals[:, None] + changes.single_effects
-    for (*heads, last), effect in corrections.items():
-        # the sets in which all other features of the correction have changed
+    for (*heads, last), effect in interactions.items():
+        # the sets in which all other features of the interaction have changed
         changed = [(features == head).any(axis=1) for head in heads]
         found = np.flatnonzero(np.logical_and.reduce(changed))
         if len(found):

@@ -203,7 +203,7 @@ def _check_odds(
         )
 
 
-def split_evidence(evidence: Evidence) -> tuple[list[Scope], Array]:
+def split_off_interactions(evidence: Evidence) -> tuple[list[Scope], Array]:
     """Split contributions into main effects and interactions; return their scopes, and log odds.
 
     A scope has the positions of its features in ascending order, or none for the rest of an
@@ -279,7 +279,7 @@ class Effect:
     points: Array | None = None
 
 
-def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) -> Effect:
+def effect_on_log_odds(x: Model, feature: Hashable, target: Hashable | None = None) -> Effect:
     """Return the contribution of a feature if only it and one of its parents are observed.
 
     Without a target, that to each class, or to the most frequent of many, if only the feature is
@@ -290,7 +290,7 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
     OneOf(model.features, "a feature of the model").check("feature", feature)
     labels = model.known_levels[-1]
     c = target_position(labels, target)
-    points = points_of_curve(model, feature)
+    points = points_of_effect_curve(model, feature)
     levels, parents = model.levels_by_name, model.feature_parents[feature]
     parent = parents[0] if parents and c is not None else None
     lines, parent_levels = np.array([-1]), tuple[Hashable, ...]([None])
@@ -310,7 +310,7 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
         of_parent = middles_of_intervals(model, parent)
         if of_parent is not None:
             numbers[parent] = np.repeat(of_parent[lines], len(at) + 1)
-    rows = model.rows_of_codes(codes.reshape(len(codes), -1), numbers)
+    rows = model.rows_from_codes(codes.reshape(len(codes), -1), numbers)
     alone = replace(rows, unknown=rows.codes < 0)
     logs = scores_at(model.score, alone, adjusted=False).reshape(*codes.shape[1:], -1)
     frequent = graphs.descending_order(model.class_prior())[:_MOST_LINES]
@@ -331,12 +331,12 @@ def effect_ranges(x: Model) -> Array:
     # 200: maximum number of features whose effects are compared
     for i, name in enumerate(x.features if len(x.features) <= 200 else ()):
         with suppress(TypeError, ValueError), np.errstate(invalid="ignore"):
-            odds = measure_effect(x, name).log_odds
+            odds = effect_on_log_odds(x, name).log_odds
             ranges[i] = np.ptp(odds) if np.isfinite(odds).all() else 1.0
     return ranges
 
 
-def points_of_curve(x: Model, feature: Hashable) -> Array | None:
+def points_of_effect_curve(x: Model, feature: Hashable) -> Array | None:
     """Return the numbers at which an effect is drawn; None if it depends on codes alone."""
     if feature in x.densities:
         cells = x.densities[feature].parameters_by_name()
@@ -354,7 +354,7 @@ def points_of_curve(x: Model, feature: Hashable) -> Array | None:
 
 def middles_of_intervals(x: Model, feature: Hashable) -> Array | None:
     """Return a number in each interval of a feature whose numbers are needed, NaN if none is."""
-    points = points_of_curve(x, feature)
+    points = points_of_effect_curve(x, feature)
     if points is None:
         return None
     codes, n = np.searchsorted(x.cuts[feature], points, side="left"), len(x.levels_by_name[feature])

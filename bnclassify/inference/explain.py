@@ -20,7 +20,7 @@ from ..frames.records import Row, is_missing
 from ..model.arguments import check_fitted, read_for_model
 from ..model.model import Model
 from ..reading.intervals import product_of_indexes
-from .evidence import REST, Evidence, split_evidence, weigh_evidence
+from .evidence import REST, Evidence, split_off_interactions, weigh_evidence
 
 _LEAST_FACTOR = 1.05
 """Factor of the odds from which a value is a reason in a sentence."""
@@ -199,7 +199,7 @@ def _values_and_contributions(
     names = [x.class_var, *[x.features[i] for i in evidence.order]]
     if not interactions:
         return dict(zip(names, values, strict=True)), evidence.log_odds
-    scopes, log_odds = split_evidence(evidence)
+    scopes, log_odds = split_off_interactions(evidence)
     of_feature = dict(zip(evidence.order, values[1:], strict=True))
     for scope in scopes:
         name: Hashable = REST

@@ -219,5 +219,5 @@ def _draws_by_augmentation(
         if sweep > burn_in and (sweep - burn_in) % spacing == 0:
             found.append(completed)
         counts = check_counted(x).count_all(Dataset(schema, completed, data.index), prior)
-        x = check_counted(x).tabulate(Tally(counts, prior.with_drawn_tables(rng)))
+        x = check_counted(x).tabulate(Tally(counts, prior.prior_drawing_tables(rng)))
     return np.concatenate(found, axis=1)

@@ -295,7 +295,7 @@ def _predict_class(
     table, decisions = (None, names) if costs is None else check_costs(costs, names)
     if not set(decisions) <= set(names):
         labelling, names = partial(Labelling, decisions, x.class_var), decisions
-    reweigh = _correction_of_class_prior(x, prior)
+    reweigh = _replacer_of_class_prior(x, prior)
     data = encode_for_model(x, newdata, x.features, unknown=unknown)
     rows = x.rows_to_score(data, unseen)
     best = np.empty(len(data), dtype=code_type(len(names)))
@@ -415,7 +415,7 @@ def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: fl
 
 def _posteriors_of_targets(x: Model, rows: Rows, prior: ClassPrior | None) -> Array:
     """Return the posteriors of the labels of all targets, (rows, labels)."""
-    marginals = map(_correction_of_class_prior(x, prior), x.log_marginals(rows))
+    marginals = map(_replacer_of_class_prior(x, prior), x.log_marginals(rows))
     return np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
 
 
@@ -428,12 +428,12 @@ def unnormalized_log_posteriors(
     prior: ClassPrior | None = None,
 ) -> tuple[Array, pd.Index[Any]]:
     """Return logs that, normalized, are posteriors, (rows, classes), and the index of the rows."""
-    reweigh = _correction_of_class_prior(x, prior)
+    reweigh = _replacer_of_class_prior(x, prior)
     data = encode_for_model(x, newdata, x.features, unknown=unknown)
     return reweigh(log_joint(x, data, unseen=unseen)), data.index
 
 
-def _correction_of_class_prior(x: Model, prior: ClassPrior | None) -> Callable[[Array], Array]:
+def _replacer_of_class_prior(x: Model, prior: ClassPrior | None) -> Callable[[Array], Array]:
     """Return a function of log joints that replaces the learned P(class) by a prior, if given."""
     if prior is None:
         return lambda logs: logs

@@ -165,10 +165,10 @@ def query(
         return found
     draws, seed = check_draws(draws, len(found)), int(check_rng(rng).integers(2**63))
 
-    def distribution(drawn: Model) -> Array:
+    def joint_posterior(drawn: Model) -> Array:
         return np.exp(log_normalize(log_joint_table(drawn, requested, known, likelihoods).ravel()))
 
-    bounds = bounds_from_posterior_draws(model, distribution, float(interval or 0), draws, seed)
+    bounds = bounds_from_posterior_draws(model, joint_posterior, float(interval or 0), draws, seed)
     frame = pd.DataFrame(dict(zip(BOUNDS, [bounds[0], found, bounds[1]], strict=True)), index=index)
     frame.attrs["log_evidence"] = log_evidence
     return frame
@@ -233,9 +233,9 @@ def encode_evidence(x: Model, evidence: EvidenceOf) -> tuple[Rows, dict[int, Arr
             numbers[position] = np.array([number], dtype=float)
             codes[position] = 0
         elif isinstance(value, Mapping):
-            likelihoods[position] = _log_likelihoods(x, name, value)
+            likelihoods[position] = _level_log_likelihoods(x, name, value)
         elif isinstance(value, list | set | frozenset):
-            likelihoods[position] = _log_likelihoods(x, name, dict.fromkeys(value, 1.0))
+            likelihoods[position] = _level_log_likelihoods(x, name, dict.fromkeys(value, 1.0))
         else:
             codes[position] = _code_of_label(x, name, value)
     return Rows(codes[:, None], numbers), likelihoods
@@ -250,7 +250,7 @@ def _code_of_label(x: Model, name: Hashable, label: object) -> int:
     return int(codes_by_levels(row, [name], (levels,))[0, 0])
 
 
-def _log_likelihoods(x: Model, name: Hashable, weights: Mapping[Hashable, object]) -> Array:
+def _level_log_likelihoods(x: Model, name: Hashable, weights: Mapping[Hashable, object]) -> Array:
     """Return the logs of likelihoods of the levels of a variable, given by label, (levels,)."""
     likelihoods = np.zeros(len(x.levels_by_name[name]))
     for label, weight in weights.items():
@@ -275,7 +275,7 @@ def log_joint_table(
     of_class = len(cards) - 1  # the position of the class
     if variables and of_class not in variables:
         largest = max(variables, key=cards.__getitem__)
-        exchanged = x.with_class(largest) if isinstance(x, CountedModel) else None
+        exchanged = x.with_class_exchanged(largest) if isinstance(x, CountedModel) else None
         if exchanged is not None:  # whose scores have a column per level of this variable
             position = {largest: of_class, of_class: largest}
             codes = evidence.codes.copy()

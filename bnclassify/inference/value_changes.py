@@ -59,9 +59,9 @@ def check_possible_changes(
     for name, values in (ranges or {}).items():
         found = _as_two_numbers(values)
         if found is None:
-            levels[name] = _check_levels(x, name, values)
+            levels[name] = _check_range_levels(x, name, values)
         else:
-            ends[name] = _check_ends(x, name, found)
+            ends[name] = _check_range_ends(x, name, found)
     for name, direction in (directions or {}).items():
         OneOf(("increasing", "decreasing")).check(f"directions[{name!r}]", direction)
         labels = _levels_without_missing(x, name)
@@ -81,7 +81,7 @@ def _as_two_numbers(values: object) -> tuple[float, float] | None:
     return (float(low), float(high)) if isinstance(low, Real) and isinstance(high, Real) else None
 
 
-def _check_ends(x: Model, name: Hashable, ends: tuple[float, float]) -> tuple[float, float]:
+def _check_range_ends(x: Model, name: Hashable, ends: tuple[float, float]) -> tuple[float, float]:
     """Return the ends of a range, or raise an error if no value is within."""
     argument, labels = f"ranges[{name!r}]", _levels_without_missing(x, name)
     if not ends[0] <= ends[1]:
@@ -93,7 +93,7 @@ def _check_ends(x: Model, name: Hashable, ends: tuple[float, float]) -> tuple[fl
     return ends
 
 
-def _check_levels(x: Model, name: Hashable, values: object) -> frozenset[Hashable]:
+def _check_range_levels(x: Model, name: Hashable, values: object) -> frozenset[Hashable]:
     """Return the levels of a range, or raise an error if one is not known."""
     argument, labels = f"ranges[{name!r}]", _levels_without_missing(x, name)
     if _is_numeric(x, name) or not isinstance(values, list | tuple | set | frozenset):
@@ -126,12 +126,12 @@ def value_changes(x: Model, codes: Sequence[int], raw: Dataset, wish: Wish) -> l
         before = original_values(raw, name)[0]
         if name in raw.numbers and name in x.cuts:
             ends = wish.ends.get(name, (-np.inf, np.inf))
-            found = _numbers_in_intervals(i, codes[i], x.cuts[name], float(before), ends)
+            found = _changes_to_other_intervals(i, codes[i], x.cuts[name], float(before), ends)
         else:
             found = [
                 ValueChange(i, code, label, None)
                 for code, label in enumerate(labels)
-                if code != codes[i] and label != MISSING and _is_possible(label, name, wish)
+                if code != codes[i] and label != MISSING and _is_level_in_range(label, name, wish)
             ]
         if name in wish.directions:
             direction = wish.directions[name]
@@ -147,14 +147,14 @@ def _goes_in_direction(before: object, after: object, direction: Direction) -> b
     return change > 0 if direction == "increasing" else change < 0
 
 
-def _is_possible(label: Hashable, name: Hashable, wish: Wish) -> bool:
+def _is_level_in_range(label: Hashable, name: Hashable, wish: Wish) -> bool:
     """Whether a level is in the range of its feature, if it has one."""
     if name in wish.ends:
         return _is_number_within(label, wish.ends[name])
     return name not in wish.levels or label in wish.levels[name]
 
 
-def _numbers_in_intervals(
+def _changes_to_other_intervals(
     feature: int, own: int, cuts: Sequence[float], before: float, ends: tuple[float, float]
 ) -> list[ValueChange]:
     """Return the changes of a number to the nearest value of other intervals within a range."""

@@ -124,7 +124,7 @@ def value_of_information(
     if table is not None:
         measures["cost_reduction"] = lambda p: (p @ table).min(axis=1)
     values = np.empty((len(missing), len(measures)))
-    outcomes = _outcomes_of_features(model, known, missing)
+    outcomes = _value_and_class_posteriors(model, known, missing)
     for i, feature in enumerate(missing):
         given_class, posteriors = outcomes[feature]
         chances = given_class @ now.ravel()  # P(value | observed), (values,)
@@ -142,7 +142,7 @@ def _entropy_of_rows(probabilities: Array) -> Array:
     return np.asarray(-xlogx(probabilities).sum(axis=1))
 
 
-def _outcomes_of_features(
+def _value_and_class_posteriors(
     x: Model, row: Rows, features: Sequence[int]
 ) -> dict[int, tuple[Array, Array]]:
     """Return P(value | observed, class), P(class | observed, value) of features, (values, classes).
@@ -205,12 +205,12 @@ def _log_joint_of_values(x: Model, rows: Rows, owners: Positions) -> Array:
             codings |= one.codings_by_feature
         found = scores_at(formula, rows)
         if codings:
-            found = found - np.log(_number_of_joined_values(codings, rows, owners))[:, None]
+            found = found - np.log(_number_of_values_sharing_code(codings, rows, owners))[:, None]
         logs.append(found)
     return logs[0] if len(logs) == 1 else log_sum_exp(np.stack(logs), axis=0)
 
 
-def _number_of_joined_values(
+def _number_of_values_sharing_code(
     codings: Mapping[int, ArrayOf[Any]], rows: Rows, owners: Positions
 ) -> Positions:
     """Return with how many values of its owner each row shares a code, (rows,)."""

@@ -29,7 +29,7 @@ _MOST_CELLS = 2**28  # maximum number of cells of a log joint, 2 GiB
 
 def check_model(x: object) -> Model:
     """Return ``x`` if it is a model, or a fitted estimator's model; if not, raise a TypeError."""
-    model = as_model(x)
+    model = unwrap_estimator(x)
     if not isinstance(model, Model):
         advice = _how_to_get_model(x)
         if hasattr(x, "columns"):
@@ -51,7 +51,7 @@ def _how_to_get_model(x: object) -> str:
     return "Learn one first, for example with nb(class_var, dataset)."
 
 
-def as_model(x: Any) -> Any:
+def unwrap_estimator(x: Any) -> Any:
     """Return the model of a fitted estimator, and any other value unchanged; raise before `fit`.
 
     The prior and the costs of an estimator are not a part of its model.
@@ -155,7 +155,7 @@ def check_categorical_network(x: object, question: str) -> BNC:
     return network
 
 
-def check_fitted_graph(x: object, question: str) -> Graph:
+def check_single_fitted_graph(x: object, question: str) -> Graph:
     """Return the single graph with tables of ``x``, or raise."""
     model = check_fitted(x)
     if model.network is None:
@@ -239,7 +239,7 @@ def read_for_model(
     if not set(x.variables).intersection(rows.columns):
         check_not_dropped(x, argument, rows.columns)
     names = list(x.variables if names is None else names)
-    check_without_values(x, rows, unknown, argument)
+    check_unknown_have_no_values(x, rows, unknown, argument)
     known = [name for name in names if name not in unknown]
     said = list[Hashable]()  # unknown features that some record names
     if isinstance(rows, Records):
@@ -282,7 +282,7 @@ def _encode_columns(
     return rows.encode(Columns(wanted, wanted, numeric, argument))
 
 
-def check_without_values(
+def check_unknown_have_no_values(
     x: Model, rows: Opened[Dataset], unknown: Sequence[Hashable], argument: str
 ) -> None:
     """Raise unless features of a model that are said to be unknown have no values in the rows."""

@@ -91,7 +91,7 @@ class CountedModel(Model):
             f"held_out must be None for {self.type_in_words}, for which 'power' is not defined."
         )
 
-    def with_class(self, variable: int) -> Model | None:
+    def with_class_exchanged(self, variable: int) -> Model | None:
         """Return the joint distribution with a feature and the class exchanged, if there is one."""
         return None
 

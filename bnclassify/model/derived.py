@@ -75,12 +75,12 @@ M = TypeVar("M", bound=Model)
 def forward_to_basis(*names: str) -> Callable[[type[M]], type[M]]:
     """Decorate a model type whose attributes with these names are those of its `basis`."""
 
-    def decorate(kind: type[M]) -> type[M]:
+    def add_properties(kind: type[M]) -> type[M]:
         for name in names:
             setattr(kind, name, property(attrgetter(f"basis.{name}")))
         return kind
 
-    return decorate
+    return add_properties
 
 
 @forward_to_basis("class_var", "features", "parents", "graph", "trace", "levels", "facts")
@@ -99,7 +99,7 @@ class BuiltOn(Model):
         return (self,)
 
 
-@forward_to_basis("fitted", "class_prior", "arc_shares", "value_formulas", "rows_of_codes")
+@forward_to_basis("fitted", "class_prior", "arc_shares", "value_formulas", "rows_from_codes")
 class Derived(BuiltOn):
     """A model that changes the posterior of a fitted one, its attribute ``base``."""
 

@@ -235,14 +235,14 @@ class Model(Immutable):
         codes = codes_by_levels(
             data, self.features, self.known_levels[: len(self.features)], unseen=unseen
         )
-        rows = self.rows_of_codes(codes, data.numbers)
+        rows = self.rows_from_codes(codes, data.numbers)
         if data.unsaid is None:
             return rows
         return rows.with_values_unknown(
             data.unsaid[[data.positions[name] for name in self.features]]
         )
 
-    def rows_of_codes(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
+    def rows_from_codes(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
         """Return rows with codes, and with the numbers, by name, that `score` reads."""
         return rows_with_numbers(
             self, [self.features.index(name) for name in self.densities], codes, numbers

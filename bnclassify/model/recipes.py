@@ -160,7 +160,7 @@ class Recipe:
         return self.parameters(x, data, rng=rng) if self.parameters is not None else x
 
 
-def with_parameter_step(recipe: Recipe | None, step: Step | None) -> Recipe | None:
+def recipe_with_parameter_step(recipe: Recipe | None, step: Step | None) -> Recipe | None:
     """Return a recipe with another step of parameters, if there is one."""
     return recipe if recipe is None or step is None else replace(recipe, parameters=step)
 

@@ -131,11 +131,11 @@ class _Trees:
             if card > 1:
                 self.by_card.setdefault(card, []).append(feature)
         self.node = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])
-        self.layers = [self._add_open_nodes(np.full(len(samples), -1))]
+        self.layers = [self._layer_of_open_nodes(np.full(len(samples), -1))]
         while self._split_deepest_layer():
             advance_bar()
 
-    def _add_open_nodes(self, parent: Positions) -> _Layer:
+    def _layer_of_open_nodes(self, parent: Positions) -> _Layer:
         """Open nodes, to which rows are assigned."""
         cells = self.node * self.n_classes + self.classes
         counts = np.bincount(cells, minlength=len(parent) * self.n_classes).reshape(
@@ -151,7 +151,7 @@ class _Trees:
         goes_left = np.zeros((n_nodes, width), dtype=bool)
         impure = layer.errors > 0
         if impure.any() and self.by_card and len(self.layers) <= MAX_DEPTH:
-            self._drop_other_rows(impure[self.node])
+            self._keep_rows(impure[self.node])
             gains, sides = self._gains_and_sides_of_best_splits(n_nodes, width)
             best = first_best(gains.T)
             nodes = np.flatnonzero(impure & (gains.max(axis=0) > TOLERANCE))
@@ -159,10 +159,10 @@ class _Trees:
         split = np.flatnonzero(layer.feature >= 0)
         if len(split):
             self._send_rows_to_children(layer, goes_left)
-            self.layers.append(self._add_open_nodes(np.repeat(split, 2)))
+            self.layers.append(self._layer_of_open_nodes(np.repeat(split, 2)))
         return len(split) > 0
 
-    def _drop_other_rows(self, rows: Mask) -> None:
+    def _keep_rows(self, rows: Mask) -> None:
         """Drop all other rows, which are in leaves."""
         self.node = self.node[rows]
         self.classes = self.classes[rows]
@@ -174,7 +174,7 @@ class _Trees:
         feature = layer.feature[self.node]
         code = self.codes[feature, np.arange(len(feature))]
         self.node = 2 * rank[self.node] + ~goes_left[self.node, np.maximum(code, 0)]
-        self._drop_other_rows((feature >= 0) & (code >= 0))
+        self._keep_rows((feature >= 0) & (code >= 0))
 
     def _gains_and_sides_of_best_splits(self, n_nodes: int, width: int) -> tuple[Array, Mask]:
         """Return the gains, (features, nodes), and the left levels of each feature's best split."""

@@ -34,7 +34,7 @@ from .families import (
     count_parameters,
     positions_of_families,
 )
-from .priors import Prior, is_nested, tables_from_counts
+from .priors import Prior, is_nested_prior, tables_from_counts
 
 
 class Graph(CountedModel):
@@ -137,7 +137,7 @@ class Graph(CountedModel):
         return list(zip([family[0] for family in self.families], self.cpts or (), strict=False))
 
     def estimate(self, data: Countable, prior: Prior) -> Self:
-        if is_nested(prior):
+        if is_nested_prior(prior):
             raise TypeError(
                 f"backoff: {self.no_joint or 'is defined for networks with one class variable'}"
             )
@@ -172,7 +172,7 @@ class Network(Graph):
     def features(self) -> tuple[Hashable, ...]:
         return tuple([family[0] for family in self.families[:-1]])
 
-    def with_class(self, variable: int) -> Self | None:
+    def with_class_exchanged(self, variable: int) -> Self | None:
         if self.densities or self.no_joint:
             return None
         fields = {"families": self.families, "levels": self.known_levels, "cpts": self.cpts or ()}
@@ -255,7 +255,9 @@ class BNC(Network):
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         scopes = [self.scopes[i] for i in self._positions_of_tables]
-        tables = prior.count(data, scopes) if is_nested(prior) else count_families(data, scopes)
+        tables = (
+            prior.count(data, scopes) if is_nested_prior(prior) else count_families(data, scopes)
+        )
         if not self.densities:
             return tuple(tables) if isinstance(tables, list) else tables
         counts = dict(zip(self._positions_of_tables, tables, strict=True))
@@ -276,7 +278,7 @@ class BNC(Network):
         coded, learned = self._positions_of_tables, dict[str, Any]()
         counts = [tally.counts[i] for i in coded] if self.densities else tally.counts
         made: Sequence[Array]
-        if is_nested(prior):
+        if is_nested_prior(prior):
             scopes, families = [self.scopes[i] for i in coded], [self.families[i] for i in coded]
             made, learned = prior.tabulate(counts, scopes, families)
         else:

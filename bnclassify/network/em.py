@@ -51,13 +51,13 @@ class Run(Immutable):
         return f"{n} iteration{'' if n == 1 else 's'}, {ending}"
 
 
-def _check_maximizes(x: Model) -> None:
+def _check_can_run_em(x: Model) -> None:
     """Raise a TypeError unless `maximize` is defined for a model and for what it averages."""
     if not isinstance(x, CountedModel) or type(x).maximize is CountedModel.maximize:
         reason = x.no_joint or f"it is not defined for {x.type_in_words}; omit it"
         raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
     for member in x.members if x.is_average else ():
-        _check_maximizes(member)
+        _check_can_run_em(member)
 
 
 @record
@@ -77,7 +77,7 @@ class EM(Method):
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has a joint distribution and the prior adds pseudo-counts."""
-        _check_maximizes(x)
+        _check_can_run_em(x)
         if not isinstance(prior, PseudoCounts):
             raise ValueError('missing: "em" requires a prior; pass smooth, ess or m')
 
@@ -94,18 +94,18 @@ def maximize_tables(
     Its maximum on complete data is the usual estimate (N + a) / (N· + r a) (Lauritzen, 1995).
     """
     observed = [contingency_tables(data, [scope])[0] for scope in scopes]
-    completed = copies_with_each_class(data.codes, data.cards)
+    completed = rows_completed_with_each_class(data.codes, data.cards)
 
-    def expected(tables: Sequence[Array]) -> tuple[list[Array], float]:
+    def counts_and_objective(tables: Sequence[Array]) -> tuple[list[Array], float]:
         """Return expected counts of all families under tables, and the objective at the tables."""
         hidden, evidence = expected_counts(scopes, tables, completed, data.weights)
-        return list(map(np.add, observed, hidden)), evidence + _log_prior(tables, prior)
+        return list(map(np.add, observed, hidden)), evidence + _log_prior_of_tables(tables, prior)
 
     complete = not data.incomplete.any()
     # Zeros would stay zeros, so the start is always smoothed.
     start = prior if complete or prior.is_positive else Dirichlet(1)
     tables, _, run = run_em(
-        expected,
+        counts_and_objective,
         lambda counts: [prior(table) for table in counts],
         [start(counts) for counts in observed],
         iterations=0 if complete else em.iterations,
@@ -155,7 +155,7 @@ def warn_if_not_converged(run: Run, remedy: str) -> None:
         )
 
 
-def _log_prior(tables: Sequence[Array], prior: PseudoCounts) -> float:
+def _log_prior_of_tables(tables: Sequence[Array], prior: PseudoCounts) -> float:
     """Return a Σ ln θ over all cells of all tables, with the pseudo-counts a of the prior."""
     total = 0.0
     for table in tables:
@@ -179,7 +179,7 @@ class CompletedRows(NamedTuple):
     classes: Positions
 
 
-def copies_with_each_class(codes: Codes, cards: Sequence[int]) -> list[CompletedRows]:
+def rows_completed_with_each_class(codes: Codes, cards: Sequence[int]) -> list[CompletedRows]:
     """Return blocks of rows of (variables, rows) codes, the class last, a copy per class."""
     n_classes = cards[-1]
     is_labeled = codes[-1] >= 0
@@ -214,15 +214,15 @@ def expected_counts(
         # The weight of each copy of a row: that of the row times P(class of the copy | row).
         shares = (softmax(logs_by_row, axis=1) * times[:, None]).ravel()
         if not block.labeled:
-            beliefs = chain(beliefs, _beliefs_given_features(scopes, factors, block))
+            beliefs = chain(beliefs, _beliefs_missing_only_class(scopes, factors, block))
         for belief in beliefs:
             scope = factors[belief.factor].scope
             _add_expected_counts(counts[belief.factor], scope, belief, block, shares)
     by_family = zip(scopes, counts, strict=True)
-    return [_counts_by_family(scope, table, of_class) for scope, table in by_family], evidence
+    return [_counts_in_scope_axes(scope, table, of_class) for scope, table in by_family], evidence
 
 
-def _beliefs_given_features(
+def _beliefs_missing_only_class(
     scopes: Sequence[Scope], factors: Sequence[Factor], block: CompletedRows
 ) -> Iterator[Belief]:
     """Yield, of each family with the class, the rows in which only the class is missing."""
@@ -261,7 +261,7 @@ def _factors_given_class(scopes: Sequence[Scope], tables: Sequence[Array]) -> li
     return factors
 
 
-def _counts_by_family(scope: Scope, counts: Array, of_class: int) -> Array:
+def _counts_in_scope_axes(scope: Scope, counts: Array, of_class: int) -> Array:
     """Arrange counts by features and class along the axes of their family."""
     if scope[0] == of_class:
         return np.moveaxis(counts, -1, 0)

@@ -39,17 +39,17 @@ class Average(CountedModel):
     @cached_property
     def score(self) -> Formula:
         """The mean of the joint distributions."""
-        return self.mean_formula()
+        return self.mixture_of_members()
 
-    def mean_formula(self) -> Mixture:
+    def mixture_of_members(self) -> Mixture:
         """Return the mean of the joint distributions of the members."""
         return Mixture(tuple([member.score for member in self.members]), self.log_weights)
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         picks = rng.choice(len(self.members), size=n, p=np.exp(self.log_weights))
-        return self._codes_by_member(picks, lambda member, rows: member.draw(len(rows), rng))
+        return self._codes_drawn_by_member(picks, lambda member, rows: member.draw(len(rows), rng))
 
-    def _codes_by_member(
+    def _codes_drawn_by_member(
         self, picks: Positions, draw: Callable[[Model, Positions], Codes]
     ) -> Codes:
         """Return (variables, rows) codes, each row drawn by the member that is picked for it."""
@@ -74,7 +74,7 @@ class Average(CountedModel):
         possible = (labels[:, None] == np.arange(logs.shape[-1])) | (labels[:, None] < 0)
         of_members = log_sum_exp(np.where(possible[:, None], logs, -np.inf)) + self.log_weights
         picks = draw_column_per_row(of_members, rng)
-        return self._codes_by_member(
+        return self._codes_drawn_by_member(
             picks, lambda member, at: member.fill_in_codes(rows.subset(at), labels[at], rng)
         )
 
@@ -191,8 +191,8 @@ class Ensemble(Average):
         members = [check_counted(member).maximize(data, prior, em) for member in self.members]
         return replace(self, members=tuple(members))
 
-    def with_class(self, variable: int) -> Ensemble | None:
-        members = [check_counted(member).with_class(variable) for member in self.members]
+    def with_class_exchanged(self, variable: int) -> Ensemble | None:
+        members = [check_counted(member).with_class_exchanged(variable) for member in self.members]
         return None if None in members else replace_unchecked(self, members=tuple(members))
 
 

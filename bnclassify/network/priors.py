@@ -48,7 +48,7 @@ class NestedPrior(Prior, Protocol):
         ...
 
 
-def is_nested(prior: Prior) -> TypeGuard[NestedPrior]:
+def is_nested_prior(prior: Prior) -> TypeGuard[NestedPrior]:
     """Whether a prior shrinks tables towards each other."""
     return getattr(prior, "nested", False) is True
 
@@ -74,7 +74,7 @@ class PseudoCounts(Immutable):
             counts, counts.sum(axis=axis, keepdims=True), levels, prod(parent_cards)
         )
 
-    def tables_side_by_side(
+    def tables_on_last_axis(
         self,
         counts: ArrayOf[Any],
         variable: Positions,
@@ -118,7 +118,7 @@ class PseudoCounts(Immutable):
         empty = total == 0
         return np.where(empty, 1 / levels, cells) / np.where(empty, 1.0, total)
 
-    def with_drawn_tables(self, rng: np.random.Generator) -> Drawn:
+    def prior_drawing_tables(self, rng: np.random.Generator) -> Drawn:
         """Return a prior that draws tables from their Dirichlet posteriors."""
         return Drawn(self, rng)
 
@@ -189,7 +189,7 @@ class Drawn(PseudoCounts):
         )
         return normalize(np.exp(logs - logs.max(axis=axis, keepdims=True)), axis)
 
-    def tables_side_by_side(
+    def tables_on_last_axis(
         self,
         counts: ArrayOf[Any],
         variable: Positions,

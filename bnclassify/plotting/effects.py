@@ -21,7 +21,7 @@ from ..frames.numeric import as_floats
 from ..frames.opening import InFull
 from ..frames.records import Row
 from ..frames.schema import MISSING
-from ..inference.evidence import Effect, measure_effect, target_position
+from ..inference.evidence import Effect, effect_on_log_odds, target_position
 from ..inference.explain import read_one_row, value_in_words
 from ..model.arguments import check_model, encode_for_model, read_for_model
 from ..model.model import Model
@@ -95,7 +95,7 @@ def plot_effect(
     x = check_model(x)
     if isinstance(feature, tuple) and feature not in x.features:
         return _draw_effects_of_pair(x, feature, target, ax)
-    effect, cuts = measure_effect(x, feature, target), x.cuts.get(feature, ())
+    effect, cuts = effect_on_log_odds(x, feature, target), x.cuts.get(feature, ())
     if not cuts and len(effect.levels) > _MOST_LEVELS:
         expected = f"a feature with at most {_MOST_LEVELS} levels"
         got = f"{len(effect.levels):,} levels. Merge rare levels with merge_rare"
@@ -197,7 +197,7 @@ def _band_of_refits(x: Model, effect: Effect, points: Array) -> Array | None:
     inside = np.repeat(inside[::2], 2)
     lines = []
     for one in (x, *refits):
-        odds = measure_effect(one, effect.feature, effect.target).log_odds[0]
+        odds = effect_on_log_odds(one, effect.feature, effect.target).log_odds[0]
         lines.append(odds[np.searchsorted(one.cuts.get(effect.feature, ()), inside, side="left")])
     own, others = lines[0], np.array(lines[1:])
     width = special.stdtrit(len(others) - 1, 0.95) * np.sqrt(len(others) - 1) * others.std(axis=0)

@@ -17,7 +17,7 @@ from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.opening import InFull
 from ..frames.schema import Levels, Schema
 from ..inference.explain import value_in_words
-from ..model.arguments import check_fitted_graph, encode_for_model
+from ..model.arguments import check_single_fitted_graph, encode_for_model
 from ..model.model import Model
 from ..network.families import Family
 from ..reading.cpt import cpt
@@ -79,7 +79,7 @@ def plot_cpt(
     >>> model = lp(tan_cl("class", car), car, smooth=1)
     >>> ax = plot_cpt(model, "safety", dataset=car)
     """
-    x = check_fitted_graph(x, "cpt")
+    x = check_single_fitted_graph(x, "cpt")
     frame = cpt(x, variable)
     if not values(x)[variable]:
         raise TypeError(

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..base.arrays import Array
 from ..base.messages import with_shared_text
-from ..model.arguments import check_fitted_graph, check_model
+from ..model.arguments import check_model, check_single_fitted_graph
 from ..model.model import Model
 from .families import position_of_variable
 from .intervals import (
@@ -60,7 +60,7 @@ def params(x: Model) -> dict[Hashable, Array]:
            [0.295, 0.468, 0.556, 0.015],
            [0.229, 0.53 , 0.431, 0.971]])
     """
-    network = check_fitted_graph(x, "params")
+    network = check_single_fitted_graph(x, "params")
     tables = dict(zip(network.variables, network.cpts or (), strict=True))
     return tables | {
         name: np.stack([*x.parameters_by_name().values()]) for name, x in network.densities.items()
@@ -124,7 +124,7 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     """
     if (probability := check_interval(interval)) is not None:
         return _cpt_with_intervals(check_model(x), variable, probability)
-    network = check_fitted_graph(x := check_model(x), "cpt")
+    network = check_single_fitted_graph(x := check_model(x), "cpt")
     table = params(network)
     family = network.families[position_of_variable(network, variable)]
     labels = x.levels_by_name
@@ -143,7 +143,7 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
 
 def _cpt_with_intervals(x: Model, variable: Hashable, interval: float) -> pd.DataFrame:
     """Return a table with credible intervals of its entries."""
-    network, frame = check_fitted_graph(x, "cpt"), cpt(x, variable)
+    network, frame = check_single_fitted_graph(x, "cpt"), cpt(x, variable)
     tally = dirichlet_counts_of(network)
     bounds = bounds_of_table_entries(
         tally.counts[network.variables.index(variable)], tally.prior, interval

@@ -101,7 +101,7 @@ def dirichlet_counts_of(x: Model) -> Tally:
 def model_with_drawn_tables(x: Model, rng: np.random.Generator) -> Model:
     """Return a model with tables that are drawn from their posterior distribution."""
     tally = dirichlet_counts_of(x)
-    return check_counted(x).tabulate(Tally(tally.counts, tally.prior.with_drawn_tables(rng)))
+    return check_counted(x).tabulate(Tally(tally.counts, tally.prior.prior_drawing_tables(rng)))
 
 
 def with_interval_columns(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:

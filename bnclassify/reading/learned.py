@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import pandas as pd
 
 from ..base.messages import with_shared_text
-from ..model.arguments import check_fitted, check_fitted_graph, check_model, check_single_network
+from ..model.arguments import (
+    check_fitted,
+    check_model,
+    check_single_fitted_graph,
+    check_single_network,
+)
 from ..model.model import Model
 
 if TYPE_CHECKING:
@@ -227,7 +232,7 @@ def concentrations(x: Model) -> pd.Series[float]:
               2           6.10
     Name: concentration, dtype: float64
     """
-    network = check_fitted_graph(x := check_model(x), "concentrations")
+    network = check_single_fitted_graph(x := check_model(x), "concentrations")
     advice = (
         "has tables without back-off; lp(x, dataset, backoff=True) estimates tables with back-off"
     )

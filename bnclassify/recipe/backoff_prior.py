@@ -24,7 +24,7 @@ from ..network.priors import (
     MEstimate,
     Prior,
     PseudoCounts,
-    is_nested,
+    is_nested_prior,
 )
 from .prefix_counts import PrefixCounts, codings_of_configurations, count_prefixes_of_families
 from .prefix_tables import PrefixTable, StackedTables, shrink_to_base
@@ -320,7 +320,7 @@ def stack_tables(
     prior: Any,
 ) -> list[StackedTables]:
     """Return the tables of families from their counts, in one coding per row of ``cards``."""
-    nested = is_nested(check_prefix_prior(prior))
+    nested = is_nested_prior(check_prefix_prior(prior))
     masses: list[list[Array]] = []
     for at in slices(len(families), most=2**6):  # families whose concentrations are chosen together
         if nested:
@@ -382,7 +382,7 @@ def _masses_of_prior(prior: Any, prefixes: Sequence[PrefixCounts], cards: Positi
 
 def check_prefix_prior(prior: Any) -> Any:
     """Return a prior that adds pseudo-counts to the table of every prefix, or raise a TypeError."""
-    if not is_nested(prior) and not isinstance(prior, PseudoCounts):
+    if not is_nested_prior(prior) and not isinstance(prior, PseudoCounts):
         raise TypeError("prior must be smooth, ess, m or backoff.")
     return prior
 

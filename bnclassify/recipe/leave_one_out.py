@@ -202,7 +202,7 @@ def fading_with_best_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fa
     numbers = {name: np.where(hidden[places[name]], np.nan, v) for name, v in known.items()}
     rest = log(x.class_prior()), x.model_without_parents.scores_of_complete_rows(Rows(codes))
     terms, gaps = (
-        x.scores_of_complete_rows(x.rows_of_codes(codes, numbers)),
+        x.scores_of_complete_rows(x.rows_from_codes(codes, numbers)),
         x.shifts_of_missing_values(codes),
     )
     weights = data.row_weights

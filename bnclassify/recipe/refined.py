@@ -178,7 +178,7 @@ class Refined(LogLinear):
     def fitted(self) -> bool:
         return True
 
-    def rows_of_codes(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
+    def rows_from_codes(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
         return rows_with_numbers(self, self.numbers, codes, numbers)
 
     def values_at(self, rows: Rows) -> Iterator[tuple[int, Array]]:

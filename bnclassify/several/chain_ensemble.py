@@ -15,7 +15,7 @@ from ..base.messages import listed
 from ..frames.dataset import Opened
 from ..model.derived import forward_to_basis
 from ..model.model import Fit
-from ..model.recipes import Recipe, Step, with_parameter_step
+from ..model.recipes import Recipe, Step, recipe_with_parameter_step
 from ..scores.rows import Rows
 from .multidimensional import Chain, Chained, log_mean_exp
 
@@ -106,7 +106,8 @@ class ChainEnsemble(Chained):
     def fit_each_link(
         self, function: Fit, dataset: Opened[Any], step: Step | None = None
     ) -> ChainEnsemble:
-        data, recipe = self.read_training_rows(dataset), with_parameter_step(self.recipe, step)
+        data = self.read_training_rows(dataset)
+        recipe = recipe_with_parameter_step(self.recipe, step)
         members = tuple([member.fit_each_link(function, data, step) for member in self.members])
         return replace(self, members=members, recipe=recipe)
 

@@ -24,7 +24,7 @@ from ..model.arguments import read_for_model
 from ..model.counted import CountedModel
 from ..model.derived import forward_to_basis
 from ..model.model import Fit, Model
-from ..model.recipes import Recipe, Step, TrainingRows, with_parameter_step
+from ..model.recipes import Recipe, Step, TrainingRows, recipe_with_parameter_step
 from ..scores.elimination import score_combinations
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Computed, Formula
@@ -345,7 +345,7 @@ class Chain(Chained):
 
     def fit_each_link(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Chain:
         members = tuple(map(function, self.members, self._training_rows_by_member(dataset)))
-        return replace(self, members=members, recipe=with_parameter_step(self.recipe, step))
+        return replace(self, members=members, recipe=recipe_with_parameter_step(self.recipe, step))
 
     @property
     def properties_to_agree(self) -> dict[str, Any]:

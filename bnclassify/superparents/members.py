@@ -23,7 +23,7 @@ from ..base.arrays import (
 from ..base.immutable import cached_property
 from ..counts.contingency import Counts
 from ..network.priors import PseudoCounts
-from ..network.weighting import codes_without_implied, implied_values
+from ..network.weighting import codes_without_implied, implications_between_values
 from ..recipe.prefix_tables import LeftOutRows
 from ..scores.formulas import Choice, Mixture, Sum, Table, pad_for_missing
 from .cooccurrence import Cooccurrence
@@ -69,7 +69,7 @@ class Estimators:
             return np.empty((0, 2), dtype=np.intp)
         both: Array = self.counts.pairs.sum(axis=1, dtype=np.float64)
         is_frequent: Mask = np.diagonal(both) > self.subsumption + TOLERANCE
-        return implied_values(both, self.counts.feature_of_level, is_frequent)
+        return implications_between_values(both, self.counts.feature_of_level, is_frequent)
 
 
 def _information_without_rare_cells(counts: Array) -> Array:
@@ -122,7 +122,7 @@ class MemberTables:
         every = np.arange(len(self.counts))
         pseudo, total = self.pseudo_counts_and_totals(self.superparents)
         cards = np.array([*self.x.counts.cards, 1])  # of a constant superparent
-        tables = self.x.prior.tables_side_by_side(self.counts, self.feature, cards)
+        tables = self.x.prior.tables_on_last_axis(self.counts, self.feature, cards)
         own_counts = self.counts[every, :, self.own_level]
         joint = (own_counts + pseudo[:, None]) / np.where(total > 0, total, 1.0)[:, None]
         tables[every, :, self.own_level] = joint

@@ -144,7 +144,7 @@ class AODE(Average):
         for block in slices(len(cards), int(cards.max(initial=1)) * len(classes) * len(feature)):
             start = spans[block.start].start
             rows = slice(start, spans[block.stop - 1].stop)
-            cpts = prior.tables_side_by_side(square[rows], feature, cards, configurations[rows])
+            cpts = prior.tables_on_last_axis(square[rows], feature, cards, configurations[rows])
             for own in spans[block]:
                 of_own = cpts[own.start - start : own.stop - start].transpose(2, 0, 1)
                 children.append(np.delete(of_own, own, axis=0))
@@ -153,7 +153,7 @@ class AODE(Average):
         return replace(
             self,
             priors=prior(np.tile(classes, (len(cards), 1)), axis=1),
-            superparents=prior.tables_side_by_side(singles, feature, cards, len(classes)).T.copy(),
+            superparents=prior.tables_on_last_axis(singles, feature, cards, len(classes)).T.copy(),
             children=tuple(children),
             learned=learned,
         )
@@ -233,9 +233,9 @@ class AODE(Average):
     def score(self) -> Formula:
         """The mean of estimators, by look-up unless the array of all level pairs is large."""
         if not self._uses_one_array_of_pairs:
-            return self.mean_formula()
+            return self.mixture_of_members()
         return Computed(
-            self._scores_by_look_up, self.type_in_words, self.mean_formula, averages=True
+            self._scores_by_look_up, self.type_in_words, self.mixture_of_members, averages=True
         )
 
     def _scores_by_look_up(self, rows: Rows) -> Array:
