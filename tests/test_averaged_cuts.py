@@ -71,6 +71,7 @@ def test_structure_from_information_over_all_cuttings(name: str) -> None:
     assert parents == {v: above[:best] for v, above in reference["parents"].items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_weights_and_posteriors_of_the_reference(name: str) -> None:
     reference, frame = read_reference("moved_cuts")[name], numbers_frame(name)

@@ -125,6 +125,7 @@ def test_holm_counts_the_variables_that_are_tested(car: pd.DataFrame) -> None:
         assert "safety" in found
 
 
+@pytest.mark.slow
 def test_holm_bounds_the_share_of_wrong_blankets() -> None:
     """Of data sets without any dependence, about 5 % and not half have a blanket that is not empty."""
     rng, sets = np.random.default_rng(0), 60

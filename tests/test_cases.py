@@ -63,6 +63,7 @@ def test_natural_repetitions_stay_frequencies() -> None:
     assert (loss - best) / counted["n"].sum() < 0.02
 
 
+@pytest.mark.slow
 def test_rows_that_are_probably_copies_are_told() -> None:
     frame = measured(60)
     copied = pd.concat([frame, frame.head(20)], ignore_index=True)
@@ -152,6 +153,7 @@ def test_groups_stay_in_one_fold() -> None:
     assert found.notna().all(axis=None)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.room.. 40 values in 200 rows:UserWarning")
 def test_wrappers_score_by_folds_of_groups() -> None:
     """The room is that of one person, so it predicts further visits, and says nothing about others."""
@@ -297,6 +299,7 @@ def test_columns_with_the_same_ranks_are_not_in_the_order_given(unit: float) -> 
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_rows_of_groups_have_no_order() -> None:
     voting = bn.load_voting()[["crime", "immigration", "religious_groups_in_schools", "Class"]]
     groups, order = np.arange(len(voting)) // 3, np.random.default_rng(0).permutation(len(voting))
@@ -329,6 +332,7 @@ def test_groups_of_encoded_data_are_a_column() -> None:
     assert bn.cv(one, bn.encode(frame), **folds) == bn.cv(other, frame, **folds)
 
 
+@pytest.mark.slow
 def test_labels_of_groups_keep_their_types_and_follow_the_index() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"c": rng.choice(list("abc"), 60), "y": rng.choice(["u", "v"], 60)})
@@ -364,6 +368,7 @@ def test_cases_are_groups_or_fewer_rows(car: pd.DataFrame) -> None:
     assert number_of_cases(light) == 1.5
 
 
+@pytest.mark.slow
 def test_models_of_groups_are_evaluated_with_groups() -> None:
     person = np.repeat(np.arange(30), 4)
     frame = pd.DataFrame(

@@ -595,6 +595,7 @@ def test_ranks_that_differ_have_no_bar() -> None:
         assert len([line for line in drawn.lines if line.get_linewidth() == 4]) == n_bars
 
 
+@pytest.mark.slow
 def test_many_classes_are_drawn_without_numbers() -> None:
     names = [f"class {i}" for i in range(1000)]
     counts = pd.DataFrame(np.eye(1000, dtype=int), index=names, columns=names)
@@ -658,6 +659,7 @@ def test_labels_are_broken_between_words() -> None:
     assert label_in_lines("") == ""
 
 
+@pytest.mark.slow
 def test_drawing_into_given_axes(car: pd.DataFrame) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1, manb_prior=0.5)
     figure, grid = plt.subplots(2, 2, figsize=(14, 9), layout="constrained")
@@ -727,10 +729,11 @@ def test_the_last_of_two_classes_is_drawn_and_all_of_three() -> None:
 
 @pytest.fixture(scope="module")
 def banded() -> Any:
-    data = bn.load_pima()[["glucose", "age", "diabetes"]]
+    data = bn.load_pima()[["glucose", "age", "diabetes"]].head(300)
     return bn.bnc(class_var="diabetes", dataset=data, additive=True, interval=True)
 
 
+@pytest.mark.slow
 def test_effects_with_intervals_have_a_band_within_the_training_data(banded: Any) -> None:
     """The band is the jackknife interval, and the curve ends where the values of training end."""
     ax = bn.plot_effect(banded, "glucose")
@@ -748,6 +751,7 @@ def test_effects_with_intervals_have_a_band_within_the_training_data(banded: Any
     assert "90 % interval" not in legend(bn.plot_effect(bn.from_effects(bn.effects(banded)), "glucose"))
 
 
+@pytest.mark.slow
 def test_nomograms_write_short_intervals_that_do_not_overlap(banded: Any) -> None:
     ax = bn.plot_nomogram(bn.scorecard(banded, most_intervals=5))
     texts = [text.get_text() for text in ax.texts]
@@ -759,6 +763,7 @@ def test_nomograms_write_short_intervals_that_do_not_overlap(banded: Any) -> Non
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
+@pytest.mark.slow
 def test_nomograms_translate_totals_into_probabilities(banded: Any) -> None:
     card = bn.scorecard(banded, pdo=20, score=600, odds=1, most_intervals=5)
     [half] = [text for text in bn.plot_nomogram(card).texts if text.get_text() == "0.5"]

@@ -163,6 +163,7 @@ def climb_by_hand(
         steps.append((move, s, t, gain, now + gain))
 
 
+@pytest.mark.slow
 @given(st.data(), st.sampled_from(["aic", "bic", "bde", "k2"]))
 @examples(40)
 def test_climbs_as_if_every_neighbor_were_scored(data: st.DataObject, score: str) -> None:

@@ -140,6 +140,7 @@ def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, c
             pd.testing.assert_frame_equal(tables[0], other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["women mdlp", "women averaged", "women recipe"])
 def test_numbers_move_to_the_nearest_value_of_another_interval(name: str) -> None:
     x, frame = case(name)
@@ -352,7 +353,7 @@ def test_bounds_of_averages_leave_out_what_cannot_succeed(
 def test_what_cannot_succeed_takes_no_time(monkeypatch: pytest.MonkeyPatch, learner: str) -> None:
     """If one feature decides and stays, each change is computed alone or with another one, and no more."""
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.integers(0, 3, (300, 40)), columns=[f"f{i}" for i in range(40)])
+    frame = pd.DataFrame(rng.integers(0, 3, (300, 25)), columns=[f"f{i}" for i in range(25)])
     frame["y"] = frame["f0"]
     x = bn.bnc(learner, "y", frame, smooth=0.001)
     row = frame.iloc[0].drop("y").astype(object)

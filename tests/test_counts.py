@@ -91,18 +91,6 @@ def test_information_of_all_pairs(missing: float) -> None:
             assert found.information[i, j] == pytest.approx(terms.sum() / table.sum(), abs=1e-12)
 
 
-@pytest.mark.usefixtures("limits")
-@pytest.mark.parametrize("missing", [0, 0.3])
-def test_counts_of_all_pairs(missing: float) -> None:
-    data = some_data(missing)
-    table = count_pairs(data)
-    ends = np.cumsum(data.cards[:12])
-    for i in range(12):
-        for j in set(range(12)) - {i}:
-            rows, columns = (slice(ends[k] - data.cards[k], ends[k]) for k in (i, j))
-            np.testing.assert_array_equal(table[rows, :, columns], by_hand(data, [i, 12, j]))
-
-
 def test_too_many_pairs_are_refused_by_their_number(
     car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:

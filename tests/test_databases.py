@@ -229,6 +229,7 @@ def test_enums_of_postgres(postgres: Any, car: pd.DataFrame) -> None:
     same_model(bn.bnc("tan_cl", "class", table, smooth=1), expected)
 
 
+@pytest.mark.slow
 def test_weights_are_a_column(store: Callable[[pd.DataFrame], Any], car: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     weighed = as_text(car).assign(times=rng.integers(0, 3, len(car)), share=rng.random(len(car)))
@@ -364,6 +365,7 @@ def test_identifiers(duck: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         bn.nb("y", table)
 
 
+@pytest.mark.slow
 def test_what_needs_rows_says_so(duck: Any) -> None:
     frame = numbers_frame()
     table = in_duckdb(duck, frame)
@@ -469,6 +471,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_gaps", [False, True])
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_table_that_changes_between_queries_is_refused(change: str, with_gaps: bool) -> None:
@@ -476,6 +479,9 @@ def test_a_table_that_changes_between_queries_is_refused(change: str, with_gaps:
     frame = pd.DataFrame(rows, columns=["a", "b", "y"]).astype(str)
     if with_gaps:
         frame.loc[frame.index % 50 == 0, "y"] = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of rows without a class
+        before = bn.bnc("tan_cl", "y", frame, smooth=1)
     outcomes = []
     for last in range(2, 7):  # the table changes before this query
         duck = ibis.duckdb.connect()
@@ -493,7 +499,6 @@ def test_a_table_that_changes_between_queries_is_refused(change: str, with_gaps:
         duck.to_pyarrow = query
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of rows without a class
-            before = bn.bnc("tan_cl", "y", frame, smooth=1)
             try:
                 model = bn.bnc("tan_cl", "y", duck.table("changing"), smooth=1)
             except ValueError as error:

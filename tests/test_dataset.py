@@ -306,6 +306,7 @@ def test_numbers_with_fractions_match_levels_with_fractions() -> None:
         bn.predict(x, numbers.assign(x=1.5))
 
 
+@pytest.mark.slow
 @given(frames(missing=0.3), st.sampled_from([bn.nb, bn.tan_cl, bn.aode]))
 def test_a_row_is_predicted_alike_whatever_holds_it(frame: pd.DataFrame, learn: Any) -> None:
     frame = frame.set_axis(range(5, 5 + len(frame))).assign(count=np.arange(len(frame)) % 3, flag=True)
@@ -532,6 +533,7 @@ def test_columns_are_read_with_and_without_the_shortcut_of_pandas(
     np.testing.assert_array_equal(first.codes, second.codes)
 
 
+@pytest.mark.slow
 def test_rows_above_a_number_are_counted_in_slices() -> None:
     voting = bn.encode(bn.load_voting())
     times = 2**20 // len(voting) + 1  # more rows than a slice has

@@ -25,6 +25,7 @@ def posteriors(frame: pd.DataFrame, new: pd.DataFrame, **options: Any) -> pd.Dat
     return bn.predict(bn.bnc(class_var="y", dataset=frame, **options), new, prob=True)
 
 
+@pytest.mark.slow
 @given(share=st.sampled_from([0.05, 0.1, 0.3]), columns=st.integers(1, 6), seed=st.integers(0, 1000))
 @examples(8)
 def test_the_mean_posterior_is_the_share_of_a_class_if_features_say_nothing(
@@ -43,6 +44,7 @@ def test_classes_of_one_row_each_do_not_gain_much() -> None:
     assert 1 - p["usual"].mean() < 0.4  # their share is 1/4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("far", [0.0, 1e6])
 def test_a_row_without_class_changes_nothing(far: float) -> None:
     women = bn.load_pima()
@@ -67,6 +69,7 @@ def test_one_missing_value_is_hardly_evidence() -> None:
     assert np.abs(shift).max() < 0.2
 
 
+@pytest.mark.slow
 def test_ten_rows_of_noise_leave_the_default_uncertain() -> None:
     losses = []
     for seed in range(6):

@@ -290,9 +290,10 @@ def test_the_curve_of_a_number_is_its_contribution(mixed: Frame) -> None:
         assert len(bn.plot_effect(y, "u", target="k1").lines) == 1 + len(bn.values(y)[bn.families(y)["u"][1]])
 
 
+@pytest.mark.slow
 def test_samples_have_the_moments_of_the_model(fitted: bn.BNC, mixed: Frame) -> None:
     drawn = bn.sample(fitted, 20_000, rng=0)
-    pd.testing.assert_frame_equal(drawn, bn.sample(fitted, 20_000, rng=0))
+    pd.testing.assert_frame_equal(*(bn.sample(fitted, 100, rng=0) for _ in range(2)))
     assert list(drawn.columns) == [*bn.features(fitted), "class"]
     frequencies = drawn["class"].value_counts(normalize=True)
     assert frequencies["k1"] == pytest.approx(bn.params(fitted)["class"][0], abs=0.02)

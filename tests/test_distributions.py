@@ -502,3 +502,16 @@ def test_means_of_intervals_are_weighted() -> None:
     other = bn.discretize(repeated, class_var="y", method="quantile")[1]
     assert one.ranges == other.ranges
     np.testing.assert_allclose(one.means[0], other.means[0])
+
+
+def test_a_member_is_drawn_by_its_weight_and_its_evidence() -> None:
+    """P(b | a = u) is the mean over members by weight times P(a = u | member)."""
+    frame = pd.DataFrame({"a": list("uuvv"), "b": list("stst"), "c": list("yyyy")})
+    weights = ([1, 1, 1, 1], [6, 2, 1, 1])
+    structure = bn.nb("c", frame)
+    members = [bn.lp(structure, bn.encode(frame, weights=w), smooth=0) for w in weights]
+    x = bn.Ensemble(members, (1, 3))
+    evidence = [1 * 0.5, 3 * 0.8]
+    expected = (evidence[0] * 0.5 + evidence[1] * 0.7) / sum(evidence)
+    drawn = bn.sample(x, 20_000, evidence={"a": "u"}, rng=0)
+    assert (drawn["b"] == "s").mean() == pytest.approx(expected, abs=0.015)

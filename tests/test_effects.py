@@ -410,6 +410,7 @@ def test_labels_that_look_missing_are_named() -> None:
         bn.from_effects(bn.effects(x))
 
 
+@pytest.mark.slow
 def test_additive_models_are_tables(pima: pd.DataFrame, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"as in bnc\(class_var=\.\.\., dataset=\.\.\., additive=True\)"):
         bn.effects(bn.bnc("kdb_mi", "diabetes", pima, dag_args={"kdbk": 2}))
@@ -427,6 +428,7 @@ def test_additive_models_are_tables(pima: pd.DataFrame, tmp_path: Path) -> None:
         bn.cv(x, pima, k=2, rng=0, dag=False)
 
 
+@pytest.mark.slow
 def test_additive_models_are_the_sum_of_curves_in_steps(pima: pd.DataFrame, curves: Any) -> None:
     """Intervals are merged while the variance of the effects of a feature changes by less than .0003."""
     x = bn.bnc(class_var="diabetes", dataset=pima, additive=True)
@@ -726,6 +728,7 @@ def test_directions_need_rows(pima: pd.DataFrame, naive: bn.BNC) -> None:
         bn.monotonize(naive, {"glucose": "increasing"}, pima.head(9).assign(diabetes=None))
 
 
+@pytest.mark.slow
 def test_few_intervals_of_a_card(pima: pd.DataFrame, curves: Any) -> None:
     card = bn.scorecard(curves, most_intervals=8)
     points = card.points[card.points["value"] != "(missing)"]

@@ -214,6 +214,7 @@ def test_a_number_for_each_row_and_class_must_have_room(
         verb(x, car)
 
 
+@pytest.mark.slow
 def test_labels_are_the_same_in_blocks_of_rows(car: pd.DataFrame) -> None:
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     costs = pd.DataFrame(1 - np.eye(4), bn.classes(x), bn.classes(x))

@@ -306,6 +306,7 @@ def test_pyagrum_reads_what_is_written(x: bn.BNC, tmp_path_factory: pytest.TempP
         np.testing.assert_allclose(there.toarray().transpose(axes), table, rtol=1e-6, atol=1e-37)
 
 
+@pytest.mark.slow
 def test_pgmpy_reads_what_is_written(tmp_path: Path) -> None:
     pytest.importorskip(
         "pgmpy", minversion="1.1", reason="needs pgmpy 1.1, whose reader knows more than words"
@@ -633,6 +634,7 @@ def test_any_table_is_read_back_as_it_was_written(
     assert_same_tables(x, bn.read_bif(path, class_word))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", ["pgmpy", "pyagrum"])
 def test_models_of_numbers_are_read_elsewhere(library: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)

@@ -606,6 +606,13 @@ def test_interactions_of_the_default_belong_to_the_features_on_which_they_depend
     np.testing.assert_allclose(found.sum(axis=1), np.log(p["yes"] / p["no"]), atol=1e-9)
 
 
+def test_interactions_of_an_average_leave_the_prior(car: pd.DataFrame) -> None:
+    x, rows = bn.lp(bn.aode("class", car), car, smooth=1), car.iloc[::300]
+    found = by_variable(x, rows, target="vgood", against="acc", interactions=True)
+    whole = by_variable(x, rows, target="vgood", against="acc")
+    np.testing.assert_allclose(found["class"], whole["class"], atol=1e-12)
+
+
 def test_interactions_of_other_models(car: pd.DataFrame) -> None:
     dn = bn.lp(bn.chisq_dn("class", car, alpha=0.9), car, smooth=1)
     parts = bn.explain(dn, car.head(), interactions=True)["log_odds"].groupby(level=0).sum()

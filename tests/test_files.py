@@ -670,6 +670,7 @@ def misshapen(values: Any) -> Iterator[dict[str, Any]]:
         yield {"kind": "array", "values": other}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["default", "raw", "powered", "ande"])
 def test_arrays_of_another_shape_change_nothing(
     kind: str, damageable: dict[str, Model], tmp_path: Path

@@ -89,6 +89,7 @@ def test_tables_without_counts_are_not_tables_of_frequencies() -> None:
     assert not findings(visits.assign(size=rng.integers(0, 100, 300)), "y")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("named", "kind"), [("patient_id", str), ("bed", int)])
 def test_persons_with_several_rows_are_found_and_told(named: str, kind: Any) -> None:
     rng = np.random.default_rng(0)
@@ -105,7 +106,7 @@ def test_persons_with_several_rows_are_found_and_told(named: str, kind: Any) -> 
         assert f"groups='{named}'" in remedy
         [told] = warned(lambda dataset=dataset: bn.bnc("nb", "ill", dataset, smooth=1, discretize="mdlp"))
         assert told.startswith(f"'{named}': 60 values in 300 rows, as of persons")
-        assert not warned(lambda dataset=dataset: bn.bnc(class_var="ill", dataset=dataset, groups=named))
+    assert not warned(lambda: bn.bnc(class_var="ill", dataset=visits, groups=named))
     constant = visits.assign(ill=visits.groupby(named)["ill"].transform("first"))
     [(_, finding, _)] = bn.check_data(constant, "ill").to_numpy()  # not also to drop it
     assert "persons" in finding

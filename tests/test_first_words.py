@@ -14,6 +14,7 @@ import bnclassify as bn
 CAR = bn.load_car().sample(200, random_state=0).reset_index(drop=True)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_default_needs_the_class_and_the_data_in_any_order() -> None:
     expected = bn.predict(bn.bnc(class_var="class", dataset=CAR), CAR, prob=True)

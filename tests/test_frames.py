@@ -103,7 +103,7 @@ WITHOUT_NUMBERS: dict[str, Callable[[Any, pd.DataFrame], Any]] = {
     "mbc": lambda given, frame: posteriors(bn.lp(bn.mbc(["buys", "pet"], given), given, smooth=1), frame),
     "chain": lambda given, frame: posteriors(bn.lp(bn.chain(["buys", "pet"], given), given, smooth=1), frame),
     "maode": lambda given, frame: bn.families(bn.members(bn.maode(["buys", "pet"], given))[1]),
-    "lca": lambda given, frame: posteriors(bn.lca("group", given, k=2, rng=0), frame),
+    "lca": lambda given, frame: posteriors(bn.lca("group", given, k=2, restarts=1, rng=0), frame),
     "cmi": lambda given, frame: bn.cmi("grade", "buys", given, z="pet"),
     "ci_test": lambda given, frame: bn.ci_test("grade", "buys", given),
     "encode": lambda given, frame: [bn.encode(given).levels, bn.encode(given).codes.tolist()],
@@ -298,6 +298,7 @@ def test_what_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, people: pd.Dat
         bn.nb("buys", as_polars(people))
 
 
+@pytest.mark.slow
 def test_narwhals_is_imported_only_for_other_frames() -> None:
     code = "import sys, bnclassify as bn; bn.nb('class', bn.load_car()); print('narwhals' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -312,6 +313,7 @@ def pieces(people: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {name: table.to_pandas(types_mapper=pd.ArrowDtype) for name, table in tables.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"min_count": 60}, {"missing_level": True}, {"smooth": 1}], ids=str)
 def test_categories_of_arrow_in_pandas_are_categories(people: pd.DataFrame, options: dict[str, Any]) -> None:
     plain = people.assign(buys=people["buys"].astype("category"))

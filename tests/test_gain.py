@@ -193,6 +193,13 @@ def test_interactions_of_features_with_many_levels_are_not_tried(n_levels: int) 
     assert pairs == ({2: [[0, 1]]} if n_levels == 16 else {})
 
 
+def test_interactions_are_searched_in_every_row_up_to_two_thousand() -> None:
+    """The class is the parity in odd rows, and p in even ones, in which nothing interacts."""
+    codes = np.random.default_rng(0).integers(0, 2, (1_998, 3))
+    frame = pd.DataFrame(codes).assign(y=codes.sum(axis=1) % 2 * (np.arange(1_998) % 2)).astype(str)
+    assert interacting_pairs_by_child(bn.encode(frame), np.arange(3)) == {2: [[0, 1]]}
+
+
 def test_interactions_do_not_depend_on_the_order_of_rows() -> None:
     frame = pd.DataFrame(product("01", repeat=12), columns=[f"x{i}" for i in range(12)])
     odd = frame[["x9", "x10", "x11"]].astype(int).sum(axis=1) % 2

@@ -245,6 +245,7 @@ def test_latent_classes(name: str) -> None:
         check_tables(x, expected, 1e-5)
 
 
+@pytest.mark.slow
 def test_latent_classes_that_data_cannot_identify_are_told() -> None:
     items = bn.load_voting().iloc[:, :3].dropna()
     with pytest.warns(UserWarning, match="4 classes has 15 parameters, .* has 7 free cells"):

@@ -119,6 +119,7 @@ def test_two_classes_have_missing_predictions_too(votes: pd.DataFrame) -> None:
     assert np.nonzero(found.isna().any(axis=1))[0].tolist() == [3]
 
 
+@pytest.mark.slow
 def test_a_model_does_not_depend_on_what_stands_beside_it_in_cv(votes: pd.DataFrame) -> None:
     """The folds that a search draws decide what it finds here, so they must not depend on the others."""
     x, y = (bn.lp(bn.tan_hc("Class", votes, k=3, smooth=1, epsilon=0), votes, smooth=1) for _ in range(2))

@@ -121,6 +121,7 @@ def test_with_a_prior_missing_values_are_ignored() -> None:
     assert bn.preparation(bn.bnc("nb", "cancelled", frame, discretize="averaged", smooth=1)).missing == ()
 
 
+@pytest.mark.slow
 def test_shifts_of_missing_values_are_learned_in_each_training_set() -> None:
     frame = flights()
     model = bn.bnc("nb", "cancelled", frame)

@@ -192,19 +192,6 @@ def test_parts_add_up_to_the_whole(size: int, seed: int) -> None:
             np.testing.assert_allclose(bn.predict(found, rows, prob=True), expected, rtol=1e-12)
 
 
-def test_a_class_of_255_rows_keeps_its_probability() -> None:
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({f"x{j}": rng.choice(list("ab"), 355) for j in range(4)})
-    frame["c"] = ["u"] * 255 + ["v"] * 100
-    for smooth in (0, 1, 10, 600, 10**100):
-        x = bn.lp(bn.aode("c", frame), frame, smooth=smooth)
-        expected = (np.array([255.0, 100.0]) + smooth) / (355.0 + 2 * smooth)
-        for member in bn.members(x):
-            np.testing.assert_allclose(bn.params(member)["c"], expected)
-    posterior = bn.predict(bn.lp(bn.aode("c", frame), frame, smooth=1), frame, prob=True)
-    assert posterior["u"].mean() == pytest.approx(255 / 355, abs=0.01)
-
-
 def test_more_folds_than_a_code_of_a_class_can_count() -> None:
     car = bn.load_car()
     arguments: dict[str, Any] = {"smooth": 1, "held_out": "power", "held_out_args": {"folds": 130}}

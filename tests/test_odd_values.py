@@ -98,7 +98,7 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "from_tables": {"tables": {name: bn.cpt(NETWORK, name) for name in CAR}},
     "hamming": {"predicted": CLASSES, "actual": CLASSES},
     "kl_divergence": {"y": NETWORK},
-    "lca": {"class_var": "group", "k": 2},
+    "lca": {"class_var": "group", "k": 2, "restarts": 1},
     "loo_summary": {"x": WEIGHTED},
     "lp": {"smooth": 1},
     "manb_arc_posterior": {"x": BY_MANB},

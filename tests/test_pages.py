@@ -76,6 +76,7 @@ def check_block(block: str, names: dict[str, object]) -> int:
     return compared
 
 
+@pytest.mark.slow
 def test_the_readme_prints_what_it_shows() -> None:
     """In one session, as the blocks continue each other."""
     pytest.importorskip("sklearn", "1.6", reason="scikit-learn is not installed; the extra sklearn has it")

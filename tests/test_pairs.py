@@ -130,6 +130,7 @@ def test_unknown_values_have_no_effect_of_a_pair_and_nothing_known_the_shares(
     np.testing.assert_allclose(bn.predict(model, records, prob=True), known, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("several", [False, True])
 def test_tables_files_and_edits_are_exact(several: bool, tmp_path: Path) -> None:
     if several:
@@ -178,6 +179,7 @@ def test_cut_points_of_a_pair_can_be_edited(model: Any, frame: pd.DataFrame) -> 
         bn.from_effects(single.replace({"given_value": {"w": "z"}}), class_var="class")
 
 
+@pytest.mark.slow
 def test_other_functions_accept_pairs_or_refuse_them(model: Any, frame: pd.DataFrame) -> None:
     with pytest.raises(ValueError, match="pairs, which have no points"):
         bn.scorecard(model)
@@ -222,6 +224,7 @@ def test_pairs_in_the_estimator(frame: pd.DataFrame) -> None:
     assert fitted.model_.pairs
 
 
+@pytest.mark.slow
 def test_order_of_rows_and_columns_does_not_matter(frame: pd.DataFrame) -> None:
     one, other = (
         bn.bnc(class_var="class", dataset=rows, additive=True, pairs=1)

@@ -82,7 +82,7 @@ CALLS: dict[str, Callable[[pd.DataFrame, int | None], Any]] = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_results_are_the_same_bit_by_bit(name: str, car: pd.DataFrame) -> None:
-    some = car.sample(200, random_state=0)
+    some = car.sample(200, random_state=0)[["buying", "persons", "safety", "class"]]
     one, two = (CALLS[name](some, n) for n in (None, 2))
     pd.testing.assert_frame_equal(one, two, check_exact=True)
     assert one.attrs == two.attrs

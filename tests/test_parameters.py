@@ -199,3 +199,10 @@ def test_the_search_scores_what_will_be_fitted(car: pd.DataFrame) -> None:
     own = bn.bnc("tan_hc", "class", car, smooth=5, dag_args={**settings, "smooth": 0.01})
     assert scores_of(own) == scores_of(bn.tan_hc("class", car, smooth=0.01, **settings))
     assert scores_of(own) != scores_of(handed)
+
+
+def test_weights_below_one_in_all_have_their_proportions() -> None:
+    frame = pd.DataFrame({"a": ["u", "v", None], "c": list("yyn")})
+    x = bn.lp(bn.nb("c", frame), bn.encode(frame, weights=[0.1, 0.3, 0.2]), smooth=0)
+    assert bn.cpt(x, "a")["y"].tolist() == pytest.approx([0.25, 0.75])
+    assert bn.cpt(x, "a")["n"].tolist() == [0.5, 0.5]

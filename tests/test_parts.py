@@ -579,6 +579,7 @@ def test_predictions_out_of_fold_are_lazy(car: pd.DataFrame, parts: int) -> None
         bn.cv_predict(x, chunks(car))
 
 
+@pytest.mark.slow
 def test_cross_validation_in_parts_says_what_it_cannot(car: pd.DataFrame) -> None:
     x, data = bn.bnc("nb", "class", car, smooth=1), chunks(car)
     with pytest.raises(
@@ -709,6 +710,7 @@ def test_whole_numbers_that_are_floats_in_some_chunks() -> None:
         bn.nb("y", [frame, frame.assign(x=0.5)])
 
 
+@pytest.mark.slow
 def test_unseen_levels_in_parts_are_missing_as_in_memory(
     car: pd.DataFrame, form: Callable[[pd.DataFrame], Any]
 ) -> None:
@@ -728,6 +730,7 @@ def test_unseen_levels_in_parts_are_missing_as_in_memory(
         bn.cv(x, form(frame), dag=False, unseen="error")
 
 
+@pytest.mark.slow
 def test_units_of_whole_weights_in_parts_are_split(car: pd.DataFrame) -> None:
     counted = car.groupby(list(car.columns), observed=True).size().rename("n").reset_index()
     counted["n"] = counted["n"] * np.arange(1, len(counted) + 1) % 90

@@ -91,6 +91,7 @@ def test_scores_and_lazy_predictions(learner: str) -> None:
         pd.testing.assert_frame_equal(bn.predict(x, lazy, **wish).compute(), bn.predict(x, votes, **wish))
 
 
+@pytest.mark.slow
 def test_weights_in_a_column() -> None:
     votes = bn.load_voting()
     weighed = votes.assign(times=np.random.default_rng(0).integers(0, 3, len(votes)))

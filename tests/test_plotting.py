@@ -316,6 +316,7 @@ def arcs_drawn(picture: Any, x: Model) -> dict[tuple[str, str], str]:
     return {(names[int(a)], names[int(b)]): style for a, b, style in found}
 
 
+@pytest.mark.slow
 def test_a_long_chain_is_laid_out_at_once() -> None:
     chain = {f"f{i}": [f"f{i - 1}"] for i in range(1, 3000)}
     x = bn.anb("c", chain, features=[f"f{i}" for i in range(3000)])

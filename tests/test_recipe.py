@@ -207,7 +207,9 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
 def held_out(structure: Any, frame: pd.DataFrame) -> HeldOutTerms:
     """The terms of the default at rows that are held out, without feature parents."""
     rows = rows_in_content_order(rows_to_learn_from(structure, open_data(frame)))
-    return LeaveOneOut(terms=default.TERMS).hold_out(without_feature_parents(structure), rows, BackOff(2.0))
+    return LeaveOneOut(terms=default.TERMS).held_out_terms(
+        without_feature_parents(structure), rows, BackOff(2.0)
+    )
 
 
 def rows_of(x: Any, frame: pd.DataFrame) -> Any:
@@ -256,7 +258,7 @@ def test_tables_of_all_configurations_are_those_of_their_rows(backoff: bool) -> 
             levels, *cards = table.cards
             *given, variable = np.indices((*cards, levels)).reshape(len(table.cards), -1)
             for grid, value in zip(
-                table.grids_by_depth(), table.probabilities_at_rows([variable, *given]), strict=True
+                table.full_tables_by_depth(), table.probabilities_at_rows([variable, *given]), strict=True
             ):
                 full = np.broadcast_to(grid, (*cards, *grid.shape[-2:]))
                 np.testing.assert_allclose(full.reshape(value.shape), value, rtol=1e-14)
@@ -392,6 +394,7 @@ def settings(model: Any) -> dict[str, Any]:
     return dict(model.recipe.parameters.settings)
 
 
+@pytest.mark.slow
 def test_recipe_of_each_model_type() -> None:
     car = bn.load_car()
     args = {"terms": default.TERMS, "folds": 5, "blend": True}
@@ -442,6 +445,7 @@ def test_arguments_replace_those_of_the_recipe() -> None:
     assert plain.recipe.preparation is None
 
 
+@pytest.mark.slow
 def test_estimator_uses_the_same_recipe() -> None:
     frame = patients()
     features = frame.drop(columns="sick")
@@ -519,8 +523,8 @@ def test_parents_help_if_they_would_help_all_rows() -> None:
     folds = blend.FoldLogOdds(
         np.array([np.zeros(150), gain])[:, None], np.zeros((1, 150)), classes, np.ones(150)
     )
-    assert not folds.parents_help([0.75], 150)
-    assert folds.parents_help([0.75], 600)
+    assert not folds.needs_parents([0.75], 150)
+    assert folds.needs_parents([0.75], 600)
 
 
 def test_steps_and_tables_that_harm_have_the_least_power() -> None:
@@ -531,10 +535,10 @@ def test_steps_and_tables_that_harm_have_the_least_power() -> None:
         blend.FoldLogOdds(np.array([evidence, other])[:, None], np.zeros((1, 40)), classes, np.ones(40))
         for other in (-signs / 2, -evidence)
     ]
-    first, last = step.powers_of_members([0.75])
+    first, last = step.best_member_powers([0.75])
     assert last == 0
-    assert first == pytest.approx(step.without_parents().powers_of_members([0.75])[0], abs=1e-9)
-    assert tables.powers_of_members([0.25, 0.5])[1] == 0.01  # they keep the order of the classes
+    assert first == pytest.approx(step.without_parent_step().best_member_powers([0.75])[0], abs=1e-9)
+    assert tables.best_member_powers([0.25, 0.5])[1] == 0.01  # they keep the order of the classes
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -549,7 +553,7 @@ def test_powers_of_members_are_the_best_with_their_bounds(seed: int) -> None:
         signed = np.where(classes == 1, -1, 1) * (powers @ odds)
         return float(np.logaddexp(0, signed).sum() + 0.5 * precisions @ (powers - means) ** 2)
 
-    found = folds.powers_of_members((0.25, 0.5))
+    found = folds.best_member_powers((0.25, 0.5))
     bounds, step = ((0, None), (0.01, None), (0, None)), {"type": "ineq", "fun": lambda w: w[1] - w[2]}
     best = minimize(objective, (0.3, 0.5, 0.1), method="SLSQP", bounds=bounds, constraints=[step])
     assert 0 <= found[2] <= found[1]

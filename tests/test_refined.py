@@ -21,7 +21,7 @@ from bnclassify.model.model import replace_unchecked
 from bnclassify.network.classifiers import BNC
 from bnclassify.recipe import additional_terms, backoff_prior
 from bnclassify.recipe import conditional_likelihood as cll
-from bnclassify.recipe.additional_terms import _gaussian_parents
+from bnclassify.recipe.additional_terms import _order_and_parents_of_numbers
 from bnclassify.recipe.design_matrix import DesignMatrix
 from bnclassify.recipe.number_terms import GaussianTerm, fit_gaussian_terms, normal_scores, z_scores
 from bnclassify.recipe.prefix_tables import LeftOutRows, class_probabilities, feature_probabilities
@@ -187,7 +187,7 @@ def test_a_gaussian_term_has_the_eight_most_correlated_parents() -> None:
     values = np.vstack([values, signal + rng.normal(0, 0.1, n)])
     frame = pd.DataFrame(values.T, columns=names).assign(c=np.where(label, "u", "v"))
     data = bn.encode(frame.assign(**dict.fromkeys(names, "a")))
-    order, parents = _gaussian_parents(values, data, range(11))
+    order, parents = _order_and_parents_of_numbers(values, data, range(11))
     assert order[-1] == 10
     assert [len(each) for each in parents] == [0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8]
     assert {order[i] for i in parents[-1]} == set(range(8))
@@ -282,7 +282,7 @@ def test_variances_of_a_wide_problem() -> None:
     root, ridges = rng.normal(size=(9, 4)), rng.uniform(1, 3, 9)
     whole = np.linalg.inv(root @ root.T + np.diag(ridges))
     for curvature in (root, root @ root.T):
-        solve, variances = cll.solver_from_information(curvature, ridges)
+        solve, variances = cll.solver_and_variances(curvature, ridges)
         np.testing.assert_allclose(solve(np.arange(9.0)), whole @ np.arange(9.0), rtol=1e-9)
         np.testing.assert_allclose(variances(), np.diagonal(whole), rtol=1e-9)
 
@@ -467,6 +467,7 @@ def test_missing_numbers_have_no_gaussian_term_nor_slope() -> None:
     pd.testing.assert_frame_equal(each, bn.predict(model, one, prob=True))
 
 
+@pytest.mark.slow
 def test_files_and_other_functions(tmp_path: Path) -> None:
     frame = trips()
     model = learn(frame)
@@ -493,6 +494,7 @@ def test_files_and_other_functions(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_cross_validation_and_scikit_learn() -> None:
     frame = trips()
     model = learn(frame)

@@ -92,6 +92,7 @@ def test_models_with_refits_give_intervals(votes: pd.DataFrame, tmp_path: Path) 
     assert "8 refits" in " ".join(repr(kept).split())
 
 
+@pytest.mark.slow
 def test_tables_and_cards_keep_the_refits(tmp_path: Path) -> None:
     pima = bn.load_pima()[["glucose", "pressure", "age", "diabetes"]]
     x = bn.bnc(class_var="diabetes", dataset=pima, additive=True, interval=True, draws=6)
@@ -117,6 +118,7 @@ def test_tables_and_cards_keep_the_refits(tmp_path: Path) -> None:
         bn.predict(bn.from_effects(bn.effects(x)), pima, prob=True, interval=0.9)
 
 
+@pytest.mark.slow
 def test_sums_with_refits_are_cross_validated_as_without() -> None:
     """The refits add no pairs to the recipe."""
     pima = bn.load_pima()[["glucose", "age", "diabetes"]].head(200)
@@ -127,6 +129,7 @@ def test_sums_with_refits_are_cross_validated_as_without() -> None:
     assert bn.cv(x, pima, k=2, rng=0) == bn.cv(plain, pima, k=2, rng=0)
 
 
+@pytest.mark.slow
 def test_refits_are_those_of_the_fitted_sum() -> None:
     """The intervals of a table are those of the models whose table it is, up to the steps."""
     pima = bn.load_pima()[["glucose", "age", "diabetes"]]

@@ -176,6 +176,7 @@ def test_scores_are_those_of_fitting_and_predicting(way: str, data: st.DataObjec
         assert (scores[i], second) == pytest.approx((expected, expected), rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_without_smoothing_any_class_may_be_impossible() -> None:
     rng = np.random.default_rng(0)
     for _ in range(8):
@@ -471,6 +472,7 @@ def test_search_with_nothing_to_choose_from(learner: str) -> None:
     assert scores_of(prior) == pytest.approx((0.5,) * len(scores_of(prior)))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the network has")
 def test_families_of_more_values_than_any_table_holds() -> None:
     """Their joint values are counted where they occur; elsewhere, such tables are refused."""

@@ -202,6 +202,7 @@ def test_any_network_agrees_with_enumeration(data: st.DataObject) -> None:
     check_beside_enumeration(x, frame, [joint_table(x, row) for _, row in frame.iterrows()])
 
 
+@pytest.mark.slow
 @given(st.data())
 @examples(60)
 def test_averages_agree_with_enumeration(data: st.DataObject) -> None:
@@ -526,6 +527,7 @@ def test_damaged_files_are_refused(models: dict[str, MultiModel], tmp_path: Path
             bn.load(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", MODELS)
 def test_cross_validation_by_hand(models: dict[str, MultiModel], kind: str) -> None:
     known = bn.load_voting().dropna(subset=NAMES).reset_index(drop=True)
@@ -550,6 +552,7 @@ def test_cross_validation_by_hand(models: dict[str, MultiModel], kind: str) -> N
         assert found.loc[fold].to_dict() == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_what_cross_validation_returns(models: dict[str, MultiModel]) -> None:
     known = bn.load_voting().dropna(subset=NAMES)
     one = bn.cv(models["mbc"], known, k=3, rng=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -218,13 +219,19 @@ CHANGES: dict[str, Any] = {
 }
 
 
+@cache
+def people_and_posteriors() -> tuple[pd.DataFrame, pd.DataFrame]:
+    frame = people()
+    return frame, bn.predict(bn.bnc(class_var="y", dataset=frame), frame, prob=True)
+
+
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Missingness of")
 @pytest.mark.parametrize("change", CHANGES)
 def test_names_units_and_order_do_not_matter(change: str) -> None:
-    frame = people()
+    frame, expected = people_and_posteriors()
     other = CHANGES[change](frame)
     names = {"z": "low", "a": "mid", "m": "top"} if change == "classes" else {}
-    expected = bn.predict(bn.bnc(class_var="y", dataset=frame), frame, prob=True)
     model = bn.bnc(class_var="aa" if change == "columns" else "y", dataset=other)
     found = bn.predict(model, other.loc[frame.index], prob=True).rename(columns=names)
     np.testing.assert_allclose(found[["low", "mid", "top"]], expected, atol=1e-6)
@@ -320,6 +327,7 @@ def test_sample_weights_do_not_make_a_model_overconfident(weights: str, numbers:
     assert excess(weighted) < excess(plain) * 500 / size + 0.01
 
 
+@pytest.mark.slow
 def test_the_seed_draws_the_parts() -> None:
     frame = people(200)
     X, y = frame.drop(columns="y"), frame["y"]

@@ -83,8 +83,10 @@ def y(car: pd.DataFrame) -> pd.Series[Any]:
         pytest.param(BNCClassifier(), CASES, marks=pytest.mark.slow),
         (plain(), EXPECTED),
         (plain("nb", smooth=0), EXPECTED),
-        (plain("aode", handle_unknown="missing"), EXPECTED),
-        (plain("tan_hc", dag_args={"k": 2}, random_state=0), EXPECTED | GREEDY),
+        pytest.param(plain("aode", handle_unknown="missing"), EXPECTED, marks=pytest.mark.slow),
+        pytest.param(
+            plain("tan_hc", dag_args={"k": 2}, random_state=0), EXPECTED | GREEDY, marks=pytest.mark.slow
+        ),
         (plain("nb", discretize="mdlp", weights_are="frequencies"), {}),
     ],
     ids=lambda value: value.learner if isinstance(value, BNCClassifier) else "",
@@ -611,6 +613,7 @@ def test_parameters_by_kind(
 # Several class variables.
 
 
+@pytest.mark.slow
 def test_scikit_learn_checks_of_several_outputs() -> None:
     results = check_estimator(BNCMultiClassifier("mbc"), on_fail=None, on_skip=None)
     assert len(results) > 50
@@ -786,6 +789,7 @@ MESSAGE = {"check_dtype_object"}  # expects other words for a dict in a column o
 NAMELESS = pytest.mark.filterwarnings("ignore:X (does not have valid|has) feature names")
 
 
+@pytest.mark.slow
 @NAMELESS
 @pytest.mark.parametrize(
     ("transformer", "expected"),
@@ -988,6 +992,7 @@ def test_an_estimator_repeats_the_recipe_of_a_model(car: pd.DataFrame, name: str
     np.testing.assert_allclose(fitted.predict_proba(rows), expected, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_an_estimator_repeats_the_preparation_of_a_model() -> None:
     pima = bn.load_pima()
     for settings in (

@@ -42,7 +42,7 @@ def in_duckdb(statement: str, frame: pd.DataFrame, table: str) -> list[tuple[Any
         return database.execute(statement).fetchall()
 
 
-@pytest.fixture(params=[in_sqlite, in_duckdb], ids=["sqlite", "duckdb"])
+@pytest.fixture(params=[in_sqlite, pytest.param(in_duckdb, marks=pytest.mark.slow)], ids=["sqlite", "duckdb"])
 def run(request: pytest.FixtureRequest) -> Run:
     chosen: Run = request.param
     return chosen

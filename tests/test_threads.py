@@ -116,6 +116,7 @@ raise SystemExit(status)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
 def test_a_process_that_is_forked_during_a_fit_does_not_hang() -> None:
     subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], check=True, timeout=120)

@@ -141,15 +141,16 @@ def test_estimates_are_inside_unless_pseudo_counts_are_small(car: pd.DataFrame) 
     assert max(farthest.values()) < 0.01
 
 
+@pytest.mark.slow
 def test_a_new_prior_applies_to_each_draw() -> None:
     """With P(class) replaced, the table of the class does not matter, as if it had been certain."""
     data = small()
     prior = {"0": 0.3, "1": 0.7}
     x = bn.lp(bn.nb("k", data), data, smooth=1)
-    found = bn.predict(x, {"a": "1"}, prob=True, interval=0.9, draws=3000, rng=0, prior=prior).iloc[0]["1"]
+    found = bn.predict(x, {"a": "1"}, prob=True, interval=0.9, draws=1000, rng=0, prior=prior).iloc[0]["1"]
     counts = data.groupby(["a", "k"], observed=False).size().to_numpy().reshape(2, 2) + 1
     rng = np.random.default_rng(9)
-    p = [rng.beta(counts[1, c], counts[0, c], 3000) for c in (0, 1)]
+    p = [rng.beta(counts[1, c], counts[0, c], 100_000) for c in (0, 1)]
     low, high = np.quantile(0.7 * p[1] / (0.3 * p[0] + 0.7 * p[1]), [0.05, 0.95])
     assert [found["lower"], found["upper"]] == pytest.approx([low, high], abs=0.015)
     nothing = bn.predict(x, {"a": None}, prob=True, interval=0.9, draws=20, rng=0, prior=prior).iloc[0]["1"]

@@ -221,6 +221,7 @@ def test_the_order_of_columns_does_not_matter() -> None:
         assert found[0].to_numpy() == pytest.approx(found[2].to_numpy(), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_calibration_error_is_that_of_all_held_out_rows(car: pd.DataFrame) -> None:
     x = bn.bnc("nb", "class", car, smooth=1)
     p, actual = bn.cv_predict(x, car, k=50, rng=0).to_numpy(), car["class"].cat.codes.to_numpy()

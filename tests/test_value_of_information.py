@@ -89,6 +89,7 @@ def test_models_without_a_joint_distribution_use_their_own_posteriors(car: pd.Da
     assert found["gain"]["persons"] == pytest.approx(gain)
 
 
+@pytest.mark.slow
 def test_numbers() -> None:
     pima = bn.load_pima()
     x = bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")

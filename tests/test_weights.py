@@ -398,6 +398,7 @@ def test_weights_with_an_infinite_sum_are_refused() -> None:
     assert bn.encode(frame, weights=[1e300] * 10).size == pytest.approx(1e301)
 
 
+@pytest.mark.slow
 def test_too_many_rows_are_refused_by_weights_that_are_numbers_of_rows() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"n": rng.normal(size=30), "y": rng.choice(list("uv"), 30)})

@@ -38,7 +38,7 @@ from ..frames.dataset import codes_by_levels
 from ..frames.opening import InFull
 from ..model.arguments import encode_for_model
 from ..model.model import Model
-from ..recipe.blend import number_of_cases, scores_by_folds
+from ..recipe.blend import number_of_cases, out_of_fold_scores
 from ..recipe.content_order import fractional_weights_as_cases, rows_in_content_order
 from ..recipe.row_folds import split_rows_into_folds
 from ..scores.evaluate import scores_at
@@ -180,7 +180,7 @@ def _grouped_training_rows(
     scores = scores_at(x.score, placed)[at]
     if n >= 2 * number and "leave_one_out" in learned_from.learned:
         own = encode_for_model(learned_from, raw, argument="dataset").select(learned_from.variables)
-        scores = scores_by_folds(learned_from, own, number)
+        scores = out_of_fold_scores(learned_from, own, number)
     scores = scores - scores.mean(axis=1, keepdims=True)
     contrasts = _orthogonal_contrasts_of_groups(x, groups)
     rows = _GroupedRows(scores, coded[:, at], classes[at], np.concatenate(units), contrasts)

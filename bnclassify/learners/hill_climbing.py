@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -24,8 +24,6 @@ from .local_scores import (
 )
 from .networks import network
 from .structural_em import check_missing_option, structural_em
-
-ParentNames = Mapping[Hashable, Sequence[Hashable]]
 
 
 def hc(
@@ -135,7 +133,7 @@ def hc(
         "start": start,
         "features": None if features is None else data.features,
     }
-    return search.climb_from(Step("hc", hc, settings), class_var, rows, parents, rules)
+    return search.climb_from(hc, class_var, rows, parents, rules, settings)
 
 
 def ban(
@@ -221,9 +219,8 @@ def ban(
         "start": start,
         "features": None if features is None else data.features,
     }
-    return search.climb_from(
-        Step("ban", ban, settings), class_var, data.in_original_column_order, parents, inner
-    )
+    rows = data.in_original_column_order
+    return search.climb_from(ban, class_var, rows, parents, inner, settings)
 
 
 @dataclass(eq=False)
@@ -262,18 +259,19 @@ class _ClimbingOptions:
 
     def climb_from(
         self,
-        step: Step,
+        learner: Callable[..., BNC],
         class_var: Hashable,
         rows: Countable,
-        parents: ParentNames,
+        parents: Mapping[Hashable, Sequence[Hashable]],
         rules: ArcRules,
+        further: Mapping[str, Any],
     ) -> BNC:
-        """Return the structure found, with its steps and `step`, completed, as its recipe."""
+        """Return the structure found; `further` are additional settings for the recipe."""
         if self.missing == "error":
             check_no_missing_values(rows)
         warn_of_fractional_weights(rows, self.score)
         names = rows.columns
-        most = len(rows.columns) if self.max_parents is None else self.max_parents
+        most = len(names) if self.max_parents is None else self.max_parents
         limits = Limits(*rules.required_and_forbidden_masks(names), most, self.moves)
         rng, position, changes = check_rng(self.rng), rows.positions, list[Change]()
 
@@ -299,9 +297,6 @@ class _ClimbingOptions:
             of_run = (run,) if has_runs else ()
             steps.append((operation, names[source], names[target], *figures, *of_run))
         trace["steps"] = tuple(steps)
-        step = replace(
-            step,
-            settings={**self.recipe_settings(), **step.settings},
-            draws=self.climb.restarts > 0,
-        )
+        settings = {**self.recipe_settings(), **further}
+        step = Step(learner.__name__, learner, settings, draws=self.climb.restarts > 0)
         return network(class_var, named, rows.schema, step, trace)

@@ -300,7 +300,7 @@ def kdb_gain(
     )
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(data.features, ())
     if k:
-        by_value = getattr(data, "by_value", None)
+        by_value = getattr(data, "data_coded_by_value", None)
         views = [next(iter(data.codings)), *([] if by_value is None else [by_value])]
         parents = _parents_by_gain_and_information(cast("list[Dataset]", views), k)
     return network(class_var, parents, data.schema, step)

@@ -77,7 +77,5 @@ def families_from_parents(
     ordered[class_var] = ordered.pop(class_var)
     families = []
     for variable, own in ordered.items():
-        features = [parent for parent in own if parent != class_var]
-        classes = [parent for parent in own if parent == class_var]
-        families.append((variable, *features, *classes))
+        families.append((variable, *sorted(own, key=lambda parent: parent == class_var)))
     return tuple(families)

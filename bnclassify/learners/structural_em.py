@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import prod
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from ..base.checks import OneOf
 from ..counts.contingency import count_families, flat_index
 from ..frames.dataset import Dataset
 from ..network.em import run_em
-from ..network.families import Scope
+from ..network.families import Scope, count_parameters
 from ..network.priors import Dirichlet
 from ..scores.elimination import groups_of_equal_columns
 from .local_scores import LocalScores
@@ -79,20 +78,6 @@ class Completions(Generic[D]):
         shares *= (self.weights / totals)[self.rows]
         return replace(self.data, weights=shares), float(self.weights @ (highest + np.log(totals)))
 
-    def completions_by_em(
-        self, scopes: Sequence[Scope], counts: Sequence[Array]
-    ) -> tuple[D, float]:
-        """Return `weighted_completions` at maximum-likelihood tables, by EM from some counts."""
-        _, expected, run = run_em(
-            lambda tables: self.weighted_completions(scopes, tables),
-            lambda expected: list(map(_LIKELIHOOD, count_families(expected, scopes))),
-            list(map(_LIKELIHOOD, counts)),
-            iterations=np.inf,
-            # 1e-6: minimum gain of an iteration in nats per row, as in `lp`
-            tolerance=1e-6 * float(self.weights.sum()),
-        )
-        return expected, run.objectives[-1]
-
 
 def structural_em(
     data: D,
@@ -136,8 +121,13 @@ def _expected_completions_and_score(
     counts: Sequence[Array] = count_families(data if expected is None else expected, scopes)
     if expected is None:
         counts = [table + 1 for table in counts]  # EM would keep zeros
-    expected, evidence = completions.completions_by_em(scopes, counts)
-    n_parameters = 0
-    for v, *parents in scopes:
-        n_parameters += (data.cards[v] - 1) * prod([data.cards[p] for p in parents])
-    return expected, evidence - LocalScores(expected, score).score.penalty * n_parameters
+    _, weighted, run = run_em(
+        lambda tables: completions.weighted_completions(scopes, tables),
+        lambda weighted: list(map(_LIKELIHOOD, count_families(weighted, scopes))),
+        list(map(_LIKELIHOOD, counts)),
+        iterations=np.inf,
+        # 1e-6: minimum gain of an iteration in nats per row, as in `lp`
+        tolerance=1e-6 * float(completions.weights.sum()),
+    )
+    penalty = LocalScores(weighted, score).score.penalty
+    return weighted, run.objectives[-1] - penalty * count_parameters(scopes, data.cards)

@@ -57,7 +57,7 @@ class AdditionalTerms:
         columns = [as_floats(data.numbers[data.columns[f]]) for f in numbers]
         values = np.array(columns).reshape(-1, len(data))
         if len(values) and names and names != ["densities"]:
-            order, parents = _gaussian_parents(values, data, numbers)
+            order, parents = _order_and_parents_of_numbers(values, data, numbers)
             numbers, values = [numbers[i] for i in order], values[order]
         weights = data.row_weights
         none, terms = np.empty((0, data.cards[-1])), []
@@ -83,10 +83,10 @@ class AdditionalTerms:
         result: dict[str, DesignMatrix] = {}
         if "slopes" in self.requested and self.numbers:
             result["slopes"] = DesignMatrix(self.of_numbers[0].scores(self.values))
-        if self.features_with_shifts:
-            result["shifts"] = _indicators_of_shifts(self.data, self.features_with_shifts)
-        if self.features_with_steps:
-            result["steps"] = _indicators_of_shifts(self.data, self.features_with_steps)
+        if self.shifts_of_levels:
+            result["shifts"] = _indicators_of_shifts(self.data, self.shifts_of_levels)
+        if self.shifts_of_intervals:
+            result["steps"] = _indicators_of_shifts(self.data, self.shifts_of_intervals)
         if self.features_with_missing:
             result["gaps"] = DesignMatrix(
                 (self.data.codes[list(self.features_with_missing)] < 0).T.astype(np.float64)
@@ -100,7 +100,7 @@ class AdditionalTerms:
         return tuple(np.flatnonzero(missing).tolist())
 
     @cached_property
-    def features_with_steps(self) -> Shifts:
+    def shifts_of_intervals(self) -> Shifts:
         """The numeric features with a shift per interval of MDLP, which several levels share."""
         if "steps" not in self.requested or not self.stacked.apart:
             return []
@@ -112,7 +112,7 @@ class AdditionalTerms:
         return found
 
     @cached_property
-    def features_with_shifts(self) -> Shifts:
+    def shifts_of_levels(self) -> Shifts:
         """The features with a shift per level, for the 1,024 most frequent, and their ties."""
         data, numeric = self.data, self.numeric
         if "shifts" not in self.requested:
@@ -150,8 +150,8 @@ class AdditionalTerms:
         if "slopes" in by_class:
             terms[0] = replace(terms[0], slopes=by_class["slopes"])
         for name, chosen in {
-            "shifts": self.features_with_shifts,
-            "steps": self.features_with_steps,
+            "shifts": self.shifts_of_levels,
+            "steps": self.shifts_of_intervals,
         }.items():
             start = 0
             for i, places in chosen if name in by_class else ():
@@ -192,7 +192,7 @@ def _discretized_features(x: Model, data: Dataset) -> list[int]:
     return [i for i, name in enumerate(data.columns[:-1]) if name in cut and name in data.numbers]
 
 
-def _gaussian_parents(
+def _order_and_parents_of_numbers(
     values: Array, data: Dataset, numbers: Sequence[int]
 ) -> tuple[list[int], list[list[int]]]:
     """Return an order of numbers, (numbers, rows), and where the parents of each are in it.

@@ -142,7 +142,7 @@ def best_concentrations(
             totals[of_rows],
             total_sizes[start:end],
         )
-        result[start:end] = _largest_of_maxima(_MarginalLikelihoods.from_cells(*found))
+        result[start:end] = _modes_of_evidence(_MarginalLikelihoods.from_cells(*found))
     return result
 
 
@@ -222,7 +222,7 @@ class _MarginalLikelihoods:
         return result
 
 
-def _largest_of_maxima(evidence: _MarginalLikelihoods) -> Array:
+def _modes_of_evidence(evidence: _MarginalLikelihoods) -> Array:
     """Return the best concentration of each table: the largest local maximum."""
     slopes = np.stack([evidence.slopes_by_log_m(float(m)) for m in _GRID], axis=1)
     is_top = (slopes[:, :-1] > 0) & (slopes[:, 1:] <= 0)
@@ -349,12 +349,12 @@ def _backoff_masses(
     of_variables = [levels[:, :1] for levels in cards]
     result = learn_concentrations(without_parents, of_variables, of_class)
     for masses, prefixes, levels in zip(result, families, cards, strict=True):
-        for mean in _occurring_levels(prefixes, levels)[len(masses) :]:
+        for mean in _mean_numbers_of_levels(prefixes, levels)[len(masses) :]:
             masses.append(per_level * mean)
     return result
 
 
-def _occurring_levels(prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Array]:
+def _mean_numbers_of_levels(prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Array]:
     """Return the mean number of levels that occur with a configuration, by prefix and coding.
 
     A configuration includes the class, if it is a parent. Example: 3 levels occur in class a, and

@@ -63,12 +63,12 @@ class FoldLogOdds:
         """Number of rows, or sum of their weights."""
         return int(self.counts.sum())
 
-    def power_of_member(self) -> float:
+    def best_power_of_only_member(self) -> float:
         """Return the best power of the only member."""
         power = best_common_power(self.odds[0], self.classes, self.counts, offset=self.offset)
         return max(power, _LEAST_POWER)
 
-    def powers_of_members(self, mean: Sequence[float]) -> Array:
+    def best_member_powers(self, mean: Sequence[float]) -> Array:
         """Return the best powers of members, around the means of the first and of a parent step.
 
         No member counts negatively, so the step from the model without parents to the one with
@@ -111,17 +111,17 @@ class FoldLogOdds:
             found = np.maximum(found, least)
         return found
 
-    def parents_help(self, mean: Sequence[float], size: float) -> bool:
+    def needs_parents(self, mean: Sequence[float], size: float) -> bool:
         """Whether the last member, the step to parents, has a power above 0.01 for so many rows.
 
         These rows stand for all of them: 150 rows that gain 3 nats by the step promise 12 nats in
         600 rows, more than the 6 nats that a unit of its power must gain.
         """
         share = min(1.0, self.size / size)
-        of_all = replace(self, counts=self.counts / share).powers_of_members(mean)
+        of_all = replace(self, counts=self.counts / share).best_member_powers(mean)
         return bool(of_all[-1] > _LEAST_POWER)
 
-    def without_parents(self) -> FoldLogOdds:
+    def without_parent_step(self) -> FoldLogOdds:
         return replace(self, odds=self.odds[:-1])
 
     def log_likelihood(self, power: float) -> float:
@@ -159,7 +159,7 @@ def fit_blend(
             of_fold = partial(_log_odds_of_fold, x, data, learn_structure, learn_fold)
             folds = _weights_by_fold(data, number, rng)
             odds = _log_odds_of_enough_folds(of_fold, folds, members.mean, deepens=deepens)
-            powers, size = odds.powers_of_members(members.mean).tolist(), odds.size
+            powers, size = odds.best_member_powers(members.mean).tolist(), odds.size
         has_parents = len(powers) > len(members.mean)
         fit = members.fit_with_parents if has_parents else members.fit_without_parents
         summary = replace(
@@ -208,7 +208,7 @@ class BlendMembers:
     ) -> BlendMembers:
         """Learn the members of a structure."""
         x = without_feature_parents(x) if method.parents and not deepens else x
-        return cls(method.hold_out(x, data, prior, all_depths=deepens), method, ridges)
+        return cls(method.held_out_terms(x, data, prior, all_depths=deepens), method, ridges)
 
     @cached_property
     def fit_with_parents(self) -> WeightedFit:
@@ -248,7 +248,7 @@ class BlendMembers:
         return total
 
 
-def scores_by_folds(x: Any, data: Dataset, number: int) -> Array:
+def out_of_fold_scores(x: Any, data: Dataset, number: int) -> Array:
     """Return the scores of the rows of each fold, one after the other, by models of the other rows.
 
     The models have the terms, precisions of weights and powers of ``x``, learned by `fit_blend`.
@@ -321,13 +321,13 @@ def _log_odds_of_enough_folds(
             found.append(at_once.pop(0))
             together = FoldLogOdds.from_folds(found)
             # 150: number of held-out rows from which the step to parents can be dropped
-            if deepens and together.size >= 150 and not together.parents_help(mean, rows):
-                deepens, found, at_once = False, [fold.without_parents() for fold in found], []
+            if deepens and together.size >= 150 and not together.needs_parents(mean, rows):
+                deepens, found, at_once = False, [fold.without_parent_step() for fold in found], []
             # Folds of equal size can differ by a row of each class: 299 and 300 rows are enough.
             classes = together.odds.shape[1] + 1
             if together.size > _ENOUGH_ROWS - classes:
                 break
     together = FoldLogOdds.from_folds(found)
-    if deepens and not together.parents_help(mean, together.size):
-        return together.without_parents()
+    if deepens and not together.needs_parents(mean, together.size):
+        return together.without_parent_step()
     return together

@@ -119,7 +119,7 @@ class FineData(TrainingData):
         )
 
     @property
-    def by_value(self) -> TrainingData | None:
+    def data_coded_by_value(self) -> TrainingData | None:
         """Rows in the discretization by own values, in which other numbers have one level."""
         return (
             None

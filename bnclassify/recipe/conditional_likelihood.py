@@ -142,14 +142,14 @@ class LogisticProblem:
         if not self.has_small_information or (
             self.columns is not None and not self.ends_of_shared_arrays[-1]
         ):
-            return self.solver_by_parts(posteriors, ridges)[0]
+            return self.solver_and_variances_by_parts(posteriors, ridges)[0]
         # 500: number of rows up to which a factor is always fast
         if 2 * self.n_weights > len(self.classes) > 500:  # more steps are faster
             diagonal = self.information_diagonal(posteriors) + ridges
             return lambda slope: slope / diagonal
-        return solver_from_information(self.information_or_factor(posteriors), ridges)[0]
+        return solver_and_variances(self.information_or_factor(posteriors), ridges)[0]
 
-    def solver_by_parts(
+    def solver_and_variances_by_parts(
         self, posteriors: Array, ridges: Array
     ) -> tuple[Solve, Callable[[], Array]]:
         """Return functions that solve (H + Λ) x = slope, and return diag (H + Λ)⁻¹, approximately.
@@ -163,7 +163,7 @@ class LogisticProblem:
         shared = replace(self, columns=None)
         if shared.has_small_information:
             information = shared.information_or_factor(posteriors)
-            solve_shared, of_shared = solver_from_information(information, ridges[:end])
+            solve_shared, of_shared = solver_and_variances(information, ridges[:end])
         else:
             diagonal = shared.information_diagonal(posteriors) + ridges[:end]
             solve_shared, of_shared = (lambda slope: slope / diagonal), (lambda: 1 / diagonal)
@@ -180,7 +180,7 @@ class LogisticProblem:
             root = columns.with_scaled_rows(np.sqrt(counts * share * (1 - share) * (k + 1) / k))
             is_wide = root.shape[0] < width
             part = root.dense_array().T if is_wide else root.gram_matrix()
-            solvers.append(solver_from_information(part, of_columns))
+            solvers.append(solver_and_variances(part, of_columns))
 
         def solve(slope: Array) -> Array:
             by_class = slope[end:].reshape(width, k) @ basis.T
@@ -360,7 +360,7 @@ def best_weights(
         likelihood = x.counts @ (log_odds_of_own_class(total, x.classes) - logs)
         return float(likelihood - 0.5 * (ridges @ (weights - mean) ** 2)), logs
 
-    solve = None if curvature is None else solver_from_information(curvature, ridges)[0]
+    solve = None if curvature is None else solver_and_variances(curvature, ridges)[0]
     value, logs = objective(weights, total)
     for _ in range(200):
         posteriors = np.exp(total - logs)
@@ -424,7 +424,7 @@ def _cholesky(table: Array) -> Array:
     )
 
 
-def solver_from_information(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]:
+def solver_and_variances(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]:
     """Return functions that solve (H + Λ) x = slope, and diag (H + Λ)⁻¹, from H or A, A Aᵀ = H."""
     from scipy.linalg import lapack, solve_triangular  # slow to import
 
@@ -486,9 +486,9 @@ def fit_weights_and_ridges(
         weights, _, posteriors = best_weights(x, mean, full, weights, CLOSE_ENOUGH, curvature)
         if x.has_small_information:
             curvature = x.information_or_factor(posteriors)
-            effective = 1 - full * solver_from_information(curvature, full)[1]()
+            effective = 1 - full * solver_and_variances(curvature, full)[1]()
         else:
-            effective = 1 - full * x.solver_by_parts(posteriors, full)[1]()
+            effective = 1 - full * x.solver_and_variances_by_parts(posteriors, full)[1]()
         effective_by_block = np.bincount(blocks, effective, len(amounts))
         squares_by_block = np.bincount(blocks, (weights - mean) ** 2, len(amounts))
         wanted = effective_by_block / np.maximum(squares_by_block, 1e-9)

@@ -94,7 +94,7 @@ class _ColumnBlock:
         Example: value 2 above is described by the hashes of the first two rows.
         """
         tiled = np.tile(rows, len(self.values))
-        return _hash_values(self.values.ravel(), len(self.ranks), tiled, self.mass) + self.ranks
+        return _hashes_by_value(self.values.ravel(), len(self.ranks), tiled, self.mass) + self.ranks
 
 
 class ContentHashes:
@@ -121,12 +121,13 @@ class ContentHashes:
             _ColumnBlock(features[at], self._mass) for at in slices(len(features), len(data))
         ]
         numbers = [data.numbers.get(name) for name in data.columns[:-1]]
-        self.shapes = np.array([0.0 if of is None else _mean_square_in_range(of) for of in numbers])
+        self.shapes = np.array([0.0 if of is None else _scaled_mean_square(of) for of in numbers])
         self.rows, self.columns = self._hashes_of_rows_and_columns(own, own)
         if data.cases is not None:  # the rows of a case describe each other
             _, case = np.unique(data.cases, return_inverse=True)
             own = (
-                own + _hash_numbers(_hash_values(case, len(data), self.rows, self._mass), 29)[case]
+                own
+                + _hash_numbers(_hashes_by_value(case, len(data), self.rows, self._mass), 29)[case]
             )
             self.rows, self.columns = self._hashes_of_rows_and_columns(own, self.rows)
         self._mark_tied_rows(own, contents)
@@ -160,7 +161,7 @@ class ContentHashes:
         """
         columns: list[Keys] = []
         for _ in range(4):
-            described = own + self._hashes_of_classes(rows, 7)
+            described = own + self._class_hashes_of_rows(rows, 7)
             columns = [np.zeros(0, dtype=np.uint64)]  # there may be no features
             for block in self._blocks:
                 values = block.hashes_of_values(rows)
@@ -172,13 +173,13 @@ class ContentHashes:
             rows = described
         return rows, np.concatenate(columns)
 
-    def _hashes_of_classes(self, rows: Keys, salt: int) -> Keys:
+    def _class_hashes_of_rows(self, rows: Keys, salt: int) -> Keys:
         classes, size, _ = self._classes
-        return _hash_numbers(_hash_values(classes, size, rows, self._mass), salt)[classes]
+        return _hash_numbers(_hashes_by_value(classes, size, rows, self._mass), salt)[classes]
 
     @property
     def row_order(self) -> Positions:
-        of_classes = self._hashes_of_classes(self.rows, 23)
+        of_classes = self._class_hashes_of_rows(self.rows, 23)
         return np.lexsort((self._by_name, self.rows, self._classes.values, of_classes))
 
     @property
@@ -206,7 +207,7 @@ def _hashes_before_rounds(data: Dataset, contents: Keys) -> tuple[Keys, Keys, Ar
     return own, contents, mass
 
 
-def _mean_square_in_range(numbers: Any) -> float:
+def _scaled_mean_square(numbers: Any) -> float:
     """Return the mean square of the numbers, rescaled to 0 to 1.
 
     Example: prices and their logarithms have the same ranks, but different shapes.
@@ -236,7 +237,7 @@ def _hashes_in_smallest_tie(rows: Keys, contents: Keys) -> Keys:
     return np.asarray(different[place == least_tied])
 
 
-def _hash_values(values: Positions, size: int, rows: Keys, mass: Array | None) -> Keys:
+def _hashes_by_value(values: Positions, size: int, rows: Keys, mass: Array | None) -> Keys:
     """Return each value's hash from those of its rows; a row of mass m counts as m rows.
 
     Example: a value with two rows, whose hashes are 5 and 9, has the hash of their sum.

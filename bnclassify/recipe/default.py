@@ -41,7 +41,7 @@ STEPS: dict[str, dict[str, Any]] = {
     "power of counts": {"smooth": 1, "held_out": "power"},
     "plain": {"smooth": 1},
 }
-"""The arguments of `lp` by what is learned from held-out rows; see `_steps_in_words`."""
+"""The arguments of `lp` by what is learned from held-out rows; see `_key_of_steps`."""
 
 LEARNER, LEARNER_OF_SUMS = "kdb_gain", "nb"
 """The learners of structures, and of those of sums of effects."""
@@ -66,7 +66,7 @@ _OTHER_METHODS = (
 )
 
 
-def _steps_in_words(x: Model) -> str:
+def _key_of_steps(x: Model) -> str:
     """Return the steps of a model type: weights of single networks, and the power of averages."""
     if isinstance(x, LogLinear) or (x.graph is x and x.one_class and not x.no_joint):
         return "weights"
@@ -102,7 +102,7 @@ def lp_arguments(
     """
     if any(given.get(name) not in (None, False, "available") for name in _OTHER_METHODS):
         return STEPS["plain"] | given
-    found = dict(STEPS[_steps_in_words(x)])
+    found = dict(STEPS[_key_of_steps(x)])
     args, usual = dict(found.pop("held_out_args", {})), found.get("held_out")
     if not in_memory or given.get("held_out", usual) != usual:
         found.pop("held_out", None)

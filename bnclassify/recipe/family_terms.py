@@ -46,7 +46,7 @@ class RaisedTable:
     def log_table(self) -> Array:
         """The logs of all configurations, (values of the features, classes)."""
         levels, *cards = self.table.cards
-        logs = self._sum_of_raised_logs(self.table.grids_by_depth())
+        logs = self._sum_of_raised_logs(self.table.full_tables_by_depth())
         columns = levels if self.of_class else logs.shape[-1]
         return np.broadcast_to(logs, (*cards, *logs.shape[-2:])).reshape(-1, columns)
 

@@ -49,13 +49,13 @@ def fit_power_by_folds(
     if rng is not None:
         data = data.take_rows(rng.permutation(len(data)))
 
-    def of_fold(fold: Any) -> FoldLogOdds:
+    def odds_of_fold(fold: Any) -> FoldLogOdds:
         train, test = fold.split(data)
         recipe = x.recipe and replace(x.recipe, parameters=None)
         return _log_odds_by_model(learn(x if recipe is None else recipe.fit(train), train), test)
 
     with silencing_warnings():  # settings for all rows
-        folds = list(run_tasks(of_fold, split_rows_into_folds(data, number, by_content=False)))
+        folds = list(run_tasks(odds_of_fold, split_rows_into_folds(data, number, by_content=False)))
     return _raised_to_best_power(fitted, FoldLogOdds.from_folds(folds))
 
 
@@ -73,7 +73,7 @@ def _log_odds_by_model(x: Model, test: Dataset) -> FoldLogOdds:
 
 def _raised_to_best_power(x: Model, found: FoldLogOdds | None) -> Model:
     """Return a model raised to the power that is best for held-out rows."""
-    power, size = (1.0, 0) if found is None else (found.power_of_member(), found.size)
+    power, size = (1.0, 0) if found is None else (found.best_power_of_only_member(), found.size)
     if isinstance(x, LogLinear):
         summary = replace(x.learned["leave_one_out"], fold_power=power, fold_rows=size)
         return replace_unchecked(

@@ -209,7 +209,7 @@ class HeldOutTerms:
         of_terms = [block for block in self.column_blocks() if block.name in OF_REGRESSION]
         return [*of_terms, TermBlock("intercept", columns=DesignMatrix(intercept[:, None]))]
 
-    def model_blocks(self, best: int) -> list[TermBlock]:
+    def term_blocks(self, best: int) -> list[TermBlock]:
         """Return all terms, first the tables number ``best``."""
         by_depth, of_codings, of_numbers = self.odds
         n_features = len(self.terms.data.codes) - 1
@@ -303,7 +303,7 @@ class WeightedFit:
         Without ``ridges``, the precisions of the weights by kind of term, they maximize the
         evidence.
         """
-        blocks = held.model_blocks(best)
+        blocks = held.term_blocks(best)
         problem = held.weight_problem(blocks)
         kinds = [name for name in _RIDGES if name in {block.name for block in blocks}]
         sizes = [block.number_of_weights(problem.n_other_classes) for block in blocks]
@@ -319,7 +319,7 @@ class WeightedFit:
     def log_odds_at(self, rows: HeldOutTerms) -> Array:
         same = rows.limited_to_depth(self.held.depths[-1])
         same = same if self.held.has_class else same.with_class_in_offset()
-        return same.weight_problem(same.model_blocks(self.best)).log_odds_at_weights(self.weights)
+        return same.weight_problem(same.term_blocks(self.best)).log_odds_at_weights(self.weights)
 
     @cached_property
     def penalty(self) -> float:
@@ -328,7 +328,7 @@ class WeightedFit:
 
     def build_model(self) -> LogLinear:
         held, stacked = self.held, self.held.terms.stacked
-        blocks, depth = held.model_blocks(self.best), held.depths[self.best]
+        blocks, depth = held.term_blocks(self.best), held.depths[self.best]
         found: dict[str, list[Array]] = {name: [] for name in ("depths", "codings")}
         ends = np.cumsum(
             [block.number_of_weights(self.problem.n_other_classes) for block in blocks]

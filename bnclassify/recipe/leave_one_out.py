@@ -104,7 +104,7 @@ class LeaveOneOut(Method):
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         data = rows_in_content_order(data)
         with one_thread:
-            fit = self.fit(self.hold_out(x, data, prior))
+            fit = self.fit(self.held_out_terms(x, data, prior))
             return self.with_summary(fit.build_model(), summarize_fit(fit), data)
 
     def with_summary(self, x: LogLinear, summary: LeaveOneOutSummary, data: Dataset) -> Model:
@@ -122,7 +122,7 @@ class LeaveOneOut(Method):
         """Whether logistic regression can be a member, which has the same terms."""
         return {"slopes", "shifts"} <= {*self.terms}
 
-    def hold_out(
+    def held_out_terms(
         self, x: Model, data: Dataset, prior: Prior, *, all_depths: bool = False
     ) -> HeldOutTerms:
         """Count the tables, fit the terms, and compute odds by each of them at held-out rows."""
@@ -143,7 +143,7 @@ class LeaveOneOut(Method):
             odds = HeldOutLogOdds.from_terms(terms, rows, left_out, depths)
         return HeldOutTerms.with_learned_fading(terms, depths, rows, counts, n, odds)
 
-    def _powers_by_depth(self, held: HeldOutTerms) -> dict[int, Powers]:
+    def _best_powers_by_depth(self, held: HeldOutTerms) -> dict[int, Powers]:
         """Return the best powers of the tables with each number of parents that can be chosen."""
         found: dict[int, Powers] = {}
         n = len(held.depths)
@@ -159,7 +159,7 @@ class LeaveOneOut(Method):
 
     def fit(self, held: HeldOutTerms, ridges: Mapping[str, float] = EMPTY) -> WeightedFit:
         """Return the best weights and number of parents."""
-        found, requested = self._powers_by_depth(held), held.terms.requested
+        found, requested = self._best_powers_by_depth(held), held.terms.requested
         values = {}
         for i, powers in found.items():
             values[i] = powers.log_likelihood if requested else powers.objective
@@ -279,7 +279,7 @@ def rows_to_hold_out(
     rows: Positions = np.arange(n)
     counts = weights
     if distinct and data.cases is None:
-        rows, counts = _distinct_rows(data, weights)
+        rows, counts = _distinct_rows_and_weights(data, weights)
     rows, counts = rows[counts > 0], counts[counts > 0]
     represented = n
     if len(rows) > limit:
@@ -292,11 +292,11 @@ def rows_to_hold_out(
 def distinct_rows(data: Dataset) -> Dataset:
     """Return the first of equal rows, with the sum of weights, unless a weight is below 1."""
     weights = data.row_weights
-    rows, counts = _distinct_rows(data, weights)
+    rows, counts = _distinct_rows_and_weights(data, weights)
     return data if len(rows) == len(data) else replace(data.take_rows(rows), weights=counts)
 
 
-def _distinct_rows(data: Dataset, weights: Array) -> tuple[Positions, Array]:
+def _distinct_rows_and_weights(data: Dataset, weights: Array) -> tuple[Positions, Array]:
     """Return the first of equal rows and sums of weights, or all rows if a weight is below 1."""
     every = np.arange(len(data))
     if weights.min(initial=1.0) < 1:

@@ -283,7 +283,7 @@ class NumberTerms(Immutable):
         return np.array(scaled).T.copy()
 
     @cached_property
-    def _gaussians_by_parents(self) -> list[_StackedGaussians]:
+    def _gaussians_by_number_of_parents(self) -> list[_StackedGaussians]:
         stacked = []
         for numbers in positions_by_number_of_parents([term.parents for term in self.gaussians]):
             terms = [self.gaussians[i] for i in numbers]
@@ -294,10 +294,10 @@ class NumberTerms(Immutable):
         self, numbers: Array, scores: Array, left_out: LeftOutRows | None = None
     ) -> Array:
         """Return the log densities of all numbers, (numbers, rows, classes), 0 if missing."""
-        n_classes = self._gaussians_by_parents[0].shapes.shape[1]
+        n_classes = self._gaussians_by_number_of_parents[0].shapes.shape[1]
         result = np.empty((len(self.gaussians), len(scores), n_classes))
         missing = np.isnan(numbers)
-        for terms in self._gaussians_by_parents:
+        for terms in self._gaussians_by_number_of_parents:
             result[terms.numbers] = terms.log_densities(scores, missing, left_out)
         return result
 

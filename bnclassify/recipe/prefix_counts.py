@@ -142,10 +142,10 @@ def count_prefixes(
     for i, (code, card) in enumerate(zip(codes, cards, strict=True)):
         if i > 0:
             parents, places = _numbering_of_observed(
-                _number_pairs(places, code, card), len(parents) * card
+                _numbers_of_pairs(places, code, card), len(parents) * card
             )
         cells, index = _numbering_of_observed(
-            _number_pairs(places, codes[0], cards[0]), len(parents) * cards[0]
+            _numbers_of_pairs(places, codes[0], cards[0]), len(parents) * cards[0]
         )
         for given in [classes] if i > 0 or classes is None else [None, classes]:
             counts = _sums_by_cell(index, len(cells), given, n_classes, weights)
@@ -160,7 +160,7 @@ def _sums_by_cell(
     """Return the number or weight of the rows in each cell and class, (cells, classes)."""
     n_classes = 1 if classes is None else n_classes
     if classes is not None:
-        index = _number_pairs(index, classes, n_classes)
+        index = _numbers_of_pairs(index, classes, n_classes)
     if index.min(initial=0) < 0:
         seen = index >= 0
         index, weights = index[seen], weights_at(weights, seen)
@@ -176,7 +176,7 @@ class NestedCounts(Immutable):
     prefixes: tuple[PrefixCounts, ...]
 
     def __add__(self, other: NestedCounts) -> NestedCounts:
-        parts = zip(self._weighted_rows(), other._weighted_rows(), strict=True)
+        parts = zip(self._rows_with_these_counts(), other._rows_with_these_counts(), strict=True)
         codes, classes, weights = [np.concatenate(pair, axis=-1) for pair in parts]
         return self._nested_counts_of_rows(
             codes, classes, weights, self.cards, self.prefixes[-1].counts.shape[1]
@@ -184,7 +184,7 @@ class NestedCounts(Immutable):
 
     def recoded(self, recodings: Sequence[Recoding]) -> NestedCounts:
         """Return the counts for other levels of the variable, its feature parents and the class."""
-        codes, classes, weights = self._weighted_rows()
+        codes, classes, weights = self._rows_with_these_counts()
         members = recodings[: len(self.cards)]
         codes = np.stack(
             [np.append(new, -1)[code] for (new, _), code in zip(members, codes, strict=True)]
@@ -202,7 +202,7 @@ class NestedCounts(Immutable):
         given = classes if len(self.prefixes) > len(self.cards) else None
         return NestedCounts(cards, count_prefixes(list(codes), cards, given, n_classes, weights)[0])
 
-    def _weighted_rows(self) -> tuple[Positions, Positions, Array]:
+    def _rows_with_these_counts(self) -> tuple[Positions, Positions, Array]:
         """Return rows with these counts: codes, (variables, rows), classes and weights."""
         root, parts = len(self.prefixes) - len(self.cards), []
         # The codes of the feature parents in each configuration.
@@ -300,14 +300,14 @@ def positions_in_prefixes(
         if i >= steps:
             position = i - steps + 1
             places = prefix.parents.positions_of(
-                _number_pairs(places, codes[position], cards[position])
+                _numbers_of_pairs(places, codes[position], cards[position])
             )
         if cells is None or i >= steps:
-            cells = prefix.cells.positions_of(_number_pairs(places, codes[0], cards[0]))
+            cells = prefix.cells.positions_of(_numbers_of_pairs(places, codes[0], cards[0]))
         yield places, cells
 
 
-def _number_pairs(places: Places, codes: ArrayOf[Any], card: int) -> Places:
+def _numbers_of_pairs(places: Places, codes: ArrayOf[Any], card: int) -> Places:
     """Number pairs of a position and a code; -1 if one of them is -1."""
     numbers = np.multiply(places, card, dtype=np.intp)
     numbers += codes

@@ -95,7 +95,7 @@ class PrefixTable(Immutable):
         """Number of cells of the full table."""
         return prod(self.cards) * self.prefixes[-1].counts.shape[1]
 
-    def grids_by_depth(self) -> Iterator[Array]:
+    def full_tables_by_depth(self) -> Iterator[Array]:
         """Yield P(x | class, first parents) of all configurations, for 0 feature parents and more.
 
         The axes are the feature parents, of which later ones have length 1, x, and the class.
@@ -126,11 +126,11 @@ class PrefixTable(Immutable):
 
     def table_without_parents(self) -> Array:
         """Return P(x | class), (levels, classes or 1), of a variable without feature parents."""
-        return next(self.grids_by_depth()).reshape(self.cards[0], -1)
+        return next(self.full_tables_by_depth()).reshape(self.cards[0], -1)
 
     def full_table(self) -> Array:
         """Return P(x | all configurations): (feature parents' levels…, levels, classes or 1)."""
-        *_, values = self.grids_by_depth()
+        *_, values = self.full_tables_by_depth()
         return values
 
     def cpt_of_family(self, family: Sequence[Hashable]) -> Array:
@@ -201,8 +201,8 @@ class StackedTables:
 
         def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
             parents, cells = next(places)
-            counts = _rows_or_zeros(self.prefixes[i].counts, cells)
-            totals = _rows_or_zeros(self.prefixes[i].totals, parents)
+            counts = _rows_at_positions(self.prefixes[i].counts, cells)
+            totals = _rows_at_positions(self.prefixes[i].totals, parents)
             if deduct is not None:
                 _subtract_own_row(deduct(i), counts, totals, classes, parents)
             if shorter is None or self.nested:
@@ -310,7 +310,7 @@ def _subtract_own_row(
         table.reshape(-1)[places] -= np.where(absent, 0.0, amount) if any_absent else amount
 
 
-def _rows_or_zeros(table: Array, places: Places) -> Array:
+def _rows_at_positions(table: Array, places: Places) -> Array:
     """Return the rows of a table at positions, zeros for -1."""
     if not len(table):
         return np.zeros((len(places), table.shape[1]))

@@ -108,16 +108,16 @@ class StackedFamilies:
         return len(self.stack.cards) // len(self.families)
 
     @property
-    def is_of_class(self) -> bool:
+    def is_class_family(self) -> bool:
         return self.members.shape[1] < self.stack.cards.shape[1]
 
     def left_out_tables(self, left_out: LeftOutRows) -> LeftOutTables | None:
         """Return tables for training rows, or None if they differ by row or by a value of it."""
-        if self.places is None or self.is_of_class:  # the cells of each class are looked up
+        if self.places is None or self.is_class_family:  # the cells of each class are looked up
             return None
         return LeftOutTables.from_stack(self.stack, left_out)
 
-    def _positions_at_rows(self, rows: Any) -> list[tuple[Places, Places]]:
+    def _positions_of_training_rows(self, rows: Any) -> list[tuple[Places, Places]]:
         """Return the configurations and cells of training rows in each prefix."""
         n = len(self.stack.cards)
         found: list[tuple[Places, Places]] = []
@@ -155,14 +155,14 @@ class StackedFamilies:
     ) -> Iterator[Array]:
         """Yield logs at rows, (codings of all families × rows, classes or 1)."""
         if tables is not None and left_out is not None:
-            return tables.logs_at(self._positions_at_rows(rows), left_out.classes)
+            return tables.logs_at(self._positions_of_training_rows(rows), left_out.classes)
         members = _codes_of_members(codes, self.members, self.n_codings, rows)
-        if self.is_of_class:
+        if self.is_class_family:
             size = codes[0][..., rows].shape[-1] * len(self.stack.cards)
             return map(log, class_probabilities(self.stack, members, size, left_out))
         return map(log, feature_probabilities(self.stack, members, left_out))
 
-    def tables_of_families(self, parents: int) -> Iterator[tuple[int, list[PrefixTable]]]:
+    def families_with_tables(self, parents: int) -> Iterator[tuple[int, list[PrefixTable]]]:
         """Yield each family and its tables with a maximum number of feature parents."""
         tables, n = self.stack.split_by_coding(parents), self.n_codings
         for i, family in enumerate(self.families):

@@ -186,7 +186,7 @@ class StackedModel(LogLinear):
         """
         found: dict[int, list[PrefixTable]] = {}
         for group in self.groups:
-            found.update(group.tables_of_families(self.most_parents))
+            found.update(group.families_with_tables(self.most_parents))
         in_codings = []
         for coding in range(len(self.codes)):
             of_families = [found[family] for family in range(len(found))]
@@ -252,16 +252,16 @@ class StackedModel(LogLinear):
     def sum_with(self, other: StackedModel) -> StackedModel:
         """Return the sum of this model and one with the same tables and at least its parents."""
         powers = sums_of_powers(
-            self._with_power_by_depth(self.powers), other._with_power_by_depth(other.powers)
+            self._one_power_per_depth(self.powers), other._one_power_per_depth(other.powers)
         )
-        own = [self._with_power_by_depth(each) for each in self.further]
-        others = [other._with_power_by_depth(each) for each in other.further]
+        own = [self._one_power_per_depth(each) for each in self.further]
+        others = [other._one_power_per_depth(each) for each in other.further]
         further = own or others
         if own and others:
             further = [sums_of_powers(a, b) for a, b in zip(own, others, strict=True)]
         return replace_unchecked(other, powers=powers, further=tuple(further))
 
-    def _with_power_by_depth(self, powers: Sequence[Power]) -> tuple[Power, ...]:
+    def _one_power_per_depth(self, powers: Sequence[Power]) -> tuple[Power, ...]:
         """Return powers with one number for each number of feature parents.
 
         Example: the power 0.5 of a feature with two parents is (0, 0, 0.5).
@@ -322,7 +322,7 @@ class StackedModel(LogLinear):
                 for own in families
             ]
             tables = group.left_out_tables(left_out)
-            columns = 1 if group.is_of_class else n_classes  # which are worked out at once
+            columns = 1 if group.is_class_family else n_classes  # which are worked out at once
             for block in slices(len(rows), columns * len(group.stack.cards)):
                 at, counted = rows[block], left_out.take(block)
                 logs = list(group.logs_of_families(self.codes, counted, at, self.apart, tables))

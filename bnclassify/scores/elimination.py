@@ -84,15 +84,12 @@ def log_joint_of_network(
     return total
 
 
-def log_mean_joint(networks: Sequence[Sequence[NetworkTerm]], codes: Codes) -> Array:
+def log_mean_joint_of_networks(networks: Sequence[Sequence[NetworkTerm]], codes: Codes) -> Array:
     """Return the log of the mean joint of networks, (rows, classes), a block of rows at a time."""
     result = np.empty((codes.shape[1], networks[0][-1].n_classes))
     for block in slices(len(result), most=BLOCK_ROWS):
         joints = np.stack([log_joint_of_network(terms, codes[:, block]) for terms in networks])
-        if len(joints) == 1:
-            result[block] = joints[0]
-        else:
-            result[block] = log_sum_exp(joints, axis=0) - np.log(len(joints))
+        result[block] = log_sum_exp(joints, axis=0) - np.log(len(joints))
     return result
 
 

@@ -31,7 +31,7 @@ from ..scores.elimination import (
     components_of_missing,
     eliminate_log_tables,
     log_joint_of_network,
-    log_mean_joint,
+    log_mean_joint_of_networks,
     multiply_tables,
     plan_elimination,
     posteriors_of_families,
@@ -142,7 +142,10 @@ def _best_labels_by_enumeration(
     hidden, best = range(len(codes), len(variables)), np.empty(codes.shape[1], dtype=np.intp)
     for block in slices(len(best), n, MOST_COMBINATIONS):
         logs = score_combinations(
-            lambda tried: log_mean_joint(members, tried), variables[:, block], hidden, cards
+            lambda tried: log_mean_joint_of_networks(members, tried),
+            variables[:, block],
+            hidden,
+            cards,
         )
         best[block] = first_best(logs[..., 0])
     return np.array(np.unravel_index(best, cards))
@@ -169,7 +172,7 @@ class Bridged(MultiModel):
 
     def log_joint_at(self, rows: Rows, labels: Codes) -> Array:
         codes = np.concatenate([rows.codes, labels])  # -1 is unknown
-        return log_mean_joint(self._log_tables_by_member, codes)[:, 0]
+        return log_mean_joint_of_networks(self._log_tables_by_member, codes)[:, 0]
 
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
         evidence = self.log_joint_at(
