@@ -248,7 +248,6 @@ def _all_classes(*columns: ArrayLike) -> list[Any]:
 
 
 def _weights_of_labels(actual: ArrayLike | pd.DataFrame, weights: ArrayLike | None) -> Array | None:
-    """Return the weights of labels, or raise."""
     if weights is None:
         return None
     labels: Any = as_pandas(actual)

@@ -142,7 +142,6 @@ def arc_strength(
 
 
 def _strengths_in_networks(networks: object, dataset: object, method: str) -> pd.DataFrame:
-    """Return the strengths of arcs in given networks."""
     if (
         isinstance(networks, str | bytes)
         or not isinstance(networks, Iterable)

@@ -60,7 +60,6 @@ def results_by_group(
 
 
 def _codes_of_actual_classes(column: pd.Series[Any], labels: Sequence[Hashable]) -> Codes:
-    """Return the codes of the actual classes, or raise."""
     name = shown(column.name)
     if not len(column):
         raise ValueError(
@@ -144,7 +143,6 @@ def _posteriors_of_rows(
 def _results_of_group(
     p: Array, actual: Codes, labels: Sequence[Hashable], shown: Sequence[Hashable]
 ) -> dict[str, float]:
-    """Return the results of the rows of a group."""
     logs, best = log(p), first_best(log(p))
     found: dict[str, float] = {"rows": len(p)}
     for label in shown:

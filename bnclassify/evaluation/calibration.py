@@ -142,7 +142,6 @@ def calibration(
 
 
 def _measure_calibration(probabilities: Array, right: Mask, ends: Array) -> dict[str, float]:
-    """Measure the calibration of the probabilities of one class, (rows,)."""
     intercept, slope = _fit_log_odds(probabilities, right)
     sums = bin_sums(probabilities, right, ends, np.ones(len(right)))
     n, means, shares = bin_means(sums)
@@ -178,9 +177,8 @@ def _fit_log_odds(probabilities: Array, right: Mask) -> tuple[float, float]:
 
     def loss_and_gradient(beta: Array) -> tuple[float, Array]:
         odds = design @ beta
-        return float(np.logaddexp(0, odds).sum() - odds[right].sum()), design.T @ (
-            special.expit(odds) - right
-        )
+        gradient = design.T @ (special.expit(odds) - right)
+        return float(np.logaddexp(0, odds).sum() - odds[right].sum()), gradient
 
     def hessian(beta: Array) -> Array:
         share = special.expit(design @ beta)

@@ -110,19 +110,16 @@ def compare(
         chosen, "results", "numbers with one row per fold and one column per model"
     )
     columns = ["statistic", "df", "p", "lower", "upper"]
-    if test == "corrected_t":
-        decide = partial(
-            _corrected_t_test,
-            ratio=ratio_of_test_to_training_rows(len(table), scheme, train_size, test_size),
-        )
-    elif test == "bayes_t":
-        is_loss = name in METRICS and METRICS[str(name)].is_loss
-        ratio = ratio_of_test_to_training_rows(len(table), scheme, train_size, test_size)
-        decide = partial(_bayesian_t_test, ratio=ratio, rope=rope, is_loss=is_loss)
-        columns = ["better", "equivalent", "worse", "lower", "upper"]
-    else:
+    if test in ("5x2cv_t", "5x2cv_f"):
         _check_five_by_two_folds(table, scheme)
         decide = partial(_five_by_two_test, is_t=test == "5x2cv_t")
+    else:
+        ratio = ratio_of_test_to_training_rows(len(table), scheme, train_size, test_size)
+        decide = partial(_corrected_t_test, ratio=ratio)
+    if test == "bayes_t":
+        is_loss = name in METRICS and METRICS[str(name)].is_loss
+        decide = partial(_bayesian_t_test, ratio=ratio, rope=rope, is_loss=is_loss)
+        columns = ["better", "equivalent", "worse", "lower", "upper"]
     pairs, differences = pairwise_differences(table)
     with using_jobs(n_jobs):
         verdicts = [*run_tasks(decide, differences)]
@@ -211,7 +208,6 @@ def _join_results(results: object) -> pd.DataFrame:
 
 
 def _result_of_t_test(effect: float, error: float, df: int) -> TestResult:
-    """Return the verdict of a t-test of an effect with a standard error."""
     statistic, reach = effect / error, error * t_half_width(df, _LEVEL)
     p = 2 * float(special.stdtr(df, -abs(statistic)))
     return statistic, df, p, effect - reach, effect + reach
@@ -274,7 +270,6 @@ def _bayesian_t_test(d: Array, ratio: float, rope: float, is_loss: bool) -> Test
 
 
 def _check_five_by_two_folds(table: pd.DataFrame, scheme: Scheme | None) -> None:
-    """Raise unless results are of five repeats of two folds."""
     repeats = [row[0] if isinstance(row, tuple) else None for row in table.index]
     is_grid = len(repeats) == 10 and repeats[::2] == repeats[1::2] and len(set(repeats)) == 5
     if not is_grid or not (

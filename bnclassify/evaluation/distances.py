@@ -139,7 +139,6 @@ def kl_divergence(x: Model, y: Model) -> float:
 
 
 def _check_same_variables(first: set[Hashable], second: set[Hashable]) -> None:
-    """Raise a ValueError unless two networks have the same variables."""
     if first != second:
         differing = listed(sorted(first ^ second, key=str))
         raise ValueError(

@@ -159,7 +159,6 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
 
 
 def _distributions_in_rows(x: Model, rows: InFull, argument: str) -> _Distributions:
-    """Return the description of rows, or raise if there are none."""
     if is_partitioned(rows):
         raise needs_rows_error(argument, in_turn=False)
     data = check_has_rows(

@@ -56,9 +56,8 @@ def _log_likelihood_from_counts(x: Model, data: Countable) -> float | None:
     network: Graph | None = x.network
     if network is not x or not set(x.variables) <= set(data.columns) or data.incomplete.any():
         return None
-    counts = None
-    if not network.densities:
-        counts = data.select(x.variables).tables_from_source(network.scopes)
+    has_tables = not network.densities
+    counts = data.select(x.variables).tables_from_source(network.scopes) if has_tables else None
     if counts is None:
         return None
     total = 0.0

@@ -151,7 +151,6 @@ class _Summary(pd.DataFrame):
 
 
 def _strongest_features_by_target(x: Model, dataset: Any) -> str:
-    """Name the strongest features for the class or, of several class variables, for each."""
     texts = {name: _strongest_features(x.model_of_class(name), dataset) for name in x.targets}
     if len(texts) == 1:
         return next(iter(texts.values()))

@@ -152,7 +152,6 @@ class BIFReader:
                 )
 
     def _read_variable(self, at: int) -> None:
-        """Read a variable, after this word, and its labels."""
         name = _unquoted_name(self._read_match(r"([^{}]+)\{", "a name and {")[1])
         if name in self.variables:
             self._raise_at_line(f"the variable {shown(name)} is declared twice.", at)

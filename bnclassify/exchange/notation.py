@@ -103,7 +103,9 @@ class Writer:
         cls = type(value)
         if isinstance(value, tuple) and cls in (tuple, StackedArrays):
             return [self.write(item, f"{where}[{i}]") for i, item in enumerate(value)]
-        if isinstance(value, dict | MappingProxyType) and all(map(_can_be_json_key, value)):
+        if isinstance(value, dict | MappingProxyType) and all(
+            type(key) is str and key != _KIND for key in value
+        ):
             return {key: self.write(item, f"{where}.{key}") for key, item in value.items()}
         for name, codec in CODECS.items():
             if isinstance(value, codec.type):
@@ -198,11 +200,6 @@ class Reader:
         if issubclass(cls, Immutable):
             cls.check_bounds(content)
         return cls(**content)
-
-
-def _can_be_json_key(key: object) -> bool:
-    """Whether a key can be that of an object of JSON, and does not name the type of a value."""
-    return type(key) is str and key != _KIND
 
 
 @cache

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, log
+from ..base.arrays import ArrayOf, log
 from ..base.checks import Instance
 from ..base.messages import to_python_scalar
 from ..inference.evidence import cards_of_features, middles_of_intervals, positions_parents_first
@@ -143,7 +143,6 @@ def write_page(
 
 
 def _subtitle_on_data(x: Model, note: str | None) -> str:
-    """Return a line on the data, or nothing."""
     rows = x.trained_on
     if note is None and rows is not None:
         note = f"From {rows.given or rows.size:,.0f} rows."
@@ -172,11 +171,10 @@ def _json_of_page(
     x: Model, scorer: Scorer, arcs: _Arcs, titles: Mapping[Hashable, str], view: dict[str, Any]
 ) -> str:
     """Return the data of the page as JSON that cannot end its element, or raise."""
-    fits = (
-        sum(map(_least_characters_of_table, tables_in_formula(scorer))) <= _LONGEST
-    )  # before the page is written
-    content = _data_of_page(x, scorer, arcs, titles) | {"page": view} if fits else None
-    text = json.dumps(content, separators=(",", ":")) if fits else ""  # in ASCII
+    text = ""
+    if sum(map(_least_characters_of_table, tables_in_formula(scorer))) <= _LONGEST:
+        content = _data_of_page(x, scorer, arcs, titles) | {"page": view}
+        text = json.dumps(content, separators=(",", ":"))  # in ASCII
     if not 0 < len(text) <= _LONGEST:
         raise ValueError(
             f"x must fit on a page of {_LONGEST:,} characters. Its largest table is that of "
@@ -201,6 +199,10 @@ def _data_of_page(
     lacking = _features_missing_in_training(x)
     features = []
     for i, column in enumerate(scorer.columns):
+        # of each level, or the points and widths of a grid
+        numbers: object = middles_of_intervals(x, column.name)
+        if column.name in x.densities:
+            numbers = density_grid(x.densities[column.name])
         own = {
             "name": names[position[column.name]],
             "title": titles[column.name],
@@ -213,7 +215,7 @@ def _data_of_page(
             "other": column.other,
             "missing": column.missing,
             "lacks": column.missing >= 0 or i in lacking,
-            "numbers": _formula_as_json(_numbers_of_levels_or_grid(x, column.name)),
+            "numbers": _formula_as_json(numbers),
         }
         features.append(own)
     tables = main_effects(x.score, cards_of_features(x)) if is_sum_of_tables(x.score) else ()
@@ -250,11 +252,6 @@ def _features_missing_in_training(x: Model) -> set[int]:
         found: list[int] = np.flatnonzero(score.unknown.gaps).tolist()
         return set(found)
     return set(shifts_of_missing(score))
-
-
-def _numbers_of_levels_or_grid(x: Model, name: Hashable) -> Array | tuple[Array, Array] | None:
-    """Return a number of each level of a numeric feature, or the points and widths of a grid."""
-    return density_grid(x.densities[name]) if name in x.densities else middles_of_intervals(x, name)
 
 
 def _label_as_json(label: Hashable) -> str | float:

@@ -172,7 +172,6 @@ def to_sql(
 
 
 def _quoted_table_name(table: object) -> str:
-    """Return the name of a table, quoted, or raise an error."""
     names = list(table) if isinstance(table, tuple | list) else [table]
     if not names or not all(isinstance(name, str) and name for name in names):
         error = ValueError if isinstance(table, str | tuple | list) else TypeError

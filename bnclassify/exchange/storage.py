@@ -78,8 +78,9 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
             "format": _FORMAT,
             "version": _VERSION,
             "written_by": _package_and_version(),
+            "shared": writer.shared,
+            "model": written,
         }
-        content |= {"shared": writer.shared, "model": written}
         text = "".join(json_lines_of(content))
     except UnregisteredError as error:
         raise TypeError(
@@ -186,7 +187,6 @@ def _read_model(written: dict[str, object]) -> Model:
 
 
 def _check_consistency_of_model(x: Model) -> None:
-    """Raise an error unless the parts of a model are consistent."""
     repr(x)
     _check_features_in_recipe(x)
     _check_intervals_of_levels(x)
@@ -211,7 +211,6 @@ def _check_consistency_of_model(x: Model) -> None:
 
 
 def _check_features_in_recipe(x: Model) -> None:
-    """Raise an error unless the features are columns that the recipe used."""
     known = None if x.recipe is None else x.recipe.columns or x.recipe.seen
     strange = [name for name in x.features if known is not None and name not in known]
     if strange:
@@ -219,7 +218,6 @@ def _check_features_in_recipe(x: Model) -> None:
 
 
 def _check_intervals_of_levels(x: Model) -> None:
-    """Raise unless the levels of discretized features are the intervals of the discretizer."""
     if x.discretizer is None or x.preparation is None or x.levels is None:
         return
     merged = () if x.preparation.merger is None else x.preparation.merger.columns

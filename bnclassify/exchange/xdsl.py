@@ -49,15 +49,17 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
         raise ValueError(f"{source} must be a complete XML file; got {error}.") from error
     nodes = _chance_nodes(network, source)
     variables: Variables = {}
+    families: dict[str, tuple[str, ...]] = {}
     for node in nodes:
+        name = node.get("id", "")
         fail = partial(_raise_about_node, source, node)
         labels = tuple(state.get("id", "") for state in node.findall("state"))
         if not labels or repeated_items(labels):
             fail(f"must have labels that all differ; got {listed(labels)}.")
-        if node.get("id") in variables:
+        if name in variables:
             fail("is declared twice.")
-        variables[node.get("id", "")] = labels
-    families = {node.get("id", ""): _family_of_node(node) for node in nodes}
+        variables[name] = labels
+        families[name] = (name, *(node.findtext("parents") or "").split())
     if b"aGrUM" in content and any(len(family) > 2 for family in families.values()):
         raise ValueError(
             f"{source} must be written by GeNIe; got a file of pyAgrum, whose tables have another "
@@ -78,10 +80,6 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
         cells = checked_sum_of_cells(cells, family, variables, fail)
         family_tables[family[0]] = family, _table_of_node(node, family, variables, source)
     return variables, family_tables
-
-
-def _family_of_node(node: ElementTree.Element) -> tuple[str, ...]:
-    return (node.get("id", ""), *(node.findtext("parents") or "").split())
 
 
 def _chance_nodes(network: ElementTree.Element, source: str) -> list[ElementTree.Element]:

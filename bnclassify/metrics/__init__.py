@@ -229,7 +229,6 @@ def _posteriors_of_logs(logs: Array) -> Array:
 
 
 def _entry_of_class_per_row(table: Array, codes: Codes) -> Array:
-    """Return from each row the entry of its class."""
     return np.take_along_axis(table, codes[:, None].astype(np.intp), axis=1)[:, 0]
 
 

@@ -395,10 +395,8 @@ class HashedFolds:
 
     def units_tested_by_folds(self, frame: pd.DataFrame) -> ArrayOf[np.int64]:
         """Return how many units of the weight of each row each fold tests, (rows, k)."""
-        hashes, units = (
-            self._seeded_hashes_with_index(frame),
-            frame[self.weights].to_numpy(dtype=np.int64),
-        )
+        hashes = self._seeded_hashes_with_index(frame)
+        units = frame[self.weights].to_numpy(dtype=np.int64)
         few: ArrayOf[np.int64] = np.where(units <= _MOST_HASHED, units, 0)
         rows = np.repeat(np.arange(len(units)), few)
         # Within its row.

@@ -61,12 +61,9 @@ class Outcome:
         """Return the log joint with these columns; a class unknown to the model is impossible."""
         if classes == self.labelling.classes:
             return self.logs
-        logs = np.full((len(self.logs), len(classes)), -np.inf)
-        columns = {label: i for i, label in enumerate(classes)}
-        for label, label_logs in zip(self.labelling.classes, self.logs.T, strict=True):
-            if label in columns:
-                logs[:, columns[label]] = label_logs
-        return logs
+        own = dict(zip(self.labelling.classes, self.logs.T, strict=True))
+        impossible = np.full(len(self.logs), -np.inf)
+        return np.column_stack([own.get(label, impossible) for label in classes])
 
     @cached_property
     def posteriors(self) -> pd.DataFrame:
