@@ -142,9 +142,7 @@ class LocalScores:
         key = variable, frozenset(parents)
         if key not in self._families:
             r, q = self._levels_and_configurations(variable, parents)
-            fit = self._unpenalized_score_of_table(
-                self.counts.count_family((variable, *parents)), r, q
-            )
+            fit = self._unpenalized_score(self.counts.count_family((variable, *parents)), r, q)
             self._families[key] = float(fit) - self.score.penalty * (r - 1) * q
         return self._families[key]
 
@@ -172,12 +170,9 @@ class LocalScores:
         """Return the gain of a variable by these parents instead of none, over complete rows."""
         r, q = self._levels_and_configurations(variable, parents)
         table = self.counts.count_family((variable, *parents))
-        alone = self._unpenalized_score_of_table(table.sum(axis=1, keepdims=True), r, 1.0)
+        alone = self._unpenalized_score(table.sum(axis=1, keepdims=True), r, 1.0)
         n_added = (r - 1) * (q - 1)  # parameters
-        return (
-            float(self._unpenalized_score_of_table(table, r, q) - alone)
-            - self.score.penalty * n_added
-        )
+        return float(self._unpenalized_score(table, r, q) - alone) - self.score.penalty * n_added
 
     def score_of_network(self, parents: Sequence[Sequence[int]]) -> float:
         """Return the score of a network from the parents of each column."""
@@ -190,7 +185,7 @@ class LocalScores:
         cards = self.counts.data.cards
         return cards[variable], float(prod([cards[parent] for parent in parents]))
 
-    def _unpenalized_score_of_table(self, table: Counts, r: int, q: Amount) -> Array:
+    def _unpenalized_score(self, table: Counts, r: int, q: Amount) -> Array:
         """Return Σ_jk f(N_jk, a) − Σ_j f(N_j, r a) for levels k, configurations j.
 
         Example: the log-likelihood, where f is n ln n, of levels and configurations with the counts
@@ -207,13 +202,11 @@ class LocalScores:
         """Return what each of some columns adds to the fit as a further parent, and the fit."""
         cards = self.counts.cards[columns]
         starts = np.cumsum(cards) - cards
-        by_level = self._unpenalized_score_of_table(
-            table, r, q * np.repeat(cards, cards).astype(np.float64)
-        )
+        by_level = self._unpenalized_score(table, r, q * np.repeat(cards, cards).astype(np.float64))
         known = table[..., : cards[0]].sum(axis=2)
         if not self.counts.is_complete:
             known = np.add.reduceat(table, starts, axis=2)
-        fit = self._unpenalized_score_of_table(known, r, q)
+        fit = self._unpenalized_score(known, r, q)
         return np.add.reduceat(by_level, starts) - fit, fit
 
 

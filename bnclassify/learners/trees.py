@@ -185,9 +185,7 @@ def _parents_in_best_forest(
     if score != "loglik":
         # features that are never observed together have no information, and ln 0 in a penalty
         keep = (weights >= -TOLERANCE) & (pairs.rows > 0)
-    return _parents_in_heaviest_forest(
-        features, weights, keep, root, rules, is_tree=score == "loglik"
-    )
+    return _parents_in_max_forest(features, weights, keep, root, rules, is_tree=score == "loglik")
 
 
 def _best_forest_by_em(
@@ -206,7 +204,7 @@ def _best_forest_by_em(
 
     # the arcs that are required
     none = np.zeros((class_column, class_column))
-    start = _parents_in_heaviest_forest(features, none, none > 0, root, rules, is_tree=False)
+    start = _parents_in_max_forest(features, none, none > 0, root, rules, is_tree=False)
 
     def learn_forest(rows: TrainingData, _: object = None) -> list[list[int]]:
         return positions_of_parents(_parents_in_best_forest(rows, score, 1, root, rules))
@@ -240,7 +238,7 @@ def _parents_of_numeric_features(
     return parents
 
 
-def _parents_in_heaviest_forest(
+def _parents_in_max_forest(
     names: tuple[Hashable, ...],
     weights: Array,
     keep: Mask,
@@ -334,7 +332,7 @@ def chow_liu(
         class_var if root is None else OneOf(names, "a variable").check("root", root)
     )
     pairs = pair_statistics(rows, range(len(names)), None)
-    parents = _parents_in_heaviest_forest(names, pairs.information, pairs.rows > 0, first, rules)
+    parents = _parents_in_max_forest(names, pairs.information, pairs.rows > 0, first, rules)
     settings = {
         "root": root,
         "features": None if features is None else data.features,

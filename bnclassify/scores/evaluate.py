@@ -265,20 +265,18 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
     if isinstance(x, Completed):
         start, parts = _completed_effects(x, rows)
         owners = [term.owner for term in tables_of_effects(x)]
-        return _cumulative_scores_in_order(
-            [(-1, start), *zip(owners, parts, strict=True)], len(rows), order
-        )
+        return _cumulative_scores([(-1, start), *zip(owners, parts, strict=True)], len(rows), order)
     if not isinstance(x, Sum) or (_class_depends_on_features(x) and not x.scales):
         return _scores_of_revealed_rows(x, rows, order)
     if not x.marginalizes:
-        return _cumulative_scores_in_order(term_values_at(x, rows), len(rows), order)
+        return _cumulative_scores(term_values_at(x, rows), len(rows), order)
     # If the class has no parents and features follow their parents, an unknown feature has no known
     # descendants, so its table sums to 1, and each step adds one term to the previous sum.
     complete = rows.mask_of_complete_rows
     if complete.all():
-        return _cumulative_scores_in_order(_network_term_values_at(x, rows), len(rows), order)
+        return _cumulative_scores(_network_term_values_at(x, rows), len(rows), order)
     known = rows.subset(complete)
-    sums = _cumulative_scores_in_order(_network_term_values_at(x, known), len(known), order)
+    sums = _cumulative_scores(_network_term_values_at(x, known), len(known), order)
     logs = np.empty((len(order) + 1, len(rows), sums.shape[2]))
     logs[:, complete] = sums
     logs[:, ~complete] = _scores_of_revealed_rows(x, rows.subset(~complete), order)
@@ -323,9 +321,7 @@ def _scores_of_revealed_rows(x: Formula, rows: Rows, order: Sequence[int]) -> Ar
     return logs.reshape(len(order) + 1, len(rows), logs.shape[1])
 
 
-def _cumulative_scores_in_order(
-    values: Iterable[tuple[int, Array]], n: int, order: Sequence[int]
-) -> Array:
+def _cumulative_scores(values: Iterable[tuple[int, Array]], n: int, order: Sequence[int]) -> Array:
     """Return the sums of the values of the class and of the first 0, 1, 2 … features."""
     by_owner: dict[int, Array] = {}
     for owner, added in values:

@@ -144,9 +144,7 @@ def distribute_posteriors(
             parent_rows, parent_belief = beliefs[p]
             parent_belief, start = parent_belief[np.searchsorted(parent_rows, unseen)], 0
             marginals = []
-            for pairs in _blocks_of_log_joints_with_parent(
-                factors[v].table, context[unseen], logs[~known]
-            ):
+            for pairs in _log_joints_with_parent(factors[v].table, context[unseen], logs[~known]):
                 block = slice(start, start := start + len(pairs))
                 shares: Array = softmax(pairs, axis=1) * parent_belief[block, None]
                 yield Belief(v, unseen[block], (v, p), shares)
@@ -198,7 +196,7 @@ def _log_evidence_by_parent(table: Array, context: Codes, evidence: Array) -> Ar
     where it is so small that a term may have been rounded to 0.
     """
     if table.shape[-2] > 1:
-        pairs = _blocks_of_log_joints_with_parent(table, context, evidence)
+        pairs = _log_joints_with_parent(table, context, evidence)
         return np.concatenate([log_sum_exp(logs, axis=1) for logs in pairs])
     top: Array = reduce(np.maximum, evidence.swapaxes(0, 1))
     top = np.where(top == -np.inf, 0.0, top)
@@ -208,14 +206,12 @@ def _log_evidence_by_parent(table: Array, context: Codes, evidence: Array) -> Ar
     result = log(means) + top[:, None]
     small = np.flatnonzero((means < _LEAST).any(axis=(1, 2)))
     if len(small):
-        pairs = _blocks_of_log_joints_with_parent(table, context[small], evidence[small])
+        pairs = _log_joints_with_parent(table, context[small], evidence[small])
         result[small] = np.concatenate([log_sum_exp(logs, axis=1) for logs in pairs])
     return result
 
 
-def _blocks_of_log_joints_with_parent(
-    table: Array, context: Codes, evidence: Array
-) -> Iterator[Array]:
+def _log_joints_with_parent(table: Array, context: Codes, evidence: Array) -> Iterator[Array]:
     """Yield table plus evidence by block, (rows, levels, levels of the missing parent, classes)."""
     tables = np.ascontiguousarray(np.moveaxis(table, -2, 0))  # copied once, not for each block
     cells = table.shape[0] * table.shape[1] * evidence.shape[-1]
