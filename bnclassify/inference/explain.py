@@ -244,7 +244,6 @@ def _sentences_of_reasons(
 
 
 def _quoted_class(label: Hashable) -> str:
-    """Write a class, text in quotes."""
     return shown(label) if isinstance(label, str) else str(label)
 
 
@@ -395,7 +394,6 @@ def rivals_in_words(labels: Sequence[Hashable], rivals: Mask) -> str:
 
 
 def _compared_by_line(evidence: Evidence, lines_per_row: int) -> dict[str, ArrayOf[Any]]:
-    """Return the compared classes for each line of the result."""
     pairs = [_compared_classes(evidence, row) for row in range(len(evidence.targets))]
     columns = dict[str, ArrayOf[Any]]()
     for i, name in enumerate(("target", "against")):

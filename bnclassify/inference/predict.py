@@ -310,7 +310,6 @@ def _predict_class(
 def _predictor_of_label_or_higher(
     x: Model, label: Hashable, predict_rows: Callable[[NewData], Any]
 ) -> Callable[[NewData], Any]:
-    """Return a function that predicts the probability of a label or a higher one."""
     if len(x.targets) > 1:
         raise TypeError(
             f"at_least must be None for a model of several class variables; got {shown(label)}."
@@ -326,7 +325,6 @@ def _predictor_of_label_or_higher(
 def _posteriors_of_class_or_higher(
     newdata: NewData, *, predict_rows: Callable[[NewData], pd.DataFrame], first: int
 ) -> pd.Series[Any]:
-    """Return the sum of the posteriors from a class on."""
     posteriors = predict_rows(newdata)
     total = posteriors.iloc[:, first:].sum(axis=1).clip(upper=1.0)
     return total.rename(f"{posteriors.columns.name} >= {posteriors.columns[first]}")
