@@ -116,7 +116,7 @@ def _refit_without_fold(name: Any, model: Model, rnd: Round, train: Countable, d
     try:
         fitted: Model = recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
         if isinstance(model, Derived):
-            model.check_refitted(fitted)
+            model.check_type_of_refit(fitted)
         return fitted
     except NoRowsError:
         raise

@@ -73,7 +73,6 @@ class Changes:
         return np.concatenate(logs)
 
     def _rows_after_changes(self, sets: Positions) -> Rows:
-        """Return the row after each set of changes."""
         rows, copies = np.arange(len(sets)), self.row.subset(np.zeros(len(sets), dtype=np.intp))
         codes, numbers = copies.codes, copies.numbers
         to = np.array([move.code for move in self.moves], dtype=np.intp)
@@ -230,20 +229,26 @@ class Gains:
         if not more:
             return np.asarray(odds)
         later = _first_later_features(self.features, sets)
-        return np.asarray(odds + self._largest_sums_of_later_gains(more)[later])
+        gains = self.single_gains + self.joint[more - 1]
+        return np.asarray(odds + _largest_sums_of_later_gains(self.features, gains, more)[later])
 
-    def _largest_sums_of_later_gains(self, more: int) -> Array:
-        """Return the largest sums of gains of ``more`` features from each, (features + 1, …)."""
-        n = int(self.features.max(initial=-1)) + 1
-        gains = np.full((n, self.single_gains.shape[1]), -np.inf)
-        np.maximum.at(gains, self.features, self.single_gains + self.joint[more - 1])
-        top = np.full((more, gains.shape[1]), -np.inf)
-        sums = np.full((n + 1, gains.shape[1]), -np.inf)
-        for f in reversed(range(n)):
-            top[0] = np.maximum(top[0], gains[f])  # the smallest
-            top.sort(axis=0)
-            sums[f] = top.sum(axis=0)
-        return sums
+
+def _largest_sums_of_later_gains(features: Positions, gains: Array, more: int) -> Array:
+    """Return the largest sums of gains of moves of ``more`` features from each on.
+
+    ``gains`` are (moves, columns), and the sums (features + 1, columns).
+    """
+    n = int(features.max(initial=-1)) + 1
+    largest = np.full((n, gains.shape[1]), -np.inf)  # of each feature
+    np.maximum.at(largest, features, gains)
+    top = np.full((more, gains.shape[1]), -np.inf)
+    sums = np.empty((n + 1, gains.shape[1]))
+    sums[n] = top.sum(axis=0)
+    for f in reversed(range(n)):
+        top[:1] = np.maximum(top[:1], largest[f])  # the smallest
+        top.sort(axis=0)
+        sums[f] = top.sum(axis=0)
+    return sums
 
 
 def _first_later_features(features: Positions, sets: Positions) -> Positions:
@@ -264,12 +269,8 @@ def smallest_changes(
             if len(sets):
                 logs = log_normalize(changes.log_joint_after(sets))[:, changes.target]
                 posteriors: list[float] = np.exp(logs).tolist()
-                found = []
-                for positions, posterior in zip(
-                    list[list[int]](sets.tolist()), posteriors, strict=True
-                ):
-                    found.append(([changes.moves[move] for move in positions], posterior))
-                return found
+                found = [[changes.moves[move] for move in positions] for positions in sets]
+                return list(zip(found, posteriors, strict=True))
     return []
 
 
@@ -286,7 +287,6 @@ def _check_number_of_sets(changes: Changes, size: int) -> None:
 
 
 def _check_number_of_terms(changes: Changes, rows: float, size: int) -> None:
-    """Raise a ValueError if a number of rows has too many terms to look up."""
     terms = len(changes.row.codes) * max(1, len(averaged_formulas(changes.x)))
     if rows * terms > _MOST_TERMS:
         raise ValueError(
@@ -376,8 +376,10 @@ class SetSearch:
         The odds of an average are not larger than those of the member with the largest odds.
         """
         more = self.size - sets.shape[1]
-        later = _first_later_features(self.changes.features, sets)
-        sizes = self.sizes[sets].sum(axis=1) + self._smallest_sums_of_later_sizes(more)[later]
+        features = self.changes.features
+        later = _first_later_features(features, sets)
+        smallest_sums = -_largest_sums_of_later_gains(features, -self.sizes[:, None], more)[:, 0]
+        sizes = self.sizes[sets].sum(axis=1) + smallest_sums[later]
         if not self.gains:
             return np.asarray(1.0 - 2 * sizes)
         odds = None if self.interactions is None else totals[:, [self.changes.target]] - totals
@@ -387,17 +389,6 @@ class SetSearch:
         with np.errstate(over="ignore"):
             posteriors = 1 / np.exp(-bounds).sum(axis=1)
         return np.where((bounds >= -2 * TOLERANCE).all(axis=1), posteriors - 2 * sizes, -np.inf)
-
-    def _smallest_sums_of_later_sizes(self, more: int) -> Array:
-        """Return the smallest sums of sizes of ``more`` features from each on, (features + 1,)."""
-        features = self.changes.features
-        n = int(features.max(initial=-1)) + 1
-        smallest = np.full(n, np.inf)  # of each feature
-        np.minimum.at(smallest, features, self.sizes)
-        sums = np.full(n + 1, np.inf)
-        for f in range(n - more + 1):
-            sums[f] = np.sort(smallest[f:])[:more].sum()
-        return sums
 
 
 def _extended_sets(

@@ -161,7 +161,7 @@ def explain(
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
     known, log_odds = _values_and_contributions(evidence, raw, interactions or bool(x.pairs))
-    points = {} if interactions else x.points_of_rows(evidence.rows, evidence.order)
+    points = {} if interactions else x.points_gained_and_lost(evidence.rows, evidence.order)
     if sentences:
         base, texts = " with an average value" if points else "", list[list[str]]()
         for i in range(len(data)):
@@ -244,7 +244,6 @@ def _sentences_of_reasons(
 
 
 def _quoted_class(label: Hashable) -> str:
-    """Write a class, text in quotes."""
     return shown(label) if isinstance(label, str) else str(label)
 
 
@@ -395,7 +394,6 @@ def rivals_in_words(labels: Sequence[Hashable], rivals: Mask) -> str:
 
 
 def _compared_by_line(evidence: Evidence, lines_per_row: int) -> dict[str, ArrayOf[Any]]:
-    """Return the compared classes for each line of the result."""
     pairs = [_compared_classes(evidence, row) for row in range(len(evidence.targets))]
     columns = dict[str, ArrayOf[Any]]()
     for i, name in enumerate(("target", "against")):

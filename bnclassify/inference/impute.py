@@ -19,7 +19,7 @@ from ..model.arguments import check_has_joint_distribution, encode_for_model
 from ..model.counted import check_counted
 from ..model.model import Model
 from ..model.recipes import Tally
-from ..network.priors import PseudoCounts
+from ..network.priors import Drawn, PseudoCounts
 from ..reading.intervals import has_posterior_of_tables, model_with_drawn_tables
 from ..recipe.backoff_prior import PRIORS, find_prior
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
@@ -219,5 +219,5 @@ def _draws_by_augmentation(
         if sweep > burn_in and (sweep - burn_in) % spacing == 0:
             found.append(completed)
         counts = check_counted(x).count_all(Dataset(schema, completed, data.index), prior)
-        x = check_counted(x).tabulate(Tally(counts, prior.prior_drawing_tables(rng)))
+        x = check_counted(x).tabulate(Tally(counts, Drawn(prior, rng)))
     return np.concatenate(found, axis=1)

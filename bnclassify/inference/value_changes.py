@@ -74,7 +74,6 @@ def check_possible_changes(
 
 
 def _as_two_numbers(values: object) -> tuple[float, float] | None:
-    """Return the ends of a range that is a pair of numbers."""
     if not isinstance(values, tuple) or len(values) != 2:
         return None
     low, high = values
@@ -148,7 +147,6 @@ def _goes_in_direction(before: object, after: object, direction: Direction) -> b
 
 
 def _is_level_in_range(label: Hashable, name: Hashable, wish: Wish) -> bool:
-    """Whether a level is in the range of its feature, if it has one."""
     if name in wish.ends:
         return _is_number_within(label, wish.ends[name])
     return name not in wish.levels or label in wish.levels[name]

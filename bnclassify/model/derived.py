@@ -130,7 +130,7 @@ class Derived(BuiltOn):
         """Return the other model with tables estimated from data; methods derive this from it."""
         return replace_unchecked(self.base, recipe=self.recipe).estimate(data, prior)
 
-    def check_refitted(self, fitted: Model) -> None:
+    def check_type_of_refit(self, fitted: Model) -> None:
         if type(fitted) is type(self):
             return
         if type(self).estimate is Derived.estimate:

@@ -163,7 +163,6 @@ class _Trees:
         return len(split) > 0
 
     def _keep_rows(self, rows: Mask) -> None:
-        """Drop all other rows, which are in leaves."""
         self.node = self.node[rows]
         self.classes = self.classes[rows]
         self.codes = self.codes[:, rows]

@@ -268,7 +268,6 @@ class BNC(Network):
 
     @property
     def _positions_of_tables(self) -> list[int]:
-        """The positions of the variables that have tables."""
         if not self.densities:
             return list(range(len(self.families)))
         return [i for i, name in enumerate(self.variables) if name not in self.densities]

@@ -97,7 +97,6 @@ def maximize_tables(
     completed = rows_completed_with_each_class(data.codes, data.cards)
 
     def counts_and_objective(tables: Sequence[Array]) -> tuple[list[Array], float]:
-        """Return expected counts of all families under tables, and the objective at the tables."""
         hidden, evidence = expected_counts(scopes, tables, completed, data.weights)
         return list(map(np.add, observed, hidden)), evidence + _log_prior_of_tables(tables, prior)
 

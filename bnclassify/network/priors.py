@@ -118,10 +118,6 @@ class PseudoCounts(Immutable):
         empty = total == 0
         return np.where(empty, 1 / levels, cells) / np.where(empty, 1.0, total)
 
-    def prior_drawing_tables(self, rng: np.random.Generator) -> Drawn:
-        """Return a prior that draws tables from their Dirichlet posteriors."""
-        return Drawn(self, rng)
-
 
 @record
 @dataclass(frozen=True)

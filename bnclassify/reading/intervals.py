@@ -14,10 +14,10 @@ from ..base.arrays import Array
 from ..base.checks import Optional, Real, Whole
 from ..model.counted import check_counted, how_tables_were_given
 from ..model.recipes import A_NETWORK, Tally
+from ..network.priors import Drawn, PseudoCounts
 
 if TYPE_CHECKING:
     from ..model.model import Model
-    from ..network.priors import PseudoCounts
 
 BOUNDS = ("lower", "estimate", "upper")
 """Names of the columns that an interval adds."""
@@ -101,7 +101,7 @@ def dirichlet_counts_of(x: Model) -> Tally:
 def model_with_drawn_tables(x: Model, rng: np.random.Generator) -> Model:
     """Return a model with tables that are drawn from their posterior distribution."""
     tally = dirichlet_counts_of(x)
-    return check_counted(x).tabulate(Tally(tally.counts, tally.prior.prior_drawing_tables(rng)))
+    return check_counted(x).tabulate(Tally(tally.counts, Drawn(tally.prior, rng)))
 
 
 def with_interval_columns(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:

@@ -55,7 +55,7 @@ class Powered(Derived):
         if getattr(self.learned.get("leave_one_out"), "power", self.power) != self.power:
             raise ValueError(f"the power must be that of leave-one-out; got {self.power}")
 
-    def check_refitted(self, fitted: Model) -> None:
+    def check_type_of_refit(self, fitted: Model) -> None:
         """Accept any model: its base is the recipe's result if the held-out power is 1."""
 
     @cached_property
