@@ -26,7 +26,7 @@ from . import test_sql
 from .conftest import informative_gaps
 from .estimators import BNCClassifier
 from .strategies import examples, frames
-from .test_parts import same_model
+from .test_parts import LEARNERS, same_model
 from .test_sql import check
 from .zoo import case
 
@@ -35,10 +35,6 @@ ibis = pytest.importorskip("ibis", reason="ibis is not installed; the extra data
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # by ibis
 
 NUMBERS = count()
-LEARNERS = {
-    "nb": {}, "tan_cl": {"score": "bic"}, "chow_liu": {}, "kdb_mi": {}, "hc": {}, "ban": {"score": "bde"},
-    "chisq_dn": {}, "aode": {},
-}  # fmt: skip
 
 
 def as_text(frame: pd.DataFrame) -> pd.DataFrame:

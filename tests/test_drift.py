@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
+from bnclassify.evaluation.drift import _ends_of_tenths
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +125,22 @@ def test_tenths_of_a_number_have_equal_weights() -> None:
     x = bn.bnc("nb", "y", frame, smooth=1, numbers={"a": "gaussian"})
     p, q = np.full(10, 20.5) / 205, np.array([200.5, *[0.5] * 9]) / 205
     found = bn.drift(x, frame.assign(a=0.0), frame)["psi"]["a"]
+    assert found == pytest.approx(((q - p) * np.log(q / p)).sum())
+
+
+def test_weights_that_add_up_inexactly_have_the_same_tenths() -> None:
+    ends = _ends_of_tenths(np.arange(20.0), np.full(20, 0.1))  # 0.1 + 0.1 + 0.1 is above 0.3
+    assert ends.tolist() == list(range(1, 19, 2))
+
+
+def test_more_than_ten_intervals_are_joined_by_the_middles_of_their_shares() -> None:
+    """Of 12 equal shares, the middles 2.5 / 12 and 3.5 / 12 are in one tenth, as 8.5 / 12 and 9.5 / 12."""
+    frame = pd.DataFrame({"a": np.repeat(np.arange(12) / 4, 100), "y": np.resize(["u", "v"], 1200)})
+    x = bn.bnc("nb", "y", frame, smooth=1, discretize="width", bins=12)
+    p, q = np.array([100, 100, 200, 100, 100, 100, 100, 200, 100, 100]) + 0.5, np.full(10, 0.5)
+    q[2] += 1200
+    p, q = p / p.sum(), q / q.sum()
+    found = bn.drift(x, frame.assign(a=0.75), frame)["psi"]["a"]
     assert found == pytest.approx(((q - p) * np.log(q / p)).sum())
 
 

@@ -130,6 +130,18 @@ def test_unknown_values_have_no_effect_of_a_pair_and_nothing_known_the_shares(
     np.testing.assert_allclose(bn.predict(model, records, prob=True), known, atol=1e-12)
 
 
+def test_shares_of_a_pair_are_those_of_rows_with_both_values(model: Any, frame: pd.DataFrame) -> None:
+    at = np.arange(len(frame))
+    rows = frame.assign(a=frame["a"].where(at % 5 > 0), b=frame["b"].where(at % 7 > 0))
+    table, known = bn.effects(model, rows), rows.dropna(subset=["a", "b"])
+    lines = table[(table["feature"] == "a") & (table["given"] == "b")]
+    for line in lines.to_dict("records"):
+        both = known["a"].map(lambda value, line=line: value in line["value"])
+        both &= known["b"] == line["given_value"]
+        assert line["share"] == pytest.approx(both.mean())
+    assert lines["share"].sum() == pytest.approx(1)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("several", [False, True])
 def test_tables_files_and_edits_are_exact(several: bool, tmp_path: Path) -> None:

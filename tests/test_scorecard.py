@@ -402,19 +402,10 @@ def test_exponentials_are_within_range(run: Run) -> None:
     assert abs(card.intercept) > 700
 
 
-def child(frame: pd.DataFrame) -> bn.BNC:
-    """A network in which the class is a child of a feature."""
-    return bn.from_modelstring("[safety][class|safety][doors|class]", "class")
-
-
 MODELS: dict[str, Any] = {
     "x must have two classes; got 'unacc', 'acc'": lambda two, car: bn.lp(bn.nb("class", car), car, smooth=1),
     "the model has no parameters": lambda two, car: bn.nb("class", two),
-    r"\{'kdbk': 1\}": lambda two, car: bn.lp(bn.kdb_mi("class", two, kdbk=2), two, smooth=1),
     "got an AODE": lambda two, car: bn.lp(bn.aode("class", two), two, smooth=1),
-    "got an ANDE": lambda two, car: bn.lp(bn.ande("class", two), two, smooth=1),
-    "at most two features": lambda two, car: bn.lp(child(two), two, smooth=1),
-    "smooth above 0": lambda two, car: bn.lp(bn.nb("class", two), two, smooth=0),
     "x must have two classes": lambda two, car: bn.lp(bn.mbc(["class", "safety"], two), two, smooth=1),
     "got a model with weights.*additive=True": lambda two, car: bn.bnc("kdb_mi", "diabetes", bn.load_pima()),
 }
@@ -473,7 +464,7 @@ def test_notebooks_show_the_points(tree: bn.BNC) -> None:
     card = bn.scorecard(tree, pdo=20)
     text = card._repr_html_()
     assert f"Start with {card.start:,} points. Points of diabetes = yes" in text
-    assert text.count("<tr") == len(card.written_points) + 1
+    assert text.count("<tr") == len(card.points_with_parent_names) + 1
     assert {"points", "probabilities"} <= set(dir(card))
 
 

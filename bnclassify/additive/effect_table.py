@@ -242,20 +242,15 @@ class EffectTable(BuiltOn):
         return softmax(scores_at(self.score, Rows(nothing, unknown=nothing < 0))[0], axis=0)
 
     @cached_property
-    def _log_likelihoods_of_values(self) -> tuple[Array, ...]:
-        """The logs of P(value | class) by Bayes' rule from shares of values, (values, classes)."""
-        logs, prior = [], log_normalize(self.constant)
+    def value_formulas(self) -> tuple[Formula, ...]:
+        """The logs of P(value | class) of each feature alone, by Bayes' rule from shares."""
+        tables, prior = list[Table](), log_normalize(self.constant)
         cards = [len(labels) for labels in self.known_levels[:-1]]
         for i, effects in enumerate(main_effects(self.score, cards)):
             share = self.shares[i] if self.shares else np.ones(len(effects))
             ratio = log_normalize(effects + prior) - prior  # ln P(class | value) / P(class)
-            logs.append(ratio + log(np.maximum(share, LEAST_MASS))[:, None])
-        return tuple(logs)
-
-    @property
-    def value_formulas(self) -> tuple[Formula, ...]:
-        """The logs of P(value | class) of each feature alone."""
-        tables = [Table(i, (i,), logs) for i, logs in enumerate(self._log_likelihoods_of_values)]
+            logs = ratio + log(np.maximum(share, LEAST_MASS))[:, None]
+            tables.append(Table(i, (i,), logs))
         return (Sum(tuple(tables), False),)
 
     def estimate(self, data: object, prior: object) -> Model:
@@ -422,7 +417,7 @@ def logs_less_reference(logs: Array) -> Array:
         return logs - (logs[..., :1] if logs.shape[-1] == 2 else logs.mean(axis=-1, keepdims=True))
 
 
-def row_weights_in_cells(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[Array]:
+def cell_weights(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[Array]:
     """Return the weight of the rows, or of some of them, in each cell of the tables of features."""
     codes, counts = x.rows_to_score(data, "missing").codes, list[Array]()
     weights = data.row_weights if rows is None else data.row_weights * rows
@@ -442,7 +437,7 @@ def training_rows(x: Model, dataset: InFull) -> Dataset:
 
 def with_value_shares(x: EffectTable, dataset: InFull) -> EffectTable:
     """Return a table with the shares of values in rows, and in half a row more per value."""
-    counts = row_weights_in_cells(x, encode_for_model(x, dataset, x.features, "dataset"))
+    counts = cell_weights(x, encode_for_model(x, dataset, x.features, "dataset"))
     masses: list[Array] = [count.reshape(len(count), -1).sum(axis=1) + _HALF for count in counts]
     return replace(x, shares=tuple([mass / float(mass.sum()) for mass in masses]))
 
@@ -476,7 +471,7 @@ def with_shrunk_missing_effects(x: EffectTable, dataset: InFull, ignored: Mask) 
 
     Missing values of ``ignored`` features have this mean.
     """
-    counts = row_weights_in_cells(x, encode_for_model(x, dataset, x.features, "dataset"))
+    counts = cell_weights(x, encode_for_model(x, dataset, x.features, "dataset"))
     tables = list(x.tables)
     for i, (table, [*known, lacking]) in enumerate(zip(tables, counts, strict=True)):
         if lacking > 0:

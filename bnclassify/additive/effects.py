@@ -21,8 +21,8 @@ from .effect_table import (
     RESERVED,
     EffectTable,
     PairEffects,
+    cell_weights,
     intervals_between_cuts,
-    row_weights_in_cells,
 )
 from .tabulate import check_no_missing_label, tabulate_effects
 
@@ -151,7 +151,7 @@ def _share_and_observed_columns(
     """Return the share of rows with each value and, of two classes, the share of one in these."""
     has_class = c is not None and x.class_var in rows.columns
     data = encode_for_model(x, rows, x.variables if has_class else x.features, "dataset")
-    counts = _row_weights_in_tables(x, data)
+    counts = _all_cell_weights(x, data)
     shares = {"share": np.concatenate([[1.0], *[n.ravel() / (n.sum() or 1.0) for n in counts]])}
     if has_class:
         labels = codes_by_levels(
@@ -159,17 +159,17 @@ def _share_and_observed_columns(
         ).ravel()
         weights = list[Array]()
         for used in (labels == c, labels >= 0):
-            tables = [data.row_weights[used].sum(), *_row_weights_in_tables(x, data, used)]
+            tables = [data.row_weights[used].sum(), *_all_cell_weights(x, data, used)]
             weights.append(np.concatenate([np.ravel(table) for table in tables]))
         with np.errstate(invalid="ignore"):
             shares["observed"] = weights[0] / weights[1]
     return shares
 
 
-def _row_weights_in_tables(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[Array]:
+def _all_cell_weights(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[Array]:
     """Return the weight of the rows, or of some of them, by value in each table and pair."""
     of_pairs = [cell_weights_of_pair(x, pair, data, rows) for pair in x.pairs]
-    return [*row_weights_in_cells(x, data, rows), *of_pairs]
+    return [*cell_weights(x, data, rows), *of_pairs]
 
 
 class _PairAxis(NamedTuple):
@@ -198,10 +198,9 @@ def _pair_axes(x: EffectTable, pair: PairEffects) -> list[_PairAxis]:
 def rows_and_effects_of_pair(x: EffectTable, pair: PairEffects) -> tuple[list[_Row], Array]:
     """Return feature, value, given and given value of the rows of a pair, and each effect."""
     first, second = _pair_axes(x, pair)
-    names = [x.features[i] for i in pair.features]
-    rows: list[_Row] = []
-    for value, other in product(first.values, second.values):
-        rows.append((names[0], value, names[1], other))
+    name, given = [x.features[i] for i in pair.features]
+    values = product(first.values, second.values)
+    rows: list[_Row] = [(name, value, given, other) for value, other in values]
     return rows, pair.table[np.ix_(first.groups, second.groups)]
 
 
@@ -212,8 +211,9 @@ def cell_weights_of_pair(
     codes = x.rows_to_score(data, "missing").codes
     weights = data.row_weights if rows is None else data.row_weights * rows
     first, second = _pair_axes(x, pair)
-    at = [side.places[codes[i]] for side, i in zip((first, second), pair.features, strict=True)]
-    known = (at[0] >= 0) & (at[1] >= 0)
-    shape = len(first.values), len(second.values)
-    cells = at[0][known] * shape[1] + at[1][known]
-    return np.bincount(cells, weights[known], shape[0] * shape[1]).astype(np.float64)
+    i, j = pair.features
+    down, across = first.places[codes[i]], second.places[codes[j]]
+    known = (down >= 0) & (across >= 0)
+    cells = down[known] * len(second.values) + across[known]
+    n_cells = len(first.values) * len(second.values)
+    return np.bincount(cells, weights[known], n_cells).astype(np.float64)

@@ -17,7 +17,6 @@ from ..base.arrays import Array, Positions
 from ..base.checks import Instance, check_column_name, must_be
 from ..base.immutable import record
 from ..base.messages import listed, repeated_items, shown, to_python_scalar
-from ..frames.dataset import Dataset, Opened
 from ..frames.opening import InFull, open_rows
 from ..frames.records import is_missing
 from ..frames.schema import MISSING, Columns
@@ -176,17 +175,14 @@ def _read_text_as_booleans(
         own = set(values) - {MISSING, UNSEEN}
         if name == class_var or not own or not own <= {*_BOOLEANS}:
             continue
-        if rows is not None and own & {*_labels_in_column(rows, name)}:
-            continue
+        if rows is not None and name in rows.columns:
+            labels = rows.encode(Columns((name,))).levels[0]
+            if own & {*labels}:
+                continue
         for feature, value in columns:
             at = frame[feature] == name
             frame.loc[at, value] = [_BOOLEANS.get(label, label) for label in frame.loc[at, value]]
     return frame
-
-
-def _labels_in_column(rows: Opened[Dataset], name: Hashable) -> tuple[Hashable, ...]:
-    """Return the labels of a column; none without the column."""
-    return rows.encode(Columns((name,))).levels[0] if name in rows.columns else ()
 
 
 def _rows_of_features_and_of_pairs(
@@ -415,7 +411,6 @@ def _feature_parents(
 def _feature_parent_of(
     name: Hashable, frame: pd.DataFrame, rows: list[int], axes: Mapping[Hashable, _Axis]
 ) -> tuple[Hashable, ...]:
-    """Return the feature parent of a feature, or raise."""
     column: list[Hashable] = frame["given"][rows].tolist() if "given" in frame else [""]
     found = {None if is_missing(parent) or parent == "" else parent for parent in column}
     if len(found) > 1 or not found <= {None, *axes} - {name}:

@@ -23,7 +23,7 @@ from ..scores.evaluate import scores_at
 from .effect_table import (
     UNSEEN,
     EffectTable,
-    row_weights_in_cells,
+    cell_weights,
     training_rows,
     with_effect_moments,
 )
@@ -213,7 +213,7 @@ def _closest_monotone_table(
     """Return the closest table with effects of features in order; a refit may lack some."""
     from scipy.optimize import isotonic_regression  # slow to import
 
-    counts, tables = row_weights_in_cells(x, data), list(x.tables)
+    counts, tables = cell_weights(x, data), list(x.tables)
     is_last = constraints.target == x.known_levels[-1][1]
     for name, direction in constraints.directions.items():
         if name not in x.features:
@@ -255,7 +255,7 @@ def _warn_of_wrong_directions(
     for name, direction in constraints.directions.items():
         turned[name] = "decreasing" if direction == "increasing" else "increasing"
     other = _closest_monotone_table(before, data, constraints._replace(directions=turned))
-    counts, wrong = row_weights_in_cells(before, data), list[Hashable]()
+    counts, wrong = cell_weights(before, data), list[Hashable]()
     for name in constraints.directions:
         i, at = before.features.index(name), _value_positions_in_order(before, name, constraints)
         old, new, turn = (np.diff(table.tables[i][at])[..., 0] for table in (before, after, other))

@@ -255,16 +255,13 @@ def _choose_precision_and_number(
         tried = list[_Choice]()
         for precision in precisions:
             fits = [fit.fit(precision) for fit in fits]
-            pairs = zip(fits, parts, strict=True)
-            after = np.concatenate(
-                [
-                    test.losses_after_score_changes(fit.score_changes_at(test))
-                    for fit, (_, test) in pairs
-                ]
-            )
-            tried.append(
-                _Choice(*_mean_and_standard_error(before - after, weights), number, precision)
-            )
+            after = []
+            for fit, (_, test) in zip(fits, parts, strict=True):
+                after.append(test.losses_after_score_changes(fit.score_changes_at(test)))
+            gains = before - np.concatenate(after)
+            gain = float(np.average(gains, weights=weights))
+            variance = np.average((gains - gain) ** 2, weights=weights) / max(weights.sum(), 1.0)
+            tried.append(_Choice(gain, float(np.sqrt(variance)), number, precision))
             if tried[-1].gain < max(tried).gain:
                 break
         return max(tried)
@@ -273,14 +270,6 @@ def _choose_precision_and_number(
     if asked is None and len(orders[0]) > _FEW:
         best = max(best, choice_with_largest_gain(_FEW, [best.precision]))
     return best
-
-
-def _mean_and_standard_error(values: Array, weights: Array) -> tuple[float, float]:
-    """Return the weighted mean of values, and its standard error."""
-    mean = float(np.average(values, weights=weights))
-    return mean, float(
-        np.sqrt(np.average((values - mean) ** 2, weights=weights) / max(weights.sum(), 1.0))
-    )
 
 
 def _rank_pairs_by_gain(rows: _GroupedRows) -> list[tuple[int, int]]:

@@ -132,7 +132,7 @@ class Scorecard(EffectTable):
         return self.levels_by_name[name]
 
     @property
-    def written_points(self) -> pd.DataFrame:
+    def points_with_parent_names(self) -> pd.DataFrame:
         """The points of each value, with the names of parents."""
         return self._frame_of_points("{} = {}".format)
 
@@ -180,7 +180,7 @@ class Scorecard(EffectTable):
         whole = (neutral / self.unit).round().astype(np.int64)
         return np.where(mask_of_values_without_effect(self.score, rows), whole[:, None], points)
 
-    def points_of_rows(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
+    def points_gained_and_lost(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
         own, n = self.points_at_rows(rows)[list(order)], len(rows)
         best = np.array(list(self.table_entries_at(rows.codes, self._best_points)), dtype=np.int64)
         lost = np.maximum(best.reshape(len(self.features), n)[list(order)] - own, 0)
@@ -198,7 +198,6 @@ class Scorecard(EffectTable):
 
     @property
     def _note_on_unknown(self) -> str:
-        """What a reader of the tables must know about unknown values, if they are weighed."""
         return "" if self.unknown is None else "With unknown values, use predict, not these totals."
 
     def __dir__(self) -> list[str]:
@@ -211,17 +210,16 @@ class Scorecard(EffectTable):
         return super().facts() | {"points": size, MISSING_RULE: self.missing_rule("points")}
 
     def _repr_html_(self) -> str:
-        """Return the points, which a notebook shows."""
         start = f"Start with {self.start:,} points. " if self.start else ""
         title = escape(
             f"{start}Points of {self.class_var} = {self.target}. {self._note_on_unknown}"
         )
-        frame = self.written_points
+        frame = self.points_with_parent_names
         frame = frame if frame["given"].any() else frame.drop(columns="given")
         return f"<p>{title}</p>{frame.to_html(index=False)}"
 
     def __repr__(self) -> str:
-        frame, totals = self.written_points, self.probabilities
+        frame, totals = self.points_with_parent_names, self.probabilities
         frame = frame if frame["given"].any() else frame.drop(columns="given")
         frame = frame.assign(variable=frame["variable"].mask(frame["variable"].duplicated(), ""))
         # 12: number of totals that are printed
@@ -393,7 +391,6 @@ def _check_two_classes(x: Model) -> Sequence[Hashable]:
 
 
 def _check_score_scale(pdo: float | None, score: float, odds: float) -> None:
-    """Raise an error for numbers of points that make no scale."""
     Optional(Real(least=0.01, most=_MOST_POINTS)).check("pdo", pdo)
     Real(least=-_LARGEST, most=_LARGEST).check("score", score)
     Real(above=0, most=_LARGEST).check("odds", odds)
@@ -411,10 +408,8 @@ def _without_constant_features(x: EffectTable) -> EffectTable:
         if np.ptp(table[at].reshape(-1, table.shape[-1]), axis=0).any():
             used.add(i)
     for i in list(used):
-        while (
-            above := x.parent_of_each_feature[i]
-        ) is not None:  # its parent, and the parent of that
-            used.add(i := above)
+        while (parent := x.parent_of_each_feature[i]) is not None:  # and the parent of that
+            used.add(i := parent)
     if not used or len(used) == len(x.features):
         return x
     values = x.values_by_feature

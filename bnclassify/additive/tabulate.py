@@ -243,7 +243,6 @@ def _is_sum_of_effects(x: Model) -> bool:
 
 
 def _check_sum_of_effects(x: Model) -> None:
-    """Raise a ValueError unless the log odds are a sum of effects."""
     if not _is_sum_of_effects(x):
         raise ValueError(
             "x must be a model whose log odds are a sum of effects of at most two features, of "
@@ -254,7 +253,6 @@ def _check_sum_of_effects(x: Model) -> None:
 
 
 def _levels_or_grid_points(x: Model, name: Hashable) -> tuple[Hashable, ...]:
-    """Return the levels of a feature, or the points of a grid if it has a density."""
     if name in x.densities:
         return tuple(density_grid(x.densities[name])[0].tolist())
     return x.levels_by_name[name]

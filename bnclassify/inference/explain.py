@@ -161,7 +161,7 @@ def explain(
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
     known, log_odds = _values_and_contributions(evidence, raw, interactions or bool(x.pairs))
-    points = {} if interactions else x.points_of_rows(evidence.rows, evidence.order)
+    points = {} if interactions else x.points_gained_and_lost(evidence.rows, evidence.order)
     if sentences:
         base, texts = " with an average value" if points else "", list[list[str]]()
         for i in range(len(data)):

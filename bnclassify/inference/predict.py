@@ -333,7 +333,7 @@ def _posteriors_of_class_or_higher(
 def _check_has_points(x: Model, **others: object) -> None:
     """Raise an error unless a model has points, and nothing else is asked for."""
     no_rows = Rows(np.zeros((len(x.features), 0), dtype=np.int8))
-    if not x.points_of_rows(no_rows, ()):
+    if not x.points_gained_and_lost(no_rows, ()):
         raise TypeError(
             f"points must be False unless x is a scorecard; got {x.type_in_words}. Make one "
             "with scorecard(x)."
@@ -350,7 +350,7 @@ def _total_points(
 ) -> pd.Series[Any]:
     data = encode_for_model(x, newdata, x.features, unknown=unknown)
     rows = x.rows_to_score(data, unseen)
-    points = x.points_of_rows(rows, range(len(x.features)))["points"]
+    points = x.points_gained_and_lost(rows, range(len(x.features)))["points"]
     return pd.Series(points.sum(axis=1), data.index, name="points")
 
 

@@ -314,7 +314,7 @@ class Model(Immutable):
         """Formulas of P(value of a feature, observed values | class), which are averaged."""
         return (self.score,)
 
-    def points_of_rows(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
+    def points_gained_and_lost(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
         """Return a scorecard's points by name: its start, and of features, (rows, 1 + features)."""
         return {}
 

@@ -82,7 +82,7 @@ def plot_explanation(
         v: value for v, value in explanation.row_values.items() if v not in explanation.unknown
     }
     bars = [(value_in_words(v, value), explanation.log_odds[v]) for v, value in known.items()]
-    bars[0] = "start" if check_model(x).no_joint else f"prior of {explanation.target}", bars[0][1]
+    bars[0] = "start" if x.no_joint else f"prior of {explanation.target}", bars[0][1]
     total = sum(explanation.log_odds.values())
     bars = [*_longest_bars(bars, top), ("sum", total)]
     weights = [weight for _, weight in bars]

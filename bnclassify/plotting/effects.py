@@ -383,7 +383,7 @@ def _nomogram_scales_of_features(
             if parent is not None:
                 name, code = x.features[parent], shown_row.codes[parent, 0]
                 row_parents[i] = f"{name} = {(*x.written_levels(name), MISSING)[code]}"
-    table = x.written_points
+    table = x.points_with_parent_names
     hidden = table["value"].eq(MISSING) | table["given"].astype(str).str.endswith(f" = {MISSING}")
     scales = []
     for (name, given), rows in table[~hidden].groupby(["variable", "given"], sort=False):

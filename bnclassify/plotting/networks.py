@@ -222,7 +222,6 @@ def choose_arcs_to_draw(x: Model, class_arcs: bool, *, note_colors: bool = True)
 
 
 def _arcs_with_strength(drawn: DrawnArcs, strength: pd.DataFrame) -> DrawnArcs:
-    """Return the same arcs with their strengths."""
     arcs = list[tuple[Hashable, Hashable]](zip(strength["from"], strength["to"], strict=True))
     known = dict(zip(arcs, list[float](strength["strength"]), strict=True))
     absent = [f"{tail} -> {head}" for tail, head in drawn.arcs if (tail, head) not in known]
@@ -243,7 +242,6 @@ def _notes_on_members(x: Model, arcs: _Arcs, omitted: int) -> list[str]:
 
 
 def _notes_on_colors(x: Model, arcs: _Arcs) -> list[str]:
-    """Return notes on the colors of arcs from several class variables."""
     if len(x.targets) == 1:
         return []
     heads = {head in x.targets for tail, head in arcs if tail in x.targets}
@@ -254,7 +252,6 @@ def _notes_on_colors(x: Model, arcs: _Arcs) -> list[str]:
 def _picture_attributes(
     x: Model, arcs: _Arcs, lines: list[str], fontsize: float | None
 ) -> dict[str, dict[str, str]]:
-    """Return the attributes of a picture and of its nodes, including the caption."""
     caption = "\n".join(fill(line, 90, break_long_words=False) for line in lines)
     return {
         "graph_attr": {
@@ -298,7 +295,6 @@ def _add_nodes_and_arcs(
 def _nodes_with_distributions(
     x: Model, row: InFull | Row | None, unseen: str
 ) -> tuple[dict[Hashable, Node], list[str]]:
-    """Return the nodes of a picture of distributions, and its caption."""
     labels = values(check_has_joint_distribution(x, "distributions"))
     if x.numeric_features:
         raise TypeError(

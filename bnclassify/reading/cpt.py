@@ -122,9 +122,13 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     med     0.43     0.47  0.51  0.46     0.56  0.65
     high    0.49     0.53  0.57  0.34     0.43  0.53
     """
-    if (probability := check_interval(interval)) is not None:
-        return _cpt_with_intervals(check_model(x), variable, probability)
+    probability = check_interval(interval)
     network = check_single_fitted_graph(x := check_model(x), "cpt")
+    if probability is not None:
+        frame, tally = cpt(x, variable), dirichlet_counts_of(network)
+        counts = tally.counts[network.variables.index(variable)]
+        bounds = bounds_of_table_entries(counts, tally.prior, probability)
+        return with_interval_columns(frame, bounds.reshape(2, *frame.shape))
     table = params(network)
     family = network.families[position_of_variable(network, variable)]
     labels = x.levels_by_name
@@ -139,13 +143,3 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
         figures = network.densities[variable].parameters_by_name().items()
         return pd.DataFrame({name: figure.ravel() for name, figure in figures}, index=columns)
     return pd.DataFrame(table[variable].reshape(len(index), -1), index=index, columns=columns)
-
-
-def _cpt_with_intervals(x: Model, variable: Hashable, interval: float) -> pd.DataFrame:
-    """Return a table with credible intervals of its entries."""
-    network, frame = check_single_fitted_graph(x, "cpt"), cpt(x, variable)
-    tally = dirichlet_counts_of(network)
-    bounds = bounds_of_table_entries(
-        tally.counts[network.variables.index(variable)], tally.prior, interval
-    )
-    return with_interval_columns(frame, bounds.reshape(2, *frame.shape))

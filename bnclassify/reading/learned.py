@@ -73,14 +73,15 @@ def search_steps(x: Model) -> pd.DataFrame:
     1       add  persons   class  251.2 -13850.1
     2       add    class  buying   82.0 -13768.1
     """
-    if classes := check_model(x).trace.get("classes"):
+    trace = check_model(x).trace
+    if classes := trace.get("classes"):
         return pd.DataFrame(list(classes), columns=["k", "loglik", "nparams", "bic"])
     learners = "hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb and lca"
     advice = f"its structure was not found by a search, as by {learners}"
-    steps: Sequence[Sequence[object]] = _learned_result(check_model(x), "steps", advice)
+    steps: Sequence[Sequence[object]] = _learned_result(x, "steps", advice)
     columns = ["operation", "from", "to", "gain", "score", "run"][: len(steps[0]) if steps else 5]
     table = pd.DataFrame(list(steps), columns=columns).astype({"gain": float, "score": float})
-    table.attrs |= {"scores": tuple(x.trace["scores"])} if "scores" in x.trace else {}
+    table.attrs |= {"scores": tuple(trace["scores"])} if "scores" in trace else {}
     return table
 
 
@@ -151,12 +152,6 @@ class _Weighted(Protocol):
         """Return the weights of features, the class first, as a dict, a frame by term, or None."""
 
 
-def _feature_weights_from_lp(x: Model) -> dict[Hashable, float] | None:
-    """Return the weights of features that a method of `lp` found, or None."""
-    weights: Sequence[float] | None = x.learned.get("weights")
-    return None if weights is None else dict(zip(x.features, weights, strict=True))
-
-
 @_raising
 def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     """Return the weight of each feature.
@@ -189,9 +184,11 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     Name: weight, dtype: float64
     """
     model = check_model(x)
-    weights = (
-        model.feature_weights() if isinstance(model, _Weighted) else _feature_weights_from_lp(model)
-    )
+    weights: Any = model.learned.get("weights")
+    if isinstance(model, _Weighted):
+        weights = model.feature_weights()
+    elif weights is not None:
+        weights = dict(zip(model.features, weights, strict=True))
     if weights is None:
         raise ValueError(
             "x: has no weights; lp estimates them with held_out='weights', "
@@ -293,7 +290,6 @@ def loo_summary(x: Model) -> pd.Series[Any]:
 
 
 def _learned_result(x: Model, name: str, advice: str) -> Any:
-    """Return a result of learning by its name, or raise."""
     traces = {**x.trace, **x.learned}
     if name not in traces:
         raise ValueError(f"x: {advice}")

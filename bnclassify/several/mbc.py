@@ -51,9 +51,8 @@ def _log_tables_of(network: MBC) -> Sequence[Factor]:
     ]
 
 
-def _array_of_unknown_labels(codes: Codes, cards: Sequence[int]) -> Codes:
-    """Return unknown labels for rows."""
-    return np.full((len(cards), codes.shape[1]), -1, dtype=codes.dtype)
+def _with_unknown_labels(codes: Codes, cards: Sequence[int]) -> Codes:
+    return np.pad(codes, ((0, len(cards)), (0, 0)), constant_values=-1)
 
 
 def _log_marginals_of_classes(
@@ -61,7 +60,7 @@ def _log_marginals_of_classes(
 ) -> list[Array]:
     """Return each class variable's ln P(label, observed features) in a network, (rows, labels)."""
     results: list[Array] = [np.empty((codes.shape[1], card)) for card in cards]
-    variables = np.concatenate([codes, _array_of_unknown_labels(codes, cards)])
+    variables = _with_unknown_labels(codes, cards)
     for block in slices(codes.shape[1], most=BLOCK_ROWS):
         evidence = log_joint_of_network(terms, variables[:, block])
         for i, rows, free, shares in posteriors_of_families(terms, variables[:, block]):
@@ -81,7 +80,7 @@ def _most_probable_labels(
         return _best_labels_by_enumeration(members, codes, cards)
     [terms] = members
     labels = np.zeros((len(cards), codes.shape[1]), dtype=np.intp)
-    variables = np.concatenate([codes, _array_of_unknown_labels(codes, cards)])
+    variables = _with_unknown_labels(codes, cards)
     for block in slices(codes.shape[1], most=BLOCK_ROWS):
         for component in components_of_missing(terms, variables[:, block], everywhere=True):
             for u, chosen in _best_labels_of_component(component, len(codes)).items():
@@ -138,7 +137,7 @@ def _best_labels_by_enumeration(
             f"joint must be False for more than {MOST_COMBINATIONS:,} combinations of labels; got "
             f"{n:,}. Use joint=False, or mbc, which does not enumerate them."
         )
-    variables = np.concatenate([codes, _array_of_unknown_labels(codes, cards)])
+    variables = _with_unknown_labels(codes, cards)
     hidden, best = range(len(codes), len(variables)), np.empty(codes.shape[1], dtype=np.intp)
     for block in slices(len(best), n, MOST_COMBINATIONS):
         logs = score_combinations(
@@ -175,9 +174,7 @@ class Bridged(MultiModel):
         return log_mean_joint_of_networks(self._log_tables_by_member, codes)[:, 0]
 
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
-        evidence = self.log_joint_at(
-            rows, _array_of_unknown_labels(rows.codes, self.class_cardinalities)
-        )
+        evidence = self.log_joint_at(rows, np.full_like(labels, -1))
         possible: Mask = evidence > -np.inf
         logs = self.log_joint_at(rows, labels) - np.where(possible, evidence, 0.0)
         return np.where(possible, logs, -float(np.log(prod(self.class_cardinalities))))

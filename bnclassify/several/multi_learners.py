@@ -200,7 +200,6 @@ def maode(
 
 
 def _check_class_vars(class_vars: object) -> tuple[Hashable, ...]:
-    """Return the names of class variables, at least one, or raise."""
     if isinstance(class_vars, pd.DataFrame):
         remedy = "The class variables are the first argument, and the data are the second."
         raise TypeError(must_be("class_vars", "a list of names", class_vars, remedy))
@@ -211,7 +210,6 @@ def _check_class_vars(class_vars: object) -> tuple[Hashable, ...]:
 
 
 def _score_settings(score: str, ess: float, max_parents: int) -> dict[str, Any]:
-    """Return the checked settings for the choice of parents."""
     ess = check_score_and_ess(score, ess)
     settings = {"score": score, "max_parents": Whole().check("max_parents", max_parents)}
     return settings | ({"ess": ess} if score == "bde" else {})
@@ -382,7 +380,6 @@ def _learn_chain_members(
     learner: Callable[..., Model],
     options: Mapping[str, Any],
 ) -> tuple[Model, ...]:
-    """Return the models of a chain, in its order."""
     links = []
     for i, name in enumerate(order):
         rows = read_training(data.select((*data.features, *order[:i], name)), (name,), warns=False)

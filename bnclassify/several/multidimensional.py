@@ -15,7 +15,7 @@ from ..base.arrays import Array, Codes, Slice, first_best, log, log_normalize, l
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
-from ..frames.dataset import Countable, Opened, codes_by_levels
+from ..frames.dataset import Opened, codes_by_levels
 from ..frames.partitions import Partitions
 from ..frames.schema import Levels
 from ..frames.training import TrainingData, read_training
@@ -115,13 +115,9 @@ class MultiModel(CountedModel):
             raise ValueError(
                 f"x must not have a class variable called {shown(_PROBABILITY)}. Rename it."
             )
-        data, levels = (
-            read_for_model(self, newdata, self.features, unknown=unknown),
-            self.known_levels,
-        )
-        rows = Rows(
-            codes_by_levels(data, self.features, levels[: len(self.features)], unseen=unseen)
-        )
+        data = read_for_model(self, newdata, self.features, unknown=unknown)
+        levels = self.known_levels[: len(self.features)]
+        rows = Rows(codes_by_levels(data, self.features, levels, unseen=unseen))
         if joint:
             best = self.most_probable(rows, greedy=greedy)
             labels = self._label_frame(best, data.index)
@@ -142,7 +138,6 @@ class MultiModel(CountedModel):
         return pd.DataFrame(dict(enumerate(series)), index=index).set_axis(names, axis="columns")
 
     def _posterior_frame(self, marginals: Sequence[Array], index: pd.Index[Any]) -> pd.DataFrame:
-        """Return posteriors, one column per class variable and label."""
         names, labels = list[Hashable](), list[Hashable]()
         for name, own_labels in zip(self.class_vars, self.class_levels, strict=True):
             names += [name] * len(own_labels)
@@ -331,10 +326,8 @@ class Chain(Chained):
 
     def log_posteriors_of_combinations(self, rows: Rows) -> Array:
         """Return ln P(labels | features) of all combinations of labels, (rows, combinations)."""
-        found = [np.empty((0, prod(self.class_cardinalities)))]
-        for _, joint in _log_posteriors_in_blocks(self, rows.codes):
-            found.append(joint.reshape(len(joint), -1))
-        return np.concatenate(found)
+        found = [joint for _, joint in _log_posteriors_in_blocks(self, rows.codes)]
+        return np.concatenate(found).reshape(len(rows), -1)
 
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
         logs = np.zeros(len(rows))
@@ -344,18 +337,17 @@ class Chain(Chained):
         return logs
 
     def fit_each_link(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Chain:
-        members = tuple(map(function, self.members, self._training_rows_by_member(dataset)))
-        return replace(self, members=members, recipe=recipe_with_parameter_step(self.recipe, step))
+        data, members = self.read_training_rows(dataset), []
+        for member in self.members:
+            rows = read_training(data.select(member.variables), member.targets, warns=False)
+            members.append(function(member, rows))
+        return replace(
+            self, members=tuple(members), recipe=recipe_with_parameter_step(self.recipe, step)
+        )
 
     @property
     def properties_to_agree(self) -> dict[str, Any]:
         return {**super().properties_to_agree, "order": self.order}
-
-    def _training_rows_by_member(self, dataset: Opened[Any]) -> Iterator[Countable]:
-        """Yield the training rows of each member, which have its class."""
-        data = self.read_training_rows(dataset)
-        for member in self.members:
-            yield read_training(data.select(member.variables), member.targets, warns=False)
 
     def facts(self) -> dict[str, object]:
         """Return the number of features and the order of the chain."""
