@@ -16,6 +16,7 @@ import bnclassify as bn
 from bnclassify.frames.opening import split_off_groups
 from bnclassify.recipe.blend import number_of_cases
 from bnclassify.recipe.content_order import ContentHashes
+from bnclassify.recipe.row_folds import split_cases_into_folds
 
 from .estimators import BNCClassifier
 from .test_recipe import patients
@@ -155,6 +156,11 @@ def test_groups_stay_in_one_fold() -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.room.. 40 values in 200 rows:UserWarning")
+def test_cases_of_each_class_begin_in_another_fold() -> None:
+    folds = split_cases_into_folds(np.arange(4), np.array([0, 1, 1, 2]), np.arange(4), 3)
+    assert [fold.rows.tolist() for fold in folds] == [[0], [1], [2, 3]]
+
+
 def test_wrappers_score_by_folds_of_groups() -> None:
     """The room is that of one person, so it predicts further visits, and says nothing about others."""
     rng = np.random.default_rng(0)

@@ -20,6 +20,7 @@ from bnclassify.recipe import family_terms, leave_one_out
 from bnclassify.recipe.backoff_prior import LEAST, MOST, best_concentrations
 from bnclassify.recipe.conditional_likelihood import best_common_power, best_powers
 from bnclassify.recipe.prefix_counts import count_prefixes
+from bnclassify.recipe.prefix_tables import PrefixTable, class_shares
 
 from .conftest import REFERENCE, read_reference
 from .strategies import frames, networks
@@ -587,3 +588,10 @@ def test_powers_by_folds_of_models_with_densities() -> None:
     options: dict[str, Any] = {"smooth": 1, "numbers": "gaussian", "held_out": "power"}
     x = bn.bnc("nb", "diabetes", rows, **options, held_out_args={"folds": 5})
     assert 0 < bn.loo_summary(x)["fold_power"] < 2
+
+
+def test_a_class_without_rows_has_a_smoothed_share() -> None:
+    # rows of weights 3 and 0: with a pseudo-count, 1 and (0 + 1/2) / (3 + 1), before they are normalized
+    prefixes, _ = count_prefixes([np.array([0, 1])], [2], weights=np.array([3.0, 0.0]))
+    shares = class_shares(PrefixTable((2,), prefixes, (1.0,), nested=True))
+    np.testing.assert_allclose(shares, np.array([1, 0.125]) / 1.125)

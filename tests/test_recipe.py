@@ -268,8 +268,10 @@ def test_power_of_other_models() -> None:
     car = bn.load_car().iloc[::4]
     plain = bn.lp(bn.aode("class", car), car, smooth=1)
     model = bn.lp(bn.aode("class", car), car, smooth=1, held_out="power", held_out_args={"folds": 3})
-    power = bn.loo_summary(model)["fold_power"]
+    summary = bn.loo_summary(model)
+    power = summary["fold_power"]
     assert power != 1
+    assert summary["objective"] == pytest.approx(summary["log_likelihood"] - (power - 1) ** 2 / 2, rel=1e-12)
     expected = softmax(power * np.log(bn.predict(plain, car, prob=True)), axis=1)
     np.testing.assert_allclose(bn.predict(model, car, prob=True), expected, atol=1e-9)
     fixed = bn.anb("class", {"doors": ["safety"]}, car)

@@ -16,6 +16,8 @@ from bnclassify.recipe import default
 from bnclassify.recipe.number_terms import fit_gaussian_terms
 from bnclassify.recipe.prefix_tables import LeftOutRows
 
+from .test_refined import log_density
+
 Array = NDArray[Any]
 
 RIDGES = {
@@ -172,9 +174,8 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
             others = LeftOutRows(own, (np.arange(n) != i).astype(float))
             refitted = fit_gaussian_terms(scores, known, given, others, 3)[number]
             row = np.where(known[:, i], np.nan, scores[i])[None]
-            term[i] = (
-                0.0 if known[number, i] else refitted.log_density(np.where(np.isnan(row), 0, row), number)[0]
-            )
+            known_row = np.where(np.isnan(row), 0, row)
+            term[i] = 0.0 if known[number, i] else log_density(refitted, known_row, number)[0]
         parts.append(("zscores", term * (1 - h)))
     kept = 1 - h[:, 0]
     columns = [("slopes", scores[:, i] * kept) for i in range(len(given))]

@@ -113,19 +113,14 @@ class FineData(TrainingData):
     @property
     def codings(self) -> Iterator[TrainingData]:
         """The rows in each discretization but that by own values, whose information is biased."""
-        return map(
-            self._data_in_coding,
-            [each for each in self.cuttings if each is not self._coarsening_by_value],
-        )
+        by_value = self._coarsening_by_value
+        return map(self._data_in_coding, [each for each in self.cuttings if each is not by_value])
 
     @property
     def data_coded_by_value(self) -> TrainingData | None:
         """Rows in the discretization by own values, in which other numbers have one level."""
-        return (
-            None
-            if self._coarsening_by_value is None
-            else self._data_in_coding(self._coarsening_by_value)
-        )
+        by_value = self._coarsening_by_value
+        return None if by_value is None else self._data_in_coding(by_value)
 
     @property
     def _coarsening_by_value(self) -> Coarsening | None:

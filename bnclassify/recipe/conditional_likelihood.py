@@ -259,9 +259,7 @@ class LogisticProblem:
         terms, others, rows = design.shape
         spread: Array = design - np.einsum("tkr,kr->tr", design, shares)[:, None]
         spread *= shares * counts
-        sums = columns.sums_over_rows(
-            spread.reshape(-1, rows).T
-        )  # (columns, terms · (classes − 1))
+        sums = columns.sums_over_rows(spread.reshape(-1, rows).T)  # (columns, terms · others)
         by_class = sums.T.reshape(terms, others, columns.shape[1])
         crossed = np.tensordot(by_class, _log_odds_of_basis(others + 1), (1, 1))
         return crossed.reshape(terms, columns.shape[1] * others)

@@ -26,7 +26,8 @@ class DesignMatrix:
         return DesignMatrix(self.table[rows])
 
     def dense_array(self) -> Array:
-        return _as_dense(self.table)
+        table = self.table
+        return table if isinstance(table, np.ndarray) else np.asarray(table.toarray())
 
     def times_weights(self, weights: Array) -> Array:
         """Return the sums over columns of values times weights, (columns, k), as (rows, k)."""
@@ -48,9 +49,8 @@ class DesignMatrix:
 
     def gram_matrix(self, factors: Array | None = None) -> Array:
         """Return Σ v x xᵀ over rows x with factors v, (columns, columns)."""
-        return _as_dense(
-            self.table.T @ (self if factors is None else self.with_scaled_rows(factors)).table
-        )
+        scaled = self if factors is None else self.with_scaled_rows(factors)
+        return DesignMatrix(self.table.T @ scaled.table).dense_array()
 
     @classmethod
     def side_by_side(cls, designs: Sequence[DesignMatrix]) -> DesignMatrix:
@@ -61,7 +61,3 @@ class DesignMatrix:
         from scipy import sparse  # slow to import
 
         return cls(sparse.hstack(tables).tocsr())
-
-
-def _as_dense(table: Any) -> Array:
-    return table if isinstance(table, np.ndarray) else np.asarray(table.toarray())

@@ -55,7 +55,8 @@ class RaisedTable:
         """The logs of the levels of a feature without feature parents, and 0 for missing values."""
         if self.of_class or len(self.features) > 1:
             return None
-        logs = float(self.powers[-1]) * log(self.table.table_without_parents())
+        table = next(self.table.full_tables_by_depth()).reshape(self.table.cards[0], -1)
+        logs = float(self.powers[-1]) * log(table)
         return np.concatenate([logs, np.zeros((1, logs.shape[1]))])
 
     def _sum_of_raised_logs(self, values: Iterator[Array]) -> Array:
@@ -72,10 +73,10 @@ class RaisedTable:
         if not members:
             return self.log_table
         if min(code.min(initial=0) for code in members) >= 0:
-            return self._look_up_logs(self.log_table, members)
+            return self._look_up_logs(members)
         complete: Mask = np.logical_and.reduce([code >= 0 for code in members])
         logs = np.empty((len(complete), self.log_table.shape[1]))
-        logs[complete] = self._look_up_logs(self.log_table, [code[complete] for code in members])
+        logs[complete] = self._look_up_logs([code[complete] for code in members])
         logs[~complete] = self._logs_from_counts([code[~complete] for code in members])
         return logs
 
@@ -92,12 +93,12 @@ class RaisedTable:
         *_, values = feature_probabilities(short, [codes])
         return np.asarray(self.powers.sum() * log(values))
 
-    def _look_up_logs(self, logs: Array, members: list[Codes]) -> Array:
+    def _look_up_logs(self, members: list[Codes]) -> Array:
         """Return the logs of rows in which all of the family is observed."""
         levels, *parent_cards = self.table.cards
         cards = parent_cards if self.of_class else [*parent_cards, levels]
         ordered = members if self.of_class else [*members[1:], members[0]]
-        return logs.take(flat_index(ordered, cards), axis=0, mode="clip")
+        return self.log_table.take(flat_index(ordered, cards), axis=0, mode="clip")
 
     def _logs_from_counts(self, members: list[Codes]) -> Array:
         if self.of_class:

@@ -20,7 +20,7 @@ from ..frames.dataset import Dataset
 from ..model.arguments import encode_opened_rows
 from ..model.model import Model, replace_unchecked
 from ..scores.evaluate import scores_at
-from .blend import FoldLogOdds
+from .blend import FoldLogOdds, number_of_cases
 from .conditional_likelihood import COMMON_PRECISION, log_odds_of_scores
 from .leave_one_out import LeaveOneOutSummary
 from .log_linear import LogLinear
@@ -40,10 +40,9 @@ def fit_power_by_folds(
     rng: np.random.Generator | None = None,
 ) -> Model:
     """Return the model with a power by folds of the raw rows, which its recipe prepares."""
-    cases = rows.size if rows.cases is None else min(rows.size, len(np.unique(rows.cases)))
     several_classes = len(rows) > 0 and np.ptp(rows.codes[-1]) > 0
     fitted = learn(x, rows)
-    if min(cases / 2, len(rows)) < number or not several_classes:
+    if min(number_of_cases(rows) / 2, len(rows)) < number or not several_classes:
         return _raised_to_best_power(fitted, None)
     data = rows if x.recipe is None else raw_rows().with_positive_weights()
     if rng is not None:

@@ -342,12 +342,16 @@ class WeightedFit:
             by_number = dict(zip([self.best, *others], [of_tables, *found["depths"]], strict=True))
             powers[:-1] = self._powers_by_feature(by_number)
             depth = held.depths[-1]
-        further = tuple(
-            map(
-                self._powers_of_all_families, stacked.families_in_separate_codings, found["codings"]
-            )
+        further: list[tuple[Power, ...]] = []
+        for families, part in zip(
+            stacked.families_in_separate_codings, found["codings"], strict=False
+        ):
+            of_coding = np.zeros(len(stacked.powers))
+            of_coding[families] = part
+            further.append(tuple(of_coding.tolist()))
+        base = replace_unchecked(
+            stacked, powers=tuple(powers), most_parents=depth, further=tuple(further)
         )
-        base = replace_unchecked(stacked, powers=tuple(powers), most_parents=depth, further=further)
         if not held.terms.requested:
             return replace_unchecked(base, fading=held.fading)
         of_scales = {
@@ -355,12 +359,6 @@ class WeightedFit:
         }
         by_class = _weights_by_block(self.problem.column_weights_by_class(self.weights), blocks)
         return held.terms.assemble_model(base, of_scales, by_class, held.fading)
-
-    def _powers_of_all_families(self, families: Positions, weights: Array) -> tuple[Power, ...]:
-        """Return the powers of all families in a discretization in which some have a table."""
-        powers = np.zeros(len(self.held.terms.stacked.powers))
-        powers[families] = weights
-        return tuple(powers.tolist())
 
     def _powers_by_feature(self, by_number: Mapping[int, Array]) -> list[Power]:
         """Return the powers of each feature's tables, from those per largest number of parents."""

@@ -112,10 +112,13 @@ class LeaveOneOut(Method):
         if self.weights:
             assert x.fading is not None
             x = replace_unchecked(x, fading=fading_with_best_exponent(x.fading, x, data))
-        x = x.unstacked()
+        x, learned = x.unstacked(), {"leave_one_out": summary}
         if self.weights:
-            return replace_unchecked(x, learned={**x.learned, "leave_one_out": summary})
-        return replace_unchecked(x.network_without_powers(), learned={"leave_one_out": summary})
+            return replace_unchecked(x, learned={**x.learned, **learned})
+        if x.network is None:
+            return replace_unchecked(x, learned=learned)
+        network: Model = replace(x.network, recipe=x.recipe, learned=learned)
+        return network
 
     @property
     def allows_regression(self) -> bool:
@@ -160,9 +163,7 @@ class LeaveOneOut(Method):
     def fit(self, held: HeldOutTerms, ridges: Mapping[str, float] = EMPTY) -> WeightedFit:
         """Return the best weights and number of parents."""
         found, requested = self._best_powers_by_depth(held), held.terms.requested
-        values = {}
-        for i, powers in found.items():
-            values[i] = powers.log_likelihood if requested else powers.objective
+        values = {i: p.log_likelihood if requested else p.objective for i, p in found.items()}
         # the fewest parents of those that are tied
         best = min(i for i, value in values.items() if value >= max(values.values()) - TOLERANCE)
         chosen = held if requested else held.limited_to_depth(held.depths[best])
@@ -197,16 +198,12 @@ def fading_with_best_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fa
     hidden = rng.random((d, len(copies)))[ranks] < rng.random(len(copies))
     hidden[np.setdiff1d(np.arange(d), always)] = False
     codes = np.where(hidden, -1, data.codes[:-1, copies])
-    places = data.positions
     known = {name: v[copies] for name, v in data.numbers.items() if name in x.features}
-    numbers = {name: np.where(hidden[places[name]], np.nan, v) for name, v in known.items()}
+    numbers = {n: np.where(hidden[data.positions[n]], np.nan, v) for n, v in known.items()}
     rest = log(x.class_prior()), x.model_without_parents.scores_of_complete_rows(Rows(codes))
-    terms, gaps = (
-        x.scores_of_complete_rows(x.rows_from_codes(codes, numbers)),
-        x.shifts_of_missing_values(codes),
-    )
-    weights = data.row_weights
-    classes, counts = data.codes[-1, copies], weights[copies]
+    terms = x.scores_of_complete_rows(x.rows_from_codes(codes, numbers))
+    gaps = x.shifts_of_missing_values(codes)
+    classes, counts = data.codes[-1, copies], data.row_weights[copies]
 
     def loss(exponent: float) -> float:
         kept, added = replace(fading, exponent=float(exponent)).kept_share_and_added_scores(
@@ -275,30 +272,27 @@ def rows_to_hold_out(
 ) -> tuple[Positions, Array, HeldOutRows, int]:
     """Return the rows to hold out (spread, or equal ones together), their weights and total."""
     limit = max(1, _MOST_CELLS // max(1, terms * (data.cards[-1] - 1)))
-    n, weights = len(data), data.row_weights
+    n, counts = len(data), data.row_weights
     rows: Positions = np.arange(n)
-    counts = weights
     if distinct and data.cases is None:
-        rows, counts = _distinct_rows_and_weights(data, weights)
+        rows, counts = _distinct_rows_and_weights(data)
     rows, counts = rows[counts > 0], counts[counts > 0]
-    represented = n
     if len(rows) > limit:
-        represented = min(len(rows), limit)
-        spread = np.linspace(0, len(rows) - 1, represented).astype(np.intp)
+        n = limit
+        spread = np.linspace(0, len(rows) - 1, n).astype(np.intp)
         rows, counts = rows[spread], counts[spread]
-    return rows, counts, HeldOutRows(data.codes[-1, rows], data.held_out_weights[rows]), represented
+    return rows, counts, HeldOutRows(data.codes[-1, rows], data.held_out_weights[rows]), n
 
 
 def distinct_rows(data: Dataset) -> Dataset:
     """Return the first of equal rows, with the sum of weights, unless a weight is below 1."""
-    weights = data.row_weights
-    rows, counts = _distinct_rows_and_weights(data, weights)
+    rows, counts = _distinct_rows_and_weights(data)
     return data if len(rows) == len(data) else replace(data.take_rows(rows), weights=counts)
 
 
-def _distinct_rows_and_weights(data: Dataset, weights: Array) -> tuple[Positions, Array]:
+def _distinct_rows_and_weights(data: Dataset) -> tuple[Positions, Array]:
     """Return the first of equal rows and sums of weights, or all rows if a weight is below 1."""
-    every = np.arange(len(data))
+    every, weights = np.arange(len(data)), data.row_weights
     if weights.min(initial=1.0) < 1:
         return every, weights
     _, first, group = np.unique(hash_rows(data), return_index=True, return_inverse=True)

@@ -17,7 +17,7 @@ from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
 from ..frames.dataset import Dataset
 from ..model.derived import BuiltOn
-from ..model.model import MISSING_RULE, Model, replace_unchecked
+from ..model.model import MISSING_RULE, replace_unchecked
 from ..model.recipes import NO_JOINT
 from ..network.classifiers import BNC
 from ..scores.elimination import log_joint_of_network
@@ -79,9 +79,6 @@ class LogLinear(BuiltOn):
 
         def unstacked(self) -> LogLinear:
             """Return the same model for long use, with the tables of each coding apart."""
-
-        def network_without_powers(self) -> Model:
-            """Return the network without powers, or the model if it averages discretizations."""
 
     @property
     def model_of_tables(self) -> LogLinear:

@@ -124,13 +124,6 @@ class GaussianTerm(Immutable):
                 "means and roots must have one array per class, of the size of parents."
             )
 
-    def log_density(self, scores: Array, number: int, left_out: LeftOutRows | None = None) -> Array:
-        """Return ln of predictive densities, (rows, classes), without the ``left_out`` rows."""
-        (logs,) = _StackedGaussians.from_terms([number], [self]).log_densities(
-            scores, np.isnan(scores).T, left_out
-        )
-        return np.asarray(logs)
-
     def as_formula_term(self, owner: int, first: int, number: int, power: float) -> Student:
         """Return the term as a part of a formula; see `NumberTerms.as_formula_terms`."""
         constants = (

@@ -124,15 +124,6 @@ class PrefixTable(Immutable):
         )
         return islice(steps, self.prefix_without_parents, None)
 
-    def table_without_parents(self) -> Array:
-        """Return P(x | class), (levels, classes or 1), of a variable without feature parents."""
-        return next(self.full_tables_by_depth()).reshape(self.cards[0], -1)
-
-    def full_table(self) -> Array:
-        """Return P(x | all configurations): (feature parents' levels…, levels, classes or 1)."""
-        *_, values = self.full_tables_by_depth()
-        return values
-
     def cpt_of_family(self, family: Sequence[Hashable]) -> Array:
         """Return the conditional probability table in family order, or raise if it is too large."""
         if self.n_cells > MAX_CELLS:
@@ -141,7 +132,8 @@ class PrefixTable(Immutable):
                 f"dataset: a table of {listed(family)} would have {self.n_cells:,} cells, more "
                 f"than {MAX_CELLS:,}. Use fewer parents, or {wide}."
             )
-        table = np.moveaxis(self.full_table(), len(self.cards) - 1, 0)
+        *_, table = self.full_tables_by_depth()  # (feature parents…, levels, classes or 1)
+        table = np.moveaxis(table, len(self.cards) - 1, 0)
         return np.ascontiguousarray(table if self.prefix_without_parents else table[..., 0])
 
     @property
@@ -207,9 +199,8 @@ class StackedTables:
                 _subtract_own_row(deduct(i), counts, totals, classes, parents)
             if shorter is None or self.nested:
                 return counts, totals, uniform if shorter is None else shorter
-            if (
-                i > self.prefix_without_parents
-            ):  # rows with a missing parent have no counts, so they keep the base
+            if i > self.prefix_without_parents:
+                # rows with a missing parent have no counts, so they keep the base
                 np.logical_or(unknown, codes[i - self.prefix_without_parents] < 0, out=unknown)
                 return counts, totals, np.where(unknown[:, None], shorter, uniform)
             return counts, totals, uniform
@@ -241,9 +232,6 @@ class LeftOutRows:
 
     def take(self, rows: Any) -> LeftOutRows:
         return LeftOutRows(self.classes[rows], self.shares[rows])
-
-    def repeat_rows(self, times: int) -> LeftOutRows:
-        return LeftOutRows(np.tile(self.classes, times), np.tile(self.shares, times))
 
 
 def feature_probabilities(

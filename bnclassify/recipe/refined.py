@@ -92,19 +92,16 @@ class Refined(LogLinear):
     def __post_init__(self) -> None:
         super().__post_init__()
         n, cards = len(self.features), [len(labels) for labels in self.known_levels]
-        fits = all(0 <= i < n for i in self.numbers) and {len(self.shifts), len(self.gaps)} <= {
-            0,
-            n,
-        }
+        fits = all(0 <= i < n for i in self.numbers)
+        fits &= {len(self.shifts), len(self.gaps)} <= {0, n}
         fits &= all(len(terms.scales) == len(self.numbers) for terms in self.of_numbers)
         of_classes = [terms.slopes[:1].T for terms in self.of_numbers]
         of_classes += [term.shapes for terms in self.of_numbers for term in terms.gaussians]
         of_classes += [] if self.intercept is None else [self.intercept]
         fits &= all(len(values) == cards[-1] for values in of_classes)
-        shapes = zip(self.shifts, cards[:-1], strict=False)
-        if not fits or any(
-            s is not None and s.shape != (card + 1, cards[-1]) for s, card in shapes
-        ):
+        for shift, card in zip(self.shifts, cards[:-1], strict=False):
+            fits &= shift is None or shift.shape == (card + 1, cards[-1])
+        if not fits:
             raise ValueError(
                 "numbers, of_numbers and shifts must be terms of the features of base."
             )

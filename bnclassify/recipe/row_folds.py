@@ -84,9 +84,8 @@ def split_rows_into_folds(data: Dataset, folds: int, *, by_content: bool = True)
         # The units of class c in this fold are (fold − c) mod V, and then each V-th. In fold 0 of
         # 5, those of class 0 are 0, 5, 10, …, so a row with the units 7 to 11 has one of them.
         first = (fold - classes.astype(np.intp)) % folds
-        before, until = [
-            -((first - end) // folds) for end in (starts, starts + units)
-        ]  # rounded up
+        # The numbers of these units before the row, and until its last one: rounded up.
+        before, until = [-((first - end) // folds) for end in (starts, starts + units)]
         some = np.flatnonzero(until > before)
         if len(some):
             result.append(

@@ -143,7 +143,7 @@ class StackedFamilies:
         """
         n, kept = len(self.stack.cards), max(1, self.n_codings - apart)
         if left_out is not None and n > 1:
-            left_out = left_out.repeat_rows(n)
+            left_out = LeftOutRows(np.tile(left_out.classes, n), np.tile(left_out.shares, n))
         for logs in self._logs_of_stack(codes, left_out, rows, tables):
             logs = logs.reshape(len(self.families), self.n_codings, -1, logs.shape[1])
             logs = logs.swapaxes(0, 1)  # (codings, families, rows, classes or 1)

@@ -123,11 +123,6 @@ class Weighted(LogLinear):
             cpts.append(table.cpt_of_family(family))
         return replace(self.structure, cpts=tuple(cpts))
 
-    def network_without_powers(self) -> Model:
-        if self.network is None:
-            return self
-        return replace(self.network, recipe=self.recipe, learned=self.learned)
-
     def estimate(self, data: Any, prior: Any) -> Any:
         if not self.coarsenings:
             return replace(self.structure, recipe=self.recipe).estimate(data, prior)
@@ -266,41 +261,28 @@ class StackedModel(LogLinear):
 
         Example: the power 0.5 of a feature with two parents is (0, 0, 0.5).
         """
-        class_number = len(self.features)
-        depths = [
-            len(scope_without_class(scope, class_number)) for scope in self.structure.scopes[:-1]
-        ]
-        depths.append(len(self.structure.scopes[-1]))
         result = []
-        for power, n in zip(powers, depths, strict=True):
+        for power, scope in zip(powers, self.structure.scopes, strict=True):
+            n = len(scope_without_class(scope, len(self.features)))
             result.append(tuple(powers_by_depth(power, n).tolist()))
         return tuple(result)
 
     def scores_left_out(self, codes: Codes, left_out: LeftOutRows) -> Array:
         """Return the sums of terms at training rows, (rows, classes), each without the row."""
         total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
-        for start in range(0, codes.shape[1], BLOCK_ROWS):
-            block = slice(start, start + BLOCK_ROWS)
+        for block in slices(codes.shape[1], most=BLOCK_ROWS):
             for _, logs in self.values_at(Rows(codes[:, block]), left_out.take(block)):
                 total[block] += logs
         return total
 
     @cached_property
-    def _varying_families(self) -> Positions:
-        """The families whose tables differ by discretization."""
-        varying: list[int] = []
-        for group in self.groups:
-            if group.n_codings > 1:
-                varying.extend(group.families)
-        return np.array(varying, dtype=np.intp)
-
-    @cached_property
     def families_in_separate_codings(self) -> list[Positions]:
         """The families that have levels in each discretization that is apart."""
-        varying, codings, found = self._varying_families, len(self.codes), []
+        varying = [f for group in self.groups if group.n_codings > 1 for f in group.families]
+        codings, found = len(self.codes), []
         for i in range(codings - self.apart, codings):
-            cards = np.array(self.origin.structure_in_coding(i).cards)
-            found.append(varying[cards[varying] > 1])
+            cards = self.origin.structure_in_coding(i).cards
+            found.append(np.array([f for f in varying if cards[f] > 1], dtype=np.intp))
         return found
 
     def left_out_log_odds(
@@ -365,12 +347,9 @@ def without_feature_parents(x: Model) -> Any:
     """Return a structure without tables, in which the class is the only parent of each feature."""
     network: Any = x.graph
     short = limit_parents(network, 0)
-    averages = isinstance(x, Weighted) and x.coarsenings
-    return (
-        replace_unchecked(x, structure=short)
-        if averages
-        else replace_unchecked(short, recipe=x.recipe)
-    )
+    if isinstance(x, Weighted) and x.coarsenings:
+        return replace_unchecked(x, structure=short)
+    return replace_unchecked(short, recipe=x.recipe)
 
 
 def with_mdlp_cuts_of(x: Model, data: Dataset) -> Any:
