@@ -120,7 +120,7 @@ def value_of_information(
         )
     now = np.exp(log_normalize(logs))
     missing = list[int](np.flatnonzero(known.codes[:, 0] < 0).tolist())
-    measures: dict[str, Callable[[Array], Array]] = {"gain": _entropy_of_rows}
+    measures: dict[str, Callable[[Array], Array]] = {"gain": lambda p: -xlogx(p).sum(axis=1)}
     if table is not None:
         measures["cost_reduction"] = lambda p: (p @ table).min(axis=1)
     values = np.empty((len(missing), len(measures)))
@@ -136,10 +136,6 @@ def value_of_information(
     ranked = [model.features[missing[i]] for i in order]
     names = pd.Index(ranked, name="feature", tupleize_cols=False)
     return pd.DataFrame(values[order], names, list(measures))
-
-
-def _entropy_of_rows(probabilities: Array) -> Array:
-    return np.asarray(-xlogx(probabilities).sum(axis=1))
 
 
 def _value_and_class_posteriors(
