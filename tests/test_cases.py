@@ -154,13 +154,13 @@ def test_groups_stay_in_one_fold() -> None:
     assert found.notna().all(axis=None)
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.room.. 40 values in 200 rows:UserWarning")
 def test_cases_of_each_class_begin_in_another_fold() -> None:
     folds = split_cases_into_folds(np.arange(4), np.array([0, 1, 1, 2]), np.arange(4), 3)
     assert [fold.rows.tolist() for fold in folds] == [[0], [1], [2, 3]]
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.room.. 40 values in 200 rows:UserWarning")
 def test_wrappers_score_by_folds_of_groups() -> None:
     """The room is that of one person, so it predicts further visits, and says nothing about others."""
     rng = np.random.default_rng(0)
