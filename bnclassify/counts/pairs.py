@@ -187,7 +187,7 @@ def _informations_from_pair_tables(
 
 def n_log_n_function(data: Countable) -> NLogN:
     """Return a function n·ln n of counts of data, which looks up whole numbers in a small table."""
-    if data.is_weighted or data.size > 2**20:  # 8 MiB
+    if data.is_weighted or data.size > 2**20:  # of which a table has 8 MiB
         return xlogx
     logs = xlogx(np.arange(int(data.size) + 1))
     return lambda counts: logs[counts.astype(np.intp, copy=False)]

@@ -97,7 +97,7 @@ def column_findings(column: CodedColumn, *, only_serious: bool = False) -> Itera
         yield from _findings_on_number_of_values(column)
     elif column.numbers is not None:
         yield from _find_row_numbers(column.name, as_floats(column.numbers))
-    elif len(column.levels) >= _FEWEST_ROWS // 2:
+    elif len(column.levels) >= _FEWEST_ROWS // 2 and _can_have_too_many_levels(column):
         yield from _findings_on_number_of_values(column)
     if column.can_copy and not column.is_apart and group is None:
         yield from _find_copy_of_class(column)
@@ -119,6 +119,13 @@ def _are_ordinary_texts(levels: tuple[str, ...]) -> bool:
     texts = [label for label in levels if label != MISSING]
     column = CodedColumn("", levels, np.empty(0, dtype=np.int8), is_class=True)
     return not (_find_numbers_as_text("", texts) or any(_find_in_text_labels(column, texts, False)))
+
+
+def _can_have_too_many_levels(column: CodedColumn) -> bool:
+    """Whether the number of levels can be a serious finding; a quick test without counting them."""
+    if column.is_class or column.weights is not None:
+        return True
+    return bool(2 * len(column.levels) > np.count_nonzero(column.codes >= 0))
 
 
 def _find_numbers_as_text(name: Hashable, texts: list[str]) -> Finding | None:

@@ -451,7 +451,7 @@ def solver_and_variances(curvature: Array, ridges: Array) -> tuple[Solve, Callab
 def _information_factor(terms: Array, weights: Array, posteriors: Array) -> Array:
     """Return A with A Aᵀ = Σ v (Σ_k p_k x_k x_kᵀ − x̄ x̄ᵀ), (terms, (classes − 1) · rows).
 
-    A row has the columns √(v p_k) (x_k − α x̄); x̄ = Σ p_k x_k, s = Σ p_k and α s = 1 − √(1 − s).
+    A row has the columns √(v p_k) (x_k − α x̄) with x̄ = Σ p_k x_k, s = Σ p_k, α s = 1 − √(1 − s).
     """
     total: Array = posteriors.sum(axis=0)
     share: Array = (1 - np.sqrt(np.maximum(1 - total, 0.0))) / np.where(total > 0, total, 1.0)
