@@ -360,6 +360,7 @@ def best_weights(
 
     solve = None if curvature is None else solver_and_variances(curvature, ridges)[0]
     value, logs = objective(weights, total)
+    size = float(x.counts.sum())  # rounding errors of the value grow with it
     for _ in range(200):
         posteriors = np.exp(total - logs)
         slope = x.gradient(posteriors) - ridges * (weights - mean)
@@ -370,7 +371,7 @@ def best_weights(
         move, gain, length = x.log_odds_at_weights(step), float(slope @ step), 1.0
         for _ in range(40):
             reached, logs = objective(weights + length * step, total + length * move)
-            if reached >= value - 1e-13 * abs(value):
+            if reached >= value - 1e-13 * max(abs(value), size):
                 break
             length /= 2
         else:
