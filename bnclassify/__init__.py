@@ -1,11 +1,13 @@
 """Bayesian network classifiers for tables, with the functions of the R package bnclassify.
 
-Learners such as ``nb``, ``tan_cl`` and ``hc`` return a structure, and ``lp`` estimates its
-parameters; ``bnc`` does both, and ``bnc(class_var=..., dataset=...)`` fits the default model.
-Functions such as ``predict``, ``explain``, ``cv``, ``plot`` and ``save`` accept the model. The
-first two arguments are a model (or, to learn one, the name of the class) and the data; all others
-are keywords. ``help`` of a function shows its formula, errors, source and an example.
-``bnclassify.sklearn`` has an estimator for scikit-learn, ``BNCClassifier``.
+Learners such as ``nb``, ``tan_cl`` and ``hc`` return a structure, and ``lp``
+estimates its parameters; ``bnc`` does both, and
+``bnc(class_var=..., dataset=...)`` fits the default model. Functions such as
+``predict``, ``explain``, ``cv``, ``plot`` and ``save`` accept the model. The
+first two arguments are a model (or, to learn one, the name of the class) and
+the data; all others are keywords. ``help`` of a function shows its formula,
+errors, source and an example. ``bnclassify.sklearn`` has an estimator for
+scikit-learn, ``BNCClassifier``.
 
 >>> from bnclassify import cv, explain, load_car, lp, tan_cl
 >>> car = load_car()
@@ -16,13 +18,13 @@ are keywords. ``help`` of a function shows its formula, errors, source and an ex
 0.939
 
 The functions have the names of the R package. The page For users of R
-(``vignettes/coming_from_r.py`` in the sources) lists all differences. In short: loglik, cloglik for
-logLik, cLogLik; feature_weights for awnb_weights; to_networkx for as_igraph; to_pgmpy, to_pyagrum
-for as_grain; BNCClassifier for as_mlr; load_car(), load_voting() for data; save, load for saveRDS,
-readRDS.
+(``vignettes/coming_from_r.py`` in the sources) lists all differences. In short:
+loglik, cloglik for logLik, cLogLik; feature_weights for awnb_weights;
+to_networkx for as_igraph; to_pgmpy, to_pyagrum for as_grain; BNCClassifier for
+as_mlr; load_car(), load_voting() for data; save, load for saveRDS, readRDS.
 
-For developers: data flow downwards through this list of packages, and each imports only from those
-above it::
+For developers: data flow downwards through this list of packages, and each
+imports only from those above it::
 
     base             immutable values, checks and messages, arrays, graphs, randomness
     frames           DataFrames, chunks and Dask become encoded data         encode check_data ...

@@ -241,6 +241,17 @@ def test_docstrings_describe_every_parameter() -> None:
         assert sorted(described) == sorted(inspect.signature(function).parameters), name
 
 
+def test_help_fits_into_80_columns() -> None:
+    """All of it but the table of `lp`, formulas, examples, and the lines of See Also, which are joined."""
+    table = re.compile(r"={4}|.* {4,}``|\.\. math::")
+    for name, function in FUNCTIONS.items():
+        text = inspect.getdoc(function) or ""
+        for title in ("Examples", "See Also"):
+            text = text.replace(section(function, title) or "\0", "")
+        wide = [line for line in text.splitlines() if len(line) > 76 and not table.match(line)]
+        assert not [line for line in wide if " : {" not in line], name
+
+
 def test_docstrings_say_what_functions_raise() -> None:
     """Of all functions with arguments; learners share the sections on errors and warnings."""
     assert not [

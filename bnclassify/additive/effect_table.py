@@ -66,9 +66,10 @@ _HALF = 0.5  # pseudo-count of each value, so that intervals without rows keep t
 class PairEffects(Immutable):
     """The effects of a pair of features, beyond those of each, in groups of their values.
 
-    ``features`` are their positions, ascending, and ``groups`` has the number of the group of each
-    value of each of them, and -1 for a missing one. The ``table`` is (groups + 1, groups + 1,
-    classes); its last entries are for missing values, and 0.
+    ``features`` are their positions, ascending, and ``groups`` has the number
+    of the group of each value of each of them, and -1 for a missing one. The
+    ``table`` is (groups + 1, groups + 1, classes); its last entries are for
+    missing values, and 0.
     """
 
     features: tuple[int, int]
@@ -98,24 +99,29 @@ class EffectTable(BuiltOn):
     Attributes
     ----------
     structure : BNC
-        The class, the features with at most one feature parent each, and their levels, without
-        tables.
+        The class, the features with at most one feature parent each, and their
+        levels, without tables.
     tables : tuple of read-only arrays
-        The effects of the values of each feature, (values, classes), or (values, values of the
-        parent, classes). The last entry of each axis of values is for a missing value.
+        The effects of the values of each feature, (values, classes), or
+        (values, values of the parent, classes). The last entry of each axis of
+        values is for a missing value.
     constant : (classes,) array
-        The log odds of the classes before any feature is known, up to a constant.
+        The log odds of the classes before any feature is known, up to a
+        constant.
     shares : tuple of read-only arrays
-        The shares of the values of each feature in the training data; empty if they are unknown.
+        The shares of the values of each feature in the training data; empty if
+        they are unknown.
     preparation : Preparation
-        The cut points of features with intervals, and the levels of features with other values.
+        The cut points of features with intervals, and the levels of features
+        with other values.
     recipe : Recipe or None
-        The steps that made it, which `cv` repeats. A given table is evaluated without a refit.
+        The steps that made it, which `cv` repeats. A given table is evaluated
+        without a refit.
     learned : mapping
         Results of `monotonize`, by name.
     unknown : UnknownEffects or None
-        The means and covariances of the effects in the training data; if None, unknown effects are
-        0.
+        The means and covariances of the effects in the training data; if None,
+        unknown effects are 0.
     pairs : tuple of PairEffects
         The effects of pairs of features, beyond the effects of each.
     """
@@ -313,9 +319,10 @@ def merge_similar_intervals(
 ) -> EffectTable:
     """Return a table with fewer intervals, whose effects are weighted means.
 
-    Of each feature, the neighbors are merged that lose least of the variance of its effects, until
-    there are at most so many, or until no more could be merged without losing more than ``lost``,
-    in nats squared. The ends of ``kept`` groups with similar shares remain.
+    Of each feature, the neighbors are merged that lose least of the variance of
+    its effects, until there are at most so many, or until no more could be
+    merged without losing more than ``lost``, in nats squared. The ends of
+    ``kept`` groups with similar shares remain.
     """
     equal = [np.ones(len(table)) for table in x.tables]
     shares = [np.maximum(share, LEAST_MASS) for share in x.shares or equal]
@@ -401,8 +408,8 @@ def ends_of_merged_groups(
 def means_of_groups(values: Array, groups: Positions, weights: Array, n: int) -> Array:
     """Return the weighted means of n groups along the first axis; 0 in a group without weight.
 
-    Example: the values 1, 3 and 5, with weights 1, 3 and 1, of groups 0, 0 and 1 have the means 2.5
-    and 5.
+    Example: the values 1, 3 and 5, with weights 1, 3 and 1, of groups 0, 0 and
+    1 have the means 2.5 and 5.
     """
     totals = np.bincount(groups, weights)
     shares = weights / np.where(totals > 0, totals, 1.0)[groups]
@@ -447,8 +454,8 @@ def with_effect_moments(
 ) -> EffectTable:
     """Return a table with the moments of its effects in training rows, and the class shares.
 
-    Missing values of ``ignored`` features are unknown, as those of features are that no row lacks
-    and whose missing values have no effect.
+    Missing values of ``ignored`` features are unknown, as those of features are
+    that no row lacks and whose missing values have no effect.
     """
     data = encode_for_model(x, training_rows(x, dataset), argument="dataset")
     codes = x.rows_to_score(data, "missing").codes

@@ -40,59 +40,67 @@ def effects(
     steps: int | None = None,
     class_var: Hashable | None = None,
 ) -> pd.DataFrame:
-    """Return the effect of each value of each feature on the log odds of the classes, as a table.
+    """Return a table with the effect of each value on the log odds.
 
-    For complete rows, the table is the whole model: their log odds are the sum of the entries for
-    their values. After editing the table, `from_effects` turns it into a model again, which weighs
-    unknown values as `x` does if it has the training data as its ``dataset``.
+    For complete rows, the table is the whole model: their log odds are the sum
+    of the entries for their values. After editing the table, `from_effects`
+    turns it into a model again, which weighs unknown values as `x` does if it
+    has the training data as its ``dataset``.
 
     Parameters
     ----------
     x : BNC or another model
-        A fitted model that is a sum: `bnc` with ``additive=True``, naive Bayes with or without
-        weights, or a tree (the effect of a feature can then depend on one other feature).
+        A fitted model that is a sum: `bnc` with ``additive=True``, naive Bayes
+        with or without weights, or a tree (the effect of a feature can then
+        depend on one other feature).
     dataset : pandas.DataFrame, Dataset or another frame, optional
-        Data for the column ``share`` and, if they contain a class with two labels, ``observed``. By
-        default, the table does not have these columns.
+        Data for the column ``share`` and, if they contain a class with two
+        labels, ``observed``. By default, the table does not have these columns.
     target : optional
-        With two classes, the class that the effects refer to. By default, the last one.
+        With two classes, the class that the effects refer to. By default, the
+        last one.
     steps : int, optional
-        Maximum number of intervals per numeric feature, by default 32. If the model has more, or
-        its effect is a curve, the neighboring intervals that differ least are merged. Choose fewer
-        for a table to read. By default, a table of effects keeps its intervals.
+        Maximum number of intervals per numeric feature, by default 32. If the
+        model has more, or its effect is a curve, the neighboring intervals that
+        differ least are merged. Choose fewer for a table to read. By default, a
+        table of effects keeps its intervals.
     class_var : str, optional
         The class, if `x` has several.
 
     Returns
     -------
     pandas.DataFrame
-        One row for the class, and one row per ``feature`` and ``value``: a label, an interval,
-        ``"(missing)"``, or ``"(unseen)"`` for all other values. If the effect depends on another
-        feature, ``given`` names it, with one row per ``given_value``. With two classes, the effects
-        are in a column with the name of the target; with more, there is one column per class, and
-        the effects of a value sum to 0. ``share`` is the proportion of rows in `dataset` with the
-        value, and ``observed`` the proportion of the target among them, NaN without rows.
+        One row for the class, and one row per ``feature`` and ``value``: a
+        label, an interval, ``"(missing)"``, or ``"(unseen)"`` for all other
+        values. If the effect depends on another feature, ``given`` names it,
+        with one row per ``given_value``. With two classes, the effects are in a
+        column with the name of the target; with more, there is one column per
+        class, and the effects of a value sum to 0. ``share`` is the proportion
+        of rows in `dataset` with the value, and ``observed`` the proportion of
+        the target among them, NaN without rows.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the log odds of `x` are not a sum, or are infinite, if a label is ``"(missing)"``, or if
-        a target is given for more than two classes.
+        If the log odds of `x` are not a sum, or are infinite, if a label is
+        ``"(missing)"``, or if a target is given for more than two classes.
 
     Notes
     -----
-    The table is exact if the effects of the model are steps. If an effect is a curve, the entry of
-    an interval is its mean over the training data; 32 intervals usually cost less than .001 of
-    log-loss. Intervals are merged so that the variance of the effect within intervals grows least.
+    The table is exact if the effects of the model are steps. If an effect is a
+    curve, the entry of an interval is its mean over the training data; 32
+    intervals usually cost less than .001 of log-loss. Intervals are merged so
+    that the variance of the effect within intervals grows least.
 
-    The effect of a missing value is 0 if the model ignores it. In a tree, a value whose parent is
-    missing has its effect given the class alone. Posteriors of incomplete rows can therefore differ
-    from the posteriors of `x` if it is a tree, or has a rule for incomplete rows.
+    The effect of a missing value is 0 if the model ignores it. In a tree, a
+    value whose parent is missing has its effect given the class alone.
+    Posteriors of incomplete rows can therefore differ from the posteriors of
+    `x` if it is a tree, or has a rule for incomplete rows.
 
-    Correlated features share their effect on the class. An effect can therefore rise from one value
-    to the next while ``observed`` falls, because other features explain the difference. This is
-    correct for predictions, but misleading if the feature is read alone; `monotonize` can exclude
-    it.
+    Correlated features share their effect on the class. An effect can therefore
+    rise from one value to the next while ``observed`` falls, because other
+    features explain the difference. This is correct for predictions, but
+    misleading if the feature is read alone; `monotonize` can exclude it.
 
     Examples
     --------

@@ -50,47 +50,52 @@ def from_effects(
     Parameters
     ----------
     table : pandas.DataFrame
-        The columns ``feature``, ``value``, one column of numbers per class (of two classes, only
-        the last) and, if a feature depends on another one, ``given`` and ``given_value``, which are
-        empty for other features. If a feature has rows with and without a given feature, the rows
-        with it are the effects of a pair. Rows can be in any order. The columns ``share`` and
-        ``observed`` are optional. See `effects`.
+        The columns ``feature``, ``value``, one column of numbers per class (of
+        two classes, only the last) and, if a feature depends on another one,
+        ``given`` and ``given_value``, which are empty for other features. If a
+        feature has rows with and without a given feature, the rows with it are
+        the effects of a pair. Rows can be in any order. The columns ``share``
+        and ``observed`` are optional. See `effects`.
     class_var : str, optional
-        Name of the class. By default, the feature of the first row. Its row has the base of the log
-        odds and, for two classes, the first class as its value.
+        Name of the class. By default, the feature of the first row. Its row has
+        the base of the log odds and, for two classes, the first class as its
+        value.
     dataset : pandas.DataFrame, Dataset or another frame, optional
-        Training data, with the class. From them, a sum of single effects learns the effects of
-        unknown values given known values. Without data, unknown effects are 0, which is right for
-        naive Bayes.
+        Training data, with the class. From them, a sum of single effects learns
+        the effects of unknown values given known values. Without data, unknown
+        effects are 0, which is right for naive Bayes.
 
     Returns
     -------
     EffectTable
-        A fitted model; its log odds are the sums of the entries of the table. All functions that
-        predict, explain, evaluate, draw and export accept it. `cv` evaluates the table without
-        fitting it again.
+        A fitted model; its log odds are the sums of the entries of the table.
+        All functions that predict, explain, evaluate, draw and export accept
+        it. `cv` evaluates the table without fitting it again.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If a column is absent, a number is missing, two rows have the same values, the intervals of
-        a feature overlap or leave a gap, or a feature has no row for some value of its feature
-        parent.
+        If a column is absent, a number is missing, two rows have the same
+        values, the intervals of a feature overlap or leave a gap, or a feature
+        has no row for some value of its feature parent.
 
     Notes
     -----
-    Values are labels, or intervals that are closed on the right and together contain all numbers,
-    from ``-inf`` to ``inf``: ``pandas.Interval`` or text such as ``(99.5, 127.5]``, as in a file.
-    The last interval may end with ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A
-    missing value has the effect in the row ``"(missing)"``, or 0 without such a row; with a
-    dataset, it is unknown if it was never missing and this effect is 0. If all values are text, as
-    in a file, ``True`` and ``False`` of a feature without other labels are booleans, unless they
-    are text in `dataset`. With a row ``"(unseen)"``, all other labels have its effect; without one,
-    they are unseen, as in `predict`. Classes that have no row have a base of 0.
+    Values are labels, or intervals that are closed on the right and together
+    contain all numbers, from ``-inf`` to ``inf``: ``pandas.Interval`` or text
+    such as ``(99.5, 127.5]``, as in a file. The last interval may end with
+    ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A missing value
+    has the effect in the row ``"(missing)"``, or 0 without such a row; with a
+    dataset, it is unknown if it was never missing and this effect is 0. If all
+    values are text, as in a file, ``True`` and ``False`` of a feature without
+    other labels are booleans, unless they are text in `dataset`. With a row
+    ``"(unseen)"``, all other labels have its effect; without one, they are
+    unseen, as in `predict`. Classes that have no row have a base of 0.
 
     Examples
     --------
-    A table can be edited like any other. Here, a missing answer becomes evidence:
+    A table can be edited like any other. Here, a missing answer becomes
+    evidence:
 
     >>> from bnclassify import bnc, effects, from_effects, load_voting, predict
     >>> voting = load_voting()[["crime", "physician_fee_freeze", "Class"]]
@@ -207,8 +212,8 @@ def _with_cuts_of_pairs(
 ) -> tuple[dict[Hashable, Values], dict[str, Any]]:
     """Return values and tables of features with the cut points of their pairs, too.
 
-    Example: with the cuts 2 and, in a pair, 1, the effects (a, b) of two intervals become
-    (a, a, b).
+    Example: with the cuts 2 and, in a pair, 1, the effects (a, b) of two
+    intervals become (a, a, b).
     """
     fine, tables, shares = dict(values), list(fields["tables"]), fields["shares"]
     for i, (name, own) in enumerate(values.items()):

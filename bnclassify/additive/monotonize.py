@@ -42,51 +42,57 @@ def monotonize(
     *,
     target: Hashable | None = None,
 ) -> EffectTable:
-    """Make effects of features rise or fall with their values, changing the table the least.
+    """Make effects rise or fall with the values, with the least change.
 
     Parameters
     ----------
     x : BNC or another model
         A model of two classes as for `effects`, or a table of effects.
     directions : dict
-        "increasing" or "decreasing" by feature, for the log odds of the target. Values are numbers,
-        intervals, or the levels of an ordered categorical column of `dataset`.
+        "increasing" or "decreasing" by feature, for the log odds of the target.
+        Values are numbers, intervals, or the levels of an ordered categorical
+        column of `dataset`.
     dataset : pandas.DataFrame, Dataset or another frame
-        Training data, with the class. They give the weights of the values and the log-loss.
+        Training data, with the class. They give the weights of the values and
+        the log-loss.
     target : optional
-        The class that the directions refer to. By default, the last class, as in `effects`.
+        The class that the directions refer to. By default, the last class, as
+        in `effects`.
 
     Returns
     -------
     EffectTable
-        The table. The effects of these features never go in the other direction. ``print`` and
-        `summary` show the directions, and the log-loss on `dataset` before and after the change.
+        The table. The effects of these features never go in the other
+        direction. ``print`` and `summary` show the directions, and the log-loss
+        on `dataset` before and after the change.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` has more than two classes or is not a sum of effects, a feature is not in the model,
-        or its values are text and the column of `dataset` is not an ordered categorical.
+        If `x` has more than two classes or is not a sum of effects, a feature
+        is not in the model, or its values are text and the column of `dataset`
+        is not an ordered categorical.
 
     Warns
     -----
     UserWarning
-        If an effect becomes constant, or the log-loss on `dataset` rises by more than 0.01 because
-        effects go in the other direction.
+        If an effect becomes constant, or the log-loss on `dataset` rises by
+        more than 0.01 because effects go in the other direction.
 
     Notes
     -----
-    For each feature, Σ share(v) (e(v) − e'(v))² is minimal for the effects e' in the order, with
-    the shares of the rows of `dataset`: isotonic regression [1]_. If a feature has a feature
-    parent, this is done for each value of the parent. Effects of missing and of unseen values do
-    not change. Continuous effects are cut into 32 steps; to choose their number, pass
-    ``from_effects(effects(x, steps=...))``. If the model has a recipe, `cv` fits each training set
-    and makes the result monotone.
+    For each feature, Σ share(v) (e(v) − e'(v))² is minimal for the effects e'
+    in the order, with the shares of the rows of `dataset`: isotonic regression
+    [1]_. If a feature has a feature parent, this is done for each value of the
+    parent. Effects of missing and of unseen values do not change. Continuous
+    effects are cut into 32 steps; to choose their number, pass
+    ``from_effects(effects(x, steps=...))``. If the model has a recipe, `cv`
+    fits each training set and makes the result monotone.
 
     References
     ----------
-    .. [1] Barlow, R. E., Bartholomew, D. J., Bremner, J. M., Brunk, H. D. (1972). Statistical
-       inference under order restrictions. Wiley.
+    .. [1] Barlow, R. E., Bartholomew, D. J., Bremner, J. M., Brunk, H. D.
+       (1972). Statistical inference under order restrictions. Wiley.
 
     Examples
     --------

@@ -353,8 +353,7 @@ class _PairRegression:
     """A ridge regression of the class on the scores of a sum and pairs, and its weights so far.
 
     The weights are those of products of contrasts that are not 0, (products, classes − 1), of the
-    classes and, the last, the power of the sum; the contrasts of classes are orthogonal, so that no
-    class is special.
+    classes and of the sum. Contrasts of classes are orthogonal, so that no class is special.
     """
 
     rows: _GroupedRows
@@ -398,11 +397,9 @@ class _PairRegression:
         return np.asarray(along_classes @ self._class_contrasts.T)
 
     def score_shifts_of_classes(self) -> Array:
-        """Return what is added to the scores of the classes."""
         return np.asarray(self._class_contrasts @ self._unpacked_weights[1])
 
     def factor_of_sum(self) -> float:
-        """Return the factor of the sum."""
         return self._unpacked_weights[2]
 
     def score_changes_at(self, rows: _GroupedRows) -> Array:
@@ -435,9 +432,8 @@ class _PairRegression:
             moved = weights - start
             of_cells, of_others = np.zeros(cells.shape), np.zeros(others + 1)
             value = 0.5 * float(ridge @ moved**2)
-            for block, design, transposed in kept or _cell_indicators_by_row_block(
-                rows, self.pairs
-            ):
+            blocks = kept or _cell_indicators_by_row_block(rows, self.pairs)
+            for block, design, transposed in blocks:
                 scores, mass = rows.scores[block], rows.weights[block]
                 own = np.arange(len(mass)), rows.classes[block]
                 logs = log_normalize(

@@ -40,9 +40,10 @@ _SCORE, _ODDS = 600, 50
 class Scorecard(EffectTable):
     """A model of two classes as a table of whole points, from `scorecard`.
 
-    The points of the values of a row add up to a total, and the log odds of the target are linear
-    in the total. A scorecard is an `EffectTable` with the effects points times ``unit``, less their
-    mean over the training data: so `explain` compares a value with the average row.
+    The points of the values of a row add up to a total, and the log odds of the
+    target are linear in the total. A scorecard is an `EffectTable` with the
+    effects points times ``unit``, less their mean over the training data: so
+    `explain` compares a value with the average row.
 
     Attributes
     ----------
@@ -53,11 +54,12 @@ class Scorecard(EffectTable):
     unit : float
         The log odds that one point adds, in nats.
     start : int
-        The number that is added to the sum of the points; 0 unless `scorecard` was called with
-        ``pdo``.
+        The number that is added to the sum of the points; 0 unless `scorecard`
+        was called with ``pdo``.
     points, probabilities : pandas.DataFrame
-        One row per feature, value and value of the parent in ``given``, after a row ``start`` if
-        ``start`` is not 0; and one row per total that can occur.
+        One row per feature, value and value of the parent in ``given``, after a
+        row ``start`` if ``start`` is not 0; and one row per total that can
+        occur.
     recipe : Recipe or None
         The steps that learned it; `cv` repeats them, including the rounding.
     """
@@ -248,8 +250,9 @@ def cells_of_occurring_values(x: EffectTable) -> list[tuple[slice, ...]]:
 def _possible_sums(sets: Sequence[ArrayOf[np.int64]]) -> ArrayOf[np.int64]:
     """Return all sums of one number of each set; sets are ascending.
 
-    In how many ways each sum is made is a convolution: {0, 2} is (1, 0, 1) and {0, 1} is (1, 1),
-    which give (1, 1, 1, 1), so that the sums are 0, 1, 2 and 3.
+    In how many ways each sum is made is a convolution: {0, 2} is (1, 0, 1) and
+    {0, 1} is (1, 1), which give (1, 1, 1, 1), so that the sums are 0, 1, 2
+    and 3.
     """
     from scipy.fft import irfft, next_fast_len, rfft  # slow to import
 
@@ -271,55 +274,62 @@ def scorecard(
     score: float = _SCORE,
     odds: float = _ODDS,
 ) -> Scorecard:
-    """Round the contributions of a model of two classes to a table of whole points.
+    """Round the contributions of a model of two classes to whole points.
 
     Parameters
     ----------
     x : BNC or another model
-        With parameters, two classes, and log odds that are a sum of effects, as for `effects`:
-        naive Bayes, trees, `bnc` with ``additive=True``, and tables of `from_effects` and
-        `monotonize`.
+        With parameters, two classes, and log odds that are a sum of effects, as
+        for `effects`: naive Bayes, trees, `bnc` with ``additive=True``, and
+        tables of `from_effects` and `monotonize`.
     target : optional
         The class; points increase its odds. By default, the last class.
     largest : int, default 10
-        The largest difference of points between two values of a feature. It is not used with `pdo`.
+        The largest difference of points between two values of a feature. It is
+        not used with `pdo`.
     most_intervals : int, optional
-        Maximum number of intervals of a numeric feature, at least 2; the neighbors that differ
-        least are merged. By default, all intervals of the model, or 32 of a density. Neighbors with
-        equal points are merged.
+        Maximum number of intervals of a numeric feature, at least 2; the
+        neighbors that differ least are merged. By default, all intervals of the
+        model, or 32 of a density. Neighbors with equal points are merged.
     pdo : float, optional
-        Points that double the odds, such as 20, as in credit scoring, at least 0.01.
+        Points that double the odds, such as 20, as in credit scoring, at least
+        0.01.
     score, odds : float, default 600 and 50
-        With `pdo`, the total for odds of the target of `odds` to 1. Without it, other numbers than
-        the defaults raise an error.
+        With `pdo`, the total for odds of the target of `odds` to 1. Without it,
+        other numbers than the defaults raise an error.
 
     Returns
     -------
     Scorecard
-        A fitted model. Its attributes ``points`` and ``probabilities`` are tables that suffice to
-        compute a prediction by hand. Features with the same points for all values are omitted, and
-        so are rows of missing values of features that were never missing. ``predict(card, df,
-        points=True)`` returns totals. An unknown value has the mean points of its feature, and the
-        probability of a total with unknown values, as `predict` returns it, is less extreme than in
-        the table.
+        A fitted model. Its attributes ``points`` and ``probabilities`` are
+        tables that suffice to compute a prediction by hand. Features with the
+        same points for all values are omitted, and so are rows of missing
+        values of features that were never missing.
+        ``predict(card, df, points=True)`` returns totals. An unknown value has
+        the mean points of its feature, and the probability of a total with
+        unknown values, as `predict` returns it, is less extreme than in the
+        table.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` does not have two classes, or its log odds are not a sum of effects, or are infinite.
+        If `x` does not have two classes, or its log odds are not a sum of
+        effects, or are infinite.
 
     Notes
     -----
-    The log odds of the target are base + Σ_i contribution_i, as in `effects`. With low_i the
-    smallest contribution of feature i, the points of a value are round((contribution − low_i) /
-    unit), where the unit is the largest range of the contributions of a feature divided by
-    `largest`, or ln 2 / pdo. The probability of the target at a total is 1 / (1 + exp(−(base + Σ_i
-    low_i + unit · total))). With `pdo`, a whole number of points to start with is added, and the
-    probability is 1 / (1 + exp(−(ln odds + unit · (total − score)))).
+    The log odds of the target are base + Σ_i contribution_i, as in `effects`.
+    With low_i the smallest contribution of feature i, the points of a value are
+    round((contribution − low_i) / unit), where the unit is the largest range of
+    the contributions of a feature divided by `largest`, or ln 2 / pdo. The
+    probability of the target at a total is 1 / (1 + exp(−(base + Σ_i low_i +
+    unit · total))). With `pdo`, a whole number of points to start with is
+    added, and the probability is 1 / (1 + exp(−(ln odds + unit · (total −
+    score)))).
 
-    The contribution of merged intervals is the mean over the training data. `explain` compares each
-    value with the mean points of its feature in the training data, and has a column ``lost``, the
-    points below the best value.
+    The contribution of merged intervals is the mean over the training data.
+    `explain` compares each value with the mean points of its feature in the
+    training data, and has a column ``lost``, the points below the best value.
 
     Examples
     --------
@@ -419,7 +429,8 @@ def _without_constant_features(x: EffectTable) -> EffectTable:
 def _with_centered_effects(x: EffectTable) -> EffectTable:
     """Return a table whose constant is that of the average row, and whose effects have the mean 0.
 
-    Without shares, the mean is that of the values; a parent is independent of its child.
+    Without shares, the mean is that of the values; a parent is independent of
+    its child.
     """
     shares = x.shares or [np.append(np.ones(len(t) - 1), 0.0) / (len(t) - 1) for t in x.tables]
     means = list[Array]()

@@ -82,8 +82,8 @@ def tabulate_effects(
 ) -> EffectTable:
     """Return a model as a table with at most so many intervals per feature; a table stays as it is.
 
-    The weights of the values of a feature are their shares in a dataset or, without one, in the
-    model.
+    The weights of the values of a feature are their shares in a dataset or,
+    without one, in the model.
     """
     model = check_fitted(x)
     if not isinstance(model, EffectTable):

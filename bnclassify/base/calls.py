@@ -134,8 +134,8 @@ def progress_bar(
 ) -> Iterator[Bar]:
     """Yield a bar, and hide those of nested calls.
 
-    If ``by_steps``, calls of `advance_bar` within move it. If no choice was made, the bar is shown
-    after 3 seconds in an interactive session.
+    If ``by_steps``, calls of `advance_bar` within move it. If no choice was
+    made, the bar is shown after 3 seconds in an interactive session.
     """
     with showing_progress(progress) as chosen:
         pass

@@ -95,8 +95,9 @@ _ABSENT = -1e300  # the weight of an edge that does not exist
 def _forest_candidates(weights: Array) -> Mask:
     """Return the edges, (n, n), that can be part of a forest of maximum weight, with tied ones.
 
-    An edge cannot if it is less than all edges of the path between its ends in one such tree, which
-    Prim's algorithm grows. ``least`` has the smallest weight on each path.
+    An edge cannot if it is less than all edges of the path between its ends in
+    one such tree, which Prim's algorithm grows. ``least`` has the smallest
+    weight on each path.
     """
     n = len(weights)
     least, outside = np.full((n, n), np.inf), weights.copy()
@@ -114,11 +115,12 @@ def _forest_candidates(weights: Array) -> Mask:
 def spanning_tree_posterior(scores: Array) -> tuple[Array, float]:
     """Return the probability of each edge over all spanning trees, (n, n), and ln Σ_T Π exp(score).
 
-    The probability of a tree is proportional to the product of exp(score) over its edges, and that
-    of an edge is its conductance exp(score) times the effective resistance between its ends.
-    Vertices are eliminated by the star-mesh transform, which keeps resistances, and restored. All
-    values are logs; the only difference, below, loses few digits, because y is at most k² / 2 times
-    the resistance that results.
+    The probability of a tree is proportional to the product of exp(score) over
+    its edges, and that of an edge is its conductance exp(score) times the
+    effective resistance between its ends. Vertices are eliminated by the
+    star-mesh transform, which keeps resistances, and restored. All values are
+    logs; the only difference, below, loses few digits, because y is at most k²
+    / 2 times the resistance that results.
     """
     logs: Array = np.array(scores, dtype=np.float64)
     np.fill_diagonal(logs, -np.inf)
@@ -144,10 +146,11 @@ def spanning_tree_posterior(scores: Array) -> tuple[Array, float]:
 def maximum_arborescence(weights: Array) -> list[int]:
     """Return each vertex's parent, -1 for the root, in the maximum arborescence over all roots.
 
-    ``weights``, (n, n), has the finite weight of the arc from the row to the column. The first of
-    tied roots is chosen. A walk follows the best arc into each vertex backwards (Edmonds), in
-    quadratic time. A cycle in which it ends becomes a group. The weight of an arc into it is its
-    gain over the best arc to its head.
+    ``weights``, (n, n), has the finite weight of the arc from the row to the
+    column. The first of tied roots is chosen. A walk follows the best arc into
+    each vertex backwards (Edmonds), in quadratic time. A cycle in which it ends
+    becomes a group. The weight of an arc into it is its gain over the best arc
+    to its head.
     """
     n = len(weights)
     if not n:
@@ -208,7 +211,8 @@ def _expand_contracted_group(
 def descending_order(weights: Array) -> Positions:
     """Order positions by descending weight, ties by position.
 
-    Weights within ``TOLERANCE`` of each other, relative to large weights, are tied.
+    Weights within ``TOLERANCE`` of each other, relative to large weights, are
+    tied.
     """
     order = np.argsort(-weights, kind="stable")
     group, groups, largest = 0, [], np.inf  # of tied weights
@@ -222,8 +226,9 @@ def descending_order(weights: Array) -> Positions:
 class ChangingDag:
     """A directed acyclic graph over vertices 0, 1, 2 …, with up-to-date paths between them.
 
-    ``arcs[i, j]`` is whether there is an arc from i to j, and ``reach[i, j]`` whether there is a
-    path; every vertex reaches itself. An arc from i to j would close a cycle if j reaches i.
+    ``arcs[i, j]`` is whether there is an arc from i to j, and ``reach[i, j]``
+    whether there is a path; every vertex reaches itself. An arc from i to j
+    would close a cycle if j reaches i.
     """
 
     def __init__(self, n: int, arcs: Iterable[tuple[int, int]] = ()) -> None:

@@ -1,12 +1,13 @@
 """Immutable values, and the registry of the classes and functions that files can name.
 
-A frozen dataclass or a named tuple with the decorator ``@record`` is saved by its name and its
-fields, and rebuilt from these. The fields contain text, numbers, bools, None, arrays, tuples,
-mappings or records. A class checks its fields, because a file may be damaged. A function is saved
-by its name only.
+A frozen dataclass or a named tuple with the decorator ``@record`` is saved by
+its name and its fields, and rebuilt from these. The fields contain text,
+numbers, bools, None, arrays, tuples, mappings or records. A class checks its
+fields, because a file may be damaged. A function is saved by its name only.
 
-A new field needs a default, for files that lack it. If a field or a name is removed or changes its
-meaning, the format needs a new version, which refuses older files.
+A new field needs a default, for files that lack it. If a field or a name is
+removed or changes its meaning, the format needs a new version, which refuses
+older files.
 """
 
 from __future__ import annotations
@@ -67,9 +68,9 @@ def field_bounds(**limits: tuple[float, float]) -> Bounds:
 class Immutable:
     """Base of the package's frozen dataclasses.
 
-    Arrays among the fields, or in tuples or mappings among them, become read-only, and mappings are
-    copied and closed. A copy or an unpickled value is built from the fields, so it is immutable,
-    too.
+    Arrays among the fields, or in tuples or mappings among them, become
+    read-only, and mappings are copied and closed. A copy or an unpickled value
+    is built from the fields, so it is immutable, too.
     """
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
@@ -130,7 +131,8 @@ def is_within_bounds(value: object, least: float, most: float) -> bool:
 class StackedArrays(tuple[Any, ...]):
     """A tuple of read-only arrays; those of one shape are views of one array in ``stacks``.
 
-    A stack has the positions of its arrays in the tuple. A copy is an ordinary tuple.
+    A stack has the positions of its arrays in the tuple. A copy is an ordinary
+    tuple.
     """
 
     stacks: Sequence[tuple[Sequence[int], np.ndarray[Any, Any]]] = ()

@@ -367,16 +367,17 @@ Raises
 KeyError
     If the class or another name is not a column of `dataset`.
 TypeError
-    If a column that must be categorical contains numbers with fractions. Discretize it first, as
-    `bnc` does.
+    If a column that must be categorical contains numbers with fractions.
+    Discretize it first, as `bnc` does.
 ValueError
-    If `dataset` has no rows, or an argument has a value that is not listed above."""
+    If `dataset` has no rows, or an argument has a value that is not listed
+    above."""
 WARNINGS = """\
 Warns
 -----
 UserWarning
-    If all values of a column differ, as in a column of identifiers, or the class is missing in
-    some rows. Rows without a class are ignored."""
+    If all values of a column differ, as in a column of identifiers, or the
+    class is missing in some rows. Rows without a class are ignored."""
 SECTIONS = ("Raises", "Warns", "See Also", "Notes", "References", "Examples")
 
 

@@ -1,7 +1,8 @@
 """Independent tasks on several cores: `using_jobs` sets their number, `run_tasks` runs them.
 
-On Linux, tasks run in forked processes, which share the memory of the caller, so that neither
-functions nor data need be pickled. On other systems, they run in threads.
+On Linux, tasks run in forked processes, which share the memory of the caller,
+so that neither functions nor data need be pickled. On other systems, they run
+in threads.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ def using_jobs(n_jobs: int | None) -> AbstractContextManager[int | None]:
 def run_tasks(function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
     """Yield the results of a function of each task, in order; draws must not depend on the order.
 
-    BLAS has one thread, whatever the number of jobs, so that results are the same bit by bit. Tasks
-    within tasks run one after the other.
+    BLAS has one thread, whatever the number of jobs, so that results are the
+    same bit by bit. Tasks within tasks run one after the other.
     """
     todo = list(tasks)
     n = min(number_of_jobs(), len(todo))

@@ -1,7 +1,7 @@
 """Contingency tables of encoded data, counts of families, and those of each extended by one parent.
 
-Every count is over available cases: a table counts the rows in which all its variables are
-observed. Counts of different rows add up.
+Every count is over available cases: a table counts the rows in which all its
+variables are observed. Counts of different rows add up.
 """
 
 from __future__ import annotations
@@ -114,8 +114,9 @@ def _count_block_of_families(
 def _count_by_bits(data: Dataset, members: Positions, shape: Sequence[int]) -> ArrayOf[Any]:
     """Count families of few cells: each level is a bit per row, and 64 rows are counted at once.
 
-    If 1011 are the rows with level 1 of a variable and 1100 those with level 0 of its parent, the
-    bits of 1011 & 1100 = 1000 are the rows of the cell. A missing value has no level.
+    If 1011 are the rows with level 1 of a variable and 1100 those with level 0
+    of its parent, the bits of 1011 & 1100 = 1000 are the rows of the cell. A
+    missing value has no level.
     """
     joint: ArrayOf[np.uint64] | None = None
     for columns, card in zip(members, shape, strict=True):

@@ -36,9 +36,9 @@ def number_family_states(
 ) -> tuple[Positions, tuple[int, int]]:
     """Number the joint values of a family in each row, and return the numbers of both parts.
 
-    A family is a variable and its parents. A missing value is replaced by the first level. If
-    `numbered` is True and there are more configurations of the parents than rows, only observed
-    ones are numbered.
+    A family is a variable and its parents. A missing value is replaced by the
+    first level. If `numbered` is True and there are more configurations of the
+    parents than rows, only observed ones are numbered.
     """
     codes = [np.maximum(data.codes[v], 0) if data.incomplete[v] else data.codes[v] for v in family]
     card, *cards = [data.cards[v] for v in family]
@@ -59,8 +59,9 @@ def number_family_states(
 class FamilyCounts:
     """Counts of families, each the numbers of a variable and its parents.
 
-    A row in which a member is missing is not counted. If data are partitioned, one pass counts all
-    families that `prefetch` requests; a family that it did not request takes a pass of its own.
+    A row in which a member is missing is not counted. If data are partitioned,
+    one pass counts all families that `prefetch` requests; a family that it did
+    not request takes a pass of its own.
     """
 
     def __init__(self, data: Countable) -> None:
@@ -76,7 +77,8 @@ class FamilyCounts:
     ) -> None:
         """Count families that will be extended, and others, if this is faster than one by one.
 
-        In memory, these are families to be extended, if most columns have the same parent or none.
+        In memory, these are families to be extended, if most columns have the
+        same parent or none.
         """
         if self.data.in_parts:
             self._count_in_one_pass(families, tables)

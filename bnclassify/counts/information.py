@@ -36,8 +36,8 @@ def _moments_of_families(
 def _information_of_normals(cells: Moments) -> tuple[float, float]:
     """Return ½ Σ_z P(z) [ln σ²_z − Σ_x P(x | z) ln σ²_xz], x along the first axis, and the rows.
 
-    If half of the rows have the numbers 0 and 2 and half 4 and 6, the variance is 5 in all and 1
-    within each half, so the information is ½ ln 5 = .80.
+    If half of the rows have the numbers 0 and 2 and half 4 and 6, the variance
+    is 5 in all and 1 within each half, so the information is ½ ln 5 = .80.
     """
     total, variance = float(cells.n.sum()), cells.variance
     given = cells.pooled_over(0).variance

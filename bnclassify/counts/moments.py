@@ -26,9 +26,9 @@ _LARGEST = 1e150
 class Moments(Immutable):
     """The moments of a number in each cell, arrays of cells.
 
-    These are the weight, the mean, Σ w (x − mean)², the minimum and the maximum. ``rest`` is what
-    the rounding of the mean leaves: near 10^15, where floats are .125 apart, that of 1, 2 and 4 is
-    2.375 − .042.
+    These are the weight, the mean, Σ w (x − mean)², the minimum and the
+    maximum. ``rest`` is what the rounding of the mean leaves: near 10^15, where
+    floats are .125 apart, that of 1, 2 and 4 is 2.375 − .042.
     """
 
     bounds = field_bounds(n=COUNT, mean=ANY_NUMBER, squares=COUNT, rest=ANY_NUMBER)

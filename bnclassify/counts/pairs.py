@@ -41,8 +41,8 @@ def pair_tables(
 ) -> ArrayOf[Any]:
     """Count the pairs of levels of columns, (owners, levels of the given column, levels).
 
-    The levels of all columns are numbered consecutively. An owner, the first of a pair, is by
-    default any level.
+    The levels of all columns are numbered consecutively. An owner, the first of
+    a pair, is by default any level.
     """
     if products_are_faster(data, columns):
         return data.sum_over_parts(partial(_count_pairs_by_products, columns, given, owners))
@@ -109,8 +109,8 @@ def pair_statistics(
 ) -> PairStatistics:
     """Compute the class-conditional mutual information of all pairs of features.
 
-    Without a column of classes, this is mutual information. Pairs of two numbers, neither of which
-    can be a parent, are omitted. The diagonal is 0.
+    Without a column of classes, this is mutual information. Pairs of two
+    numbers, neither of which can be a parent, are omitted. The diagonal is 0.
     """
     if products_are_faster(data, features):
         return _pair_statistics_by_products(data, features, class_column)
@@ -131,7 +131,8 @@ def _pair_statistics_by_products(
 ) -> PairStatistics:
     """Compute the statistics of `pair_statistics` from tables of all pairs of levels.
 
-    A feature is paired with itself and with later features, whose levels follow its own.
+    A feature is paired with itself and with later features, whose levels follow
+    its own.
     """
     n, starts = len(features), np.cumsum([0, *[data.cards[feature] for feature in features]])
     given = [] if class_column is None else [class_column]
@@ -162,7 +163,8 @@ def _informations_from_pair_tables(
 ) -> tuple[Array, Array]:
     """Return N·I and N of pairs, from (owners, classes, levels) tables and the ends of features.
 
-    If all values are observed, the margins of a feature are the same in all its tables.
+    If all values are observed, the margins of a feature are the same in all its
+    tables.
     """
     of_others: ArrayOf[Any]
     of_owners: ArrayOf[Any]

@@ -30,8 +30,8 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | No
     predicted, actual : (n,) array-like
         Labels, with the rows in the same order.
     weights : (n,) array-like of numbers, optional
-        Weight of each row, 0 or more; whole weights are numbers of rows. By default, all rows count
-        once.
+        Weight of each row, 0 or more; whole weights are numbers of rows. By
+        default, all rows count once.
 
     Returns
     -------
@@ -59,15 +59,15 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | No
 def hamming(
     predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike | None = None
 ) -> float:
-    """Return the share of correct labels, over all rows and class variables (Hamming accuracy).
+    """Return the share of correct labels (Hamming accuracy).
 
     Parameters
     ----------
     predicted : pandas.DataFrame
         One column of labels for each class variable, as `predict` returns them.
     actual : pandas.DataFrame
-        Actual labels of the same rows. Contains the columns of ``predicted``; other columns are
-        ignored.
+        Actual labels of the same rows. Contains the columns of ``predicted``;
+        other columns are ignored.
     weights : (n,) array-like of numbers, optional
         As in `accuracy`.
 
@@ -83,8 +83,9 @@ def hamming(
 
     References
     ----------
-    .. [1] Dembczyński, K., Waegeman, W., Cheng, W., Hüllermeier, E. (2012). On label dependence
-       and loss minimization in multi-label classification. Machine Learning 88.
+    .. [1] Dembczyński, K., Waegeman, W., Cheng, W., Hüllermeier, E. (2012). On
+       label dependence and loss minimization in multi-label classification.
+       Machine Learning 88.
 
     Examples
     --------
@@ -149,9 +150,10 @@ def confusion(
     Returns
     -------
     (classes, classes) pandas.DataFrame of int, of float if there are weights
-        One row per actual class and one column per predicted class: ``counts.loc["no", "yes"]`` is
-        the number of rows of class "no" that were predicted as "yes". Both axes contain all
-        classes: the categories of ``predicted``, then of ``actual``, then other labels that occur,
+        One row per actual class and one column per predicted class:
+        ``counts.loc["no", "yes"]`` is the number of rows of class "no" that
+        were predicted as "yes". Both axes contain all classes: the categories
+        of ``predicted``, then of ``actual``, then other labels that occur,
         sorted.
 
     Raises

@@ -40,58 +40,65 @@ def arc_strength(
 ) -> pd.DataFrame:
     r"""Estimate the strength of each arc of a structure.
 
-    The model is refitted to bootstrap samples of the data, by the same learner with the same
-    settings. The strength of an arc is the proportion of these structures that have it.
+    The model is refitted to bootstrap samples of the data, by the same learner
+    with the same settings. The strength of an arc is the proportion of these
+    structures that have it.
 
     Parameters
     ----------
     x : Model, or list of Model
-        A model of a single network that was learned from data. Its parameters are also estimated
-        again, because some methods of `lp` drop arcs. Or a list of networks over the same
-        variables, such as structures by other methods.
+        A model of a single network that was learned from data. Its parameters
+        are also estimated again, because some methods of `lp` drop arcs. Or a
+        list of networks over the same variables, such as structures by other
+        methods.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
-        The training data of `x`; None if `x` is a list. Partitioned data are accepted if the
-        learner accepts them.
+        The training data of `x`; None if `x` is a list. Partitioned data are
+        accepted if the learner accepts them.
     replicates : int, default 200
         Number of bootstrap samples, at least 1.
     method : {"bootstrap", "exact"}, default "bootstrap"
-        "exact" computes the posterior probability of each edge between features over all spanning
-        trees, for a structure learned by ``tan_cl(..., score="bde")``.
+        "exact" computes the posterior probability of each edge between features
+        over all spanning trees, for a structure learned by
+        ``tan_cl(..., score="bde")``.
     rng : int or numpy.random.Generator, optional
         Seed of the samples, and of the learner if it draws at random.
     progress : bool, optional
-        Whether to show a progress bar; by default after 3 seconds, in an interactive session.
+        Whether to show a progress bar; by default after 3 seconds, in an
+        interactive session.
 
     Returns
     -------
     pandas.DataFrame
-        One row per ordered pair of variables, including the class, in column order. *strength* is
-        the proportion of structures with an arc between the two variables in either direction,
-        *direction* the proportion of such structures with the arc *from* → *to*, or 0.
-        ``attrs["threshold"]`` is the strength that divides the strengths into two groups; see
-        Notes.
+        One row per ordered pair of variables, including the class, in column
+        order. *strength* is the proportion of structures with an arc between
+        the two variables in either direction, *direction* the proportion of
+        such structures with the arc *from* → *to*, or 0. ``attrs["threshold"]``
+        is the strength that divides the strengths into two groups; see Notes.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` averages several networks or does not record how it was learned, or `method` is
-        "exact" and `x` was not learned by ``tan_cl(..., score="bde")`` from categories, without
-        required or forbidden pairs.
+        If `x` averages several networks or does not record how it was learned,
+        or `method` is "exact" and `x` was not learned by
+        ``tan_cl(..., score="bde")`` from categories, without required or
+        forbidden pairs.
 
     Notes
     -----
-    A bootstrap sample has the size of the data, and is drawn with replacement [1]_. For
-    whole weights, units are drawn; for fractional weights, rows are drawn and keep their weight.
-    Rows of bootstrap samples are repeated, which overstates dependence: with "aic" or "loglik",
-    strong arcs occur in noise. A strong arc does not imply a causal effect. The page :doc:`Formulas
-    </methods>` defines the threshold and the exact posterior [2]_.
+    A bootstrap sample has the size of the data, and is drawn with replacement
+    [1]_. For whole weights, units are drawn; for fractional weights, rows are
+    drawn and keep their weight. Rows of bootstrap samples are repeated, which
+    overstates dependence: with "aic" or "loglik", strong arcs occur in noise. A
+    strong arc does not imply a causal effect. The page
+    :doc:`Formulas </methods>` defines the threshold and the exact posterior
+    [2]_.
 
     References
     ----------
-    .. [1] Friedman, N., Goldszmidt, M., Wyner, A. (1999). Data analysis with Bayesian networks:
-       a bootstrap approach. UAI 1999.
-    .. [2] Meilă, M., Jaakkola, T. (2006). Tractable Bayesian learning of tree belief networks.
-       Statistics and Computing 16.
+    .. [1] Friedman, N., Goldszmidt, M., Wyner, A. (1999). Data analysis with
+       Bayesian networks: a bootstrap approach. UAI 1999.
+    .. [2] Meilă, M., Jaakkola, T. (2006). Tractable Bayesian learning of tree
+       belief networks. Statistics and Computing 16.
 
     Examples
     --------
@@ -241,8 +248,8 @@ def averaged_network(
     class_var : str
         Name of the class variable.
     threshold : float, optional
-        Strength from 0 to 1 that an arc must exceed; arcs of strength 1 are always included. By
-        default, the threshold of `strength`.
+        Strength from 0 to 1 that an arc must exceed; arcs of strength 1 are
+        always included. By default, the threshold of `strength`.
 
     Returns
     -------
@@ -256,10 +263,10 @@ def averaged_network(
 
     Notes
     -----
-    Arcs are included in descending order of strength (for ties, in the order of the rows) if their
-    direction is at least 0.5 and they do not close a cycle. If both directions have 0.5, the arc
-    from the class is included, or the one from the earlier column; if it closes a cycle, the other
-    one.
+    Arcs are included in descending order of strength (for ties, in the order of
+    the rows) if their direction is at least 0.5 and they do not close a cycle.
+    If both directions have 0.5, the arc from the class is included, or the one
+    from the earlier column; if it closes a cycle, the other one.
 
     Examples
     --------

@@ -22,8 +22,9 @@ Sampled = TrainingData | Partitions
 def bootstrap_sampler(data: Sampled) -> Callable[[np.random.Generator], Sampled]:
     """Return a function that draws bootstrap samples of units; rows keep fractional weights.
 
-    Rows in memory are drawn at once. Parts are read several times, so their rows are drawn block by
-    block, by a hash of the block, so that drawn rows need not be kept.
+    Rows in memory are drawn at once. Parts are read several times, so their
+    rows are drawn block by block, by a hash of the block, so that drawn rows
+    need not be kept.
     """
     if isinstance(data, Partitions):
         len(data)  # which reports rows without a class

@@ -78,33 +78,35 @@ def ends_of_bins(probabilities: Array, bins: int, strategy: str) -> Array:
 def calibration(
     posteriors: pd.DataFrame, actual: pd.Series[Any], *, bins: int = 10, strategy: str = "width"
 ) -> pd.DataFrame:
-    """Measure the calibration of posterior probabilities, for each class against the others.
+    """Measure the calibration of posteriors, each class against the others.
 
     Parameters
     ----------
     posteriors : pandas.DataFrame
-        Posterior probabilities with one column per class, for example from `cv_predict`. Posteriors
-        of training rows are too optimistic.
+        Posterior probabilities with one column per class, for example from
+        `cv_predict`. Posteriors of training rows are too optimistic.
     actual : pandas.Series
         Class of each row.
     bins : int, default 10
         Number of intervals of the probability.
     strategy : {"width", "quantile"}, default "width"
-        Intervals of equal width, or with equal numbers of rows, except for ties.
+        Intervals of equal width, or with equal numbers of rows, except for
+        ties.
 
     Returns
     -------
     pandas.DataFrame
         One row per class. Columns:
 
-        - ``intercept`` and ``slope`` of the log odds of the class against the log odds of its
-          posterior; 0 and 1 if posteriors are calibrated. A slope below 1 means that posteriors are
-          too extreme
-        - ``brier``, the mean squared error of the posterior, and its parts: it is ``reliability`` −
-          ``resolution`` + ``uncertainty`` + ``within_bins``
-        - ``calibration_error``, the mean difference between posterior and share of the class over
-          the bins, and ``expected_error``, its value for calibrated posteriors with the same number
-          of rows
+        - ``intercept`` and ``slope`` of the log odds of the class against the
+          log odds of its posterior; 0 and 1 if posteriors are calibrated. A
+          slope below 1 means that posteriors are too extreme
+        - ``brier``, the mean squared error of the posterior, and its parts: it
+          is ``reliability`` − ``resolution`` + ``uncertainty`` +
+          ``within_bins``
+        - ``calibration_error``, the mean difference between posterior and share
+          of the class over the bins, and ``expected_error``, its value for
+          calibrated posteriors with the same number of rows
 
     Raises
     ------
@@ -113,16 +115,18 @@ def calibration(
 
     Notes
     -----
-    With N_b rows in bin b, their mean posterior p_b, the share y_b of the class in them and its
-    share y in all rows, the parts of the Brier score [1]_ are Σ N_b/N (p_b − y_b)² (reliability,
-    lower is better), Σ N_b/N (y_b − y)² (resolution, higher is better) and y(1 − y) (uncertainty);
-    ``within_bins`` is the remainder, which is 0 if all posteriors in a bin are equal. If a
-    threshold of the posterior separates the class from the others, the slope is infinite.
+    With N_b rows in bin b, their mean posterior p_b, the share y_b of the class
+    in them and its share y in all rows, the parts of the Brier score [1]_ are Σ
+    N_b/N (p_b − y_b)² (reliability, lower is better), Σ N_b/N (y_b − y)²
+    (resolution, higher is better) and y(1 − y) (uncertainty); ``within_bins``
+    is the remainder, which is 0 if all posteriors in a bin are equal. If a
+    threshold of the posterior separates the class from the others, the slope is
+    infinite.
 
     References
     ----------
-    .. [1] Murphy, A. H. (1973). A new vector partition of the probability score. Journal of Applied
-       Meteorology 12.
+    .. [1] Murphy, A. H. (1973). A new vector partition of the probability
+       score. Journal of Applied Meteorology 12.
 
     Examples
     --------

@@ -34,7 +34,7 @@ def cmi(
     unit: Literal["log", "log2", "log10"] = "log",
     numbers: Numbers = None,
 ) -> float:
-    """Return the mutual information of two variables, conditional on others if given.
+    """Return the (conditional) mutual information of two variables.
 
     Parameters
     ----------
@@ -47,9 +47,9 @@ def cmi(
     unit : {"log", "log2", "log10"}, default "log"
         Logarithm: natural gives nats, base 2 bits.
     numbers : "gaussian" or dict, optional
-        Numeric columns among `x` and `y` that are kept as numbers: "gaussian" selects the columns
-        that `discretize` discretizes by default, a dict names columns. They are normally
-        distributed given the other variables.
+        Numeric columns among `x` and `y` that are kept as numbers: "gaussian"
+        selects the columns that `discretize` discretizes by default, a dict
+        names columns. They are normally distributed given the other variables.
 
     Returns
     -------
@@ -58,14 +58,16 @@ def cmi(
 
         0 or more; 0 if no row is observed.
 
-        If `x` is a number and `y` is not, it is ½ Σ p(z) [ln σ²(z) − Σ p(y | z) ln σ²(y, z)], with
-        maximum likelihood variances of `x`; if both are numbers, −½ Σ p(z) ln(1 − ρ²(z)) with their
-        correlations. A term with variance 0 is 0.
+        If `x` is a number and `y` is not, it is ½ Σ p(z) [ln σ²(z) − Σ p(y | z)
+        ln σ²(y, z)], with maximum likelihood variances of `x`; if both are
+        numbers, −½ Σ p(z) ln(1 − ρ²(z)) with their correlations. A term with
+        variance 0 is 0.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If a name is not a column or is given twice, or a column contains numbers with fractions.
+        If a name is not a column or is given twice, or a column contains
+        numbers with fractions.
 
     Examples
     --------
@@ -132,8 +134,8 @@ def ci_test(
     test : {"g2", "x2"}, default "g2"
         The statistic: G² of the likelihood-ratio test, or Pearson's X².
     permutations : int, default 0
-        Number of permutations of a permutation test, which does not need large counts. By default,
-        p is computed from the chi-square distribution.
+        Number of permutations of a permutation test, which does not need large
+        counts. By default, p is computed from the chi-square distribution.
     rng : int or numpy.random.Generator, optional
         Seed of the permutations.
 
@@ -145,7 +147,8 @@ def ci_test(
     Raises
     ------
     KeyError, TypeError, ValueError
-        If a name is not a column or is given twice, or a column contains numbers with fractions.
+        If a name is not a column or is given twice, or a column contains
+        numbers with fractions.
 
     Notes
     -----
@@ -153,15 +156,16 @@ def ci_test(
 
     .. math:: G² = 2 Σ N_{xyz} ln(N_{xyz} / e),  X² = Σ (N_{xyz} − e)² / e
 
-    and (r_x − 1)(r_y − 1) Π r_z degrees of freedom, which count all levels and all configurations
-    of z. With small counts, the chi-square distribution is a poor approximation. A permutation test
-    permutes y among the rows with the same values of z, and p is (1 + the number of permuted tables
-    with a statistic at least as large) / (1 + `permutations`) [1]_.
+    and (r_x − 1)(r_y − 1) Π r_z degrees of freedom, which count all levels and
+    all configurations of z. With small counts, the chi-square distribution is a
+    poor approximation. A permutation test permutes y among the rows with the
+    same values of z, and p is (1 + the number of permuted tables with a
+    statistic at least as large) / (1 + `permutations`) [1]_.
 
     References
     ----------
-    .. [1] Tsamardinos, I., Borboudakis, G. (2010). Permutation testing improves Bayesian
-       network learning. ECML PKDD 2010.
+    .. [1] Tsamardinos, I., Borboudakis, G. (2010). Permutation testing improves
+       Bayesian network learning. ECML PKDD 2010.
 
     Examples
     --------

@@ -38,54 +38,62 @@ def compare(
     rope: float = 0.01,
     n_jobs: int | None = None,
 ) -> pd.DataFrame:
-    """Test for every pair of models if they differ on one data set, and estimate the difference.
+    """Test if models differ on a data set, and estimate the differences.
 
     Parameters
     ----------
     results : pandas.DataFrame or list of them
-        Results of ``cv(..., mean=False)`` for two or more models. Several results of the same folds
-        are joined. Results of other programs need one row per fold and one column per model.
+        Results of ``cv(..., mean=False)`` for two or more models. Several
+        results of the same folds are joined. Results of other programs need one
+        row per fold and one column per model.
     test : {"corrected_t", "5x2cv_t", "5x2cv_f", "bayes_t"}, default "corrected_t"
-        The corrected resampled t-test, for any cross-validation; Dietterich's t-test or Alpaydın's
-        F-test, for five repeats of two folds; or the correlated Bayesian t-test, for any
-        cross-validation, which can also show that two models are practically equivalent.
+        The corrected resampled t-test, for any cross-validation; Dietterich's
+        t-test or Alpaydın's F-test, for five repeats of two folds; or the
+        correlated Bayesian t-test, for any cross-validation, which can also
+        show that two models are practically equivalent.
     metric : str, optional
         Metric to compare. Required if `results` has several.
     train_size, test_size : float, optional
-        Numbers of rows of the training set and of the test set of a fold, for "corrected_t" and
-        "bayes_t". Results of `cv` contain them.
+        Numbers of rows of the training set and of the test set of a fold, for
+        "corrected_t" and "bayes_t". Results of `cv` contain them.
     rope : float, default 0.01
-        For "bayes_t": two models are practically equivalent if the metric differs by at most this
-        much (the region of practical equivalence), 0 or more.
+        For "bayes_t": two models are practically equivalent if the metric
+        differs by at most this much (the region of practical equivalence), 0 or
+        more.
     n_jobs : int, optional
-        Number of pairs that are tested at the same time, as in `cv`. A test takes less than a
-        millisecond, so more than one is useful only for thousands of pairs.
+        Number of pairs that are tested at the same time, as in `cv`. A test
+        takes less than a millisecond, so more than one is useful only for
+        thousands of pairs.
 
     Returns
     -------
     pandas.DataFrame
-        One row per pair: the mean ``difference``, first minus second, ``statistic``, its degrees of
-        freedom ``df``, the two-sided ``p``, ``p_holm``, adjusted for the number of pairs by Holm's
-        method, and ``lower`` and ``upper``, the ends of a 95 % interval of the difference, without
-        adjustment. With "bayes_t", the posterior probabilities that the first model is ``better``,
-        practically ``equivalent`` and ``worse`` are in place of the statistic.
+        One row per pair: the mean ``difference``, first minus second,
+        ``statistic``, its degrees of freedom ``df``, the two-sided ``p``,
+        ``p_holm``, adjusted for the number of pairs by Holm's method, and
+        ``lower`` and ``upper``, the ends of a 95 % interval of the difference,
+        without adjustment. With "bayes_t", the posterior probabilities that the
+        first model is ``better``, practically ``equivalent`` and ``worse`` are
+        in place of the statistic.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If several results are of different folds, or the folds do not fit the test.
+        If several results are of different folds, or the folds do not fit the
+        test.
 
     Notes
     -----
-    Training sets of different folds overlap, so the differences are not independent, and the usual
-    t-test rejects too often. The page :doc:`Formulas </methods>` defines the tests [1]_ [2]_.
+    Training sets of different folds overlap, so the differences are not
+    independent, and the usual t-test rejects too often. The page
+    :doc:`Formulas </methods>` defines the tests [1]_ [2]_.
 
     References
     ----------
-    .. [1] Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine
-       Learning 52.
-    .. [2] Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing cross-validated
-       algorithms on multiple data sets. Machine Learning 100.
+    .. [1] Nadeau, C., Bengio, Y. (2003). Inference for the generalization
+       error. Machine Learning 52.
+    .. [2] Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing
+       cross-validated algorithms on multiple data sets. Machine Learning 100.
 
     Examples
     --------

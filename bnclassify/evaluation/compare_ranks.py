@@ -90,53 +90,56 @@ def compare_ranks(
     Parameters
     ----------
     table : pandas.DataFrame
-        One row per data set and one column per model, with the performance of the model on the data
-        set, such as its mean cross-validated accuracy.
+        One row per data set and one column per model, with the performance of
+        the model on the data set, such as its mean cross-validated accuracy.
     test : {"friedman", "bayes"}, default "friedman"
-        Friedman's test of all models and the tests of pairs that follow it, or the Bayesian
-        signed-rank test of each pair, which can also show that two models are practically
-        equivalent.
+        Friedman's test of all models and the tests of pairs that follow it, or
+        the Bayesian signed-rank test of each pair, which can also show that two
+        models are practically equivalent.
     alpha : float, default 0.05
         Significance level of the critical difference.
     lower_is_better : bool, default False
         If True, `table` contains losses.
     rope : float, default 0.01
-        For "bayes": two models are practically equivalent on a data set if they differ by at most
-        this much, 0 or more.
+        For "bayes": two models are practically equivalent on a data set if they
+        differ by at most this much, 0 or more.
     rng : int or numpy.random.Generator, default 0
         Seed of the draws of "bayes".
 
     Returns
     -------
     RankComparison
-        Its fields are ``ranks``, the average ranks; Friedman's ``chi2`` and ``p`` and Iman and
-        Davenport's ``f`` and ``p_f``, which test all models together; ``critical_difference`` and
-        ``nemenyi``, with one p-value per pair; and ``wilcoxon``, with one row per pair and
-        ``p_holm``, adjusted for their number.
+        Its fields are ``ranks``, the average ranks; Friedman's ``chi2`` and
+        ``p`` and Iman and Davenport's ``f`` and ``p_f``, which test all models
+        together; ``critical_difference`` and ``nemenyi``, with one p-value per
+        pair; and ``wilcoxon``, with one row per pair and ``p_holm``, adjusted
+        for their number.
     pandas.DataFrame
-        With "bayes", one row per pair: the mean ``difference``, first minus second, the posterior
-        probabilities that the first model is ``better``, practically ``equivalent`` and ``worse``
-        on data sets like these, and ``lower`` and ``upper``, the ends of a 95 % credible interval
-        of the mean.
+        With "bayes", one row per pair: the mean ``difference``, first minus
+        second, the posterior probabilities that the first model is ``better``,
+        practically ``equivalent`` and ``worse`` on data sets like these, and
+        ``lower`` and ``upper``, the ends of a 95 % credible interval of the
+        mean.
 
     Raises
     ------
     TypeError, ValueError
-        If a value of `table` is missing, there is only one model or one data set, or rows are folds
-        of one data set, which `compare` tests.
+        If a value of `table` is missing, there is only one model or one data
+        set, or rows are folds of one data set, which `compare` tests.
 
     Notes
     -----
-    On each data set, the best model has rank 1, and tied models share the mean of their ranks. The
-    page :doc:`Formulas </methods>` defines the tests [1]_ [2]_.
+    On each data set, the best model has rank 1, and tied models share the mean
+    of their ranks. The page :doc:`Formulas </methods>` defines the tests [1]_
+    [2]_.
 
     References
     ----------
-    .. [1] Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets.
-       Journal of Machine Learning Research 7.
-    .. [2] Benavoli, A., Corani, G., Demšar, J., Zaffalon, M. (2017). Time for a change: a
-       tutorial for comparing multiple classifiers through Bayesian analysis. Journal of Machine
-       Learning Research 18.
+    .. [1] Demšar, J. (2006). Statistical comparisons of classifiers over
+       multiple data sets. Journal of Machine Learning Research 7.
+    .. [2] Benavoli, A., Corani, G., Demšar, J., Zaffalon, M. (2017). Time for a
+       change: a tutorial for comparing multiple classifiers through Bayesian
+       analysis. Journal of Machine Learning Research 18.
 
     Examples
     --------

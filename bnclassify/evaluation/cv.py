@@ -105,87 +105,103 @@ def cv(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> float | pd.Series[Any] | pd.DataFrame:
-    """Estimate the performance of models by cross-validation, all on the same folds.
+    """Estimate the performance of models by cross-validation on the same folds.
 
     Parameters
     ----------
     x : Model, or a list or dict of models
-        Fitted models. In each fold, each model is fitted again to the training rows by the same
-        calls.
+        Fitted models. In each fold, each model is fitted again to the training
+        rows by the same calls.
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Data with all variables of the models. Rows without a class are ignored.
     k : int, default 10
         Number of folds, if `folds` is not given. Five take half the time.
     repeats : int, default 1
-        Number of times that rows are split into folds at random. Use more for small data,
-        because results depend on the split.
+        Number of times that rows are split into folds at random. Use more for
+        small data, because results depend on the split.
     metric : str, function, or a list of them, default "accuracy"
         One or several of:
 
-        - for labels: "accuracy", "balanced_accuracy", "f1", "precision", "recall", "kappa", "mcc";
-        - for posteriors: "auc", "loglik" (higher is better), "log_loss", "brier",
-          "calibration_error", "rmse" (lower is better). Choose "log_loss" if you use probabilities;
-        - for a class with an order: "rps", the ranked probability score, and "mean_absolute_error"
-          of ranks;
-        - a function ``(posteriors, actual)`` that returns a number. `posteriors` has one column per
-          class. If rows have weights, it must accept ``weights``, a Series.
+        - for labels: "accuracy", "balanced_accuracy", "f1", "precision",
+          "recall", "kappa", "mcc";
+        - for posteriors: "auc", "loglik" (higher is better), "log_loss",
+          "brier", "calibration_error", "rmse" (lower is better). Choose
+          "log_loss" if you use probabilities;
+        - for a class with an order: "rps", the ranked probability score, and
+          "mean_absolute_error" of ranks;
+        - a function ``(posteriors, actual)`` that returns a number.
+          `posteriors` has one column per class. If rows have weights, it must
+          accept ``weights``, a Series.
 
         With partitioned data, "auc" and functions are not available.
     dag : bool, default True
-        If True, structure and parameters are refitted; if False, only the parameters, which is
-        faster, but too optimistic if the structure was learned from the same rows.
+        If True, structure and parameters are refitted; if False, only the
+        parameters, which is faster, but too optimistic if the structure was
+        learned from the same rows.
     mean : bool, default True
-        If True, average over folds. "calibration_error" is then computed from all held-out rows.
-        Use False for the results of each fold, which `compare` needs.
+        If True, average over folds. "calibration_error" is then computed from
+        all held-out rows. Use False for the results of each fold, which
+        `compare` needs.
     folds : list of arrays or array of int, optional
-        Positions of the test rows of each fold, the fold number of each row, or pairs of training
-        and test rows, as scikit-learn's ``TimeSeriesSplit`` yields them. For partitioned data, the
-        name of a column with the fold of each row. By default, `k` random folds.
+        Positions of the test rows of each fold, the fold number of each row, or
+        pairs of training and test rows, as scikit-learn's ``TimeSeriesSplit``
+        yields them. For partitioned data, the name of a column with the fold of
+        each row. By default, `k` random folds.
     groups : str or array-like, optional
-        Name of a column, or one label per row, if several rows belong together, such as the visits
-        of a patient. The rows of a group stay in one fold. The column is not a feature.
+        Name of a column, or one label per row, if several rows belong together,
+        such as the visits of a patient. The rows of a group stay in one fold.
+        The column is not a feature.
     columns : {"same", "any"}, default "same"
-        Whether `dataset` must have the columns that the models were learned from. With "any", the
-        models learn from the columns of `dataset`, and are different models.
+        Whether `dataset` must have the columns that the models were learned
+        from. With "any", the models learn from the columns of `dataset`, and
+        are different models.
     unseen : {"missing", "error"}, default "missing"
-        With ``dag=False``, what to do with values that a model does not contain, as in `predict`.
-        With ``dag=True``, the levels of all rows are known in every fold.
+        With ``dag=False``, what to do with values that a model does not
+        contain, as in `predict`. With ``dag=True``, the levels of all rows are
+        known in every fold.
     rng : int or numpy.random.Generator, optional
-        Seed of the folds, and of learners that draw at random. Give it to get the same result
-        again.
+        Seed of the folds, and of learners that draw at random. Give it to get
+        the same result again.
     n_jobs : int, optional
-        Number of folds that run at the same time, by default 1; -1 means all processor cores. The
-        results are the same. Folds run in processes on Linux and in threads on other systems;
-        partitioned data run one fold at a time.
+        Number of folds that run at the same time, by default 1; -1 means all
+        processor cores. The results are the same. Folds run in processes on
+        Linux and in threads on other systems; partitioned data run one fold at
+        a time.
     progress : bool, optional
-        Whether to show a progress bar. By default, it appears after 3 seconds in an interactive
-        session.
+        Whether to show a progress bar. By default, it appears after 3 seconds
+        in an interactive session.
 
     Returns
     -------
     float, pandas.Series, pandas.DataFrame
-        The mean over folds; for several models or metrics, a Series by model, or model and metric.
-        With ``mean=False``, one row per fold and one column per model, or per model and metric.
+        The mean over folds; for several models or metrics, a Series by model,
+        or model and metric. With ``mean=False``, one row per fold and one
+        column per model, or per model and metric.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If models differ in their class, a model was learned from other columns, the class is
-        missing in every row, or ``k``, ``repeats`` or ``folds`` do not fit the data.
+        If models differ in their class, a model was learned from other columns,
+        the class is missing in every row, or ``k``, ``repeats`` or ``folds`` do
+        not fit the data.
 
     Notes
     -----
-    Folds of rows in memory are stratified by class. A row of weight 5 counts as five rows, which
-    can be in several folds; a row with a fractional weight stays in one fold. The page
-    :doc:`Formulas </methods>` defines the metrics, and how weights and partitioned data are split.
+    Folds of rows in memory are stratified by class. A row of weight 5 counts as
+    five rows, which can be in several folds; a row with a fractional weight
+    stays in one fold. The page
+    :doc:`Formulas </methods>` defines the metrics, and how weights and
+    partitioned data are split.
 
-    For several class variables, "accuracy" means "hamming", the proportion of labels that are
-    correct, and "exact_match" is the proportion of rows with all labels correct. "joint_hamming"
-    and "joint_exact_match" evaluate the most probable combinations, and other metrics each class
-    variable, as "log_loss(name)".
+    For several class variables, "accuracy" means "hamming", the proportion of
+    labels that are correct, and "exact_match" is the proportion of rows with
+    all labels correct. "joint_hamming" and "joint_exact_match" evaluate the
+    most probable combinations, and other metrics each class variable, as
+    "log_loss(name)".
 
-    ``attrs["standard_errors"]`` of a Series is the standard deviation over folds divided by √k, an
-    approximation, because training sets overlap. To get it for a single model, pass ``[x]``.
+    ``attrs["standard_errors"]`` of a Series is the standard deviation over
+    folds divided by √k, an approximation, because training sets overlap. To get
+    it for a single model, pass ``[x]``.
 
     Examples
     --------

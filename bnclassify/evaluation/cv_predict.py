@@ -65,8 +65,8 @@ def cv_predict(
     Parameters
     ----------
     x : Model
-        Fitted model. In each fold, it is fitted again to the training rows, and predicts the test
-        rows.
+        Fitted model. In each fold, it is fitted again to the training rows, and
+        predicts the test rows.
     dataset : pandas.DataFrame, Dataset, or partitioned data
         As in `cv`.
     prob : bool, default True
@@ -77,9 +77,9 @@ def cv_predict(
     Returns
     -------
     pandas.DataFrame, pandas.Series, or a frame of another library
-        Posteriors or labels, as `predict` returns them; missing in rows without a class. If units
-        of a row with a whole weight are tested in several folds, its posteriors are averaged over
-        these folds.
+        Posteriors or labels, as `predict` returns them; missing in rows without
+        a class. If units of a row with a whole weight are tested in several
+        folds, its posteriors are averaged over these folds.
 
     Raises
     ------

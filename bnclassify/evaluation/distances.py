@@ -22,8 +22,9 @@ Arc = tuple[Hashable, Hashable]
 def shd(x: Model, y: Model) -> int:
     """Return the structural Hamming distance between two networks.
 
-    Networks with the same independences can have different directions. Therefore the distance
-    compares their equivalence classes, and not their arcs.
+    Networks with the same independences can have different directions.
+    Therefore the distance compares their equivalence classes, and not their
+    arcs.
 
     Parameters
     ----------
@@ -33,28 +34,31 @@ def shd(x: Model, y: Model) -> int:
     Returns
     -------
     int
-        The number of pairs of variables with different edges: absent, undirected, or directed one
-        way or the other. 0 if the structures are equivalent.
+        The number of pairs of variables with different edges: absent,
+        undirected, or directed one way or the other. 0 if the structures are
+        equivalent.
 
     Raises
     ------
     TypeError, ValueError
-        If a model averages several networks, its arcs form a cycle, or the networks are over
-        different variables.
+        If a model averages several networks, its arcs form a cycle, or the
+        networks are over different variables.
 
     Notes
     -----
-    In the graph of an equivalence class, an arc is directed if all equivalent networks
-    direct it in the same way [1]_.
+    In the graph of an equivalence class, an arc is directed if all equivalent
+    networks direct it in the same way [1]_.
 
     References
     ----------
-    .. [1] Tsamardinos, I., Brown, L. E., Aliferis, C. F. (2006). The max-min hill-climbing
-       Bayesian network structure learning algorithm. Machine Learning 65.
+    .. [1] Tsamardinos, I., Brown, L. E., Aliferis, C. F. (2006). The max-min
+       hill-climbing Bayesian network structure learning algorithm. Machine
+       Learning 65.
 
     Examples
     --------
-    The arc between buying and maint can be reversed without changing an independence:
+    The arc between buying and maint can be reversed without changing an
+    independence:
 
     >>> from bnclassify import anb, load_car, nb, shd
     >>> car = load_car()
@@ -74,37 +78,39 @@ def shd(x: Model, y: Model) -> int:
 
 
 def kl_divergence(x: Model, y: Model) -> float:
-    r"""Return the Kullback-Leibler divergence between the distributions of two networks.
+    r"""Return the Kullback-Leibler divergence between two networks.
 
-    The divergence is 0 if both networks define the same distribution over features and class. In
-    general, it is the expected loss of log-likelihood per row if data come from `x` and are
-    described by `y`.
+    The divergence is 0 if both networks define the same distribution over
+    features and class. In general, it is the expected loss of log-likelihood
+    per row if data come from `x` and are described by `y`.
 
     Parameters
     ----------
     x, y : BNC
-        Models of single networks with parameters, over the same variables with the same levels.
+        Models of single networks with parameters, over the same variables with
+        the same levels.
 
     Returns
     -------
     float
-        In nats, at least 0; infinite if a row that is possible under `x` is impossible under `y`.
+        In nats, at least 0; infinite if a row that is possible under `x` is
+        impossible under `y`.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If a model does not define a joint distribution, or the networks are over different
-        variables or levels.
+        If a model does not define a joint distribution, or the networks are
+        over different variables or levels.
 
     Notes
     -----
-    The divergence is :math:`\sum_v P(v) \ln (P(v) / Q(v))` over all configurations v, and is not
-    symmetric.
+    The divergence is :math:`\sum_v P(v) \ln (P(v) / Q(v))` over all
+    configurations v, and is not symmetric.
 
     References
     ----------
-    .. [1] Kullback, S., Leibler, R. A. (1951). On information and sufficiency. Annals of
-       Mathematical Statistics 22.
+    .. [1] Kullback, S., Leibler, R. A. (1951). On information and sufficiency.
+       Annals of Mathematical Statistics 22.
 
     Examples
     --------

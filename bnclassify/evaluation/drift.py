@@ -35,9 +35,10 @@ _TINY = 1e-9
 class _Distributions:
     """A description of rows: values, missing and unseen ones, and parts of the log odds.
 
-    ``columns`` are weights of levels, (levels,), or numbers of a density, (rows,), NaN if missing.
-    ``odds`` are (classes or 1, 1 + features): means over rows. ``scores`` are (rows,), log odds or
-    the codes of the predicted classes, None if they are not known.
+    ``columns`` are weights of levels, (levels,), or numbers of a density,
+    (rows,), NaN if missing. ``odds`` are (classes or 1, 1 + features): means
+    over rows. ``scores`` are (rows,), log odds or the codes of the predicted
+    classes, None if they are not known.
     """
 
     columns: list[Array]
@@ -49,7 +50,7 @@ class _Distributions:
 
 
 def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFrame:
-    """Measure how far new rows differ from the training data, feature by feature.
+    """Measure how far each feature of new rows differs from training data.
 
     Parameters
     ----------
@@ -58,45 +59,51 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     newdata : pandas.DataFrame, Dataset or another frame
         New rows, with or without the class.
     dataset : pandas.DataFrame, Dataset or another frame, optional
-        Training data. Sums of effects, scorecards and networks contain the shares of values; other
-        models need `dataset`. Some results also need it: the last row, the log odds of networks and
-        of sums with effects of pairs, and the shares of missing values of networks without a level
-        for them.
+        Training data. Sums of effects, scorecards and networks contain the
+        shares of values; other models need `dataset`. Some results also need
+        it: the last row, the log odds of networks and of sums with effects of
+        pairs, and the shares of missing values of networks without a level for
+        them.
 
     Returns
     -------
     pandas.DataFrame
-        One row per feature, the largest change first, and a last row ``"(score)"``. Columns:
+        One row per feature, the largest change first, and a last row
+        ``"(score)"``. Columns:
 
         - ``psi``, the population stability index of the values
-        - ``missing_before``, ``missing_now``, ``unseen_before``, ``unseen_now``, the shares of
-          missing values, and of labels that did not occur in training
-        - ``log_odds``, the change of the mean contribution in `explain`; with more than two
-          classes, one column ``log_odds <label>`` per class against all others
+        - ``missing_before``, ``missing_now``, ``unseen_before``,
+          ``unseen_now``, the shares of missing values, and of labels that did
+          not occur in training
+        - ``log_odds``, the change of the mean contribution in `explain`; with
+          more than two classes, one column ``log_odds <label>`` per class
+          against all others
 
-        The row ``"(score)"`` has the index of the log odds in tenths of the training data or, with
-        more than two classes, of the predicted classes, and the change of the mean log odds.
-        Results that need `dataset` are NaN without it. ``attrs["target"]`` is the class of
-        ``log_odds``.
+        The row ``"(score)"`` has the index of the log odds in tenths of the
+        training data or, with more than two classes, of the predicted classes,
+        and the change of the mean log odds. Results that need `dataset` are NaN
+        without it. ``attrs["target"]`` is the class of ``log_odds``.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `newdata` is empty, `x` has several class variables, or it does not contain the shares of
-        values.
+        If `newdata` is empty, `x` has several class variables, or it does not
+        contain the shares of values.
 
     Notes
     -----
-    With p and q the shares of a value in training and now, the index is Σ (q − p) ln(q / p) over
-    the values [1]_. Missing and unseen values count as values. Each count has a pseudo-count of one
-    half. More than ten intervals are joined to ten with about equal shares in training. By a rule
-    of thumb, below 0.1 a change is small, and above 0.25 it is large; small samples have larger
-    indices by chance, about (values − 1) (1/n + 1/N) for n new and N training rows.
+    With p and q the shares of a value in training and now, the index is Σ (q −
+    p) ln(q / p) over the values [1]_. Missing and unseen values count as
+    values. Each count has a pseudo-count of one half. More than ten intervals
+    are joined to ten with about equal shares in training. By a rule of thumb,
+    below 0.1 a change is small, and above 0.25 it is large; small samples have
+    larger indices by chance, about (values − 1) (1/n + 1/N) for n new and N
+    training rows.
 
     References
     ----------
-    .. [1] Yurdakul, B. (2018). Statistical properties of population stability index. Western
-       Michigan University.
+    .. [1] Yurdakul, B. (2018). Statistical properties of population stability
+       index. Western Michigan University.
 
     Examples
     --------

@@ -32,8 +32,9 @@ Results = TypeVar("Results", "pd.Series[Any]", pd.DataFrame)
 class Scheme:
     """The assignment of rows to folds, and the metrics of class frequencies alone.
 
-    Results with the same digest ``folds`` have the same folds, which are a partition if each repeat
-    tests every row once. Sizes are sums of weights and, as baselines, means over the folds.
+    Results with the same digest ``folds`` have the same folds, which are a
+    partition if each repeat tests every row once. Sizes are sums of weights
+    and, as baselines, means over the folds.
     """
 
     repeats: int
@@ -94,8 +95,9 @@ def values_of_metric(
 class Scores:
     """Metrics of models in each round; the last model is the baseline of class frequencies.
 
-    ``sums`` over the tested rows are by round, model and metric, None if a metric is not defined;
-    ``sizes``, (rounds, 2), are the weights of the training and the test rows.
+    ``sums`` over the tested rows are by round, model and metric, None if a
+    metric is not defined; ``sizes``, (rounds, 2), are the weights of the
+    training and the test rows.
     """
 
     metrics: Sequence[AnyMetric]
@@ -233,8 +235,8 @@ def _metric_sums_of_class_shares(
 ) -> list[Any]:
     """Return the sums of metrics of label frequencies alone; None if a user's function fails.
 
-    In partitioned data, the rows of a label, of which ``tested`` has the weights, are merged into
-    one row.
+    In partitioned data, the rows of a label, of which ``tested`` has the
+    weights, are merged into one row.
     """
     rows: tuple[Codes, pd.Index[Any], Array | None]
     if isinstance(test, Dataset):

@@ -97,11 +97,12 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
     x : BNC, AODE or another model
         Fitted model with a joint distribution.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Data with all variables of the model, and the class in every row, except for a model of
-        `lca`. Missing features are marginalized over exactly.
+        Data with all variables of the model, and the class in every row, except
+        for a model of `lca`. Missing features are marginalized over exactly.
     by_row : bool, default False
-        If True, return the log-likelihood of each row, for example to find unusual rows among rows
-        that lack the same values. The data must be in memory.
+        If True, return the log-likelihood of each row, for example to find
+        unusual rows among rows that lack the same values. The data must be in
+        memory.
 
     Returns
     -------
@@ -111,7 +112,8 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` does not define a joint distribution, or the class is missing in a row.
+        If `x` does not define a joint distribution, or the class is missing in
+        a row.
 
     Examples
     --------
@@ -128,9 +130,10 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
 
 
 def AIC(x: BNC, dataset: InFull | InParts) -> float:
-    """Return Akaike's information criterion, loglik − nparams, as in the R package.
+    """Return Akaike's information criterion, loglik − nparams, as in R.
 
-    Larger is better, for models of the same variables. This is −½ of the usual definition.
+    Larger is better, for models of the same variables. This is −½ of the usual
+    definition.
 
     Parameters
     ----------
@@ -146,8 +149,8 @@ def AIC(x: BNC, dataset: InFull | InParts) -> float:
 
     References
     ----------
-    .. [1] Akaike, H. (1974). A new look at the statistical model identification. IEEE
-       Transactions on Automatic Control 19.
+    .. [1] Akaike, H. (1974). A new look at the statistical model
+       identification. IEEE Transactions on Automatic Control 19.
 
     Examples
     --------
@@ -163,7 +166,8 @@ def AIC(x: BNC, dataset: InFull | InParts) -> float:
 def BIC(x: BNC, dataset: InFull | InParts) -> float:
     """Return the Bayesian information criterion: loglik − ½ ln(N) · nparams.
 
-    Larger is better. This is −½ of the usual definition; N is the number of rows.
+    Larger is better. This is −½ of the usual definition; N is the number of
+    rows.
 
     Parameters
     ----------
@@ -179,7 +183,8 @@ def BIC(x: BNC, dataset: InFull | InParts) -> float:
 
     References
     ----------
-    .. [1] Schwarz, G. (1978). Estimating the dimension of a model. Annals of Statistics 6.
+    .. [1] Schwarz, G. (1978). Estimating the dimension of a model. Annals of
+       Statistics 6.
 
     Examples
     --------
@@ -204,7 +209,7 @@ def _network_loglik_and_rows(
 
 
 def cloglik(x: Model, dataset: InFull | InParts) -> float:
-    """Return the conditional log-likelihood of the classes, Σ ln P(class | features), in nats.
+    """Return the conditional log-likelihood, Σ ln P(class | features).
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ def summary(
     groups: Any = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    """Summarize a model in one table and, if data are given, its performance, overall or by group.
+    """Summarize a model and, if data are given, its performance.
 
     Parameters
     ----------
@@ -55,38 +55,41 @@ def summary(
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
         Data for cross-validation, as in `cv`: usually the training data.
     by : str or list of str, optional
-        Columns of `dataset` with groups as values, such as "sex". They need not be features.
+        Columns of `dataset` with groups as values, such as "sex". They need not
+        be features.
     k : int, default 10
-        Number of folds. With `by`, 0 evaluates the model without refitting it, on rows that it has
-        not seen.
+        Number of folds. With `by`, 0 evaluates the model without refitting it,
+        on rows that it has not seen.
     rng : int or numpy.random.Generator, optional
         Seed of the folds.
     groups : str or array-like, optional
-        As in `cv`: rows that belong together, such as those of a person, are in the same fold.
+        As in `cv`: rows that belong together, such as those of a person, are in
+        the same fold.
     progress : bool, optional
-        Whether to show a progress bar of the models that `cv` refits; by default after 3 seconds,
-        in an interactive session.
+        Whether to show a progress bar of the models that `cv` refits; by
+        default after 3 seconds, in an interactive session.
 
     Returns
     -------
     pandas.DataFrame
-        Columns ``item`` and ``value``, with the facts and texts of ``print(x)``. With `dataset`,
-        there are also the cross-validated accuracy, log-loss and calibration error, and for a class
-        with an order the ranked probability score, each with its baseline, the value if every row
-        gets the class proportions, and the three features with the largest mean absolute
-        contributions in `explain`, in at most 1,000 rows. ``attrs["metrics"]`` has the exact values
-        and baselines.
+        Columns ``item`` and ``value``, with the facts and texts of
+        ``print(x)``. With `dataset`, there are also the cross-validated
+        accuracy, log-loss and calibration error, and for a class with an order
+        the ranked probability score, each with its baseline, the value if every
+        row gets the class proportions, and the three features with the largest
+        mean absolute contributions in `explain`, in at most 1,000 rows.
+        ``attrs["metrics"]`` has the exact values and baselines.
 
-        With `by`, one row per group and a last row of all rows: the number of rows, the actual
-        share of a class, the share predicted and the mean probability, the error, log-loss and
-        calibration error. The class is the last of two; with more, there are three columns per
-        class.
+        With `by`, one row per group and a last row of all rows: the number of
+        rows, the actual share of a class, the share predicted and the mean
+        probability, the error, log-loss and calibration error. The class is the
+        last of two; with more, there are three columns per class.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        With `dataset`, as `cv` and `explain`. If `by` is not a column, its values cannot be sorted,
-        or there are more than 100 groups.
+        With `dataset`, as `cv` and `explain`. If `by` is not a column, its
+        values cannot be sorted, or there are more than 100 groups.
 
     Examples
     --------

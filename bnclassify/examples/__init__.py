@@ -25,18 +25,21 @@ def _example_path(name: str) -> Path:
 
 
 def load_car() -> pd.DataFrame:
-    """Load the car evaluation data: all combinations of six attributes, graded by a decision model.
+    """Load the car evaluation data: six attributes, and a grade.
+
+    A decision model graded all combinations of the attributes.
 
     Returns
     -------
     pandas.DataFrame
-        1,728 rows; six features and ``class``, one of unacc, acc, good, vgood. All columns are
-        categorical, with levels in order of meaning. No values are missing.
+        1,728 rows; six features and ``class``, one of unacc, acc, good, vgood.
+        All columns are categorical, with levels in order of meaning. No values
+        are missing.
 
     References
     ----------
-    .. [1] Bohanec, M., Rajkovič, V. (1990). Expert system for decision making. Sistemica 1.
-       UCI Machine Learning Repository, Car Evaluation.
+    .. [1] Bohanec, M., Rajkovič, V. (1990). Expert system for decision making.
+       Sistemica 1. UCI Machine Learning Repository, Car Evaluation.
 
     Examples
     --------
@@ -49,18 +52,20 @@ def load_car() -> pd.DataFrame:
 
 
 def load_voting() -> pd.DataFrame:
-    """Load the votes of the US House of Representatives on 16 key issues in 1984.
+    """Load 16 votes of the US House of Representatives in 1984, and the party.
 
     Returns
     -------
     pandas.DataFrame
-        435 rows; 16 votes, each n or y, and ``Class``, democrat or republican. All columns
-        are categorical. 392 votes are missing, in 203 rows; the class is always observed.
+        435 rows; 16 votes, each n or y, and ``Class``, democrat or republican.
+        All columns are categorical. 392 votes are missing, in 203 rows; the
+        class is always observed.
 
     References
     ----------
-    .. [1] Schlimmer, J. C. (1987). Concept acquisition through representational adjustment.
-       UCI Machine Learning Repository, Congressional Voting Records.
+    .. [1] Schlimmer, J. C. (1987). Concept acquisition through representational
+       adjustment. UCI Machine Learning Repository, Congressional Voting
+       Records.
 
     Examples
     --------
@@ -74,23 +79,24 @@ def load_voting() -> pd.DataFrame:
 
 
 def load_pima() -> pd.DataFrame:
-    """Load the Pima diabetes data: eight measurements of 768 women, and a test for diabetes.
+    """Load the Pima diabetes data: 768 women, and a test for diabetes.
 
     Values that were not measured are missing (NaN).
 
     Returns
     -------
     pandas.DataFrame
-        768 rows; eight numeric features and ``diabetes``, no (500 rows) or yes (268). Units:
-        glucose mg/dl (two hours after a glucose drink), pressure mm Hg (diastolic), skin mm
-        (triceps fold), insulin mu U/ml, bmi kg/m², age years; pedigree is a score of diabetes among
-        relatives.
+        768 rows; eight numeric features and ``diabetes``, no (500 rows) or yes
+        (268). Units: glucose mg/dl (two hours after a glucose drink), pressure
+        mm Hg (diastolic), skin mm (triceps fold), insulin mu U/ml, bmi kg/m²,
+        age years; pedigree is a score of diabetes among relatives.
 
     References
     ----------
-    .. [1] Smith, J. W., Everhart, J. E., Dickson, W. C., Knowler, W. C., Johannes, R. S. (1988).
-       Using the ADAP learning algorithm to forecast the onset of diabetes mellitus. Proceedings of
-       the Symposium on Computer Applications and Medical Care.
+    .. [1] Smith, J. W., Everhart, J. E., Dickson, W. C., Knowler, W. C.,
+       Johannes, R. S. (1988). Using the ADAP learning algorithm to forecast the
+       onset of diabetes mellitus. Proceedings of the Symposium on Computer
+       Applications and Medical Care.
 
     Examples
     --------
@@ -119,14 +125,15 @@ def load_pima() -> pd.DataFrame:
 
 
 def load_solar_flare() -> pd.DataFrame:
-    """Load the solar flare data: active regions of the sun and three kinds of flares (classes).
+    """Load the solar flare data: regions of the sun and three kinds of flares.
 
     Returns
     -------
     pandas.DataFrame
-        1,066 rows; ten categorical features, and the numbers of flares of class C, M and X in the
-        next 24 hours: ``c-class-flares``, ``m-class-flares`` and ``x-class-flares``, also
-        categorical. The numbers are 0 in 884, 1,030 and 1,061 rows.
+        1,066 rows; ten categorical features, and the numbers of flares of class
+        C, M and X in the next 24 hours: ``c-class-flares``, ``m-class-flares``
+        and ``x-class-flares``, also categorical. The numbers are 0 in 884,
+        1,030 and 1,061 rows.
 
     References
     ----------

@@ -298,18 +298,20 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     OSError, TypeError, ValueError
-        If the file cannot be written, `x` is an ensemble, or it has no parameters.
+        If the file cannot be written, `x` is an ensemble, or it has no
+        parameters.
 
     Notes
     -----
-    Probabilities are written with all digits. Names and labels are written as text. The
-    format allows names of letters, digits and ``_ - .``, and labels without ``, ; ( ) { } "``,
-    ``//`` and ``/*`` and with single spaces between words only. Other characters are replaced by
-    allowed ones: ``number of doors`` by ``number_of_doors``, the interval ``(-inf, 5.1]`` of
+    Probabilities are written with all digits. Names and labels are written as
+    text. The format allows names of letters, digits and ``_ - .``, and labels
+    without ``, ; ( ) { } "``, ``//`` and ``/*`` and with single spaces between
+    words only. Other characters are replaced by allowed ones:
+    ``number of doors`` by ``number_of_doors``, the interval ``(-inf, 5.1]`` of
     `discretize` by ``from_minus_inf_to_5_1``.
 
-    bnlearn, pgmpy and pyAgrum read such files. pyAgrum's reader requires labels that are ASCII
-    words or integers; `to_pyagrum` accepts others.
+    bnlearn, pgmpy and pyAgrum read such files. pyAgrum's reader requires labels
+    that are ASCII words or integers; `to_pyagrum` accepts others.
 
     References
     ----------
@@ -385,38 +387,41 @@ def _lines_of_table(family: list[str], words: list[list[str]], table: Array) -> 
 
 
 def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
-    """Read a model from a file in the Interchange Format (BIF), or from one of GeNIe (XDSL).
+    """Read a model from a file in the format BIF or XDSL (GeNIe).
 
     Parameters
     ----------
     path : str or path
-        A file of `write_bif`, bnlearn, pgmpy, pyAgrum, GeNIe or another program. It may be packed
-        with gzip.
+        A file of `write_bif`, bnlearn, pgmpy, pyAgrum, GeNIe or another
+        program. It may be packed with gzip.
     class_var : str
-        Name of the class variable. It may have parents, and need not be a parent of all features.
+        Name of the class variable. It may have parents, and need not be a
+        parent of all features.
 
     Returns
     -------
     BNC
-        A model with parameters, with features, levels and parents in the order of the file.
+        A model with parameters, with features, levels and parents in the order
+        of the file.
 
     Raises
     ------
     OSError, KeyError, TypeError, ValueError
-        If the file does not have the format, or its tables would be too large. The message contains
-        the line or, for XDSL, the node.
+        If the file does not have the format, or its tables would be too large.
+        The message contains the line or, for XDSL, the node.
 
     Notes
     -----
-    All names and labels are text. If probabilities have a sum that differs from 1 by
-    less than 0.011, they are divided by it. A file does not contain the method of estimation.
-    Therefore, `cv` keeps the arcs and estimates tables with ``smooth=1``; for other settings, use
-    ``cv(lp(x, df, smooth=...), df)``. To evaluate the tables of the file, use ``accuracy(predict(x,
-    df), df[class_var])``.
+    All names and labels are text. If probabilities have a sum that differs from
+    1 by less than 0.011, they are divided by it. A file does not contain the
+    method of estimation. Therefore, `cv` keeps the arcs and estimates tables
+    with ``smooth=1``; for other settings, use
+    ``cv(lp(x, df, smooth=...), df)``. To evaluate the tables of the file, use
+    ``accuracy(predict(x, df), df[class_var])``.
 
-    In a file of GeNIe, nodes can be tables (``cpt``) or functions of their parents
-    (``deterministic``). Decisions, utilities, equations and noisy maxima raise an error that names
-    the node.
+    In a file of GeNIe, nodes can be tables (``cpt``) or functions of their
+    parents (``deterministic``). Decisions, utilities, equations and noisy
+    maxima raise an error that names the node.
 
     References
     ----------

@@ -30,15 +30,17 @@ def to_networkx(x: BNC) -> networkx.DiGraph:
     Returns
     -------
     networkx.DiGraph
-        One node per variable, the class last, and an arc from each parent to its child. Nodes have
-        the attributes ``kind``, "class" or "feature"; ``levels``, a tuple of labels, if the model
-        has levels; and ``cpt``, the result of ``cpt(x, node)``, if the model has parameters. The
-        graph has the attribute ``class_var``.
+        One node per variable, the class last, and an arc from each parent to
+        its child. Nodes have the attributes ``kind``, "class" or "feature";
+        ``levels``, a tuple of labels, if the model has levels; and ``cpt``, the
+        result of ``cpt(x, node)``, if the model has parameters. The graph has
+        the attribute ``class_var``.
 
     Raises
     ------
     ImportError, TypeError, ValueError
-        If NetworkX is not installed, or `x` is an ensemble; convert each of ``members(x)``.
+        If NetworkX is not installed, or `x` is an ensemble; convert each of
+        ``members(x)``.
 
     Examples
     --------
@@ -78,13 +80,14 @@ def to_pgmpy(x: BNC) -> pgmpy.models.DiscreteBayesianNetwork:
     Returns
     -------
     pgmpy.models.DiscreteBayesianNetwork
-        Nodes and states are the variables and labels, with their types. The evidence variables of a
-        table are the parents, in order.
+        Nodes and states are the variables and labels, with their types. The
+        evidence variables of a table are the parents, in order.
 
     Raises
     ------
     ImportError, TypeError, ValueError
-        If pgmpy 1.0 or later is not installed, `x` is an ensemble, or it has no parameters.
+        If pgmpy 1.0 or later is not installed, `x` is an ensemble, or it has no
+        parameters.
 
     Examples
     --------
@@ -122,14 +125,14 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
     Returns
     -------
     pyagrum.BayesNet
-        A LabelizedVariable and a table for each variable. Names and labels are text, so 1 becomes
-        "1".
+        A LabelizedVariable and a table for each variable. Names and labels are
+        text, so 1 becomes "1".
 
     Raises
     ------
     ImportError, TypeError, ValueError
-        If pyAgrum 2.0 or later is not installed, `x` is an ensemble, it has no parameters, or two
-        names or two labels of a variable have the same text.
+        If pyAgrum 2.0 or later is not installed, `x` is an ensemble, it has no
+        parameters, or two names or two labels of a variable have the same text.
 
     Examples
     --------

@@ -255,8 +255,8 @@ def _write_array(writer: Writer, array: ArrayOf[Any], where: str) -> Fields:
 def json_lines_of(value: object, indent: int = 0) -> Iterator[str]:
     """Yield the text of a value as JSON; a list without lists or objects takes one line.
 
-    Arrays of more than two axes are written part by part, because lists of their numbers need much
-    memory.
+    Arrays of more than two axes are written part by part, because lists of
+    their numbers need much memory.
     """
     start, end = "\n" + " " * (indent + 1), "\n" + " " * indent
     if isinstance(value, np.ndarray) and value.ndim < 3:

@@ -56,10 +56,12 @@ def write_page(
 ) -> None:
     """Write a page for web browsers that predicts and explains, as one file.
 
-    Readers of the page enter values, or leave them unknown, and see the posterior, the evidence of
-    each known value for a class, which single changes would lead to another prediction, the points
-    of a scorecard, and the network if features depend on each other. On request, the page suggests
-    which values to find out next. It computes in the browser, works offline and sends no data.
+    Readers of the page enter values, or leave them unknown, and see the
+    posterior, the evidence of each known value for a class, which single
+    changes would lead to another prediction, the points of a scorecard, and the
+    network if features depend on each other. On request, the page suggests
+    which values to find out next. It computes in the browser, works offline and
+    sends no data.
 
     Parameters
     ----------
@@ -72,42 +74,46 @@ def write_page(
     labels : dict, optional
         Titles of variables on the page, as in ``{"bili": "Bilirubin, mg/dl"}``.
     note : str, optional
-        A line below the title, for example on the data. By default, the number of training rows.
+        A line below the title, for example on the data. By default, the number
+        of training rows.
     order : list of str, optional
-        The features to show first. The others follow in the order of their effects, and features
-        without effect are folded.
+        The features to show first. The others follow in the order of their
+        effects, and features without effect are folded.
 
     Raises
     ------
     OSError, KeyError, TypeError, ValueError
-        If `labels` or `order` name other variables, the scores of the model are not sums of tables,
-        as with several class variables, kernel densities, `subsumption` and `ande` with n=2, or the
-        tables need more than 20,000,000 characters.
+        If `labels` or `order` name other variables, the scores of the model are
+        not sums of tables, as with several class variables, kernel densities,
+        `subsumption` and `ande` with n=2, or the tables need more than
+        20,000,000 characters.
 
     Notes
     -----
-    Programs can call JavaScript functions of the page. Their results equal the results
-    of `predict`, `explain`, `value_of_information` and `counterfactual`, and they throw an error in
-    the same cases:
+    Programs can call JavaScript functions of the page. Their results equal the
+    results of `predict`, `explain`, `value_of_information` and
+    `counterfactual`, and they throw an error in the same cases:
 
-    - ``model.predict(record)`` returns an object with the probability of each label as text;
-      ``model.classes`` has the labels in order.
-    - ``model.explain(record, {target, against, interactions})`` returns a list with one
-      object per variable: variable, value, parents, log_odds, odds_ratio, target and
-      against. With ``interactions: true``, variable and value of an interaction are lists.
-    - ``model.value_of_information(record)`` returns a list of objects with feature and
-      gain, the largest first.
-    - ``model.single_changes(record)`` returns a list of objects with variable, from, to,
-      target (the class that is then predicted) and probability: for each variable and
-      target, the smallest change.
+    - ``model.predict(record)`` returns an object with the probability of each
+      label as text; ``model.classes`` has the labels in order.
+    - ``model.explain(record, {target, against, interactions})`` returns a list
+      with one object per variable: variable, value, parents, log_odds,
+      odds_ratio, target and against. With ``interactions: true``, variable and
+      value of an interaction are lists.
+    - ``model.value_of_information(record)`` returns a list of objects with
+      feature and gain, the largest first.
+    - ``model.single_changes(record)`` returns a list of objects with variable,
+      from, to, target (the class that is then predicted) and probability: for
+      each variable and target, the smallest change.
 
-    A record is an object of values by name. Values that are null, infinite or not among the levels
-    of the model are missing, as in ``predict(..., unseen="missing")``. Values that are omitted
-    are unknown, like ``model.unknown``, which the page uses for all fields without an entry.
+    A record is an object of values by name. Values that are null, infinite or
+    not among the levels of the model are missing, as in
+    ``predict(..., unseen="missing")``. Values that are omitted are unknown,
+    like ``model.unknown``, which the page uses for all fields without an entry.
 
-    The picture of the network is drawn by Graphviz. If Graphviz is not installed or the
-    network has more than 500 arcs, the picture is plain. The picture of an average has
-    the arcs that more than half of the members have.
+    The picture of the network is drawn by Graphviz. If Graphviz is not
+    installed or the network has more than 500 arcs, the picture is plain. The
+    picture of an average has the arcs that more than half of the members have.
 
     Examples
     --------

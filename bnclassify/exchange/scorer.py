@@ -1,11 +1,12 @@
 """Models as plain values for other languages: codes of raw values, and the formula of the scores.
 
-Other languages evaluate a `Scorer` as follows. Each value of a row becomes a code; see
-`ColumnCoding`. The formula of the codes, and of the numbers of columns that are kept as numbers,
-gives one score per class; see `bnclassify.scores.formulas`. The predicted label is the first whose
-score is within 1e-9 of the largest. The posterior of a class is exp(score - largest) divided by the
-sum of these, and uniform if all scores are -inf. The tests evaluate all this in plain Python, one
-row at a time (`tests/test_scorer.py`).
+Other languages evaluate a `Scorer` as follows. Each value of a row becomes a
+code; see `ColumnCoding`. The formula of the codes, and of the numbers of
+columns that are kept as numbers, gives one score per class; see
+`bnclassify.scores.formulas`. The predicted label is the first whose score is
+within 1e-9 of the largest. The posterior of a class is exp(score - largest)
+divided by the sum of these, and uniform if all scores are -inf. The tests
+evaluate all this in plain Python, one row at a time (`tests/test_scorer.py`).
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ from ..scores.formulas import (
 class ColumnCoding:
     """How a raw value of a feature becomes a code.
 
-    The code of a missing value is ``missing``. If ``cuts`` is not None, other values are numbers,
-    and the code is the number of cut points below it, so that a cut point is in the interval below
-    it. If ``cuts`` is None, the code is the position of the value among ``known``, and ``other`` if
-    it is not there. A code of -1 is missing. If it ``is_number``, the number itself is needed.
+    The code of a missing value is ``missing``. If ``cuts`` is not None, other
+    values are numbers, and the code is the number of cut points below it, so
+    that a cut point is in the interval below it. If ``cuts`` is None, the code
+    is the position of the value among ``known``, and ``other`` if it is not
+    there. A code of -1 is missing. If it ``is_number``, the number itself is
+    needed.
     """
 
     name: Hashable

@@ -62,53 +62,62 @@ def to_sql(
     x : BNC, AODE or another model
         Fitted model.
     table : str or (str, str)
-        Name of the table or view with the rows, or the names of its schema and of the table. It has
-        one column per feature of `x`, of the same name, with raw values as `predict` accepts them.
+        Name of the table or view with the rows, or the names of its schema and
+        of the table. It has one column per feature of `x`, of the same name,
+        with raw values as `predict` accepts them.
     key : str or list of str, optional
-        Columns of the table to select with the predictions, such as its primary key.
+        Columns of the table to select with the predictions, such as its primary
+        key.
     numbers : {"text", "typed"}, default "text"
-        With "text", columns of numbers may be text in the database, which is checked. With "typed",
-        they are numbers, and NULL where they are missing, so the statement is short and easy to
-        review.
+        With "text", columns of numbers may be text in the database, which is
+        checked. With "typed", they are numbers, and NULL where they are
+        missing, so the statement is short and easy to review.
 
     Returns
     -------
     str
-        The statement, without a semicolon. For each row of the table, it selects the columns `key`,
-        then ``predicted``, the label, for a scorecard ``points``, the total, and one column
-        ``prob_<label>`` per class with its posterior probability.
+        The statement, without a semicolon. For each row of the table, it
+        selects the columns `key`, then ``predicted``, the label, for a
+        scorecard ``points``, the total, and one column ``prob_<label>`` per
+        class with its posterior probability.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the scores of the model are not sums of tables, as with several class variables, kernel
-        densities, `subsumption` and `ande` with ``n=2``, two columns of the result would have the
-        same name, or the statement would have more than 1,000,000 characters.
+        If the scores of the model are not sums of tables, as with several class
+        variables, kernel densities, `subsumption` and `ande` with ``n=2``, two
+        columns of the result would have the same name, or the statement would
+        have more than 1,000,000 characters.
 
     Notes
     -----
-    SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12) run the
-    statement. It predicts like `predict` with ``unseen="missing"``: it discretizes numbers, merges
-    rare levels, and treats values that are not among the levels as missing. NULL, NaN, infinite
-    numbers (for which `predict` raises an error) and, for numbers, text that does not represent a
-    number are missing. Numbers beyond ±1e300 are not distinguished, nor are those nearer to 0 than
-    1e-199. A `DN` requires all features, so all results are NULL for other rows. They are also NULL
-    if a sum of effects of ``additive=True`` lacks a value that was never missing in training, or
-    more values than any training row; for `predict`, such values are unknown, which has no formula
-    for all combinations. So a row of NULLs has NULL, and not the class shares, unless training rows
-    lacked all values. Posteriors differ from `predict` by less than 1e-9.
+    SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL
+    (from 12) run the statement. It predicts like `predict` with
+    ``unseen="missing"``: it discretizes numbers, merges rare levels, and treats
+    values that are not among the levels as missing. NULL, NaN, infinite numbers
+    (for which `predict` raises an error) and, for numbers, text that does not
+    represent a number are missing. Numbers beyond ±1e300 are not distinguished,
+    nor are those nearer to 0 than 1e-199. A `DN` requires all features, so all
+    results are NULL for other rows. They are also NULL if a sum of effects of
+    ``additive=True`` lacks a value that was never missing in training, or more
+    values than any training row; for `predict`, such values are unknown, which
+    has no formula for all combinations. So a row of NULLs has NULL, and not the
+    class shares, unless training rows lacked all values. Posteriors differ from
+    `predict` by less than 1e-9.
 
-    Values are compared with the levels as text or, if all levels are numbers, as numbers. Booleans
-    may be stored as 0 and 1, and 0 and 1 as booleans. DuckDB and PostgreSQL compare text by the
-    collation of its column. Labels of several types are selected as text. Names are quoted, so
-    their case matters in PostgreSQL, where ``standard_conforming_strings`` must be on, which is its
-    default.
+    Values are compared with the levels as text or, if all levels are numbers,
+    as numbers. Booleans may be stored as 0 and 1, and 0 and 1 as booleans.
+    DuckDB and PostgreSQL compare text by the collation of its column. Labels of
+    several types are selected as text. Names are quoted, so their case matters
+    in PostgreSQL, where ``standard_conforming_strings`` must be on, which is
+    its default.
 
-    The length of the statement is proportional to the number of entries of the tables. Statements
-    of sums of effects, such as ``additive=True``, are short. Marginalization needs products of
-    tables, which are large if features have several parents; models that do not marginalize do not
-    need them. PostgreSQL compiles long statements, which often takes longer than it saves; ``SET
-    jit = off`` prevents it.
+    The length of the statement is proportional to the number of entries of the
+    tables. Statements of sums of effects, such as ``additive=True``, are short.
+    Marginalization needs products of tables, which are large if features have
+    several parents; models that do not marginalize do not need them. PostgreSQL
+    compiles long statements, which often takes longer than it saves;
+    ``SET jit = off`` prevents it.
 
     Examples
     --------
@@ -373,7 +382,8 @@ def _points_of_feature_as_case(
 ) -> str:
     """Return the points of a feature as a CASE, within one of its parent if it has one.
 
-    They are NULL if the feature is missing and was ``always`` known in training.
+    They are NULL if the feature is missing and was ``always`` known in
+    training.
     """
     own, *parents = scope
     rows: list[list[int]] = table.reshape(len(table), -1).T.tolist()  # one per value of the parent

@@ -1,6 +1,7 @@
 """Formulas of scores as columns of SQL: a chain of SELECTs, of which each uses the one before.
 
-Scores are DOUBLE PRECISION and never infinite: -1e300 stands for -inf, and NULL for NaN.
+Scores are DOUBLE PRECISION and never infinite: -1e300 stands for -inf, and NULL
+for NaN.
 """
 
 from __future__ import annotations
@@ -139,7 +140,8 @@ class ScoreColumns:
     def _weight_columns_of_blend(self, formula: Blend) -> tuple[str, str]:
         """Return the columns of λ, the weight of the terms, and of the weight of each tree.
 
-        They depend on h and on g = n / total, with n missing features that no training row lacks.
+        They depend on h and on g = n / total, with n missing features that no
+        training row lacks.
         """
         rule = formula.rule
         usual = list(zip(self.codes, list[float](rule.usual.tolist()), strict=True))
@@ -217,7 +219,8 @@ class ScoreColumns:
     def _code_of_feature(self, feature: int, coding: Coding) -> str:
         """Return the column of codes of a feature, in a coding.
 
-        With the coding (0, 0, 1, 1, -1), codes up to 1 become 0, others 1, and NULL stays NULL.
+        With the coding (0, 0, 1, 1, -1), codes up to 1 become 0, others 1, and
+        NULL stays NULL.
         """
         code = self.codes[feature]
         if coding is None:

@@ -1,8 +1,8 @@
 """The text of SQL: columns of a chain of SELECTs, numbers, sums, look-ups, values of a table.
 
-In SQL, text that does not represent a number is NULL in every database; SQLite would read it as 0
-or by its first digits, and other databases refuse it. Each function of numbers returns an
-expression, which the next one uses by its name.
+In SQL, text that does not represent a number is NULL in every database; SQLite
+would read it as 0 or by its first digits, and other databases refuse it. Each
+function of numbers returns an expression, which the next one uses by its name.
 """
 
 from __future__ import annotations
@@ -300,8 +300,8 @@ def sql_kind_of_text(column: ColumnCoding, text: str, digits: str) -> str:
 def sql_number_from_text(column: ColumnCoding, text: str, kind: str, value: str) -> str:
     """Return the number, given its text, its kind and the value to read.
 
-    Numbers from 1e200 are 1e300, and those nearer to 0 than 1e-199 are 1e-120, because PostgreSQL
-    raises an error for numbers out of range.
+    Numbers from 1e200 are 1e300, and those nearer to 0 than 1e-199 are 1e-120,
+    because PostgreSQL raises an error for numbers out of range.
     """
     huge = f"CASE WHEN {text} LIKE '-%' THEN -{_HUGE} ELSE {_HUGE} END"
     numbers = {1: f"CAST({value} AS DOUBLE PRECISION)", 2: _TINY, 3: huge, 4: "1e0", 5: "0e0"}

@@ -31,32 +31,36 @@ _HEADER = re.compile(rb'\s*\{\s*"format"\s*:\s*"bnclassify model"')
 
 
 def save(x: Model, path: str | os.PathLike[str]) -> None:
-    """Save a model to a file, with its structure, levels, tables, recipe and all other parts.
+    """Save a model to a file, with all its parts.
 
     Parameters
     ----------
     x : BNC, AODE or another model
         With or without parameters.
     path : str or path
-        Name of the file. An existing file is replaced, and stays unchanged if writing fails.
+        Name of the file. An existing file is replaced, and stays unchanged if
+        writing fails.
 
     Raises
     ------
     OSError, KeyError, TypeError, ValueError
-        If the model contains an unsupported value, such as labels that are dates.
+        If the model contains an unsupported value, such as labels that are
+        dates.
 
     Warns
     -----
     UserWarning
-        If the model was learned by or with a function of your own, because a file contains no code.
-        The loaded model predicts the same, but `cv` cannot fit it again.
+        If the model was learned by or with a function of your own, because a
+        file contains no code. The loaded model predicts the same, but `cv`
+        cannot fit it again.
 
     Notes
     -----
-    The file is JSON, and readable except for arrays of more than 4,096 numbers, which are written
-    as bytes (base64). `load` returns an identical model, with every digit of a number and the type
-    of every label (text, integers, floats, bools, None, tuples and intervals of pandas). The file
-    contains no code, so opening a file of unknown origin runs none.
+    The file is JSON, and readable except for arrays of more than 4,096 numbers,
+    which are written as bytes (base64). `load` returns an identical model, with
+    every digit of a number and the type of every label (text, integers, floats,
+    bools, None, tuples and intervals of pandas). The file contains no code, so
+    opening a file of unknown origin runs none.
 
     Examples
     --------
@@ -119,13 +123,13 @@ def load(path: str | os.PathLike[str]) -> Model:
     Raises
     ------
     OSError, KeyError, TypeError, ValueError
-        If the file was not written by `save`, is damaged or has another version of the format. The
-        message names the bnclassify that wrote it.
+        If the file was not written by `save`, is damaged or has another version
+        of the format. The message names the bnclassify that wrote it.
 
     Notes
     -----
-    Types, ranges and shapes of all fields are checked, so a damaged file raises an error. The check
-    does not show who wrote the file.
+    Types, ranges and shapes of all fields are checked, so a damaged file raises
+    an error. The check does not show who wrote the file.
 
     Examples
     --------

@@ -65,112 +65,128 @@ def bnc(
 ) -> Model:
     """Learn structure and parameters in one call.
 
-    ``bnc("class", data)`` fits the default model, which needs no settings. ``bnc("tan_cl", "class",
-    data, smooth=1)`` learns the structure that you name, and estimates its tables with the prior
-    that you name.
+    ``bnc("class", data)`` fits the default model, which needs no settings.
+    ``bnc("tan_cl", "class", data, smooth=1)`` learns the structure that you
+    name, and estimates its tables with the prior that you name.
 
     Parameters
     ----------
     dag_learner : str or callable, optional
-        Structure learner or its name, such as "tan_cl". Name one if you want a certain type of
-        network. By default, `kdb_gain`, or `kdb_mi` with one feature parent if the rows are not in
-        memory.
+        Structure learner or its name, such as "tan_cl". Name one if you want a
+        certain type of network. By default, `kdb_gain`, or `kdb_mi` with one
+        feature parent if the rows are not in memory.
     class_var : str
         Name of the class.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Training data: the class, and all other columns as features. To discretize, pass a DataFrame
-        or, for "quantile", a table of ibis.
+        Training data: the class, and all other columns as features. To
+        discretize, pass a DataFrame or, for "quantile", a table of ibis.
     dag_args : dict, optional
-        Further arguments of the learner, such as ``{"score": "aic"}``. A learner that scores fitted
-        models, such as `tan_hc`, uses the prior of `lp` unless these arguments contain a prior.
+        Further arguments of the learner, such as ``{"score": "aic"}``. A
+        learner that scores fitted models, such as `tan_hc`, uses the prior of
+        `lp` unless these arguments contain a prior.
     discretize : str or None, default "auto"
-        How numeric columns are divided into intervals. The model then accepts raw data. Keep "auto"
-        unless you want to read the tables, and then choose "mdlp".
+        How numeric columns are divided into intervals. The model then accepts
+        raw data. Keep "auto" unless you want to read the tables, and then
+        choose "mdlp".
 
-        - "auto": "averaged_mdlp" for the default recipe, or "mdlp" for learners that cannot
-          average. None if you give a prior or `numbers`, or rows are not in memory.
-        - "mdlp", "quantile", "width", "mixed": one set of intervals, as in `discretize`.
-        - "averaged", "averaged5": the average over nine or five sets of intervals.
-        - "averaged_mdlp": the average over four sets. The default recipe adds tables of two more
-          sets, by MDLP and of 16 intervals (the term "codings" of `lp`).
+        - "auto": "averaged_mdlp" for the default recipe, or "mdlp" for learners
+          that cannot average. None if you give a prior or `numbers`, or rows
+          are not in memory.
+        - "mdlp", "quantile", "width", "mixed": one set of intervals, as in
+          `discretize`.
+        - "averaged", "averaged5": the average over nine or five sets of
+          intervals.
+        - "averaged_mdlp": the average over four sets. The default recipe adds
+          tables of two more sets, by MDLP and of 16 intervals (the term
+          "codings" of `lp`).
 
-        A column with a single interval is dropped, unless no feature would remain.
+        A column with a single interval is dropped, unless no feature would
+        remain.
     bins : int, default 5
         Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
-        Minimum number of rows per level. Rarer levels are merged, as by `merge_rare`, in training
-        data and in new data. By default, all levels are kept. Set it if a column has many levels
-        with few rows.
+        Minimum number of rows per level. Rarer levels are merged, as by
+        `merge_rare`, in training data and in new data. By default, all levels
+        are kept. Set it if a column has many levels with few rows.
     missing_level : bool, list or "auto", default "auto"
-        Whether a missing value is evidence. With "auto", the default recipe estimates how much
-        evidence it is; with a prior, it is not evidence. With False, it is never evidence, as you
-        need if values will be missing for other reasons than in training. True
-        adds a level "(missing)" to each feature with missing values; a list names the features.
+        Whether a missing value is evidence. With "auto", the default recipe
+        estimates how much evidence it is; with a prior, it is not evidence.
+        With False, it is never evidence, as you need if values will be missing
+        for other reasons than in training. True adds a level "(missing)" to
+        each feature with missing values; a list names the features.
     numbers : {"gaussian", "kernel"} or dict, optional
-        Numeric columns to keep as numbers, with a density as in `lp`, in place of `discretize`.
-        For the learners nb, anb, tan_cl and kdb_mi.
+        Numeric columns to keep as numbers, with a density as in `lp`, in place
+        of `discretize`. For the learners nb, anb, tan_cl and kdb_mi.
     groups : str or array-like, optional
-        Name of a column, or one label per row, if several rows belong together, such as the visits
-        of a patient. The rows of a group are held out together. The column is not a feature.
+        Name of a column, or one label per row, if several rows belong together,
+        such as the visits of a patient. The rows of a group are held out
+        together. The column is not a feature.
     additive : bool, default False
-        If True, the default recipe fits a sum of one effect per feature, without arcs. Choose it if
-        people will read, check or edit the model: `effects` shows the sum as a table, and
-        `scorecard` rounds it to points.
+        If True, the default recipe fits a sum of one effect per feature,
+        without arcs. Choose it if people will read, check or edit the model:
+        `effects` shows the sum as a table, and `scorecard` rounds it to points.
     pairs : int, "auto" or list of pairs, optional
-        Effects of pairs of features to add to the sum with ``additive=True``: a number of pairs, a
-        list of pairs of names, or "auto" for the number that improves the likelihood of held-out
-        rows most, which can be 0. By default, no pairs.
+        Effects of pairs of features to add to the sum with ``additive=True``: a
+        number of pairs, a list of pairs of names, or "auto" for the number that
+        improves the likelihood of held-out rows most, which can be 0. By
+        default, no pairs.
     interval : bool, default False
-        If True, fit the model `draws` more times, each time without a part of the rows. Then
-        ``predict(..., prob=True, interval=0.9)`` returns an interval of each probability.
+        If True, fit the model `draws` more times, each time without a part of
+        the rows. Then ``predict(..., prob=True, interval=0.9)`` returns an
+        interval of each probability.
     draws : int, default 20
         Number of refits for `interval`, at least 2.
     n_jobs : int, optional
-        Number of folds and refits that are fitted at the same time, as in `cv`. By default, 1.
+        Number of folds and refits that are fitted at the same time, as in `cv`.
+        By default, 1.
     progress : bool, optional
-        Whether to show a progress bar. By default, it appears after 3 seconds in an interactive
-        session.
+        Whether to show a progress bar. By default, it appears after 3 seconds
+        in an interactive session.
     **lp_args
-        Arguments of `lp`. A prior, such as ``smooth=1``, replaces the default recipe. Without a
-        prior, other arguments change single steps of the recipe, and the keys of ``held_out_args``
-        that you omit keep their values. ``rng`` draws the folds; by default, they depend only on
-        the contents of the rows.
+        Arguments of `lp`. A prior, such as ``smooth=1``, replaces the default
+        recipe. Without a prior, other arguments change single steps of the
+        recipe, and the keys of ``held_out_args`` that you omit keep their
+        values. ``rng`` draws the folds; by default, they depend only on the
+        contents of the rows.
 
     Returns
     -------
     BNC, AODE or another model
-        Fitted model: with a learner and a prior, ``lp(dag_learner(...), ...)``. If it averages
-        discretizations, its `members` are their networks.
+        Fitted model: with a learner and a prior, ``lp(dag_learner(...), ...)``.
+        If it averages discretizations, its `members` are their networks.
 
     Raises
     ------
     KeyError
         If the class or another name is not a column of `dataset`.
     TypeError, ValueError
-        If `dataset` has no rows, or an argument does not fit the learner, the method of `lp` or the
-        data.
+        If `dataset` has no rows, or an argument does not fit the learner, the
+        method of `lp` or the data.
 
     Warns
     -----
     UserWarning
-        If a column looks like identifiers, has too many levels for its rows, or equal rows look
-        like copies. If rows have no class; they are ignored.
+        If a column looks like identifiers, has too many levels for its rows, or
+        equal rows look like copies. If rows have no class; they are ignored.
 
     Notes
     -----
-    The default recipe adds up three models: one without arcs between features, one with at most
-    four feature parents per feature, and a logistic regression. Each has a power that five folds
-    of the rows estimate. Tables are smoothed by ``backoff`` and weighted by ``held_out="weights"``
-    with additional terms, which `lp` describes. A numeric column is discretized in several ways,
-    and its repeated numbers are also labels. AODE, ensembles and `ande` have a power only
-    (``held_out="power"``), and other models have ``smooth=1``. Each row is held out alone, and a
-    weight of 5 means five rows, unless you pass `groups` or ``encode(weights_are="cases")``. The
-    page :doc:`Formulas </methods>` has the details and the averages over discretizations [1]_.
+    The default recipe adds up three models: one without arcs between features,
+    one with at most four feature parents per feature, and a logistic
+    regression. Each has a power that five folds of the rows estimate. Tables
+    are smoothed by ``backoff`` and weighted by ``held_out="weights"`` with
+    additional terms, which `lp` describes. A numeric column is discretized in
+    several ways, and its repeated numbers are also labels. AODE, ensembles and
+    `ande` have a power only (``held_out="power"``), and other models have
+    ``smooth=1``. Each row is held out alone, and a weight of 5 means five rows,
+    unless you pass `groups` or ``encode(weights_are="cases")``. The page
+    :doc:`Formulas </methods>` has the details and the averages over
+    discretizations [1]_.
 
     References
     ----------
-    .. [1] Yang, Y., Webb, G. I. (2009). Discretization for naive-Bayes learning: managing
-       discretization bias and variance. Machine Learning 74.
+    .. [1] Yang, Y., Webb, G. I. (2009). Discretization for naive-Bayes
+       learning: managing discretization bias and variance. Machine Learning 74.
 
     Examples
     --------

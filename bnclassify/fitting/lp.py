@@ -73,10 +73,11 @@ def lp(
     progress: bool | None = None,
     rng: Seed = None,
 ) -> OneOrSeveral:
-    r"""Estimate the parameters of a structure: its conditional probability tables.
+    r"""Estimate the conditional probability tables of a structure.
 
-    Give one prior: ``smooth=1`` is the usual choice, and ``backoff=True`` suits tables with several
-    parents. You can add one method that weights or averages the tables. The page
+    Give one prior: ``smooth=1`` is the usual choice, and ``backoff=True`` suits
+    tables with several parents. You can add one method that weights or averages
+    the tables. The page
     :doc:`Formulas </methods>` defines the methods, with references.
 
     ==========================================  ====================================================
@@ -97,74 +98,91 @@ def lp(
     x : BNC, AODE or another model
         Structure. Existing parameters are replaced.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Data with all variables of `x`; other columns are ignored. Pass raw data if the model was
-        fitted to raw data.
+        Data with all variables of `x`; other columns are ignored. Pass raw data
+        if the model was fitted to raw data.
     smooth : float, optional
-        Number to add to each count: 1 for the Laplace correction, 0 for maximum likelihood.
+        Number to add to each count: 1 for the Laplace correction, 0 for maximum
+        likelihood.
     ess : float, optional
-        Equivalent sample size of each table, spread evenly over its cells (BDeu).
+        Equivalent sample size of each table, spread evenly over its cells
+        (BDeu).
     m : float, optional
-        Equivalent sample size of each distribution in a table, spread evenly over the levels.
+        Equivalent sample size of each distribution in a table, spread evenly
+        over the levels.
     backoff : bool or float, default False
-        If True, shrink each table towards the table with one parent fewer, by the amount that
-        maximizes the marginal likelihood. A number, such as 2, is faster: the tables with
-        feature parents are shrunk by this number of pseudo-counts for each level that occurs with
-        a configuration of the parents, in the mean. `concentrations` returns the amounts.
+        If True, shrink each table towards the table with one parent fewer, by
+        the amount that maximizes the marginal likelihood. A number, such as 2,
+        is faster: the tables with feature parents are shrunk by this number of
+        pseudo-counts for each level that occurs with a configuration of the
+        parents, in the mean. `concentrations` returns the amounts.
     awnb_trees : int, optional
         Number of unpruned trees, such as 10, for the weights of AWNB.
     awnb_bootstrap : float, optional
         Proportion of rows in the bootstrap sample of each tree, by default 0.5.
     manb_prior : float, optional
-        Prior probability of each arc from the class, between 0 and 1. For naive Bayes.
+        Prior probability of each arc from the class, between 0 and 1. For naive
+        Bayes.
     wanbia : bool, default False
         If True, weight the features to maximize the conditional log-likelihood.
     held_out : {"weights", "parents", "power"}, optional
         Quantity to estimate from rows that are held out one at a time:
 
-        - "weights": the power of each feature's table, and of the class. For better probabilities
-          if features are redundant. The model then does not define a joint distribution.
+        - "weights": the power of each feature's table, and of the class. For
+          better probabilities if features are redundant. The model then does
+          not define a joint distribution.
         - "parents": the number of feature parents that each feature keeps.
-        - "power": one power of the posterior. For probabilities that are too close to 0 and 1.
+        - "power": one power of the posterior. For probabilities that are too
+          close to 0 and 1.
     held_out_args : dict, optional
         Arguments of ``held_out``. By default, none is used:
 
-        - "folds": number of folds, usually 5, that estimate a power of the whole model: its
-          recipe, with cut points, structure and weights, is repeated without each fold. This takes
-          longer, and corrects probabilities that are too close to 0 and 1 because arcs and weights
-          follow the training rows. "power" then uses only the folds, and can be combined with
-          another method.
-        - "parents" (for "weights"): if True, the number of feature parents is also chosen.
-        - "terms" (for "weights"): list of further terms of the log odds, each with a weight. For a
-          numeric feature: "zscores" or "gaussians" (the log density of its value, standardized or
-          by rank, given the class and up to eight other numbers), "densities" (given the class
-          alone), "slopes" (a coefficient per class), "steps" (a constant per class and interval of
-          MDLP, with ``discretize="averaged_mdlp"``) and "codings" (tables of further
-          discretizations). For any feature: "shifts" (a constant per class and level), "depths"
-          (tables with fewer parents) and "gaps" (a constant per class for a missing value).
-        - "blend" (for "weights"): if True, add the scores of a logistic regression with the same
-          terms, and estimate a power of each model from the folds. With "parents", the change
-          from the model without feature parents to the model with them also has a power.
+        - "folds": number of folds, usually 5, that estimate a power of the
+          whole model: its recipe, with cut points, structure and weights, is
+          repeated without each fold. This takes longer, and corrects
+          probabilities that are too close to 0 and 1 because arcs and weights
+          follow the training rows. "power" then uses only the folds, and can be
+          combined with another method.
+        - "parents" (for "weights"): if True, the number of feature parents is
+          also chosen.
+        - "terms" (for "weights"): list of further terms of the log odds, each
+          with a weight. For a numeric feature: "zscores" or "gaussians" (the
+          log density of its value, standardized or by rank, given the class and
+          up to eight other numbers), "densities" (given the class alone),
+          "slopes" (a coefficient per class), "steps" (a constant per class and
+          interval of MDLP, with ``discretize="averaged_mdlp"``) and "codings"
+          (tables of further discretizations). For any feature: "shifts" (a
+          constant per class and level), "depths" (tables with fewer parents)
+          and "gaps" (a constant per class for a missing value).
+        - "blend" (for "weights"): if True, add the scores of a logistic
+          regression with the same terms, and estimate a power of each model
+          from the folds. With "parents", the change from the model without
+          feature parents to the model with them also has a power.
     numbers : {"gaussian", "kernel"} or dict, optional
-        Density of numeric features given their parents: a normal distribution per configuration of
-        the parents, or the mean of normal densities around the training values. A dict maps columns
-        to "gaussian" or "kernel". By default, numeric features must be discretized.
+        Density of numeric features given their parents: a normal distribution
+        per configuration of the parents, or the mean of normal densities around
+        the training values. A dict maps columns to "gaussian" or "kernel". By
+        default, numeric features must be discretized.
     subsumption : int, optional
-        For augmented naive Bayes: if one value of a row implies another in at least this number of
-        training rows, ignore the implied value. By default, no value is ignored.
+        For augmented naive Bayes: if one value of a row implies another in at
+        least this number of training rows, ignore the implied value. By
+        default, no value is ignored.
     missing : {"available", "em"} or dict, default "available"
-        How incomplete rows count. With "available", a row counts for a table if it has all
-        variables of the table. With "em", all rows count for all tables, even rows without a class,
-        by expectation maximization, which takes longer. A dict sets limits of EM: the default is
-        ``{"iterations": 200, "tolerance": 1e-6}``, with the tolerance in nats per row.
+        How incomplete rows count. With "available", a row counts for a table if
+        it has all variables of the table. With "em", all rows count for all
+        tables, even rows without a class, by expectation maximization, which
+        takes longer. A dict sets limits of EM: the default is
+        ``{"iterations": 200, "tolerance": 1e-6}``, with the tolerance in nats
+        per row.
     groups : str or array-like, optional
-        Name of a column, or one label per row, if several rows belong together, such as the visits
-        of a patient. The rows of a group are held out together. The column is not a feature.
+        Name of a column, or one label per row, if several rows belong together,
+        such as the visits of a patient. The rows of a group are held out
+        together. The column is not a feature.
     progress : bool, optional
-        Whether to show a progress bar. By default, it appears after 3 seconds in an interactive
-        session.
+        Whether to show a progress bar. By default, it appears after 3 seconds
+        in an interactive session.
     rng : int or numpy.random.Generator, optional
-        Seed of the bootstrap samples and of the folds. By default, folds follow the order of the
-        rows or, with "blend", their contents.
+        Seed of the bootstrap samples and of the folds. By default, folds follow
+        the order of the rows or, with "blend", their contents.
 
     Returns
     -------
@@ -174,8 +192,9 @@ def lp(
     Raises
     ------
     KeyError, TypeError, ValueError
-        If no prior or more than one method is given, or a method does not fit the model type:
-        weights by held-out rows require smoothing and one network, MANB a naive Bayes.
+        If no prior or more than one method is given, or a method does not fit
+        the model type: weights by held-out rows require smoothing and one
+        network, MANB a naive Bayes.
 
     Examples
     --------

@@ -47,9 +47,10 @@ class Round:
 class Plan:
     """Data of any source, and the assignment of rows to folds.
 
-    ``folds`` is a digest of the folds, which are a partition if each repeat tests every row once;
-    ``unseen`` has the numbers of unseen values that are treated as missing, by column. ``index``
-    are the labels of all rows in memory, and ``known`` is whether they have a class.
+    ``folds`` is a digest of the folds, which are a partition if each repeat
+    tests every row once; ``unseen`` has the numbers of unseen values that are
+    treated as missing, by column. ``index`` are the labels of all rows in
+    memory, and ``known`` is whether they have a class.
     """
 
     data: TrainingData | Partitions
@@ -291,7 +292,8 @@ def _hide_unseen_levels(
 ) -> tuple[TrainingData, dict[Hashable, int]]:
     """Return data without the levels that a fixed model lacks, and their numbers by column.
 
-    Raw rows are coded by each model here, and parts by their common preparation as they are read.
+    Raw rows are coded by each model here, and parts by their common preparation
+    as they are read.
     """
     unseen: dict[Hashable, Mask] = {}
     for model in models.values():
@@ -336,8 +338,8 @@ def training_data_of_models(
 ) -> TrainingData | Partitions:
     """Return the columns among names to which models can be refitted, in rows with the only target.
 
-    If ``lenient``, unseen values in partitioned data are missing. If ``warns``, dropped rows cause
-    a warning.
+    If ``lenient``, unseen values in partitioned data are missing. If ``warns``,
+    dropped rows cause a warning.
     """
     preparation = None
     if dataset.in_parts:
@@ -400,8 +402,8 @@ def _plan_folds_in_memory(
 ) -> Plan:
     """Assign rows in memory to folds, stratified by one target; the first repeat never changes.
 
-    Given folds include rows without a class. Rows in parts are assigned by hashes, because
-    stratified folds need all rows at once.
+    Given folds include rows without a class. Rows in parts are assigned by
+    hashes, because stratified folds need all rows at once.
     """
     generator, rounds, digest, is_partition = check_rng(rng), [], blake2b(digest_size=12), True
     index, given = data.with_unlabeled_rows.index, data

@@ -172,9 +172,9 @@ def _prepare_for_learner(
 ) -> TrainingData:
     """Discretize and merge data, and prepare them for a learner.
 
-    Numeric columns with a single interval and columns without a value are dropped, unless no
-    feature would remain, features are named, or ``keep``. The first are kept if their missing
-    values count.
+    Numeric columns with a single interval and columns without a value are
+    dropped, unless no feature would remain, features are named, or ``keep``.
+    The first are kept if their missing values count.
     """
     data = preparation.prepared_data(raw)
     features = [name for name in data.columns if name != class_var]

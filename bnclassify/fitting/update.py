@@ -34,17 +34,19 @@ _TABLES = ("cpts", "class_cpts", "priors", "superparents", "children")
 def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] = "same") -> M:
     """Add rows to the training data of the parameters of a model.
 
-    The result is the same as from all rows at once, given the structure and its levels, because
-    `lp` keeps the counts and the prior.
+    The result is the same as from all rows at once, given the structure and its
+    levels, because `lp` keeps the counts and the prior.
 
     Parameters
     ----------
     x : BNC, AODE or another model
-        Model with parameters that `lp` estimated from counts: with smooth, ess, m or backoff.
+        Model with parameters that `lp` estimated from counts: with smooth, ess,
+        m or backoff.
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Rows to add, weighted if they have weights.
     levels : {"same", "grow"}, default "same"
-        With "same", new levels raise an error. With "grow", they are added after the known ones.
+        With "same", new levels raise an error. With "grow", they are added
+        after the known ones.
 
     Returns
     -------
@@ -54,13 +56,14 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     Raises
     ------
     KeyError, TypeError, ValueError
-        If parameters do not follow from counts alone, as with weights, averages and EM, or a value
-        is not among the levels of ``x`` and ``levels`` is "same".
+        If parameters do not follow from counts alone, as with weights, averages
+        and EM, or a value is not among the levels of ``x`` and ``levels`` is
+        "same".
 
     Notes
     -----
-    The amounts of back-off are estimated again from all counts. Structure and cut points do not
-    change.
+    The amounts of back-off are estimated again from all counts. Structure and
+    cut points do not change.
 
     Examples
     --------
@@ -106,19 +109,21 @@ def _levels_in_data(x: Model, dataset: Opened[Any]) -> dict[Hashable, tuple[Hash
 
 
 def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M:
-    """Combine models of one structure, fitted to different rows, into the model of all rows.
+    """Combine models of one structure into the model of all their rows.
 
-    The sites of a study can fit a structure to their rows and share the models: these contain
-    counts, but not the rows. The result equals the fit to the rows of all sites up to rounding.
+    The sites of a study can fit a structure to their rows and share the models:
+    these contain counts, but not the rows. The result equals the fit to the
+    rows of all sites up to rounding.
 
     Parameters
     ----------
     models : list of models
-        Models with the same structure and prior, and parameters that `lp` estimated from counts:
-        with smooth, ess, m or backoff.
+        Models with the same structure and prior, and parameters that `lp`
+        estimated from counts: with smooth, ess, m or backoff.
     levels : {"same", "union"}, default "same"
-        With "same", models must have the same levels in the same order. With "union", levels that
-        only some models have are united, in order of the models.
+        With "same", models must have the same levels in the same order. With
+        "union", levels that only some models have are united, in order of the
+        models.
 
     Returns
     -------
@@ -128,19 +133,21 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     Raises
     ------
     KeyError, TypeError, ValueError
-        If parameters do not follow from counts alone, as with weights and EM, or the models differ
-        in structure, prior or cut points, or in levels and ``levels`` is "same".
+        If parameters do not follow from counts alone, as with weights and EM,
+        or the models differ in structure, prior or cut points, or in levels and
+        ``levels`` is "same".
 
     Notes
     -----
-    Tables and concentrations of back-off are estimated from the sums of the counts, and means and
-    variances of numbers are combined [1]_. Structure and cut points must be the same, so learn them
-    at one site or from public data. Counts are not anonymous: a count of 1 describes a single row.
+    Tables and concentrations of back-off are estimated from the sums of the
+    counts, and means and variances of numbers are combined [1]_. Structure and
+    cut points must be the same, so learn them at one site or from public data.
+    Counts are not anonymous: a count of 1 describes a single row.
 
     References
     ----------
-    .. [1] Chan, T. F., Golub, G. H., LeVeque, R. J. (1983). Algorithms for computing the sample
-       variance. The American Statistician 37.
+    .. [1] Chan, T. F., Golub, G. H., LeVeque, R. J. (1983). Algorithms for
+       computing the sample variance. The American Statistician 37.
 
     Examples
     --------

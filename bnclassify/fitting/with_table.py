@@ -41,24 +41,27 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     variable : str
         A feature or the class.
     frame : pandas.DataFrame
-        The new table, as `cpt` returns it: one row per level of the variable, and one column per
-        configuration of its parents, or one column if it has no parents. Each column sums to 1.
-        Rows and columns are matched by label, so they can be in any order.
+        The new table, as `cpt` returns it: one row per level of the variable,
+        and one column per configuration of its parents, or one column if it has
+        no parents. Each column sums to 1. Rows and columns are matched by
+        label, so they can be in any order.
 
     Returns
     -------
     BNC or DN
-        The model with this table, but without counts, so `update` and credible intervals raise an
-        error. `cv` also replaces the table in each fold.
+        The model with this table, but without counts, so `update` and credible
+        intervals raise an error. `cv` also replaces the table in each fold.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the labels of `frame` differ from the table, or a column is not a distribution.
+        If the labels of `frame` differ from the table, or a column is not a
+        distribution.
 
     Examples
     --------
-    An expert corrects the probability that a car of low safety is acceptable, which is 0:
+    An expert corrects the probability that a car of low safety is acceptable,
+    which is 0:
 
     >>> from bnclassify import bnc, cpt, load_car, predict, with_table
     >>> car = load_car()
@@ -128,35 +131,39 @@ def from_tables(
     class_var : str
         Name of the class.
     tables : dict of pandas.DataFrame
-        The table of each variable, as `cpt` returns it: one row per level, one column per
-        configuration of the parents, which ``columns.names`` lists, or one column without a name if
-        the variable has no parents. Each column sums to 1.
+        The table of each variable, as `cpt` returns it: one row per level, one
+        column per configuration of the parents, which ``columns.names`` lists,
+        or one column without a name if the variable has no parents. Each column
+        sums to 1.
     rows : float, optional
-        Number of rows that the tables are worth, as if they were estimated from this number of
-        rows. With it, `update` and `pool` combine the tables with data, and credible intervals
-        follow. By default, the tables are certain.
+        Number of rows that the tables are worth, as if they were estimated from
+        this number of rows. With it, `update` and `pool` combine the tables
+        with data, and credible intervals follow. By default, the tables are
+        certain.
 
     Returns
     -------
     BNC
-        With parameters and, with `rows`, counts. Its features are in the order of `tables`.
+        With parameters and, with `rows`, counts. Its features are in the order
+        of `tables`.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the class has no table, a column of a table does not sum to 1, the arcs form a cycle, or
-        `rows` is not greater than 0.
+        If the class has no table, a column of a table does not sum to 1, the
+        arcs form a cycle, or `rows` is not greater than 0.
 
     Notes
     -----
-    The counts are `rows` rows in the proportions of the network: a column of a table is
-    worth as many of them as have its configuration of the parents. After `update` by n rows, a
-    table without parents is (rows · table + counts) / (rows + n). In `pool`, the model has the
-    prior of the other models.
+    The counts are `rows` rows in the proportions of the network: a column of a
+    table is worth as many of them as have its configuration of the parents.
+    After `update` by n rows, a table without parents is (rows · table + counts)
+    / (rows + n). In `pool`, the model has the prior of the other models.
 
     Examples
     --------
-    A test that detects 90 % of the cases of an illness and has 5 % false alarms:
+    A test that detects 90 % of the cases of an illness and has 5 % false
+    alarms:
 
     >>> import pandas as pd
     >>> from bnclassify import from_tables, predict

@@ -35,14 +35,15 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     dataset : pandas.DataFrame or another frame, or Dataset
         Data to learn from, with rows in memory.
     class_var : str, optional
-        Name of the class. Without it, no column is reported because it predicts the class.
+        Name of the class. Without it, no column is reported because it predicts
+        the class.
 
     Returns
     -------
     pandas.DataFrame
-        One row per finding, in the order of the columns: ``column``, ``finding``, and ``remedy``,
-        which contains code for a data frame called ``dataset``. Findings about rows have the column
-        "(rows)".
+        One row per finding, in the order of the columns: ``column``,
+        ``finding``, and ``remedy``, which contains code for a data frame called
+        ``dataset``. Findings about rows have the column "(rows)".
 
     Raises
     ------
@@ -53,27 +54,32 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
 
     Notes
     -----
-    These are reported: numbers, dates or times that are written as text, possibly with
-    a unit, or with labels such as "?"; numbers in a column of type category, some possibly with
-    labels, as in files of SPSS and Stata; labels that differ only in white space or case; labels
-    that can stand for missing values, and numbers far from the others that repeat, such as -8 or
-    97, 98 and 99; columns that alone predict the class in all rows, as a copy of the class does;
-    identifiers of rows, or of persons with several rows each; columns with one value; columns with
-    too many distinct values; a class with fewer than two labels, or with labels of type float;
-    infinite numbers; values that are not categories or numbers; counts in a table of frequencies;
+    These are reported: numbers, dates or times that are written as text,
+    possibly with a unit, or with labels such as "?"; numbers in a column of
+    type category, some possibly with labels, as in files of SPSS and Stata;
+    labels that differ only in white space or case; labels that can stand for
+    missing values, and numbers far from the others that repeat, such as -8 or
+    97, 98 and 99; columns that alone predict the class in all rows, as a copy
+    of the class does; identifiers of rows, or of persons with several rows
+    each; columns with one value; columns with too many distinct values; a class
+    with fewer than two labels, or with labels of type float; infinite numbers;
+    values that are not categories or numbers; counts in a table of frequencies;
     values that are missing in the same rows; and equal rows.
 
-    "Alone" means that no value occurs with two classes, or that numbers are divided into one
-    interval per class. Whole numbers are identifiers if all differ, and their column is called like
-    one (``id``, ``CustomerId``) or has a range so small that measurements would repeat. An
-    identifier of persons has at least ten values with at most twenty rows each, and rows with equal
-    values have the same class more often than by chance. A column counts equal rows if without it
-    no two rows are equal, although some rows in so many would be equal by chance, and its name
-    (``Freq``, ``n``, ``count``) confirms this.
+    "Alone" means that no value occurs with two classes, or that numbers are
+    divided into one interval per class. Whole numbers are identifiers if all
+    differ, and their column is called like one (``id``, ``CustomerId``) or has
+    a range so small that measurements would repeat. An identifier of persons
+    has at least ten values with at most twenty rows each, and rows with equal
+    values have the same class more often than by chance. A column counts equal
+    rows if without it no two rows are equal, although some rows in so many
+    would be equal by chance, and its name (``Freq``, ``n``, ``count``) confirms
+    this.
 
     Examples
     --------
-    A file in which one age is "?", one sex has a blank at its end, and "treated" repeats the class:
+    A file in which one age is "?", one sex has a blank at its end, and
+    "treated" repeats the class:
 
     >>> import pandas as pd
     >>> from bnclassify import check_data

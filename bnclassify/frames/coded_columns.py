@@ -30,8 +30,9 @@ class Finding(NamedTuple):
 class CodedColumn(NamedTuple):
     """A column as codes of levels, as numbers, or both; ``classes`` are the codes of the class.
 
-    A column that ``is_apart`` is not compared with the class, and one that cannot copy it only for
-    groups. The labels of one that ``is_category`` are declared.
+    A column that ``is_apart`` is not compared with the class, and one that
+    cannot copy it only for groups. The labels of one that ``is_category`` are
+    declared.
     """
 
     name: Hashable

@@ -136,8 +136,8 @@ def check_categorical(
 ) -> None:
     """Raise a TypeError that names columns that are not categorical; new data can have floats.
 
-    The ``columns``, with their types, are those whose type is not among `CATEGORIES`. Those that
-    are ``numeric`` could have been numbers, too.
+    The ``columns``, with their types, are those whose type is not among
+    `CATEGORIES`. Those that are ``numeric`` could have been numbers, too.
     """
     rejected: dict[str, list[Hashable]] = {}
     for name, (column, inferred) in columns.items():

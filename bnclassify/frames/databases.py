@@ -183,7 +183,8 @@ class DatabaseTable:
     def _columns_by_slot(self, columns: Sequence[Hashable]) -> dict[str, Hashable]:
         """Return the columns by the name of their labels in a result, such as string_0, string_1.
 
-        The SELECTs of a UNION have the same columns, so all labels of a type share these names.
+        The SELECTs of a UNION have the same columns, so all labels of a type
+        share these names.
         """
         found: dict[str, Hashable] = {}
         n_of_type = Counter[str]()
@@ -216,7 +217,8 @@ class DatabaseTable:
     def _check_same_rows(self, joint: _Joint, required: Hashable, weights: Hashable) -> None:
         """Raise a ValueError if rows or the labels of a column differ from those of a former query.
 
-        A table can change between queries, which then read different states of it.
+        A table can change between queries, which then read different states of
+        it.
         """
         known = self._seen.get((required, None, None)) if weights is None else None
         if known is not None and required is not None:

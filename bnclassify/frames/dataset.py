@@ -55,9 +55,9 @@ class Prepare(Protocol):
 class Opened(ABC, Generic[Read]):
     """Rows to read, of any source, encoded or not: what `open_data` returns.
 
-    Each class reads its own type of data, so that functions need not ask for the type. Rows of an
-    ``Opened[Dataset]`` are in memory, for which the methods are written here; ``Opened[Any]`` can
-    be partitioned, too.
+    Each class reads its own type of data, so that functions need not ask for
+    the type. Rows of an ``Opened[Dataset]`` are in memory, for which the
+    methods are written here; ``Opened[Any]`` can be partitioned, too.
     """
 
     in_parts: ClassVar[bool] = False
@@ -125,7 +125,7 @@ class Opened(ABC, Generic[Read]):
 class Countable(Immutable):
     """Data ready to learn from: coded, in memory or partitioned; `Dataset` describes the members.
 
-    Prepared training data have features, then the target variables, which can be several.
+    Prepared training data have features, then the target variables.
     """
 
     in_parts: ClassVar[bool] = False
@@ -211,7 +211,7 @@ class Countable(Immutable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Countable, Opened["Dataset"]):
-    """Categorical data as integer codes, from `encode`; functions accept it like a DataFrame.
+    """Categorical data as integer codes, from `encode`, accepted like a frame.
 
     Attributes
     ----------
@@ -224,15 +224,16 @@ class Dataset(Countable, Opened["Dataset"]):
     weights : (rows,) array or None
         Weight of each row, 0 or more; None if each row counts once.
     numbers : mapping
-        The values of numeric columns, NaN if missing. They have no levels, and codes of -1, unless
-        they are coded.
+        The values of numeric columns, NaN if missing. They have no levels, and
+        codes of -1, unless they are coded.
     cases : (rows,) array of integers or None
-        The number of the case of each row, which is held out as a whole. If None, each unit of
-        weight is a case.
+        The number of the case of each row, which is held out as a whole. If
+        None, each unit of weight is a case.
     given : int
-        The number of rows if each row is a case because weights have fractions; if not, 0.
+        The number of rows if each row is a case because weights have fractions;
+        if not, 0.
     unsaid : (columns, rows) array of bool or None
-        Which of the missing values are unknown, because a record omits them, or None.
+        Which of the missing values are unknown, because a record omits them.
 
     Examples
     --------
@@ -312,8 +313,8 @@ class Dataset(Countable, Opened["Dataset"]):
     def sum_over_parts(self, count: Callable[[Dataset], T]) -> T:
         """Return the sum of the results of a function for each part of the rows.
 
-        The results are numbers, arrays, or tuples, lists and dicts of them, of the same shape for
-        all parts.
+        The results are numbers, arrays, or tuples, lists and dicts of them, of
+        the same shape for all parts.
         """
         if len(self) <= _PART_ROWS:
             return count(self)

@@ -32,7 +32,8 @@ _WITHOUT_ZONE = ".dt.tz_localize(None)"
 class WrittenDates(NamedTuple):
     """Dates, or times of day, that are written as text, as `find_date_format` finds them.
 
-    The ``options`` of ``pd.to_datetime`` read the texts as ``when``. The ``others`` are neither.
+    The ``options`` of ``pd.to_datetime`` read the texts as ``when``. The
+    ``others`` are neither.
     """
 
     found: tuple[str, ...]

@@ -51,52 +51,56 @@ def encode(
 ) -> Dataset | Partitions:
     """Encode categorical data as integers, once for many calls.
 
-    Every function of the package accepts a data frame or the result of this function. Encoding
-    first saves time if several functions use the same data, and can assign weights to rows, as in a
-    table of frequencies.
+    Every function of the package accepts a data frame or the result of this
+    function. Encoding first saves time if several functions use the same data,
+    and can assign weights to rows, as in a table of frequencies.
 
     Parameters
     ----------
     frame : pandas.DataFrame or another frame, Dataset, or partitioned data
-        Columns of type category (levels in the order of the categories, including unobserved
-        ones), text, bool or integer (levels sorted). Missing values are NaN, None or pd.NA.
+        Columns of type category (levels in the order of the categories,
+        including unobserved ones), text, bool or integer (levels sorted).
+        Missing values are NaN, None or pd.NA.
     weights : str or array-like of numbers, optional
-        Weight of each row, 0 or more: one number per row, or the name of a column, which is not
-        used as a feature. All counts are sums of weights, so whole weights are equivalent to
-        repeated rows.
+        Weight of each row, 0 or more: one number per row, or the name of a
+        column, which is not used as a feature. All counts are sums of weights,
+        so whole weights are equivalent to repeated rows.
     weights_are : {"frequencies", "cases"}, default "frequencies"
-        Meaning of the weights. Frequencies are numbers of equal rows. "cases" are survey or
-        importance weights: each row is a case that is held out as a whole, and weights are scaled
-        to sum to the effective number of rows, (Σw)² / Σw² (Kish). Penalties, tests and intervals
-        use this number.
+        Meaning of the weights. Frequencies are numbers of equal rows. "cases"
+        are survey or importance weights: each row is a case that is held out as
+        a whole, and weights are scaled to sum to the effective number of rows,
+        (Σw)² / Σw² (Kish). Penalties, tests and intervals use this number.
     missing_level : bool or list of str, default False
-        If True, missing values become a level "(missing)" in each column with missing values, in
-        these data and in new data; a list names exactly the columns. Name the features if the class
-        has missing values.
+        If True, missing values become a level "(missing)" in each column with
+        missing values, in these data and in new data; a list names exactly the
+        columns. Name the features if the class has missing values.
 
     Returns
     -------
     Dataset or Partitions
-        Codes, levels and weights. For partitioned data, Partitions, without a copy of the rows.
+        Codes, levels and weights. For partitioned data, Partitions, without a
+        copy of the rows.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If a column contains numbers with fractions, dates, or values of several types, a weight is
-        missing, infinite or below 0, or a column has a level "(missing)" already.
+        If a column contains numbers with fractions, dates, or values of several
+        types, a weight is missing, infinite or below 0, or a column has a level
+        "(missing)" already.
 
     Notes
     -----
-    With the extra ``frames``, data frames of other libraries are also accepted: a
-    polars DataFrame or LazyFrame, an Arrow table, a DuckDB relation, and all that narwhals or the
-    interface of Arrow supports. `predict` and `cv_predict` return the type of the data, all other
-    functions return pandas.
+    With the extra ``frames``, data frames of other libraries are also accepted:
+    a polars DataFrame or LazyFrame, an Arrow table, a DuckDB relation, and all
+    that narwhals or the interface of Arrow supports. `predict` and `cv_predict`
+    return the type of the data, all other functions return pandas.
 
-    Partitioned data need not fit in memory. They are a Dask DataFrame, a function that returns a
-    new iterator of data frames at each call, such as ``lambda: pd.read_csv(path,
-    chunksize=100_000)``, a list of data frames, or a table of ibis, which its database counts by
-    GROUP BY queries. All functions that only count accept them, and their results are the same as
-    in memory. Weights are the name of a column.
+    Partitioned data need not fit in memory. They are a Dask DataFrame, a
+    function that returns a new iterator of data frames at each call, such as
+    ``lambda: pd.read_csv(path, chunksize=100_000)``, a list of data frames, or
+    a table of ibis, which its database counts by GROUP BY queries. All
+    functions that only count accept them, and their results are the same as in
+    memory. Weights are the name of a column.
 
     Examples
     --------

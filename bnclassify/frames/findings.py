@@ -273,8 +273,8 @@ def _number_of_rows_and_levels(column: CodedColumn) -> tuple[float, int]:
 def _find_row_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
     """Yield whether numbers identify rows.
 
-    Measurements in whole numbers repeat: of n numbers in a range of r, all differ with a
-    probability of at most (1 − 1/r)(1 − 2/r) … (1 − (n − 1)/r).
+    Measurements in whole numbers repeat: of n numbers in a range of r, all
+    differ with a probability of at most (1 − 1/r)(1 − 2/r) … (1 − (n − 1)/r).
     """
     n = len(values)
     some = values[:BEGINNING]
@@ -333,10 +333,11 @@ def _repeated_numbers_far_from_others(known: Array, counts: Positions) -> list[f
 def _are_distant_codes(tail: Array, others: Array, *, is_low: bool) -> bool:
     """Whether the largest numbers of a column are whole, and too far from others for measurements.
 
-    In both ascending arrays, numbers are negated if the codes are below the others. The gap exceeds
-    the range of the others if digits are nines or the codes are consecutive; nine of ten steps of
-    the others, if only the codes are negative; and if not, three times the range and size of the
-    others. These are not just a few doses.
+    In both ascending arrays, numbers are negated if the codes are below the
+    others. The gap exceeds the range of the others if digits are nines or the
+    codes are consecutive; nine of ten steps of the others, if only the codes
+    are negative; and if not, three times the range and size of the others.
+    These are not just a few doses.
     """
     gap, span = tail[0] - others[-1], np.ptp(others)
     is_scale = len(others) > 3 and 2 * len(others) > span and not (others % 1).any()
@@ -365,11 +366,12 @@ def columns_that_may_copy_class(codes: Codes, classes: Codes) -> Positions:
 def _find_copy_of_class(column: CodedColumn) -> Iterator[Finding]:
     """Yield whether each value, or each of as many intervals as classes, has one class only.
 
-    Missing values are one more value, and nearly all rows have a value that repeats. By chance, a
-    value that repeats has the class of its first row with a probability of Σ p². Of N!/Π n! orders
-    of the classes, C! are such that numbers separate C classes. With two classes of 12 rows each,
-    22 repeats have a chance of 2^−22, which is below one in a million, and numbers separate them in
-    2 of 2.7 million orders.
+    Missing values are one more value, and nearly all rows have a value that
+    repeats. By chance, a value that repeats has the class of its first row with
+    a probability of Σ p². Of N!/Π n! orders of the classes, C! are such that
+    numbers separate C classes. With two classes of 12 rows each, 22 repeats
+    have a chance of 2^−22, which is below one in a million, and numbers
+    separate them in 2 of 2.7 million orders.
     """
     if column.classes is None:
         return

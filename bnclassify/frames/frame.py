@@ -81,9 +81,10 @@ class Frame(Opened[Dataset]):
     ) -> Dataset:
         """Encode columns in the given order.
 
-        In new data, with ``known`` levels, floats can be categories. The columns in ``numeric`` are
-        read as numbers, without codes; columns that map to True must be numeric. With
-        ``whole_floats``, whole numbers can be of type float, as in a chunk with missing values.
+        In new data, with ``known`` levels, floats can be categories. The
+        columns in ``numeric`` are read as numbers, without codes; columns that
+        map to True must be numeric. With ``whole_floats``, whole numbers can be
+        of type float, as in a chunk with missing values.
         """
         arrays, types = self._arrays_and_types
         numbers = dict[Hashable, ArrayOf[Any]]()

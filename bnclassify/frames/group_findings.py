@@ -28,10 +28,11 @@ FEWEST_GROUPS, _LARGEST_GROUP = 10, 20
 def find_groups(column: CodedColumn) -> Finding | None:
     """Return the finding that a column identifies persons, or other groups of rows of one class.
 
-    Rows with equal values have the class of the row before them with a probability of Σ p² by
-    chance. If the column is not called like an identifier, they must have it more often than rows
-    with neighboring values, as measurements have not, and the values must occur more evenly than
-    drawn values do.
+    Rows with equal values have the class of the row before them with a
+    probability of Σ p² by chance. If the column is not called like an
+    identifier, they must have it more often than rows with neighboring values,
+    as measurements have not, and the values must occur more evenly than drawn
+    values do.
     """
     if column.is_apart or column.is_class or column.classes is None or column.weights is not None:
         return None
@@ -93,8 +94,9 @@ def _log_chance_of_hits(hits: int, rows: int, share: float) -> float:
 def _are_evenly_sized(sizes: Positions) -> bool:
     """Whether groups have more equal sizes than drawn values, of which each occurs at least once.
 
-    Their sizes would have a Poisson distribution without 0, with mean m = λ / (1 − exp(−λ)), and a
-    variance of m (1 + λ − m), whose estimate has a relative standard deviation of √(2 / (n − 1)).
+    Their sizes would have a Poisson distribution without 0, with mean m = λ /
+    (1 − exp(−λ)), and a variance of m (1 + λ − m), whose estimate has a
+    relative standard deviation of √(2 / (n − 1)).
     """
     mean = rate = float(sizes.mean())
     for _ in range(50):

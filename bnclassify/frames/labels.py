@@ -95,9 +95,9 @@ def _has_other_type(
 ) -> bool:
     """Whether a column without known labels is of another type, which is an error with any option.
 
-    Labels that are treated as missing must all differ from known ones only in type, because each
-    can be a mistake by itself. Of labels that are merged with rare ones, most are unknown in any
-    case.
+    Labels that are treated as missing must all differ from known ones only in
+    type, because each can be a mistake by itself. Of labels that are merged
+    with rare ones, most are unknown in any case.
     """
     found = [_differ_only_in_type([label], known) for label in strange]
     return (all(found) if all_of else any(found)) or _are_numbers_for_text(strange, known)

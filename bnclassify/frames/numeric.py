@@ -100,7 +100,8 @@ def read_numbers(
 ) -> ArrayOf[Any] | None:
     """Return numbers as floats (large integers as objects); other values raise, or give None.
 
-    Infinite numbers raise, because each is beyond any bound of the training data.
+    Infinite numbers raise, because each is beyond any bound of the training
+    data.
     """
     kind = value_type(array) if kind is None else kind
     if kind in NUMBERS:
@@ -290,7 +291,8 @@ def conversion_advice(
 ) -> str:
     """Return a sentence on how to convert a column of another type to numbers, or to categories.
 
-    If it can be either, times and spans become numbers, and all others categories.
+    If it can be either, times and spans become numbers, and all others
+    categories.
     """
     known = [decimal_as_number(value) for value in array[pd.notna(array)]]
     labels = [value for value in known if isinstance(value, str | Real)]

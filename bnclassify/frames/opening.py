@@ -41,7 +41,8 @@ def split_off_groups(
 ) -> tuple[Opened[Dataset], Positions]:
     """Return data without the column of groups, and the group position of each row, or raise.
 
-    ``groups`` is the name of a column, but not of a target, or one label per row.
+    ``groups`` is the name of a column, but not of a target, or one label per
+    row.
     """
     rows, labels = open_data(dataset), as_pandas(groups)
     if not isinstance(rows, Frame | Dataset):

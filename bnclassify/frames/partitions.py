@@ -29,10 +29,11 @@ Key = tuple[Hashable, tuple[Hashable, ...]]
 class Memo:
     """Results of passes over the data, shared by all selections of columns of the same rows.
 
-    ``counted`` are the facts of the last pass, ``gaps`` and ``unseen_counts`` the numbers of
-    missing and of unseen values by column, and ``labels`` the counts of the levels of targets, by
-    column and levels. ``checks`` has the number of rows, a check sum and the gaps of each column,
-    which must be the same in every pass.
+    ``counted`` are the facts of the last pass, ``gaps`` and ``unseen_counts``
+    the numbers of missing and of unseen values by column, and ``labels`` the
+    counts of the levels of targets, by column and levels. ``checks`` has the
+    number of rows, a check sum and the gaps of each column, which must be the
+    same in every pass.
     """
 
     def __init__(self) -> None:
@@ -80,8 +81,8 @@ class Partitions(Countable, Opened["Partitions"]):
     reading : Reading
         How the frames are encoded.
     targets, order : tuple
-        The class variables, and the columns in the given order, if the data are prepared for a
-        learner.
+        The class variables, and the columns in the given order, if the data are
+        prepared for a learner.
     warns : bool
         Whether to warn of rows that lack the only target.
     memo : object
@@ -214,8 +215,8 @@ class Partitions(Countable, Opened["Partitions"]):
     def sum_over_parts(self, count: Callable[[Dataset], T]) -> T:
         """Return the sum of a function's results for each part of the rows.
 
-        Workers call the function, so it must be picklable. The first pass warns of rows without a
-        class, and raises if no row is left.
+        Workers call the function, so it must be picklable. The first pass warns
+        of rows without a class, and raises if no row is left.
         """
         targets = tuple([name for name in self.targets if name in self.schema.positions])
         counting = partial(_count_frame, self.reading, count, targets)
@@ -264,8 +265,8 @@ class Partitions(Countable, Opened["Partitions"]):
     def _coded_counts(self, family: Sequence[int], counts: LabelCounts) -> tuple[Positions, Array]:
         """Return the codes of counted labels, (members of the family, cells), and their counts.
 
-        Example: {("a", "no"): 3, ("b", "no"): 1} with the levels (a, b) and (no, yes) has the codes
-        [[0, 1], [0, 0]] and the counts [3, 1].
+        Example: {("a", "no"): 3, ("b", "no"): 1} with the levels (a, b) and
+        (no, yes) has the codes [[0, 1], [0, 0]] and the counts [3, 1].
         """
         codes = np.empty((len(family), len(counts)), dtype=np.intp)
         for member, i in enumerate(family):
@@ -320,7 +321,8 @@ def check_rows_remain(
 def source_counts_rows(source: Source, reading: Reading) -> bool:
     """Whether the source can count the rows as they are read, so that no frame is needed.
 
-    Rows that are selected, drawn, prepared or leniently coded are known only frame by frame.
+    Rows that are selected, drawn, prepared or leniently coded are known only
+    frame by frame.
     """
     changes = reading.keep, reading.draw, reading.prepare, reading.lenient or None
     return hasattr(source, "count") and all(change is None for change in changes)

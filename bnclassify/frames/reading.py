@@ -30,11 +30,12 @@ class RowChoice(Protocol):
 class Facts(NamedTuple):
     """Facts that a pass over rows collects: their number, and how many are kept, with a class.
 
-    Of these, ``size`` is the weight, ``gaps`` has the number of missing values by column,
-    ``positive`` have a weight above 0, and ``fractional`` a weight that is not whole.
-    ``unseen_counts`` has the number of values by column that are treated as missing, because they
-    are not among the levels, and ``labels`` the weight of each label of the targets. ``checks`` are
-    the sums of the codes by column.
+    Of these, ``size`` is the weight, ``gaps`` has the number of missing values
+    by column, ``positive`` have a weight above 0, and ``fractional`` a weight
+    that is not whole. ``unseen_counts`` has the number of values by column that
+    are treated as missing, because they are not among the levels, and
+    ``labels`` the weight of each label of the targets. ``checks`` are the sums
+    of the codes by column.
     """
 
     rows: int
@@ -68,10 +69,11 @@ def weights_from_column(frame: pd.DataFrame, name: Hashable) -> Array | None:
 class Reading:
     """A function that encodes a frame, called by workers.
 
-    Rows that lack the ``required`` column are dropped, ``weights`` names a column, ``prepare``
-    converts raw columns to categories, and unseen values of the ``lenient`` columns are missing.
-    ``keep`` returns which rows of a frame are selected, or which part of their weights; ``draw``
-    returns a sample of its encoded rows, drawn with replacement.
+    Rows that lack the ``required`` column are dropped, ``weights`` names a
+    column, ``prepare`` converts raw columns to categories, and unseen values of
+    the ``lenient`` columns are missing. ``keep`` returns which rows of a frame
+    are selected, or which part of their weights; ``draw`` returns a sample of
+    its encoded rows, drawn with replacement.
     """
 
     schema: Schema

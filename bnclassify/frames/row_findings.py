@@ -27,11 +27,12 @@ _LARGEST_COUNT = 2**53  # whole numbers beyond are not exact as floats
 def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
     """Return the finding that a column counts equal rows, as in a table of frequencies.
 
-    Without such a column, no two rows are equal. Of n drawn rows, this has a probability of at most
-    (1 − 1/c)(1 − 2/c) … (1 − (n − 1)/c), where c is the number of cells, that is, of all
-    combinations of values. Columns that follow from others do not count. At least a quarter of the
-    cells occur and, unless the column is called like a count, nearly all cells of four columns with
-    the class.
+    Without such a column, no two rows are equal. Of n drawn rows, this has a
+    probability of at most (1 − 1/c)(1 − 2/c) … (1 − (n − 1)/c), where c is the
+    number of cells, that is, of all combinations of values. Columns that follow
+    from others do not count. At least a quarter of the cells occur and, unless
+    the column is called like a count, nearly all cells of four columns with the
+    class.
     """
     n = len(columns[0].codes) if columns else 0
     is_weighted = any(column.weights is not None for column in columns)
@@ -95,8 +96,8 @@ def _can_be_counts(column: CodedColumn) -> bool:
 def _dividing_columns_and_cells(columns: Sequence[CodedColumn]) -> tuple[list[CodedColumn], float]:
     """Return the columns that divide the rows, and their number of cells; 0 if two rows are equal.
 
-    The column with the most values comes first, because others can follow from it. Columns in which
-    all values differ identify rows, and are ignored.
+    The column with the most values comes first, because others can follow from
+    it. Columns in which all values differ identify rows, and are ignored.
     """
     n = len(columns[0].codes) if columns else 0
     some, cell, cells = list[CodedColumn](), np.zeros(n, dtype=np.intp), 1.0
@@ -147,9 +148,10 @@ def equal_rows_beyond_chance(
 ) -> dict[Hashable, int]:
     """Return how many rows equal earlier ones, by column of numbers that chance does not explain.
 
-    If the different rows have m pairs of equal values in a column of numbers, of all p pairs,
-    chance explains at most the share (m + 1)/p of the pairs of rows that are equal. Missing values,
-    and a value of more than one row in 20, such as 0 in a column of amounts, are natural.
+    If the different rows have m pairs of equal values in a column of numbers,
+    of all p pairs, chance explains at most the share (m + 1)/p of the pairs of
+    rows that are equal. Missing values, and a value of more than one row in 20,
+    such as 0 in a column of amounts, are natural.
     """
     columns = {name: as_floats(values) for name, values in numbers.items()}
     repeats = pd.DataFrame(dict(enumerate([*codes, *columns.values()]))).duplicated().to_numpy()

@@ -23,9 +23,9 @@ MISSING = "(missing)"
 class Schema:
     """The names of columns and their levels, without rows.
 
-    ``levels[i]`` is the tuple of labels of a coded column: code ``k`` stands for label ``k``. A
-    column of numbers has none. ``ordered`` holds the names of columns whose levels are declared to
-    have an order.
+    ``levels[i]`` is the tuple of labels of a coded column: code ``k`` stands
+    for label ``k``. A column of numbers has none. ``ordered`` holds the names
+    of columns whose levels are declared to have an order.
     """
 
     columns: tuple[Hashable, ...]
@@ -76,10 +76,11 @@ class Schema:
 class Columns(NamedTuple):
     """Columns to read: their names (None for all), and which of them are ``numeric``.
 
-    The ``known`` levels need not occur. Columns in ``raw`` are numbers unless they are encoded;
-    those that map to True must be numbers. Of partitioned data, rows that lack the ``required``
-    column are dropped, and ``weights`` names the column of weights. A KeyError for absent columns
-    names the argument ``named_by``.
+    The ``known`` levels need not occur. Columns in ``raw`` are numbers unless
+    they are encoded; those that map to True must be numbers. Of partitioned
+    data, rows that lack the ``required`` column are dropped, and ``weights``
+    names the column of weights. A KeyError for absent columns names the
+    argument ``named_by``.
     """
 
     names: Collection[Hashable] | None = None

@@ -1,7 +1,8 @@
 """Sources of data that are read in parts: chunks, Dask DataFrames, and types of your own.
 
-To add one, write a class with the members of `Source`; its values are accepted as data. A source is
-surveyed for the levels of its columns, and then read or counted.
+To add one, write a class with the members of `Source`; its values are accepted
+as data. A source is surveyed for the levels of its columns, and then read or
+counted.
 """
 
 from __future__ import annotations
@@ -33,11 +34,13 @@ NEEDS_FUNCTION = (
 class Source(Protocol):
     """Frames with the same columns, which are read one at a time.
 
-    A source that can count rows also has the method ``count(families, required, weights)``, which
-    is called before rows are read. It returns, for each family, a tuple of columns, the number of
-    rows by tuple of labels, or None for all. A missing value has the label None. Only the rows in
-    which the ``required`` column is known are counted, all of them if it is None; ``weights`` names
-    a column whose sum replaces the number of rows, or is None.
+    A source that can count rows also has the method
+    ``count(families, required, weights)``, which is called before rows are
+    read. It returns, for each family, a tuple of columns, the number of rows by
+    tuple of labels, or None for all. A missing value has the label None. Only
+    the rows in which the ``required`` column is known are counted, all of them
+    if it is None; ``weights`` names a column whose sum replaces the number of
+    rows, or is None.
     """
 
     @property

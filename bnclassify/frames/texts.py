@@ -44,8 +44,9 @@ _UNIT = re.compile(r"[0-9.]\s?([^\W\d_][^0-9]*)$")
 class WrittenNumbers(NamedTuple):
     """Numbers that are written as text, as `find_number_format` finds them.
 
-    ``code`` is an expression that converts a column, in which ``{0}`` stands for the column. The
-    ``others`` are not numbers. Whole numbers without other signs can be codes.
+    ``code`` is an expression that converts a column, in which ``{0}`` stands
+    for the column. The ``others`` are not numbers. Whole numbers without other
+    signs can be codes.
     """
 
     code: str

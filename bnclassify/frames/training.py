@@ -38,8 +38,9 @@ def data_and_numeric_features(
 class TrainingData(Dataset):
     """Training rows: the features, then the targets. A single target is observed in all rows.
 
-    ``order`` lists the columns in their original order, ``with_unknown`` has all rows if some lack
-    the only target, and ``raw`` has the rows before preparation, for a refit.
+    ``order`` lists the columns in their original order, ``with_unknown`` has
+    all rows if some lack the only target, and ``raw`` has the rows before
+    preparation, for a refit.
     """
 
     targets: tuple[Hashable, ...] = ()
@@ -77,7 +78,8 @@ def prepare_training_data(
 ) -> TrainingData | Partitions:
     """Open and prepare training data, or raise: the first line of functions that learn structures.
 
-    Data that are prepared for the targets are returned, with the ``features``. See `read_training`.
+    Data that are prepared for the targets are returned, with the ``features``.
+    See `read_training`.
     """
     for target in targets:
         check_column_name(target, named_by)
@@ -109,11 +111,13 @@ def read_training(
 ) -> TrainingData | Partitions:
     """Read opened data to learn from them, or raise.
 
-    The columns are the ``features`` (by default, all) in the order of the data, then the
-    ``targets``. Data prepared for the same targets is returned unchanged. Partitioned data raises
-    an error if ``rows_needed``. The ``known`` levels, for example of a model, need not occur in the
-    data. A ``preparation`` converts raw columns to categories, and ``numeric`` columns are kept as
-    numbers. If ``warns`` is False, rows without a class and wide columns cause no warning.
+    The columns are the ``features`` (by default, all) in the order of the data,
+    then the ``targets``. Data prepared for the same targets is returned
+    unchanged. Partitioned data raises an error if ``rows_needed``. The
+    ``known`` levels, for example of a model, need not occur in the data. A
+    ``preparation`` converts raw columns to categories, and ``numeric`` columns
+    are kept as numbers. If ``warns`` is False, rows without a class and wide
+    columns cause no warning.
     """
     if rows_needed:
         opened = opened.check_in_memory("dataset")

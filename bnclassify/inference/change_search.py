@@ -1,9 +1,9 @@
 """The search for the smallest sets of changes of a row that lead to another prediction.
 
-The effect of changes on the log joint is the sum of a part of each change alone, and of the
-interaction of each set of changed features that are together in a term. Both follow from the log
-joint by inclusion and exclusion, so that every model whose score is a sum of terms is searched
-alike.
+The effect of changes on the log joint is the sum of a part of each change
+alone, and of the interaction of each set of changed features that are together
+in a term. Both follow from the log joint by inclusion and exclusion, so that
+every model whose score is a sum of terms is searched alike.
 """
 
 from __future__ import annotations
@@ -154,7 +154,8 @@ class Changes:
     def _effect_beyond_parts(self, scope: tuple[int, ...], effect: Array) -> Array:
         """Return the effect of the moves of some features minus what fewer of them add.
 
-        Of two features: effect(a, b) − effect(a) − effect(b), (moves of a, moves of b, classes).
+        Of two features: effect(a, b) − effect(a) − effect(b), (moves of a,
+        moves of b, classes).
         """
         n = len(scope)
         proper_subsets = [axes for size in range(1, n) for axes in combinations(range(n), size)]
@@ -181,8 +182,9 @@ class Changes:
 class Gains:
     """What changes add to the target's log odds against each class, at most, in a sum of terms.
 
-    ``single_gains``, (moves, classes), has the exact effect of each move, and ``joint[n]`` the n
-    largest interactions of a move, each with another later feature, added up.
+    ``single_gains``, (moves, classes), has the exact effect of each move, and
+    ``joint[n]`` the n largest interactions of a move, each with another later
+    feature, added up.
     """
 
     log_odds_before: Array
@@ -218,8 +220,9 @@ class Gains:
     def log_odds_bounds_after(self, sets: Positions, more: int, odds: Array | None = None) -> Array:
         """Return bounds of log odds after ``more`` moves, (sets, classes), from the sets' ``odds``.
 
-        A move is corrected with as many later moves as there are more. If the odds are unknown, it
-        may also have been corrected with the other moves of its set.
+        A move is corrected with as many later moves as there are more. If the
+        odds are unknown, it may also have been corrected with the other moves
+        of its set.
         """
         if odds is None:
             own = self.single_gains + self.joint[sets.shape[1] + more - 1]
@@ -299,10 +302,11 @@ def _check_number_of_terms(changes: Changes, rows: float, size: int) -> None:
 class SetSearch:
     """The best sets of so many changes that lead to the target, by bounds in descending order.
 
-    The value of a set is the posterior of the target less twice the sizes of its changes, so that
-    smaller changes are better, and of equal ones the more probable. Of the sets that change the
-    same features, only the best counts. Sets are extended by moves of later features, block by
-    block: the sets of a block are complete before the next block is begun, so that memory is
+    The value of a set is the posterior of the target less twice the sizes of
+    its changes, so that smaller changes are better, and of equal ones the more
+    probable. Of the sets that change the same features, only the best counts.
+    Sets are extended by moves of later features, block by block: the sets of a
+    block are complete before the next block is begun, so that memory is
     bounded.
     """
 
@@ -373,7 +377,8 @@ class SetSearch:
     def _bounds_of_longer_sets(self, sets: Positions, totals: Array) -> Array:
         """Return a bound of the value of longer sets, (sets,), -inf if they miss the target.
 
-        The odds of an average are not larger than those of the member with the largest odds.
+        The odds of an average are not larger than those of the member with the
+        largest odds.
         """
         more = self.size - sets.shape[1]
         features = self.changes.features

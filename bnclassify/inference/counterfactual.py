@@ -34,9 +34,10 @@ def counterfactual(
     alternatives: int = 5,
     unseen: Unseen = "error",
 ) -> pd.DataFrame:
-    """Find the smallest changes of a row with which the model predicts another class.
+    """Find the smallest changes of a row that change its prediction.
 
-    The changes describe the model, and not what would happen if somebody made them.
+    The changes describe the model, and not what would happen if somebody made
+    them.
 
     Parameters
     ----------
@@ -45,14 +46,17 @@ def counterfactual(
     row : pandas.DataFrame, Series or dict
         One row. Features that a Series or dict omits are unknown.
     target : optional
-        The class to predict after the changes; by default, the second most probable class.
+        The class to predict after the changes; by default, the second most
+        probable class.
     fixed : list of str, optional
         Features that keep their values.
     ranges : dict, optional
-        Possible values of features: the lowest and the highest number, as in ``{"bmi": (25, 34)}``,
-        or a list of levels, as in ``{"job": ["part", "full"]}``.
+        Possible values of features: the lowest and the highest number, as in
+        ``{"bmi": (25, 34)}``, or a list of levels, as in
+        ``{"job": ["part", "full"]}``.
     directions : dict, optional
-        Features that can only rise or fall, as in ``{"age": "increasing"}``. They must be numbers.
+        Features that can only rise or fall, as in ``{"age": "increasing"}``.
+        They must be numbers.
     most : int, default 3
         Maximum number of features to change.
     alternatives : int, default 5
@@ -63,34 +67,39 @@ def counterfactual(
     Returns
     -------
     pandas.DataFrame
-        One row per changed feature, with the columns ``alternative`` (from 0), ``changes`` (the
-        number of changed features), ``variable``, ``from``, ``to`` and ``probability`` (the
-        posterior of the target). Alternatives change as few features as possible, and each changes
-        other features. The smallest changes come first and, of equal ones, the most probable
-        target. The table is empty if the target is predicted already, which causes a warning, or if
-        no possible change of at most `most` features suffices.
+        One row per changed feature, with the columns ``alternative`` (from 0),
+        ``changes`` (the number of changed features), ``variable``, ``from``,
+        ``to`` and ``probability`` (the posterior of the target). Alternatives
+        change as few features as possible, and each changes other features. The
+        smallest changes come first and, of equal ones, the most probable
+        target. The table is empty if the target is predicted already, which
+        causes a warning, or if no possible change of at most `most` features
+        suffices.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `row` has not exactly one row, `ranges` or `directions` are not valid, a feature is
-        missing and the model is a `DN`, or there are too many changes to try.
+        If `row` has not exactly one row, `ranges` or `directions` are not
+        valid, a feature is missing and the model is a `DN`, or there are too
+        many changes to try.
 
     Notes
     -----
-    Missing features stay missing. A number that the model discretizes changes to the
-    nearest value of another interval, with the decimals of the cut points. A number with a density
-    does not change. The size of a change of a number is the share of the cut points of its feature
-    that it crosses; as these are quantiles in many models, it is about the share of the training
-    rows between the values. The size of a change of a level is 1. For each set of features, the
-    smallest sum that suffices is returned. The search is exact [1]_. It takes seconds for averages
-    of 60 networks, such as an AODE of 60 features.
+    Missing features stay missing. A number that the model discretizes changes
+    to the nearest value of another interval, with the decimals of the cut
+    points. A number with a density does not change. The size of a change of a
+    number is the share of the cut points of its feature that it crosses; as
+    these are quantiles in many models, it is about the share of the training
+    rows between the values. The size of a change of a level is 1. For each set
+    of features, the smallest sum that suffices is returned. The search is exact
+    [1]_. It takes seconds for averages of 60 networks, such as an AODE of 60
+    features.
 
     References
     ----------
-    .. [1] Wachter, S., Mittelstadt, B., Russell, C. (2018). Counterfactual explanations without
-       opening the black box: automated decisions and the GDPR. Harvard Journal of Law &
-       Technology 31.
+    .. [1] Wachter, S., Mittelstadt, B., Russell, C. (2018). Counterfactual
+       explanations without opening the black box: automated decisions and the
+       GDPR. Harvard Journal of Law & Technology 31.
 
     Examples
     --------

@@ -80,8 +80,9 @@ def log_prior_ratio(learned: Array, prior: Array, classes: Sequence[Hashable]) -
 def least_costly(logs: Array, costs: Array) -> Positions:
     """Return the decision of minimum expected cost in each row, the first if tied.
 
-    Two decisions are tied if their costs differ by at most 1e-9 of the larger of their sums
-    Σ_c P(c | row) |cost|, so that a large cost of a third decision does not make them equal.
+    Two decisions are tied if their costs differ by at most 1e-9 of the larger
+    of their sums Σ_c P(c | row) |cost|, so that a large cost of a third
+    decision does not make them equal.
     """
     posteriors = np.exp(log_normalize(logs))
     costs = costs / 4  # so that no sum or difference overflows

@@ -55,8 +55,9 @@ REST = "(rest)"
 class Evidence:
     """Contributions to the log odds of rows: of the prior, then of the features in order.
 
-    ``log_odds`` are (rows, 1 + features), ``targets``, their ``posteriors`` and the ``weights`` of
-    rows (rows,), and ``rivals``, the classes to compare with, (rows, classes).
+    ``log_odds`` are (rows, 1 + features), ``targets``, their ``posteriors`` and
+    the ``weights`` of rows (rows,), and ``rivals``, the classes to compare
+    with, (rows, classes).
     """
 
     model: Model
@@ -206,10 +207,11 @@ def _check_odds(
 def split_off_interactions(evidence: Evidence) -> tuple[list[Scope], Array]:
     """Split contributions into main effects and interactions; return their scopes, and log odds.
 
-    A scope has the positions of its features in ascending order, or none for the rest of an
-    average. The log odds are (rows, 1 + features + scopes): of the prior, the main effects in the
-    order of the features, and the interactions. A main effect that is not finite is the whole
-    contribution, so that the sum is the same.
+    A scope has the positions of its features in ascending order, or none for
+    the rest of an average. The log odds are (rows, 1 + features + scopes): of
+    the prior, the main effects in the order of the features, and the
+    interactions. A main effect that is not finite is the whole contribution, so
+    that the sum is the same.
     """
     x, total = evidence.model, evidence.log_odds
     at = {feature: 1 + i for i, feature in enumerate(evidence.order)}
@@ -267,7 +269,8 @@ def _log_odds_of_effects(evidence: Evidence) -> list[tuple[int, Scope, Array]]:
 class Effect:
     """The contribution of a feature to log odds, (parent_levels, levels or points), and its parent.
 
-    If ``target`` is None, the class takes the place of the parent: there is one line per class.
+    If ``target`` is None, the class takes the place of the parent: there is one
+    line per class.
     """
 
     feature: Hashable
@@ -282,8 +285,8 @@ class Effect:
 def effect_on_log_odds(x: Model, feature: Hashable, target: Hashable | None = None) -> Effect:
     """Return the contribution of a feature if only it and one of its parents are observed.
 
-    Without a target, that to each class, or to the most frequent of many, if only the feature is
-    observed.
+    Without a target, that to each class, or to the most frequent of many, if
+    only the feature is observed.
     """
     model = check_fitted(x)
     check_not_dropped(model, "feature", [feature])

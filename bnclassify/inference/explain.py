@@ -66,52 +66,59 @@ def explain(
     interactions: bool = False,
     sentences: bool = False,
 ) -> pd.DataFrame | list[str] | pd.Series[Any]:
-    """Explain predictions by the contribution of each feature to the log odds of a class.
+    """Explain predictions by the contributions of features to the log odds.
 
-    The odds of a class are its probability divided by the probability of another class. The
-    contributions sum to the logarithm of these odds, as `predict` returns them.
+    The odds of a class are its probability divided by the probability of
+    another class. The contributions sum to the logarithm of these odds, as
+    `predict` returns them.
 
     Parameters
     ----------
     x : BNC, AODE or another model
         Fitted model.
     row : pandas.DataFrame, Dataset, Series, dict or list of dict
-        One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or several rows. Features that
-        a Series or dict omits are unknown.
+        One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or several
+        rows. Features that a Series or dict omits are unknown.
     target, against : optional
-        The class to explain, and the class or classes to compare it with. By default, the last of
-        two classes, or the predicted one of more, against the most probable other class.
+        The class to explain, and the class or classes to compare it with. By
+        default, the last of two classes, or the predicted one of more, against
+        the most probable other class.
     unseen : {"error", "missing"}, default "error"
         What to do with values that did not occur in training, as in `predict`.
     unknown : sequence of str, optional
         Features that are unknown in all rows, as in `predict`.
     class_var : str, optional
-        The class variable to explain, if `x` has several. The others are marginalized over.
+        The class variable to explain, if `x` has several. The others are
+        marginalized over.
     sort : bool, default False
         If True, the strongest contributions come first.
     interactions : bool, default False
-        If True, divide the contribution of a feature with feature parents into its main effect and
-        interactions with them.
+        If True, divide the contribution of a feature with feature parents into
+        its main effect and interactions with them.
     sentences : bool, default False
-        If True, return the strongest reasons as text in place of the table: up to three values that
-        change the odds by a factor of 1.05 or more, or a sentence that there are none. For a
-        `Scorecard`, a reason compares a value with the average value.
+        If True, return the strongest reasons as text in place of the table: up
+        to three values that change the odds by a factor of 1.05 or more, or a
+        sentence that there are none. For a `Scorecard`, a reason compares a
+        value with the average value.
 
     Returns
     -------
     pandas.DataFrame
-        One row for the class and one per feature, parents before children, with these columns:
+        One row for the class and one per feature, parents before children, with
+        these columns:
 
         - ``value``: the value in the row, NaN if missing.
         - ``parents``: the values of the feature parents.
         - ``log_odds``: the contribution in nats, 0 for an unknown feature.
         - ``odds_ratio``: its exponential, the factor that multiplies the odds.
-        - ``points`` and ``lost``, for a `Scorecard`: points, and points below the best value.
+        - ``points`` and ``lost``, for a `Scorecard`: points, and points below
+          the best value.
 
-        A pair of features in a sum of effects has its row, such as "age × sex". With
-        ``interactions=True``, one row per interaction follows the features, with the tuple of its
-        features as label, or ``"(rest)"`` in an average. Unless there is exactly one row, the
-        tables are concatenated, indexed by row label and variable, with columns ``target`` and
+        A pair of features in a sum of effects has its row, such as "age × sex".
+        With ``interactions=True``, one row per interaction follows the
+        features, with the tuple of its features as label, or ``"(rest)"`` in an
+        average. Unless there is exactly one row, the tables are concatenated,
+        indexed by row label and variable, with columns ``target`` and
         ``against``.
     list of str
         With ``sentences=True``. For several rows, a Series of lists.
@@ -119,21 +126,24 @@ def explain(
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` has several class variables and `class_var` is not given, a row is impossible under
-        all compared classes, or `predict` raises an error.
+        If `x` has several class variables and `class_var` is not given, a row
+        is impossible under all compared classes, or `predict` raises an error.
 
     Notes
     -----
-    The weight of evidence [1]_ of a feature is the log odds given the feature and the ones before
-    it, minus the log odds given only the ones before it; later features are unknown. The weight of
-    the class is its prior log odds in a network, the start of the sum in a sum of effects or the
-    default model, and the log odds of the average row in a `Scorecard`. A missing value has a
-    contribution if missing values are evidence in the model. The page :doc:`Formulas </methods>`
-    has the details and defines main effects and interactions.
+    The weight of evidence [1]_ of a feature is the log odds given the feature
+    and the ones before it, minus the log odds given only the ones before it;
+    later features are unknown. The weight of the class is its prior log odds in
+    a network, the start of the sum in a sum of effects or the default model,
+    and the log odds of the average row in a `Scorecard`. A missing value has a
+    contribution if missing values are evidence in the model. The page
+    :doc:`Formulas </methods>` has the details and defines main effects and
+    interactions.
 
     References
     ----------
-    .. [1] Good, I. J. (1985). Weight of evidence: a brief survey. Bayesian Statistics 2.
+    .. [1] Good, I. J. (1985). Weight of evidence: a brief survey. Bayesian
+       Statistics 2.
 
     Examples
     --------
@@ -270,9 +280,9 @@ def _odds_ratio_in_words(log_odds: float, base: str = "") -> str:
 class Explanation:
     """The explanation of one row: values and log odds of the class, features and interactions.
 
-    ``unknown`` features have log odds of 0. ``interactions`` are log odds by the names of features.
-    The probability of the target is below 1 if the log odds are finite, even if they are too large
-    for a float.
+    ``unknown`` features have log odds of 0. ``interactions`` are log odds by
+    the names of features. The probability of the target is below 1 if the log
+    odds are finite, even if they are too large for a float.
     """
 
     row_values: dict[Hashable, Any]

@@ -35,61 +35,70 @@ def impute(
     rng: Seed = None,
     burn_in: int = BURN_IN,
 ) -> pd.DataFrame:
-    """Fill in missing values by the most probable combination of values in each row, or draw them.
+    """Fill in missing values by the most probable combination, or draw them.
 
     Parameters
     ----------
     x : BNC, AODE or another model
         Fitted model with a joint distribution, or a dependency network.
     frame : pandas.DataFrame
-        Data with one column per feature of the model. Without a column of the class, the class is
-        treated as missing and is not returned.
+        Data with one column per feature of the model. Without a column of the
+        class, the class is treated as missing and is not returned.
     draws : int, optional
-        Number of completions to draw, for multiple imputation. By default, the most probable one is
-        returned.
+        Number of completions to draw, for multiple imputation. By default, the
+        most probable one is returned.
     rng : int or numpy.random.Generator, optional
         Seed of the draws.
     burn_in : int, default 100
-        Number of sweeps of Gibbs sampling before the first draw, for a dependency network, as in
-        `sample`, or a model fitted by EM.
+        Number of sweeps of Gibbs sampling before the first draw, for a
+        dependency network, as in `sample`, or a model fitted by EM.
 
     Returns
     -------
     pandas.DataFrame
-        A copy of `frame` without missing values in the columns of the model. A number that the
-        model discretizes is replaced by the mean of the training values in the most probable
-        interval, and a number with a density by its mean given the other values. Such columns have
-        type float, and their imputed numbers have fractions even if the others are whole; round
-        them if they must be. With `draws`, this number of completions of `frame`, concatenated,
-        with a first level of the index ``draw`` from 0. The missing values of a row are drawn
-        together from their posterior, numbers uniformly from an interval or from their density.
+        A copy of `frame` without missing values in the columns of the model. A
+        number that the model discretizes is replaced by the mean of the
+        training values in the most probable interval, and a number with a
+        density by its mean given the other values. Such columns have type
+        float, and their imputed numbers have fractions even if the others are
+        whole; round them if they must be. With `draws`, this number of
+        completions of `frame`, concatenated, with a first level of the index
+        ``draw`` from 0. The missing values of a row are drawn together from
+        their posterior, numbers uniformly from an interval or from their
+        density.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the model does not define a joint distribution, there are too many combinations of
-        missing values in a row, or the completions would have more than 2²⁸ values.
+        If the model does not define a joint distribution, there are too many
+        combinations of missing values in a row, or the completions would have
+        more than 2²⁸ values.
 
     Notes
     -----
-    The values jointly maximize P(row) or, in a dependency network, the product of its tables. To
-    fit a model to incomplete rows, use ``lp(..., missing="em")``. To estimate another quantity,
-    draw several completions, compute it in each, and pool the results by Rubin's rules [1]_.
+    The values jointly maximize P(row) or, in a dependency network, the product
+    of its tables. To fit a model to incomplete rows, use
+    ``lp(..., missing="em")``. To estimate another quantity, draw several
+    completions, compute it in each, and pool the results by Rubin's rules [1]_.
 
-    These rules require that completions differ as much as the tables are uncertain. If the tables
-    follow from counts and the prior adds pseudo-counts (smooth, ess or m above 0), they are drawn
-    from their Dirichlet posterior, once for each completion. If `lp` fitted the model by EM to as
-    many rows as `frame` has, with a column of the class, tables and completions are drawn
-    alternately given these rows (data augmentation [2]_). For all other models, all completions
-    have the same tables, and pooled intervals are too narrow: models with weights, back-off,
-    densities, averaged cut points or given tables, and new rows for a model of EM. In these cases,
-    draw each completion from a model of a bootstrap sample.
+    These rules require that completions differ as much as the tables are
+    uncertain. If the tables follow from counts and the prior adds pseudo-counts
+    (smooth, ess or m above 0), they are drawn from their Dirichlet posterior,
+    once for each completion. If `lp` fitted the model by EM to as many rows as
+    `frame` has, with a column of the class, tables and completions are drawn
+    alternately given these rows (data augmentation [2]_). For all other models,
+    all completions have the same tables, and pooled intervals are too narrow:
+    models with weights, back-off, densities, averaged cut points or given
+    tables, and new rows for a model of EM. In these cases, draw each completion
+    from a model of a bootstrap sample.
 
     References
     ----------
-    .. [1] Rubin, D. B. (1987). Multiple Imputation for Nonresponse in Surveys. Wiley.
-    .. [2] Tanner, M. A., Wong, W. H. (1987). The calculation of posterior distributions by data
-       augmentation. Journal of the American Statistical Association 82.
+    .. [1] Rubin, D. B. (1987). Multiple Imputation for Nonresponse in Surveys.
+       Wiley.
+    .. [2] Tanner, M. A., Wong, W. H. (1987). The calculation of posterior
+       distributions by data augmentation. Journal of the American Statistical
+       Association 82.
 
     Examples
     --------

@@ -101,82 +101,99 @@ def predict(
     x : BNC, AODE or another model
         Fitted model.
     newdata : DataFrame, Dataset, Series, dict, list of dict or Dask DataFrame
-        Rows with a column for each feature of `x`. A Series or dict is one row; features that it
-        omits are unknown. None, NaN and pandas.NA are missing.
+        Rows with a column for each feature of `x`. A Series or dict is one row;
+        features that it omits are unknown. None, NaN and pandas.NA are missing.
     prob : bool, default False
-        If True, return one probability per class, in place of the most probable class.
+        If True, return one probability per class, in place of the most probable
+        class.
     unseen : {"error", "missing"}, default "error"
-        What to do with a value that did not occur in training. The default raises an error, which
-        shows mistakes early; "missing" treats the value as missing, as a service needs. A column of
-        another type, such as the text "1.0" for the number 1, is an error in any case.
+        What to do with a value that did not occur in training. The default
+        raises an error, which shows mistakes early; "missing" treats the value
+        as missing, as a service needs. A column of another type, such as the
+        text "1.0" for the number 1, is an error in any case.
     unknown : sequence of str, optional
-        Features that are unknown in all rows, so that `newdata` needs no column for them. Unknown
-        values are not evidence. Missing values are evidence if they were in training.
+        Features that are unknown in all rows, so that `newdata` needs no column
+        for them. Unknown values are not evidence. Missing values are evidence
+        if they were in training.
     prior : dict or pandas.Series, optional
-        Probability of each class in the population of `newdata`. Give it if the classes are more
-        or less frequent there than in training; by default, they are as frequent.
+        Probability of each class in the population of `newdata`. Give it if the
+        classes are more or less frequent there than in training; by default,
+        they are as frequent.
     costs : pandas.DataFrame, optional
-        Costs of decisions, ``costs.loc[actual, decision]``. The result is then the decision with
-        the lowest expected cost. Decisions are classes or other labels, such as "refer". By
-        default, all errors cost the same.
+        Costs of decisions, ``costs.loc[actual, decision]``. The result is then
+        the decision with the lowest expected cost. Decisions are classes or
+        other labels, such as "refer". By default, all errors cost the same.
     points : bool, default False
         If True, return the total points of each row, for a `Scorecard`.
     joint : bool, default False
-        With several class variables: if True, predict the most probable combination of labels; if
-        False, the most probable label of each.
+        With several class variables: if True, predict the most probable
+        combination of labels; if False, the most probable label of each.
     greedy : bool, default False
-        For a `chain`: if True, predict the class variables in order, each given the labels that
-        were predicted before. This is faster with many class variables.
+        For a `chain`: if True, predict the class variables in order, each given
+        the labels that were predicted before. This is faster with many class
+        variables.
     at_least : label, optional
-        With ``prob=True``, return the probability of this class or a higher one. The class must
-        have been an ordered categorical in training, or have numbers as labels.
+        With ``prob=True``, return the probability of this class or a higher
+        one. The class must have been an ordered categorical in training, or
+        have numbers as labels.
     interval : float, optional
-        With ``prob=True``, return an interval for each probability, which contains it with this
-        probability, such as 0.9. The tables must be estimated with ``smooth``, ``ess`` or ``m``
-        above 0 (a credible interval), or the model fitted by ``bnc(..., interval=True)`` (a
+        With ``prob=True``, return an interval for each probability, which
+        contains it with this probability, such as 0.9. The tables must be
+        estimated with ``smooth``, ``ess`` or ``m`` above 0 (a credible
+        interval), or the model fitted by ``bnc(..., interval=True)`` (a
         jackknife interval, which its tables and scorecards have, too).
     draws : int, default 1000
-        Number of draws of the tables for a credible interval. More draws give more exact ends.
+        Number of draws of the tables for a credible interval. More draws give
+        more exact ends.
     rng : int or numpy.random.Generator, optional
         Seed of the draws.
 
     Returns
     -------
     pandas.Series
-        Categorical labels with the index of `newdata`. Ties go to the first class. With `costs`,
-        the categories are the decisions, unless all decisions are classes. With ``points=True``,
-        whole numbers; with `at_least`, probabilities.
+        Categorical labels with the index of `newdata`. Ties go to the first
+        class. With `costs`, the categories are the decisions, unless all
+        decisions are classes. With ``points=True``, whole numbers; with
+        `at_least`, probabilities.
     pandas.DataFrame
-        With ``prob=True``, one column per class. A row that is impossible under every class has
-        equal probabilities. With `interval`, a second level of the columns has lower, estimate and
-        upper. With several class variables, one column per class variable, or per class variable
-        and label; with ``joint=True`` and ``prob=True``, the labels and a column ``probability``.
+        With ``prob=True``, one column per class. A row that is impossible under
+        every class has equal probabilities. With `interval`, a second level of
+        the columns has lower, estimate and upper. With several class variables,
+        one column per class variable, or per class variable and label; with
+        ``joint=True`` and ``prob=True``, the labels and a column
+        ``probability``.
     frame of another library
-        The same in the library of `newdata`: lazy for Dask, and Arrow for rows of a database.
+        The same in the library of `newdata`: lazy for Dask, and Arrow for rows
+        of a database.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If a value did not occur in training and `unseen` is "error", a number is infinite, a column
-        of a DataFrame is missing, or the model has no intervals.
+        If a value did not occur in training and `unseen` is "error", a number
+        is infinite, a column of a DataFrame is missing, or the model has no
+        intervals.
 
     Notes
     -----
-    Networks, averages of networks and models of several class variables marginalize over missing
-    and unknown features exactly. A model with leave-one-out weights mixes in a second model that
-    does. In a sum of effects, an unknown effect has its mean and variance given the known effects,
-    from the training rows. With all features unknown, a sum returns the class proportions. `ande`
-    skips missing features.
+    Networks, averages of networks and models of several class variables
+    marginalize over missing and unknown features exactly. A model with
+    leave-one-out weights mixes in a second model that does. In a sum of
+    effects, an unknown effect has its mean and variance given the known
+    effects, from the training rows. With all features unknown, a sum returns
+    the class proportions. `ande` skips missing features.
 
-    With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c)
-    [2]_. The expected cost of decision d is Σ_c P(c | row) costs(c, d) [1]_. Intervals assume that
-    the structure is correct. The page :doc:`Formulas </methods>` has the details.
+    With the new prior Q and the probabilities P of the model, Q(c | row) ∝
+    P(c | row) · Q(c) / P(c) [2]_. The expected cost of decision d is Σ_c P(c |
+    row) costs(c, d) [1]_. Intervals assume that the structure is correct. The
+    page :doc:`Formulas </methods>` has the details.
 
     References
     ----------
-    .. [1] Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI 2001.
-    .. [2] Saerens, M., Latinne, P., Decaestecker, C. (2002). Adjusting the outputs of a
-       classifier to new a priori probabilities: a simple procedure. Neural Computation 14.
+    .. [1] Elkan, C. (2001). The foundations of cost-sensitive learning.
+       IJCAI 2001.
+    .. [2] Saerens, M., Latinne, P., Decaestecker, C. (2002). Adjusting the
+       outputs of a classifier to new a priori probabilities: a simple
+       procedure. Neural Computation 14.
 
     Examples
     --------
@@ -396,10 +413,11 @@ def _refit_intervals(
 def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: float = 0.0) -> Array:
     """Return interval ends of probabilities, (2, …), from those without each group, (groups, …).
 
-    With L the log odds, and L_g those without group g of G, the variance of L is (G − 1)/G Σ_g (L_g
-    − mean)², and its distribution Student's t with G − 1 degrees of freedom. The ends move outwards
-    by ``finest``, the share of one case, because values that occur in no row occur in no refit
-    either, but can be possible.
+    With L the log odds, and L_g those without group g of G, the variance of L
+    is (G − 1)/G Σ_g (L_g − mean)², and its distribution Student's t with G − 1
+    degrees of freedom. The ends move outwards by ``finest``, the share of one
+    case, because values that occur in no row occur in no refit either, but can
+    be possible.
     """
     n, least, most = len(others), np.finfo(np.float64).tiny, 1 - _ROUNDING
     odds = np.asarray(special.logit(np.clip(others, least, most)))

@@ -71,45 +71,52 @@ def query(
     variables : str or list of str
         Variables of the joint distribution: features, the class, or both.
     evidence : dict or Series, optional
-        Evidence on each variable: its label; a list or set of possible labels; or a dict of
-        likelihoods, P(observation | label) up to a factor, where omitted labels have 0. For numeric
-        columns, a number. The model marginalizes over all other variables.
+        Evidence on each variable: its label; a list or set of possible labels;
+        or a dict of likelihoods, P(observation | label) up to a factor, where
+        omitted labels have 0. For numeric columns, a number. The model
+        marginalizes over all other variables.
     interval, draws, rng
-        Probability of a credible interval of each probability, the number of draws, and their seed,
-        as in `predict`. In a dependency network, the number of draws that estimate probabilities.
+        Probability of a credible interval of each probability, the number of
+        draws, and their seed, as in `predict`. In a dependency network, the
+        number of draws that estimate probabilities.
     burn_in : int, default 100
-        For a dependency network: number of sweeps of Gibbs sampling before each draw, as in
-        `sample`.
+        For a dependency network: number of sweeps of Gibbs sampling before each
+        draw, as in `sample`.
 
     Returns
     -------
     pandas.Series
-        Probabilities, which sum to 1, indexed by level; with several variables, by a MultiIndex.
-        ``attrs["log_evidence"]`` is ln P(evidence), or the log of the expectation of likelihoods.
+        Probabilities, which sum to 1, indexed by level; with several variables,
+        by a MultiIndex. ``attrs["log_evidence"]`` is ln P(evidence), or the log
+        of the expectation of likelihoods.
     pandas.DataFrame
         With `interval`, with columns lower, estimate and upper.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the model does not define a joint distribution, a variable is in both `variables` and
-        `evidence`, the evidence has probability 0, or the distribution would be too large.
+        If the model does not define a joint distribution, a variable is in both
+        `variables` and `evidence`, the evidence has probability 0, or the
+        distribution would be too large.
 
     Notes
     -----
-    Likelihoods multiply the joint distribution (virtual evidence [1]_), so they need not sum to 1:
-    a sensor that reports "high" for 80 % of the rows with label high and 20 % of the rows with
-    label med is ``{"high": 0.8, "med": 0.2}``. They are not probabilities of the labels: to change
-    the distribution of a variable to q (Jeffrey's rule), pass q(x) / P(x | other evidence), where P
-    is the result of `query`.
+    Likelihoods multiply the joint distribution (virtual evidence [1]_), so they
+    need not sum to 1: a sensor that reports "high" for 80 % of the rows with
+    label high and 20 % of the rows with label med is
+    ``{"high": 0.8, "med": 0.2}``. They are not probabilities of the labels: to
+    change the distribution of a variable to q (Jeffrey's rule), pass q(x) /
+    P(x | other evidence), where P is the result of `query`.
 
-    In a dependency network (`chisq_dn`), the result is the proportion of draws, with a standard
-    error of √(p (1 − p) / draws) if evidence is certain, and "log_evidence" refers to the product
-    of tables. The posterior of the class alone equals the result of `predict`.
+    In a dependency network (`chisq_dn`), the result is the proportion of draws,
+    with a standard error of √(p (1 − p) / draws) if evidence is certain, and
+    "log_evidence" refers to the product of tables. The posterior of the class
+    alone equals the result of `predict`.
 
     References
     ----------
-    .. [1] Pearl, J. (1988). Probabilistic Reasoning in Intelligent Systems. Morgan Kaufmann.
+    .. [1] Pearl, J. (1988). Probabilistic Reasoning in Intelligent Systems.
+       Morgan Kaufmann.
 
     Examples
     --------

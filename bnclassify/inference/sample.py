@@ -24,7 +24,7 @@ from .query import EvidenceOf, draw_rows_given_evidence, encode_evidence
 def sample(
     x: Model, n: int, *, evidence: EvidenceOf = None, rng: Seed = None, burn_in: int = BURN_IN
 ) -> pd.DataFrame:
-    """Draw rows from the joint distribution of a model, or from its distribution given evidence.
+    """Draw rows from the distribution of a model, given evidence if any.
 
     Parameters
     ----------
@@ -37,40 +37,43 @@ def sample(
     rng : int or numpy.random.Generator, optional
         Seed of the draws.
     burn_in : int, default 100
-        For a dependency network: number of sweeps over the features before each draw.
+        For a dependency network: number of sweeps over the features before each
+        draw.
 
     Returns
     -------
     pandas.DataFrame
-        One categorical column per feature and, at the end, one for the class, with the levels of
-        the model as categories. Columns that the model discretizes contain numbers, drawn uniformly
-        from the interval within the range of the training data; features with a density
-        (``numbers`` in `lp`) contain numbers drawn from it. Numbers have fractions even if those of
-        the training data are whole; round them if they must be. A number in `evidence` is the value
-        of its column.
+        One categorical column per feature and, at the end, one for the class,
+        with the levels of the model as categories. Columns that the model
+        discretizes contain numbers, drawn uniformly from the interval within
+        the range of the training data; features with a density (``numbers`` in
+        `lp`) contain numbers drawn from it. Numbers have fractions even if
+        those of the training data are whole; round them if they must be. A
+        number in `evidence` is the value of its column.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the model does not define a joint distribution, the sample would have more than 2³¹
-        values, or the evidence has probability 0.
+        If the model does not define a joint distribution, the sample would have
+        more than 2³¹ values, or the evidence has probability 0.
 
     Notes
     -----
-    Each variable is drawn given its parents, parents first. In an average of networks, each row is
-    drawn from one network, chosen by its weight. With `evidence`, the rows are drawn exactly,
-    without rejection.
+    Each variable is drawn given its parents, parents first. In an average of
+    networks, each row is drawn from one network, chosen by its weight. With
+    `evidence`, the rows are drawn exactly, without rejection.
 
-    In a dependency network (`chisq_dn`), the class of a row is drawn from the posterior that
-    `predict` returns, and then its features by ordered Gibbs sampling [1]_: in each sweep, each
-    feature is drawn given all others, by its table and the tables of its children, unless these are
-    also its parents. Without cycles, this is the distribution of a `BNC` with the same tables.
+    In a dependency network (`chisq_dn`), the class of a row is drawn from the
+    posterior that `predict` returns, and then its features by ordered Gibbs
+    sampling [1]_: in each sweep, each feature is drawn given all others, by its
+    table and the tables of its children, unless these are also its parents.
+    Without cycles, this is the distribution of a `BNC` with the same tables.
 
     References
     ----------
-    .. [1] Heckerman, D., Chickering, D. M., Meek, C., Rounthwaite, R., Kadie, C. (2000).
-       Dependency networks for inference, collaborative filtering, and data visualization. JMLR
-       1.
+    .. [1] Heckerman, D., Chickering, D. M., Meek, C., Rounthwaite, R., Kadie,
+       C. (2000). Dependency networks for inference, collaborative filtering,
+       and data visualization. JMLR 1.
 
     Examples
     --------

@@ -45,7 +45,7 @@ _DEVIATIONS, _POINTS = 6.0, 121  # of the grid of a density
 def value_of_information(
     x: Model, row: InFull | Row, *, costs: pd.DataFrame | None = None, unseen: Unseen = "error"
 ) -> pd.DataFrame:
-    """Rank the missing features of a row by their expected information about the class.
+    """Rank missing features by their expected information about the class.
 
     Parameters
     ----------
@@ -61,36 +61,38 @@ def value_of_information(
     Returns
     -------
     pandas.DataFrame
-        One row per missing feature, the most valuable first, ties in column order. Columns:
+        One row per missing feature, the most valuable first, ties in column
+        order. Columns:
 
         - ``gain``: the expected reduction of the entropy of the class, in nats
-        - ``cost_reduction``: with `costs`, the expected reduction of the cost of the best decision;
-          the table is sorted by it
+        - ``cost_reduction``: with `costs`, the expected reduction of the cost
+          of the best decision; the table is sorted by it
 
         It is empty if no feature is missing.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` is a `DN` or has several class variables, `row` has not exactly one row, or its
-        probability is 0.
+        If `x` is a `DN` or has several class variables, `row` has not exactly
+        one row, or its probability is 0.
 
     Notes
     -----
     With e the observed values, H the entropy, and d a decision [1]_,
 
-        gain = H(C | e) − Σ_v P(v | e) H(C | e, v)
-        cost_reduction = min_d E[cost(d) | e] − Σ_v P(v | e) min_d E[cost(d) | e, v].
+        gain = H(C | e) − Σ_v P(v | e) H(C | e, v) cost_reduction = min_d
+        E[cost(d) | e] − Σ_v P(v | e) min_d E[cost(d) | e, v].
 
-    If the model does not define a joint distribution, P(v | e) is approximate, and H(C | e) is the
-    entropy of the average over v of P(C | e, v), so that no gain is negative. A feature that the
-    model discretizes has one value per interval, and one with a density has values on a grid.
-    Missing values are regarded as unknown, and "(missing)" is not a value to find out.
+    If the model does not define a joint distribution, P(v | e) is approximate,
+    and H(C | e) is the entropy of the average over v of P(C | e, v), so that no
+    gain is negative. A feature that the model discretizes has one value per
+    interval, and one with a density has values on a grid. Missing values are
+    regarded as unknown, and "(missing)" is not a value to find out.
 
     References
     ----------
-    .. [1] Howard, R. A. (1966). Information value theory. IEEE Transactions on Systems Science and
-       Cybernetics 2.
+    .. [1] Howard, R. A. (1966). Information value theory. IEEE Transactions on
+       Systems Science and Cybernetics 2.
 
     Examples
     --------
@@ -143,7 +145,8 @@ def _value_and_class_posteriors(
 ) -> dict[int, tuple[Array, Array]]:
     """Return P(value | observed, class), P(class | observed, value) of features, (values, classes).
 
-    A feature with a density has values on a grid. Many features are computed at once.
+    A feature with a density has values on a grid. Many features are computed at
+    once.
     """
     values = [_values_to_try(x, feature) for feature in features]
     found = dict[int, tuple[Array, Array]]()
@@ -191,8 +194,8 @@ def _values_to_try(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
 def _log_joint_of_values(x: Model, rows: Rows, owners: Positions) -> Array:
     """Return ln P(value, observed | class) plus a constant of class and owner of each row.
 
-    The rows of an owner differ in this feature only. In formulas with codings, the values that a
-    coding joins have equal probabilities.
+    The rows of an owner differ in this feature only. In formulas with codings,
+    the values that a coding joins have equal probabilities.
     """
     logs = []
     for formula in x.value_formulas:

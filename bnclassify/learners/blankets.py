@@ -28,52 +28,58 @@ def learn_blanket(
 ) -> tuple[Hashable, ...]:
     """Learn the Markov blanket of a variable by tests of independence (IAMB).
 
-    Given its Markov blanket, a variable is independent of all others, so the blanket contains all
-    features that are needed to predict it. Pass the result to a learner as ``features=``.
+    Given its Markov blanket, a variable is independent of all others, so the
+    blanket contains all features that are needed to predict it. Pass the result
+    to a learner as ``features=``.
 
     Parameters
     ----------
     class_var : str
         Name of the variable, which need not be the class.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Training data. Each test uses the rows in which its variables are observed.
+        Training data. Each test uses the rows in which its variables are
+        observed.
     alpha : float, default 0.05
         Significance level of the tests, between 0 and 1.
     test : {"g2", "x2"}, default "g2"
         The statistic: G² of the likelihood-ratio test, or Pearson's X².
     adjust : {"none", "holm"}, default "none"
-        Adjustment for the number of tests. By default, each test has the level `alpha`. With
-        "holm", p-values are multiplied by the number of variables that are tested at the same time.
+        Adjustment for the number of tests. By default, each test has the level
+        `alpha`. With "holm", p-values are multiplied by the number of variables
+        that are tested at the same time.
 
     Returns
     -------
     tuple
-        Names of the variables in the blanket, in column order. Empty if no dependence is
-        significant.
+        Names of the variables in the blanket, in column order. Empty if no
+        dependence is significant.
 
     Warns
     -----
     UserWarning
-        If weights are not whole numbers and their sum is less than the number of rows.
+        If weights are not whole numbers and their sum is less than the number
+        of rows.
 
     Notes
     -----
-    First, variables are added one at a time: the variable with the smallest p-value given the
-    blanket, as long as p is at most `alpha`. Then all variables except the last one are tested
-    once, in the order of addition, given all others, and removed if p is greater than `alpha`. The
-    degrees of freedom count all levels and configurations of the blanket, so the tests lose power
-    as the blanket grows.
+    First, variables are added one at a time: the variable with the smallest
+    p-value given the blanket, as long as p is at most `alpha`. Then all
+    variables except the last one are tested once, in the order of addition,
+    given all others, and removed if p is greater than `alpha`. The degrees of
+    freedom count all levels and configurations of the blanket, so the tests
+    lose power as the blanket grows.
 
-    With many variables, use ``adjust="holm"``, the first step of Holm's method [2]_. Without it,
-    the blanket of a variable that is independent of 16 others is not empty in 55 % of data sets
-    with `alpha` 0.05; with it, in at most about 5 %, but weak members are missed more often.
+    With many variables, use ``adjust="holm"``, the first step of Holm's method
+    [2]_. Without it, the blanket of a variable that is independent of 16 others
+    is not empty in 55 % of data sets with `alpha` 0.05; with it, in at most
+    about 5 %, but weak members are missed more often.
 
     References
     ----------
-    .. [1] Tsamardinos, I., Aliferis, C. F., Statnikov, A. (2003). Algorithms for large scale
-       Markov blanket discovery. FLAIRS 2003.
-    .. [2] Holm, S. (1979). A simple sequentially rejective multiple test procedure.
-       Scandinavian Journal of Statistics 6.
+    .. [1] Tsamardinos, I., Aliferis, C. F., Statnikov, A. (2003). Algorithms
+       for large scale Markov blanket discovery. FLAIRS 2003.
+    .. [2] Holm, S. (1979). A simple sequentially rejective multiple test
+       procedure. Scandinavian Journal of Statistics 6.
 
     Examples
     --------

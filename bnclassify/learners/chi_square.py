@@ -36,9 +36,10 @@ def chisq_dn(
 ) -> DN:
     """Learn a dependency network classifier by chi-square tests (ChiSqDN).
 
-    For each feature, parents are added one at a time: the feature with the strongest dependence
-    given the class and the current parents, as long as a test rejects independence. Two features
-    can be parents of each other, and there can be cycles.
+    For each feature, parents are added one at a time: the feature with the
+    strongest dependence given the class and the current parents, as long as a
+    test rejects independence. Two features can be parents of each other, and
+    there can be cycles.
 
     Parameters
     ----------
@@ -47,57 +48,64 @@ def chisq_dn(
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Training data. All columns except `class_var` are features.
     alpha : float, default 0.025
-        Upper tail probability of the chi-square quantile, between 0 and 1. Larger values give more
-        arcs. With `df` "all", this is the significance level of a test.
+        Upper tail probability of the chi-square quantile, between 0 and 1.
+        Larger values give more arcs. With `df` "all", this is the significance
+        level of a test.
     df : {"class", "all", "deterministic"}, default "class"
-        Degrees of freedom, see Notes: of a test per class, of one test over all classes or, as in
-        the paper [1]_, of tests that count the levels that occur in each configuration of the
-        parents.
+        Degrees of freedom, see Notes: of a test per class, of one test over all
+        classes or, as in the paper [1]_, of tests that count the levels that
+        occur in each configuration of the parents.
     features : list of str, optional
         Columns to use as features.
     required, forbidden : pairs of str
-        Arcs ``(from, to)`` between features that are selected first, and arcs that are never
-        selected.
+        Arcs ``(from, to)`` between features that are selected first, and arcs
+        that are never selected.
     n_jobs : int, optional
         Number of features that select parents at the same time, as in `cv`.
 
     Returns
     -------
     DN
-        Structure without parameters. Use `lp` to estimate them. Parents are listed in the order of
-        their selection.
+        Structure without parameters. Use `lp` to estimate them. Parents are
+        listed in the order of their selection.
 
     Notes
     -----
-    The score of Y as an additional parent of X with parents Z is G(X;Y|Z, C) minus a
-    threshold. G is twice the gain in log-likelihood, 2 N I(X;Y|Z, C), over the rows with values of
-    all these variables. With K classes and d = (r_X − 1)(r_Y − 1) Π r_Z degrees of freedom, where r
-    is the number of levels that occur, the threshold is K times the 1 − `alpha` quantile of the
-    chi-square distribution with d degrees of freedom if `df` is "class", and the quantile with K d
-    degrees of freedom if `df` is "all". Candidates with a score of at most 1e-8 are dropped; the
-    best becomes a parent. Of scores within 1e-8, the first column wins.
+    The score of Y as an additional parent of X with parents Z is G(X;Y|Z, C)
+    minus a threshold. G is twice the gain in log-likelihood, 2 N I(X;Y|Z, C),
+    over the rows with values of all these variables. With K classes and d =
+    (r_X − 1)(r_Y − 1) Π r_Z degrees of freedom, where r is the number of levels
+    that occur, the threshold is K times the 1 − `alpha` quantile of the
+    chi-square distribution with d degrees of freedom if `df` is "class", and
+    the quantile with K d degrees of freedom if `df` is "all". Candidates with a
+    score of at most 1e-8 are dropped; the best becomes a parent. Of scores
+    within 1e-8, the first column wins.
 
-    If `df` is "deterministic" [2]_, class c has Σ_z max(rows − 1, 0) max(columns − 1, 0) degrees of
-    freedom, where z are the configurations of Z, and rows and columns of the table of X and Y in
-    (z, c) count if they are not all 0. The threshold is the sum of the quantiles of the classes, 0
-    for 0 degrees of freedom. With many parents, few values occur together, so that more parents are
-    added.
+    If `df` is "deterministic" [2]_, class c has Σ_z max(rows − 1, 0)
+    max(columns − 1, 0) degrees of freedom, where z are the configurations of Z,
+    and rows and columns of the table of X and Y in (z, c) count if they are not
+    all 0. The threshold is the sum of the quantiles of the classes, 0 for 0
+    degrees of freedom. With many parents, few values occur together, so that
+    more parents are added.
 
-    Which is better depends on the data. In 20 repeats of two-fold cross-validation with
-    ``smooth=1`` and MDLP in each fold, "deterministic" has a higher accuracy than "class" on car
-    (.887, .875) and wdbc (.939, .935), and a lower one on voting (.929, .934) and australian (.832,
-    .839); its log-loss is lower on wdbc only. On segment, "class" selects one parent per feature,
-    and "deterministic" up to 13, whose tables would be too large.
+    Which is better depends on the data. In 20 repeats of two-fold
+    cross-validation with ``smooth=1`` and MDLP in each fold, "deterministic"
+    has a higher accuracy than "class" on car (.887, .875) and wdbc (.939,
+    .935), and a lower one on voting (.929, .934) and australian (.832, .839);
+    its log-loss is lower on wdbc only. On segment, "class" selects one parent
+    per feature, and "deterministic" up to 13, whose tables would be too large.
 
-    The network does not define a joint distribution: a dependence between two features counts twice
-    if there are arcs in both directions. For prediction, prefer `ban` or `tan_cl`.
+    The network does not define a joint distribution: a dependence between two
+    features counts twice if there are arcs in both directions. For prediction,
+    prefer `ban` or `tan_cl`.
 
     References
     ----------
-    .. [1] Gámez, J. A., Mateo, J. L., Puerta, J. M. (2006). Dependency networks based
-       classifiers: learning models by using independence tests. PGM 2006.
-    .. [2] Yilmaz, Y. K., Alpaydın, E., Akın, H. L., Bilgiç, T. (2002). Handling of deterministic
-       relationships in constraint-based causal discovery. PGM 2002.
+    .. [1] Gámez, J. A., Mateo, J. L., Puerta, J. M. (2006). Dependency networks
+       based classifiers: learning models by using independence tests. PGM 2006.
+    .. [2] Yilmaz, Y. K., Alpaydın, E., Akın, H. L., Bilgiç, T. (2002). Handling
+       of deterministic relationships in constraint-based causal discovery.
+       PGM 2002.
 
     Examples
     --------

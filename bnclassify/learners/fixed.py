@@ -35,19 +35,19 @@ def nb(
     *,
     features: Iterable[Hashable] | None = None,
 ) -> BNC:
-    """Build a naive Bayes structure: the class is the only parent of every feature.
+    """Build a naive Bayes: the class is the only parent of every feature.
 
     Parameters
     ----------
     class_var : str
         Name of the class variable.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
-        Data with the levels of each variable. By default, all columns except the class are
-        features. Columns of type float in a data frame may be numbers, and `lp` then requires
-        ``numbers``.
+        Data with the levels of each variable. By default, all columns except
+        the class are features. Columns of type float in a data frame may be
+        numbers, and `lp` then requires ``numbers``.
     features : list of str, optional
-        Names of the features; with `dataset`, a selection of its columns. By default all of them,
-        or none without `dataset`.
+        Names of the features; with `dataset`, a selection of its columns. By
+        default all of them, or none without `dataset`.
 
     Returns
     -------
@@ -56,7 +56,8 @@ def nb(
 
     References
     ----------
-    .. [1] Minsky, M. (1961). Steps toward artificial intelligence. Proceedings of the IRE 49.
+    .. [1] Minsky, M. (1961). Steps toward artificial intelligence. Proceedings
+       of the IRE 49.
 
     Examples
     --------
@@ -81,35 +82,38 @@ def aode(
     *,
     features: Iterable[Hashable] | None = None,
 ) -> AODE | BNC:
-    """Build an AODE: an ensemble with one network per feature, which is the parent of all others.
+    """Build averaged one-dependence estimators (AODE), one per feature.
+
+    In each network, its feature is a parent of all others.
 
     Parameters
     ----------
     class_var : str
         Name of the class variable.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
-        Data with the levels of each variable. By default, all columns except the class are
-        features.
+        Data with the levels of each variable. By default, all columns except
+        the class are features.
     features : list of str, optional
         Names of the features; with `dataset`, a selection of its columns.
 
     Returns
     -------
     AODE
-        A structure without parameters; `lp` estimates them. With fewer than two features, it is a
-        naive Bayes, a BNC.
+        A structure without parameters; `lp` estimates them. With fewer than two
+        features, it is a naive Bayes, a BNC.
 
     Notes
     -----
-    This is the ensemble of the R package, the mean of the joint distributions of
-    networks, which marginalizes over missing features exactly. `ande` follows its authors [1]_: the
-    first table of an estimator is P(class, superparent), only superparents with values that
-    occurred in training are used, and missing features are skipped.
+    This is the ensemble of the R package, the mean of the joint distributions
+    of networks, which marginalizes over missing features exactly. `ande`
+    follows its authors [1]_: the first table of an estimator is P(class,
+    superparent), only superparents with values that occurred in training are
+    used, and missing features are skipped.
 
     References
     ----------
-    .. [1] Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes: aggregating
-       one-dependence estimators. Machine Learning 58.
+    .. [1] Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes:
+       aggregating one-dependence estimators. Machine Learning 58.
 
     Examples
     --------
@@ -139,15 +143,17 @@ def anb(
     Parameters
     ----------
     class_var : str
-        Name of the class variable, which is a parent of every feature and is not listed in
-        `parents`.
+        Name of the class variable, which is a parent of every feature and is
+        not listed in `parents`.
     parents : mapping
-        The list of the feature parents of each feature; a string is a single parent. Other features
-        have no feature parents.
+        The list of the feature parents of each feature; a string is a single
+        parent. Other features have no feature parents.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
-        Data with the features and their levels; numbers, as in `nb`, cannot be parents.
+        Data with the features and their levels; numbers, as in `nb`, cannot be
+        parents.
     features : list of str, optional
-        Names of the features. By default and without `dataset`, these are the names in `parents`.
+        Names of the features. By default and without `dataset`, these are the
+        names in `parents`.
 
     Returns
     -------
@@ -209,26 +215,28 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
     Parameters
     ----------
     text : str
-        One bracket per variable, ``[child|parent:parent]``, in any order, with or without spaces
-        between them.
+        One bracket per variable, ``[child|parent:parent]``, in any order, with
+        or without spaces between them.
     class_var : str
-        Name of the class variable, which can have parents and need not be a parent of every
-        feature.
+        Name of the class variable, which can have parents and need not be a
+        parent of every feature.
 
     Returns
     -------
     BNC
-        Structure without parameters, with the features in the order of the text.
+        Structure without parameters, with the features in the order of the
+        text.
 
     Raises
     ------
     TypeError, ValueError
-        If the text has another form or a cycle, or a parent or the class has no bracket.
+        If the text has another form or a cycle, or a parent or the class has no
+        bracket.
 
     References
     ----------
-    .. [1] Scutari, M. (2010). Learning Bayesian networks with the bnlearn R package. Journal
-       of Statistical Software 35.
+    .. [1] Scutari, M. (2010). Learning Bayesian networks with the bnlearn R
+       package. Journal of Statistical Software 35.
 
     Examples
     --------

@@ -48,8 +48,8 @@ class SearchSpace(NamedTuple):
 class SearchResult(NamedTuple):
     """The result of a search; `missed` is the improvement of the best candidate that was too small.
 
-    A step has the name of an edit, its source and target features, its gain, and the score after
-    it.
+    A step has the name of an edit, its source and target features, its gain,
+    and the score after it.
     """
 
     structure: Structure
@@ -62,9 +62,9 @@ class SearchResult(NamedTuple):
 class Moves:
     """The settings of a greedy learner.
 
-    `neighbors` returns the candidate edits of a step. Steps add arcs, up to `most` feature parents
-    per feature; if `joins` is True, they join groups of features. If it is `naive`, the initial
-    structure has all features.
+    `neighbors` returns the candidate edits of a step. Steps add arcs, up to
+    `most` feature parents per feature; if `joins` is True, they join groups of
+    features. If it is `naive`, the initial structure has all features.
     """
 
     neighbors: Callable[[Structure, SearchSpace], Sequence[Edit]]

@@ -44,73 +44,84 @@ def hc(
     rng: Seed = None,
     progress: bool | None = None,
 ) -> BNC:
-    """Learn a general network by hill climbing; the class is a variable like any other.
+    """Learn a general network by hill climbing, the class like any variable.
 
-    From an initial structure, the search makes the addition, deletion or reversal of an arc that
-    improves the score most, until none improves it. `ban` keeps the class as a parent of every
-    feature.
+    From an initial structure, the search makes the addition, deletion or
+    reversal of an arc that improves the score most, until none improves it.
+    `ban` keeps the class as a parent of every feature.
 
     Parameters
     ----------
     class_var : str
         Name of the class variable.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Training data, by default without missing values. All columns become variables.
+        Training data, by default without missing values. All columns become
+        variables.
     score : {"bic", "aic", "bde", "k2", "loglik"}, default "bic"
-        Score to maximize, as in `network_score`. "loglik" needs `max_parents`, because every arc
-        improves it.
+        Score to maximize, as in `network_score`. "loglik" needs `max_parents`,
+        because every arc improves it.
     ess : float, default 1
-        Equivalent sample size of "bde", from 1e-100 to 1e12; a larger value gives more arcs.
+        Equivalent sample size of "bde", from 1e-100 to 1e12; a larger value
+        gives more arcs.
     start : BNC, optional
-        Initial structure, such as ``nb(class_var, dataset)``. By default, it has no arcs.
+        Initial structure, such as ``nb(class_var, dataset)``. By default, it
+        has no arcs.
     features : list of str, optional
         Columns to use as features.
     max_parents : int, optional
-        Maximum number of parents per variable, including the class. By default, it is not limited.
+        Maximum number of parents per variable, including the class. By default,
+        it is not limited.
     required, forbidden : pairs of str
-        Arcs ``(from, to)`` that are part of the initial structure and stay, and arcs that are never
-        added.
+        Arcs ``(from, to)`` that are part of the initial structure and stay, and
+        arcs that are never added.
     moves : collection of {"add", "delete", "reverse"}
-        Operations on an arc; all three by default. ``("add",)`` gives Buntine's algorithm B.
+        Operations on an arc; all three by default. ``("add",)`` gives Buntine's
+        algorithm B.
     tabu : int, default 0
-        Number of steps that continue from a maximum by the change with the smallest loss, without
-        returning to the last networks, up to this number.
+        Number of steps that continue from a maximum by the change with the
+        smallest loss, without returning to the last networks, up to this
+        number.
     restarts : int, default 0
-        Number of further searches, each from the best network after 5 random changes.
+        Number of further searches, each from the best network after 5 random
+        changes.
     missing : {"error", "em"}, default "error"
-        With "em", structural EM replaces missing values by their expectation; not with "bde" and
-        "k2".
+        With "em", structural EM replaces missing values by their expectation;
+        not with "bde" and "k2".
     rng : int or numpy.random.Generator, optional
         Seed of the random moves of `restarts`.
     progress : bool, optional
-        Whether to show a progress bar; by default after 3 seconds, in an interactive session.
+        Whether to show a progress bar; by default after 3 seconds, in an
+        interactive session.
 
     Returns
     -------
     BNC
-        Structure without parameters. Use `lp` to estimate them and `search_steps` to see the
-        search.
+        Structure without parameters. Use `lp` to estimate them and
+        `search_steps` to see the search.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If values are missing or, with "em", the incomplete rows have too many completions, or the
-        initial structure and the arguments contradict each other.
+        If values are missing or, with "em", the incomplete rows have too many
+        completions, or the initial structure and the arguments contradict each
+        other.
 
     Notes
     -----
-    Use it if all variables are of interest; for prediction alone, `tan_cl` is usually
-    better. The result is better than all networks that differ by one arc, but need not be the best
-    of all; `tabu` and `restarts` often find a better one. Of tied changes, additions come before
-    deletions and reversals, each in column order. The page :doc:`Formulas </methods>` has the
-    tolerances and describes structural EM; `search_steps` returns its scores.
+    Use it if all variables are of interest; for prediction alone, `tan_cl` is
+    usually better. The result is better than all networks that differ by one
+    arc, but need not be the best of all; `tabu` and `restarts` often find a
+    better one. Of tied changes, additions come before deletions and reversals,
+    each in column order. The page :doc:`Formulas </methods>` has the tolerances
+    and describes structural EM; `search_steps` returns its scores.
 
     References
     ----------
-    .. [1] Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the
-       combination of knowledge and statistical data. Machine Learning 20.
-    .. [2] Friedman, N. (1997). Learning belief networks in the presence of missing values and
-       hidden variables. ICML 1997.
+    .. [1] Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning
+       Bayesian networks: the combination of knowledge and statistical data.
+       Machine Learning 20.
+    .. [2] Friedman, N. (1997). Learning belief networks in the presence of
+       missing values and hidden variables. ICML 1997.
 
     Examples
     --------
@@ -151,45 +162,49 @@ def ban(
     missing: Literal["error", "em"] = "error",
     progress: bool | None = None,
 ) -> BNC:
-    """Learn an augmented naive Bayes by hill climbing on a decomposable score (BAN).
+    """Learn an augmented naive Bayes (BAN) by hill climbing on a score.
 
-    The class is a parent of every feature and has no parents. The search starts from naive Bayes
-    and adds arcs between features while the score of the network improves.
+    The class is a parent of every feature and has no parents. The search starts
+    from naive Bayes and adds arcs between features while the score of the
+    network improves.
 
     Parameters
     ----------
     class_var : str
         Name of the class variable.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Training data, by default without missing values. All columns except `class_var` are
-        features.
+        Training data, by default without missing values. All columns except
+        `class_var` are features.
     score, ess, features, missing, progress : optional
         As in `hc`.
     start : BNC, optional
-        Initial structure, an augmented naive Bayes. By default, it is naive Bayes.
+        Initial structure, an augmented naive Bayes. By default, it is naive
+        Bayes.
     max_parents : int, optional
-        Maximum number of parents per feature, including the class: 1 gives naive Bayes, and 2
-        allows one feature as a parent. By default, it is not limited.
+        Maximum number of parents per feature, including the class: 1 gives
+        naive Bayes, and 2 allows one feature as a parent. By default, it is not
+        limited.
     required, forbidden : pairs of str
         Arcs ``(from, to)`` between features, as in `hc`.
     moves : collection of {"add", "delete", "reverse"}, default ("add",)
-        Operations on an arc between features. Additions alone are Buntine's algorithm B.
+        Operations on an arc between features. Additions alone are Buntine's
+        algorithm B.
 
     Returns
     -------
     BNC
-        Structure without parameters. Use `lp` to estimate them and `search_steps` to see the
-        search.
+        Structure without parameters. Use `lp` to estimate them and
+        `search_steps` to see the search.
 
     Notes
     -----
-    Use it in place of `tan_cl` if features depend on several others and there are enough rows. The
-    search need not find the best network.
+    Use it in place of `tan_cl` if features depend on several others and there
+    are enough rows. The search need not find the best network.
 
     References
     ----------
-    .. [1] Friedman, N., Geiger, D., Goldszmidt, M. (1997). Bayesian network classifiers.
-       Machine Learning 29.
+    .. [1] Friedman, N., Geiger, D., Goldszmidt, M. (1997). Bayesian network
+       classifiers. Machine Learning 29.
     .. [2] Buntine, W. (1991). Theory refinement on Bayesian networks. UAI 1991.
 
     Examples

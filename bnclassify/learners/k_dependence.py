@@ -40,11 +40,11 @@ def spode(
     score: ScoreName = "bic",
     features: Iterable[Hashable] | None = None,
 ) -> BNC:
-    """Learn a superparent one-dependence estimator (SPODE): the best single parent of all others.
+    """Learn a superparent one-dependence estimator (SPODE).
 
-    The class is a parent of every feature, and one feature, the superparent, is a parent of all
-    other features. The superparent is the feature with the largest score of its network, the best
-    single member of an `aode`.
+    The class is a parent of every feature, and one feature, the superparent, is
+    a parent of all other features. The superparent is the feature with the
+    largest score of its network, the best single member of an `aode`.
 
     Parameters
     ----------
@@ -60,7 +60,8 @@ def spode(
     Returns
     -------
     BNC
-        Structure without parameters. Use `lp` to estimate them. With one feature, naive Bayes.
+        Structure without parameters. Use `lp` to estimate them. With one
+        feature, naive Bayes.
 
     Warns
     -----
@@ -69,17 +70,19 @@ def spode(
 
     Notes
     -----
-    Use it for the readable graph closest to an AODE. The score of a superparent is the
-    sum of its contributions to the scores of all other features, each from the rows with values of
-    both features. Of tied superparents, the first in column order is chosen. Naive Bayes can have a
-    larger score; `network_score` compares them.
+    Use it for the readable graph closest to an AODE. The score of a superparent
+    is the sum of its contributions to the scores of all other features, each
+    from the rows with values of both features. Of tied superparents, the first
+    in column order is chosen. Naive Bayes can have a larger score;
+    `network_score` compares them.
 
     References
     ----------
-    .. [1] Keogh, E. J., Pazzani, M. J. (1999). Learning augmented Bayesian classifiers: a
-       comparison of distribution-based and classification-based approaches. AISTATS 1999.
-    .. [2] Yang, Y., Korb, K., Ting, K. M., Webb, G. I. (2005). Ensemble selection for
-       superparent-one-dependence estimators. AI 2005.
+    .. [1] Keogh, E. J., Pazzani, M. J. (1999). Learning augmented Bayesian
+       classifiers: a comparison of distribution-based and classification-based
+       approaches. AISTATS 1999.
+    .. [2] Yang, Y., Korb, K., Ting, K. M., Webb, G. I. (2005). Ensemble
+       selection for superparent-one-dependence estimators. AI 2005.
 
     Examples
     --------
@@ -115,12 +118,13 @@ def kdb_mi(
     forbidden: Iterable[Arc] = (),
     numbers: Numbers = None,
 ) -> BNC:
-    """Learn a k-dependence Bayesian classifier by mutual information (Sahami's k-DB).
+    """Learn a k-dependence classifier by mutual information (Sahami's k-DB).
 
-    Features are ranked by their mutual information with the class. The feature parents of each
-    feature are the `kdbk` features of higher rank with the largest mutual information given the
-    class, even if it is small. One pass over pairs of features suffices. In contrast, `kdb` adds an
-    arc only if it improves the cross-validated accuracy.
+    Features are ranked by their mutual information with the class. The feature
+    parents of each feature are the `kdbk` features of higher rank with the
+    largest mutual information given the class, even if it is small. One pass
+    over pairs of features suffices. In contrast, `kdb` adds an arc only if it
+    improves the cross-validated accuracy.
 
     Parameters
     ----------
@@ -129,34 +133,38 @@ def kdb_mi(
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Training data. All columns except `class_var` are features.
     kdbk : int, default 2
-        Number of feature parents; 0 gives naive Bayes. Tables grow with each parent, so a larger
-        number needs more rows or hierarchical smoothing (``backoff=True`` in `lp`).
+        Number of feature parents; 0 gives naive Bayes. Tables grow with each
+        parent, so a larger number needs more rows or hierarchical smoothing
+        (``backoff=True`` in `lp`).
     features : list of str, optional
         Columns to use as features.
     required, forbidden : pairs of str
-        Arcs ``(from, to)`` between features that are always included, and arcs that are never
-        included.
+        Arcs ``(from, to)`` between features that are always included, and arcs
+        that are never included.
     numbers : {"gaussian", "kernel"} or dict, optional
-        Numeric columns to keep as numbers, as in `lp`, which estimates their densities. They are
-        ranked with the other features by the mutual information under a Gaussian model. Their
-        parents are categorical features, and they are never parents themselves.
+        Numeric columns to keep as numbers, as in `lp`, which estimates their
+        densities. They are ranked with the other features by the mutual
+        information under a Gaussian model. Their parents are categorical
+        features, and they are never parents themselves.
 
     Returns
     -------
     BNC
-        Structure without parameters. Use `lp` to estimate them. Required parents come first, then
-        the others in descending order of information.
+        Structure without parameters. Use `lp` to estimate them. Required
+        parents come first, then the others in descending order of information.
 
     Notes
     -----
-    Use it with many rows, and with ``backoff=True``, because tables are large. Features
-    are ranked by I(X;C) and parents of X by I(X;Y|C), in nats per row, over the rows with values of
-    these variables. Of tied features, the first in column order is chosen. Required parents count
-    in `kdbk` and come before their children in the ranking.
+    Use it with many rows, and with ``backoff=True``, because tables are large.
+    Features are ranked by I(X;C) and parents of X by I(X;Y|C), in nats per row,
+    over the rows with values of these variables. Of tied features, the first in
+    column order is chosen. Required parents count in `kdbk` and come before
+    their children in the ranking.
 
     References
     ----------
-    .. [1] Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96.
+    .. [1] Sahami, M. (1996). Learning limited dependence Bayesian classifiers.
+       KDD 96.
 
     Examples
     --------
@@ -210,8 +218,8 @@ def _most_informative_parents(
 def _ranks_by_relevance(order: Positions, required: Mask) -> Positions:
     """Return the rank of each feature; a feature follows its required parents.
 
-    Example: in the order 2, 0, 1, where 2 requires the parent 1, the features 0, 1 and 2 have the
-    ranks 0, 1 and 2: feature 2 waits until 1 is ranked.
+    Example: in the order 2, 0, 1, where 2 requires the parent 1, the features
+    0, 1 and 2 have the ranks 0, 1 and 2: feature 2 waits until 1 is ranked.
     """
     unranked = len(order)
     rank = np.full(len(order), unranked)
@@ -229,14 +237,15 @@ def kdb_gain(
     kdbk: int = 2,
     features: Iterable[Hashable] | None = None,
 ) -> BNC:
-    r"""Learn a k-dependence classifier, with parents that improve the prediction of the class.
+    r"""Learn a k-dependence classifier whose parents improve the prediction.
 
-    Features are ranked by their mutual information with the class, as in `kdb_mi`. The feature
-    parents of each feature are the features of higher rank with the largest gain, if it exceeds 1
-    nat, and with the largest information [1]_, alternately. A feature without such a gain has no
-    feature parents. The gain of a pair estimates by how much the pair, added to naive Bayes,
-    increases the log-likelihood of the class. A copy of another feature has a large information,
-    but no gain.
+    Features are ranked by their mutual information with the class, as in
+    `kdb_mi`. The feature parents of each feature are the features of higher
+    rank with the largest gain, if it exceeds 1 nat, and with the largest
+    information [1]_, alternately. A feature without such a gain has no feature
+    parents. The gain of a pair estimates by how much the pair, added to naive
+    Bayes, increases the log-likelihood of the class. A copy of another feature
+    has a large information, but no gain.
 
     Parameters
     ----------
@@ -245,46 +254,52 @@ def kdb_gain(
     dataset : pandas.DataFrame or Dataset
         Training data. All columns except `class_var` are features.
     kdbk : int, default 2
-        Maximum number of feature parents; 0 gives naive Bayes. The first parents do not depend on
-        it.
+        Maximum number of feature parents; 0 gives naive Bayes. The first
+        parents do not depend on it.
     features : list of str, optional
         Columns to use as features.
 
     Returns
     -------
     BNC
-        Structure without parameters. Use `lp` to estimate them. Parents are in the order of their
-        choice.
+        Structure without parameters. Use `lp` to estimate them. Parents are in
+        the order of their choice.
 
     Notes
     -----
-    Naive Bayes has the scores :math:`S(y) = \ln P(y) + w Σ_i \ln P(x_i | y)` of a row, without the
-    row, with :math:`w = \min(1, 3/\sqrt d)` for d features, and the posterior P. The pair of a
-    feature and a parent would add the term :math:`t(y) = \ln P(x_i | y, x_j) − \ln P(x_i | y)`,
-    where 2 pseudo-counts of the pair are distributed like :math:`P(x_i | y)`. One step of Newton's
+    Naive Bayes has the scores :math:`S(y) = \ln P(y) + w Σ_i \ln P(x_i | y)` of
+    a row, without the row, with :math:`w = \min(1, 3/\sqrt d)` for d features,
+    and the posterior P. The pair of a feature and a parent would add the term
+    :math:`t(y) = \ln P(x_i | y, x_j) − \ln P(x_i | y)`, where 2 pseudo-counts
+    of the pair are distributed like :math:`P(x_i | y)`. One step of Newton's
     method for its weight increases the log-likelihood of the class by
 
     .. math:: \frac{g^2}{2 (h + 10)}, \quad g = Σ [t(y_{row}) − E_P t], \quad h = Σ Var_P t,
 
-    with sums over rows, the gain if g is positive. Rows with a missing value of the pair add
-    nothing. If there are more than 2^29 terms, an evenly spread subset of rows is used. Candidates
-    are the eight features of higher rank with the largest information, and in all the 1,024 pairs
-    of a feature and a candidate with the largest information.
+    with sums over rows, the gain if g is positive. Rows with a missing value of
+    the pair add nothing. If there are more than 2^29 terms, an evenly spread
+    subset of rows is used. Candidates are the eight features of higher rank
+    with the largest information, and in all the 1,024 pairs of a feature and a
+    candidate with the largest information.
 
-    No single parent shows the parity of three columns, so pairs of parents are also tried, for the
-    32 triples of features with the largest interaction: the information of the three on the class
-    minus the information of any two and of the third. Triples are formed of the features of the
-    highest ranks, 23 of them for 1,000 rows, without features of many levels: their cubes times the
-    classes are below 16 times the rows. From larger data, about 1,000 evenly spread rows are used.
-    Both parents of a pair count with half of the gain of the pair. If there are more than 128
-    features, the 128 with the largest gains have parents. With several discretizations, the first
-    one is used and, for the gains of single parents, the distinct values, if the table of two
-    columns has at most 4,096 cells, or as many as rows. Ties are broken by the contents of columns,
-    so the structure depends neither on their order nor on their names.
+    No single parent shows the parity of three columns, so pairs of parents are
+    also tried, for the 32 triples of features with the largest interaction: the
+    information of the three on the class minus the information of any two and
+    of the third. Triples are formed of the features of the highest ranks, 23 of
+    them for 1,000 rows, without features of many levels: their cubes times the
+    classes are below 16 times the rows. From larger data, about 1,000 evenly
+    spread rows are used. Both parents of a pair count with half of the gain of
+    the pair. If there are more than 128 features, the 128 with the largest
+    gains have parents. With several discretizations, the first one is used and,
+    for the gains of single parents, the distinct values, if the table of two
+    columns has at most 4,096 cells, or as many as rows. Ties are broken by the
+    contents of columns, so the structure depends neither on their order nor on
+    their names.
 
     References
     ----------
-    .. [1] Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96.
+    .. [1] Sahami, M. (1996). Learning limited dependence Bayesian classifiers.
+       KDD 96.
 
     Examples
     --------
@@ -311,7 +326,8 @@ def _parents_by_gain_and_information(
 ) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each feature to its parents, by gain and by information in turns.
 
-    The gain is the largest of the views; information and ranks are those of the first one.
+    The gain is the largest of the views; information and ranks are those of the
+    first one.
     """
     contents = ContentHashes(views[0])
     views = [view.take_rows(contents.row_order) for view in views]  # some of which are screened
@@ -352,8 +368,9 @@ def _least_information_of_best_pairs(information: Array, rank: Positions) -> flo
 def _choose_parents_alternately(candidates: Positions, gains: Array, k: int) -> list[int]:
     """Choose up to k of some candidates, which are in descending order of information.
 
-    Only candidates with a gain of more than 1 nat count, and without one, none is chosen. The first
-    is that with the largest gain; then the order by information and that by gain take turns.
+    Only candidates with a gain of more than 1 nat count, and without one, none
+    is chosen. The first is that with the largest gain; then the order by
+    information and that by gain take turns.
 
     >>> _choose_parents_alternately(np.array([4, 1, 7, 2]), np.array([0.0, 5.0, 0.5, 3.0]), 3)
     [1, 4, 2]
@@ -380,9 +397,9 @@ def _gains_of_parents(
 ) -> Array:
     """Return the gain of each candidate as a parent: its own, or half a pair's with another.
 
-    Own gains are computed of the first ``most`` candidates. Example: the class is the parity of
-    three columns. No single parent of a column has a gain, but the pair of the two others has, and
-    both are parents.
+    Own gains are computed of the first ``most`` candidates. Example: the class
+    is the parity of three columns. No single parent of a column has a gain, but
+    the pair of the two others has, and both are parents.
     """
     found, best = np.zeros(len(candidates)), candidates[:most]
     for number, view in enumerate(scores):

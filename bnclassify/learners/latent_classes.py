@@ -34,50 +34,58 @@ def lca(
     restarts: int = 10,
     rng: Seed = None,
 ) -> BNC:
-    """Find groups of rows by latent class analysis: a naive Bayes with an unobserved class.
+    """Find groups of rows by latent class analysis.
+
+    The model is a naive Bayes whose class is not observed.
 
     Parameters
     ----------
     class_var : str
-        Name of the new variable, different from the columns of `dataset`. Its labels are 1, 2, …, k
-        in descending order of their shares of the rows.
+        Name of the new variable, different from the columns of `dataset`. Its
+        labels are 1, 2, …, k in descending order of their shares of the rows.
     dataset : pandas.DataFrame or Dataset
-        Categorical data. All columns are features. Missing values are marginalized over.
+        Categorical data. All columns are features. Missing values are
+        marginalized over.
     k : int or list of int
-        Number of classes, at most 1000, or candidates such as ``range(2, 7)``; the number with the
-        largest BIC is chosen.
+        Number of classes, at most 1000, or candidates such as ``range(2, 7)``;
+        the number with the largest BIC is chosen.
     smooth : float, default 1
-        Dirichlet hyperparameter added to every expected count; 0 gives maximum-likelihood
-        estimates.
+        Dirichlet hyperparameter added to every expected count; 0 gives
+        maximum-likelihood estimates.
     restarts : int, default 10
-        Number of random starts for each number of classes. The best result is returned.
+        Number of random starts for each number of classes. The best result is
+        returned.
     rng : int or numpy.random.Generator, optional
         Seed of the starts.
 
     Returns
     -------
     BNC
-        A naive Bayes with parameters. `predict` assigns rows to classes, `search_steps` returns the
-        numbers of classes that were compared, and `loglik` and `BIC` marginalize over the class, so
-        they need no column of classes.
+        A naive Bayes with parameters. `predict` assigns rows to classes,
+        `search_steps` returns the numbers of classes that were compared, and
+        `loglik` and `BIC` marginalize over the class, so they need no column of
+        classes.
 
     Notes
     -----
-    EM finds a local maximum of Σ ln P(row) + smooth Σ ln θ, with θ all probabilities of the model,
-    from each start: uniform P(c) and tables drawn uniformly. It ends if an iteration gains less
-    than 1e-12. Fit the model with several seeds: if the objectives agree but the tables differ, do
-    not interpret the classes.
+    EM finds a local maximum of Σ ln P(row) + smooth Σ ln θ, with θ all
+    probabilities of the model, from each start: uniform P(c) and tables drawn
+    uniformly. It ends if an iteration gains less than 1e-12. Fit the model with
+    several seeds: if the objectives agree but the tables differ, do not
+    interpret the classes.
 
     References
     ----------
-    .. [1] Lazarsfeld, P. F., Henry, N. W. (1968). Latent Structure Analysis. Houghton Mifflin.
-    .. [2] Linzer, D. A., Lewis, J. B. (2011). poLCA: an R package for polytomous variable
-       latent class analysis. Journal of Statistical Software 42.
+    .. [1] Lazarsfeld, P. F., Henry, N. W. (1968). Latent Structure Analysis.
+       Houghton Mifflin.
+    .. [2] Linzer, D. A., Lewis, J. B. (2011). poLCA: an R package for
+       polytomous variable latent class analysis. Journal of Statistical
+       Software 42.
 
     Examples
     --------
-    Two groups of members of the US House by their votes alone, which nearly coincide with the
-    parties:
+    Two groups of members of the US House by their votes alone, which nearly
+    coincide with the parties:
 
     >>> import pandas as pd
     >>> from bnclassify import lca, load_voting, predict

@@ -34,8 +34,9 @@ _STIRLING = 16.0  # above this, four terms of the series are exact to 1e-14
 class DecomposableScore:
     """A score of a family: Σ_jk f(N_jk, a) − Σ_j f(N_j, r a) − penalty · (r − 1) q.
 
-    k are the r levels of the variable, j the q configurations of its parents, `term` is f, which is
-    0 where a count is 0, and `pseudo_counts` returns a from r and q.
+    k are the r levels of the variable, j the q configurations of its parents,
+    `term` is f, which is 0 where a count is 0, and `pseudo_counts` returns a
+    from r and q.
     """
 
     term: Callable[[Counts, Amount], Array]
@@ -188,8 +189,9 @@ class LocalScores:
     def _unpenalized_score(self, table: Counts, r: int, q: Amount) -> Array:
         """Return Σ_jk f(N_jk, a) − Σ_j f(N_j, r a) for levels k, configurations j.
 
-        Example: the log-likelihood, where f is n ln n, of levels and configurations with the counts
-        [[3, 1], [0, 2]] is 3 ln 3 + 2 ln 2 − 3 ln 3 − 3 ln 3 = −1.9.
+        Example: the log-likelihood, where f is n ln n, of levels and
+        configurations with the counts [[3, 1], [0, 2]] is 3 ln 3 + 2 ln 2 − 3
+        ln 3 − 3 ln 3 = −1.9.
         """
         term, a = self.score.term, self.score.pseudo_counts(r, q)
         return np.asarray(
@@ -229,36 +231,42 @@ def network_score(
     Returns
     -------
     float
-        Score in nats. Of two structures over the same variables, the larger score is better.
+        Score in nats. Of two structures over the same variables, the larger
+        score is better.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` is not a single network, or values are missing or are not levels of `x`.
+        If `x` is not a single network, or values are missing or are not levels
+        of `x`.
 
     Warns
     -----
     UserWarning
-        If weights are not whole numbers and sum to less than the number of rows.
+        If weights are not whole numbers and sum to less than the number of
+        rows.
 
     Notes
     -----
     Each score is a sum over the families, with k parameters in all:
 
-    - loglik = Σ N_jk ln(N_jk / N_j), the likelihood at its maximum; aic = loglik − k;
-      bic = loglik − ½ ln(N) k. They are not multiplied by −2.
-    - bde is the log marginal likelihood under a uniform prior with equivalent sample size `ess`
-      (BDeu), and k2 that with pseudo-counts of 1. The class is a parent like any other.
+    - loglik = Σ N_jk ln(N_jk / N_j), the likelihood at its maximum; aic =
+      loglik − k; bic = loglik − ½ ln(N) k. They are not multiplied by −2.
+    - bde is the log marginal likelihood under a uniform prior with equivalent
+      sample size `ess` (BDeu), and k2 that with pseudo-counts of 1. The class
+      is a parent like any other.
 
-    Networks with the same conditional independences have the same score, except for k2. The page
+    Networks with the same conditional independences have the same score, except
+    for k2. The page
     :doc:`Formulas </methods>` defines all symbols.
 
     References
     ----------
-    .. [1] Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the
-       combination of knowledge and statistical data. Machine Learning 20.
-    .. [2] Cooper, G. F., Herskovits, E. (1992). A Bayesian method for the induction of
-       probabilistic networks from data. Machine Learning 9.
+    .. [1] Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning
+       Bayesian networks: the combination of knowledge and statistical data.
+       Machine Learning 20.
+    .. [2] Cooper, G. F., Herskovits, E. (1992). A Bayesian method for the
+       induction of probabilistic networks from data. Machine Learning 9.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Neighbors of a structure: the candidate edits of a step of a search.
 
-Features are numbered. A structure maps each of its features to its feature parents. An edit maps
-the features whose family it changes to their new parents, or to None if the feature is removed.
-Edits are ordered for ties.
+Features are numbered. A structure maps each of its features to its feature
+parents. An edit maps the features whose family it changes to their new parents,
+or to None if the feature is removed. Edits are ordered for ties.
 """
 
 from __future__ import annotations
@@ -145,8 +145,9 @@ def features_without_parents(structure: Structure) -> list[int]:
 def tree_arc_additions(structure: Structure, forbidden: Arcs = frozenset()) -> list[Edit]:
     """Add an arc to a feature without a feature parent (TAN hill climbing).
 
-    Between two such features, either direction gives an equivalent structure. The arc from the
-    later to the earlier one is the candidate, unless it is forbidden.
+    Between two such features, either direction gives an equivalent structure.
+    The arc from the later to the earlier one is the candidate, unless it is
+    forbidden.
 
     >>> tree_arc_additions({0: (), 1: ()})
     [{0: (1,)}]
@@ -183,8 +184,8 @@ def k_dependence_additions(
 ) -> list[Edit]:
     """Add an arc to a feature with fewer than ``k`` feature parents (k-dependence).
 
-    Arcs from features without room for parents come first; for other features, targets are in
-    cyclic order, starting after the feature.
+    Arcs from features without room for parents come first; for other features,
+    targets are in cyclic order, starting after the feature.
 
     >>> k_dependence_additions({0: (), 1: ()}, 1)
     [{1: (0,)}, {0: (1,)}]

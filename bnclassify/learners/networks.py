@@ -1,12 +1,14 @@
 """Networks that learners return: the parents of each feature, the levels, and the recipe.
 
-A learner of structure needs this module and counts. It is a function of the class and the data:
+A learner of structure needs this module and counts. It is a function of the
+class and the data:
 
-- `prepare_training_data` checks and encodes the data, in memory or in parts. ``data.features`` are
-  the names of the features, whose positions come before that of the class.
+- `prepare_training_data` checks and encodes the data, in memory or in parts.
+  ``data.features`` are the names of the features, whose positions come before
+  that of the class.
 - Functions of `bnclassify.counts` count.
-- `network` builds the result. The `Step` has the name of the learner, its function and the values
-  of its arguments, so that `cv` repeats it.
+- `network` builds the result. The `Step` has the name of the learner, its
+  function and the values of its arguments, so that `cv` repeats it.
 
 >>> from bnclassify import bnc, cv, load_car, modelstring
 >>> from bnclassify.counts.information import mutual_information
@@ -54,9 +56,10 @@ def network(
 ) -> BNC:
     """Build a network from the parents of each variable.
 
-    If ``parents`` has only features, they are the feature parents of an augmented naive Bayes, in
-    which the class is a parent of each feature. ``schema`` is that of the data, or None if the
-    network is built without data. ``step`` is the call that the recipe repeats, and ``trace`` has
+    If ``parents`` has only features, they are the feature parents of an
+    augmented naive Bayes, in which the class is a parent of each feature.
+    ``schema`` is that of the data, or None if the network is built without
+    data. ``step`` is the call that the recipe repeats, and ``trace`` has
     results of the search, by name.
     """
     if class_var not in parents:

@@ -30,11 +30,12 @@ class LeftOutScores:
         P(x | y) = (n(x, y) + 2 P(x)) / (n(y) + 2)
         posterior(y) ∝ P(y) Π_i P(x_i | y)^w, with w = min(1, 3 / √d),
 
-    because d features may depend on each other. P(x) is a share of all rows. ``terms`` has one
-    (rows, classes) array P(x_i | y) per feature, and ``posterior`` is (rows, classes).
+    because d features may depend on each other. P(x) is a share of all rows.
+    ``terms`` has one (rows, classes) array P(x_i | y) per feature, and
+    ``posterior`` is (rows, classes).
 
-    Example: 3 of 4 rows of class a and 4 of 10 in all have x. Of a row of class a with x, P(x | a)
-    is (3 − 1 + 2 · 0.4) / (4 − 1 + 2) = 0.56.
+    Example: 3 of 4 rows of class a and 4 of 10 in all have x. Of a row of class
+    a with x, P(x | a) is (3 − 1 + 2 · 0.4) / (4 − 1 + 2) = 0.56.
     """
 
     def __init__(self, data: Dataset) -> None:
@@ -84,14 +85,15 @@ class LeftOutScores:
     def gains_of_parent_sets(self, child: int, parents: Positions) -> Array:
         """Return the increase of the class's log-likelihood by a child's term with each parent set.
 
-        ``parents`` are (sets, size). The term t is the log of the child's table given the parents
-        over that without. With w its weight, the increase is that of one step of Newton's method
-        from w = 0: slope² / 2 / curvature, with the sums over rows
+        ``parents`` are (sets, size). The term t is the log of the child's table
+        given the parents over that without. With w its weight, the increase is
+        that of one step of Newton's method from w = 0: slope² / 2 / curvature,
+        with the sums over rows
 
             slope = Σ (t_own class − E t),  curvature = Σ Var t + 10,
 
-        E and Var over the classes by the ``posterior``. It is 0 if the slope is negative. Example:
-        slope 8 and variances 6 give 8² / 2 / 16 = 2 nats.
+        E and Var over the classes by the ``posterior``. It is 0 if the slope is
+        negative. Example: slope 8 and variances 6 give 8² / 2 / 16 = 2 nats.
         """
         cards = np.array(self.data.cards)
         found = np.zeros(len(parents))
@@ -116,15 +118,17 @@ class LeftOutScores:
     def _terms_of_parent_sets(self, child: int, parents: Positions) -> Array:
         """Return the terms that parent sets would add to the child's, (sets, rows, classes).
 
-        With u the configuration of the parents, and counts without the row, the term is
+        With u the configuration of the parents, and counts without the row, the
+        term is
 
             t(y) = ln((n(u, x, y) + 2 P(x | y)) / (n(u, y) + 2)) − ln P(x | y),
 
-        and 0 if x or a parent is missing. Example: P(x | y) = 0.5, and of the 6 other rows of class
-        y with u, 5 have x: ln(6 / 8) − ln 0.5 = 0.41.
+        and 0 if x or a parent is missing. Example: P(x | y) = 0.5, and of the 6
+        other rows of class y with u, 5 have x: ln(6 / 8) − ln 0.5 = 0.41.
 
-        The tables of all sets are counted in one array: with parents of 6 and of 4 configurations,
-        the second set begins at 6, and its configuration 1 is number 7.
+        The tables of all sets are counted in one array: with parents of 6 and
+        of 4 configurations, the second set begins at 6, and its configuration 1
+        is number 7.
         """
         data, cards = self.data, np.array(self.data.cards)
         codes, own = data.codes[parents].astype(np.intp), data.codes[child].astype(np.intp)
@@ -151,7 +155,8 @@ class LeftOutScores:
     def _counts_without_own(self, cells: Positions, known: Mask, size: int) -> Array:
         """Return the weights of known rows by class in the cells of rows, without each row.
 
-        ``cells`` are (sets, rows) numbers below ``size``; the result is (sets, rows, classes).
+        ``cells`` are (sets, rows) numbers below ``size``; the result is (sets,
+        rows, classes).
         """
         n_classes = self.data.cards[-1]
         keys = cells * n_classes + self.data.codes[-1]
@@ -182,7 +187,8 @@ class _ScreenedRows:
     def _information_of_some_sets(self, sets: Positions) -> Array:
         """Return N · I = Σ n(u, y) ln n(u, y) − Σ n(u) ln n(u) − Σ n(y) ln n(y) + N ln N of sets.
 
-        Example: u is y in 4 rows, 2 of each value: 4 ln 2 − 4 ln 2 − 4 ln 2 + 4 ln 4 = 4 ln 2.
+        Example: u is y in 4 rows, 2 of each value: 4 ln 2 − 4 ln 2 − 4 ln 2 + 4
+        ln 4 = 4 ln 2.
         """
         n_classes, cells = int(self.classes.max(initial=0)) + 1, self.codes[sets[:, 0]]
         for column in sets.T[1:]:
@@ -206,13 +212,16 @@ class _ScreenedRows:
 def interacting_pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list[list[int]]]:
     """Map features of low rank to pairs with which they interact: the best ones of all triples.
 
-    The interaction of features a, b and c, whose values including the missing one are levels, is
+    The interaction of features a, b and c, whose values including the missing
+    one are levels, is
 
-        N · I(abc; y) − max over the three ways to divide them, N · (I(ab; y) + I(c; y)),
+        N · I(abc; y) − max over the three ways to divide them, N · (I(ab; y) +
+        I(c; y)),
 
-    less the free parameters (r_a − 1)(r_b − 1)(r_c − 1)(C − 1) of a term of three features and C
-    classes, with r the numbers of levels that are not missing. Example: the class is the parity of
-    three binary columns in 100 rows. Two of them do not predict it: 100 ln 2 − 0 − 1 = 68.3.
+    less the free parameters (r_a − 1)(r_b − 1)(r_c − 1)(C − 1) of a term of
+    three features and C classes, with r the numbers of levels that are not
+    missing. Example: the class is the parity of three binary columns in 100
+    rows. Two of them do not predict it: 100 ln 2 − 0 − 1 = 68.3.
     """
     step = max(1, len(data) // _SCREENED_ROWS)
     n_classes, every = data.cards[-1], np.array(data.cards[:-1])

@@ -33,9 +33,10 @@ _KEPT_BYTES = 2**28
 class FoldedData:
     """Positions in the order in which the folds test them; the class is observed in all rows.
 
-    The counts of a fold are those of all rows minus those of the tested rows. If the folds are not
-    a partition of the rows, all rows are appended as an additional fold. Positions ascend in each
-    fold, so that a count of fractions without training rows is exactly 0.
+    The counts of a fold are those of all rows minus those of the tested rows.
+    If the folds are not a partition of the rows, all rows are appended as an
+    additional fold. Positions ascend in each fold, so that a count of fractions
+    without training rows is exactly 0.
     """
 
     def __init__(self, data: Dataset, tests: Sequence[Positions]) -> None:
@@ -82,8 +83,8 @@ class FoldedData:
     def training_counts(self, counts: ArrayOf[Any]) -> Array:
         """Convert counts by group, the last axis, to those of training: (..., folds, classes).
 
-        Example: two folds with [2, 1] and [3, 0] rows of two classes are trained on [3, 0] and
-        [2, 1]: the sum [5, 1] minus those of the fold.
+        Example: two folds with [2, 1] and [3, 0] rows of two classes are
+        trained on [3, 0] and [2, 1]: the sum [5, 1] minus those of the fold.
         """
         by_fold = counts.reshape(*counts.shape[:-1], -1, self.n_classes)
         total = by_fold.sum(axis=-2, keepdims=True) if self.partition else by_fold[..., -1:, :]

@@ -88,7 +88,8 @@ def structural_em(
 ) -> tuple[list[list[int]], list[float]]:
     """Return the parents in the structure that `learn` finds step by step, and scores of the data.
 
-    The first structure is the best one of those of the complete rows and ``others``.
+    The first structure is the best one of those of the complete rows and
+    ``others``.
     """
     data = data.with_positive_weights()
     complete: Mask = data.codes.min(axis=0) >= 0

@@ -66,12 +66,13 @@ def tan_cl(
     missing: Literal["available", "em"] = "available",
     numbers: Numbers = None,
 ) -> BNC:
-    """Learn a tree-augmented naive Bayes (TAN) structure by the Chow-Liu algorithm.
+    """Learn a tree-augmented naive Bayes (TAN) by the Chow-Liu algorithm.
 
-    The class is a parent of every feature, and each feature has at most one other feature as a
-    parent. The arcs between features form a maximum-weight spanning tree or forest, where the
-    weight of an arc is its contribution to `score`. An arc represents dependence given the class,
-    in either direction, and not a causal effect.
+    The class is a parent of every feature, and each feature has at most one
+    other feature as a parent. The arcs between features form a maximum-weight
+    spanning tree or forest, where the weight of an arc is its contribution to
+    `score`. An arc represents dependence given the class, in either direction,
+    and not a causal effect.
 
     Parameters
     ----------
@@ -80,25 +81,28 @@ def tan_cl(
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Training data. All columns except `class_var` are features.
     score : {"loglik", "aic", "bic", "bde"}, default "loglik"
-        Decomposable score to maximize. With "loglik", the features form a single tree. The other
-        scores omit arcs that lower the score, so the result can be a forest or a naive Bayes model.
+        Decomposable score to maximize. With "loglik", the features form a
+        single tree. The other scores omit arcs that lower the score, so the
+        result can be a forest or a naive Bayes model.
     ess : float, default 1
         Equivalent sample size of "bde", from 1e-100 to 1e12.
     root : str, optional
-        Feature to use as the root of its tree. By default, and for all other trees, the root is the
-        first feature of the tree in column order. With `lp` and `ess`, the root does not change
-        posteriors.
+        Feature to use as the root of its tree. By default, and for all other
+        trees, the root is the first feature of the tree in column order. With
+        `lp` and `ess`, the root does not change posteriors.
     features : list of str, optional
         Columns to use as features.
     required, forbidden : pairs of str
-        Pairs of features, in any order, that are always joined, and pairs that are never joined.
+        Pairs of features, in any order, that are always joined, and pairs that
+        are never joined.
     missing : {"available", "em"}, default "available"
-        With "available", each pair of features is counted in the rows with both values. With "em",
-        structural EM uses all rows, as in `hc`; not with the score "bde".
+        With "available", each pair of features is counted in the rows with both
+        values. With "em", structural EM uses all rows, as in `hc`; not with the
+        score "bde".
     numbers : {"gaussian", "kernel"} or dict, optional
-        Numeric columns to keep as numbers, as in `lp`. A numeric feature is never a parent. Its own
-        parent is the feature with the largest mutual information given the class under a Gaussian
-        model, for all scores.
+        Numeric columns to keep as numbers, as in `lp`. A numeric feature is
+        never a parent. Its own parent is the feature with the largest mutual
+        information given the class under a Gaussian model, for all scores.
 
     Returns
     -------
@@ -107,18 +111,21 @@ def tan_cl(
 
     Notes
     -----
-    Use "aic" to predict. "bic" keeps fewer arcs, and "loglik", the default of R, keeps
-    n − 1 of them, even if features are independent. The page :doc:`Formulas </methods>` defines the
-    weight of an arc, which comes from the rows with values of both features and the class. "loglik"
-    ranks arcs by information per row, as R does, so if values are missing, the result need not be
-    the maximum-likelihood tree. Of tied arcs, the first in column order is chosen.
+    Use "aic" to predict. "bic" keeps fewer arcs, and "loglik", the default of
+    R, keeps n − 1 of them, even if features are independent. The page
+    :doc:`Formulas </methods>` defines the weight of an arc, which comes from
+    the rows with values of both features and the class. "loglik" ranks arcs by
+    information per row, as R does, so if values are missing, the result need
+    not be the maximum-likelihood tree. Of tied arcs, the first in column order
+    is chosen.
 
     References
     ----------
-    .. [1] Friedman, N., Geiger, D., Goldszmidt, M. (1997). Bayesian network classifiers.
-       Machine Learning 29.
-    .. [2] Chow, C. K., Liu, C. N. (1968). Approximating discrete probability distributions
-       with dependence trees. IEEE Transactions on Information Theory 14.
+    .. [1] Friedman, N., Geiger, D., Goldszmidt, M. (1997). Bayesian network
+       classifiers. Machine Learning 29.
+    .. [2] Chow, C. K., Liu, C. N. (1968). Approximating discrete probability
+       distributions with dependence trees. IEEE Transactions on Information
+       Theory 14.
 
     Examples
     --------
@@ -278,12 +285,12 @@ def chow_liu(
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
 ) -> BNC:
-    """Learn the maximum-likelihood tree over all variables, including the class (Chow-Liu).
+    """Learn the tree of highest likelihood over all variables (Chow-Liu).
 
-    Of all networks with at most one parent per variable, this one has the highest likelihood. The
-    class is a variable like any other and is predicted from its neighbors in the tree only. In
-    contrast, `tan_cl` makes the class a parent of every feature and learns a tree over the
-    features.
+    Of all networks with at most one parent per variable, this one has the
+    highest likelihood. The class is a variable like any other and is predicted
+    from its neighbors in the tree only. In contrast, `tan_cl` makes the class a
+    parent of every feature and learns a tree over the features.
 
     Parameters
     ----------
@@ -292,14 +299,14 @@ def chow_liu(
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Training data. All columns become variables.
     root : str, optional
-        Root of the tree, by default the class. It does not change the likelihood. With `lp` and
-        `ess`, it does not change predictions; with `smooth`, it does, because the pseudo-counts
-        differ.
+        Root of the tree, by default the class. It does not change the
+        likelihood. With `lp` and `ess`, it does not change predictions; with
+        `smooth`, it does, because the pseudo-counts differ.
     features : list of str, optional
         Columns to use as features.
     required, forbidden : pairs of str
-        Pairs of variables that are always joined, and pairs that are never joined, as in `tan_cl`,
-        including pairs with the class.
+        Pairs of variables that are always joined, and pairs that are never
+        joined, as in `tan_cl`, including pairs with the class.
 
     Returns
     -------
@@ -308,14 +315,16 @@ def chow_liu(
 
     Notes
     -----
-    Use it for an overview of the dependences in a table; `tan_cl` predicts better. An
-    edge contributes I(X;Y), in nats per row, over the rows with both values. Variables that are
-    never observed together are not joined. Ties are broken as in `tan_cl`.
+    Use it for an overview of the dependences in a table; `tan_cl` predicts
+    better. An edge contributes I(X;Y), in nats per row, over the rows with both
+    values. Variables that are never observed together are not joined. Ties are
+    broken as in `tan_cl`.
 
     References
     ----------
-    .. [1] Chow, C. K., Liu, C. N. (1968). Approximating discrete probability distributions
-       with dependence trees. IEEE Transactions on Information Theory 14.
+    .. [1] Chow, C. K., Liu, C. N. (1968). Approximating discrete probability
+       distributions with dependence trees. IEEE Transactions on Information
+       Theory 14.
 
     Examples
     --------

@@ -30,57 +30,66 @@ class_var : str
 dataset : pandas.DataFrame or Dataset
     Training data. All columns except `class_var` are features.
 k : int
-    Number of folds, from 2 to the number of rows or, if weights are whole numbers, to their sum.
+    Number of folds, from 2 to the number of rows or, if weights are whole
+    numbers, to their sum.
 {own}epsilon : float, default 0.01
-    Minimum improvement of the score by a step. With 0, the search also makes steps that do not
-    change the score.
+    Minimum improvement of the score by a step. With 0, the search also
+    makes steps that do not change the score.
 smooth, ess, m : float, optional
-    Prior of the models that are scored, as in `lp`; give at most one. By default ``smooth=0``, as
-    in R.
+    Prior of the models that are scored, as in `lp`; give at most one. By
+    default ``smooth=0``, as in R.
 metric : str, default "accuracy"
-    Metric to optimize: "accuracy", "balanced_accuracy", "f1", "precision", "recall", "kappa",
-    "mcc", "log_loss", "brier", "rmse" or "calibration_error", as in `cv`. If classes are
-    imbalanced, the structure without features can have the best accuracy; "log_loss" evaluates
-    posteriors.
+    Metric to optimize: "accuracy", "balanced_accuracy", "f1", "precision",
+    "recall", "kappa", "mcc", "log_loss", "brier", "rmse" or
+    "calibration_error", as in `cv`. If classes are imbalanced, the
+    structure without features can have the best accuracy; "log_loss"
+    evaluates posteriors.
 folds : list of arrays or array of int, optional
-    Positions of the rows that each fold tests, or the fold number of each row. By default, folds
-    are drawn at random, and if all weights are whole numbers, a row of weight 5 counts as five
-    rows, as in `cv`.
+    Positions of the rows that each fold tests, or the fold number of each
+    row. By default, folds are drawn at random, and if all weights are whole
+    numbers, a row of weight 5 counts as five rows, as in `cv`.
 start : BNC, optional
-    Initial structure, of the type that the learner returns. {arcs}
+    Initial structure, of the type that the learner returns.
+    {arcs}
 rng : int or numpy.random.Generator, optional
-    Seed of the folds. If given, ties are broken at random; by default, the first candidate wins.
+    Seed of the folds. If given, ties are broken at random; by default, the
+    first candidate wins.
 progress : bool, optional
-    Whether to show a progress bar; by default after 3 seconds, in an interactive session.
+    Whether to show a progress bar; by default after 3 seconds, in an
+    interactive session.
 
 Returns
 -------
 BNC
-    Structure without parameters. Use `lp` to estimate them, and `search_steps` to see the search.
+    Structure without parameters. Use `lp` to estimate them, and
+    `search_steps` to see the search.
 
 Warns
 -----
 UserWarning
-    If a class has fewer rows than there are folds, or the search returns the initial structure
-    although a step would have improved the score by less than `epsilon`, or selects no feature.
+    If a class has fewer rows than there are folds, or the search returns
+    the initial structure although a step would have improved the score by
+    less than `epsilon`, or selects no feature.
 
 Notes
 -----
-The search optimizes a cross-validated metric, so evaluate its result by an outer cross-validation,
-such as `cv`. The score is the mean of the metric over folds, or its negative for a loss such as
-log_loss. The search ends if no step improves the score by `epsilon`, no step is left, or the score
-is maximal. Tables are estimated from available cases, and missing features of a row are
-marginalized over exactly."""
+The search optimizes a cross-validated metric, so evaluate its result by an
+outer cross-validation, such as `cv`. The score is the mean of the metric
+over folds, or its negative for a loss such as log_loss. The search ends if
+no step improves the score by `epsilon`, no step is left, or the score is
+maximal. Tables are estimated from available cases, and missing features of
+a row are marginalized over exactly."""
 
 _ARCS = """\
 Features that it does not contain have no feature parent.
 required, forbidden : pairs of str
-    Arcs ``(from, to)`` between features that the initial structure contains, and arcs that are
-    never added."""
+    Arcs ``(from, to)`` between features that the initial structure
+    contains, and arcs that are never added."""
 _PAIRS = """\
 Features that it does not contain are not selected.
 required, forbidden : pairs of str
-    Pairs of features that are always joined, and pairs that are never joined."""
+    Pairs of features that are always joined, and pairs that are never
+    joined."""
 
 Decorated = TypeVar("Decorated", bound=Callable[..., BNC])
 
@@ -132,15 +141,16 @@ SUPERPARENT = Moves(_arcs_from_best_superparent, most=1)
 def fssj(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
     """Learn a semi-naive Bayes by forward sequential selection and joining.
 
-    The search starts from the class alone. A step adds a feature alone or joins it to a group, and
-    all members of the group become its parents. Features that do not improve the score are not
-    selected.
+    The search starts from the class alone. A step adds a feature alone or joins
+    it to a group, and all members of the group become its parents. Features
+    that do not improve the score are not selected.
 
     {search}
 
     References
     ----------
-    .. [1] Pazzani, M. (1996). Constructive induction of Cartesian product attributes. ISIS 96.
+    .. [1] Pazzani, M. (1996). Constructive induction of Cartesian product
+       attributes. ISIS 96.
 
     Examples
     --------
@@ -159,14 +169,16 @@ def fssj(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Sear
 def bsej(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
     """Learn a semi-naive Bayes by backward sequential elimination and joining.
 
-    The search starts from naive Bayes. A step removes a feature or joins two groups of features:
-    the members of the later group become parents of the members of the earlier group.
+    The search starts from naive Bayes. A step removes a feature or joins two
+    groups of features: the members of the later group become parents of the
+    members of the earlier group.
 
     {search}
 
     References
     ----------
-    .. [1] Pazzani, M. (1996). Constructive induction of Cartesian product attributes. ISIS 96.
+    .. [1] Pazzani, M. (1996). Constructive induction of Cartesian product
+       attributes. ISIS 96.
 
     Examples
     --------
@@ -189,15 +201,17 @@ def tan_hc(
 ) -> BNC:
     """Learn a tree-augmented naive Bayes by hill climbing.
 
-    The search starts from naive Bayes. A step adds one arc to a feature without a feature parent.
-    If both directions give equivalent structures, the arc from the later feature is the candidate.
+    The search starts from naive Bayes. A step adds one arc to a feature without
+    a feature parent. If both directions give equivalent structures, the arc
+    from the later feature is the candidate.
 
     {search}
 
     References
     ----------
-    .. [1] Keogh, E. J., Pazzani, M. J. (2002). Learning the structure of augmented Bayesian
-       classifiers. International Journal on Artificial Intelligence Tools 11.
+    .. [1] Keogh, E. J., Pazzani, M. J. (2002). Learning the structure of
+       augmented Bayesian classifiers. International Journal on Artificial
+       Intelligence Tools 11.
 
     Examples
     --------
@@ -218,16 +232,18 @@ def tan_hcsp(
 ) -> BNC:
     """Learn a tree-augmented naive Bayes by hill climbing with superparents.
 
-    The search starts from naive Bayes. A step first selects the superparent: the feature with the
-    best score as a parent of all features that can still have one. Then it adds the best single arc
-    from it. With n features, a step scores about 2n structures; `tan_hc` scores about n².
+    The search starts from naive Bayes. A step first selects the superparent:
+    the feature with the best score as a parent of all features that can still
+    have one. Then it adds the best single arc from it. With n features, a step
+    scores about 2n structures; `tan_hc` scores about n².
 
     {search}
 
     References
     ----------
-    .. [1] Keogh, E. J., Pazzani, M. J. (2002). Learning the structure of augmented Bayesian
-       classifiers. International Journal on Artificial Intelligence Tools 11.
+    .. [1] Keogh, E. J., Pazzani, M. J. (2002). Learning the structure of
+       augmented Bayesian classifiers. International Journal on Artificial
+       Intelligence Tools 11.
 
     Examples
     --------
@@ -248,17 +264,19 @@ def tan_hcsp(
 def kdb(
     class_var: Hashable, dataset: InFull, *, k: int, kdbk: int = 2, **options: Unpack[SearchOptions]
 ) -> BNC:
-    """Learn a k-dependence Bayes by hill climbing on a cross-validated metric, like ``kdb`` in R.
+    """Learn a k-dependence Bayes by hill climbing, like ``kdb`` in R.
 
-    The search starts from naive Bayes, and a step adds one arc to a feature with fewer than `kdbk`
-    feature parents. (Sahami's k-DB, which ranks parents by mutual information, is `kdb_mi`.)
+    The search starts from naive Bayes, and a step adds one arc to a feature
+    with fewer than `kdbk` feature parents. (Sahami's k-DB, which ranks parents
+    by mutual information, is `kdb_mi`.)
 
     {search}
 
     References
     ----------
-    .. [1] Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96, for the
-       structure; the greedy search is from the R package bnclassify.
+    .. [1] Sahami, M. (1996). Learning limited dependence Bayesian classifiers.
+       KDD 96, for the structure; the greedy search is from the R package
+       bnclassify.
 
     Examples
     --------

@@ -46,13 +46,15 @@ class AnyMetric(ABC):
 class Metric(AnyMetric):
     """A metric of the log joint of rows and of their classes.
 
-    ``sums`` is a function of the log joint, (rows, classes), the codes of the actual classes,
-    (rows,), and the weights, (rows,), above 0. It returns an array of sums over the rows or, if the
-    metric ``needs_rows``, one or more values per row. ``value`` computes the metric from the sums.
-    A metric that ``is_pooled`` is computed from the sums over all folds, not as a mean over folds,
-    and ``value_if_calibrated`` computes from these sums the value to expect if the posteriors were
-    calibrated. One that ``needs_joint`` is defined only for models with a joint distribution, and
-    uses the log joint without normalization. One that ``needs_order`` is defined only for a class
+    ``sums`` is a function of the log joint, (rows, classes), the codes of the
+    actual classes, (rows,), and the weights, (rows,), above 0. It returns an
+    array of sums over the rows or, if the metric ``needs_rows``, one or more
+    values per row. ``value`` computes the metric from the sums. A metric that
+    ``is_pooled`` is computed from the sums over all folds, not as a mean over
+    folds, and ``value_if_calibrated`` computes from these sums the value to
+    expect if the posteriors were calibrated. One that ``needs_joint`` is
+    defined only for models with a joint distribution, and uses the log joint
+    without normalization. One that ``needs_order`` is defined only for a class
     whose labels have an order.
     """
 
@@ -129,8 +131,9 @@ class OwnMetric(AnyMetric):
 class LabelMetric(AnyMetric):
     """The share of correct labels of all targets or, if ``exact``, of rows in which all are.
 
-    The labels are jointly most probable if ``joint``, and separately most probable if not.
-    Missing labels are ignored, and if ``exact``, so are rows in which one is missing.
+    The labels are jointly most probable if ``joint``, and separately most
+    probable if not. Missing labels are ignored, and if ``exact``, so are rows
+    in which one is missing.
     """
 
     name: str
@@ -301,8 +304,9 @@ def calibration_error(sums: Array) -> float:
 def calibration_noise(sums: Array) -> float:
     """Return the expected calibration error of calibrated posteriors, from sums of bins.
 
-    In a bin of n rows with mean probability p, the number of correct rows X is then about binomial,
-    and by de Moivre E|X − np| = 2m C(n, m) pᵐ (1 − p)ⁿ⁻ᵐ⁺¹, where m = ⌊np⌋ + 1.
+    In a bin of n rows with mean probability p, the number of correct rows X is
+    then about binomial, and by de Moivre E|X − np| = 2m C(n, m) pᵐ (1 −
+    p)ⁿ⁻ᵐ⁺¹, where m = ⌊np⌋ + 1.
     """
     rows, probabilities, _ = bin_means(sums)
     n: Array = np.maximum(np.rint(rows), 1)
@@ -324,7 +328,8 @@ def _confusion_counts(logs: Array, actual: Codes, weights: Array) -> Array:
 def _macro_precision_or_recall(share: float, table: Array) -> float:
     """Mean of right / (share · actual + (1 − share) · predicted) over classes that occur; 0/0 = 0.
 
-    It is the precision if the share is 0, the recall if it is 1, and F1 if it is ½.
+    It is the precision if the share is 0, the recall if it is 1, and F1 if it
+    is ½.
     """
     actual, predicted = _margins_of_confusion(table)
     rows: Array = share * actual + (1 - share) * predicted
@@ -340,9 +345,9 @@ def _margins_of_confusion(table: Array) -> tuple[Array, Array]:
 def _cohen_kappa(table: Array, *, is_kappa: bool) -> float:
     """Agreement beyond that of independent labels with the same margins; 0 if labels do not vary.
 
-    Kappa divides it by its largest possible value. For the correlation of the indicators of actual
-    and predicted classes (MCC), the divisor is the geometric mean of those of the actual and
-    predicted labels.
+    Kappa divides it by its largest possible value. For the correlation of the
+    indicators of actual and predicted classes (MCC), the divisor is the
+    geometric mean of those of the actual and predicted labels.
     """
     actual, predicted = _margins_of_confusion(table)
     n, by_chance = float(table.sum()), float(actual @ predicted)

@@ -27,7 +27,7 @@ Folds = Sequence[ArrayLike] | ArrayOf[Any] | Iterable[tuple[ArrayLike, ArrayLike
 
 
 def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> Positions:
-    """Assign rows to folds at random so that every fold has each class in its proportion.
+    """Assign rows to folds at random, with each class in its proportion.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> Positions:
     Returns
     -------
     (n,) array of int
-        The fold of each row, from 0 to k − 1. Fold sizes, and the numbers of rows of
-        a class per fold, differ by at most one.
+        The fold of each row, from 0 to k − 1. Fold sizes, and the numbers of
+        rows of a class per fold, differ by at most one.
 
     Raises
     ------
@@ -92,26 +92,26 @@ def warn_of_small_classes(sizes: ArrayOf[Any], levels: Iterable[Hashable], k: in
 
 
 def r_folds(y: ArrayLike, k: int, *, seed: int, sample_kind: str = "rejection") -> Positions:
-    """Assign rows to the folds of ``cv`` in the R package after ``set.seed(seed)``.
+    """Assign rows to the folds of ``cv`` in R after ``set.seed(seed)``.
 
     Parameters
     ----------
     y : (n,) array-like
-        The class of each row, none missing. The order of its levels must be that of the factor in
-        R.
+        The class of each row, none missing. The order of its levels must be
+        that of the factor in R.
     k : int
         Number of folds, from 2 to n.
     seed : int
         Seed of R, from 0 to 2,147,483,647.
     sample_kind : {"rejection", "rounding"}, default "rejection"
-        How R draws whole numbers: "rejection" since R 3.6, and "rounding" before it or after
-        ``RNGversion("3.5.0")``.
+        How R draws whole numbers: "rejection" since R 3.6, and "rounding"
+        before it or after ``RNGversion("3.5.0")``.
 
     Returns
     -------
     (n,) array of int
-        The fold of each row, from 0 to k − 1, for ``folds=`` of `cv`, `cv_predict` and the greedy
-        learners.
+        The fold of each row, from 0 to k − 1, for ``folds=`` of `cv`,
+        `cv_predict` and the greedy learners.
 
     Raises
     ------
@@ -120,9 +120,10 @@ def r_folds(y: ArrayLike, k: int, *, seed: int, sample_kind: str = "rejection") 
 
     Notes
     -----
-    R fills the folds of each class separately, in the order of the levels: it draws a permutation
-    of the folds, repeats it, and draws a permutation of the result. A greedy search in R draws ties
-    after its folds; here, ties are resolved to the first candidate, so that its steps can differ.
+    R fills the folds of each class separately, in the order of the levels: it
+    draws a permutation of the folds, repeats it, and draws a permutation of the
+    result. A greedy search in R draws ties after its folds; here, ties are
+    resolved to the first candidate, so that its steps can differ.
 
     Examples
     --------
@@ -199,9 +200,9 @@ def split_weights_into_folds(
 ) -> ArrayOf[np.int64]:
     """Split whole weights over stratified folds unit by unit, (rows, k), as if rows were repeated.
 
-    Rows are repeated if there are at most `most_repeated` units; if not, the units of a fold are
-    drawn. Of 10^9 units and more, each fold has the same number, and the remainders of rows are
-    drawn.
+    Rows are repeated if there are at most `most_repeated` units; if not, the
+    units of a fold are drawn. Of 10^9 units and more, each fold has the same
+    number, and the remainders of rows are drawn.
     """
     if units.sum() >= 10**9:  # NumPy draws none of so many units
         rest = split_weights_into_folds(codes, units % k, k, rng, most_repeated=most_repeated)
@@ -238,7 +239,8 @@ def drawn_or_given_folds(
 ) -> list[RowFold]:
     """Return folds of training rows: drawn, or the given ones, which count all given rows.
 
-    Given folds may be ``pairs`` of rows to learn from and to test. Groups stay together.
+    Given folds may be ``pairs`` of rows to learn from and to test. Groups stay
+    together.
     """
     if folds is None:
         return draw_folds(data, k, rng, quiet=quiet)

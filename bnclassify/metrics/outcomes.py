@@ -80,9 +80,10 @@ class Outcome:
 class Outcomes:
     """The predictions of a model for each of its target variables.
 
-    ``logs`` has the log posterior of each target, up to a constant per row, (rows, labels).
-    ``actual`` has the codes of the actual labels, (targets, rows), -1 if missing. ``most_probable``
-    returns the codes of the most probable combinations of labels, (targets, rows).
+    ``logs`` has the log posterior of each target, up to a constant per row,
+    (rows, labels). ``actual`` has the codes of the actual labels, (targets,
+    rows), -1 if missing. ``most_probable`` returns the codes of the most
+    probable combinations of labels, (targets, rows).
     """
 
     logs: Sequence[Array]

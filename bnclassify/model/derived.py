@@ -1,21 +1,25 @@
 """Families of models that are built on another model: what a family of models must define.
 
-A family is a frozen dataclass, a subclass of `BuiltOn`, decorated with ``@record``. `BuiltOn`
-takes the class, the features and their levels from another model, usually a network without
-tables. The family defines
+A family is a frozen dataclass, a subclass of `BuiltOn`, decorated with
+``@record``. `BuiltOn` takes the class, the features and their levels from
+another model, usually a network without tables. The family defines
 
 - ``basis``, ``recipe`` and ``learned``: fields, the last two with defaults;
 - ``fitted``: whether it has parameters;
-- ``estimate(data, prior)``: the model with parameters. ``data.levels`` are the levels of the
-  features and then of the class. `count_families` counts the columns at some positions, and
-  ``prior(counts)`` makes probabilities that sum to 1 along the first axis;
-- ``score``: the formula of the scores. A `Table` has one axis per feature in its scope, each with
-  one entry more for a missing value, which `pad_for_missing` adds, and the class last. Its owner
-  is -1 if it belongs to the class;
-- ``no_joint``: if the family does not define a joint distribution, the reason, for error messages.
+- ``estimate(data, prior)``: the model with parameters. ``data.levels`` are the
+  levels of the features and then of the class. `count_families` counts the
+  columns at some positions, and ``prior(counts)`` makes probabilities that sum
+  to 1 along the first axis;
+- ``score``: the formula of the scores. A `Table` has one axis per feature in
+  its scope, each with one entry more for a missing value, which
+  `pad_for_missing` adds, and the class last. Its owner is -1 if it belongs to
+  the class;
+- ``no_joint``: if the family does not define a joint distribution, the reason,
+  for error messages.
 
-A learner returns the family without parameters. Its recipe is that of the basis, a network whose
-`Step` names the learner. `bnc`, `predict`, `explain`, `cv`, `save` and `to_sql` then work:
+A learner returns the family without parameters. Its recipe is that of the
+basis, a network whose `Step` names the learner. `bnc`, `predict`, `explain`,
+`cv`, `save` and `to_sql` then work:
 
 >>> from dataclasses import dataclass, field, replace
 >>> import numpy as np

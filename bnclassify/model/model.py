@@ -47,8 +47,8 @@ WRITERS: dict[str, Callable[[Any], str]] = {
 class Model(Immutable):
     """Base of all models, which learners return and functions such as `predict` accept.
 
-    A model type is a frozen dataclass below this class. It implements the methods that depend on
-    the type.
+    A model type is a frozen dataclass below this class. It implements the
+    methods that depend on the type.
     """
 
     if TYPE_CHECKING:  # fields or properties of each model type
@@ -266,8 +266,8 @@ class Model(Immutable):
     ) -> Codes:
         """Return (variables, rows) codes with the most probable missing values, or drawn by rng.
 
-        ``labels`` are the codes of the class, (rows,), -1 if unknown. If the model is sampled,
-        values are drawn after ``burn_in`` sweeps.
+        ``labels`` are the codes of the class, (rows,), -1 if unknown. If the
+        model is sampled, values are drawn after ``burn_in`` sweeps.
         """
         raise unsupported_error(self, "fill in values")
 

@@ -65,8 +65,9 @@ class Step(Immutable):
 class TrainingRows(Immutable):
     """The rows of parameters: weight, features with gaps, (label, weight) pairs per class variable.
 
-    If several rows, or parts of their weight, are one case, ``given`` rows are ``cases`` cases. The
-    labels of the ``ordered`` class variables were declared to have an order.
+    If several rows, or parts of their weight, are one case, ``given`` rows are
+    ``cases`` cases. The labels of the ``ordered`` class variables were declared
+    to have an order.
     """
 
     bounds = field_bounds(size=COUNT, given=COUNT, cases=COUNT)
@@ -127,10 +128,11 @@ class TrainingRows(Immutable):
 class Recipe:
     """The learner, columns and method of estimation of a model.
 
-    ``structure`` is called with the class and the data, ``parameters`` (`lp`) with a structure and
-    the data. ``columns`` are the features passed to the learner; if None, it used all columns,
-    which ``seen`` lists. With a ``preparation``, the steps accept raw data. ``rows`` describes the
-    rows that the parameters were estimated from.
+    ``structure`` is called with the class and the data, ``parameters`` (`lp`)
+    with a structure and the data. ``columns`` are the features passed to the
+    learner; if None, it used all columns, which ``seen`` lists. With a
+    ``preparation``, the steps accept raw data. ``rows`` describes the rows that
+    the parameters were estimated from.
     """
 
     class_var: Hashable

@@ -108,17 +108,19 @@ class _Layer:
 class _Trees:
     """Unpruned classification trees, one per sample of rows, which grow together layer by layer.
 
-    Each node is split in two by the subset of the levels of a feature that gains the most
-    information, until all of its rows have the same class or no split gains information, and at
-    most 30 levels deep. With two classes, or more than 10 levels, the levels are ordered and
-    divided [2]_; if not, all subsets are tried. Rows in which the tested feature is missing stay at
-    the node. A split is removed only if its subtree has as many errors as the node alone [1]_, as
-    in rpart with a complexity parameter of 0.
+    Each node is split in two by the subset of the levels of a feature that
+    gains the most information, until all of its rows have the same class or no
+    split gains information, and at most 30 levels deep. With two classes, or
+    more than 10 levels, the levels are ordered and divided [2]_; if not, all
+    subsets are tried. Rows in which the tested feature is missing stay at the
+    node. A split is removed only if its subtree has as many errors as the node
+    alone [1]_, as in rpart with a complexity parameter of 0.
 
-    .. [1] Breiman, L., Friedman, J., Olshen, R., Stone, C. (1984). Classification and
-       Regression Trees.
-    .. [2] Coppersmith, D., Hong, S. J., Hosking, J. R. M. (1999). Partitioning nominal
-       attributes in decision trees. Data Mining and Knowledge Discovery 3.
+    .. [1] Breiman, L., Friedman, J., Olshen, R., Stone, C. (1984).
+       Classification and Regression Trees.
+    .. [2] Coppersmith, D., Hong, S. J., Hosking, J. R. M. (1999). Partitioning
+       nominal attributes in decision trees. Data Mining and Knowledge
+       Discovery 3.
     """
 
     def __init__(self, data: Dataset, samples: Sequence[Positions]) -> None:

@@ -209,33 +209,37 @@ class Network(Graph):
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class BNC(Network):
-    """A Bayesian network classifier: its directed acyclic graph and, once fitted, its tables.
+    """A Bayesian network classifier: its graph and, once fitted, its tables.
 
-    Learners return it, and functions such as `lp`, `predict` and `params` accept it. It is
-    immutable.
+    Learners return it, and functions such as `lp`, `predict` and `params`
+    accept it. It is immutable.
 
     Attributes
     ----------
     class_var : str
         The class.
     families : tuple of tuple
-        ``(variable, feature parents…, class if it is a parent)`` of each feature, and at the end
-        ``(class_var, parents…)``. In an augmented naive Bayes, which most learners return, the
-        class is a parent of every feature and has no parents.
+        ``(variable, feature parents…, class if it is a parent)`` of each
+        feature, and at the end ``(class_var, parents…)``. In an augmented naive
+        Bayes, which most learners return, the class is a parent of every
+        feature and has no parents.
     levels : tuple of tuple, or None
-        The labels of each variable in the order of ``families``; None without data.
+        The labels of each variable in the order of ``families``; None without
+        data.
     cpts : tuple of read-only arrays, or None
-        The conditional probability tables in the order of ``families``; None before `lp`. Axis i of
-        a table is member i of its family, so a table sums to 1 over its first axis.
+        The conditional probability tables in the order of ``families``; None
+        before `lp`. Axis i of a table is member i of its family, so a table
+        sums to 1 over its first axis.
     recipe : Recipe or None
         The steps that learned structure and parameters; `cv` repeats them.
     trace : mapping
         Results of the search for the structure, by name; see `search_steps`.
     learned : mapping
-        Results of a method of `lp`, by name; see `feature_weights` and `em_objectives`.
+        Results of a method of `lp`, by name; see `feature_weights` and
+        `em_objectives`.
     densities : mapping
-        The densities of features that are numbers, by name. Numeric features have no levels, are
-        not parents, and have empty tables.
+        The densities of features that are numbers, by name. Numeric features
+        have no levels, are not parents, and have empty tables.
 
     Examples
     --------
@@ -332,9 +336,10 @@ class BNC(Network):
 class DN(Network):
     """A dependency network classifier: the parents of each feature were selected separately.
 
-    Its graph may have cycles, so the product of its tables is not a joint distribution. It predicts
-    with P(c) Π P(x_i | parents, c), summed over the values of missing features and normalized over
-    the classes. `sample`, `impute` and `query` draw from it by ordered Gibbs sampling. `chisq_dn`
+    Its graph may have cycles, so the product of its tables is not a joint
+    distribution. It predicts with P(c) Π P(x_i | parents, c), summed over the
+    values of missing features and normalized over the classes. `sample`,
+    `impute` and `query` draw from it by ordered Gibbs sampling. `chisq_dn`
     learns its structure, `lp` estimates its tables.
 
     Attributes
@@ -342,7 +347,8 @@ class DN(Network):
     class_var : str
         The class, a parent of every feature.
     families : tuple of tuple
-        ``(variable, feature parents…, class)`` of each feature, and at the end ``(class_var,)``.
+        ``(variable, feature parents…, class)`` of each feature, and at the end
+        ``(class_var,)``.
     levels, cpts, recipe, trace, learned
         As in `BNC`.
 

@@ -1,6 +1,7 @@
 """Expectation maximization: tables from incomplete rows, with or without a class.
 
-Two passes through a network, up and down, give the expected counts of all tables.
+Two passes through a network, up and down, give the expected counts of all
+tables.
 """
 
 from __future__ import annotations
@@ -90,8 +91,9 @@ def maximize_tables(
 ) -> tuple[list[Array], Run]:
     """Return a network's tables that maximize their posterior given all rows, and EM's course.
 
-    The objective is Σ ln P(row) + a Σ ln θ over all cells, with the pseudo-counts a of the prior.
-    Its maximum on complete data is the usual estimate (N + a) / (N· + r a) (Lauritzen, 1995).
+    The objective is Σ ln P(row) + a Σ ln θ over all cells, with the
+    pseudo-counts a of the prior. Its maximum on complete data is the usual
+    estimate (N + a) / (N· + r a) (Lauritzen, 1995).
     """
     observed = [contingency_tables(data, [scope])[0] for scope in scopes]
     completed = rows_completed_with_each_class(data.codes, data.cards)
@@ -129,8 +131,9 @@ def run_em(
 ) -> tuple[P, X, Run]:
     """Repeat expectation and maximization until the objective gains no more than a tolerance.
 
-    ``expect`` returns what is expected under parameters, and the objective at these, ``maximize``
-    the next parameters. Return the last parameters, what is expected under them, and the course.
+    ``expect`` returns what is expected under parameters, and the objective at
+    these, ``maximize`` the next parameters. Return the last parameters, what is
+    expected under them, and the course.
     """
     expected, objective = expect(parameters)
     objectives, converged = [objective], False
@@ -167,8 +170,8 @@ def _log_prior_of_tables(tables: Sequence[Array], prior: PseudoCounts) -> float:
 class CompletedRows(NamedTuple):
     """Rows with a class each: rows without a label are repeated, once for each class.
 
-    With three classes, rows [4, 7] without labels become six copies with ``classes`` 0, 1, 2, 0, 1,
-    2.
+    With three classes, rows [4, 7] without labels become six copies with
+    ``classes`` 0, 1, 2, 0, 1, 2.
     """
 
     rows: Positions

@@ -103,14 +103,16 @@ def mean_arc_shares(members: Sequence[Model], weights: Sequence[float]) -> ArcSh
 @forward_to_basis("class_var", "features", "levels", "fitted")
 @dataclass(frozen=True, eq=False, repr=False)
 class Ensemble(Average):
-    """An average of models: P(row, class) is the weighted mean over the members.
+    """An average of models: P(row, class) is the weighted mean of members.
 
     Attributes
     ----------
     members : tuple of models
-        Networks or ensembles over the same features in the same order, with the same levels.
+        Networks or ensembles over the same features in the same order, with the
+        same levels.
     weights : tuple of float, or None
-        A positive weight per member, which need not sum to 1; None for equal weights.
+        A positive weight per member, which need not sum to 1; None for equal
+        weights.
     recipe : Recipe or None
         The steps that learned it; `cv` repeats them.
     learned : mapping

@@ -205,8 +205,8 @@ class Drawn(PseudoCounts):
     def _draw_log_gammas(self, shape: Array) -> Array:
         """Return the logs of gamma variables, which do not underflow if the shape is small.
 
-        If N is gamma(shape + 1) and E is exponential, ln N - E / shape is the log of a gamma(shape)
-        variable.
+        If N is gamma(shape + 1) and E is exponential, ln N - E / shape is the
+        log of a gamma(shape) variable.
         """
         with np.errstate(divide="ignore"):  # probabilities of 0 stay 0
             fall = self.rng.standard_exponential(shape.shape) / shape

@@ -1,13 +1,16 @@
 """Methods of `lp` that weight or ignore features: MANB, WANBIA, and lazy elimination.
 
-MANB averages a naive Bayes over the presence of each arc from the class. The posterior of an arc
-depends only on its feature, because the prior of structures and the likelihood are products over
-features. Therefore, the exact average over 2^n structures needs n terms.
+MANB averages a naive Bayes over the presence of each arc from the class. The
+posterior of an arc depends only on its feature, because the prior of structures
+and the likelihood are products over features. Therefore, the exact average over
+2^n structures needs n terms.
 
-WANBIA weights features to maximize the conditional log-likelihood. The tables of the returned model
-are θ^w, normalized, and the objective and its gradient refer to this model.
+WANBIA weights features to maximize the conditional log-likelihood. The tables
+of the returned model are θ^w, normalized, and the objective and its gradient
+refer to this model.
 
-Lazy elimination treats values of features that other values of the row imply as missing.
+Lazy elimination treats values of features that other values of the row imply as
+missing.
 """
 
 from __future__ import annotations
@@ -106,9 +109,10 @@ def _log_gamma_ratio(start: float, steps: Array) -> Array:
 class ConditionalLikelihood:
     """Minus the conditional log-likelihood as a function of weights, with its gradient.
 
-    Rows with the same features are counted together. The distinct values of a feature and its
-    parents are the columns of a sparse matrix, in which a distinct row has a 1 for every family
-    that is observed in it. A product with this matrix sums the log tables.
+    Rows with the same features are counted together. The distinct values of a
+    feature and its parents are the columns of a sparse matrix, in which a
+    distinct row has a 1 for every family that is observed in it. A product with
+    this matrix sums the log tables.
     """
 
     def __init__(self, x: BNC, data: Dataset) -> None:
@@ -314,8 +318,8 @@ def _implications_in_data(data: Countable, rows: int) -> Positions:
 def implications_between_values(both: Array, feature: Positions, is_frequent: Mask) -> Positions:
     """Return pairs of values, (pairs, 2), the second of which is frequent and implies the first.
 
-    ``both`` has the number of rows with two values. Of two values with the same rows, that of the
-    earlier feature is kept.
+    ``both`` has the number of rows with two values. Of two values with the same
+    rows, that of the earlier feature is kept.
     """
     counts = np.diagonal(both)
     # implied[i, j]: all rows with value j have value i. If all 40 rows with "pregnant" have

@@ -218,10 +218,12 @@ def quantile_cuts_at_shifts(
 ) -> list[tuple[float, ...]]:
     """Discretize numbers at quantiles several times, each time moved a little.
 
-    Discretization q of Q has b intervals, moved by t = (q + ½)/Q − ½ of one: its cut points are the
-    quantiles (i + t)/b, for whole i, that lie inside (0, 1), as values of the inverted distribution
-    function. A cut point at the largest value would have nothing above it and is omitted; if no
-    other is left, the cut point is the value below. There are none if all known numbers are equal.
+    Discretization q of Q has b intervals, moved by t = (q + ½)/Q − ½ of one:
+    its cut points are the quantiles (i + t)/b, for whole i, that lie inside (0,
+    1), as values of the inverted distribution function. A cut point at the
+    largest value would have nothing above it and is omitted; if no other is
+    left, the cut point is the value below. There are none if all known numbers
+    are equal.
     """
     values, weights, _ = _observed_in_order(numbers, weights)
     if not len(values) or values[0] == values[-1]:
@@ -240,9 +242,10 @@ def quantile_cuts_at_shifts(
 def cuts_between_values(numbers: ArrayOf[Any], weights: Array | None = None) -> tuple[float, ...]:
     """Return cut points between neighboring values of numbers that repeat, and none for others.
 
-    A number that does not occur then belongs to the interval of the nearest one that does. Numbers
-    repeat if each value occurs twice on average. Whether they are whole does not matter, because it
-    depends on units. The cut points are in the middle: between 33.6 and 33.8 is 33.7.
+    A number that does not occur then belongs to the interval of the nearest one
+    that does. Numbers repeat if each value occurs twice on average. Whether
+    they are whole does not matter, because it depends on units. The cut points
+    are in the middle: between 33.6 and 33.8 is 33.7.
     """
     values, weights, _ = _observed_in_order(numbers, weights)
     distinct = np.unique(values)
@@ -269,8 +272,9 @@ def shortest_cuts(points: Sequence[float], numbers: ArrayOf[Any]) -> tuple[float
 def shortest_number_between(low: float, high: float, otherwise: float) -> float:
     """Return the number with the fewest digits between two numbers, nearest to their middle.
 
-    Of two that are equally near, as 0.2 and 0.3 between 0 and 0.5, the middle is returned. If there
-    is not a number between them, or they are beyond 1e300, ``otherwise`` is returned.
+    Of two that are equally near, as 0.2 and 0.3 between 0 and 0.5, the middle
+    is returned. If there is not a number between them, or they are beyond
+    1e300, ``otherwise`` is returned.
 
     >>> pairs = (43.9, 44.3), (0, 0.5), (0.9, 1), (2951, 3051), (3, 4)
     >>> [shortest_number_between(*ends, 0.0) for ends in pairs]

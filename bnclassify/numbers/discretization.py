@@ -52,63 +52,68 @@ def discretize(
     columns: Iterable[Hashable] | None = None,
     weights: Any = None,
 ) -> tuple[pd.DataFrame, Discretizer]:
-    """Discretize numeric columns into intervals, and return a function for new data.
+    """Discretize numeric columns, and return a function for new data.
 
     Parameters
     ----------
     dataset : pandas.DataFrame, or table of ibis
-        Training data. Missing values stay missing. In a table of ibis, with rows that stay in their
-        database, ``method`` is "quantile".
+        Training data. Missing values stay missing. In a table of ibis, with
+        rows that stay in their database, ``method`` is "quantile".
     class_var : str, optional
-        Name of the class, which is never discretized. "mdlp" and "mixed" require it.
+        Name of the class, which is never discretized. "mdlp" and "mixed"
+        require it.
     method : {"mdlp", "quantile", "width", "mixed"}, default "mdlp"
-        Method of choosing cut points. "mdlp": by the class, up to the number that the minimum
-        description length principle accepts [1]_, possibly 0. "quantile": intervals with about the
-        same number of rows. "width": intervals of equal width. "mixed": "mdlp" for a column with at
-        least four cut points by "mdlp", and "quantile" for the others.
+        Method of choosing cut points. "mdlp": by the class, up to the number
+        that the minimum description length principle accepts [1]_, possibly 0.
+        "quantile": intervals with about the same number of rows. "width":
+        intervals of equal width. "mixed": "mdlp" for a column with at least
+        four cut points by "mdlp", and "quantile" for the others.
     bins : int, default 5
         Number of intervals of "quantile" and "width", from 2 to 10,000.
     columns : list, optional
-        Columns to discretize. By default, all numeric columns except the class and except columns
-        that look categorical: whole numbers with at most 10 distinct values, such as grades and
-        counts, and any numbers with at most two, such as flags. Text, bool and categorical columns
-        are copied.
+        Columns to discretize. By default, all numeric columns except the class
+        and except columns that look categorical: whole numbers with at most 10
+        distinct values, such as grades and counts, and any numbers with at most
+        two, such as flags. Text, bool and categorical columns are copied.
     weights : str or (n,) array-like of numbers, optional
-        Weight of each row, at least 0, or the name of the column of weights, which is copied.
-        Sums of weights replace numbers of rows.
+        Weight of each row, at least 0, or the name of the column of weights,
+        which is copied. Sums of weights replace numbers of rows.
 
     Returns
     -------
     pandas.DataFrame
-        A copy of ``dataset`` with categorical columns in place of numeric ones, see `Discretizer`.
-        A column without cut points has one level, ``(-inf, inf)``. For a table of ibis, it is a
-        table to learn from.
+        A copy of ``dataset`` with categorical columns in place of numeric ones,
+        see `Discretizer`. A column without cut points has one level,
+        ``(-inf, inf)``. For a table of ibis, it is a table to learn from.
     Discretizer
-        Discretizes other data frames at the same cut points. ``cuts`` contains the cut points,
-        ``kept`` the numbers that stay categorical, ``uncut`` the columns with one level.
+        Discretizes other data frames at the same cut points. ``cuts`` contains
+        the cut points, ``kept`` the numbers that stay categorical, ``uncut``
+        the columns with one level.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If a column to discretize is not numeric, a number is infinite, an integer is 2**53 or
-        larger, or "mdlp" or "mixed" is used without a class, or with a class of numbers.
+        If a column to discretize is not numeric, a number is infinite, an
+        integer is 2**53 or larger, or "mdlp" or "mixed" is used without a
+        class, or with a class of numbers.
 
     Notes
     -----
-    A column without cut points carries no information for a model. Drop it, with
-    ``frame.drop(columns=list(discretizer.uncut))``.
+    A column without cut points carries no information for a model. Drop it,
+    with ``frame.drop(columns=list(discretizer.uncut))``.
 
-    Cut points chosen on all rows depend on the test rows of cross-validation, so ``cv`` of a
-    discretized frame is too optimistic. `bnc` with ``discretize=`` chooses cut points in each
-    training set.
+    Cut points chosen on all rows depend on the test rows of cross-validation,
+    so ``cv`` of a discretized frame is too optimistic. `bnc` with
+    ``discretize=`` chooses cut points in each training set.
 
-    Numbers are compared as they are stored, and 0.85 is stored as 0.850000024 in type float32. A
-    cut point of "quantile" is a number of the training data, so use the same type in new data.
+    Numbers are compared as they are stored, and 0.85 is stored as 0.850000024
+    in type float32. A cut point of "quantile" is a number of the training data,
+    so use the same type in new data.
 
     References
     ----------
-    .. [1] Fayyad, U. M., Irani, K. B. (1993). Multi-interval discretization of continuous-valued
-       attributes for classification learning. IJCAI 93.
+    .. [1] Fayyad, U. M., Irani, K. B. (1993). Multi-interval discretization of
+       continuous-valued attributes for classification learning. IJCAI 93.
 
     Examples
     --------
@@ -291,8 +296,8 @@ def _cuts_of_several_discretizations(
 ) -> tuple[list[dict[Hashable, tuple[float, ...]]], tuple[str, ...]]:
     """Return the cut points of each discretization, by column, and the names of the further ones.
 
-    By class, cut points lie between the values of numbers that repeat, so that a number that does
-    not occur is read as the nearest one.
+    By class, cut points lie between the values of numbers that repeat, so that
+    a number that does not occur is read as the nearest one.
     """
     by_class = method in BY_CLASS
     several, by_value = dict[Hashable, Any](), dict[Hashable, tuple[float, ...]]()

@@ -36,13 +36,15 @@ class Discretizer(Immutable):
     columns : tuple
         Names of the numeric columns, in the order of the training data.
     points : tuple of tuple of float
-        Cut points of each column, ascending. Intervals are closed on the right: a value equal to a
-        cut point belongs to the interval below it.
+        Cut points of each column, ascending. Intervals are closed on the right:
+        a value equal to a cut point belongs to the interval below it.
     labels : tuple of tuple
-        Distinct numbers, ascending, of each column that stays categorical; empty for the others.
+        Distinct numbers, ascending, of each column that stays categorical;
+        empty for the others.
     ranges, means : tuple of tuple of float
-        The smallest and the largest training value of each column with intervals, and the weighted
-        mean of the training values in each interval; empty for other columns.
+        The smallest and the largest training value of each column with
+        intervals, and the weighted mean of the training values in each
+        interval; empty for other columns.
 
     Examples
     --------
@@ -170,16 +172,18 @@ class Discretizer(Immutable):
         Parameters
         ----------
         newdata : pandas.DataFrame, Series or dict
-            Must have the columns with cut points. Other columns, such as the class, are copied.
+            Must have the columns with cut points. Other columns, such as the
+            class, are copied.
 
         Returns
         -------
         pandas.DataFrame
-            A copy with the same rows and columns. Discretized columns are ordered categorical
-            columns with all intervals as categories, written as ``(-inf, 5.1]``. Values beyond the
-            training data belong to the first or the last interval, and missing values stay missing.
-            The categories of numbers that stay categorical are the training categories, followed by
-            new ones.
+            A copy with the same rows and columns. Discretized columns are
+            ordered categorical columns with all intervals as categories,
+            written as ``(-inf, 5.1]``. Values beyond the training data belong
+            to the first or the last interval, and missing values stay missing.
+            The categories of numbers that stay categorical are the training
+            categories, followed by new ones.
         """
         original = frame_of(newdata, "newdata", or_row=True)
         required = [name for name, points in self.cuts.items() if points]
@@ -246,11 +250,12 @@ def _are_ascending(points: tuple[float, ...]) -> bool:
 class MovedCuts(Discretizer):
     """Several discretizations of the same columns; a call applies the union of cut points.
 
-    At time s, column number j uses its discretization (s + j) modulo their number. With
-    "averaged_mdlp", all columns use discretization s, and the last times, ``further``, do not
-    belong to the average: "mdlp", the cut points of MDLP, "values", those between all values of
-    numbers that repeat, if a column has any, and "fine", 16 intervals at quantiles. ``cuttings``
-    holds the cut points of each column at each time, like ``points``.
+    At time s, column number j uses its discretization (s + j) modulo their
+    number. With "averaged_mdlp", all columns use discretization s, and the last
+    times, ``further``, do not belong to the average: "mdlp", the cut points of
+    MDLP, "values", those between all values of numbers that repeat, if a column
+    has any, and "fine", 16 intervals at quantiles. ``cuttings`` holds the cut
+    points of each column at each time, like ``points``.
     """
 
     cuttings: tuple[Cuts, ...] = ()

@@ -35,7 +35,8 @@ class Merger(Immutable):
     label : str
         Label of the merged levels.
     columns : tuple
-        Names of the columns with merged levels, in the order of the training data.
+        Names of the columns with merged levels, in the order of the training
+        data.
     levels : tuple of tuple
         The kept levels of each column, in their order.
 
@@ -71,13 +72,15 @@ class Merger(Immutable):
         Parameters
         ----------
         newdata : pandas.DataFrame, Series or dict
-            Must have the columns to merge. Other columns, such as the class, are copied.
+            Must have the columns to merge. Other columns, such as the class,
+            are copied.
 
         Returns
         -------
         pandas.DataFrame
-            A copy with the same rows and columns. Merged columns are categorical: the kept levels,
-            then ``label``, which also replaces unseen levels. Missing values stay missing.
+            A copy with the same rows and columns. Merged columns are
+            categorical: the kept levels, then ``label``, which also replaces
+            unseen levels. Missing values stay missing.
         """
         original = frame_of(newdata, "newdata", or_row=True)
         check_columns(self.columns, original.columns, "newdata")
@@ -127,10 +130,10 @@ def merge_rare(
     columns: Iterable[Hashable] | None = None,
     label: str = "other",
 ) -> tuple[pd.DataFrame, Merger]:
-    """Merge the rare levels of columns into one, and return a function for new data.
+    """Merge rare levels of columns, and return a function for new data.
 
-    A model overfits to levels in few rows, such as postcodes and names. Merged levels share one
-    estimate.
+    A model overfits to levels in few rows, such as postcodes and names. Merged
+    levels share one estimate.
 
     Parameters
     ----------
@@ -141,26 +144,31 @@ def merge_rare(
     class_var : str, optional
         Name of the class. Its levels are never merged.
     columns : list, optional
-        Columns with levels to merge. By default, all columns of text, bools, integers or unordered
-        categories except the class. Discretize measurements first: most of their values are rare.
+        Columns with levels to merge. By default, all columns of text, bools,
+        integers or unordered categories except the class. Discretize
+        measurements first: most of their values are rare.
     label : str, default "other"
-        Label of the merged levels. An existing level of this name is merged with them.
+        Label of the merged levels. An existing level of this name is merged
+        with them.
 
     Returns
     -------
     pandas.DataFrame
-        A copy of ``dataset``, see `Merger`. Columns without rare levels are copied.
+        A copy of ``dataset``, see `Merger`. Columns without rare levels are
+        copied.
     Merger
         Merges the levels of other data frames.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `columns` or `class_var` are not columns of `dataset`, or `min_count` is below 1.
+        If `columns` or `class_var` are not columns of `dataset`, or `min_count`
+        is below 1.
 
     Notes
     -----
-    For cross-validation, use `bnc` with ``min_count=``, which merges in each training set.
+    For cross-validation, use `bnc` with ``min_count=``, which merges in each
+    training set.
 
     Examples
     --------

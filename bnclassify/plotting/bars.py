@@ -54,7 +54,9 @@ def plot_explanation(
     top: int | None = 20,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw what each feature of a row adds to the log odds of a class as bars, the longest first.
+    """Draw what each feature of a row adds to the log odds of a class.
+
+    The longest bar is first.
 
     Parameters
     ----------
@@ -63,7 +65,8 @@ def plot_explanation(
     row, target, against, unseen, interactions
         As in `explain`.
     top : int, optional
-        Maximum number of bars; an additional bar shows the sum of the others. None draws all.
+        Maximum number of bars; an additional bar shows the sum of the others.
+        None draws all.
     {ax, returns, raises}
     KeyError, TypeError, ValueError
         As `explain`.
@@ -112,17 +115,21 @@ def plot_importance(
     top: int | None = 20,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the mean absolute weight of evidence of each feature as bars, the longest first.
+    """Draw the mean absolute weight of evidence of each feature.
+
+    The longest bar is first.
 
     Parameters
     ----------
     x : Model
         A model of any type with parameters.
     dataset : pandas.DataFrame or Dataset
-        Rows to explain, weighted if a Dataset has weights. The class may be missing.
+        Rows to explain, weighted if a Dataset has weights. The class may be
+        missing.
     target, against, unseen
-        As in `explain`. By default, the last of two classes is explained. With more classes, the
-        predicted class of each row is explained, against the second most probable class.
+        As in `explain`. By default, the last of two classes is explained. With
+        more classes, the predicted class of each row is explained, against the
+        second most probable class.
     top : int, optional
         Maximum number of features. None draws all.
     {ax, returns, raises}
@@ -131,8 +138,8 @@ def plot_importance(
 
     Notes
     -----
-    It measures how much the model relies on the feature: if a feature is redundant given the
-    features before it, its bar is short.
+    It measures how much the model relies on the feature: if a feature is
+    redundant given the features before it, its bar is short.
 
     Examples
     --------
@@ -174,13 +181,13 @@ def _quantile_of_columns(values: Array, weights: Array, share: float) -> Array:
 
 @in_chart_style
 def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> Axes:
-    """Draw the weight of each feature, or the posterior of its arc from the class in a MANB.
+    """Draw the weight of each feature, or the posterior of its arc (MANB).
 
     Parameters
     ----------
     x : BNC or another model
-        A model with weights or arc posteriors; see `feature_weights` and `manb_arc_posterior`. If
-        the class has a weight, it also has a bar.
+        A model with weights or arc posteriors; see `feature_weights` and
+        `manb_arc_posterior`. If the class has a weight, it also has a bar.
     top : int, optional
         Maximum number of features. None draws all.
     {ax, returns, raises}
@@ -189,7 +196,8 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
 
     Notes
     -----
-    If features have several terms, the bars are the sums of the weights of their tables.
+    If features have several terms, the bars are the sums of the weights of
+    their tables.
 
     Examples
     --------
@@ -215,7 +223,7 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
 def plot_strength(
     strength: pd.DataFrame, *, threshold: float | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw the strengths of arcs as bars, and the threshold above which they are included.
+    """Draw the strengths of arcs, and the threshold of inclusion.
 
     Parameters
     ----------
@@ -228,9 +236,9 @@ def plot_strength(
     Returns
     -------
     matplotlib.axes.Axes
-        One bar per pair of variables, the strongest first, in the more frequent direction. Bars
-        above the threshold are blue. If there are many, only the 25 strongest below 1 are drawn,
-        with a note.
+        One bar per pair of variables, the strongest first, in the more frequent
+        direction. Bars above the threshold are blue. If there are many, only
+        the 25 strongest below 1 are drawn, with a note.
 
     Raises
     ------

@@ -89,7 +89,8 @@ _LINE = 26  # letters of a line of a label
 _LETTER, LINE = 0.072, 0.14  # width of a letter, height of a line in inches
 
 _AX = """ax : matplotlib.axes.Axes, optional
-    Axes of matplotlib, which must be installed. By default, a new figure of a suitable size."""
+    Axes of matplotlib, which must be installed. By default, a new figure
+    of a suitable size."""
 _RETURNS = """Returns
 -------
 matplotlib.axes.Axes

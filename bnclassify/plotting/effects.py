@@ -55,36 +55,39 @@ def plot_effect(
     dataset: InFull | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the contribution of a feature to the log odds of a class over its range.
+    """Draw the contribution of a feature to the log odds over its range.
 
-    A feature that the model discretizes is drawn as a curve with steps and marks at its cut points,
-    a number with a density as a smooth curve, and other features as bars. If the feature has
-    feature parents, there is one line or bar for each of at most five levels of the first parent,
-    or a single one if they are equal. A sum of effects that was fitted with ``interval=True`` has a
-    band, the 90 % jackknife interval.
+    A feature that the model discretizes is drawn as a curve with steps and
+    marks at its cut points, a number with a density as a smooth curve, and
+    other features as bars. If the feature has feature parents, there is one
+    line or bar for each of at most five levels of the first parent, or a single
+    one if they are equal. A sum of effects that was fitted with
+    ``interval=True`` has a band, the 90 % jackknife interval.
 
     Parameters
     ----------
     x : BNC, AODE or another model
         A model with parameters.
     feature : str or pair of str
-        Feature of the model, or a pair that has effects in a sum of effects, which is drawn as a
-        heat map.
+        Feature of the model, or a pair that has effects in a sum of effects,
+        which is drawn as a heat map.
     target : optional
-        Class to explain. By default, the last of two classes. With more classes, one line or bar
-        for each of the five most frequent classes, against all others.
+        Class to explain. By default, the last of two classes. With more
+        classes, one line or bar for each of the five most frequent classes,
+        against all others.
     dataset : pandas.DataFrame or Dataset, optional
-        Rows with values of the feature to draw as marks below the curve, or counted next to the
-        levels.
+        Rows with values of the feature to draw as marks below the curve, or
+        counted next to the levels.
     {ax, returns, raises}
     KeyError, TypeError, ValueError
-        If the feature has more than 300 levels and is not discretized by the model.
+        If the feature has more than 300 levels and is not discretized by the
+        model.
 
     Notes
     -----
-    The contribution is ln O(target | v, u) − ln O(target | u), where v is a level of the feature, u
-    a level of its first parent, and O the odds against all other classes; all other features are
-    missing.
+    The contribution is ln O(target | v, u) − ln O(target | u), where v is a
+    level of the feature, u a level of its first parent, and O the odds against
+    all other classes; all other features are missing.
 
     Examples
     --------
@@ -301,7 +304,7 @@ class _NomogramScale(NamedTuple):
 def plot_nomogram(
     card: Scorecard, *, row: InFull | Row | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw a scorecard as a nomogram: a scale of points per feature, and one of probabilities.
+    """Draw a scorecard as a nomogram, with scales of points and probability.
 
     Parameters
     ----------
@@ -314,9 +317,10 @@ def plot_nomogram(
     Returns
     -------
     matplotlib.axes.Axes
-        The first scale measures the points of the values below it. The last two translate the total
-        into the probability. A feature with a parent has one scale per value of the parent. Missing
-        values are not drawn; see ``card.points``.
+        The first scale measures the points of the values below it. The last two
+        translate the total into the probability. A feature with a parent has
+        one scale per value of the parent. Missing values are not drawn; see
+        ``card.points``.
 
     Raises
     ------

@@ -50,10 +50,10 @@ def plot_cpt(
     interval: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a conditional probability table as a heat map: a row per level, a column per class.
+    """Draw a conditional probability table as a heat map.
 
-    If the variable has feature parents, the picture has one block per configuration of the parents.
-    Each column of a block is a distribution.
+    If the variable has feature parents, the picture has one block per
+    configuration of the parents. Each column of a block is a distribution.
 
     Parameters
     ----------
@@ -62,15 +62,15 @@ def plot_cpt(
     variable : str
         A feature or the class.
     dataset : pandas.DataFrame or Dataset, optional
-        Training data. Columns are hatched if no row has their configuration of parents, so that
-        their probabilities depend on the prior only.
+        Training data. Columns are hatched if no row has their configuration of
+        parents, so that their probabilities depend on the prior only.
     interval : float, optional
-        Probability of a credible interval that is written below each probability, such as 0.9; see
-        `cpt`.
+        Probability of a credible interval that is written below each
+        probability, such as 0.9; see `cpt`.
     {ax, returns, raises}
     KeyError, TypeError, ValueError
-        If the model is an ensemble (draw a network of ``members(x)``), or the picture would have
-        more than 100 rows or columns or 1,000 cells.
+        If the model is an ensemble (draw a network of ``members(x)``), or the
+        picture would have more than 100 rows or columns or 1,000 cells.
 
     Examples
     --------

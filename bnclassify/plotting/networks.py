@@ -64,50 +64,54 @@ def plot(
     fontsize: float | None = None,
     format: str = "svg",
 ) -> graphviz.Digraph:
-    """Draw a model's structure, the explanation of a row, or the distributions of variables.
+    """Draw a structure, an explanation of a row, or distributions.
 
-    Class variables are dark. Arcs from them to features are gray, arcs between them blue.
+    Class variables are dark. Arcs from them to features are gray, arcs between
+    them blue.
 
     Parameters
     ----------
     x : Model
-        A model with or without parameters. The picture of an average has the arcs of more than half
-        of its members, by weight.
+        A model with or without parameters. The picture of an average has the
+        arcs of more than half of its members, by weight.
     row : pandas.DataFrame, Series or dict, optional
-        Row to explain. The label of each feature contains its weight of evidence, and the label of
-        the class its posterior and prior. Blue is evidence for the class, orange against it.
+        Row to explain. The label of each feature contains its weight of
+        evidence, and the label of the class its posterior and prior. Blue is
+        evidence for the class, orange against it.
     target, against, unseen, interactions : optional
-        As in `explain`. With interactions, nodes have main effects, and arcs the interaction of the
-        pair.
+        As in `explain`. With interactions, nodes have main effects, and arcs
+        the interaction of the pair.
     distributions : bool, default False
-        If True, draw the distribution of each variable as bars, given the observed values of `row`,
-        if given.
+        If True, draw the distribution of each variable as bars, given the
+        observed values of `row`, if given.
     strength : pandas.DataFrame, optional
         A result of `arc_strength`. Strong arcs are wide and dark.
     class_arcs : bool, default True
-        If False, omit the arcs from the class, which must be a parent of every feature.
+        If False, omit the arcs from the class, which must be a parent of every
+        feature.
     engine : str, default "dot"
-        Graphviz layout: "dot" draws layers; "neato", "fdp", "sfdp", "circo" and "twopi" are more
-        compact.
+        Graphviz layout: "dot" draws layers; "neato", "fdp", "sfdp", "circo" and
+        "twopi" are more compact.
     fontsize : float, optional
         Size of all texts, in points; 12 by default.
     format : str, default "svg"
-        File format of ``render()``: "svg", "png", "pdf" and others. Without ``dot``, graphviz-pure
-        writes svg and png.
+        File format of ``render()``: "svg", "png", "pdf" and others. Without
+        ``dot``, graphviz-pure writes svg and png.
 
     Returns
     -------
     graphviz.Digraph
         A picture. A notebook shows it, ``plot(x).view()`` opens it, and
-        ``plot(x).render(outfile="name.png", cleanup=True)`` writes it to a file. These methods
-        require the program ``dot`` of Graphviz or the extra ``plot``.
+        ``plot(x).render(outfile="name.png", cleanup=True)`` writes it to a
+        file. These methods require the program ``dot`` of Graphviz or the extra
+        ``plot``.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` is a chain, `strength` lacks an arc of the model, `class_arcs` is False and the class
-        is not a parent of every feature, or `row` or `distributions` is given and the model does
-        not define them.
+        If `x` is a chain, `strength` lacks an arc of the model, `class_arcs` is
+        False and the class is not a parent of every feature, or `row` or
+        `distributions` is given and the model does not define them.
 
     Examples
     --------

@@ -96,24 +96,27 @@ def plot_cv(
     interval: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the performance of models in each fold, with their means and that of the majority class.
+    """Draw the performance of models in each fold, with their means.
+
+    Lines mark the means of the models and that of the majority class.
 
     Parameters
     ----------
     results : pandas.DataFrame
-        A result of ``cv(..., mean=False)``, with one row per fold and one column per model.
+        A result of ``cv(..., mean=False)``, with one row per fold and one
+        column per model.
     metric : str, optional
         Metric to draw; required if `results` has several.
     interval : float, optional
-        Probability of a confidence interval of each mean, such as 0.95, by the corrected standard
-        error of `compare`. Requires results of `cv`.
+        Probability of a confidence interval of each mean, such as 0.95, by the
+        corrected standard error of `compare`. Requires results of `cv`.
     {ax}
 
     Returns
     -------
     matplotlib.axes.Axes
-        One line per model with one mark per fold. If `results` are of `cv`, a dashed line marks the
-        value of the majority class alone.
+        One line per model with one mark per fold. If `results` are of `cv`, a
+        dashed line marks the value of the majority class alone.
 
     Raises
     ------
@@ -171,7 +174,7 @@ def plot_cv(
 @in_chart_style
 @with_call_advice("Count first: plot_confusion(confusion(predicted, actual)).")
 def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw a confusion matrix, with actual classes as rows and predicted classes as columns.
+    """Draw a confusion matrix: actual classes by predicted classes.
 
     Parameters
     ----------
@@ -182,8 +185,9 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        Each cell contains its count and its share of the row, and is darker if the share is larger.
-        With more than 30 classes, cells have no numbers, and some of the classes have a label.
+        Each cell contains its count and its share of the row, and is darker if
+        the share is larger. With more than 30 classes, cells have no numbers,
+        and some of the classes have a label.
 
     Raises
     ------
@@ -244,34 +248,36 @@ def plot_calibration(
     target: Hashable | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the share of rows of a class against its posterior probability: a reliability diagram.
+    """Draw a reliability diagram: the share of a class by its probability.
 
     Parameters
     ----------
     posteriors, actual, bins, strategy
         As in `calibration`.
     target : label, optional
-        Class to draw. By default, the last of two classes, or the most probable class of each row
-        if there are several.
+        Class to draw. By default, the last of two classes, or the most probable
+        class of each row if there are several.
     {ax}
 
     Returns
     -------
     matplotlib.axes.Axes
-        One dot per interval that has rows, larger with more rows: the share of rows of the class
-        against the mean probability, with Wilson's interval of 95 % confidence. On the diagonal
-        they are equal; below it, the model is overconfident. A gray bar on the diagonal contains
-        the share in 95 % of samples if the posteriors are calibrated.
+        One dot per interval that has rows, larger with more rows: the share of
+        rows of the class against the mean probability, with Wilson's interval
+        of 95 % confidence. On the diagonal they are equal; below it, the model
+        is overconfident. A gray bar on the diagonal contains the share in 95 %
+        of samples if the posteriors are calibrated.
 
     Raises
     ------
     TypeError, ValueError
-        If `posteriors` does not have one column per class, or `actual` has other rows or classes.
+        If `posteriors` does not have one column per class, or `actual` has
+        other rows or classes.
 
     References
     ----------
-    .. [1] Bröcker, J., Smith, L. A. (2007). Increasing the reliability of reliability diagrams.
-       Weather and Forecasting 22.
+    .. [1] Bröcker, J., Smith, L. A. (2007). Increasing the reliability of
+       reliability diagrams. Weather and Forecasting 22.
 
     Examples
     --------
@@ -319,8 +325,9 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        A line from each model to its average rank, the best on the left. A bar joins models with
-        ranks that differ by less than Nemenyi's critical difference, which is drawn from rank 1.
+        A line from each model to its average rank, the best on the left. A bar
+        joins models with ranks that differ by less than Nemenyi's critical
+        difference, which is drawn from rank 1.
 
     Raises
     ------

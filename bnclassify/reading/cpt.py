@@ -27,14 +27,15 @@ Raises
 ValueError
     If the model has no parameters.
 TypeError
-    If `x` is not a single network; call the function on each of ``members(x)``."""
+    If `x` is not a single network; call the function on each of
+    ``members(x)``."""
     }
 )
 
 
 @_raising
 def params(x: Model) -> dict[Hashable, Array]:
-    """Return the conditional probability table of each variable as an array; `cpt` adds labels.
+    """Return the conditional probability table of each variable as an array.
 
     Parameters
     ----------
@@ -44,9 +45,10 @@ def params(x: Model) -> dict[Hashable, Array]:
     Returns
     -------
     dict
-        A read-only array by variable. Axis i is member i of the variable's family (`families`), its
-        positions are the levels of that member (`values`), and the table sums to 1 over axis 0. For
-        a number, axis 0 has the mean, the standard deviation and, for a kernel density, the
+        A read-only array by variable. Axis i is member i of the variable's
+        family (`families`), its positions are the levels of that member
+        (`values`), and the table sums to 1 over axis 0. For a number, axis 0
+        has the mean, the standard deviation and, for a kernel density, the
         bandwidth.
 
     {fitted}
@@ -78,17 +80,19 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     variable : str
         A feature or the class.
     interval : float, optional
-        Probability of a credible interval of each entry, between 0 and 1, such as 0.9. Requires
-        tables estimated with ``smooth``, ``ess`` or ``m`` above 0, and rows that are a sample.
+        Probability of a credible interval of each entry, between 0 and 1, such
+        as 0.9. Requires tables estimated with ``smooth``, ``ess`` or ``m``
+        above 0, and rows that are a sample.
 
     Returns
     -------
     pandas.DataFrame
-        One row per level of the variable, and one column per configuration of its parents, which is
-        a distribution. A variable without parents has one column, ``probability``. With `interval`,
-        each column is divided into lower, estimate and upper, an additional level. For a number,
-        one row per configuration of its parents, with columns ``mean``, ``sd`` and, for a kernel
-        density, ``bandwidth``.
+        One row per level of the variable, and one column per configuration of
+        its parents, which is a distribution. A variable without parents has one
+        column, ``probability``. With `interval`, each column is divided into
+        lower, estimate and upper, an additional level. For a number, one row
+        per configuration of its parents, with columns ``mean``, ``sd`` and, for
+        a kernel density, ``bandwidth``.
 
     {fitted}
     KeyError
@@ -96,9 +100,10 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
 
     Notes
     -----
-    A column with counts N_k and pseudo-count a has a Dirichlet posterior, so an entry is
-    distributed as Beta(N_k + a, Σ_l (N_l + a) − N_k − a). The interval has equal tails. It assumes
-    that the structure is correct, and does not measure the uncertainty of arcs.
+    A column with counts N_k and pseudo-count a has a Dirichlet posterior, so an
+    entry is distributed as Beta(N_k + a, Σ_l (N_l + a) − N_k − a). The interval
+    has equal tails. It assumes that the structure is correct, and does not
+    measure the uncertainty of arcs.
 
     Examples
     --------

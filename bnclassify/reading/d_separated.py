@@ -15,10 +15,11 @@ Variables = Hashable | Iterable[Hashable]
 
 
 def d_separated(x: Model, a: Variables, b: Variables, given: Variables = ()) -> bool:
-    """Return whether a network implies that variables are independent, given others.
+    """Return whether a network implies that variables are independent.
 
-    If `a` and `b` are d-separated by `given`, they are independent given these variables for all
-    tables that the network can have. If not, some tables make them dependent.
+    If `a` and `b` are d-separated by `given`, they are independent given these
+    variables for all tables that the network can have. If not, some tables make
+    them dependent.
 
     Parameters
     ----------
@@ -50,11 +51,12 @@ def d_separated(x: Model, a: Variables, b: Variables, given: Variables = ()) -> 
 
     Notes
     -----
-    A path is blocked by a variable that is given, unless two arcs of the path meet in
-    it (a → v ← b). If two arcs meet in a variable, it blocks the path unless the variable or a
-    descendant is given. Equivalently [1]_, take the variables of all three arguments and their
-    ancestors, join the members of each family, remove the arrows and the variables in `given`: `a`
-    and `b` are separated if no path is left.
+    A path is blocked by a variable that is given, unless two arcs of the path
+    meet in it (a → v ← b). If two arcs meet in a variable, it blocks the path
+    unless the variable or a descendant is given. Equivalently [1]_, take the
+    variables of all three arguments and their ancestors, join the members of
+    each family, remove the arrows and the variables in `given`: `a` and `b` are
+    separated if no path is left.
 
     References
     ----------
@@ -103,9 +105,10 @@ def _moral_graph(
 ) -> dict[Hashable, list[Hashable]]:
     """Return the neighbors of the variables and their ancestors except the known ones.
 
-    Each pair of neighbors is listed once. With a → c ← b, the family (c, a, b) joins
-    a and b if c or a descendant of c is among the variables. So for a, b and c with c
-    known, the result is {a: [], b: [a]}; for a and b, it is {a: [], b: []}.
+    Each pair of neighbors is listed once. With a → c ← b, the family (c, a, b)
+    joins a and b if c or a descendant of c is among the variables. So for a, b
+    and c with c known, the result is {a: [], b: [a]}; for a and b, it is {a:
+    [], b: []}.
     """
     relevant, new = set(variables), list(variables)
     while new:

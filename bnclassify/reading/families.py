@@ -41,7 +41,7 @@ def _add_sections(kind: str, returned: str) -> Callable[[Function], Function]:
         "{any model}": ("BNC, AODE or another model", "a model."),
         "{one network}": (
             "BNC or DN",
-            "a single network; call the function on each of ``members(x)``.",
+            "a single network; call it on each of ``members(x)``.",
         ),
     }
     return with_shared_text(
@@ -98,7 +98,7 @@ def features(x: Model) -> tuple[Hashable, ...]:
 
 @_add_sections("tuple of str", "One name per variable.")
 def vars(x: Model) -> tuple[Hashable, ...]:
-    """Return the names of all variables: the features, then the class or the class variables.
+    """Return the names of the features, then of the class or classes.
 
     {any model}
 
@@ -113,7 +113,7 @@ def vars(x: Model) -> tuple[Hashable, ...]:
 
 @_add_sections(
     "dict of tuple of str",
-    "One family per variable: the variable, its feature parents, and the class.",
+    "One family per variable: itself, its feature parents, and the class.",
 )
 def families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the family of each variable: the variable and its parents.
@@ -149,7 +149,7 @@ def feature_families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
 
 
 @_add_sections(
-    "dict of tuple", "One tuple of levels per variable, in the order of tables; empty for a number."
+    "dict of tuple", "A tuple of levels per variable, in table order; empty for a number."
 )
 def values(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the levels of each variable.
@@ -169,7 +169,7 @@ def values(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
 
 @_add_sections("tuple", "One label per class.")
 def classes(x: Model) -> tuple[Any, ...]:
-    """Return the levels of the class, in the order of the columns of posteriors.
+    """Return the levels of the class, in the order of posterior columns.
 
     {any model}
     ValueError
@@ -187,10 +187,12 @@ def classes(x: Model) -> tuple[Any, ...]:
 
 @_add_sections("int", "The number of parameters.")
 def nparams(x: Model) -> int:
-    """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents.
+    """Return the number of free parameters of the tables.
 
-    The number follows from structure and levels, so the model need not be fitted. A number has a
-    mean and a variance per configuration of its parents.
+    It is Σ (levels − 1) · Π levels of the parents, over the variables.
+
+    The number follows from structure and levels, so the model need not be
+    fitted. A number has a mean and a variance per configuration of its parents.
 
     {one network}
     ValueError
@@ -256,7 +258,9 @@ def modelstring(x: Model) -> str:
 
 
 def markov_blanket(x: Model, variable: Hashable) -> tuple[Hashable, ...]:
-    """Return the Markov blanket, which makes a variable independent of all other variables.
+    """Return the Markov blanket of a variable.
+
+    Given the blanket, the variable is independent of all other variables.
 
     Parameters
     ----------
@@ -268,8 +272,9 @@ def markov_blanket(x: Model, variable: Hashable) -> tuple[Hashable, ...]:
     Returns
     -------
     tuple
-        The parents, the children, and the other parents of the children, in column order, the class
-        last. The blanket of a feature in a dependency network is its parents.
+        The parents, the children, and the other parents of the children, in
+        column order, the class last. The blanket of a feature in a dependency
+        network is its parents.
 
     Raises
     ------
@@ -300,7 +305,7 @@ def position_of_variable(x: Model, variable: Hashable) -> int:
 
 
 def preparation(x: Model) -> Preparation:
-    """Return the function that turns raw data into the categories that a model contains.
+    """Return the function that turns raw data into categories of the model.
 
     Parameters
     ----------
@@ -310,9 +315,9 @@ def preparation(x: Model) -> Preparation:
     Returns
     -------
     Preparation
-        Its ``discretizer`` and ``merger`` are None if the model does not discretize numbers or
-        merge rare levels. ``cut_points`` is a DataFrame with readable digits; ``discretizer.cuts``
-        has the exact numbers.
+        Its ``discretizer`` and ``merger`` are None if the model does not
+        discretize numbers or merge rare levels. ``cut_points`` is a DataFrame
+        with readable digits; ``discretizer.cuts`` has the exact numbers.
 
     Raises
     ------
@@ -334,7 +339,7 @@ def preparation(x: Model) -> Preparation:
 
 @_add_sections("bool", "True if no feature has a feature parent.")
 def is_nb(x: Model) -> bool:
-    """Return whether the model is a naive Bayes: no feature has a feature parent.
+    """Return whether no feature has a feature parent (naive Bayes).
 
     {any model}
 
@@ -349,7 +354,7 @@ def is_nb(x: Model) -> bool:
 
 @_add_sections("bool", "True if no feature has more than one feature parent.")
 def is_ode(x: Model) -> bool:
-    """Return whether the model is a one-dependence estimator: no feature has two feature parents.
+    """Return whether no feature has two feature parents (one-dependence).
 
     {any model}
 
@@ -366,7 +371,7 @@ def is_ode(x: Model) -> bool:
 
 @_add_sections("bool", "True if the features form such groups.")
 def is_semi_naive(x: Model) -> bool:
-    """Return whether the model is semi-naive: features form groups, within which all are connected.
+    """Return whether features form groups with all arcs (semi-naive Bayes).
 
     {any model}
 
@@ -392,8 +397,8 @@ def is_semi_naive(x: Model) -> bool:
 def is_anb(x: Model) -> bool:
     """Return whether the model is an augmented naive Bayes.
 
-    In an augmented naive Bayes, the class is a parent of every feature and has no parents. An
-    ensemble is not an augmented naive Bayes.
+    In an augmented naive Bayes, the class is a parent of every feature and has
+    no parents. An ensemble is not an augmented naive Bayes.
 
     {any model}
 

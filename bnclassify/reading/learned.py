@@ -28,7 +28,8 @@ Raises
 ValueError
     If the model was not learned in this way.
 TypeError
-    If `x` is not a single network; call the function on each of ``members(x)``.""",
+    If `x` is not a single network; call the function on each of
+    ``members(x)``.""",
         "{any}": """\
 Raises
 ------
@@ -47,20 +48,23 @@ def search_steps(x: Model) -> pd.DataFrame:
     Parameters
     ----------
     x : BNC
-        Learned by `hc` or `ban`, by a greedy search, by `lca`, or by `tan_cl` with
-        ``missing="em"``.
+        Learned by `hc` or `ban`, by a greedy search, by `lca`, or by `tan_cl`
+        with ``missing="em"``.
 
     Returns
     -------
     pandas.DataFrame
-        One row per step: ``operation``, ``from`` and ``to`` before it, the ``gain``, and the
-        ``score`` after it. `fssj` and `bsej` "add" the feature in ``to``, "remove" that in
-        ``from``, or "join" two groups: the tuple of features in ``from`` become parents of the
-        tuple in ``to``. ``run`` is the number of the restart, or of the search if ``missing="em"``,
-        the first on complete rows. For `lca`, one row per number of classes ``k``, with ``loglik``,
-        ``nparams`` and ``bic``. For a greedy search, ``attrs["scores"]`` has the cross-validated
-        metric of the initial structure and after each step, with losses negated; with
-        ``missing="em"``, it has the score of the observed data for each structure.
+        One row per step: ``operation``, ``from`` and ``to`` before it, the
+        ``gain``, and the ``score`` after it. `fssj` and `bsej` "add" the
+        feature in ``to``, "remove" that in ``from``, or "join" two groups: the
+        tuple of features in ``from`` become parents of the tuple in ``to``.
+        ``run`` is the number of the restart, or of the search if
+        ``missing="em"``, the first on complete rows. For `lca`, one row per
+        number of classes ``k``, with ``loglik``, ``nparams`` and ``bic``. For a
+        greedy search, ``attrs["scores"]`` has the cross-validated metric of the
+        initial structure and after each step, with losses negated; with
+        ``missing="em"``, it has the score of the observed data for each
+        structure.
 
     {any}
 
@@ -87,12 +91,13 @@ def search_steps(x: Model) -> pd.DataFrame:
 
 @_raising
 def em_objectives(x: Model) -> tuple[float, ...]:
-    """Return the objective of expectation maximization, at the start and after each iteration.
+    """Return the objective of EM, at the start and after each iteration.
 
     Parameters
     ----------
     x : BNC
-        A network fitted by ``lp(..., missing="em")``, or a member of an ensemble (``members(x)``).
+        A network fitted by ``lp(..., missing="em")``, or a member of an
+        ensemble (``members(x)``).
 
     Returns
     -------
@@ -159,18 +164,21 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     Parameters
     ----------
     x : BNC or another model
-        A model fitted by `lp` with ``awnb_trees``, ``wanbia`` or ``held_out="weights"``, one that
-        averages over discretizations, or ``ande(..., weights="mi")``.
+        A model fitted by `lp` with ``awnb_trees``, ``wanbia`` or
+        ``held_out="weights"``, one that averages over discretizations, or
+        ``ande(..., weights="mi")``.
 
     Returns
     -------
     pandas.Series or pandas.DataFrame
-        One weight per feature: 0 for a feature that the model ignores, 1 for a feature with an
-        unchanged table. Weights by leave-one-out can be any number, and the first row is the class.
-        Weights of `ande` belong to superparents. With additional terms (see ``held_out_args`` of
-        `lp`), one column per term: the weights of tables given 0, 1, … feature parents ("level 0",
-        …) or of its table ("tables"), of Gaussian terms, and the root mean squares of slopes and of
-        shifts; NaN if a feature does not have the term.
+        One weight per feature: 0 for a feature that the model ignores, 1 for a
+        feature with an unchanged table. Weights by leave-one-out can be any
+        number, and the first row is the class. Weights of `ande` belong to
+        superparents. With additional terms (see ``held_out_args`` of `lp`), one
+        column per term: the weights of tables given 0, 1, … feature parents
+        ("level 0", …) or of its table ("tables"), of Gaussian terms, and the
+        root mean squares of slopes and of shifts; NaN if a feature does not
+        have the term.
 
     {single}
 
@@ -199,7 +207,7 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
 
 @_raising
 def concentrations(x: Model) -> pd.Series[float]:
-    """Return the amount by which each table was shrunk towards the table with one parent fewer.
+    """Return how much each table was shrunk to that with one parent fewer.
 
     Parameters
     ----------
@@ -209,10 +217,11 @@ def concentrations(x: Model) -> pd.Series[float]:
     Returns
     -------
     pandas.Series
-        The concentration m by variable and level: the variable alone (level 0), given the class
-        (level 1), and given more and more feature parents, in family order. m is a number of
-        pseudo-counts per configuration of the parents, from 0.5 (the data determine the table) to
-        5000 (almost complete shrinkage).
+        The concentration m by variable and level: the variable alone (level 0),
+        given the class (level 1), and given more and more feature parents, in
+        family order. m is a number of pseudo-counts per configuration of the
+        parents, from 0.5 (the data determine the table) to 5000 (almost
+        complete shrinkage).
 
     {single}
 
@@ -246,7 +255,7 @@ def concentrations(x: Model) -> pd.Series[float]:
 
 @_raising
 def loo_summary(x: Model) -> pd.Series[Any]:
-    """Return a summary of the weights, power or number of parents estimated from held-out rows.
+    """Summarize the weights or powers estimated from held-out rows.
 
     Parameters
     ----------
@@ -256,23 +265,27 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     Returns
     -------
     pandas.Series
-        - ``power``: the best common power of all terms; 1 if it was not estimated
+        - ``power``: the best common power of all terms; 1 if it was not
+          estimated
         - ``objective``: ``log_likelihood`` minus the penalty of the powers
-        - ``log_likelihood``: Σ ln P(class | features), each row excluded from the counts in turn,
-          in nats
+        - ``log_likelihood``: Σ ln P(class | features), each row excluded from
+          the counts in turn, in nats
         - ``parents``: the largest number of feature parents of a feature
         - ``rows``: the number of rows that were excluded, one at a time
-        - ``ridges``: precision of the weights of each type of additional term, 1 to 3000
-        - ``fold_power``: the power by folds of the rows, 1 if there are too few rows, or None
+        - ``ridges``: precision of the weights of each type of additional term,
+          1 to 3000
+        - ``fold_power``: the power by folds of the rows, 1 if there are too few
+          rows, or None
         - ``fold_rows``: the number of rows in these folds; 0 without folds
-        - ``regression_power``: the power of logistic regression by folds, or None
+        - ``regression_power``: the power of logistic regression by folds, or
+          None
 
     {any}
 
     Notes
     -----
-    This is not an estimate of performance on new rows, because structure, cut points and
-    concentrations were learned from all rows; use `cv`.
+    This is not an estimate of performance on new rows, because structure, cut
+    points and concentrations were learned from all rows; use `cv`.
 
     Examples
     --------

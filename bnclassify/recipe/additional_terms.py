@@ -32,9 +32,10 @@ Shifts: TypeAlias = list[tuple[int, Positions]]
 class AdditionalTerms:
     """The terms that were requested for the features of a network, fitted to training rows.
 
-    ``numeric`` are the numeric features, and ``numbers`` those with a term, for Gaussian terms in
-    descending order of their information on the class, with ``values`` (numbers, rows).
-    ``of_numbers`` are their terms on each scale, without weights.
+    ``numeric`` are the numeric features, and ``numbers`` those with a term, for
+    Gaussian terms in descending order of their information on the class, with
+    ``values`` (numbers, rows). ``of_numbers`` are their terms on each scale,
+    without weights.
     """
 
     requested: Sequence[str]
@@ -197,8 +198,9 @@ def _order_and_parents_of_numbers(
 ) -> tuple[list[int], list[list[int]]]:
     """Return an order of numbers, (numbers, rows), and where the parents of each are in it.
 
-    Numbers are in descending order of I(X;C), and parents are the earlier ones with the largest
-    I(X;Y|C), both for normal distributions of the normal scores. Ties are broken by the contents.
+    Numbers are in descending order of I(X;C), and parents are the earlier ones
+    with the largest I(X;Y|C), both for normal distributions of the normal
+    scores. Ties are broken by the contents.
     """
     weights = data.row_weights
     scores = np.array([normal_scores(numbers, weights)(numbers) for numbers in values])

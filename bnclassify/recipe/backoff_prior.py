@@ -43,8 +43,8 @@ def learn_concentrations(
 ) -> list[list[Array]]:
     """Return the concentrations of the prefixes of families, one per coding (row of ``cards``).
 
-    The base of a prefix is the distribution of the previous one, so prefix i of all families is
-    learned before prefix i + 1 of any.
+    The base of a prefix is the distribution of the previous one, so prefix i of
+    all families is learned before prefix i + 1 of any.
     """
     learned = [
         _PrefixDistributions(*family) for family in zip(families, cards, of_class, strict=True)
@@ -63,7 +63,8 @@ def learn_concentrations(
 class _Cells(NamedTuple):
     """The positive counts n(u, x) of a prefix in all codings, p(x | u), n(u), and all n(u).
 
-    ``sizes`` and ``total_sizes`` are the number of counts and of totals in each coding.
+    ``sizes`` and ``total_sizes`` are the number of counts and of totals in each
+    coding.
     """
 
     counts: Array
@@ -120,15 +121,18 @@ def best_concentrations(
 ) -> Array:
     """Return the m of each table, `LEAST` to `MOST`, that maximizes its marginal likelihood.
 
-    Every configuration u of the parents has a Dirichlet prior with m times a base distribution as
-    pseudo-counts, and m is the same for all configurations of a table. It maximizes
+    Every configuration u of the parents has a Dirichlet prior with m times a
+    base distribution as pseudo-counts, and m is the same for all configurations
+    of a table. It maximizes
 
-        Σ_u [ln Γ(m) − ln Γ(m + n(u)) + Σ_x (ln Γ(m p(x|u) + n(u,x)) − ln Γ(m p(x|u)))].
+        Σ_u [ln Γ(m) − ln Γ(m + n(u)) + Σ_x (ln Γ(m p(x|u) + n(u,x)) − ln Γ(m
+        p(x|u)))].
 
     If the likelihood varies by less than 1e-9 over the range, m is `MOST`.
 
-    ``counts`` and ``bases`` hold the n(u, x) above 0 and their p(x | u), and ``totals`` n(u), those
-    of the first table, of ``sizes`` and ``total_sizes``, first.
+    ``counts`` and ``bases`` hold the n(u, x) above 0 and their p(x | u), and
+    ``totals`` n(u), those of the first table, of ``sizes`` and ``total_sizes``,
+    first.
     """
     cells, rows = np.concatenate([[0], sizes.cumsum()]), np.concatenate([[0], total_sizes.cumsum()])
     ends = np.flatnonzero(np.diff(cells[1:] // BLOCK_CELLS, append=-1)) + 1
@@ -150,9 +154,9 @@ def best_concentrations(
 class _MarginalLikelihoods:
     """The log marginal likelihoods of tables as functions of m, up to constants.
 
-    An entry adds sign · (ln Γ(m · base + count) − ln Γ(m · base)): the count and base of a cell,
-    and, with a negative sign, the total of a configuration, with the base 1. Tables have ``sizes``
-    entries each, in order.
+    An entry adds sign · (ln Γ(m · base + count) − ln Γ(m · base)): the count
+    and base of a cell, and, with a negative sign, the total of a configuration,
+    with the base 1. Tables have ``sizes`` entries each, in order.
     """
 
     counts: Array
@@ -168,7 +172,8 @@ class _MarginalLikelihoods:
     def _rises_of_digamma(self, scaled: Array) -> Array:
         """Return s (ψ(s + n) − ψ(s)) for s = m · base; if n is whole, 1 + s/(s + 1) + … of n terms.
 
-        Example: 1 if n = 1, however large s is, so that levels that occur once say nothing about m.
+        Example: 1 if n = 1, however large s is, so that levels that occur once
+        say nothing about m.
         """
         rises = np.minimum(self.counts, 1.0)
         for k in range(1, _FEW):
@@ -276,12 +281,14 @@ def _find_zero_of_slope(
 class BackOff(Immutable):
     """Each table is shrunk towards the one with a parent fewer, by an amount from the data.
 
-    The variable alone is shrunk towards the uniform distribution. The class, if it is a parent, is
-    added first, then the feature parents in family order. The class alone has a pseudo-count of 1.
+    The variable alone is shrunk towards the uniform distribution. The class, if
+    it is a parent, is added first, then the feature parents in family order.
+    The class alone has a pseudo-count of 1.
 
-    If ``per_level`` is a number, tables with feature parents are shrunk by this number of
-    pseudo-counts for each level that occurs with a configuration of the parents, on average.
-    Witten and Bell (1991) add one per level and configuration.
+    If ``per_level`` is a number, tables with feature parents are shrunk by this
+    number of pseudo-counts for each level that occurs with a configuration of
+    the parents, on average. Witten and Bell (1991) add one per level and
+    configuration.
     """
 
     bounds = field_bounds(per_level=POSITIVE)
@@ -357,8 +364,9 @@ def _backoff_masses(
 def _mean_numbers_of_levels(prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Array]:
     """Return the mean number of levels that occur with a configuration, by prefix and coding.
 
-    A configuration includes the class, if it is a parent. Example: 3 levels occur in class a, and
-    1 in class b; the mean is 2. It is 1 if no configuration occurs.
+    A configuration includes the class, if it is a parent. Example: 3 levels
+    occur in class a, and 1 in class b; the mean is 2. It is 1 if no
+    configuration occurs.
     """
     result = []
     for prefix, owner in zip(prefixes, codings_of_configurations(prefixes, cards), strict=True):

@@ -1,9 +1,10 @@
 """The default model: a sum of logistic regression and of models without and with feature parents.
 
-Each has a power by held-out folds of the training rows. Leave-one-out alone is overconfident,
-because weights and arcs are learned from the rows that they are evaluated on. Here, each fold is
-predicted by arcs, tables and weights of the other folds; only the quantiles of numbers are those of
-all rows. Arcs of learners that do not rank parents, such as `tan_cl`, are those of all rows, too.
+Each has a power by held-out folds of the training rows. Leave-one-out alone is
+overconfident, because weights and arcs are learned from the rows that they are
+evaluated on. Here, each fold is predicted by arcs, tables and weights of the
+other folds; only the quantiles of numbers are those of all rows. Arcs of
+learners that do not rank parents, such as `tan_cl`, are those of all rows, too.
 Powers leave ln P(y) as it is.
 """
 
@@ -71,8 +72,8 @@ class FoldLogOdds:
     def best_member_powers(self, mean: Sequence[float]) -> Array:
         """Return the best powers of members, around the means of the first and of a parent step.
 
-        No member counts negatively, so the step from the model without parents to the one with
-        parents has at most the power of the model without.
+        No member counts negatively, so the step from the model without parents
+        to the one with parents has at most the power of the model without.
         """
         n, steps = len(mean), len(self.odds) - len(mean)
         # The power of the step has the mean −3 and the precision 2, so that a unit of it must gain
@@ -93,8 +94,9 @@ class FoldLogOdds:
     def _best_powers_above_minimum(self, means: Array, ridges: Array, tables: int) -> Array:
         """Return the best powers, none below its minimum; that of the tables is above 0.
 
-        Example: with powers (0.4, 0.7, −0.1), the step is fixed at its least value 0, and the
-        others are searched again; one at a time, because another can then rise above its minimum.
+        Example: with powers (0.4, 0.7, −0.1), the step is fixed at its least
+        value 0, and the others are searched again; one at a time, because
+        another can then rise above its minimum.
         """
         least = np.zeros(len(means))
         least[tables] = _LEAST_POWER
@@ -114,8 +116,9 @@ class FoldLogOdds:
     def needs_parents(self, mean: Sequence[float], size: float) -> bool:
         """Whether the last member, the step to parents, has a power above 0.01 for so many rows.
 
-        These rows stand for all of them: 150 rows that gain 3 nats by the step promise 12 nats in
-        600 rows, more than the 6 nats that a unit of its power must gain.
+        These rows stand for all of them: 150 rows that gain 3 nats by the step
+        promise 12 nats in 600 rows, more than the 6 nats that a unit of its
+        power must gain.
         """
         share = min(1.0, self.size / size)
         of_all = replace(self, counts=self.counts / share).best_member_powers(mean)
@@ -140,9 +143,9 @@ def fit_blend(
 ) -> Model:
     """Return the sum of logistic regression and of the models without and with feature parents.
 
-    With powers r, a and b, the score is ln P(y) + r·regression + (a − b)·without + b·with, each of
-    them without ln P(y): b moves from the one to the other, and is 0 unless held-out rows require
-    parents.
+    With powers r, a and b, the score is ln P(y) + r·regression + (a −
+    b)·without + b·with, each of them without ln P(y): b moves from the one to
+    the other, and is 0 unless held-out rows require parents.
     """
     data = rows_in_content_order(fractional_weights_as_cases(rows))
     data = data if data.cases is not None else distinct_rows(data)
@@ -251,7 +254,8 @@ class BlendMembers:
 def out_of_fold_scores(x: Any, data: Dataset, number: int) -> Array:
     """Return the scores of the rows of each fold, one after the other, by models of the other rows.
 
-    The models have the terms, precisions of weights and powers of ``x``, learned by `fit_blend`.
+    The models have the terms, precisions of weights and powers of ``x``,
+    learned by `fit_blend`.
     """
     settings, summary = x.recipe.parameters.settings, x.learned["leave_one_out"]
     method = LeaveOneOut(terms=settings["held_out_args"].get("terms", ()))
@@ -307,8 +311,8 @@ def _log_odds_of_enough_folds(
 ) -> FoldLogOdds:
     """Return the odds of the first folds that have enough rows together.
 
-    The step to parents is dropped once the folds so far, if they were that many rows, give it a
-    power of at most 0.01.
+    The step to parents is dropped once the folds so far, if they were that many
+    rows, give it a power of at most 0.01.
     """
     rows = min(_ENOUGH_ROWS, sum(float(fold.sum()) for fold in folds))
     found: list[FoldLogOdds] = []

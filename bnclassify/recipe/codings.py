@@ -23,9 +23,9 @@ from ..numbers.discretizer import MovedCuts
 class Coarsening(Immutable):
     """One of several discretizations, as a map from fine to coarse intervals.
 
-    ``levels`` are the labels of each feature in this discretization. ``maps`` has one array of
-    (fine levels + 1,) coarse codes per feature, the last -1 for missing values, or None if it is
-    not discretized.
+    ``levels`` are the labels of each feature in this discretization. ``maps``
+    has one array of (fine levels + 1,) coarse codes per feature, the last -1
+    for missing values, or None if it is not discretized.
     """
 
     levels: Levels
@@ -97,7 +97,8 @@ def coarsening_by_mdlp(coarsen: Coarsening, data: Dataset) -> Coarsening:
 class FineData(TrainingData):
     """Training data whose numeric columns were discretized several times.
 
-    The last ones of the ``cuttings``, ``further``, do not belong to the average; see `MovedCuts`.
+    The last ones of the ``cuttings``, ``further``, do not belong to the
+    average; see `MovedCuts`.
     """
 
     cuttings: tuple[Coarsening, ...] = ()

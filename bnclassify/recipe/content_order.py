@@ -71,10 +71,10 @@ def _hash_rows_of_columns(columns: Sequence[_Column], salts: Iterable[int]) -> K
 class _ColumnBlock:
     """Columns that are hashed in one pass; their values have consecutive numbers.
 
-    ``values`` are (columns, rows). The values of a column begin at its start. ``ranks``, (values
-    of all columns,), describe the ranks of numbers; they are 0 for categories. Example: columns
-    with the values (0, 1, 1) and (0, 0, 1) of 2 each have the numbers (0, 1, 1) and (2, 2, 3), and
-    start at 0 and 2.
+    ``values`` are (columns, rows). The values of a column begin at its start.
+    ``ranks``, (values of all columns,), describe the ranks of numbers; they are
+    0 for categories. Example: columns with the values (0, 1, 1) and (0, 0, 1)
+    of 2 each have the numbers (0, 1, 1) and (2, 2, 3), and start at 0 and 2.
     """
 
     def __init__(self, columns: Sequence[_Column], mass: Array | None) -> None:
@@ -100,14 +100,16 @@ class _ColumnBlock:
 class ContentHashes:
     """Hashes that describe rows and columns by their contents alone.
 
-    A value is described by the rows that have it, a column by its values, and a row by its values,
-    in turns; the rank of a number among all numbers of its column also describes it. If different
-    rows have the same description, as in a table with equal counts, one of them is marked, and all
-    are described again. Names, labels, units, and the order of rows, columns and levels have no
-    influence; only if more than 1,024 different rows have one description, as in a complete
-    factorial, their order follows from the names of columns and the order of labels. Example: of 5
-    rows, 3 of class u and 2 of class v, a level that occurs in 2 rows of class u and 1 of class v
-    has the same description as any other such level.
+    A value is described by the rows that have it, a column by its values, and a
+    row by its values, in turns; the rank of a number among all numbers of its
+    column also describes it. If different rows have the same description, as in
+    a table with equal counts, one of them is marked, and all are described
+    again. Names, labels, units, and the order of rows, columns and levels have
+    no influence; only if more than 1,024 different rows have one description,
+    as in a complete factorial, their order follows from the names of columns
+    and the order of labels. Example: of 5 rows, 3 of class u and 2 of class v,
+    a level that occurs in 2 rows of class u and 1 of class v has the same
+    description as any other such level.
     """
 
     def __init__(self, data: Dataset) -> None:
@@ -135,9 +137,9 @@ class ContentHashes:
     def _mark_tied_rows(self, own: Keys, contents: Keys) -> None:
         """Mark one of several rows with the same description, as long as there are such rows.
 
-        Example: rows 1 to 4 have the same description. All rows are described four times, with
-        row 1, 2, 3 or 4 marked; the description with the least sum of hashes is kept, which does
-        not depend on the order of the four.
+        Example: rows 1 to 4 have the same description. All rows are described
+        four times, with row 1, 2, 3 or 4 marked; the description with the least
+        sum of hashes is kept, which does not depend on the order of the four.
         """
         for _ in range(9):  # further ties, which only symmetric tables have, remain
             # 16 of these rows: usually one stands for all, as with cells of equal counts
@@ -154,9 +156,10 @@ class ContentHashes:
     def _hashes_of_rows_and_columns(self, own: Keys, rows: Keys) -> tuple[Keys, Keys]:
         """Return hashes of rows and of features after four rounds of mutual description.
 
-        ``own``, (rows,), describe each row by itself in every round, and ``rows`` before the first.
-        Example: the rows (a, x), (a, y) and (b, x) begin alike. After a round, the values a and x,
-        which have two rows each, are alike, so are b and y, and so are both columns. Hence rows 2
+        ``own``, (rows,), describe each row by itself in every round, and
+        ``rows`` before the first. Example: the rows (a, x), (a, y) and (b, x)
+        begin alike. After a round, the values a and x, which have two rows
+        each, are alike, so are b and y, and so are both columns. Hence rows 2
         and 3 have the same hash, and row 1 has another one.
         """
         columns: list[Keys] = []
@@ -191,8 +194,9 @@ class ContentHashes:
 def _hashes_before_rounds(data: Dataset, contents: Keys) -> tuple[Keys, Keys, Array | None]:
     """Return hashes that describe each row by itself, its contents, and its number of rows.
 
-    Whole weights are numbers of equal rows, so 3 rows (a, x) are described like one of weight 3. If
-    a weight is a fraction, each row is one case, and its weight is part of its contents.
+    Whole weights are numbers of equal rows, so 3 rows (a, x) are described like
+    one of weight 3. If a weight is a fraction, each row is one case, and its
+    weight is part of its contents.
     """
     mass = data.weights
     if mass is not None and (mass % 1).any():
@@ -210,7 +214,8 @@ def _hashes_before_rounds(data: Dataset, contents: Keys) -> tuple[Keys, Keys, Ar
 def _scaled_mean_square(numbers: Any) -> float:
     """Return the mean square of the numbers, rescaled to 0 to 1.
 
-    Example: prices and their logarithms have the same ranks, but different shapes.
+    Example: prices and their logarithms have the same ranks, but different
+    shapes.
     """
     values = as_floats(numbers)
     known = values[~np.isnan(values)]
@@ -225,8 +230,8 @@ def _scaled_mean_square(numbers: Any) -> float:
 def _hashes_in_smallest_tie(rows: Keys, contents: Keys) -> Keys:
     """Return the contents of different rows with the same description, if there are a few.
 
-    Example: different rows with the descriptions 5, 2, 5, 2 and 8 have two ties; those of the least
-    description, 2, are returned.
+    Example: different rows with the descriptions 5, 2, 5, 2 and 8 have two
+    ties; those of the least description, 2, are returned.
     """
     different, first = np.unique(contents, return_index=True)
     described, place, times = np.unique(rows[first], return_inverse=True, return_counts=True)
@@ -240,7 +245,8 @@ def _hashes_in_smallest_tie(rows: Keys, contents: Keys) -> Keys:
 def _hashes_by_value(values: Positions, size: int, rows: Keys, mass: Array | None) -> Keys:
     """Return each value's hash from those of its rows; a row of mass m counts as m rows.
 
-    Example: a value with two rows, whose hashes are 5 and 9, has the hash of their sum.
+    Example: a value with two rows, whose hashes are 5 and 9, has the hash of
+    their sum.
     """
     # Sums of floats are exact up to 2^53, so two parts of 26 bits of each hash are added up one
     # after the other. 1 is added to each part, so that a row whose hash is 0 counts, too.

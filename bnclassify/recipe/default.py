@@ -1,20 +1,23 @@
 """The default recipe: what `bnc` and `BNCClassifier` do without a prior, by type of model.
 
-1. Numbers are discretized four times, into 4 and 8 intervals, and the logs of tables are averaged,
-   so no cut point decides (`discretization_method`). 16 intervals, MDLP, and the own values of
-   numbers that repeat, are codings with weights of their own.
-2. A missing value has a shift per class, and counts towards the evidence that a row lacks
-   (`scores/fading.py`).
-3. Each row is a case, and whole weights are numbers of rows, unless groups say otherwise
-   (`recipe/content_order.py`).
-4. A structure is learned, with the parents of each feature in descending order of use (`kdb_gain`).
-5. Tables are smoothed hierarchically. Their weights, slopes of numbers and shifts of levels
-   maximize the likelihood of held-out rows by leave-one-out, which is fast
-   (`recipe/leave_one_out.py`).
-6. The model without feature parents, the model with them and logistic regression are added up, with
-   powers by folds of the rows, for which arcs, tables and weights are learned again
-   (`recipe/blend.py`): leave-one-out alone is overconfident, because arcs and weights were learned
-   from the same rows. Arcs of learners that do not rank parents, such as `tan_cl`, are kept.
+1. Numbers are discretized four times, into 4 and 8 intervals, and the logs of
+   tables are averaged, so no cut point decides (`discretization_method`). 16
+   intervals, MDLP, and the own values of numbers that repeat, are codings with
+   weights of their own.
+2. A missing value has a shift per class, and counts towards the evidence that a
+   row lacks (`scores/fading.py`).
+3. Each row is a case, and whole weights are numbers of rows, unless groups say
+   otherwise (`recipe/content_order.py`).
+4. A structure is learned, with the parents of each feature in descending order
+   of use (`kdb_gain`).
+5. Tables are smoothed hierarchically. Their weights, slopes of numbers and
+   shifts of levels maximize the likelihood of held-out rows by leave-one-out,
+   which is fast (`recipe/leave_one_out.py`).
+6. The model without feature parents, the model with them and logistic
+   regression are added up, with powers by folds of the rows, for which arcs,
+   tables and weights are learned again (`recipe/blend.py`): leave-one-out alone
+   is overconfident, because arcs and weights were learned from the same rows.
+   Arcs of learners that do not rank parents, such as `tan_cl`, are kept.
 
 """
 
@@ -97,8 +100,9 @@ def lp_arguments(
 ) -> dict[str, Any]:
     """Return the arguments of `lp` for a structure, with the ``given`` ones in place of others.
 
-    The parents are ``ranked`` if some of them can be dropped. Groups are held out by folds, not one
-    by one. If it ``ignores_missing`` values, these are not evidence.
+    The parents are ``ranked`` if some of them can be dropped. Groups are held
+    out by folds, not one by one. If it ``ignores_missing`` values, these are
+    not evidence.
     """
     if any(given.get(name) not in (None, False, "available") for name in _OTHER_METHODS):
         return STEPS["plain"] | given

@@ -28,8 +28,9 @@ Power: TypeAlias = float | tuple[float, ...]
 class RaisedTable:
     """The log tables of a family times their powers by number of parents.
 
-    Their sum is written out as a table, if it is not too large, once rows have been asked for as
-    many values as it has; the values of fewer rows are worked out from the counts.
+    Their sum is written out as a table, if it is not too large, once rows have
+    been asked for as many values as it has; the values of fewer rows are worked
+    out from the counts.
     """
 
     def __init__(
@@ -123,8 +124,9 @@ Part = tuple[tuple[Coding, ...], RaisedTable]
 class FamilyTerm:
     """The sum of the raised tables of a family over discretizations, a term of `Sum`.
 
-    ``cards`` are the numbers of levels of the features in scope before they are coded. ``check``
-    raises an error if the terms of the model are too large to be written.
+    ``cards`` are the numbers of levels of the features in scope before they are
+    coded. ``check`` raises an error if the terms of the model are too large to
+    be written.
     """
 
     owner: int
@@ -219,9 +221,10 @@ def family_terms(
 ) -> tuple[FamilyTerm, ...]:
     """Return a term for each family with a power.
 
-    ``tables`` are those of each discretization, ``powers`` those of the mean over the first
-    discretizations, and of each of the last ones that is apart. ``codings`` has those of all
-    features in each discretization, if there are several.
+    ``tables`` are those of each discretization, ``powers`` those of the mean
+    over the first discretizations, and of each of the last ones that is apart.
+    ``codings`` has those of all features in each discretization, if there are
+    several.
     """
     class_number, chosen = len(scopes) - 1, []
     for i in range(len(scopes)):
@@ -246,7 +249,8 @@ def _raised_tables(
 ) -> Iterator[tuple[int, PrefixTable, Array]]:
     """Yield a family's tables with powers by depth above 0, and their discretizations.
 
-    Example: a mean over four discretizations, in which all have the same table, is that table once.
+    Example: a mean over four discretizations, in which all have the same table,
+    is that table once.
     """
     common, *of_others = powers
     n = len(tables) - len(of_others)

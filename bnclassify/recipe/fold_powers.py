@@ -1,8 +1,9 @@
 """Powers of models by held-out folds of the training rows, for which everything is learned again.
 
-Leave-one-out evaluates a model on rows from which structure, cut points and concentrations were
-learned. Therefore, models are overconfident for few rows or many features. Here, each fold of the
-rows is predicted by a model for which everything was learned from the other folds.
+Leave-one-out evaluates a model on rows from which structure, cut points and
+concentrations were learned. Therefore, models are overconfident for few rows or
+many features. Here, each fold of the rows is predicted by a model for which
+everything was learned from the other folds.
 """
 
 from __future__ import annotations

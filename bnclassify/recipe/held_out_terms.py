@@ -68,9 +68,10 @@ class TermBlock(NamedTuple):
 class HeldOutLogOdds(NamedTuple):
     """The odds by tables and terms at rows that are held out, (…, classes − 1, rows).
 
-    ``by_depth`` are (depths, families, …), ``of_codings`` those in each discretization that is
-    apart, of `StackedModel.families_in_separate_codings`, and ``of_numbers`` the odds of Gaussian
-    terms on each scale, (numbers, …).
+    ``by_depth`` are (depths, families, …), ``of_codings`` those in each
+    discretization that is apart, of
+    `StackedModel.families_in_separate_codings`, and ``of_numbers`` the odds of
+    Gaussian terms on each scale, (numbers, …).
     """
 
     by_depth: Array
@@ -117,10 +118,11 @@ class HeldOutLogOdds(NamedTuple):
 class HeldOutTerms:
     """Terms of training rows, and the odds by each of them at rows that are held out.
 
-    ``counts`` are the weights of the rows, and ``represented`` is how many training rows they stand
-    for. At incomplete rows, all terms count ``kept``, and ``offset`` are the odds that are added to
-    them. If it ``has_class``, the class is a term with a weight, the last one of the tables; if
-    not, it is in the offset.
+    ``counts`` are the weights of the rows, and ``represented`` is how many
+    training rows they stand for. At incomplete rows, all terms count ``kept``,
+    and ``offset`` are the odds that are added to them. If it ``has_class``, the
+    class is a term with a weight, the last one of the tables; if not, it is in
+    the offset.
     """
 
     terms: AdditionalTerms
@@ -280,8 +282,8 @@ class Regression:
 class WeightedFit:
     """The best weights of all terms, with the tables number ``best`` among depths.
 
-    ``powers`` are those of the tables alone. ``precisions`` has one number per weight, and
-    ``ridges`` one per kind of term.
+    ``powers`` are those of the tables alone. ``precisions`` has one number per
+    weight, and ``ridges`` one per kind of term.
     """
 
     held: HeldOutTerms
@@ -300,8 +302,8 @@ class WeightedFit:
     ) -> WeightedFit:
         """Return the best weights around the powers of tables alone, and 0.
 
-        Without ``ridges``, the precisions of the weights by kind of term, they maximize the
-        evidence.
+        Without ``ridges``, the precisions of the weights by kind of term, they
+        maximize the evidence.
         """
         blocks = held.term_blocks(best)
         problem = held.weight_problem(blocks)

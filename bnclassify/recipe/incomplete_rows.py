@@ -24,8 +24,8 @@ def learn_fading(
 ) -> Fading:
     """Return the rule, given the odds at rows of the tables without feature parents.
 
-    If the model is ``additive``, missing values only have their shifts, so that the sum remains
-    one.
+    If the model is ``additive``, missing values only have their shifts, so that
+    the sum remains one.
     """
     if additive:
         return Fading(np.zeros(len(data.codes) - 1), 1.0, gaps=max(1.0, len(data.codes) - 1))

@@ -1,7 +1,7 @@
 """Powers of tables, numbers of parents and powers of posteriors, chosen by leave-one-out.
 
-Tables of counts are exact for each held-out row; structure, cut points and concentrations are
-learned from all rows.
+Tables of counts are exact for each held-out row; structure, cut points and
+concentrations are learned from all rows.
 """
 
 from __future__ import annotations
@@ -42,12 +42,13 @@ _MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
 class LeaveOneOutSummary:
     """The results of leave-one-out.
 
-    ``power`` is the best common power of all tables, ``objective`` the maximum of the objective,
-    ``log_likelihood`` the log-likelihood of the classes of held-out rows, ``parents`` the largest
-    number of feature parents kept, ``rows`` the number of held-out rows, and ``ridges`` the
-    precision of the weights of additional terms. ``fold_power`` is the power by folds of the rows,
-    or None, ``fold_rows`` the number of rows in these folds, and ``regression_power`` the power of
-    logistic regression, None without it.
+    ``power`` is the best common power of all tables, ``objective`` the maximum
+    of the objective, ``log_likelihood`` the log-likelihood of the classes of
+    held-out rows, ``parents`` the largest number of feature parents kept,
+    ``rows`` the number of held-out rows, and ``ridges`` the precision of the
+    weights of additional terms. ``fold_power`` is the power by folds of the
+    rows, or None, ``fold_rows`` the number of rows in these folds, and
+    ``regression_power`` the power of logistic regression, None without it.
     """
 
     power: float
@@ -184,7 +185,8 @@ def summarize_fit(fit: WeightedFit) -> LeaveOneOutSummary:
 def fading_with_best_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fading:
     """Return a model's rule with the exponent that is best for training rows with hidden features.
 
-    Of each row, a random share of the features that no training row lacks is hidden.
+    Of each row, a random share of the features that no training row lacks is
+    hidden.
     """
     from scipy.optimize import minimize_scalar  # slow to import
 

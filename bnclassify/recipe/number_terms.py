@@ -99,10 +99,10 @@ SCALES: dict[str, Callable[[Array, Array], Scale]] = {
 class GaussianTerm(Immutable):
     """A linear regression of the score of a number on the scores of others, within each class.
 
-    x ~ N(u·β, σ²), u = (1, parents), with the prior β ~ N(0, σ² / diag(0.01, 1, …)), σ² ~
-    InvGamma(2, ½). The posterior has ``means`` (classes, k) of β and ``roots`` (classes, k, k), R
-    Rᵀ σ² being the variance of β, and ``shapes`` and ``rates`` (classes,) of σ². ``parents`` are
-    positions among the numbers.
+    x ~ N(u·β, σ²), u = (1, parents), with the prior β ~ N(0, σ² / diag(0.01, 1,
+    …)), σ² ~ InvGamma(2, ½). The posterior has ``means`` (classes, k) of β and
+    ``roots`` (classes, k, k), R Rᵀ σ² being the variance of β, and ``shapes``
+    and ``rates`` (classes,) of σ². ``parents`` are positions among the numbers.
     """
 
     bounds = field_bounds(

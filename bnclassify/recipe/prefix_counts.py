@@ -1,7 +1,7 @@
 """Counts of every prefix of a family: the variable given its first 0, 1, 2, … parents.
 
-Only observed configurations of the parents are stored, so the counts of a family with many parents
-use no more memory than the rows.
+Only observed configurations of the parents are stored, so the counts of a
+family with many parents use no more memory than the rows.
 """
 
 from __future__ import annotations
@@ -67,10 +67,11 @@ _ROOT = Numbering(np.zeros(1, dtype=np.intp), 1)
 class PrefixCounts(Immutable):
     """Counts of the values of a variable given its first parents.
 
-    ``parents`` are the configurations of the feature parents, numbered by position in the previous
-    prefix × number of levels of the last parent + its level, and ``cells`` are numbered by position
-    of the configuration × levels + level of the variable. ``counts`` is a (cells, classes) array,
-    with one column if the class is not a parent.
+    ``parents`` are the configurations of the feature parents, numbered by
+    position in the previous prefix × number of levels of the last parent + its
+    level, and ``cells`` are numbered by position of the configuration ×
+    levels + level of the variable. ``counts`` is a (cells, classes) array, with
+    one column if the class is not a parent.
     """
 
     bounds = field_bounds(levels=COUNT, counts=COUNT)
@@ -119,13 +120,14 @@ def count_prefixes(
 ) -> tuple[tuple[PrefixCounts, ...], list[tuple[Places, Places]]]:
     """Count a variable alone, given the class, and given its first 1, 2, … feature parents.
 
-    Each prefix is counted in the rows in which all of it is observed. ``codes`` and ``cards``
-    describe the variable and its feature parents, -1 where missing; ``classes`` are given if the
-    class is a parent. Rows of several codings can be concatenated; each coding is then a
-    configuration without parents.
+    Each prefix is counted in the rows in which all of it is observed. ``codes``
+    and ``cards`` describe the variable and its feature parents, -1 where
+    missing; ``classes`` are given if the class is a parent. Rows of several
+    codings can be concatenated; each coding is then a configuration without
+    parents.
 
-    The configurations and cells of the rows given 0, 1, 2, … feature parents, -1 if they are not
-    counted, follow the counts.
+    The configurations and cells of the rows given 0, 1, 2, … feature parents,
+    -1 if they are not counted, follow the counts.
 
     >>> variable, parent, classes = np.array([[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 1, 1]])
     >>> prefixes, places = count_prefixes([variable, parent], [2, 2], classes, 2)
@@ -291,8 +293,8 @@ def positions_in_prefixes(
 ) -> Iterator[tuple[Places, Places]]:
     """Yield where rows are in the counts of each prefix: their configurations and cells.
 
-    A position is -1 if a value is missing or does not occur with the previous values. ``places``
-    are those of the configurations without feature parents.
+    A position is -1 if a value is missing or does not occur with the previous
+    values. ``places`` are those of the configurations without feature parents.
     """
     steps = len(prefixes) - len(codes) + 1  # without feature parents
     cells = None

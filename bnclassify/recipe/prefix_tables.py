@@ -26,13 +26,16 @@ def backed_off_distributions(
 ) -> Iterator[Array]:
     """Yield the distributions of the prefixes of a family, each with the previous one as its base.
 
-        P(x | u) = (n(u, x) + mass · base(x)) / (n(u) + mass), and the base if both are 0
+        P(x | u) = (n(u, x) + mass · base(x)) / (n(u) + mass), and the base if
+        both are 0
 
-    Example: x occurs in 3 of the 4 rows of u, its base is 0.5, and the mass is 4. Then P(x | u) is
-    (3 + 4 · 0.5) / (4 + 4) = 0.625. It is the base of the next prefix, which adds a parent to u.
+    Example: x occurs in 3 of the 4 rows of u, its base is 0.5, and the mass
+    is 4. Then P(x | u) is (3 + 4 · 0.5) / (4 + 4) = 0.625. It is the base of
+    the next prefix, which adds a parent to u.
 
-    ``read`` returns n(u, x), n(u) and the base of a prefix by its number and the distributions of
-    the previous prefix; ``mass`` returns its number of pseudo-counts, given n(u, x) and the base.
+    ``read`` returns n(u, x), n(u) and the base of a prefix by its number and
+    the distributions of the previous prefix; ``mass`` returns its number of
+    pseudo-counts, given n(u, x) and the base.
     """
     value: Array | None = None
     for i in range(prefixes):
@@ -64,10 +67,10 @@ def shrink_to_base(counts: Array, totals: Array, base: Array, amount: Any) -> Ar
 class PrefixTable(Immutable):
     """The distributions of a variable alone, given the class, and given 1, 2, … parents, too.
 
-    ``cards`` are the numbers of levels of the variable and of its feature parents, and there is one
-    more prefix if the class is a parent. ``masses`` are the pseudo-counts of each prefix,
-    distributed like the previous prefix if ``nested``, and uniformly if not; see
-    `backed_off_distributions`.
+    ``cards`` are the numbers of levels of the variable and of its feature
+    parents, and there is one more prefix if the class is a parent. ``masses``
+    are the pseudo-counts of each prefix, distributed like the previous prefix
+    if ``nested``, and uniformly if not; see `backed_off_distributions`.
     """
 
     bounds = field_bounds(cards=COUNT, masses=COUNT)
@@ -98,7 +101,8 @@ class PrefixTable(Immutable):
     def full_tables_by_depth(self) -> Iterator[Array]:
         """Yield P(x | class, first parents) of all configurations, for 0 feature parents and more.
 
-        The axes are the feature parents, of which later ones have length 1, x, and the class.
+        The axes are the feature parents, of which later ones have length 1, x,
+        and the class.
         """
         levels, *cards = self.cards
         shape = [1] * len(cards)
@@ -156,10 +160,11 @@ class PrefixTable(Immutable):
 class StackedTables:
     """Tables of equally many feature parents, as of a family in codings, counted together.
 
-    ``cards`` has one row per table, and the masses of a prefix one number per table. Table t is
-    configuration t without feature parents, and the rows of all tables are concatenated: with 6
-    tables and 100 rows, row 230 is row 30 in table 2. The prefixes number the values of each
-    variable by its largest number of levels. See `PrefixTable`.
+    ``cards`` has one row per table, and the masses of a prefix one number per
+    table. Table t is configuration t without feature parents, and the rows of
+    all tables are concatenated: with 6 tables and 100 rows, row 230 is row 30
+    in table 2. The prefixes number the values of each variable by its largest
+    number of levels. See `PrefixTable`.
     """
 
     cards: Positions
@@ -179,10 +184,11 @@ class StackedTables:
     ) -> Iterator[Array]:
         """Yield P(x | class, first parents) at rows, for 0, 1, … parents, (rows, classes or 1).
 
-        ``codes`` are the codes of the variable and its feature parents, with codings concatenated.
-        If a parent is missing (-1), the distribution given the previous parents is used. ``deduct``
-        returns, for the number of a prefix, the amounts to subtract at each row from n(u, x) and
-        n(u), in the column of its class.
+        ``codes`` are the codes of the variable and its feature parents, with
+        codings concatenated. If a parent is missing (-1), the distribution
+        given the previous parents is used. ``deduct`` returns, for the number
+        of a prefix, the amounts to subtract at each row from n(u, x) and n(u),
+        in the column of its class.
         """
         n = len(self.cards)
         codings = np.repeat(np.arange(n), len(codes[0]) // n)

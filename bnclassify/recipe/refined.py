@@ -46,24 +46,26 @@ ADDITIVE = ("densities", "slopes", "shifts", "steps", "codings", "gaps")
 class Refined(LogLinear):
     """The model of the default recipe: weighted tables, and additional terms of single features.
 
-    `bnc` without a prior and `BNCClassifier` return it. The log posterior is a sum, up to a
-    constant:
+    `bnc` without a prior and `BNCClassifier` return it. The log posterior is a
+    sum, up to a constant:
 
-        w₀ ln P(c) + Σ_f T_f(x, c) with T_f = Σ_l a_fl ln P_l(x_f | c, first l parents) + Σ_s g_fs
-        ln p_s(x_f | c) + β_fc z_f + γ_fc(x_f)
+        w₀ ln P(c) + Σ_f T_f(x, c) with T_f = Σ_l a_fl ln P_l(x_f | c, first l
+        parents) + Σ_s g_fs ln p_s(x_f | c) + β_fc z_f + γ_fc(x_f)
 
-    It does not define a joint distribution. `feature_weights` returns its weights, `summary`
-    describes it, and the page :doc:`Formulas </methods>` explains the terms.
+    It does not define a joint distribution. `feature_weights` returns its
+    weights, `summary` describes it, and the page :doc:`Formulas </methods>`
+    explains the terms.
 
     Attributes
     ----------
     base : model
         The tables and their weights.
     numbers, of_numbers : tuple
-        The positions of the numeric features, and their terms g and β on each scale.
+        The positions of the numeric features, and their terms g and β on each
+        scale.
     shifts, gaps : tuple of arrays
-        The shifts γ of the levels of each feature, (levels + 1, classes), and of its missing
-        values.
+        The shifts γ of the levels of each feature, (levels + 1, classes), and
+        of its missing values.
     intercept : (classes,) array or None
         A constant per class.
     recipe : Recipe or None

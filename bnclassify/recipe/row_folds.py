@@ -61,9 +61,10 @@ def split_cases_into_folds(cases: Codes, classes: Codes, rows: Codes, number: in
 def split_rows_into_folds(data: Dataset, folds: int, *, by_content: bool = True) -> list[RowFold]:
     """Return rows, or units of whole weights, of folds: unit i of class c is in (i + c) mod V.
 
-    Units are in the given order, and classes, ``by_content``, by frequency. Rows of a case, which
-    has the class of its first row, stay together. `draw_folds` of `metrics` draws its folds; these
-    depend on the contents of the rows alone, so that the default needs no seed.
+    Units are in the given order, and classes, ``by_content``, by frequency.
+    Rows of a case, which has the class of its first row, stay together.
+    `draw_folds` of `metrics` draws its folds; these depend on the contents of
+    the rows alone, so that the default needs no seed.
     """
     rows, weights = np.arange(len(data)), data.weights
     classes: Codes = class_ranks(data, rows)[data.codes[-1]] if by_content else data.codes[-1]

@@ -26,11 +26,12 @@ from .prefix_tables import (
 class LeftOutTables:
     """The tables of a feature in codings, for counted rows that are left out with an equal share.
 
-    Without a row, the counts of its own class and those of the feature alone change. So the entries
-    of other classes are the same for all rows with equal values, and are computed once per cell;
-    only the entry of the own class is computed for each row. Example: x occurs in 3 of 4 rows of
-    class a, and in 1 of 4 of class b. Without a row of class a with x, P(x | a) is 2/3, and
-    P(x | b) is 1/4, before pseudo-counts are added.
+    Without a row, the counts of its own class and those of the feature alone
+    change. So the entries of other classes are the same for all rows with equal
+    values, and are computed once per cell; only the entry of the own class is
+    computed for each row. Example: x occurs in 3 of 4 rows of class a, and in 1
+    of 4 of class b. Without a row of class a with x, P(x | a) is 2/3, and P(x |
+    b) is 1/4, before pseudo-counts are added.
     """
 
     def __init__(self, stack: StackedTables, share: float) -> None:
@@ -63,9 +64,10 @@ class LeftOutTables:
     ) -> Iterator[Array]:
         """Yield ln P(feature | class, first parents), 0 if it is missing, for 0, 1, … parents.
 
-        ``places`` are the configurations and cells of rows in each prefix, and ``classes`` those
-        of the rows, both with codings concatenated; the result is (rows, classes or 1). If a parent
-        is missing, the distribution given the previous parents is used.
+        ``places`` are the configurations and cells of rows in each prefix, and
+        ``classes`` those of the rows, both with codings concatenated; the
+        result is (rows, classes or 1). If a parent is missing, the distribution
+        given the previous parents is used.
         """
         stack, rows = self.stack, np.arange(len(classes))
         codings = np.repeat(np.arange(len(stack.cards)), len(rows) // len(stack.cards))
@@ -93,9 +95,10 @@ class LeftOutTables:
 class StackedFamilies:
     """Families with equally many feature parents, (families, members), and their tables by coding.
 
-    Example: two features with one feature parent each, in six codings, are a stack of 12 tables,
-    those of the first feature first. ``places`` are the configurations and cells of the training
-    rows given 0, 1, … feature parents, if they were kept; with 100 rows, 1,200 of each.
+    Example: two features with one feature parent each, in six codings, are a
+    stack of 12 tables, those of the first feature first. ``places`` are the
+    configurations and cells of the training rows given 0, 1, … feature parents,
+    if they were kept; with 100 rows, 1,200 of each.
     """
 
     families: Sequence[int]
@@ -137,9 +140,9 @@ class StackedFamilies:
     ) -> Iterator[Array]:
         """Yield logs of families by 0, 1, … parents, (1 + apart, families, rows, classes or 1).
 
-        The first are means over codings, without the ``apart`` last ones, which follow. Families
-        that are the same in all codings have the first alone. ``tables`` are those of
-        `left_out_tables`.
+        The first are means over codings, without the ``apart`` last ones, which
+        follow. Families that are the same in all codings have the first alone.
+        ``tables`` are those of `left_out_tables`.
         """
         n, kept = len(self.stack.cards), max(1, self.n_codings - apart)
         if left_out is not None and n > 1:
@@ -221,8 +224,9 @@ def _blocks_of_alike_families(
 ) -> Iterator[tuple[list[int], int]]:
     """Yield families to be counted together, and their number of codings.
 
-    They have equally many members, all or none of them have the class as a parent, and all or none
-    vary by coding. The class is the last one, and alone.
+    They have equally many members, all or none of them have the class as a
+    parent, and all or none vary by coding. The class is the last one, and
+    alone.
     """
     class_number = len(scopes) - 1
     alike: dict[tuple[int, int, bool], list[int]] = {}

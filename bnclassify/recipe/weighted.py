@@ -32,12 +32,13 @@ from .stacked_families import StackedFamilies, learn_stacked_families
 class Weighted(LogLinear):
     """A network whose log tables are multiplied by powers, and averaged over its discretizations.
 
-    Without ``coarsenings``, there is one table per family: P(c | x) ∝ P(c)^w₀ Π_i P(x_i | parents,
-    c)^w_i. If not, the levels of ``structure`` are the intervals between the cut points of all
-    discretizations. ``tables`` are empty until `lp` estimates them. A missing feature is ignored,
-    and a family with a missing parent backs off to the previous parents, unless ``fading`` is
-    given. The last discretizations, ``apart`` in number, do not belong to the average, but may have
-    powers of their own, ``further``.
+    Without ``coarsenings``, there is one table per family: P(c | x) ∝ P(c)^w₀
+    Π_i P(x_i | parents, c)^w_i. If not, the levels of ``structure`` are the
+    intervals between the cut points of all discretizations. ``tables`` are
+    empty until `lp` estimates them. A missing feature is ignored, and a family
+    with a missing parent backs off to the previous parents, unless ``fading``
+    is given. The last discretizations, ``apart`` in number, do not belong to
+    the average, but may have powers of their own, ``further``.
     """
 
     bounds = field_bounds(powers=POWER, further=POWER)
@@ -136,8 +137,9 @@ class Weighted(LogLinear):
 class StackedModel(LogLinear):
     """A network whose tables, in all codings of the rows, are together, as they were learned.
 
-    ``origin`` is the model that `unstacked` gives the tables. ``codes`` are those of the training
-    rows, (codings, variables, rows). The tables have at most ``most_parents`` feature parents.
+    ``origin`` is the model that `unstacked` gives the tables. ``codes`` are
+    those of the training rows, (codings, variables, rows). The tables have at
+    most ``most_parents`` feature parents.
     """
 
     origin: Weighted
@@ -177,7 +179,8 @@ class StackedModel(LogLinear):
     def tables(self) -> tuple[tuple[PrefixTable, ...], ...]:
         """The table of each family in each coding; some families have one table for all codings.
 
-        Example: in two codings, [[a], [b, c]], the tables of two families, are ((a, b), (a, c)).
+        Example: in two codings, [[a], [b, c]], the tables of two families, are
+        ((a, b), (a, c)).
         """
         found: dict[int, list[PrefixTable]] = {}
         for group in self.groups:
@@ -232,8 +235,8 @@ class StackedModel(LogLinear):
     def _powers_of_group(self, group: StackedFamilies) -> Array:
         """Return powers by number of parents, (depths, 1 + apart, families).
 
-        Example: two features with one parent each, averaged over five discretizations, and one more
-        that is apart, have (2, 2, 2) powers.
+        Example: two features with one parent each, averaged over five
+        discretizations, and one more that is apart, have (2, 2, 2) powers.
         """
         depths = min(1 + self.most_parents, group.stack.cards.shape[1])
         of_codings = [self.powers]
@@ -290,7 +293,8 @@ class StackedModel(LogLinear):
     ) -> tuple[Array, list[Array]]:
         """Return odds by each family, each row held out: (depths, families, classes − 1, rows).
 
-        In each discretization that is apart, they are those of `families_in_separate_codings`.
+        In each discretization that is apart, they are those of
+        `families_in_separate_codings`.
         """
         n_classes = self.structure.cards[-1]
         families = [np.arange(len(self.powers)), *self.families_in_separate_codings]

@@ -1,9 +1,9 @@
 """Densities of numbers per configuration (cell) of coded parents and class: Gaussian, kernels.
 
-A density has arrays (levels of each parent…, classes), sufficient statistics that add up over rows,
-the estimate that follows from them, and its ``parameters_by_name``. It ``is_parametric`` if a
-cell has two parameters, mean and variance, and no others. Cells are numbered with the class varying
-fastest.
+A density has arrays (levels of each parent…, classes), sufficient statistics
+that add up over rows, the estimate that follows from them, and its
+``parameters_by_name``. It ``is_parametric`` if a cell has two parameters, mean
+and variance, and no others. Cells are numbered with the class varying fastest.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Marginalization in networks: sums and maxima over the missing variables of rows.
 
-The missing features of a row form unconnected components. The sum over all missing features is the
-product of the sums over the components, so each is eliminated once for all rows that have it. A
-second pass in reverse order gives the posteriors of the missing values. With the maximum in place
-of the sum, it finds their most probable values; an average of networks does not factorize, so all
-combinations are scored. If no variable has two feature parents, the sums are messages between the
-features (`forests`).
+The missing features of a row form unconnected components. The sum over all
+missing features is the product of the sums over the components, so each is
+eliminated once for all rows that have it. A second pass in reverse order gives
+the posteriors of the missing values. With the maximum in place of the sum, it
+finds their most probable values; an average of networks does not factorize, so
+all combinations are scored. If no variable has two feature parents, the sums
+are messages between the features (`forests`).
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ class LogTable(NamedTuple):
 class Component(NamedTuple):
     """Features that are missing together in some rows, in an order to eliminate them.
 
-    ``factors`` are the positions of the factors over them, and ``tables`` these factors in the
-    rows.
+    ``factors`` are the positions of the factors over them, and ``tables`` these
+    factors in the rows.
     """
 
     order: list[int]
@@ -74,8 +75,8 @@ def log_joint_of_network(
 ) -> Array:
     """Return the log joint of a network, (rows, classes), from terms of features and class.
 
-    If arcs can form cycles, it is the log of the product of terms, summed over all missing
-    features.
+    If arcs can form cycles, it is the log of the product of terms, summed over
+    all missing features.
     """
     total = sum_terms(terms, codes, context)
     if codes.min(initial=0) < 0:
@@ -103,8 +104,9 @@ def add_marginalized_terms(
 ) -> None:
     """Add terms of families with missing features, marginalized over, to rows' log joint.
 
-    ``total`` is (rows, classes) with the terms of observed families, ``codes`` are (features, rows)
-    with -1 where missing, and ``context`` is (rows,). The term of the class is the last one.
+    ``total`` is (rows, classes) with the terms of observed families, ``codes``
+    are (features, rows) with -1 where missing, and ``context`` is (rows,). The
+    term of the class is the last one.
     """
     factors, codes = as_factors_and_codes(terms, codes)
     if forests.is_forest(factors) and not cyclic:
@@ -249,11 +251,12 @@ def plan_elimination(
 ) -> tuple[list[int], int]:
     """Order an elimination of scopes; return the order and the cells of the largest table.
 
-    Of two greedy orders, the one with fewer cells in all tables: the smallest table first [1]_ and,
-    if that needs large tables, the fewest cells of new pairs first.
+    Of two greedy orders, the one with fewer cells in all tables: the smallest
+    table first [1]_ and, if that needs large tables, the fewest cells of new
+    pairs first.
 
-    .. [1] Kjaerulff, U. (1992). Optimal decomposition of probabilistic networks by simulated
-       annealing.
+    .. [1] Kjaerulff, U. (1992). Optimal decomposition of probabilistic networks
+       by simulated annealing.
     """
     met = {u: {u} for u in component}
     for scope in {frozenset(scope) for scope in scopes}:  # often equal
@@ -418,7 +421,8 @@ def score_combinations(
 def fill_in_by_enumeration(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
     """Return (variables, rows) codes with the most probable values for -1, scoring all.
 
-    ``log_joint`` returns (rows, levels of the last variable) from the codes of the other variables.
+    ``log_joint`` returns (rows, levels of the last variable) from the codes of
+    the other variables.
     """
     result = codes.copy()
     incomplete = np.nonzero((codes < 0).any(axis=0))[0]

@@ -1,17 +1,19 @@
 """The one evaluation of a fitted model: scores of rows, in sequence, by term, by feature.
 
-`predict`, `explain`, `counterfactual`, `value_of_information` and `query` evaluate the formula of a
-model by these functions. `to_sql` and `write_page` write the same formula, so this module is also
-their specification.
+`predict`, `explain`, `counterfactual`, `value_of_information` and `query`
+evaluate the formula of a model by these functions. `to_sql` and `write_page`
+write the same formula, so this module is also their specification.
 
-- `scores_at` returns the scores of rows. A value can be *missing*, or *unknown*, which is not
-  evidence. A sum that marginalizes does so for both. In other sums, the entry of a missing value is
-  added. A term whose owner is unknown is not; an unknown parent has the entry of a missing one.
-  `Completed` adds what the known effects say of the unknown ones.
-- `scores_in_sequence` returns the scores of rows with the first 0, 1, 2 … features in an order,
-  whose differences are the contributions that `explain` shows.
-- `term_values_at` returns the terms of a sum, `effects_at` the parts of the scores that depend on
-  some features alone, and `main_effects` their tables.
+- `scores_at` returns the scores of rows. A value can be *missing*, or
+  *unknown*, which is not evidence. A sum that marginalizes does so for both. In
+  other sums, the entry of a missing value is added. A term whose owner is
+  unknown is not; an unknown parent has the entry of a missing one. `Completed`
+  adds what the known effects say of the unknown ones.
+- `scores_in_sequence` returns the scores of rows with the first 0, 1, 2 …
+  features in an order, whose differences are the contributions that `explain`
+  shows.
+- `term_values_at` returns the terms of a sum, `effects_at` the parts of the
+  scores that depend on some features alone, and `main_effects` their tables.
 """
 
 from __future__ import annotations
@@ -56,7 +58,8 @@ Effect: TypeAlias = tuple[int, tuple[int, ...], Array]
 def scores_at(x: Formula, rows: Rows, *, adjusted: bool = True) -> Array:
     """Return the scores of rows, (rows, classes), NaN in rows to which the formula does not apply.
 
-    Unless ``adjusted``, powers are those of complete rows and blends are their formulas alone.
+    Unless ``adjusted``, powers are those of complete rows and blends are their
+    formulas alone.
     """
     if isinstance(x, Computed):
         return x.scores_of_rows(rows)
@@ -226,8 +229,8 @@ def _blend_incomplete_rows(
 ) -> None:
     """Blend the scores of incomplete rows, (…, rows, classes), with the trees, and add the shifts.
 
-    ``at`` returns the scores of a tree at rows. With an ``order``, the scores are those in
-    sequence.
+    ``at`` returns the scores of a tree at rows. With an ``order``, the scores
+    are those in sequence.
     """
     some = np.flatnonzero(~rows.mask_of_complete_rows)
     if not len(some):
@@ -251,8 +254,8 @@ def _blend_incomplete_rows(
 def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
     """Return the scores of rows with their first 0, 1, 2 … features, (1 + features, rows, classes).
 
-    Each feature comes after the others in the scope of the terms that it owns, unless these form a
-    cycle.
+    Each feature comes after the others in the scope of the terms that it owns,
+    unless these form a cycle.
     """
     if isinstance(x, Raised):
         return _power_per_row(x, rows) * scores_in_sequence(x.formula, rows, order)
@@ -345,8 +348,8 @@ def _network_term_values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
 def effects_at(x: Formula, rows: Rows, cards: Sequence[int]) -> Iterator[Effect]:
     """Yield parts of scores that depend on some features alone: effects, terms of several.
 
-    ``cards`` are the numbers of levels of the features. What the parts do not explain are
-    interactions.
+    ``cards`` are the numbers of levels of the features. What the parts do not
+    explain are interactions.
     """
     if isinstance(x, Recoded):
         yield from effects_at(x.formula, recoded_rows(x, rows), cards)
@@ -381,9 +384,9 @@ def effects_at(x: Formula, rows: Rows, cards: Sequence[int]) -> Iterator[Effect]
 def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
     """Return each level's score less that of nothing known, (levels + 1, classes) per feature.
 
-    The last entry is that of a missing value, and 0 unless the formula has entries for missing
-    values. In a sum of tables, the table of a feature is the first that it owns, if all others are
-    missing.
+    The last entry is that of a missing value, and 0 unless the formula has
+    entries for missing values. In a sum of tables, the table of a feature is
+    the first that it owns, if all others are missing.
     """
     if isinstance(x, Raised):
         return [x.power * table for table in main_effects(x.formula, cards)]

@@ -40,8 +40,8 @@ class Factor:
     def add_to_sums(self, total: Array, codes: Codes, context: Codes | None = None) -> None:
         """Add the term to (rows, classes) sums; a row in which a family member is missing adds 0.
 
-        Rows are (features, rows) codes and, if tables differ by row, the context, which is the
-        table to use.
+        Rows are (features, rows) codes and, if tables differ by row, the
+        context, which is the table to use.
         """
         coordinates: list[Codes] = [codes[i] for i in self.scope]
         if context is not None:
@@ -57,8 +57,8 @@ class Factor:
 class AlikeFactors:
     """Factors whose tables have the same shape, and no contexts, which are looked up at once.
 
-    ``scopes`` are (features of a scope, factors) and ``padded_tables`` the tables, (factors,
-    levels of each… and one more, classes or 1), see `Factor`.
+    ``scopes`` are (features of a scope, factors) and ``padded_tables`` the
+    tables, (factors, levels of each… and one more, classes or 1), see `Factor`.
     """
 
     scopes: Positions

@@ -19,16 +19,19 @@ class Fading(Immutable):
 
     Terms count λ, and trees 1 − λ:
 
-        λ Σ terms + (1 − λ) (ln P(y) + (power + (1 − power) h) M) + μ Σ shifts of the missing values
+        λ Σ terms + (1 − λ) (ln P(y) + (power + (1 − power) h) M) + μ Σ shifts
+        of the missing values
 
-    λ = (1 − h) (1 − g)^(exponent − 1), where g is the share of features that no training row lacks.
-    M is the mean log evidence of the observed features given the class in trees that marginalize
-    over the missing ones, and ``usual`` the share of the training rows in which each feature is
-    known, which weighs it in h and g. ``power`` is the best one for complete rows, where dependent
-    features are counted repeatedly; of a single feature it is 1. When weights are estimated, M is
-    that of naive Bayes. If a row lacks more than ``gaps`` of the features that training rows lack,
-    n, μ is ``gaps`` / n, because shifts of rows with few gaps do not add up in rows with many; if
-    not, μ is 1.
+    λ = (1 − h) (1 − g)^(exponent − 1), where g is the share of features that no
+    training row lacks. M is the mean log evidence of the observed features
+    given the class in trees that marginalize over the missing ones, and
+    ``usual`` the share of the training rows in which each feature is known,
+    which weighs it in h and g. ``power`` is the best one for complete rows,
+    where dependent features are counted repeatedly; of a single feature it
+    is 1. When weights are estimated, M is that of naive Bayes. If a row lacks
+    more than ``gaps`` of the features that training rows lack, n, μ is ``gaps``
+    / n, because shifts of rows with few gaps do not add up in rows with many;
+    if not, μ is 1.
     """
 
     bounds = field_bounds(
@@ -45,7 +48,8 @@ class Fading(Immutable):
     ) -> tuple[Array, Array]:
         """Return λ, (rows,), and the scores added to the terms, (…, rows, classes), but for shifts.
 
-        Arrays of log odds, (classes − 1, rows), are passed and returned as their transposes.
+        Arrays of log odds, (classes − 1, rows), are passed and returned as
+        their transposes.
         """
         missing, total = np.less(codes, 0), float(self.usual.sum()) or 1.0
         h = self.usual @ missing / total

@@ -1,8 +1,9 @@
 """Marginalization if no variable has two feature parents: messages between the features.
 
-A missing feature is marginalized over, given the evidence of its children, and the sums are sent to
-its parent if the parent is missing, too. A pass in reverse order distributes the posteriors of
-parents. All rows in which a feature is missing are processed at once.
+A missing feature is marginalized over, given the evidence of its children, and
+the sums are sent to its parent if the parent is missing, too. A pass in reverse
+order distributes the posteriors of parents. All rows in which a feature is
+missing are processed at once.
 """
 
 from __future__ import annotations
@@ -192,8 +193,9 @@ def _conditional_logs(
 def _log_evidence_by_parent(table: Array, context: Codes, evidence: Array) -> Array:
     """Return ln Σ_v P(v | p) e(v) per level p of a missing parent, (rows, levels of p, classes).
 
-    Without further contexts, this is a product of matrices per class. It is repeated with logs
-    where it is so small that a term may have been rounded to 0.
+    Without further contexts, this is a product of matrices per class. It is
+    repeated with logs where it is so small that a term may have been rounded
+    to 0.
     """
     if table.shape[-2] > 1:
         pairs = _log_joints_with_parent(table, context, evidence)

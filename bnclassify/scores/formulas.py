@@ -1,15 +1,17 @@
 """Formulas of the scores of the classes: a fitted model is its formula, which `evaluate` evaluates.
 
-A row is one code per feature, -1 if it is missing, and the numbers of some features, NaN if
-missing. The value of a formula is one score per class. The posterior is exp(score) / Σ exp(score),
-and uniform if all scores are -inf. A score is NaN if the formula does not apply to the row. If that
-of the whole formula is NaN, the prediction is missing. h is the share of the features whose code is
--1.
+A row is one code per feature, -1 if it is missing, and the numbers of some
+features, NaN if missing. The value of a formula is one score per class. The
+posterior is exp(score) / Σ exp(score), and uniform if all scores are -inf. A
+score is NaN if the formula does not apply to the row. If that of the whole
+formula is NaN, the prediction is missing. h is the share of the features whose
+code is -1.
 
-Each term has an `owner`: the position of the feature to whose family it belongs, -1 for that of the
-class.
+Each term has an `owner`: the position of the feature to whose family it
+belongs, -1 for that of the class.
 
-`as_plain_formula` returns a formula of plain values only, which other languages can evaluate.
+`as_plain_formula` returns a formula of plain values only, which other languages
+can evaluate.
 """
 
 from __future__ import annotations
@@ -39,9 +41,10 @@ Coding: TypeAlias = ArrayOf[Any] | None
 class Table:
     """Entries that are looked up: ``logs[codes of the features in scope]``, one number per class.
 
-    ``logs`` is (values of each feature in scope…, classes), or (…, 1) if all classes have the same
-    entry. In a `Sum` that does not marginalize, each feature has one value more, the last, for a
-    missing value. ``codings`` has one `Coding` per feature in scope, and is empty if none is coded.
+    ``logs`` is (values of each feature in scope…, classes), or (…, 1) if all
+    classes have the same entry. In a `Sum` that does not marginalize, each
+    feature has one value more, the last, for a missing value. ``codings`` has
+    one `Coding` per feature in scope, and is empty if none is coded.
     """
 
     owner: int
@@ -122,8 +125,9 @@ class Numeric:
 class Normal:
     """The log density of the owner's number: -(ln(2π variance) + (number - mean)² / variance) / 2.
 
-    ``mean``, ``variance`` and ``rest``, which the rounding of the mean leaves, are looked up like a
-    `Table`. If the number is missing, the term is 0 for all values of the features in scope.
+    ``mean``, ``variance`` and ``rest``, which the rounding of the mean leaves,
+    are looked up like a `Table`. If the number is missing, the term is 0 for
+    all values of the features in scope.
     """
 
     owner: int
@@ -160,10 +164,11 @@ class Slope:
 class Student:
     """The predictive log density of z given other scores, times a power; 0 if z is missing.
 
-    With u = (1, z of each of the ``parents``), r = z - u·mean and a = 1 + |uᵀroot|² of class c, the
-    term is power·(constant - ln(a)/2 - (shape + 1/2)·ln(1 + r²/(2·rate·a))). ``scale`` and
-    ``parents`` are positions among the scales. Per class, there are means (classes, k), roots
-    (classes, k, k), and one of the rest.
+    With u = (1, z of each of the ``parents``), r = z - u·mean and a =
+    1 + |uᵀroot|² of class c, the term is power·(constant - ln(a)/2 - (shape +
+    1/2)·ln(1 + r²/(2·rate·a))). ``scale`` and ``parents`` are positions among
+    the scales. Per class, there are means (classes, k), roots (classes, k, k),
+    and one of the rest.
     """
 
     owner: int
@@ -293,9 +298,9 @@ class Completed:
 class Computed:
     """Scores of a function: faster than the formula they equal, or because there is none.
 
-    ``scores_of_rows`` returns the scores of `Rows`, (rows, classes). ``plain``, if any, returns the
-    formula, or raises a TypeError. If it ``averages``, the formula is a `Mixture`. ``called`` is
-    the model in messages.
+    ``scores_of_rows`` returns the scores of `Rows`, (rows, classes). ``plain``,
+    if any, returns the formula, or raises a TypeError. If it ``averages``, the
+    formula is a `Mixture`. ``called`` is the model in messages.
     """
 
     scores_of_rows: Callable[[Rows], Array]

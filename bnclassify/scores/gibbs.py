@@ -40,9 +40,9 @@ class _MemberTable(NamedTuple):
 class GibbsSampler:
     """Draws features given the class: in a sweep, one after the other given all others.
 
-    A feature is drawn from its own table times those of its children that are not its parents, too:
-    in a network without cycles its distribution given all others, and in one whose arcs all have
-    both directions its own table alone.
+    A feature is drawn from its own table times those of its children that are
+    not its parents, too: in a network without cycles its distribution given all
+    others, and in one whose arcs all have both directions its own table alone.
     """
 
     terms: Mapping[int, Sequence[_MemberTable]]

@@ -15,10 +15,11 @@ from ..base.arrays import Array, Codes, Mask
 class Rows:
     """Rows of the features of a model: codes, and the numbers of some features.
 
-    ``codes`` are (features, rows), -1 if the value is missing. ``numbers`` has the numbers of some
-    features, by position, (rows,), NaN if missing. The code of a number without levels is 0, or -1
-    if it is missing. ``unknown``, (features, rows), tells which values are unknown, or is None if
-    none is. The code of an unknown value is -1, too, and its number is NaN; see `scores_at`.
+    ``codes`` are (features, rows), -1 if the value is missing. ``numbers`` has
+    the numbers of some features, by position, (rows,), NaN if missing. The code
+    of a number without levels is 0, or -1 if it is missing. ``unknown``,
+    (features, rows), tells which values are unknown, or is None if none is. The
+    code of an unknown value is -1, too, and its number is NaN; see `scores_at`.
     """
 
     codes: Codes
@@ -48,8 +49,8 @@ class Rows:
     def revealed_in_sequence(self, order: Sequence[int]) -> Rows:
         """Return each row with its first 0, 1, 2 … features in an order, the others missing.
 
-        The result has (1 + features) · rows rows: first all rows without features, then with the
-        first.
+        The result has (1 + features) · rows rows: first all rows without
+        features, then with the first.
         """
         features, n = self.codes.shape
         step = np.empty(features, dtype=np.intp)

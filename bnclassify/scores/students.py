@@ -18,9 +18,10 @@ def residual_and_leverage(
 ) -> tuple[Array, Array]:
     """Return z − u·β and |u R|², (terms, rows, classes), with u = (1, scores of the parents).
 
-    ``scores`` are (terms, rows), ``parents`` (terms, k − 1, rows), ``means`` β (terms, classes, k)
-    and ``roots`` R (terms, classes, k, k). Example: with one parent, of score 2, and β = (1, 0.5),
-    a score of 3 has the residual 3 − (1 + 0.5 · 2) = 1.
+    ``scores`` are (terms, rows), ``parents`` (terms, k − 1, rows), ``means`` β
+    (terms, classes, k) and ``roots`` R (terms, classes, k, k). Example: with
+    one parent, of score 2, and β = (1, 0.5), a score of 3 has the residual 3 −
+    (1 + 0.5 · 2) = 1.
     """
     ones = np.ones((len(parents), 1, scores.shape[1]))
     u = np.concatenate([ones, parents], axis=1).transpose(0, 2, 1)  # (terms, rows, k)

@@ -24,18 +24,22 @@ _PROBIT = np.pi / 8
 class UnknownEffects(Immutable):
     """Means and covariances of the effects of features, then of pairs, in training rows.
 
-    An effect is the log odds of a class against the first one, so that a feature has one per other
-    class; they are in the order of the features and pairs. A pair is known if both features are. If
-    some effects are unknown, their sum has a normal distribution given the known ones, with mean E
-    and, as the mean over pairs of classes, variance v. With the log odds L of the class ``shares``,
-    and the variance v₀ and the log odds z₀ of a row of which nothing is known, the log odds are
+    An effect is the log odds of a class against the first one, so that a
+    feature has one per other class; they are in the order of the features and
+    pairs. A pair is known if both features are. If some effects are unknown,
+    their sum has a normal distribution given the known ones, with mean E and,
+    as the mean over pairs of classes, variance v. With the log odds L of the
+    class ``shares``, and the variance v₀ and the log odds z₀ of a row of which
+    nothing is known, the log odds are
 
-        (constant + Σ known effects + E) / √(1 + π v / 8) + (L − z₀ / √(1 + π v₀ / 8)) v / v₀
+        (constant + Σ known effects + E) / √(1 + π v / 8) + (L − z₀ / √(1 + π v₀
+        / 8)) v / v₀
 
-    so that they are those of the shares if nothing is known. ``covariances`` has variances only if
-    there are more than 2,000 effects. A missing value of a feature that is ``always`` known in
-    training is unknown, and so are those of features with ``gaps`` if a row has more than ``most``,
-    as no training row does.
+    so that they are those of the shares if nothing is known. ``covariances``
+    has variances only if there are more than 2,000 effects. A missing value of
+    a feature that is ``always`` known in training is unknown, and so are those
+    of features with ``gaps`` if a row has more than ``most``, as no training
+    row does.
     """
 
     bounds = field_bounds(means=ANY_NUMBER, covariances=ANY_NUMBER, shares=PROBABILITY, most=COUNT)
@@ -118,9 +122,10 @@ class UnknownEffects(Immutable):
     ) -> tuple[Array, Array]:
         """Return what class and effects add to the scores, (rows, classes), and each effect.
 
-        ``effects`` are (effects, rows, classes), and ``states`` (effects, rows): 0 known,
-        `UNKNOWN`, or -1 missing. Unknown effects are not read, and missing ones are not evidence of
-        these. What the known effects say of the unknown ones is in the parts of the known ones.
+        ``effects`` are (effects, rows, classes), and ``states`` (effects,
+        rows): 0 known, `UNKNOWN`, or -1 missing. Unknown effects are not read,
+        and missing ones are not evidence of these. What the known effects say
+        of the unknown ones is in the parts of the known ones.
         """
         odds = effects[..., 1:] - effects[..., :1]
         start, parts = np.zeros(effects.shape[1:]), np.zeros(effects.shape)
@@ -147,8 +152,9 @@ class UnknownEffects(Immutable):
     def _regressions_on_known(self, states: Codes) -> tuple[Array, Array]:
         """Return known effects' weights in the sum of the unknown, and its variance given them.
 
-        For ``states``, (patterns, effects), the weights are (patterns, effects, classes, classes),
-        without the first class, and 0 for effects that are not known.
+        For ``states``, (patterns, effects), the weights are (patterns, effects,
+        classes, classes), without the first class, and 0 for effects that are
+        not known.
         """
         q, n = self.n_other_classes, self.means.size
         weights, variances = np.zeros((len(states), n, q)), np.empty(len(states))
@@ -186,7 +192,8 @@ class UnknownEffects(Immutable):
 def mean_pairwise_variance(covariances: Array) -> Array:
     """Return the mean over pairs of classes of the variance of their log odds.
 
-    ``covariances``, (…, classes, classes), are those of the log odds against the first class.
+    ``covariances``, (…, classes, classes), are those of the log odds against
+    the first class.
 
     >>> mean_pairwise_variance(np.array([[[2.0]]]))
     array([2.])

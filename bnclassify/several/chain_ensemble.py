@@ -26,8 +26,8 @@ from .multidimensional import Chain, Chained, log_mean_exp
 class ChainEnsemble(Chained):
     """An average of classifier chains, each with another order of the class variables.
 
-    Its posteriors are the means over the chains. `chain` with ``orders`` learns the structure, `lp`
-    the parameters.
+    Its posteriors are the means over the chains. `chain` with ``orders`` learns
+    the structure, `lp` the parameters.
 
     Attributes
     ----------

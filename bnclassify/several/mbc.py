@@ -1,7 +1,7 @@
 """Networks with several class variables: MBC, and averages of MBCs (MAODE).
 
-Class variables are missing variables of such a network, and are marginalized over like missing
-features.
+Class variables are missing variables of such a network, and are marginalized
+over like missing features.
 """
 
 from __future__ import annotations
@@ -190,22 +190,23 @@ class Bridged(MultiModel):
 class MBC(Bridged, Graph):
     """A multidimensional Bayesian network classifier: an acyclic graph of features and classes.
 
-    It has class variables as parents of features (the bridge), a graph among the class variables,
-    and a graph among the features, but any acyclic graph is accepted. `mbc` learns the structure,
-    `lp` the tables.
+    It has class variables as parents of features (the bridge), a graph among
+    the class variables, and a graph among the features, but any acyclic graph
+    is accepted. `mbc` learns the structure, `lp` the tables.
 
     Attributes
     ----------
     class_vars : tuple of str
         Names of the class variables.
     families : tuple of tuple
-        ``(variable, feature parents…, class parents…)`` of each feature and then of each class
-        variable, with class parents in the order of ``class_vars``.
+        ``(variable, feature parents…, class parents…)`` of each feature and
+        then of each class variable, with class parents in the order of
+        ``class_vars``.
     levels : tuple of tuple, or None
         Labels of each variable in the order of ``families``; None without data.
     cpts : tuple of read-only arrays, or None
-        Conditional probability tables in the order of ``families``; axis i of a table is member
-        i of its family. None without parameters.
+        Conditional probability tables in the order of ``families``; axis i of a
+        table is member i of its family. None without parameters.
     recipe : Recipe or None
         The steps that learned it; `cv` repeats them.
     learned : mapping
@@ -265,21 +266,25 @@ def _check_bridged_families(class_vars: tuple[Hashable, ...], families: tuple[Fa
 class MAODE(Bridged):
     """An average of networks; in each, another class variable is the parent of the others.
 
-    The features have the same parents and the same tables in all networks, which are stored once.
-    `members` returns the networks. `maode` builds the structure, `lp` estimates the tables.
+    The features have the same parents and the same tables in all networks,
+    which are stored once. `members` returns the networks. `maode` builds the
+    structure, `lp` estimates the tables.
 
     Attributes
     ----------
     class_vars : tuple of str
-        Names of the class variables. Each is the parent of the others in one member.
+        Names of the class variables. Each is the parent of the others in one
+        member.
     families : tuple of tuple
         ``(feature, feature parents…, class parents…)`` of each feature.
     levels : tuple of tuple, or None
         Labels of each feature, then of each class variable; None without data.
     cpts : tuple of read-only arrays, or None
-        Tables of the features in the order of ``families``; None without parameters.
+        Tables of the features in the order of ``families``; None without
+        parameters.
     class_cpts : tuple of read-only arrays, or None
-        Tables of all class variables in the first member, then in the second, and so on.
+        Tables of all class variables in the first member, then in the second,
+        and so on.
     recipe : Recipe or None
         The steps that learned it; `cv` repeats them.
     learned : mapping

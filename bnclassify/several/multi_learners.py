@@ -57,9 +57,11 @@ dataset : pandas.DataFrame, Dataset, or partitioned data
 ess : float, default 1
     Equivalent sample size of "bde".
 max_parents : int, default 1
-    Maximum number of class parents of a feature. All sets up to this size are scored.
+    Maximum number of class parents of a feature. All sets up to this size
+    are scored.
 progress : bool, optional
-    Whether to show a progress bar; by default after 3 seconds, in an interactive session.""",
+    Whether to show a progress bar; by default after 3 seconds, in an
+    interactive session.""",
     }
 )
 
@@ -77,22 +79,26 @@ def mbc(
     max_parents: int = 1,
     progress: bool | None = None,
 ) -> MBC:
-    """Learn a multidimensional Bayesian network classifier: one network for several classes.
+    """Learn a multidimensional Bayesian network classifier (MBC).
 
-    The class variables that a feature depends on become its parents, so that evidence about one
-    class variable changes the posteriors of the others. With both graphs empty, this is the
-    multidimensional naive Bayes, and with two trees the tree-augmented classifier [1]_.
+    The class variables that a feature depends on become its parents, so that
+    evidence about one class variable changes the posteriors of the others. With
+    both graphs empty, this is the multidimensional naive Bayes, and with two
+    trees the tree-augmented classifier [1]_.
 
     Parameters
     ----------
     {data}
     classes : {"tree", "empty"}, default "tree"
-        Graph among the class variables: the maximum-weight spanning tree of mutual information
-        (Chow-Liu), directed away from the first class variable, or no arcs.
+        Graph among the class variables: the maximum-weight spanning tree of
+        mutual information (Chow-Liu), directed away from the first class
+        variable, or no arcs.
     features : {"empty", "tree"}, default "empty"
-        Graph among the features: no arcs, or the best tree given the class parents of the features.
+        Graph among the features: no arcs, or the best tree given the class
+        parents of the features.
     score : {"bic", "bde", "aic", "k2", "loglik"}, default "bic"
-        Score for the choice of the class parents of a feature, as in `network_score`.
+        Score for the choice of the class parents of a feature, as in
+        `network_score`.
     {search}
 
     Returns
@@ -102,17 +108,19 @@ def mbc(
 
     Notes
     -----
-    Among tied sets of class parents (within 1e-9), the smallest is chosen, then the
-    first. In the tree of features, the weight of an arc p → v is N I(v; p | class parents of v),
-    and the tree is a maximum arborescence (Edmonds). Rows without some class variables count for
-    the families that they have. In prediction, missing features are marginalized over exactly.
+    Among tied sets of class parents (within 1e-9), the smallest is chosen, then
+    the first. In the tree of features, the weight of an arc p → v is N I(v; p |
+    class parents of v), and the tree is a maximum arborescence (Edmonds). Rows
+    without some class variables count for the families that they have. In
+    prediction, missing features are marginalized over exactly.
 
     References
     ----------
-    .. [1] van der Gaag, L. C., de Waal, P. R. (2006). Multi-dimensional Bayesian network
-       classifiers. PGM 2006.
-    .. [2] Bielza, C., Li, G., Larrañaga, P. (2011). Multi-dimensional classification with Bayesian
-       networks. International Journal of Approximate Reasoning 52.
+    .. [1] van der Gaag, L. C., de Waal, P. R. (2006). Multi-dimensional
+       Bayesian network classifiers. PGM 2006.
+    .. [2] Bielza, C., Li, G., Larrañaga, P. (2011). Multi-dimensional
+       classification with Bayesian networks. International Journal of
+       Approximate Reasoning 52.
 
     Examples
     --------
@@ -152,16 +160,17 @@ def maode(
     max_parents: int = 1,
     progress: bool | None = None,
 ) -> MAODE:
-    """Build an average of networks; in each, another class is the parent of the other classes.
+    """Build an average of networks, each with another class as the parent.
 
-    The root of the class variables need not be chosen, because each of them is the root of one
-    network.
+    The root of the class variables need not be chosen, because each of them is
+    the root of one network.
 
     Parameters
     ----------
     {data}
     score : {"bic", "bde", "aic", "k2", "loglik"}, default "bic"
-        Score for the choice of the class parents of a feature. All networks share these parents.
+        Score for the choice of the class parents of a feature. All networks
+        share these parents.
     {search}
 
     Returns
@@ -172,13 +181,14 @@ def maode(
     Notes
     -----
     P(classes, features) is the mean of the joint distributions of the members.
-    Posteriors, the most probable combination of labels and the marginalization over missing
-    features follow from it. The paper [1]_ pools the logs of the members instead.
+    Posteriors, the most probable combination of labels and the marginalization
+    over missing features follow from it. The paper [1]_ pools the logs of the
+    members instead.
 
     References
     ----------
-    .. [1] Antonucci, A., Corani, G., Mauá, D. D., Gabaglio, S. (2013). An ensemble of Bayesian
-       networks for multilabel classification. IJCAI 2013.
+    .. [1] Antonucci, A., Corani, G., Mauá, D. D., Gabaglio, S. (2013). An
+       ensemble of Bayesian networks for multilabel classification. IJCAI 2013.
 
     Examples
     --------
@@ -276,7 +286,7 @@ def chain(
     dag_args: Mapping[str, Any] | None = None,
     rng: Seed = None,
 ) -> Chain | ChainEnsemble:
-    """Learn a chain of structures, one per class variable, with earlier classes as features.
+    """Learn a chain of structures, each with earlier classes as features.
 
     Parameters
     ----------
@@ -284,11 +294,12 @@ def chain(
     learner : str or callable, default "nb"
         Learner of structure, or its name, such as "tan_cl".
     order : list of str, optional
-        Class variables in the order of the chain. By default, the order of `class_vars`.
+        Class variables in the order of the chain. By default, the order of
+        `class_vars`.
     orders : int or list of orders, optional
-        Learn an ensemble of chains in place of one: their orders, or their number. The first of a
-        number of chains has the order of `class_vars`, the others have random orders, which can be
-        equal.
+        Learn an ensemble of chains in place of one: their orders, or their
+        number. The first of a number of chains has the order of `class_vars`,
+        the others have random orders, which can be equal.
     dag_args : dict, optional
         Additional arguments of the learner, the same for all class variables.
     rng : int or numpy.random.Generator, optional
@@ -297,27 +308,30 @@ def chain(
     Returns
     -------
     Chain or, with `orders`, ChainEnsemble
-        A structure without parameters; `lp` estimates them, by any of its methods.
+        A structure without parameters; `lp` estimates them, by any of its
+        methods.
 
     Notes
     -----
-    P(c_1 … c_m | features) = Π P(c_j | features, c_1 … c_{j−1}), where each factor is
-    the posterior of a classifier of one class variable. `predict` enumerates all combinations of
-    labels if there are at most 65,536. Beyond that, or with ``greedy=True``, it predicts one class
-    variable after the other, given the labels predicted before. Rows without a class variable are
-    excluded only from the model of that variable. Missing features are treated as in the models of
-    the chain.
+    P(c_1 … c_m | features) = Π P(c_j | features, c_1 … c_{j−1}), where each
+    factor is the posterior of a classifier of one class variable. `predict`
+    enumerates all combinations of labels if there are at most 65,536. Beyond
+    that, or with ``greedy=True``, it predicts one class variable after the
+    other, given the labels predicted before. Rows without a class variable are
+    excluded only from the model of that variable. Missing features are treated
+    as in the models of the chain.
 
-    The posteriors of an ensemble are means over its chains: of the labels of each class variable,
-    and with ``joint=True`` of combinations of labels. If these are too many, or with
-    ``greedy=True``, the best of the combinations that the chains predict is returned.
+    The posteriors of an ensemble are means over its chains: of the labels of
+    each class variable, and with ``joint=True`` of combinations of labels. If
+    these are too many, or with ``greedy=True``, the best of the combinations
+    that the chains predict is returned.
 
     References
     ----------
-    .. [1] Dembczyński, K., Cheng, W., Hüllermeier, E. (2010). Bayes optimal multilabel
-       classification via probabilistic classifier chains. ICML 2010.
-    .. [2] Read, J., Pfahringer, B., Holmes, G., Frank, E. (2011). Classifier chains for multi-label
-       classification. Machine Learning 85.
+    .. [1] Dembczyński, K., Cheng, W., Hüllermeier, E. (2010). Bayes optimal
+       multilabel classification via probabilistic classifier chains. ICML 2010.
+    .. [2] Read, J., Pfahringer, B., Holmes, G., Frank, E. (2011). Classifier
+       chains for multi-label classification. Machine Learning 85.
 
     Examples
     --------

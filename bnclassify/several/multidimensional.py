@@ -228,16 +228,16 @@ class Chained(MultiModel):
 class Chain(Chained):
     """A classifier chain: P(classes | features) = Π P(class | features, earlier classes).
 
-    `chain` learns the structure, `lp` the parameters. It does not define a distribution of the
-    features.
+    `chain` learns the structure, `lp` the parameters. It does not define a
+    distribution of the features.
 
     Attributes
     ----------
     class_vars : tuple of str
         Names of the class variables, in the order of the predicted columns.
     members : tuple of models
-        One model per class variable, in the order of the chain. Earlier class variables may be
-        among the features of a model.
+        One model per class variable, in the order of the chain. Earlier class
+        variables may be among the features of a model.
     recipe : Recipe or None
         The steps that learned it; `cv` repeats them.
     learned : mapping

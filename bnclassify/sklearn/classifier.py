@@ -60,61 +60,71 @@ def _are_all_text(labels: Iterable[Hashable]) -> bool:
 class BNCClassifier(ClassifierMixin, CategoricalInput):
     """A Bayesian network classifier as an estimator of scikit-learn.
 
-    It calls `bnc` and `predict`. Its ``model_`` is a model of the package, so all functions of the
-    package can be used with it, such as ``plot(clf)``.
+    It calls `bnc` and `predict`. Its ``model_`` is a model of the package, so
+    all functions of the package can be used with it, such as ``plot(clf)``.
 
     Parameters
     ----------
     learner : str, callable or EffectTable, default "kdb_gain"
-        Learner of the structure, or its name, as in `bnc`. If the learner is a sum of effects, for
-        example a monotone one or a scorecard, `fit` repeats its recipe and does not use the other
-        arguments.
+        Learner of the structure, or its name, as in `bnc`. If the learner is a
+        sum of effects, for example a monotone one or a scorecard, `fit` repeats
+        its recipe and does not use the other arguments.
     smooth : float, optional
-        As in `lp`. Without `smooth` or another prior in `lp_args`, the default recipe of `bnc` is
-        used: held-out rows determine how complex and how confident the model is.
+        As in `lp`. Without `smooth` or another prior in `lp_args`, the default
+        recipe of `bnc` is used: held-out rows determine how complex and how
+        confident the model is.
     dag_args : dict, optional
-        Additional arguments of the learner, such as ``{"score": "aic"}``. The greedy learners
-        require a number of folds, ``{"k": 5}``.
+        Additional arguments of the learner, such as ``{"score": "aic"}``. The
+        greedy learners require a number of folds, ``{"k": 5}``.
     lp_args : dict, optional
-        Additional arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``. With
-        ``{"numbers": "gaussian"}`` and ``discretize=None``, numeric columns are kept as numbers.
+        Additional arguments of `lp`, such as ``{"wanbia": True}`` or
+        ``{"missing": "em"}``. With ``{"numbers": "gaussian"}`` and
+        ``discretize=None``, numeric columns are kept as numbers.
     discretize, bins, min_count, missing_level : optional
-        As in `bnc`. With "auto", numeric columns are also discretized if a prior is given.
+        As in `bnc`. With "auto", numeric columns are also discretized if a
+        prior is given.
     handle_unknown : {"error", "missing"}, default "missing"
-        What to do with a value that did not occur in `fit`: raise an error, or treat it as missing.
-        All categories of a categorical column are known. A column of another type is always an
-        error.
+        What to do with a value that did not occur in `fit`: raise an error, or
+        treat it as missing. All categories of a categorical column are known. A
+        column of another type is always an error.
     prior, costs : optional
         As in `bnclassify.predict`. Costs change labels, not probabilities.
     additive : bool, default False
-        If True, the default recipe fits a sum of one effect per feature, as in `bnc`.
+        If True, the default recipe fits a sum of one effect per feature, as in
+        `bnc`.
     pairs : int, "auto" or list of pairs, optional
         The effects of pairs of features that are added to the sum, as in `bnc`.
     interval, draws : bool and int, default False and 20
-        Whether to keep refits for intervals of posteriors, and their number, as in `bnc`.
+        Whether to keep refits for intervals of posteriors, and their number, as
+        in `bnc`.
     weights_are : {"frequencies", "cases"}, optional
-        Whether whole weights in `fit` are numbers of equal rows, or each row is a case; see `fit`.
+        Whether whole weights in `fit` are numbers of equal rows, or each row is
+        a case; see `fit`.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
-        Seed of everything that is drawn at random: ``rng`` of the learner, of `lp` and of the folds
-        of the default recipe. By default, these folds depend on the contents of the rows alone.
+        Seed of everything that is drawn at random: ``rng`` of the learner, of
+        `lp` and of the folds of the default recipe. By default, these folds
+        depend on the contents of the rows alone.
     n_jobs : int, optional
-        Number of tasks of a fit that run at the same time, as in `cv`: folds of the default recipe,
-        and features of `chisq_dn`.
+        Number of tasks of a fit that run at the same time, as in `cv`: folds of
+        the default recipe, and features of `chisq_dn`.
     verbose : bool, optional
-        Whether to show a progress bar; by default after 3 seconds, in an interactive session.
+        Whether to show a progress bar; by default after 3 seconds, in an
+        interactive session.
 
     Attributes
     ----------
     model_ : BNC, AODE or another model
-        The fitted model. Its class has the name of the Series `y`, or "class", and its features
-        those of the DataFrame if these are text or integers, or x0, x1, ...
+        The fitted model. Its class has the name of the Series `y`, or "class",
+        and its features those of the DataFrame if these are text or integers,
+        or x0, x1, ...
     discretizer_ : Discretizer or None
         The cut points of ``model_``; None if `discretize` is None.
     feature_importances_ : (features,) array
-        Mean absolute contributions of the features to the log odds, as proportions.
+        Mean absolute contributions of the features to the log odds, as
+        proportions.
     classes_ : (classes,) array
-        Labels that occur in `y`, sorted. In ``model_``, the labels of an ordered categorical keep
-        their order.
+        Labels that occur in `y`, sorted. In ``model_``, the labels of an
+        ordered categorical keep their order.
     n_features_in_ : int
         Number of columns of `X`.
     feature_names_in_ : (features,) array of str
@@ -127,16 +137,19 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     Notes
     -----
-    Text, bool and categorical columns are categorical, as are numbers with two values. Other
-    numeric columns are discretized. A column with a single interval is dropped unless it is the
-    only column. The default recipe also uses numbers that repeat as labels. With a prior, whole
-    numbers with at most ten values stay categories, even of type float, the output of
-    OrdinalEncoder and KBinsDiscretizer. NaN, None and pd.NA are missing values. In grids,
-    ``dag_args__score`` is the argument `score` in ``dag_args``. `score` returns the accuracy.
+    Text, bool and categorical columns are categorical, as are numbers with two
+    values. Other numeric columns are discretized. A column with a single
+    interval is dropped unless it is the only column. The default recipe also
+    uses numbers that repeat as labels. With a prior, whole numbers with at most
+    ten values stay categories, even of type float, the output of OrdinalEncoder
+    and KBinsDiscretizer. NaN, None and pd.NA are missing values. In grids,
+    ``dag_args__score`` is the argument `score` in ``dag_args``. `score` returns
+    the accuracy.
 
     Examples
     --------
-    Fit, predict a woman of whom two measurements are known, and ask for the strongest reason:
+    Fit, predict a woman of whom two measurements are known, and ask for the
+    strongest reason:
 
     >>> import pandas as pd
     >>> from bnclassify import explain, load_pima
@@ -190,22 +203,24 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Parameters
         ----------
         x : BNC, AODE or another model
-            A model of `bnc`, or of a learner and `lp`, which `load` may have read from a file, or a
-            table of effects, also made monotone or rounded to a scorecard. Without parameters,
-            `fit` estimates those of the default recipe.
+            A model of `bnc`, or of a learner and `lp`, which `load` may have
+            read from a file, or a table of effects, also made monotone or
+            rounded to a scorecard. Without parameters, `fit` estimates those of
+            the default recipe.
 
         Returns
         -------
         BNCClassifier
-            If `x` has parameters, the estimator is fitted: its ``model_`` is `x`, and `X` has the
-            columns of the training data. ``feature_importances_`` requires `fit`, because a model
-            contains no rows.
+            If `x` has parameters, the estimator is fitted: its ``model_`` is
+            `x`, and `X` has the columns of the training data.
+            ``feature_importances_`` requires `fit`, because a model contains no
+            rows.
 
         Raises
         ------
         TypeError, ValueError
-            If `x` is not a model of one class variable, or its recipe is not a learner followed by
-            `lp`.
+            If `x` is not a model of one class variable, or its recipe is not a
+            learner followed by `lp`.
 
         Examples
         --------
@@ -261,13 +276,14 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         y : (n,) array-like
             Class of each row, without missing values.
         sample_weight : (n,) array-like of numbers, optional
-            Weight of each row, at least 0, such as survey weights. Rows of weight 0 are ignored,
-            and constant weights have no effect. If a weight has a fraction or a feature is a
-            number, each row is a case. If not, whole weights are numbers of equal rows.
-            `weights_are` overrides this.
+            Weight of each row, at least 0, such as survey weights. Rows of
+            weight 0 are ignored, and constant weights have no effect. If a
+            weight has a fraction or a feature is a number, each row is a case.
+            If not, whole weights are numbers of equal rows. `weights_are`
+            overrides this.
         groups : (n,) array-like, optional
-            Label of the group of each row, such as a patient with several rows. The rows of a group
-            are held out together, as in `bnc`.
+            Label of the group of each row, such as a patient with several rows.
+            The rows of a group are held out together, as in `bnc`.
 
         Returns
         -------
@@ -277,8 +293,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Raises
         ------
         TypeError, ValueError
-            If `y` has missing values or other rows than `X`, or an argument of the estimator is not
-            valid.
+            If `y` has missing values or other rows than `X`, or an argument of
+            the estimator is not valid.
 
         Warns
         -----
@@ -331,10 +347,11 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     def feature_importances_(self) -> Array:
         """Mean absolute contributions of the features to the log odds, as proportions, (features,).
 
-        The contributions are those of `explain` by default, in at most 200 training rows, evenly
-        spaced. They sum to 1, unless all are 0. A feature that the model dropped has importance 0.
-        ``sklearn.inspection.permutation_importance`` measures how the performance changes without a
-        feature.
+        The contributions are those of `explain` by default, in at most 200
+        training rows, evenly spaced. They sum to 1, unless all are 0. A feature
+        that the model dropped has importance 0.
+        ``sklearn.inspection.permutation_importance`` measures how the
+        performance changes without a feature.
         """
         check_is_fitted(self, "_sample", msg=_NO_ROWS)
         means = np.zeros(len(self._names))
@@ -368,9 +385,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     def predict_joint_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict ln P(features, class), with columns as in ``classes_``, as CategoricalNB does.
 
-        Missing features are marginalized over. Models without a joint distribution, such as the
-        default, raise a TypeError; with ``smooth=1``, networks and their averages have a joint
-        distribution.
+        Missing features are marginalized over. Models without a joint
+        distribution, such as the default, raise a TypeError; with ``smooth=1``,
+        networks and their averages have a joint distribution.
         """
         frame = self._rows_to_predict(X)
         model = check_has_joint_distribution(self.model_, "predict_joint_log_proba")

@@ -35,7 +35,8 @@ _METHODS = ("quantile", "width")
 class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
     """A classifier of several class variables as an estimator of scikit-learn.
 
-    `y` has one column per class variable. `mbc`, `maode` or `chain` and `lp` learn its ``model_``.
+    `y` has one column per class variable. `mbc`, `maode` or `chain` and `lp`
+    learn its ``model_``.
 
     Parameters
     ----------
@@ -44,18 +45,19 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
     smooth : float, default 1
         As in `lp`.
     dag_args : dict, optional
-        Additional arguments of the learner, such as ``{"learner": "tan_cl"}`` of a chain.
+        Additional arguments of the learner, such as ``{"learner": "tan_cl"}``
+        of a chain.
     lp_args : dict, optional
-        Additional arguments of `lp`. By default, a chain of naive Bayes models, the default
-        structure, has ``{"held_out": "weights"}``: weights by held-out rows, for more accurate
-        probabilities.
+        Additional arguments of `lp`. By default, a chain of naive Bayes models,
+        the default structure, has ``{"held_out": "weights"}``: weights by
+        held-out rows, for more accurate probabilities.
     discretize : {"quantile", "width"} or None, default "quantile"
         Method that discretizes numeric columns.
     bins : int, default 4
         Number of intervals.
     joint : bool, default False
-        If True, `predict` returns the most probable combination of labels. By default, it returns
-        the most probable label of each class variable.
+        If True, `predict` returns the most probable combination of labels. By
+        default, it returns the most probable label of each class variable.
     handle_unknown : {"error", "missing"}, default "missing"
         As in `BNCClassifier`.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
@@ -72,7 +74,8 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
     discretizer_ : Discretizer or None
         Discretizes data for ``model_``.
     classes_ : list of arrays
-        Labels of each class variable, sorted; a single array for a single class variable.
+        Labels of each class variable, sorted; a single array for a single class
+        variable.
     n_outputs_ : int
         The number of class variables.
     n_features_in_ : int
@@ -113,8 +116,8 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         X : (n, features) DataFrame or array-like
             Categorical and numeric columns, which may contain missing values.
         y : (n, class variables) DataFrame or array-like
-            Labels, without missing values. With a single class variable, all results have the form
-            of single-output classifiers.
+            Labels, without missing values. With a single class variable, all
+            results have the form of single-output classifiers.
 
         Returns
         -------

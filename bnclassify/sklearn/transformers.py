@@ -50,21 +50,23 @@ class _ColumnwiseTransformer(OneToOneFeatureMixin, TransformerMixin, Categorical
 
 @dataclass(eq=False, repr=False)
 class MDLPDiscretizer(_ColumnwiseTransformer):
-    """Discretize columns at cut points that depend on the class, as scikit-learn transformer.
+    """Discretize columns by the class, as a transformer of scikit-learn.
 
-    It calls `discretize`. To discretize some of the columns, use it in a ``ColumnTransformer``.
-    `BNCClassifier` discretizes numbers itself, so it does not need this transformer; other
-    classifiers do.
+    It calls `discretize`. To discretize some of the columns, use it in a
+    ``ColumnTransformer``. `BNCClassifier` discretizes numbers itself, so it
+    does not need this transformer; other classifiers do.
 
     Parameters
     ----------
     method : {"mdlp", "quantile", "width", "mixed"}, default "mdlp"
-        How to choose cut points, as in `discretize`. "mdlp" and "mixed" require `y`.
+        How to choose cut points, as in `discretize`. "mdlp" and "mixed" require
+        `y`.
     bins : int, default 5
         Number of intervals of the methods other than "mdlp".
     encode : {"ordinal", "interval"}, default "ordinal"
-        Output: the numbers of the intervals, from 0, or the intervals as text such as "(-inf,
-        5.1]", which are ordered categories in a DataFrame. Missing values stay missing.
+        Output: the numbers of the intervals, from 0, or the intervals as text
+        such as "(-inf, 5.1]", which are ordered categories in a DataFrame.
+        Missing values stay missing.
 
     Attributes
     ----------
@@ -141,18 +143,20 @@ class MDLPDiscretizer(_ColumnwiseTransformer):
 
 @dataclass(eq=False, repr=False)
 class RareLevelMerger(_ColumnwiseTransformer):
-    """Merge the rare levels of categorical columns into one, as a transformer of scikit-learn.
+    """Merge rare levels into one, as a transformer of scikit-learn.
 
-    It calls `merge_rare`. `BNCClassifier` with ``min_count`` does the same after it discretizes
-    numbers. Whole numbers are merged like categories. Columns without rare levels, ordered
-    categories and numbers with fractions do not change.
+    It calls `merge_rare`. `BNCClassifier` with ``min_count`` does the same
+    after it discretizes numbers. Whole numbers are merged like categories.
+    Columns without rare levels, ordered categories and numbers with fractions
+    do not change.
 
     Parameters
     ----------
     min_count : int, default 10
         Levels in fewer rows are merged.
     label : str, default "other"
-        Label of the merged levels, which also replaces levels that `fit` did not see.
+        Label of the merged levels, which also replaces levels that `fit` did
+        not see.
 
     Attributes
     ----------

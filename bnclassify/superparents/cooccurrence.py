@@ -1,6 +1,7 @@
 """Counts of levels that occur together in each class: alone, in pairs, in triples.
 
-The levels of all features are numbered consecutively, in the order of the features.
+The levels of all features are numbered consecutively, in the order of the
+features.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ MAX_BYTES = 8 * MAX_CELLS
 class Cooccurrence(Immutable):
     """Counts of levels by class, each over the rows in which all counted features are observed.
 
-    `cards` has the number of levels of each feature, `classes` is a (classes,) array, and `single`
-    a (levels, classes) array. `pairs`, (levels, classes, levels), has the count of a level on its
-    diagonal and 0 at other levels of the same feature; it has no rows if pairs are not counted.
-    `triples` has one array per level, (owners, classes, columns), over the rows with that level:
+    `cards` has the number of levels of each feature, `classes` is a (classes,)
+    array, and `single` a (levels, classes) array. `pairs`, (levels, classes,
+    levels), has the count of a level on its diagonal and 0 at other levels of
+    the same feature; it has no rows if pairs are not counted. `triples` has one
+    array per level, (owners, classes, columns), over the rows with that level:
     see `LevelsTogether`.
     """
 
@@ -153,9 +155,9 @@ class Cooccurrence(Immutable):
 class LevelsTogether:
     """The levels that are counted together in the rows with one level.
 
-    `kept` has the observed levels of other features, and one level per feature for all unobserved
-    ones. `columns` maps levels to positions among them, -1 in the same feature. `owners` are the
-    observed levels of later features.
+    `kept` has the observed levels of other features, and one level per feature
+    for all unobserved ones. `columns` maps levels to positions among them, -1
+    in the same feature. `owners` are the observed levels of later features.
     """
 
     level: int

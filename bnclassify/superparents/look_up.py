@@ -49,9 +49,9 @@ def log_joint_by_blocks(joint: Callable[[Codes], Array], codes: Codes, n_classes
 class LookUp:
     """Log tables by superparent, (superparents, levels + 1, classes), missing values last.
 
-    `spans` are the levels of each feature. The entries at the levels of a row are looked up for its
-    superparents and added up or, if levels are few, added up for all superparents by a product of
-    matrices.
+    `spans` are the levels of each feature. The entries at the levels of a row
+    are looked up for its superparents and added up or, if levels are few, added
+    up for all superparents by a product of matrices.
     """
 
     logs: Array
@@ -62,10 +62,11 @@ class LookUp:
     ) -> Array:
         """Return the log of the weighted sum over members of the joints of rows, (rows, classes).
 
-        `levels` are (features, rows), -1 if missing, `superparents` is (members, rows), -1 if a
-        member is not used, and `log_weights` is (members,). If it ``marginalizes``, each
-        superparent is the level of a feature, and if it is missing, the member is the sum over the
-        levels of the feature.
+        `levels` are (features, rows), -1 if missing, `superparents` is
+        (members, rows), -1 if a member is not used, and `log_weights` is
+        (members,). If it ``marginalizes``, each superparent is the level of a
+        feature, and if it is missing, the member is the sum over the levels of
+        the feature.
         """
         if self._is_product_faster(len(superparents)):
             return self._log_joint_by_product(levels, superparents, log_weights, marginalizes)
@@ -217,9 +218,9 @@ class LookUp:
     def _entries_of_own_levels_and_matrix(self) -> tuple[Array, Array]:
         """The entries of superparents at their own level, and tables without other levels.
 
-        The first is (classes, superparents), the second (levels, classes · superparents). If a row
-        has another level of the feature of a superparent, its sum is so small that its exponential
-        is 0.
+        The first is (classes, superparents), the second (levels, classes ·
+        superparents). If a row has another level of the feature of a
+        superparent, its sum is so small that its exponential is 0.
         """
         every = np.arange(len(self._feature_of_level))
         matrix = self.logs[:, :-1].transpose(1, 2, 0).copy()
@@ -244,8 +245,9 @@ class LookUp:
     def _differences_to_first_levels(self) -> tuple[Positions, Array]:
         """The levels but the first of each feature, and a matrix for rows without missing values.
 
-        Its first row is the sum of the entries at all first levels; each other row is the
-        difference between the entries at a level and at the first level of its feature.
+        Its first row is the sum of the entries at all first levels; each other
+        row is the difference between the entries at a level and at the first
+        level of its feature.
         """
         firsts = np.unique(self._feature_of_level, return_index=True)[1]
         others = np.delete(np.arange(len(self._feature_of_level)), firsts)

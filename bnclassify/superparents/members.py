@@ -88,9 +88,10 @@ def _information_without_rare_cells(counts: Array) -> Array:
 class MemberTables:
     """The counts behind members' tables, by combinations of superparents' levels.
 
-    ``counts`` are (combinations, classes, levels), and ``feature``, (levels,), has the feature of
-    each level. Of each combination, ``own_level`` has the position of the last superparent's level,
-    and ``superparents`` the features, (combinations, n).
+    ``counts`` are (combinations, classes, levels), and ``feature``, (levels,),
+    has the feature of each level. Of each combination, ``own_level`` has the
+    position of the last superparent's level, and ``superparents`` the features,
+    (combinations, n).
     """
 
     x: Estimators
@@ -102,7 +103,8 @@ class MemberTables:
     def pseudo_counts_and_totals(self, owners: Positions) -> tuple[Array, Array]:
         """Return pseudo-count and denominator of P(superparents, class) per row of superparents.
 
-        Example: with 3 levels, 2 classes, 10 rows and a pseudo-count of 1, 1 and 10 + 6 = 16.
+        Example: with 3 levels, 2 classes, 10 rows and a pseudo-count of 1, 1
+        and 10 + 6 = 16.
         """
         counts = self.x.counts
         rows = np.array([counts.classes.sum()])
@@ -141,10 +143,10 @@ class MemberTables:
 class MemberBlock:
     """Members that can be used in some rows, by position.
 
-    `levels`, (features, rows), has the positions of the rows' levels in the tables, -1 where a
-    feature is not a child. `superparents` is (members, n), and `superparent_index`, (members,
-    rows), has the combination of the superparents' levels in the tables, -1 if the member is not
-    used.
+    `levels`, (features, rows), has the positions of the rows' levels in the
+    tables, -1 where a feature is not a child. `superparents` is (members, n),
+    and `superparent_index`, (members, rows), has the combination of the
+    superparents' levels in the tables, -1 if the member is not used.
     """
 
     rows: Positions
@@ -175,10 +177,10 @@ class MemberBlock:
 class RowGroup:
     """Rows in which members with n superparents are used.
 
-    `levels`, (features, rows), has the position of each row's level among all levels, -1 if missing
-    or subsumed. `weights` has one weight per feature as a superparent; two superparents have the
-    sum of their weights. `total_weight`, (rows,), is the sum of the weights of the members that are
-    used.
+    `levels`, (features, rows), has the position of each row's level among all
+    levels, -1 if missing or subsumed. `weights` has one weight per feature as a
+    superparent; two superparents have the sum of their weights. `total_weight`,
+    (rows,), is the sum of the weights of the members that are used.
     """
 
     rows: Positions
@@ -195,7 +197,8 @@ def log_mean_joint(
 ) -> Array:
     """Return the log of the mean joint of the members that are used in each row, (rows, classes).
 
-    ``joint_of`` returns the log of the sum over a block of members with given log weights.
+    ``joint_of`` returns the log of the sum over a block of members with given
+    log weights.
     """
     result = np.empty((codes.shape[1], len(x.counts.classes)))
     for group in rows_by_number_of_superparents(x, codes):

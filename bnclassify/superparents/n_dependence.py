@@ -38,8 +38,8 @@ from .members import Estimators, formula_of_members, log_joint_left_out, log_mea
 class ANDE(Average):
     """Averaged n-dependence estimators: in each, n features are the superparents of all others.
 
-    The model keeps counts, and computes probabilities for each prediction. The members that are
-    used depend on the row.
+    The model keeps counts, and computes probabilities for each prediction. The
+    members that are used depend on the row.
 
     Attributes
     ----------
@@ -52,14 +52,15 @@ class ANDE(Average):
     n : int
         The number of superparents of each member: 0, 1 or 2.
     min_count : int
-        Minimum number of training rows with the superparents' values of a row for the member to be
-        used.
+        Minimum number of training rows with the superparents' values of a row
+        for the member to be used.
     subsumption : int or None
-        If another value of a row implies a value, and occurs in more training rows than this, the
-        implied value is dropped. If None, no values are dropped.
+        If another value of a row implies a value, and occurs in more training
+        rows than this, the implied value is dropped. If None, no values are
+        dropped.
     weighting : str or None
-        "mi" if members are weighted by the mutual information of their superparents and the class;
-        None if all have equal weights.
+        "mi" if members are weighted by the mutual information of their
+        superparents and the class; None if all have equal weights.
     counts : Cooccurrence or None
         Counts of levels alone, in pairs and in triples; None before `lp`.
     prior : pseudo-counts, or None
@@ -282,57 +283,67 @@ def ande(
     subsumption: int | None = None,
     weights: Literal["mi"] | None = None,
 ) -> ANDE:
-    """Build averaged n-dependence estimators: in each, n features are parents of all others.
+    """Build averaged n-dependence estimators (AnDE).
+
+    In each network, n features are parents of all others.
 
     Parameters
     ----------
     class_var : str
         Name of the class.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Data with the levels of each variable. By default, all columns except the class are
-        features.
+        Data with the levels of each variable. By default, all columns except
+        the class are features.
     n : int, default 1
-        Number of superparents of each estimator: 0 is naive Bayes, 1 AODE, 2 A2DE.
+        Number of superparents of each estimator: 0 is naive Bayes, 1 AODE, 2
+        A2DE.
     features : list of str, optional
         Names of the features, a selection of the columns.
     min_count : int, default 1
-        Minimum number of training rows with the superparents' values of a row for the estimator to
-        be used in that row. Without such an estimator, estimators with one superparent fewer are
-        used, down to naive Bayes.
+        Minimum number of training rows with the superparents' values of a row
+        for the estimator to be used in that row. Without such an estimator,
+        estimators with one superparent fewer are used, down to naive Bayes.
     subsumption : int, optional
-        If another value of a row occurs in more training rows than this number, usually 50, and all
-        these rows have both values, it implies the value, and the implied value is dropped. By
-        default, no values are dropped.
+        If another value of a row occurs in more training rows than this number,
+        usually 50, and all these rows have both values, it implies the value,
+        and the implied value is dropped. By default, no values are dropped.
     weights : {"mi"}, optional
-        If "mi", estimators are weighted by the mutual information of their superparents and the
-        class, summed over two superparents. By default, all weights are equal.
+        If "mi", estimators are weighted by the mutual information of their
+        superparents and the class, summed over two superparents. By default,
+        all weights are equal.
 
     Returns
     -------
     ANDE
-        A structure without parameters; `lp` estimates them, with ``smooth`` or ``m``.
+        A structure without parameters; `lp` estimates them, with ``smooth`` or
+        ``m``.
 
     Notes
     -----
-    The posterior is Σ_i w_i P(c, x_i) Π_{j ≠ i} P(x_j | c, x_i), normalized, over the features i
-    and j that are observed in the row, with N(x_i) ≥ min_count [1]_. For n = 2, pairs of features
-    take the place of i [2]_. Missing features are skipped, so the model has no joint distribution,
-    and no `loglik`, `AIC`, `BIC` or EM, in contrast to `aode`. WAODE [4]_ is ``weights="mi"`` and
-    ``lp(..., m=1)``. The page :doc:`Formulas </methods>` defines the estimates.
+    The posterior is Σ_i w_i P(c, x_i) Π_{j ≠ i} P(x_j | c, x_i), normalized,
+    over the features i and j that are observed in the row, with N(x_i) ≥
+    min_count [1]_. For n = 2, pairs of features take the place of i [2]_.
+    Missing features are skipped, so the model has no joint distribution, and no
+    `loglik`, `AIC`, `BIC` or EM, in contrast to `aode`. WAODE [4]_ is
+    ``weights="mi"`` and ``lp(..., m=1)``. The page :doc:`Formulas </methods>`
+    defines the estimates.
 
-    Subsumption resolution [3]_ drops x_i if there is an x_j in the row with N(x_j) >
-    ``subsumption`` and N(x_i, x_j) = N(x_j).
+    Subsumption resolution [3]_ drops x_i if there is an x_j in the row with
+    N(x_j) > ``subsumption`` and N(x_i, x_j) = N(x_j).
 
     References
     ----------
-    .. [1] Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes: aggregating
-       one-dependence estimators. Machine Learning 58.
-    .. [2] Webb, G. I., Boughton, J. R., Zheng, F., Ting, K. M., Salem, H. (2012). Learning by
-       extrapolation from marginal to full-multivariate probability distributions: decreasingly
-       naive Bayesian classification. Machine Learning 86.
-    .. [3] Zheng, F., Webb, G. I., Suraweera, P., Zhu, L. (2012). Subsumption resolution: an
-       efficient and effective technique for semi-naive Bayesian learning. Machine Learning 87.
-    .. [4] Jiang, L., Zhang, H. (2006). Weightily averaged one-dependence estimators. PRICAI 2006.
+    .. [1] Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes:
+       aggregating one-dependence estimators. Machine Learning 58.
+    .. [2] Webb, G. I., Boughton, J. R., Zheng, F., Ting, K. M., Salem, H.
+       (2012). Learning by extrapolation from marginal to full-multivariate
+       probability distributions: decreasingly naive Bayesian classification.
+       Machine Learning 86.
+    .. [3] Zheng, F., Webb, G. I., Suraweera, P., Zhu, L. (2012). Subsumption
+       resolution: an efficient and effective technique for semi-naive Bayesian
+       learning. Machine Learning 87.
+    .. [4] Jiang, L., Zhang, H. (2006). Weightily averaged one-dependence
+       estimators. PRICAI 2006.
 
     Examples
     --------

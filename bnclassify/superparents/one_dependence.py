@@ -32,28 +32,32 @@ _SMALL = 2**20  # cells
 class AODE(Average):
     """An ensemble of one-dependence estimators, one for each feature as the superparent.
 
-    The tables of all estimators are stacked in three arrays; the levels of all features are
-    numbered consecutively. `members` returns the estimators as networks.
+    The tables of all estimators are stacked in three arrays; the levels of all
+    features are numbered consecutively. `members` returns the estimators as
+    networks.
 
     Attributes
     ----------
     class_var : str
         The name of the class.
     features : tuple
-        The names of the features. Each is the superparent of one estimator, a parent of all others.
+        The names of the features. Each is the superparent of one estimator, a
+        parent of all others.
     levels : tuple of tuple, or None
-        The labels of each feature, and of the class at the end; None without data.
+        The labels of each feature, and of the class at the end; None without
+        data.
     priors : (features, classes) read-only array, or None
         P(class) in each estimator; None before `lp`, like the next two.
     superparents : (levels of all features, classes) read-only array, or None
         P(level | class), in the estimator of the superparent with the level.
     children : tuple of read-only arrays, or None
-        P(level | level of the superparent, class) in each estimator, (levels of all other
-        features, levels of the superparent, classes).
+        P(level | level of the superparent, class) in each estimator, (levels of
+        all other features, levels of the superparent, classes).
     recipe : Recipe or None
         The steps that learned it; `cv` repeats them.
     learned : mapping
-        Results of a method of `lp`, by name: tuples with one value per estimator.
+        Results of a method of `lp`, by name: tuples with one value per
+        estimator.
 
     Examples
     --------
