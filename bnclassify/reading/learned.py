@@ -77,7 +77,7 @@ def search_steps(x: Model) -> pd.DataFrame:
     1       add  persons   class  251.2 -13850.1
     2       add    class  buying   82.0 -13768.1
     """
-    trace = check_model(x).trace
+    trace = (x := check_model(x)).trace
     if classes := trace.get("classes"):
         return pd.DataFrame(list(classes), columns=["k", "loglik", "nparams", "bic"])
     learners = "hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb and lca"
