@@ -22,7 +22,7 @@ from bnclassify.additive.pairs import (
     _GroupedRows,
     _orthogonal_contrasts_of_groups,
     _PairRegression,
-    _without_single_effects,
+    _slopes_without_single_effects,
 )
 
 PAIR = "a \N{MULTIPLICATION SIGN} b"
@@ -406,7 +406,7 @@ def test_gains_of_pairs_are_those_of_plain_loops() -> None:
 
 def test_single_effects_are_removed_in_two_rounds() -> None:
     slope, curve = np.array([[4.0, 1], [-1, -4]]), np.array([[4.0, 1], [1, 4]])
-    found = _without_single_effects(slope.reshape(1, 2, 1, 2), curve.reshape(1, 2, 1, 2))
+    found = _slopes_without_single_effects(slope.reshape(1, 2, 1, 2), curve.reshape(1, 2, 1, 2))
     # A half round multiplies the single effects that remain by the correlation, .6.
     np.testing.assert_allclose(found.reshape(2, 2), [[-0.3456, 0.3456], [-0.3456, 0.3456]])
 

@@ -131,7 +131,7 @@ def monotonize(
     }
     constraints = _Constraints(dict(directions), orders, target)
     result = _make_monotone(model, table, dataset, constraints)
-    _warn_of_wrong_directions(table, result, data, constraints)
+    _warn_of_effects_against_directions(table, result, data, constraints)
     return result
 
 
@@ -224,7 +224,7 @@ def _closest_monotone_table(
     for name, direction in constraints.directions.items():
         if name not in x.features:
             continue
-        i, at = x.features.index(name), _value_positions_in_order(x, name, constraints)
+        i, at = x.features.index(name), _table_positions_low_to_high(x, name, constraints)
         sign = 1.0 if (direction == "increasing") == is_last else -1.0
         odds = sign * (tables[i][at, ..., 1] - tables[i][at, ..., 0])
         columns = odds.reshape(len(at), -1).copy()  # one column per value of the parent
@@ -239,7 +239,7 @@ def _closest_monotone_table(
     return result if x.unknown is None else with_effect_moments(result, data)
 
 
-def _value_positions_in_order(
+def _table_positions_low_to_high(
     x: EffectTable, name: Hashable, constraints: _Constraints
 ) -> Positions:
     """Return positions of a feature's values, low to high, without missing and unseen ones."""
@@ -252,7 +252,7 @@ def _value_positions_in_order(
     )
 
 
-def _warn_of_wrong_directions(
+def _warn_of_effects_against_directions(
     before: EffectTable, after: EffectTable, data: Dataset, constraints: _Constraints
 ) -> None:
     """Warn of effects that become constant or cost log-loss, because they go the other way."""
@@ -263,7 +263,7 @@ def _warn_of_wrong_directions(
     other = _closest_monotone_table(before, data, constraints._replace(directions=turned))
     counts, wrong = cell_weights(before, data), list[Hashable]()
     for name in constraints.directions:
-        i, at = before.features.index(name), _value_positions_in_order(before, name, constraints)
+        i, at = before.features.index(name), _table_positions_low_to_high(before, name, constraints)
         old, new, turn = (np.diff(table.tables[i][at])[..., 0] for table in (before, after, other))
         is_flat = np.ptp(old) > _STEEP and np.ptp(new, axis=0).max() < _FLAT
         farther = (counts[i][at] * ((new - old) ** 2 - (turn - old) ** 2)).sum() > 0

@@ -304,14 +304,14 @@ def _gains_of_pairs(rows: _GroupedRows, features: Positions) -> Array:
             for total, weights in ((slope, residuals), (curve, spread_at)):
                 products = marks.T @ marks.multiply(weights[block, None])
                 total += products.toarray().reshape(total.shape)
-        slope = _without_single_effects(slope, curve)
+        slope = _slopes_without_single_effects(slope, curve)
         own = np.einsum("igr,igjh,jhs->ijrs", contrasts, slope, contrasts, optimize=True)
         spread = np.einsum("igr,igjh,jhs->ijrs", contrasts**2, curve, contrasts**2, optimize=True)
         gains += 0.5 * ((own**2 - spread) / (spread + _IN_SEARCH)).sum(axis=(2, 3))
     return gains
 
 
-def _without_single_effects(slope: Array, curve: Array) -> Array:
+def _slopes_without_single_effects(slope: Array, curve: Array) -> Array:
     """Return slopes, (features, groups, features, groups), less what each feature explains alone.
 
     Two rounds of one step per side leave little. Example: of a pair with the curvatures (4, 1) and

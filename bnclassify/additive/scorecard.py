@@ -351,7 +351,7 @@ def scorecard(
     names = _check_two_classes(model)
     Whole(least=1, most=_MOST_POINTS).check("largest", largest)
     Optional(Whole(least=2)).check("most_intervals", most_intervals)
-    _check_score_scale(pdo, score, odds)
+    _check_points_scale(pdo, score, odds)
     target = names[1] if target is None else OneOf(names).check("target", target)
     table = tabulate_effects(model, most_intervals or (None if model.densities else _MOST_POINTS))
     check_no_missing_label(table)
@@ -400,7 +400,7 @@ def _check_two_classes(x: Model) -> Sequence[Hashable]:
     return names
 
 
-def _check_score_scale(pdo: float | None, score: float, odds: float) -> None:
+def _check_points_scale(pdo: float | None, score: float, odds: float) -> None:
     Optional(Real(least=0.01, most=_MOST_POINTS)).check("pdo", pdo)
     Real(least=-_LARGEST, most=_LARGEST).check("score", score)
     Real(above=0, most=_LARGEST).check("odds", odds)

@@ -61,6 +61,8 @@ def hamming(
 ) -> float:
     """Return the share of correct labels (Hamming accuracy).
 
+    All rows and all class variables count equally, but for the weights of rows.
+
     Parameters
     ----------
     predicted : pandas.DataFrame

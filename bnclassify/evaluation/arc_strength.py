@@ -117,7 +117,7 @@ def arc_strength(
     Optional(Flag()).check("progress", progress)
     x = unwrap_estimator(x)
     if not isinstance(x, Model):
-        return _strengths_in_networks(x, dataset, method)
+        return _strength_table_of_networks(x, dataset, method)
     check_single_graph(x, "arc_strength", sized=True)
     recipe = check_recipe(x, fitted=False)
     if dataset is None:
@@ -148,7 +148,7 @@ def arc_strength(
     return _tabulate_strengths(names, *counted / replicates)
 
 
-def _strengths_in_networks(networks: object, dataset: object, method: str) -> pd.DataFrame:
+def _strength_table_of_networks(networks: object, dataset: object, method: str) -> pd.DataFrame:
     if (
         isinstance(networks, str | bytes)
         or not isinstance(networks, Iterable)

@@ -189,7 +189,7 @@ class DatabaseTable:
         found: dict[str, Hashable] = {}
         n_of_type = Counter[str]()
         for name in columns:
-            kind = self._sql_type_of_labels(name)
+            kind = self._type_to_cast_labels_to(name)
             found[f"{kind}_{n_of_type[kind]}"] = name
             n_of_type[kind] += 1
         return found
@@ -249,7 +249,7 @@ class DatabaseTable:
             )
         return codes
 
-    def _sql_type_of_labels(self, name: Hashable) -> str:
+    def _type_to_cast_labels_to(self, name: Hashable) -> str:
         """Return the type in which labels of a column are requested; raise if not categorical."""
         dtype = self.types[name]
         if dtype.is_decimal() and cast("int", dtype.scale) == 0:
@@ -270,7 +270,7 @@ class DatabaseTable:
 
     def _cast_to_labels(self, rows: Foreign, name: Hashable) -> Foreign:
         """Return the labels of a column as one of these types; enums are not text to PostgreSQL."""
-        kind = self._sql_type_of_labels(name)
+        kind = self._type_to_cast_labels_to(name)
         if kind == "float64":
             return _cast_to_float(rows[name])
         if name in self._enum_levels and self.types[name].is_string():

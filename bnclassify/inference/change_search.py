@@ -267,7 +267,7 @@ def smallest_changes(
     """Return the best of the smallest sets of changes that lead to the target, with posteriors."""
     with one_thread, progress_bar(None, by_steps=True, desc="counterfactual", unit=" blocks"):
         for size in range(1, min(most, len(changes.moves_by_feature)) + 1):
-            _check_number_of_sets(changes, size)
+            _check_number_of_change_sets(changes, size)
             sets = SetSearch(changes, size, alternatives).sets_by_descending_value()
             if len(sets):
                 logs = log_normalize(changes.log_joint_after(sets))[:, changes.target]
@@ -277,7 +277,7 @@ def smallest_changes(
     return []
 
 
-def _check_number_of_sets(changes: Changes, size: int) -> None:
+def _check_number_of_change_sets(changes: Changes, size: int) -> None:
     """Raise a ValueError if too many sets have to be tried before or without a bound."""
     if changes.changeable_scopes is not None:
         _check_number_of_terms(

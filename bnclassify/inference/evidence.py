@@ -95,14 +95,14 @@ def weigh_evidence(
     cells_per_row = (len(order) + 1) * max(len(order), len(names))
     weighed = []
     for block in slices(max(1, len(data)), cells_per_row, 16 * BLOCK_CELLS):
-        weighed.append(_evidence_of_block(x.score, rows.subset(block), order, *compared))
+        weighed.append(_contributions_of_block(x.score, rows.subset(block), order, *compared))
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)
     weights = data.row_weights
     return Evidence(x, tuple(order), rows, log_odds, targets, rivals, posteriors, weights)
 
 
-def _evidence_of_block(
+def _contributions_of_block(
     x: Formula, rows: Rows, order: Sequence[int], target: int | None, against: list[int] | None
 ) -> tuple[Array, Positions, Mask, Array]:
     """Return log odds of `Evidence`, NaN if undefined, ``targets``, ``rivals``, ``posteriors``."""

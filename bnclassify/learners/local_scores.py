@@ -71,7 +71,7 @@ def _rest_of_stirling_series(x: Array) -> Array:
 SCORE_NAMES = ("loglik", "aic", "bic", "bde", "k2")
 
 
-def _decomposable_score(score: str, data: Countable, ess: float) -> DecomposableScore:
+def _make_decomposable_score(score: str, data: Countable, ess: float) -> DecomposableScore:
     """Return a score: a log marginal likelihood, or Σ N_jk ln(N_jk / N_j) minus a penalty."""
     if score in ("bde", "k2"):
         prior = EquivalentSize(ess) if score == "bde" else Dirichlet(1)
@@ -124,7 +124,7 @@ class LocalScores:
 
     def __init__(self, data: Countable, score: str, ess: float = 1) -> None:
         self.counts = FamilyCounts(data)
-        self.score = _decomposable_score(score, data, ess)
+        self.score = _make_decomposable_score(score, data, ess)
         self._families: dict[tuple[int, frozenset[int]], float] = {}
         self._gains: dict[tuple[int, frozenset[int]], Array] = {}
 

@@ -51,7 +51,7 @@ def learn_concentrations(
     ]
     for i in range(max(map(len, families), default=0)):
         present = [family for family in learned if len(family.prefixes) > i]
-        cells = [family.counts_with_base_distributions(i) for family in present]
+        cells = [family.positive_cells_with_bases(i) for family in present]
         counts, bases, _, sizes, totals, total_sizes = map(np.concatenate, zip(*cells, strict=True))
         best = best_concentrations(counts, bases, sizes, totals, total_sizes)
         ends = np.cumsum([len(family.cards) for family in present])
@@ -84,7 +84,7 @@ class _PrefixDistributions:
         self.masses: list[Array] = []
         self.values = np.empty((0, 1))
 
-    def counts_with_base_distributions(self, i: int) -> _Cells:
+    def positive_cells_with_bases(self, i: int) -> _Cells:
         """Return the counts of prefix i, with the distribution of the previous prefix as bases."""
         prefix, owner, n = self.prefixes[i], self.owners[i], len(self.cards)
         cells, classes = prefix.counts.nonzero()

@@ -219,8 +219,8 @@ class LogLinear(BuiltOn):
 
     def raised_to(self, power: float) -> Self:
         """Return the model with the power multiplied into its weights."""
-        further = tuple([multiply_powers(powers, power) for powers in self.further])
-        return replace_unchecked(self, powers=multiply_powers(self.powers, power), further=further)
+        further = tuple([scale_powers(powers, power) for powers in self.further])
+        return replace_unchecked(self, powers=scale_powers(self.powers, power), further=further)
 
     def feature_weights(self) -> Any:
         *of_features, of_class = map(np.sum, self.powers)
@@ -231,7 +231,7 @@ class LogLinear(BuiltOn):
         return class_shares(self.tables[0][-1])
 
 
-def multiply_powers(powers: Sequence[Power], by: float) -> tuple[Power, ...]:
+def scale_powers(powers: Sequence[Power], by: float) -> tuple[Power, ...]:
     """Return powers times a number."""
     result: list[Power] = []
     for power in powers:

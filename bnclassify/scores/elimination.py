@@ -157,7 +157,7 @@ def components_of_missing(
     parents = {v: list(factor.scope[1:]) for v, factor in enumerate(of_features)}
     matters = np.full(codes.shape, True)
     if not everywhere:
-        matters = _has_observed_descendant(parents, of_class.scope, codes)
+        matters = _mask_of_observed_descendants(parents, of_class.scope, codes)
     parents[len(codes)] = list(of_class.scope)
     for component, all_rows in _connected_components(parents, matters, codes).items():
         free = set(component)
@@ -188,7 +188,7 @@ def check_elimination_size(component: Collection[int], cells: int) -> None:
         )
 
 
-def _has_observed_descendant(
+def _mask_of_observed_descendants(
     parents: Mapping[int, Sequence[int]], of_class: Sequence[int], codes: Codes
 ) -> Mask:
     """Return, by feature and row, if it or a descendant (the class included) is observed."""

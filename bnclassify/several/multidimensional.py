@@ -308,7 +308,7 @@ class Chain(Chained):
         results: list[Array] = [
             np.empty((codes.shape[1], card)) for card in self.class_cardinalities
         ]
-        for block, logs in _log_posteriors_in_blocks(self, codes):
+        for block, logs in _log_posteriors_by_block(self, codes):
             shares = np.exp(logs)
             for j, result in enumerate(results, start=1):
                 result[block] = log(shares.sum(axis=tuple({*range(1, shares.ndim)} - {j})))
@@ -319,14 +319,14 @@ class Chain(Chained):
         if self.chooses_labels_one_by_one(greedy):
             return _posteriors_along_chain(self, codes)[1]
         labels = np.empty((len(self.class_vars), codes.shape[1]), dtype=np.intp)
-        for block, joint in _log_posteriors_in_blocks(self, codes):
+        for block, joint in _log_posteriors_by_block(self, codes):
             best = first_best(joint.reshape(len(joint), -1))
             labels[:, block] = np.unravel_index(best, self.class_cardinalities)
         return labels
 
     def log_posteriors_of_combinations(self, rows: Rows) -> Array:
         """Return ln P(labels | features) of all combinations of labels, (rows, combinations)."""
-        found = [joint for _, joint in _log_posteriors_in_blocks(self, rows.codes)]
+        found = [joint for _, joint in _log_posteriors_by_block(self, rows.codes)]
         return np.concatenate(found).reshape(len(rows), -1)
 
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
@@ -405,7 +405,7 @@ def _log_posterior_of_member(x: Chain, member: Model, variables: Codes) -> Array
     return log_normalize(scores_at(member.score, Rows(codes)))
 
 
-def _log_posteriors_in_blocks(x: Chain, codes: Codes) -> Iterator[tuple[Slice, Array]]:
+def _log_posteriors_by_block(x: Chain, codes: Codes) -> Iterator[tuple[Slice, Array]]:
     """Yield blocks of rows, and their ln P(labels | features), (rows, labels of each class…)."""
     axes = [0, *(1 + x.order.index(name) for name in x.class_vars)]
     widest = max(len(member.features) + 2 for member in x.members)

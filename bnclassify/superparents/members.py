@@ -201,7 +201,7 @@ def log_mean_joint(
     log weights.
     """
     result = np.empty((codes.shape[1], len(x.counts.classes)))
-    for group in rows_by_number_of_superparents(x, codes):
+    for group in group_rows_by_number_of_superparents(x, codes):
         total = np.full((len(group.rows), result.shape[1]), -np.inf)
         for block in member_blocks(x, group.n, group.levels):
             weights = log(block.weights_of_members(group.weights))
@@ -211,7 +211,7 @@ def log_mean_joint(
     return result
 
 
-def rows_by_number_of_superparents(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
+def group_rows_by_number_of_superparents(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
     """Group rows by the number of superparents: n, or fewer if no member can be used, down to 0."""
     levels = level_positions(codes, x.counts.spans_of_features)
     without_implied = codes_without_implied(codes, x.counts.cards, x.implied_level_pairs)
