@@ -131,11 +131,13 @@ class LogisticProblem:
         is_own: Mask = self.classes == np.arange(1, self.n_other_classes + 1)[:, None]
         return self.sums_of_residuals((is_own - posteriors) * self.counts)
 
-    def information_times(self, weights: Array, posteriors: Array) -> Array:
-        """Return H times weights, H being minus the Hessian of the log-likelihood."""
+    def penalized_information_times(
+        self, posteriors: Array, ridges: Array, weights: Array
+    ) -> Array:
+        """Return H + Λ times weights, H being minus the Hessian of the log-likelihood."""
         spread = self.log_odds_at_weights(weights)
         spread -= (posteriors * spread).sum(axis=0)
-        return self.sums_of_residuals(spread * posteriors * self.counts)
+        return self.sums_of_residuals(spread * posteriors * self.counts) + ridges * weights
 
     def newton_solver(self, posteriors: Array, ridges: Array) -> Solve:
         """Return a function that solves (H + Λ) x = slope, if necessary by parts."""
@@ -366,7 +368,7 @@ def best_weights(
         slope = x.gradient(posteriors) - ridges * (weights - mean)
         if solve is None:
             solve = x.newton_solver(posteriors, ridges)
-        times_information = partial(_times_penalized_information, x, posteriors, ridges)
+        times_information = partial(x.penalized_information_times, posteriors, ridges)
         step, rounds = _conjugate_gradients(times_information, slope, solve)
         move, gain, length = x.log_odds_at_weights(step), float(slope @ step), 1.0
         for _ in range(40):
@@ -382,12 +384,6 @@ def best_weights(
         if length < 1 or rounds > _MOST_ROUNDS:
             solve = None
     return weights, total, np.exp(total - _log_sum_of_odds(total))
-
-
-def _times_penalized_information(
-    x: LogisticProblem, posteriors: Array, ridges: Array, weights: Array
-) -> Array:
-    return x.information_times(weights, posteriors) + ridges * weights
 
 
 def _conjugate_gradients(times: Solve, slope: Array, precondition: Solve) -> tuple[Array, int]:
