@@ -89,8 +89,11 @@ def log_mean_joint_of_networks(networks: Sequence[Sequence[NetworkTerm]], codes:
     """Return the log of the mean joint of networks, (rows, classes), a block of rows at a time."""
     result = np.empty((codes.shape[1], networks[0][-1].n_classes))
     for block in slices(len(result), most=BLOCK_ROWS):
-        joints = np.stack([log_joint_of_network(terms, codes[:, block]) for terms in networks])
-        result[block] = log_sum_exp(joints, axis=0) - np.log(len(joints))
+        joints = [log_joint_of_network(terms, codes[:, block]) for terms in networks]
+        if len(joints) == 1:
+            result[block] = joints[0]
+        else:
+            result[block] = log_sum_exp(np.stack(joints), axis=0) - np.log(len(joints))
     return result
 
 
