@@ -229,7 +229,7 @@ class LogLinear(BuiltOn):
 
     def class_prior(self) -> Array:
         """Return the class shares in training, regardless of the power of the class."""
-        return class_shares(self.tables[0][-1])
+        return class_shares(self.tables[0][-1].as_stack)
 
 
 def scale_powers(powers: Sequence[Power], by: float) -> tuple[Power, ...]:
