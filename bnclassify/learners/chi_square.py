@@ -127,7 +127,7 @@ def chisq_dn(
         (names[v], *[names[p] for p in parents], class_var) for v, parents in enumerate(chosen)
     ]
     settings = {"alpha": level, "df": None if df == "class" else df} | rules.recipe_settings()
-    settings["features"] = None if features is None else names
+    settings["features"] = features
     recipe = Recipe.from_step(class_var, Step("chisq_dn", chisq_dn, settings), data.schema)
     return DN(class_var, (*families, (class_var,)), data.levels, recipe=recipe)
 

@@ -155,10 +155,7 @@ def tan_cl(
     settings = (
         {"score": score, "root": root} | rules.recipe_settings() | numbers_as_setting(numbers)
     )
-    settings |= {
-        "ess": None if ess == 1 else ess,
-        "features": None if features is None else data.features,
-    }
+    settings |= {"ess": None if ess == 1 else ess, "features": features}
     if missing == "em":
         if data.schema.numeric:
             raise ValueError(
@@ -342,8 +339,5 @@ def chow_liu(
     )
     pairs = pair_statistics(rows, range(len(names)), None)
     parents = _parents_in_max_forest(names, pairs.information, pairs.rows > 0, first, rules)
-    settings = {
-        "root": root,
-        "features": None if features is None else data.features,
-    } | rules.recipe_settings()
+    settings = {"root": root, "features": features} | rules.recipe_settings()
     return network(class_var, parents, rows.schema, Step("chow_liu", chow_liu, settings))
