@@ -316,14 +316,16 @@ def test_the_table_of_verbs_names_every_function() -> None:
     """Each name is a separate word in code; the pages of the functions are generated."""
     table = (ROOT / "vignettes" / "reference" / "index.md").read_text()
     words = {word for code in re.findall(r"`([^`\n]+)`", table) for word in re.findall(r"\w+", code)}
-    assert not {*FUNCTIONS, *bn.models.__all__} - words
+    absent = {*FUNCTIONS, *bn.models.__all__} - words
+    assert not absent, f"add {absent} to vignettes/reference/index.md"
 
 
 def test_every_function_names_a_page_of_the_guide() -> None:
     pages = tomllib.loads((ROOT / "vignettes" / "reference" / "guide.toml").read_text())
     assert not [page for page in pages if not (ROOT / "vignettes" / f"{page}.py").exists()]
     named = [name for names in pages.values() for name in names.split()]
-    assert not set(FUNCTIONS) - set(named)
+    absent = set(FUNCTIONS) - set(named)
+    assert not absent, f"add {absent} to vignettes/reference/guide.toml"
     assert len(named) == len(set(named))
 
 
