@@ -189,7 +189,7 @@ def _parents_in_best_forest(
     if score != "loglik":
         # features that are never observed together have no information, and ln 0 in a penalty
         keep = (weights >= -TOLERANCE) & (pairs.rows > 0)
-    return _parents_in_max_forest(features, weights, keep, root, rules, is_tree=score == "loglik")
+    return parents_in_max_forest(features, weights, keep, root, rules, is_tree=score == "loglik")
 
 
 def _best_forest_by_em(
@@ -208,7 +208,7 @@ def _best_forest_by_em(
 
     # the arcs that are required
     none = np.zeros((class_column, class_column))
-    start = _parents_in_max_forest(features, none, none > 0, root, rules, is_tree=False)
+    start = parents_in_max_forest(features, none, none > 0, root, rules, is_tree=False)
 
     def learn_forest(rows: TrainingData, _: object = None) -> list[list[int]]:
         return positions_of_parents(_parents_in_best_forest(rows, score, 1, root, rules))
@@ -242,7 +242,7 @@ def _parents_of_numeric_features(
     return parents
 
 
-def _parents_in_max_forest(
+def parents_in_max_forest(
     names: tuple[Hashable, ...],
     weights: Array,
     keep: Mask,
@@ -251,9 +251,14 @@ def _parents_in_max_forest(
     *,
     is_tree: bool = True,
 ) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Map each variable to its parent in the maximum-weight forest that obeys the rules."""
+    """Map each variable to its parent in the maximum-weight forest that obeys the rules.
+
+    ``weights`` are those of the edges between variables, (n, n), of which those
+    to ``keep`` can be used. Required edges are used in any case. If it
+    ``is_tree``, forbidden edges must not divide it.
+    """
     required, forbidden = rules.required_and_forbidden_masks(names)
-    roots = (root, *range(len(names)))
+    roots = sorted(range(len(names)), key=lambda i: i != root)
     if rules.required:
         n_joined = sum(parent >= 0 for parent in max_forest_parents(weights, required, roots))
         if np.count_nonzero(required) > 2 * n_joined:  # each pair has two entries
@@ -338,6 +343,6 @@ def chow_liu(
         class_var if root is None else OneOf(names, "a variable").check("root", root)
     )
     pairs = pair_statistics(rows, range(len(names)), None)
-    parents = _parents_in_max_forest(names, pairs.information, pairs.rows > 0, first, rules)
+    parents = parents_in_max_forest(names, pairs.information, pairs.rows > 0, first, rules)
     settings = {"root": root, "features": features} | rules.recipe_settings()
     return network(class_var, parents, rows.schema, Step("chow_liu", chow_liu, settings))
