@@ -180,6 +180,9 @@ def test_a_family(car: pd.DataFrame) -> None:
     ]
     assert bn.cv(y, car, folds=folds) == pytest.approx(np.mean(by_hand))
     assert bn.cv(y, car, folds=folds, dag=False) == pytest.approx(np.mean(by_hand))
+    for function in (bn.families, bn.nparams):  # the basis is not its network
+        with pytest.raises(TypeError, match="requires a single network"):
+            function(y)
 
 
 def posterior_of(x: Model, frame: pd.DataFrame) -> list[float]:

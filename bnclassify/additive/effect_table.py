@@ -36,7 +36,7 @@ from ..frames.dataset import Dataset
 from ..frames.opening import InFull
 from ..frames.schema import MISSING
 from ..model.arguments import encode_for_model, read_for_model
-from ..model.derived import BuiltOn
+from ..model.derived import BuiltOn, forward_to_basis
 from ..model.model import MISSING_RULE, Model, unsupported_error
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
@@ -92,6 +92,7 @@ class PairEffects(Immutable):
 
 
 @record
+@forward_to_basis("parents", "graph", "trace")
 @dataclass(frozen=True, eq=False, repr=False)
 class EffectTable(BuiltOn):
     """A model whose log odds are a sum of entries of tables, from `from_effects` or `monotonize`.
