@@ -365,7 +365,7 @@ def _log_joint_of_own_class(
     features, starts = np.unique(tables.feature, return_index=True)
     totals: Array = np.add.reduceat(tables.counts, starts, axis=-1, dtype=np.float64)
     for column, f in enumerate(map(int, features)):
-        if f < len(tables.x.counts.cards):  # the constant superparent of naive Bayes is no child
+        if f < len(tables.x.counts.cards):  # not the constant superparent of naive Bayes
             card, levels = tables.x.counts.cards[f], block.levels[f, :].astype(np.intp)
             added = tables.x.prior.pseudo_count_per_cell(card, 1)
             is_superparent: Mask = np.any(block.superparents == f, axis=1, keepdims=True)
