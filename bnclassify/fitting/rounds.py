@@ -95,11 +95,8 @@ class Plan:
 
         empty: list[int] = []
         # a source of partitions need not support several readers
-        results = (
-            map(run_round, self.rounds)
-            if isinstance(self.data, Partitions)
-            else run_tasks(run_round, self.rounds)
-        )
+        run_all = map if isinstance(self.data, Partitions) else run_tasks
+        results = run_all(run_round, self.rounds)
         for rnd, (result, has_models) in zip(self.rounds, results, strict=True):
             empty += [] if has_models else [rnd.number]
             bar.update(len(models))

@@ -256,7 +256,6 @@ class Regression:
 
     @classmethod
     def fit(cls, held: HeldOutTerms, ridge_of_gaps: float = RIDGE) -> Regression:
-        """Return the regression with the best weights."""
         blocks = held.regression_blocks()
         # 1e-4: precision of the intercept
         problem, ridges = held.weight_problem(blocks), {"gaps": ridge_of_gaps, "intercept": 1e-4}
