@@ -359,7 +359,7 @@ def training_data_of_models(
     data = opened.read(Columns(chosen, known, kept))
     if lenient and isinstance(data, Partitions):
         data = _hide_unseen_levels_in_parts(models, data)
-    raw = set(data.numbers) if isinstance(data, Dataset) else kept
+    raw = set(data.numbers if isinstance(data, Dataset) else kept)
     if preparation is None and all(model.preparation is not None for model in models.values()):
         raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}
     check_have_levels(

@@ -231,7 +231,7 @@ class LogisticProblem:
         if size > counts.size * self.n_other_classes:
             design = np.concatenate([*terms, *self._log_odds_of_columns(columns)])
             return _information_factor(design, counts, shares)
-        result = np.zeros((size, size))
+        result = np.zeros((size, size))  # of the terms, then of the columns, on both axes
         for block in slices(len(counts), end * self.n_other_classes, max(BLOCK_CELLS, end * end)):
             design = np.concatenate([array[..., block] for array in terms])
             of_block = counts[block], shares[:, block]
