@@ -6,7 +6,7 @@ for NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import exp, log, pi, prod, sqrt
 from typing import Any, TypeAlias
@@ -123,6 +123,7 @@ class ScoreColumns:
         share_of_shifts = self.query.add_column(
             f"CASE WHEN {n_others}>{most} THEN {most}/{n_others} ELSE 1e0 END"
         )
+        n_missing = self._null_count_column(self.codes)
         texts = []
         for c, score in enumerate(scores):
             shifts = []
@@ -133,7 +134,6 @@ class ScoreColumns:
             prior = f"(1-{kept})*{sql_number(formula.log_prior[c])}"
             of_trees = f"{power}*{sql_sum([tree_scores[c] for tree_scores in by_tree])}"
             blended = sql_sum([f"{kept}*{score}", prior, of_trees, *shifts])
-            n_missing = self._null_count_column(self.codes)
             texts.append(f"CASE WHEN {n_missing}=0 THEN {score} ELSE {blended} END")
         return texts
 
@@ -233,6 +233,7 @@ class ScoreColumns:
         )
 
     def _number_on_scale(self, scale: ScaledNumber) -> str:
+        # With knots 0 and 10 and scores −1 and 1: −1 up to 0, −1 + (x + -0) · .2 up to 10, then 1.
         x, knots = self.numbers[scale.feature], list[float](scale.knots.tolist())
         with np.errstate(over="ignore"):
             slopes: list[float] = (np.diff(scale.scores) / np.diff(scale.knots)).tolist()
@@ -243,7 +244,11 @@ class ScoreColumns:
         return self.query.add_column(f"CASE WHEN {x} IS NULL THEN 0e0 ELSE {text} END")
 
     def _student_log_density(self, term: Student, c: int, z: Sequence[str]) -> str:
-        """Return the log density of the class: residual, leverage are polynomials of the scores."""
+        """Return the log density of the class: residual, leverage are polynomials of the scores.
+
+        With u, the vector of 1 and the scores of the parents, the residual is
+        z − Σ_i mean_i u_i, and the spread 1 + |uᵀroot|².
+        """
         u, power = ["1e0", *[z[parent] for parent in term.parents]], term.power
         constant, rate, shape = term.constants[c], term.rates[c], term.shapes[c]
         means = [f"{sql_number(-m)}*{name}" for m, name in zip(term.means[c, :], u, strict=True)]
@@ -345,17 +350,22 @@ class ScoreColumns:
         )
         for at in np.ndindex(result.shape):
             column = (slice(None), *at)
-            masses, observed = [], []
-            for log_v, name, share in zip(
-                logs[column].tolist(), evidence[column], shares[column], strict=True
-            ):
-                observed.append(f"{name}+{sql_entry(log_v)}" if log_v else name)
-                if exp(log_v):
-                    masses.append(f"{sql_number(exp(log_v))}*{share}")
-            mass = self.query.add_column(sql_sum(masses))
-            total = f"CASE WHEN {mass}>0 THEN {tops[column][0]}+LN({mass}) ELSE {IMPOSSIBLE} END"
-            result[at] = case_by_code(code, observed, total)
+            of_levels = zip(logs[column].tolist(), evidence[column], shares[column], strict=True)
+            result[at] = self._cell_without_feature(code, of_levels, tops[column][0])
         return result
+
+    def _cell_without_feature(
+        self, code: str, of_levels: Iterable[tuple[float, str, str]], top: str
+    ) -> str:
+        """Return log_v + evidence_v at the code or, if NULL, top + ln Σ_v exp(log_v) share_v."""
+        masses, observed = [], []
+        for log_v, name, share in of_levels:
+            observed.append(f"{name}+{sql_entry(log_v)}" if log_v else name)
+            if exp(log_v):
+                masses.append(f"{sql_number(exp(log_v))}*{share}")
+        mass = self.query.add_column(sql_sum(masses))
+        total = f"CASE WHEN {mass}>0 THEN {top}+LN({mass}) ELSE {IMPOSSIBLE} END"
+        return case_by_code(code, observed, total)
 
 
 def _value_if_missing(code: str, value: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import islice
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -232,16 +231,17 @@ def _parents_of_numeric_features(
     required, forbidden = rules.required_and_forbidden_masks(data.features)
     coded = [i for i, card in enumerate(data.cards[:-1]) if card]
     numbers = [i for i, card in enumerate(data.cards[:-1]) if not card]
-    pairs = [(number, i) for number in numbers for i in coded]
-    found = iter(pair_informations(data, pairs, (len(data.features),)))
+    pairs = [(i, number) for i in coded for number in numbers]
+    found = pair_informations(data, pairs, (len(data.features),))
+    information = np.where(required, np.inf, -np.inf)  # (from, to)
+    for pair, (value, n_rows) in zip(pairs, found, strict=True):
+        if n_rows and not forbidden[pair] and not required[pair]:
+            information[pair] = value
     parents: dict[Hashable, tuple[Hashable, ...]] = {}
     for number in numbers:
-        of_number = islice(found, len(coded))
-        values = np.array([value if n_rows else -np.inf for value, n_rows in of_number])
-        values[forbidden[coded, number]] = -np.inf
-        values[required[coded, number]] = np.inf
-        best = coded[int(first_best(values))] if (values > -np.inf).any() else None
-        parents[data.columns[number]] = () if best is None else (data.columns[best],)
+        of_number = information[:, number]
+        best = data.columns[int(first_best(of_number))]
+        parents[data.columns[number]] = (best,) if of_number.max() > -np.inf else ()
     return parents
 
 

@@ -53,11 +53,8 @@ def keep_first_parents(
         n *= prod(table.cards[: n + 1]) * table.prefixes[-1].counts.shape[1] <= 2**20
         kept = table.prefix_without_parents + 1 + n
         families.append((variable, *parents[:n], *last))
-        short.append(
-            PrefixTable(
-                table.cards[: n + 1], table.prefixes[:kept], table.masses[:kept], table.nested
-            )
-        )
+        prefixes, masses = table.prefixes[:kept], table.masses[:kept]
+        short.append(PrefixTable(table.cards[: n + 1], prefixes, masses, table.nested))
     return replace(structure, families=tuple(families), cpts=None, learned={}), short
 
 
@@ -114,7 +111,7 @@ def _tables_without_own_row(
             same = same * (cells == code)
         return (same * own_value).ravel(), (same * any_value).ravel()
 
-    *_, values = table.probabilities_at_rows(
+    *_, values = table.as_stack.probabilities_at_rows(
         all_codes, np.tile(left_out.classes, len(variable)), deduct
     )
     return values.reshape(*parent_cards, levels, rows, values.shape[1])
