@@ -73,9 +73,8 @@ class ScoreColumns:
 
     def score_columns_of(self, formula: Formula, relative: bool = True) -> list[str]:
         """Return the names of columns of scores, one per class; ``relative`` up to a constant."""
-        return [
-            self.query.add_column(text) for text in self.makers[type(formula)](formula, relative)
-        ]
+        texts = self.makers[type(formula)](formula, relative)
+        return list(map(self.query.add_column, texts))
 
     def _scores_of_mixture(self, formula: Mixture, relative: bool) -> list[str]:
         # ln Σ_i exp(log_weight_i + score_i) per class; -2e300 stands for a formula without score
@@ -107,9 +106,8 @@ class ScoreColumns:
         # power + (1 - power) · the share of missing features
         slope = (1 - formula.power) / max(1, len(self.codes))
         n_missing = self._null_count_column(self.codes)
-        power = self.query.add_column(
-            f"{ZERO}+{sql_number(formula.power)}+{sql_number(slope)}*{n_missing}"
-        )
+        text = f"{ZERO}+{sql_number(formula.power)}+{sql_number(slope)}*{n_missing}"
+        power = self.query.add_column(text)
         return [f"{power}*{score}" for score in self.score_columns_of(formula.formula, relative)]
 
     def _scores_of_blend(self, formula: Blend, relative: bool) -> list[str]:
@@ -120,9 +118,8 @@ class ScoreColumns:
         by_tree = [self.score_columns_of(tree) for tree in formula.trees]
         scores = self.score_columns_of(formula.formula, relative)
         n_others, most = self._null_count_column(others), sql_number(formula.rule.gaps)
-        share_of_shifts = self.query.add_column(
-            f"CASE WHEN {n_others}>{most} THEN {most}/{n_others} ELSE 1e0 END"
-        )
+        share = f"CASE WHEN {n_others}>{most} THEN {most}/{n_others} ELSE 1e0 END"
+        share_of_shifts = self.query.add_column(share)
         n_missing = self._null_count_column(self.codes)
         texts = []
         for c, score in enumerate(scores):
@@ -228,9 +225,8 @@ class ScoreColumns:
         known: list[int] = coding[:-1].tolist()
         ends = [i for i in range(len(known) - 1) if known[i] != known[i + 1]]
         texts = [str(known[i]) for i in [*ends, len(known) - 1]]
-        return self.query.add_column(
-            f"CASE WHEN {code} IS NULL THEN NULL ELSE {case_by_intervals(code, ends, texts)} END"
-        )
+        coded = case_by_intervals(code, ends, texts)
+        return self.query.add_column(f"CASE WHEN {code} IS NULL THEN NULL ELSE {coded} END")
 
     def _number_on_scale(self, scale: ScaledNumber) -> str:
         # With knots 0 and 10 and scores −1 and 1: −1 up to 0, −1 + (x + -0) · .2 up to 10, then 1.
@@ -404,7 +400,6 @@ def _columns_of_summed_factors(query: Query, factors: Sequence[Cells]) -> Cells:
     once = [cells if cells.size == result.size else name(cells) for cells in factors]
     broadcast = np.broadcast_arrays(*once)
     for at in np.ndindex(result.shape):
-        result[at] = query.add_column(
-            sql_sum([str(cells[at]) for cells in broadcast if cells[at] != ZERO])
-        )
+        texts = [str(cells[at]) for cells in broadcast if cells[at] != ZERO]
+        result[at] = query.add_column(sql_sum(texts))
     return result

@@ -320,10 +320,8 @@ class DatabaseTable:
     @property
     def numeric(self) -> list[Hashable]:
         """The columns of numbers that are not categories."""
-        types = {name: dtype for name, dtype in self.types.items() if name not in self.given}
-        return [
-            name for name, dtype in types.items() if dtype.is_numeric() and not dtype.is_boolean()
-        ]
+        types = [(name, dtype) for name, dtype in self.types.items() if name not in self.given]
+        return [name for name, dtype in types if dtype.is_numeric() and not dtype.is_boolean()]
 
     def _query_rows_by_column(
         self,

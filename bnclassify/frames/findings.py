@@ -286,13 +286,11 @@ def _find_row_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
         return
     span = float(np.ptp(values)) + 1
     if span == n or str(name).casefold() in _ROW_NAMES:
-        yield Finding(
-            name, "numbers of the rows, which predict the class only if rows are sorted", "", True
-        )
+        text = "numbers of the rows, which predict the class only if rows are sorted"
+        yield Finding(name, text, serious=True)
     elif IS_ID.search(str(name)) or float(np.log1p(-np.arange(1, n) / span).sum()) < CHANCE:
-        yield Finding(
-            name, "whole numbers that all differ, as in a column of identifiers", "", True
-        )
+        text = "whole numbers that all differ, as in a column of identifiers"
+        yield Finding(name, text, serious=True)
 
 
 def _find_numbers_meaning_missing(name: Hashable, values: Array) -> Iterator[Finding]:
