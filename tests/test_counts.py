@@ -65,7 +65,7 @@ def some_data(missing: float, seed: int = 0) -> bn.Dataset:
 def test_families_of_one_shape_are_counted_together(missing: float) -> None:
     data = some_data(missing)
     families = [(3, 2, 12), (7, 6, 12), (11, 2, 12)]
-    tables = counting.contingency_tables(data, families)
+    tables = counting.count_families(data, families)
     for table, family in zip(tables, families, strict=True):
         np.testing.assert_array_equal(table, by_hand(data, list(family)))
 
@@ -349,4 +349,5 @@ def test_families_counted_by_bits_and_by_cells_have_their_own_counts(
     for count in (counting.count_bits, None):  # as with NumPy 2 and with NumPy 1
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(counting, "count_bits", count)
-            np.testing.assert_array_equal(counting.contingency_tables(data, scopes), expected)
+            tables = list(counting.count_families(data, scopes))
+        np.testing.assert_array_equal(tables, expected)

@@ -20,7 +20,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.frames.databases import DatabaseTable, covering_sets
+from bnclassify.frames.databases import DatabaseTable, column_sets_of_families
 
 from . import test_sql
 from .conftest import informative_gaps
@@ -345,13 +345,13 @@ def test_tables_that_cover_families(most: int, number: int) -> None:
     cards = {name: 2 + i % 3 for i, name in enumerate("abcdefg")}
     pairs = [(x, y, "g") for x in "abcdef" for y in "abcdef" if x < y]
     for families in (pairs, [()], [], [("a",), ("b", "c", "d"), ()]):
-        sets = covering_sets(families, cards, most)
+        sets = column_sets_of_families(families, cards, most)
         assert all(any({*family} <= {*columns} for columns in sets) for family in families)
         sizes = [np.prod([cards[name] for name in columns], initial=1) for columns in sets]
         largest = max([np.prod([cards[name] for name in f], initial=1) for f in families], default=0)
         assert max(sizes, default=0) <= max(most, largest)
-    assert len(covering_sets(pairs, cards, most)) == number
-    assert covering_sets([("a", "b"), ("b", "c")], dict.fromkeys("abc", 2), 8) == [("a", "b", "c")]
+    assert len(column_sets_of_families(pairs, cards, most)) == number
+    assert column_sets_of_families([("a", "b"), ("b", "c")], dict.fromkeys("abc", 2), 8) == [("a", "b", "c")]
 
 
 def test_identifiers(duck: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -506,7 +506,7 @@ def test_what_workers_are_sent_can_be_pickled(car: pd.DataFrame) -> None:
     assert bn.cloglik(x, parts) == pytest.approx(bn.cloglik(x, car), rel=1e-13)
     assert len(sent) > 4
     parts.memo.labels.clear()
-    assert parts.label_counts("class").sum() == len(car)
+    assert parts.level_weights("class").sum() == len(car)
 
 
 METRICS = ["accuracy", "balanced_accuracy", "log_loss", "brier", "rmse", "calibration_error"]

@@ -17,7 +17,7 @@ from scipy.stats import chi2
 
 import bnclassify as bn
 from bnclassify.base.graphs import connected_components
-from bnclassify.counts.contingency import contingency_tables
+from bnclassify.counts.contingency import contingency_table
 from bnclassify.learners.neighbors import feature_and_ancestors, superparent_additions, tree_arc_additions
 from bnclassify.learners.structural_em import Completions
 
@@ -366,7 +366,7 @@ def test_completions_are_weighted_by_their_posteriors() -> None:
     assert expected.size == pytest.approx(len(voting))
     pair = ["water_project_cost_sharing", "export_administration_act_south_africa"]
     assert voting[pair].isna().any(axis=None)
-    counts = contingency_tables(expected, [[expected.positions[v] for v in pair]])[0]
+    counts = contingency_table(expected, [expected.positions[v] for v in pair])
     answers = np.zeros((2, 2))
     for _, row in voting.iterrows():
         hidden = [v for v in pair if pd.isna(row[v])]

@@ -28,7 +28,7 @@ from bnclassify.recipe.number_terms import (
     _StackedGaussians,
     fit_gaussian_terms,
     normal_scores,
-    z_scores,
+    z_score_scale,
 )
 from bnclassify.recipe.prefix_tables import LeftOutRows, class_probabilities, feature_probabilities
 from bnclassify.recipe.refined import KNOWN_TERMS, Refined
@@ -208,7 +208,7 @@ def test_a_gaussian_term_has_the_eight_most_correlated_parents() -> None:
 
 
 def test_scales() -> None:
-    scales = (normal_scores, z_scores)
+    scales = (normal_scores, z_score_scale)
     numbers, weights = np.array([3.0, 1.0, np.nan, 3.0, 8.0]), np.array([1.0, 2.0, 5.0, 1.0, 1.0])
     repeated = np.array([3.0, 1.0, 1.0, 3.0, 8.0])
     for make in scales:
@@ -217,7 +217,7 @@ def test_scales() -> None:
         np.testing.assert_allclose(scale(new), make(repeated, np.ones(5))(new), atol=1e-12)
         assert scale(new)[-1] == 0
     assert normal_scores(numbers, weights)(np.array([3.0]))[0] == pytest.approx(0.2533471)  # quantile of 3/5
-    np.testing.assert_allclose(z_scores(repeated, np.ones(5))(np.array([1e9, 3.2])), [5, 0], atol=1e-9)
+    np.testing.assert_allclose(z_score_scale(repeated, np.ones(5))(np.array([1e9, 3.2])), [5, 0], atol=1e-9)
     many = np.random.default_rng(0).normal(size=20_000)
     exact = (many.argsort().argsort() + 0.5) / 20_000
     thinned = normal_scores(many, np.ones(20_000))
@@ -225,7 +225,7 @@ def test_scales() -> None:
     np.testing.assert_allclose(thinned(many), ndtri(exact), atol=0.02)
     for constant in (np.full(3, 7.0), np.full(3, np.nan)):
         assert not any(make(constant, np.ones(3))(np.array([0.0, 9.0])).any() for make in scales)
-    tiny, huge = [z_scores(np.array([-size, size]), np.ones(2)) for size in (1e-300, 1.7e308)]
+    tiny, huge = [z_score_scale(np.array([-size, size]), np.ones(2)) for size in (1e-300, 1.7e308)]
     assert tiny(np.array([1e-300]))[0] == pytest.approx(1, rel=1e-9)
     assert np.abs(huge(np.array([-1.7e308, 0.0, 1.7e308]))).max() <= 5
 

@@ -20,7 +20,7 @@ from bnclassify.frames.training import prepare_training_data, prepare_training_r
 from bnclassify.network import awnb as trees
 from bnclassify.network import weighting as wanbia
 from bnclassify.network.awnb import depth_weights
-from bnclassify.network.awnb import smallest_testing_depths as depths_of_trees
+from bnclassify.network.awnb import smallest_depths_in_trees as depths_of_trees
 from bnclassify.network.weighting import ConditionalLikelihood, with_weighted_tables
 
 from .conftest import read_reference, reference_frame

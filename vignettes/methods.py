@@ -50,7 +50,7 @@ from bnclassify import (
     tan_cl,
     values,
 )
-from bnclassify.network.awnb import smallest_testing_depths
+from bnclassify.network.awnb import smallest_depths_in_trees
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, gammaln, logit, logsumexp
 from scipy.stats import chi2
@@ -722,7 +722,7 @@ awnb = lp(nb("class", car), car, smooth=1, awnb_trees=5, awnb_bootstrap=0.5, rng
 rng = np.random.default_rng(0)
 samples = [rng.integers(len(car), size=len(car) // 2) for _ in range(5)]
 depths = pd.DataFrame(
-    smallest_testing_depths(encode(car), samples), columns=features(awnb)
+    smallest_depths_in_trees(encode(car), samples), columns=features(awnb)
 )
 print(depths)
 by_depth = (1 / np.sqrt(depths.where(depths > 0))).fillna(0).mean()

@@ -241,7 +241,7 @@ def _read_pair(
     """Return the effects of a pair from its rows, or raise if a row is repeated or absent."""
     names = (frame["feature"][rows[0]], frame["given"][rows[0]])
     every = f"combination of values of {shown(names[0])} and {shown(names[1])}"
-    table = _array_from_rows(frame.iloc[rows], axes, numbers[rows], every)
+    table = _place_rows_on_axes(frame.iloc[rows], axes, numbers[rows], every)
     _check_no_row_absent(table, axes, every)
     table = np.pad(table, ((0, 1), (0, 1), (0, 0)))  # of missing values
     groups = [
@@ -428,7 +428,7 @@ def _feature_parent_of(
 
 def _effects_of_feature(name: Hashable, rows: pd.DataFrame, axes: _Axes, numbers: Array) -> Array:
     """Return the effects of a feature as an array, or raise if a row is repeated or absent."""
-    table = _array_from_rows(rows, axes, numbers, f"value of {shown(name)}")
+    table = _place_rows_on_axes(rows, axes, numbers, f"value of {shown(name)}")
     if len(axes) > 1 and UNSEEN in axes[1].positions:  # like a missing parent if it has no rows
         table[:, -2] = np.where(np.isnan(table[:, -2]), table[:, -1], table[:, -2])
     known = table[(slice(-1),) * len(axes)]
@@ -436,7 +436,7 @@ def _effects_of_feature(name: Hashable, rows: pd.DataFrame, axes: _Axes, numbers
     return np.asarray(np.nan_to_num(table, nan=0.0))
 
 
-def _array_from_rows(rows: pd.DataFrame, axes: _Axes, numbers: Array, every: str) -> Array:
+def _place_rows_on_axes(rows: pd.DataFrame, axes: _Axes, numbers: Array, every: str) -> Array:
     """Return numbers by position on the axes, NaN without a row, or raise if a row is repeated."""
     table = np.full((*[len(axis.positions) for axis in axes], numbers.shape[1]), np.nan)
     columns = ["value", "given_value"][: len(axes)]

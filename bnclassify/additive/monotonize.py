@@ -120,7 +120,7 @@ def monotonize(
     target = names[1] if target is None else OneOf(names).check("target", target)
     _check_directions(model, table, directions)
     data = check_has_rows(encode_for_model(table, dataset, argument="dataset"), "dataset")
-    if not data.label_counts(table.class_var).any():
+    if not data.level_weights(table.class_var).any():
         raise ValueError(
             f"dataset must have rows with a label of {shown(table.class_var)}; got none."
         )

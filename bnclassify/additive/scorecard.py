@@ -348,7 +348,7 @@ def scorecard(
     1          0.05        0.95
     """
     model = check_fitted(x)
-    names = _check_two_classes(model)
+    names = _two_classes_or_error(model)
     Whole(least=1, most=_MOST_POINTS).check("largest", largest)
     Optional(Whole(least=2)).check("most_intervals", most_intervals)
     _check_points_scale(pdo, score, odds)
@@ -385,7 +385,7 @@ def scorecard(
     return Scorecard(**fields, base=model, target=target, unit=unit, start=start)
 
 
-def _check_two_classes(x: Model) -> Sequence[Hashable]:
+def _two_classes_or_error(x: Model) -> Sequence[Hashable]:
     """Return the two classes of a sum of single effects, or raise an error."""
     names = x.known_levels[-1] if x.one_class else ()
     if len(names) != 2:

@@ -44,9 +44,10 @@ def flat_index(codes: Sequence[ArrayOf[Any]], cards: Sequence[int]) -> Codes:
     return index
 
 
-def contingency_tables(data: Countable, families: Sequence[Sequence[int]]) -> Array:
-    """Count families with equal numbers of levels, (families, levels of each member…)."""
-    return next(count_families_by_shape(data, families))[1]
+def contingency_table(data: Countable, family: Sequence[int]) -> Array:
+    """Count the joint values of a family of columns."""
+    table: Array = count_families(data, [family])[0]
+    return table
 
 
 def count_families(data: Countable, families: Sequence[Sequence[int]]) -> StackedArrays:

@@ -11,7 +11,7 @@ import pandas as pd
 from ..base.arrays import Array
 from ..base.calls import with_call_advice
 from ..base.checks import OneOf, Seed, Whole, check_rng
-from ..counts.contingency import contingency_tables
+from ..counts.contingency import contingency_table
 from ..counts.information import STATISTICS, independence_test, mutual_information, permutation_p
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts, open_data
@@ -189,7 +189,7 @@ def ci_test(
             "Condition on fewer variables, or merge rare levels."
         )
     warn_of_fractional_weights(data, test)
-    table: Array = contingency_tables(data, [columns])[0, ...].astype(float)
+    table: Array = contingency_table(data, columns).astype(float)
     if not table.any():
         raise ValueError("dataset must have a row with values of x, y and z; got none.")
     statistic, df, p = independence_test(table, test)

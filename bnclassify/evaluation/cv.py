@@ -235,7 +235,7 @@ def cv(
     by_metric = isinstance(metric, list | tuple) or len(targets) > 1
     flat = len(targets) > 1 and isinstance(x, Model)
     names = _result_columns(list(models), metrics if by_metric else None, flat=flat)
-    scheme = _scheme_of_plan(plan, scores)
+    scheme = _describe_folds_and_baselines(plan, scores)
     if not mean:
         by_round = scores.values_by_round[:, :-1].reshape(len(plan.rounds), -1)
         return attach_scheme(
@@ -278,7 +278,7 @@ def _result_index(plan: Plan) -> pd.Index[Any]:
     )
 
 
-def _scheme_of_plan(plan: Plan, scores: Scores) -> Scheme:
+def _describe_folds_and_baselines(plan: Plan, scores: Scores) -> Scheme:
     """Return the record of folds and of the metrics of class frequencies alone."""
     train_size, test_size = map(float, scores.sizes.mean(axis=0))
     means: list[float] = scores.means[-1, :].tolist()

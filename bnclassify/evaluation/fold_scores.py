@@ -196,7 +196,7 @@ def _sums_and_weights_of_rows(
 
 def _total_and_label_weights(rows: Dataset, targets: Sequence[Hashable]) -> list[Any]:
     """Return the weight of the rows and, for each target, by label, (labels,)."""
-    return [float(rows.size), *[rows.label_counts(name) for name in targets]]
+    return [float(rows.size), *[rows.level_weights(name) for name in targets]]
 
 
 def evaluate_in_rounds(

@@ -22,7 +22,7 @@ from ..model.arguments import (
     check_size_of_scores,
     encode_any_source,
     encode_for_model,
-    variables_in_data,
+    variables_of_new_data,
 )
 from ..model.model import Model
 from ..network.classifiers import BNC, Graph
@@ -32,7 +32,7 @@ from ..scores.evaluate import scores_at
 
 def _log_likelihood(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
     """Return Σ over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
-    rows: Countable = encode_any_source(x, dataset, variables_in_data(x) if joint else None)
+    rows: Countable = encode_any_source(x, dataset, variables_of_new_data(x) if joint else None)
     sums = partial(_log_likelihood_of_part, x, joint)
     total = rows.sum_from_source_or_parts(sums) if joint else rows.sum_over_parts(sums)
     if not rows.size:  # known after partitions were read
@@ -71,7 +71,7 @@ def _log_probability_per_row(x: Model, joint: bool, data: Dataset) -> Array:
     levels, n = x.known_levels, len(x.features)
     check_size_of_scores(len(data), len(levels[-1]))
     rows = x.rows_to_score(data)
-    if joint and variables_in_data(x) == x.features:
+    if joint and variables_of_new_data(x) == x.features:
         return log_sum_exp(scores_at(x.score, rows))
     named = zip(x.targets, levels[n:], strict=True)
     labels = np.array([codes_of_class(data, name, known) for name, known in named], dtype=np.intp)
@@ -125,7 +125,7 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
     model = check_has_joint_distribution(x, "loglik")
     if not Flag().check("by_row", by_row):
         return _log_likelihood(model, dataset, joint=True)
-    data = encode_for_model(model, dataset, variables_in_data(model), "dataset")
+    data = encode_for_model(model, dataset, variables_of_new_data(model), "dataset")
     return pd.Series(_log_probability_per_row(model, True, data), index=data.index, name="loglik")
 
 
@@ -203,7 +203,7 @@ def _network_loglik_and_rows(
     """Return a single network with parameters, its log-likelihood and the rows, or raise."""
     model = check_single_graph(check_has_joint_distribution(x, score), score)
     nparams(model)  # which raises if there are densities without a number of parameters
-    data: Countable = encode_any_source(model, dataset, variables_in_data(model))
+    data: Countable = encode_any_source(model, dataset, variables_of_new_data(model))
     warn_of_fractional_weights(data, score)
     return model, _log_likelihood(model, data, joint=True), data.size
 

@@ -18,7 +18,7 @@ from ..model.arguments import (
     check_has_rows,
     check_model,
     encode_for_model,
-    variables_in_data,
+    variables_of_new_data,
 )
 from ..model.model import Model
 from ..reading.facts import aligned_lines, facts_of
@@ -108,7 +108,7 @@ def summary(
         return results_by_group(x, dataset, by, k, rng, groups, progress)
     facts, metrics = facts_of(x), dict[str, tuple[float, float | None]]()
     if dataset is not None:
-        if variables_in_data(check_fitted(x)) == x.variables:
+        if variables_of_new_data(check_fitted(x)) == x.variables:
             names = _METRICS + _metrics_of_order(x)
             shared: Any = {"k": k, "rng": rng, "groups": groups, "progress": progress}
             means = cv([x], dataset, metric=names, **shared).droplevel(0)

@@ -99,7 +99,7 @@ class BIFReader:
                 tables.append((start, header, self.position))
                 self._read_match(_BODY, "}")
             else:
-                self._read_variable(start)
+                self._read_and_store_variable(start)
         families: Families = {}
         cells = 0
         for start, header, self.position in tables:
@@ -151,7 +151,7 @@ class BIFReader:
                     taken.start(),
                 )
 
-    def _read_variable(self, at: int) -> None:
+    def _read_and_store_variable(self, at: int) -> None:
         name = _unquoted_name(self._read_match(r"([^{}]+)\{", "a name and {")[1])
         if name in self.variables:
             self._raise_at_line(f"the variable {shown(name)} is declared twice.", at)

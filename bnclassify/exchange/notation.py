@@ -249,10 +249,10 @@ def _write_array(writer: Writer, array: ArrayOf[Any], where: str) -> Fields:
         return written | {"shape": list(array.shape), "base64": b64encode(content).decode("ascii")}
     if not array.size:
         written["shape"] = list(array.shape)
-    return written | {"values": array}  # which `json_lines_of` writes
+    return written | {"values": array}  # which `pieces_of_json_text` writes
 
 
-def json_lines_of(value: object, indent: int = 0) -> Iterator[str]:
+def pieces_of_json_text(value: object, indent: int = 0) -> Iterator[str]:
     """Yield the text of a value as JSON; a list without lists or objects takes one line.
 
     Arrays of more than two axes are written part by part, because lists of
@@ -280,7 +280,7 @@ def json_lines_of(value: object, indent: int = 0) -> Iterator[str]:
     opened, closed = "{}" if isinstance(value, dict) else "[]"
     for i, (name, item) in enumerate(entries):
         yield f"{',' if i else opened}{start}{name}"
-        yield from json_lines_of(item, indent + 1)
+        yield from pieces_of_json_text(item, indent + 1)
     yield end + closed
 
 

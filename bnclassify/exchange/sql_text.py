@@ -181,10 +181,10 @@ def column_as_text(column: ColumnCoding) -> str:
 def are_compared_as_numbers(labels: Sequence[Hashable]) -> bool:
     """Whether labels are numbers or bools: compared as numbers, of any type in the database."""
     are_flags = all(isinstance(label, bool) for label in labels)
-    return len(labels) > 0 and (are_flags or all(map(_is_exact_in_databases, labels)))
+    return len(labels) > 0 and (are_flags or all(map(_is_exact_label_in_databases, labels)))
 
 
-def _is_exact_in_databases(label: Hashable) -> bool:
+def _is_exact_label_in_databases(label: Hashable) -> bool:
     """Whether a label is a number that databases read as the same float."""
     if type(label) is int:
         return abs(label) < 2**53

@@ -23,7 +23,7 @@ from ..model.model import Model
 from ..model.recipes import Tally
 from ..reading.families import members
 from ..scores.evaluate import scores_at
-from .notation import Reader, UnregisteredError, Writer, can_save_step, json_lines_of
+from .notation import Reader, UnregisteredError, Writer, can_save_step, pieces_of_json_text
 
 _FORMAT = "bnclassify model"
 _VERSION = 6
@@ -85,7 +85,7 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
             "shared": writer.shared,
             "model": written,
         }
-        text = "".join(json_lines_of(content))
+        text = "".join(pieces_of_json_text(content))
     except UnregisteredError as error:
         raise TypeError(
             f"x must consist of classes that files know; got {error}. Decorate this class with "

@@ -334,7 +334,7 @@ def fit(
     alone = partial(
         _fit_single_model, prior=prior, method=method, folds=folds, rng=generator, step=step
     )
-    return model.fit_each_link(alone, open_data(dataset), step)
+    return model.fit_chain_links(alone, open_data(dataset), step)
 
 
 def _fit_single_model(

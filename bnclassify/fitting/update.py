@@ -82,7 +82,7 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     if levels == "grow":
         united = united_levels_by_name([model.levels_by_name, _levels_in_data(model, rows)])
         model = with_more_levels(model, united)
-    return cast("M", model.fit_each_link(_add_rows, rows))
+    return cast("M", model.fit_chain_links(_add_rows, rows))
 
 
 def _add_rows(x: Model, dataset: Opened[Any]) -> Model:

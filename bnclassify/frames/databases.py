@@ -151,7 +151,9 @@ class DatabaseTable:
         known = self._joints.setdefault((required, weights), [])
         absent = [f for f in families if not any(joint.has_columns(f) for joint in known)]
         cards = {name: len(self._labels[name]) for name in names}
-        self._request_counts(covering_sets(absent, cards), required, weights)  # adds to `known`
+        self._request_counts(
+            column_sets_of_families(absent, cards), required, weights
+        )  # adds to `known`
         counts = []
         for family in families:
             joint = next(joint for joint in known if joint.has_columns(family))
@@ -430,7 +432,7 @@ def _cast_to_float(column: Foreign) -> Foreign:
     return number
 
 
-def covering_sets(
+def column_sets_of_families(
     families: Sequence[tuple[Hashable, ...]],
     cards: Mapping[Hashable, int],
     most_cells: int = _MOST_CELLS,

@@ -152,7 +152,7 @@ class Countable(Immutable):
         def coded_by_schema(self, schema: Schema) -> Countable: ...
         def rows_with_known(self, column: Hashable) -> Self: ...
         def with_missing_level(self, columns: Collection[Hashable]) -> Self: ...
-        def label_counts(self, name: Hashable) -> Array: ...
+        def level_weights(self, name: Hashable) -> Array: ...
 
     numbers: Mapping[Hashable, ArrayOf[Any]] = EMPTY
     targets: tuple[Hashable, ...] = ()
@@ -323,7 +323,7 @@ class Dataset(Countable, Opened["Dataset"]):
 
     sum_from_source_or_parts = sum_over_parts
 
-    def label_counts(self, name: Hashable) -> Array:
+    def level_weights(self, name: Hashable) -> Array:
         """Return the weight of each label of a column."""
         codes: Codes = self.codes[self.positions[name]]
         n_codes = len(self.schema.levels_of[name]) + 1

@@ -232,14 +232,14 @@ class Partitions(Countable, Opened["Partitions"]):
     def _target_and_levels(self, name: Hashable) -> Key:
         return name, self.levels[self.positions[name]]
 
-    def label_counts(self, name: Hashable) -> Array:
+    def level_weights(self, name: Hashable) -> Array:
         known = self.memo.labels.get(self._target_and_levels(name))
         if known is not None:
             return known
         tables = self.tables_from_source([[self.positions[name]]])
         if tables is not None:
             return tables[0]
-        return self.sum_over_parts(methodcaller("label_counts", name))
+        return self.sum_over_parts(methodcaller("level_weights", name))
 
     def tables_from_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
         if not source_counts_rows(self.source, self.reading):
@@ -294,7 +294,7 @@ def _count_frame(
 ) -> tuple[T, Facts]:
     """Count the rows of a frame, also by the labels of the targets; workers call this."""
     data, facts = reading(frame)
-    return count(data), facts._replace(labels=tuple(map(data.label_counts, targets)))
+    return count(data), facts._replace(labels=tuple(map(data.level_weights, targets)))
 
 
 def dask_frame_of(data: object) -> Any:

@@ -353,11 +353,11 @@ class SetSearch:
                 longer = longer[(ends >= self.least) & (ends > -np.inf)]
                 self.tried += len(longer)
                 _check_number_of_terms(self.changes, self.tried, self.size)
-                self._keep_best_sets(longer, self.changes.log_joint_after(longer))
+                self._add_to_best_sets(longer, self.changes.log_joint_after(longer))
             else:
-                self._keep_best_sets(longer, logs)
+                self._add_to_best_sets(longer, logs)
 
-    def _keep_best_sets(self, sets: Positions, logs: Array) -> None:
+    def _add_to_best_sets(self, sets: Positions, logs: Array) -> None:
         """Keep the best of the sets that lead to the target."""
         wins: Mask = first_best(logs) == self.changes.target
         if not wins.any():

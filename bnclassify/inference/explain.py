@@ -181,7 +181,7 @@ def explain(
     columns = _compared_by_line(evidence, len(known)) if several else {}
     columns |= {"value": np.stack(list(known.values()), axis=1).ravel()}
     if not interactions:
-        parents = _parent_values_in_words(evidence)
+        parents = _parent_texts_by_variable(evidence)
         parents += parents[:1] * (len(known) - len(parents))  # pairs have none
         columns |= {"parents": np.stack(parents, axis=1).ravel()}
     columns |= {name: column.ravel() for name, column in points.items()}
@@ -370,7 +370,7 @@ def _array_of_objects(labels: Sequence[Hashable]) -> ArrayOf[Any]:
     return np.fromiter(labels, dtype=object, count=len(labels))
 
 
-def _parent_values_in_words(evidence: Evidence) -> list[ArrayOf[Any]]:
+def _parent_texts_by_variable(evidence: Evidence) -> list[ArrayOf[Any]]:
     """Write the values of the feature parents of each variable: the class, then the features."""
     x, parents = evidence.model, evidence.model.feature_parents
     position = {name: i for i, name in enumerate(x.features)}

@@ -77,7 +77,7 @@ def _is_estimator_of_package(x: object) -> bool:
     return any(kind.__module__.partition(".")[0] == package for kind in type(x).__mro__)
 
 
-def variables_in_data(x: Model) -> tuple[Hashable, ...]:
+def variables_of_new_data(x: Model) -> tuple[Hashable, ...]:
     """Return the variables that data contain: all, or the features if the class is latent."""
     return x.features if "latent" in x.trace else x.variables
 

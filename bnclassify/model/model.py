@@ -244,7 +244,7 @@ class Model(Immutable):
 
     def rows_from_codes(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
         """Return rows with codes, and with the numbers, by name, that `score` reads."""
-        return rows_with_numbers(
+        return rows_from_codes_and_numbers(
             self, [self.features.index(name) for name in self.densities], codes, numbers
         )
 
@@ -284,7 +284,9 @@ class Model(Immutable):
         """Apply a function to each part of the model with counts, and the same of ``others``."""
         return function(self, *others)
 
-    def fit_each_link(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Model:
+    def fit_chain_links(
+        self, function: Fit, dataset: Opened[Any], step: Step | None = None
+    ) -> Model:
         """Return the model that a function fits to rows, which is applied to each link of a chain.
 
         ``step`` is the call for the recipe of a chain.
@@ -324,7 +326,7 @@ def unsupported_error(x: Model, action: str) -> TypeError:
     return TypeError(f"x must be a model that can {action}; got {x.type_in_words}.")
 
 
-def rows_with_numbers(
+def rows_from_codes_and_numbers(
     x: Model, features: Iterable[int], codes: Codes, numbers: Mapping[Hashable, Any]
 ) -> Rows:
     """Return rows of a model with codes, and with the numbers of some of its features."""

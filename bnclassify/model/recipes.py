@@ -97,7 +97,7 @@ class TrainingRows(Immutable):
             n for n in lacking if n not in data.schema.numeric or np.isnan(numbers.get(n, 0)).any()
         ]
         levels: list[tuple[Hashable, ...]] = [data.levels[data.positions[name]] for name in targets]
-        counts = [data.label_counts(name).tolist() for name in targets]
+        counts = [data.level_weights(name).tolist() for name in targets]
         classes = [tuple(zip(*pair, strict=True)) for pair in zip(levels, counts, strict=True)]
         labels, given = getattr(data, "cases", None), getattr(data, "given", 0)
         cases = 0 if labels is None else len(np.unique(labels))

@@ -75,7 +75,7 @@ def _bootstrap_samples(
 
 def depth_weights(data: Dataset, samples: Iterable[Positions]) -> Array:
     """Return features' weights: the mean over trees of 1/√depth, 0 if not tested (Hall, 2007)."""
-    depths = smallest_testing_depths(data, samples)
+    depths = smallest_depths_in_trees(data, samples)
     if not depths.any():
         raise ValueError(
             "awnb_trees: no tree has a split, so no weights can be estimated. Increase awnb_trees "
@@ -84,7 +84,7 @@ def depth_weights(data: Dataset, samples: Iterable[Positions]) -> Array:
     return np.asarray(np.where(depths > 0, 1 / np.sqrt(np.maximum(depths, 1)), 0.0).mean(axis=0))
 
 
-def smallest_testing_depths(data: Dataset, samples: Iterable[Positions]) -> Positions:
+def smallest_depths_in_trees(data: Dataset, samples: Iterable[Positions]) -> Positions:
     """Return the smallest depth of each feature in each sample's tree, (samples, features)."""
     at_once, depths = list[Positions](), list[Positions]()
     for sample in samples:

@@ -19,7 +19,7 @@ from ..base.calls import advance_bar
 from ..base.checks import Real, Whole
 from ..base.immutable import ANY_NUMBER, Immutable, field_bounds, record
 from ..base.messages import warn
-from ..counts.contingency import contingency_tables
+from ..counts.contingency import contingency_table
 from ..frames.dataset import Dataset
 from ..model.counted import CountedModel, check_counted
 from ..model.model import Model
@@ -96,7 +96,7 @@ def maximize_tables(
     pseudo-counts a of the prior. Its maximum on complete data is the usual
     estimate (N + a) / (N· + r a) (Lauritzen, 1995).
     """
-    observed = [contingency_tables(data, [scope])[0] for scope in scopes]
+    observed = [contingency_table(data, scope) for scope in scopes]
     completed = rows_completed_with_each_class(data.codes, data.cards)
 
     def counts_and_objective(tables: Sequence[Array]) -> tuple[list[Array], float]:

@@ -25,7 +25,7 @@ from ..frames.training import Numeric, data_and_numeric_features, read_training,
 from .cut_points import CUTTINGS, METHODS
 from .discretization import learn_cuts, learn_cuts_of_table
 from .discretizer import Discretizer
-from .rare_levels import Merger, learn_merger, with_categories
+from .rare_levels import Merger, learn_merger, with_encoded_columns
 
 
 @record
@@ -76,7 +76,7 @@ class Preparation(Immutable):
         if present:
             known: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(present, ())
             data = encode_frame(frame, present, known=known).with_missing_level(present)
-            frame = with_categories(frame, data)
+            frame = with_encoded_columns(frame, data)
         return frame
 
     @property

@@ -12,7 +12,7 @@ from ..base.calls import with_call_advice
 from ..base.checks import Instance, Whole, check_columns, check_feature_names
 from ..base.immutable import COUNT, Immutable, field_bounds, record
 from ..base.messages import shown
-from ..counts.contingency import contingency_tables
+from ..counts.contingency import contingency_table
 from ..frames.dataset import Data, Dataset
 from ..frames.foreign import AnyFrame
 from ..frames.frame import Frame, encode_frame
@@ -87,7 +87,7 @@ class Merger(Immutable):
         data = self.prepared_data(
             encode_frame(original, self.columns, argument="newdata", known=self.kept)
         )
-        return with_categories(original, data)
+        return with_encoded_columns(original, data)
 
     def prepared_data(self, data: Data) -> Data:
         """Return data in which all levels of these columns except the kept ones are merged."""
@@ -110,7 +110,7 @@ class Merger(Immutable):
         return "\n".join([head, *(lines or ["  (no column)"])])
 
 
-def with_categories(frame: pd.DataFrame, data: Dataset) -> pd.DataFrame:
+def with_encoded_columns(frame: pd.DataFrame, data: Dataset) -> pd.DataFrame:
     """Return a copy of a frame in which the columns of encoded data are categorical."""
     result = frame.copy()
     for i, name in enumerate(frame.columns):
@@ -212,7 +212,7 @@ def learn_merger(
     kept: dict[Hashable, tuple[Hashable, ...]] = {}
     for name in columns:
         i = data.positions[name]
-        counts = contingency_tables(data, [(i,)])[0].tolist() if data.cards[i] else []
+        counts = contingency_table(data, (i,)).tolist() if data.cards[i] else []
         if min(counts, default=min_count) < min_count:
             pairs = zip(data.levels[i], counts, strict=True)
             frequent = [level for level, count in pairs if count >= min_count]

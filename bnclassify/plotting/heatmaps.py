@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base.arrays import Array, ArrayOf, Mask, Slice, T
 from ..base.messages import shown
-from ..counts.contingency import contingency_tables
+from ..counts.contingency import contingency_table
 from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.opening import InFull
 from ..frames.schema import Levels, Schema
@@ -193,7 +193,7 @@ def _unseen_cells(x: Model, layout: _HeatMapLayout, dataset: InFull) -> Mask:
     family_data = Dataset(
         Schema(layout.family, levels), codes_by_levels(data, layout.family, levels), data.index
     )
-    counts: Array = contingency_tables(family_data, [range(len(layout.family))])[0]
+    counts: Array = contingency_table(family_data, range(len(layout.family)))
     absent: Mask = counts.sum(axis=0) == 0
     return layout.arranged_cells(np.broadcast_to(absent, counts.shape))
 

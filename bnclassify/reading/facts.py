@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from textwrap import wrap
 
-from ..model.arguments import variables_in_data
+from ..model.arguments import variables_of_new_data
 from ..model.model import MISSING_RULE, WRITERS, Model
 from ..model.recipes import Step, TrainingRows
 from ..scores.evaluate import shifts_of_missing
@@ -18,7 +18,7 @@ _MOST, _FEW = 6, 3
 def facts_of(x: Model) -> dict[str, object]:
     """Return the facts of a model by name, in the order of display: numbers and text."""
     several, rows = len(x.targets) > 1, x.trained_on if x.fitted else None
-    latent = " (latent)" if variables_in_data(x) == x.features else ""
+    latent = " (latent)" if variables_of_new_data(x) == x.features else ""
     names = ", ".join(map(str, x.targets)) + latent
     facts: dict[str, object] = {f"class variable{'s' * several}": names}
     if rows is not None:

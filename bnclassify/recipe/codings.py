@@ -63,7 +63,7 @@ def make_coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...
         for name, labels in zip(features.columns, features.levels, strict=True):
             if name in coarse:
                 extra = labels[len(fine[name]) + 1 :]  # the level of missing values
-                maps.append(_map_to_intervals(fine[name], np.array(coarse[name]), len(extra)))
+                maps.append(_coarse_codes_of_fine(fine[name], np.array(coarse[name]), len(extra)))
                 levels.append((*intervals[name], *extra))
             else:
                 maps.append(None)
@@ -72,7 +72,7 @@ def make_coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...
     return tuple(result)
 
 
-def _map_to_intervals(ends: Array, cuts: Array, n_extra: int) -> Codes:
+def _coarse_codes_of_fine(ends: Array, cuts: Array, n_extra: int) -> Codes:
     """Return the interval of each fine one by its end, of the last one, of other levels, and -1.
 
     Example: of the fine intervals that end at 1, 2, 3 and ∞, cut at 2 alone, 0, 0, 1 and 1.
@@ -93,7 +93,7 @@ def coarsening_by_mdlp(coarsen: Coarsening, data: Dataset) -> Coarsening:
         known = (data.codes[i] >= 0) & (data.codes[i] < n_fine) & (weights > 0)
         numbers, classes = data.codes[i, known].astype(np.float64), data.codes[-1, known]
         points = cut_points(numbers, classes, "mdlp", 2, weights[known])
-        maps[i] = _map_to_intervals(np.arange(n_fine - 1.0), np.array(points), len(extra))
+        maps[i] = _coarse_codes_of_fine(np.arange(n_fine - 1.0), np.array(points), len(extra))
         levels[i] = (*[f"interval {k}" for k in range(len(points) + 1)], *extra)
     return Coarsening(tuple(levels), tuple(maps))
 

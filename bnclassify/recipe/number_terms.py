@@ -71,7 +71,7 @@ def normal_scores(numbers: Array, weights: Array) -> Scale:
     return Scale(values, scores)
 
 
-def z_scores(numbers: Array, weights: Array) -> Scale:
+def z_score_scale(numbers: Array, weights: Array) -> Scale:
     """Return the scale in standard deviations from the mean, bounded by 5."""
     known = ~np.isnan(numbers)
     size = np.abs(numbers[known]).max(initial=0.0) or 1.0
@@ -88,7 +88,7 @@ def z_scores(numbers: Array, weights: Array) -> Scale:
 
 SCALES: dict[str, Callable[[Array, Array], Scale]] = {
     "gaussians": normal_scores,
-    "zscores": z_scores,
+    "zscores": z_score_scale,
     "densities": normal_scores,
 }
 """A function that learns the scale of a Gaussian term from numbers and the weights of rows."""

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..base.arrays import Array, Codes
 from ..base.immutable import EMPTY, POWER, cached_property, field_bounds, record
-from ..model.model import Model, replace_unchecked, rows_with_numbers
+from ..model.model import Model, replace_unchecked, rows_from_codes_and_numbers
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..scores.evaluate import term_values_at
@@ -178,7 +178,7 @@ class Refined(LogLinear):
         return True
 
     def rows_from_codes(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
-        return rows_with_numbers(self, self.numbers, codes, numbers)
+        return rows_from_codes_and_numbers(self, self.numbers, codes, numbers)
 
     def values_at(self, rows: Rows) -> Iterator[tuple[int, Array]]:
         yield from self.base.values_at(rows)

@@ -196,7 +196,7 @@ class _CountedFamilies(NamedTuple):
     places: Sequence[tuple[Places, Places]] | None
 
 
-def learn_stacked_families(
+def learn_tables_in_stacks(
     scopes: Sequence[Scope],
     cards: Positions,
     codes: Codes,

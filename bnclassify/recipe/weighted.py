@@ -24,7 +24,7 @@ from .family_terms import Power, powers_by_depth
 from .log_linear import LogLinear, limit_parents
 from .prefix_counts import scope_without_class
 from .prefix_tables import LeftOutRows, PrefixTable, class_shares
-from .stacked_families import StackedFamilies, learn_stacked_families
+from .stacked_families import StackedFamilies, learn_tables_in_stacks
 
 
 @record
@@ -164,7 +164,7 @@ class StackedModel(LogLinear):
         codes = np.concatenate([coded, classes], axis=1)
         cards = np.array([origin.structure_in_coding(i).cards for i in range(len(codes))])
         varies = x.coarsenings[0].discretizes_any if x.coarsenings else lambda scope: False
-        groups = learn_stacked_families(structure.scopes, cards, codes, data, prior, varies)
+        groups = learn_tables_in_stacks(structure.scopes, cards, codes, data, prior, varies)
         return cls(origin, codes, groups, (1.0,) * len(structure.scopes), structure.depth, x.recipe)
 
     @cached_property

@@ -132,11 +132,11 @@ def term_values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
 
     The values of a term whose owner is unknown are 0.
     """
-    for owner, _, values in scoped_term_values(x, rows):
+    for owner, _, values in scopes_and_term_values(x, rows):
         yield owner, values
 
 
-def scoped_term_values(x: Sum, rows: Rows) -> Iterator[Effect]:
+def scopes_and_term_values(x: Sum, rows: Rows) -> Iterator[Effect]:
     """Yield the owner of each term of such a sum, the features it depends on, and its values."""
     scaled = [scale.feature for scale in x.scales]
     z = [_scores_on_scale(scale, rows) for scale in x.scales]
@@ -363,7 +363,7 @@ def effects_at(x: Formula, rows: Rows, cards: Sequence[int]) -> Iterator[Effect]
         others = replace(core, terms=tuple([term for term in core.terms if term not in wide]))
         for i in sorted({term.owner for term in wide}):
             yield i, (i,), effects[i][rows.codes[i]]
-        for i, scope, logs in scoped_term_values(others, rows):
+        for i, scope, logs in scopes_and_term_values(others, rows):
             if i >= 0:
                 yield i, scope, np.broadcast_to(logs, (len(rows), effects[i].shape[1]))
     else:

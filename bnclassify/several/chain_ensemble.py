@@ -103,12 +103,12 @@ class ChainEnsemble(Chained):
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
         return log_mean_exp([member.log_posterior_at(rows, labels) for member in self.members])
 
-    def fit_each_link(
+    def fit_chain_links(
         self, function: Fit, dataset: Opened[Any], step: Step | None = None
     ) -> ChainEnsemble:
         data = self.read_training_rows(dataset)
         recipe = recipe_with_parameter_step(self.recipe, step)
-        members = tuple([member.fit_each_link(function, data, step) for member in self.members])
+        members = tuple([member.fit_chain_links(function, data, step) for member in self.members])
         return replace(self, members=members, recipe=recipe)
 
     @property

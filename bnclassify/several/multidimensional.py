@@ -336,7 +336,9 @@ class Chain(Chained):
             logs += np.take_along_axis(own, chosen[:, None], axis=1)[:, 0]
         return logs
 
-    def fit_each_link(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Chain:
+    def fit_chain_links(
+        self, function: Fit, dataset: Opened[Any], step: Step | None = None
+    ) -> Chain:
         data, members = self.read_training_rows(dataset), []
         for member in self.members:
             rows = read_training(data.select(member.variables), member.targets, warns=False)

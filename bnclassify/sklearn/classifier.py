@@ -254,7 +254,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self.discretizer_ = x.discretizer
 
     @property
-    def _positions_of_classes(self) -> Positions:
+    def _positions_in_model_classes(self) -> Positions:
         """The place of each of ``classes_`` among the classes of the model."""
         labels = self.model_.known_levels[-1]
         return np.array([labels.index(label) for label in self.classes_.tolist()])
@@ -366,19 +366,19 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         """Predict the class of each row, as labels in ``classes_``; the first of tied labels."""
         frame, unseen = self._rows_to_predict(X), self.handle_unknown
         labels = predict(self.model_, frame, unseen=unseen, prior=self.prior, costs=self.costs)
-        return self.classes_[np.argsort(self._positions_of_classes)[labels.cat.codes]]
+        return self.classes_[np.argsort(self._positions_in_model_classes)[labels.cat.codes]]
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict the posterior probabilities of the classes, with columns as in ``classes_``."""
         frame, unseen = self._rows_to_predict(X), self.handle_unknown
         shares = predict(self.model_, frame, prob=True, unseen=unseen, prior=self.prior).to_numpy()
-        return shares[:, self._positions_of_classes]
+        return shares[:, self._positions_in_model_classes]
 
     def predict_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict the logs of posterior probabilities, even if these are too small for a float."""
         frame, unseen = self._rows_to_predict(X), self.handle_unknown
         logs = unnormalized_log_posteriors(self.model_, frame, unseen=unseen, prior=self.prior)[0]
-        return log_normalize(logs)[:, self._positions_of_classes]
+        return log_normalize(logs)[:, self._positions_in_model_classes]
 
     def predict_joint_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict ln P(features, class), with columns as in ``classes_``, as CategoricalNB does.
@@ -394,7 +394,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             labels = model.known_levels[-1]
             prior = check_class_prior(self.prior, labels)
             logs = logs + log_prior_ratio(model.class_prior(), prior, labels)
-        return logs[:, self._positions_of_classes]
+        return logs[:, self._positions_in_model_classes]
 
     def _find_learner(self) -> Callable[..., Model]:
         """Return the learner, or raise an error for unknown arguments."""

@@ -20,7 +20,7 @@ from ..counts.contingency import (
     MAX_CELLS,
     Counts,
     Recoding,
-    contingency_tables,
+    contingency_table,
     count_families,
     recode_counts,
     to_narrowest_type,
@@ -177,7 +177,7 @@ class _Source(NamedTuple):
 def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
     """Count levels, pairs if `most` is 2 or more, triples if it is 3; too large tables raise."""
     *cards, n_classes = data.cards
-    classes: Array = contingency_tables(data, [(len(cards),)])[0]
+    classes: Array = contingency_table(data, (len(cards),))
     if most < 2 or not cards:
         tables = count_families(data, [(f, len(cards)) for f in range(len(cards))])
         single = np.concatenate([np.empty((0, n_classes)), *tables])

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.arrays import Array, ArrayOf, Codes, Positions, Slice, log, slices
 from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
-from ..counts.contingency import Recoding, contingency_tables
+from ..counts.contingency import Recoding, contingency_table
 from ..counts.pairs import check_cells_of_all_pairs, count_pairs
 from ..frames.dataset import Dataset
 from ..frames.schema import Levels
@@ -118,7 +118,7 @@ class AODE(Average):
         n = len(self.features)
         check_cells_of_all_pairs(data, range(n), n)
         if self._uses_one_array_of_pairs and isinstance(prior, PseudoCounts):
-            return contingency_tables(data, [(n,)])[0], count_pairs(data)
+            return contingency_table(data, (n,)), count_pairs(data)
         return tuple([member.count(data, prior) for member in self.members])
 
     def distributions(self) -> list[tuple[Hashable, Array]]:
