@@ -82,7 +82,7 @@ class _Joint:
         for name, member in zip(family, np.unravel_index(cells, shape), strict=True):
             known = list(labels[name])
             members.append([known[code] for code in member])
-        totals = np.bincount(place, self.totals, len(cells)).tolist()
+        totals: list[float] = np.bincount(place, self.totals, len(cells)).tolist()
         return dict(zip(zip(*members, strict=True), totals, strict=True))
 
 
@@ -223,7 +223,7 @@ class DatabaseTable:
         known = self._seen.get((required, None, None)) if weights is None else None
         if known is not None and required is not None:
             missing = self._labels[required].get(None, len(known))
-            rows = known.sum() - known[missing : missing + 1].sum()
+            rows: int = known.sum() - known[missing : missing + 1].sum()
             self._seen.setdefault((None, required, None), np.array([rows]))
         everything = None, np.zeros(len(joint.totals), dtype=np.int32)
         for name, codes in (everything, *zip(joint.columns, joint.codes, strict=True)):
@@ -430,7 +430,8 @@ def covering_sets(
     while len(members):
         inside: Mask = members[0].copy()
         outside: Mask = members & ~inside
-        lacking, which = outside.sum(axis=1), outside @ positions
+        lacking: Positions = outside.sum(axis=1)
+        which = outside @ positions
         while True:
             # how many families that lack one column get it by each column
             gain = np.bincount(which[lacking == 1], minlength=len(names))

@@ -57,7 +57,7 @@ class Opened(ABC, Generic[Read]):
 
     Each class reads its own type of data, so that functions need not ask for
     the type. Rows of an ``Opened[Dataset]`` are in memory, for which the
-    methods are written here; ``Opened[Any]`` can be partitioned, too.
+    methods are written here; ``OpenedData`` can be partitioned, too.
     """
 
     in_parts: ClassVar[bool] = False

@@ -172,7 +172,7 @@ def check_weights(weights: object, index: pd.Index[Any], argument: str = "weight
             f"{np.count_nonzero(wrong)} of {len(index)} rows. To ignore a row, give it weight 0."
         )
     with np.errstate(over="ignore"):
-        total = floats.sum()
+        total = float(floats.sum())
     if not np.isfinite(total):
         raise ValueError(
             f"{argument} must have a finite sum; got weights up to {floats.max():g}. "

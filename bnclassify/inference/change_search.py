@@ -327,7 +327,7 @@ class SetSearch:
         nothing, logs = np.empty((1, 0), dtype=np.intp), self.changes.log_joint_before[None]
         self._extend_sets(nothing, logs, self._bounds_of_longer_sets(nothing, logs))
         order = np.lexsort(self.best.T[::-1])
-        sizes = self.sizes[self.best].sum(axis=1)
+        sizes: Array = self.sizes[self.best].sum(axis=1)
         order = order[descending_order((self.values + 2 * sizes)[order])]  # by posteriors
         best = self.best[order[np.argsort(sizes[order], kind="stable")]]
         _, first = np.unique(self.changes.features[best], axis=0, return_index=True)
@@ -384,12 +384,12 @@ class SetSearch:
         features = self.changes.features
         later = _first_later_features(features, sets)
         smallest_sums = -_largest_sums_of_later_gains(features, -self.sizes[:, None], more)[:, 0]
-        sizes = self.sizes[sets].sum(axis=1) + smallest_sums[later]
+        sizes: Array = self.sizes[sets].sum(axis=1) + smallest_sums[later]
         if not self.gains:
             return np.asarray(1.0 - 2 * sizes)
         odds = None if self.interactions is None else totals[:, [self.changes.target]] - totals
         by_sum = [gains.log_odds_bounds_after(sets, more, odds) for gains in self.gains]
-        bounds = np.max(by_sum, axis=0)
+        bounds: Array = np.max(by_sum, axis=0)
         bounds[:, self.changes.target] = 0.0
         with np.errstate(over="ignore"):
             posteriors = 1 / np.exp(-bounds).sum(axis=1)
@@ -414,7 +414,7 @@ def _extended_sets(
         if len(found):
             positions = []
             for head in heads:
-                moves_of_head = sets[found][features[found] == head]
+                moves_of_head: Positions = sets[found][features[found] == head]
                 positions.append(moves_of_head - changes.moves_by_feature[head][0])
             logs[np.ix_(found, changes.moves_by_feature[last])] += effect[tuple(positions)]
     return longer, logs[at, moves]

@@ -165,7 +165,7 @@ def _value_and_class_posteriors(
         logs = _log_joint_of_values(x, filled, owners)
         posteriors = np.exp(log_normalize(scores_at(x.score, filled)))
         for feature, (_, _, widths) in zip(features[block], values[block], strict=True):
-            at = owners == feature
+            at: Mask = owners == feature
             found[feature] = softmax(logs[at] + log(widths)[:, None], 0), posteriors[at]
     return found
 

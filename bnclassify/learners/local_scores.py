@@ -205,7 +205,7 @@ class LocalScores:
         cards = self.counts.cards[columns]
         starts = np.cumsum(cards) - cards
         by_level = self._unpenalized_score(table, r, q * np.repeat(cards, cards).astype(np.float64))
-        known = table[..., : cards[0]].sum(axis=2)
+        known: Array = table[..., : cards[0]].sum(axis=2)
         if not self.counts.is_complete:
             known = np.add.reduceat(table, starts, axis=2)
         fit = self._unpenalized_score(known, r, q)

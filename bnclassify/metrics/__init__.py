@@ -276,7 +276,7 @@ def _rank_error_sums(logs: Array, actual: Codes, weights: Array) -> Array:
 
 
 def _weighted_mean(sums: Array) -> float:
-    total, rows = sums.reshape(2, -1).sum(axis=1).tolist()
+    total, rows = map(float, sums.reshape(2, -1).sum(axis=1))
     return total / rows if rows else np.nan
 
 

@@ -11,8 +11,9 @@ from ..base.arrays import Array, ArrayOf, Codes, log_normalize
 from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY, Immutable
 from ..base.messages import listed
-from ..frames.dataset import Countable, Dataset, Opened, codes_by_levels
+from ..frames.dataset import Countable, Dataset, codes_by_levels
 from ..frames.numeric import as_floats
+from ..frames.partitions import OpenedData
 from ..frames.schema import Levels
 from ..numbers.discretizer import Discretizer
 from ..numbers.preparation import Preparation
@@ -284,7 +285,7 @@ class Model(Immutable):
         """Apply a function to each part of the model with counts, and the same of ``others``."""
         return function(self, *others)
 
-    def fit_each_link(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Model:
+    def fit_each_link(self, function: Fit, dataset: OpenedData, step: Step | None = None) -> Model:
         """Return the model that a function fits to rows, which is applied to each link of a chain.
 
         ``step`` is the call for the recipe of a chain.

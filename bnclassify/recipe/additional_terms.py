@@ -126,7 +126,7 @@ class AdditionalTerms:
                 count[: len(labels) - (labels[-1:] == (MISSING,))] = 0
             counts.append(count)
         most_frequent = np.sort(np.concatenate([np.empty(0), *counts]))[-_MOST_SHIFTS:]
-        least = most_frequent[:1].max(initial=1e-300)
+        least: float = most_frequent[:1].max(initial=1e-300)
         found = []
         for i, count in enumerate(counts):
             has_shift = np.append(count >= least, False)  # the last one is that of missing values
@@ -217,11 +217,11 @@ def _order_and_parents_of_numbers(
         between += size * np.log(np.maximum(np.diag(own) / size, 1e-9))
     deviations = np.sqrt(np.maximum(np.diag(within), 1e-300))
     correlations = np.abs(within / deviations / deviations[:, None]).round(9)
-    order = np.argsort((between / weights.sum()).round(9), kind="stable")
+    order = np.argsort((between / float(weights.sum())).round(9), kind="stable")
     parents = []
     for place, number in enumerate(order.tolist()):
         earlier = np.sort(order[:place])
         # 8: number of parents of a Gaussian term
-        best = earlier[np.argsort(-correlations[number, earlier], kind="stable")][:8]
+        best: Positions = earlier[np.argsort(-correlations[number, earlier], kind="stable")][:8]
         parents.append(np.argsort(order)[best].tolist())
     return by_contents[order].tolist(), parents

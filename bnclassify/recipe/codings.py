@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Codes, code_type
+from ..base.arrays import Codes, Mask, code_type
 from ..base.immutable import Immutable, is_within_bounds, record
 from ..frames.dataset import Dataset
 from ..frames.schema import MISSING, Levels, Schema
@@ -83,7 +83,7 @@ def coarsening_by_mdlp(coarsen: Coarsening, data: Dataset) -> Coarsening:
             continue
         extra = coarsen.levels[i][-1:] if coarsen.levels[i][-1:] == (MISSING,) else ()
         fine = np.arange(len(places) - 1 - len(extra))
-        known = (data.codes[i] >= 0) & (data.codes[i] < len(fine)) & (weights > 0)
+        known: Mask = (data.codes[i] >= 0) & (data.codes[i] < len(fine)) & (weights > 0)
         numbers, classes = data.codes[i, known].astype(np.float64), data.codes[-1, known]
         points = cut_points(numbers, classes, "mdlp", 2, weights[known])
         ends = range(len(points), len(points) + 1 + len(extra))

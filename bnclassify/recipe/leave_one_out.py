@@ -156,7 +156,7 @@ class LeaveOneOut(Method):
                 terms, start = held.odds.by_depth[i], found.get(i - 1)
                 found[i] = best_powers(terms, held.classes, held.counts, start, held.offset)
             else:
-                total = held.offset + held.odds.by_depth[i].sum(axis=0)
+                total: Array = held.offset + held.odds.by_depth[i].sum(axis=0)
                 value = log_likelihood(total, held.classes, held.counts)
                 found[i] = Powers(1.0, np.ones(held.odds.by_depth.shape[1]), value, value)
         return found

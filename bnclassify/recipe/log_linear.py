@@ -30,6 +30,9 @@ from .family_terms import FamilyTerm, Power, family_terms
 from .incomplete_rows import evenly_spread_positions, factors_of_first_parents
 from .prefix_tables import PrefixTable, class_shares
 
+if TYPE_CHECKING:
+    from .weighted import StackedModel
+
 
 class LogLinear(BuiltOn):
     """A network whose log tables are multiplied by powers, and averaged over one or more networks.
@@ -71,7 +74,7 @@ class LogLinear(BuiltOn):
         fading: Fading | None
         """The rule for incomplete rows; None if missing features are ignored."""
 
-        def learn_tables(self, data: Dataset, prior: Any) -> Any:
+        def learn_tables(self, data: Dataset, prior: Any) -> StackedModel:
             """Return the structure with tables of all prefixes of families, with all powers 1."""
 
         def sum_with(self, other: Any) -> Any:
@@ -190,7 +193,7 @@ class LogLinear(BuiltOn):
                 codings = tuple([maps[v] for v in factor.scope]) if maps else ()
                 tables.append(Table(i, factor.scope, factor.table[..., 0, :], codings))
             # Given the class: the log joint minus the log joint of an empty row.
-            given_class = tables[-1].logs - log_joint_of_network(factors, nothing)[0]
+            given_class: Array = tables[-1].logs - log_joint_of_network(factors, nothing)[0]
             tables[-1] = replace(tables[-1], owner=-1, logs=given_class)
             trees.append(Sum(tuple(tables), marginalizes=True))
         return tuple(trees)

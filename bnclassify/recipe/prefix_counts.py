@@ -52,7 +52,7 @@ class Numbering(Immutable):
             table = np.empty(self.size + 1, dtype=np.int32)
             table[self.keys], table[-1] = np.arange(len(self.keys)), 0  # the last one of -1
             found = table.take(numbers, mode="wrap")
-            is_key = self.keys.take(found, mode="clip") == numbers
+            is_key: Mask = self.keys.take(found, mode="clip") == numbers
             return np.asarray(np.where(is_key, found, -1))
         places = np.searchsorted(self.keys[:-1], numbers)
         return np.where(self.keys[places] == numbers, places, -1)
@@ -270,13 +270,13 @@ def split_counts_by_coding(
         configurations, level = np.divmod(prefix.cells.keys, prefix.levels)
         before, starts = starts, np.searchsorted(owner, np.arange(n + 1))
         cell_owner, ends = owner[configurations], np.searchsorted(configurations, starts)
-        keys = (configurations - starts[cell_owner]) * cards[cell_owner, 0] + level
+        keys: Positions = (configurations - starts[cell_owner]) * cards[cell_owner, 0] + level
         parents = [_ROOT] * n
         if i > root:
             card = cards[:, i - root]
             previous, level = np.divmod(prefix.parents.keys, card.max())
             numbers = (previous - before[owner]) * card[owner] + level
-            sizes = (np.diff(before) * card).tolist()
+            sizes: list[int] = (np.diff(before) * card).tolist()
             parents = [Numbering(numbers[starts[s] : starts[s + 1]], sizes[s]) for s in range(n)]
         for s, levels in enumerate(cards[:, 0].tolist()):
             part = slice(ends[s], ends[s + 1])

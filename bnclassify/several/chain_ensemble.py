@@ -12,7 +12,7 @@ import numpy as np
 from ..base.arrays import Array, Codes, first_best, slices
 from ..base.immutable import record
 from ..base.messages import listed
-from ..frames.dataset import Opened
+from ..frames.partitions import OpenedData
 from ..model.derived import forward_to_basis
 from ..model.model import Fit
 from ..model.recipes import Recipe, Step, recipe_with_parameter_step
@@ -104,7 +104,7 @@ class ChainEnsemble(Chained):
         return log_mean_exp([member.log_posterior_at(rows, labels) for member in self.members])
 
     def fit_each_link(
-        self, function: Fit, dataset: Opened[Any], step: Step | None = None
+        self, function: Fit, dataset: OpenedData, step: Step | None = None
     ) -> ChainEnsemble:
         data = self.read_training_rows(dataset)
         recipe = recipe_with_parameter_step(self.recipe, step)

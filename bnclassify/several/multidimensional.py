@@ -15,8 +15,8 @@ from ..base.arrays import Array, Codes, Slice, first_best, log, log_normalize, l
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
-from ..frames.dataset import Opened, codes_by_levels
-from ..frames.partitions import Partitions
+from ..frames.dataset import codes_by_levels
+from ..frames.partitions import OpenedData, Partitions
 from ..frames.schema import Levels
 from ..frames.training import TrainingData, read_training
 from ..metrics.outcomes import Labelling
@@ -217,7 +217,7 @@ class Chained(MultiModel):
             members=tuple([member.map_counted_parts(function, *rest) for member, *rest in alike]),
         )
 
-    def read_training_rows(self, dataset: Opened[Any]) -> TrainingData | Partitions:
+    def read_training_rows(self, dataset: OpenedData) -> TrainingData | Partitions:
         """Return the training rows of all members."""
         known = None if self.levels is None else self.levels_by_name
         return read_training(dataset, self.class_vars, self.features, known=known)
@@ -336,7 +336,7 @@ class Chain(Chained):
             logs += np.take_along_axis(own, chosen[:, None], axis=1)[:, 0]
         return logs
 
-    def fit_each_link(self, function: Fit, dataset: Opened[Any], step: Step | None = None) -> Chain:
+    def fit_each_link(self, function: Fit, dataset: OpenedData, step: Step | None = None) -> Chain:
         data, members = self.read_training_rows(dataset), []
         for member in self.members:
             rows = read_training(data.select(member.variables), member.targets, warns=False)
