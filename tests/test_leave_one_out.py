@@ -594,7 +594,7 @@ def test_powers_by_folds_of_models_with_densities() -> None:
 def test_a_class_without_rows_has_a_smoothed_share() -> None:
     # rows of weights 3 and 0: with a pseudo-count, 1 and (0 + 1/2) / (3 + 1), before they are normalized
     prefixes, _ = count_prefixes([np.array([0, 1])], [2], weights=np.array([3.0, 0.0]))
-    shares = class_shares(PrefixTable((2,), prefixes, (1.0,), nested=True))
+    shares = class_shares(PrefixTable((2,), prefixes, (1.0,), nested=True).as_stack)
     np.testing.assert_allclose(shares, np.array([1, 0.125]) / 1.125)
 
 

@@ -258,7 +258,9 @@ def test_tables_of_all_configurations_are_those_of_their_rows(backoff: bool) -> 
             levels, *cards = table.cards
             *given, variable = np.indices((*cards, levels)).reshape(len(table.cards), -1)
             for grid, value in zip(
-                table.full_tables_by_depth(), table.probabilities_at_rows([variable, *given]), strict=True
+                table.full_tables_by_depth(),
+                table.as_stack.probabilities_at_rows([variable, *given]),
+                strict=True,
             ):
                 full = np.broadcast_to(grid, (*cards, *grid.shape[-2:]))
                 np.testing.assert_allclose(full.reshape(value.shape), value, rtol=1e-14)

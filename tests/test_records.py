@@ -26,6 +26,16 @@ def test_missing_values_of_one_record_do_not_change_integers_of_another(options:
             np.testing.assert_array_equal(both[1], alone)
 
 
+def test_missing_numbers_of_a_record_are_read_without_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
+    pima, made = bn.load_pima(), []
+    x = bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")
+    init = pd.Series.__init__
+    with monkeypatch.context() as patched:
+        patched.setattr(pd.Series, "__init__", lambda *args, **named: made.append(0) or init(*args, **named))
+        bn.predict(x, dict.fromkeys(bn.features(x)), prob=True)
+    assert len(made) < len(bn.features(x))
+
+
 def test_records_as_a_frame_keep_large_integers() -> None:
     from bnclassify.frames.opening import frame_of
 

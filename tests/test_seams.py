@@ -57,6 +57,18 @@ def test_a_learner_of_structure(car: pd.DataFrame) -> None:
     assert bn.cv(x, car, folds=folds) == bn.cv(by_hand, car, folds=folds)
 
 
+def test_files_of_a_learner(car: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A learner that is decorated is run again by a loaded model, also if it accepts raw data."""
+    monkeypatch.setitem(RECORDS, "star", star)
+    rows = car.assign(doors=np.arange(len(car)) / 7)
+    for frame, options in ((car, {}), (rows, {"discretize": "quantile"})):
+        x = bn.bnc(star, "class", frame, smooth=1, **options)
+        bn.save(x, tmp_path / "x.json")
+        again = bn.load(tmp_path / "x.json")
+        for dag in (True, False):
+            assert bn.cv(again, frame, k=3, rng=0, dag=dag) == bn.cv(x, frame, k=3, rng=0, dag=dag)
+
+
 def test_an_ensemble(car: pd.DataFrame) -> None:
     trees = bn.Ensemble([bn.tan_cl("class", car, root=f) for f in car.columns[:-1]])
     x = bn.lp(trees, car, smooth=1)
@@ -168,6 +180,9 @@ def test_a_family(car: pd.DataFrame) -> None:
     ]
     assert bn.cv(y, car, folds=folds) == pytest.approx(np.mean(by_hand))
     assert bn.cv(y, car, folds=folds, dag=False) == pytest.approx(np.mean(by_hand))
+    for function in (bn.families, bn.nparams):  # the basis is not its network
+        with pytest.raises(TypeError, match="requires a single network"):
+            function(y)
 
 
 def posterior_of(x: Model, frame: pd.DataFrame) -> list[float]:

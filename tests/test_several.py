@@ -340,6 +340,15 @@ def test_a_network_of_one_class_is_an_ordinary_one(car: pd.DataFrame) -> None:
     )
 
 
+def test_the_joint_of_a_single_network_is_not_averaged(
+    car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = bn.lp(bn.mbc(["class", "safety"], car, score="loglik"), car, smooth=1)
+    expected = bn.loglik(one, car)
+    monkeypatch.setattr("bnclassify.scores.elimination.log_sum_exp", None)
+    assert bn.loglik(one, car) == expected
+
+
 def test_ties_go_to_the_first_combination() -> None:
     half = np.full(2, 0.5)
     same = np.array([[0.2, 0.8], [0.8, 0.2]])

@@ -99,6 +99,7 @@ def test_modelstring_reads_back(data: st.DataObject) -> None:
         ("[class] [a|class] [a|class]", "text must be one bracket per variable, such as"),
         ("[a|class]", "class_var must be one of 'a'; got 'class'"),
         ("[class] [a|b]", "the parent 'b' of 'a' is not a variable"),
+        ("[d] [c] [a] [class] [b|zz]", "Available: 'd', 'c', 'a', 'b', 'class'"),
         ("[class] [b] [a|b:b]", "must name each parent once"),
         ("[class|a] [a|class]", "must not have cycles; got .*class"),
     ],

@@ -36,7 +36,7 @@ from ..frames.dataset import Dataset
 from ..frames.opening import InFull
 from ..frames.schema import MISSING
 from ..model.arguments import encode_for_model, read_for_model
-from ..model.derived import BuiltOn
+from ..model.derived import BuiltOn, forward_to_basis
 from ..model.model import MISSING_RULE, Model, unsupported_error
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
@@ -92,6 +92,7 @@ class PairEffects(Immutable):
 
 
 @record
+@forward_to_basis("parents", "graph", "trace")
 @dataclass(frozen=True, eq=False, repr=False)
 class EffectTable(BuiltOn):
     """A model whose log odds are a sum of entries of tables, from `from_effects` or `monotonize`.
@@ -326,15 +327,14 @@ def merge_similar_intervals(
     """
     equal = [np.ones(len(table)) for table in x.tables]
     shares = [np.maximum(share, LEAST_MASS) for share in x.shares or equal]
-    values, groups = dict[Hashable, Values](), list[Positions]()
-    for i, (name, own) in enumerate(x.values_by_feature.items()):
-        values[name], group = own, np.arange(len(own.labels) + 1)
+    values, groups = x.values_by_feature, list[Positions]()  # the group of each value, and missing
+    for i, (name, own) in enumerate(values.items()):
+        groups.append(np.arange(len(own.labels) + 1))
         if own.cuts is not None:
             rows = _effects_by_value(x, i)[:-1]
             ends = ends_of_merged_groups(rows, shares[i][:-1], most or np.inf, lost, kept)
             values[name] = Values.from_cuts([own.cuts[end - 1] for end in ends[:-1].tolist()])
-            group = np.searchsorted(ends, group, side="right")
-        groups.append(group)
+            groups[i] = np.searchsorted(ends, groups[i], side="right")
     tables = list(x.tables)
     for i, scope in enumerate(x.term_scopes):
         for axis, v in enumerate(scope):
@@ -342,8 +342,7 @@ def merge_similar_intervals(
             means = means_of_groups(along, groups[v], shares[v], int(groups[v].max()) + 1)
             tables[i] = np.moveaxis(means, 0, axis)
     sums = [np.bincount(group, share) for group, share in zip(groups, shares, strict=True)]
-    shares = [share / float(share.sum()) for share in sums]
-    return _with_values(x, values, tables, shares, x.unknown)
+    return _with_values(x, values, tables, [own / float(own.sum()) for own in sums], x.unknown)
 
 
 def restricted_to_values(x: EffectTable, values: Mapping[Hashable, Values]) -> EffectTable:

@@ -172,7 +172,7 @@ def _grouped_training_rows(
     data = encode_for_model(x, raw, argument="dataset")
     placed = x.rows_to_score(data, "missing")
     weights = data.row_weights
-    groups = [_group_of_each_value(x, i, placed.codes[i], weights) for i in range(len(x.features))]
+    groups = [_group_of_each_value(x, i, own, weights) for i, own in enumerate(placed.codes)]
     coded = np.array([of[own] for of, own in zip(groups, placed.codes, strict=True)], dtype=np.int8)
     classes = codes_by_levels(data, (x.class_var,), x.known_levels[-1:])[0].astype(np.intp)
     n = number_of_cases(raw)
@@ -215,23 +215,27 @@ def _orthogonal_contrasts_of_groups(x: EffectTable, groups: Sequence[Positions])
     """
     found = list[Array]()
     for i, own in enumerate(groups):
-        size = int(own.max()) + 1
-        counts = np.bincount(own[:-1], x.shares[i][:-1], size)
+        counts = np.bincount(own[:-1], x.shares[i][:-1], int(own.max()) + 1)
         mass: Array = counts / counts.sum()
-        root = np.sqrt(mass)[:, None]
         if x.features[i] in x.cuts:
-            numbers = np.arange(min(size, _CONTRASTS + 1))
-            columns = np.cos(np.pi * (mass.cumsum() - mass / 2)[:, None] * numbers)
-            scale = np.maximum(numbers[1:], 1)
-            contrasts = np.linalg.qr(root * columns)[0][:, 1:] / root / scale
-        else:
-            left, sizes, _ = np.linalg.svd(np.eye(size) - mass)
+            contrasts = _cosines_of_ranks(mass)
+        else:  # all functions with the mean 0
+            left, sizes, _ = np.linalg.svd(np.eye(len(mass)) - mass)
             contrasts = (left * sizes)[:, :-1]
         found.append(contrasts / np.sqrt(max(float(mass @ (contrasts**2).sum(axis=1)), 1e-300)))
-    shape = [max([of.shape[axis] for of in found], default=0) for axis in (0, 1)]
-    return np.array(
-        [np.pad(w, [(0, n - k) for n, k in zip(shape, w.shape, strict=True)]) for w in found]
-    )
+    shape = [max([own.shape[axis] for own in found], default=0) for axis in (0, 1)]
+    result = np.zeros((len(found), *shape))
+    for padded, contrasts in zip(result, found, strict=True):
+        padded[: len(contrasts), : contrasts.shape[1]] = contrasts
+    return result
+
+
+def _cosines_of_ranks(mass: Array) -> Array:
+    """Return cos(π k · rank) / k of groups for k = 1, 2, …, orthogonal by their mass."""
+    numbers, root = np.arange(min(len(mass), _CONTRASTS + 1)), np.sqrt(mass)[:, None]
+    ranks = mass.cumsum() - mass / 2  # of the middles of groups, between 0 and 1
+    orthonormal, _ = np.linalg.qr(root * np.cos(np.pi * ranks[:, None] * numbers))
+    return np.asarray(orthonormal[:, 1:] / root / numbers[1:])
 
 
 def _choose_precision_and_number(

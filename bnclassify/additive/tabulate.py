@@ -54,7 +54,6 @@ from .from_effects import as_given
 from .pairs import GROUPS, with_pair_effects
 
 _POINTS = 256  # at which a curve is evaluated between cut points
-_KEPT = ("leave_one_out",)  # results of a model that also describe its table
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +223,7 @@ def _tabulate_at_all_points(model: Model) -> EffectTable:
 
 def _results_that_describe_table(x: Model) -> dict[str, Any]:
     """Return the results of a model that also describe its table, with its refits as tables."""
-    learned = {name: x.learned[name] for name in _KEPT if name in x.learned}
+    learned = {k: found for k, found in x.learned.items() if k == "leave_one_out"}
     refits: tuple[Model, ...] = x.learned.get("refits", ())
     if refits and all(map(_is_sum_of_effects, refits)):
         learned["refits"] = tuple(map(_tabulate_at_all_points, refits))
@@ -259,7 +258,11 @@ def _levels_or_grid_points(x: Model, name: Hashable) -> tuple[Hashable, ...]:
 
 
 def _grid_of_feature(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array) -> _Grid:
-    """Return the points of a feature, and the values of its table."""
+    """Return the points of a feature, and the values of its table.
+
+    Example: with the cuts 1 and 4, the points are 1, 4 and ∞, one per interval.
+    If the effect is a curve, they are training values; a density has a grid.
+    """
     name, cuts = x.features[i], x.cuts.get(x.features[i])
     card = len(labels) - (labels[-1:] == (MISSING,))
     codes = np.arange(len(labels))
@@ -267,26 +270,37 @@ def _grid_of_feature(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array
         values = _labels_with_unseen(x, name, labels, card)
         position = np.where(codes < card, codes, len(values.labels))
         return _Grid(values, codes, mass, mass, position)
-    if cuts is None:  # a density, on a grid
+    if cuts is None:
         numbers, codes = np.array(labels[:card], dtype=np.float64), np.zeros(card, dtype=np.intp)
-        chosen = np.unique(np.array(short_point_texts(numbers[:-1].tolist()), dtype=np.float64))
-        not_empty = np.unique(np.searchsorted(chosen, numbers, side="left"))[:-1]
-        chosen = chosen[not_empty]
+        chosen = _short_points_between(numbers)
     else:
-        chosen, numbers = np.array(cuts), np.array([*cuts, np.inf])
-    training = _training_points_of_curve(x, i) if cuts else None
-    if training is not None:  # within intervals, the effect is a curve
-        around = np.concatenate([chosen, np.nextafter(chosen, np.inf)])
-        numbers, first = np.unique([*training[0], *around], return_index=True)
-        shares = np.append(training[1], np.zeros(len(around)))[first] + LEAST_MASS
-        own = np.searchsorted(chosen, numbers, side="left")
-        shares *= mass[own] / np.bincount(own, shares, card)[own]
+        numbers, chosen = np.array([*cuts, np.inf]), np.array(cuts)
+    curve = _training_points_of_curve(x, i) if cuts else None
+    if curve is not None:
+        numbers, own, shares = _points_in_intervals(*curve, chosen, mass[:card])
         codes, mass = np.append(own, codes[card:]), np.append(shares, mass[card:])
     n_missing = len(codes) - len(numbers)
     position = np.searchsorted(chosen, numbers, side="left")
     position = np.append(position, [len(chosen) + 1] * n_missing).astype(np.intp)
     numbers = np.append(numbers, [np.nan] * n_missing)
     return _Grid(Values.from_cuts(chosen.tolist()), codes, numbers, mass, position)
+
+
+def _short_points_between(numbers: Array) -> Array:
+    """Return cut points with few digits, of which no interval is without numbers."""
+    points = np.unique(np.array(short_point_texts(numbers[:-1].tolist()), dtype=np.float64))
+    return points[np.unique(np.searchsorted(points, numbers, side="left"))[:-1]]
+
+
+def _points_in_intervals(
+    numbers: Array, shares: Array, cuts: Array, mass: Array
+) -> tuple[Array, Positions, Array]:
+    """Return numbers with the ends of all intervals, their intervals, and shares of the mass."""
+    ends = np.concatenate([cuts, np.nextafter(cuts, np.inf)])
+    points, first = np.unique([*numbers, *ends], return_index=True)
+    shares = np.append(shares, np.zeros(len(ends)))[first] + LEAST_MASS
+    own = np.searchsorted(cuts, points, side="left")
+    return points, own, shares * (mass[own] / np.bincount(own, shares, len(mass))[own])
 
 
 def _labels_with_unseen(
@@ -380,18 +394,19 @@ def _effects_given_parent(
     x: Model, grids: Sequence[_Grid], i: int, j: int, order: Sequence[int], alone: Array
 ) -> Array:
     """Return effects given the parent j, (values, its values, classes): ``alone`` if missing."""
-    own, other = grids[i], grids[j]
-    n, width, size = len(own.axis.labels) + 1, len(other.axis.labels) + 1, len(own.codes)
+    own, parent = grids[i], grids[j]
+    n, width, size = len(own.axis.labels) + 1, len(parent.axis.labels) + 1, len(own.codes)
     # Points of the parent with the same value and code count once, with their sum of masses.
-    pairs = np.stack([other.position, other.codes])
-    _, first, pair = np.unique(pairs, axis=1, return_index=True, return_inverse=True)
-    mass = np.outer(own.mass, np.bincount(pair.ravel(), other.mass))
-    rows = [np.zeros(size * len(first), dtype=np.intp) for _ in grids]
-    rows[i], rows[j] = np.repeat(np.arange(size), len(first)), np.tile(first, size)
-    logs = _contributions_at_rows(x, _rows_at_grid_points(x, grids, rows), order)[i + 1, :]
-    cells = own.position[:, None] * width + other.position[first]
+    alike = np.stack([parent.position, parent.codes])
+    _, chosen, group = np.unique(alike, axis=1, return_index=True, return_inverse=True)
+    mass = np.outer(own.mass, np.bincount(group.ravel(), parent.mass))
+    # One row per pair of points: (0, 0), (0, 1), …, (1, 0), …, and the other features at point 0.
+    rows = [np.zeros(mass.size, dtype=np.intp) for _ in grids]
+    rows[i], rows[j] = np.repeat(np.arange(size), len(chosen)), np.tile(chosen, size)
+    logs = _contributions_at_rows(x, _rows_at_grid_points(x, grids, rows), order)[i + 1]
+    cells = own.position[:, None] * width + parent.position[chosen]
     means = means_of_groups(logs, cells.ravel(), mass.ravel(), n * width)
     table = means.reshape(n, width, -1)
-    absent = np.setdiff1d(np.arange(width), other.position)
+    absent = np.setdiff1d(np.arange(width), parent.position)
     table[:, absent] = means_of_groups(alone[:size], own.position, own.mass, n)[:, None]
     return table

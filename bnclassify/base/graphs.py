@@ -101,9 +101,11 @@ def _forest_candidates(weights: Array) -> Mask:
     """
     n = len(weights)
     least, outside = np.full((n, n), np.inf), weights.copy()
+    # of each vertex outside the tree: its largest edge to the tree, and where that edge ends
     best, nearest = np.full(n, _ABSENT), np.zeros(n, dtype=np.intp)
     for _ in range(n):
         vertex = best.argmax()
+        # A path from the new vertex is its edge to the nearest one, then the path from there.
         least[vertex] = least[:, vertex] = np.minimum(least[nearest[vertex]], best[vertex])
         least[vertex, vertex] = np.inf
         best[vertex] = outside[:, vertex] = -np.inf
@@ -127,6 +129,7 @@ def spanning_tree_posterior(scores: Array) -> tuple[Array, float]:
     conductances, n = logs, len(logs)
     stars: list[tuple[Array, float]] = []
     for k in range(n - 1, 0, -1):
+        # The conductances c_i of the star around k become a mesh of c_i c_j / Σ c.
         row = logs[k, :k]
         total = float(np.logaddexp.reduce(row))
         mesh: Array = row[:, None] + row - total
@@ -135,6 +138,8 @@ def spanning_tree_posterior(scores: Array) -> tuple[Array, float]:
         stars.append((row - total, total))
     resistances = np.full((n, n), -np.inf)
     for k, (shares, total) in enumerate(reversed(stars), start=1):
+        # With the shares s_i = c_i / Σ c, the resistance between i and k is x_i + 1 / Σ c − y,
+        # where x_i = Σ_j s_j r_ij and y = ½ Σ_ij s_i s_j r_ij.
         x: Array = np.logaddexp.reduce(shares[:, None] + resistances[:k, :k], axis=0)
         y = float(np.logaddexp.reduce(shares + x)) - log(2)
         top: Array = np.maximum(x, -total)
@@ -155,10 +160,11 @@ def maximum_arborescence(weights: Array) -> list[int]:
     n = len(weights)
     if not n:
         return []
-    # From columns; a group is at its first vertex.
+    # into[v, u] is the weight of u → v. A group has the row and the column of its first vertex,
+    # and its arcs are arcs between vertices, whose ends are kept.
     into = np.array(np.transpose(weights), dtype=np.float64)
     np.fill_diagonal(into, -np.inf)
-    head, tail = np.indices((n, n))  # ends of the arcs between groups, as vertices
+    head, tail = np.indices((n, n))
     name = list(range(n))  # of the group at each vertex; groups have the numbers after the vertices
     best: dict[int, tuple[int, int, float]] = {}  # arc into a vertex or group: tail, head, weight
     members: dict[int, list[int]] = {}
@@ -170,20 +176,27 @@ def maximum_arborescence(weights: Array) -> list[int]:
         if u not in walk:
             walk.append(u)
             continue
+        # The walk is where it was before: the vertices since then are a cycle.
         cycle = sorted(walk[walk.index(u) :])
-        first, *others = cycle
-        walk[walk.index(u) :] = [first]
-        n_left -= len(others)
+        walk[walk.index(u) :] = cycle[:1]
+        n_left -= len(cycle) - 1
         for v in cycle:
             into[v] -= best[name[v]][2]
-        for arrays in ((into, head, tail), (into.T, head.T, tail.T)):
-            choice = first_best(arrays[0][cycle].T)
-            for array in arrays:
-                array[first] = np.take_along_axis(array[cycle], choice[None], axis=0)[0]
-        into[others], into[:, others], into[first, first] = -np.inf, -np.inf, -np.inf
-        members[n + len(members)] = [name[v] for v in cycle]
-        name[first] = n + len(members) - 1
+        _contract_cycle(cycle, into, head, tail)
+        group = n + len(members)
+        members[group] = [name[v] for v in cycle]
+        name[cycle[0]] = group
     return _expand_contracted_group(n, best, members)
+
+
+def _contract_cycle(cycle: list[int], into: Array, head: Positions, tail: Positions) -> None:
+    """Let the first vertex have the best of the arcs between the cycle and each other vertex."""
+    first, *others = cycle
+    for arrays in ((into, head, tail), (into.T, head.T, tail.T)):  # arcs into the cycle, then out
+        choice = first_best(arrays[0][cycle].T)  # a member of the cycle for each vertex
+        for array in arrays:
+            array[first] = np.take_along_axis(array[cycle], choice[None], axis=0)[0]
+    into[others], into[:, others], into[first, first] = -np.inf, -np.inf, -np.inf
 
 
 def _expand_contracted_group(

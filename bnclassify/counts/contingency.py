@@ -149,26 +149,32 @@ def count_extended_families(
     for family in (*others, *extended):
         orders.setdefault(frozenset(family), tuple(dict.fromkeys(family)))
     counted = count_families(data, list(orders.values()))
-    tables: dict[frozenset[int], Array] = dict(zip(orders, counted, strict=True))
+    tables: _Tables = dict(zip(orders, zip(orders.values(), counted, strict=True), strict=True))
+    with_columns = []
+    for family in families:
+        by_column = [_table_with_column(tables, family, c, data.cards[c]) for c in columns]
+        with_columns.append(np.concatenate(by_column, axis=-1))
+    return [_table_of_family(tables, family) for family in others], with_columns
 
-    def counts_of(*family: int) -> Array:
-        order = orders[frozenset(family)]
-        return tables[frozenset(family)].transpose([order.index(column) for column in family])
 
-    def counts_with_column(family: Family, column: int) -> Array:
-        if column not in family:
-            return counts_of(*family, column)
-        # A row has the level of the column that it has in the family: the counts are diagonal.
-        card = data.cards[column]
-        is_own = np.eye(card, dtype=bool)
-        axes = [card if member == column else 1 for member in family]
-        return np.asarray(counts_of(*family)[..., None] * is_own.reshape(*axes, card))
+_Tables = dict[frozenset[int], tuple[Family, Array]]
+"""The counts of sets of variables, with their axes."""
 
-    with_columns = [
-        np.concatenate([counts_with_column(family, column) for column in columns], axis=-1)
-        for family in families
-    ]
-    return [counts_of(*family) for family in others], with_columns
+
+def _table_of_family(tables: _Tables, family: Family) -> Array:
+    """Return the counts of the variables of a family, with its members as axes."""
+    order, table = tables[frozenset(family)]
+    return table.transpose([order.index(member) for member in family])
+
+
+def _table_with_column(tables: _Tables, family: Family, column: int, card: int) -> Array:
+    """Return the counts of a family with the levels of a column as the last axis."""
+    if column not in family:
+        return _table_of_family(tables, (*family, column))
+    # A row has one level of the column, so [3, 1], the counts of (column,), are [[3, 0], [0, 1]].
+    axes = [card if member == column else 1 for member in family]
+    is_own = np.eye(card, dtype=bool).reshape(*axes, card)
+    return np.asarray(_table_of_family(tables, family)[..., None] * is_own)
 
 
 def check_table_size(data: Countable, family: Sequence[int]) -> None:

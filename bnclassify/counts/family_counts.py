@@ -162,18 +162,24 @@ class FamilyCounts:
             return
         largest = max(len(self.data), cells * int(self.cards[widest]))
         for columns in slices(len(self.cards), largest):
-            cards, codes = self.cards[columns], self._rows.codes[columns]
-            n_levels = int(cards.sum())
-            # The levels of the columns are numbered consecutively, within each state.
-            starts = np.cumsum(cards) - cards
-            index: Positions = (state * n_levels + starts[:, None] + codes).ravel()
-            weights = self._rows.weights
-            weights = None if weights is None else np.tile(weights, len(cards))
-            if not self.is_complete:
-                known: Mask = ((codes >= 0) & self._rows_observed_in(family)).ravel()
-                index, weights = index[known], weights_at(weights, known)
-            counts = np.bincount(index, weights, cells * n_levels)
+            counts = self._count_columns_by_state(family, state, cells, columns)
             yield columns, counts.reshape(*shape, -1)
+
+    def _count_columns_by_state(
+        self, family: Sequence[int], state: Positions, cells: int, columns: Slice
+    ) -> Counts:
+        """Count the levels of a few columns in the known rows of each state at once."""
+        cards, codes = self.cards[columns], self._rows.codes[columns]
+        # Levels are numbered consecutively: of columns with 2 and 3 levels, those of the second
+        # have the numbers 2, 3 and 4 in state 0, and 5 more in state 1.
+        n_levels, starts = int(cards.sum()), np.cumsum(cards) - cards
+        index: Positions = (state * n_levels + starts[:, None] + codes).ravel()
+        weights = self._rows.weights
+        weights = None if weights is None else np.tile(weights, len(cards))
+        if not self.is_complete:
+            known: Mask = ((codes >= 0) & self._rows_observed_in(family)).ravel()
+            index, weights = index[known], weights_at(weights, known)
+        return np.bincount(index, weights, cells * n_levels)
 
     def _is_counted_by_bits(self, family: Sequence[int]) -> bool:
         few = prod([self.data.cards[v] for v in family]) <= _FEW_CELLS

@@ -144,15 +144,18 @@ def pair_informations(
     data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int] = ()
 ) -> Iterator[tuple[float, float]]:
     """Yield the mutual information of pairs, with at most one number, and the number of rows."""
-    mixed = [pair for pair in pairs if not all(data.cards[column] for column in pair)]
-    number_first = [(x, y) if data.cards[y] else (y, x) for x, y in mixed]
-    families = [(number, (column, *condition)) for number, column in number_first]
-    moments = data.sum_over_parts(partial(_moments_of_families, families)) if mixed else []
-    of_numbers = dict(zip(mixed, map(_information_of_normals, moments), strict=True))
-    coded = [pair for pair in pairs if pair not in of_numbers]
+    families: dict[tuple[int, int], tuple[int, tuple[int, ...]]] = {}  # of pairs with a number
+    for x, y in pairs:
+        if not (data.cards[x] and data.cards[y]):
+            number, column = (x, y) if data.cards[y] else (y, x)
+            families[x, y] = number, (column, *condition)
+    counting = partial(_moments_of_families, list(families.values()))
+    moments = data.sum_over_parts(counting) if families else []
+    of_numbers = dict(zip(families, map(_information_of_normals, moments), strict=True))
+    coded = [pair for pair in pairs if pair not in families]
     of_coded = _informations_of_coded_pairs(data, coded, condition)
     for pair in pairs:
-        yield of_numbers[pair] if pair in of_numbers else next(of_coded)
+        yield of_numbers[pair] if pair in families else next(of_coded)
 
 
 def _informations_of_coded_pairs(

@@ -41,6 +41,8 @@ class Moments(Immutable):
     rest: Array
 
     def __add__(self, other: Moments) -> Moments:
+        # 1 and 3 have the mean 2 and the squares 2. With 5, a step of 3, the mean is 2 + 3 · 1/3,
+        # and the squares are 2 + 0 + 3² · 2 · 1/3 = 8.
         n, is_first = self.n + other.n, self.n == 0
         share = other.n / np.where(n > 0, n, 1.0)
         step = (other.mean - self.mean) + (other.rest - self.rest)

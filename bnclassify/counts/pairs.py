@@ -134,18 +134,19 @@ def _pair_statistics_by_products(
     A feature is paired with itself and with later features, whose levels follow
     its own.
     """
-    n, starts = len(features), np.cumsum([0, *[data.cards[feature] for feature in features]])
+    n, cards = len(features), [data.cards[feature] for feature in features]
     given = [] if class_column is None else [class_column]
     n_log_n = n_log_n_function(data)
     is_complete = not data.incomplete[[*features, *given]].any()
     n_classes = prod([data.cards[column] for column in given])
-    cells = int(starts[-1] * np.diff(starts).max(initial=0)) * n_classes
-    sums, rows = np.zeros((2, n, n))
+    starts = np.cumsum([0, *cards])  # of the levels of features; 2, 3 and 2 levels: [0, 2, 5, 7]
+    cells = int(starts[-1]) * max(cards, default=0) * n_classes  # most of all pairs of a feature
+    sums, rows = np.zeros((2, n, n))  # N·I and N of pairs, above the diagonal
     # 2**24: number of cells of tables of pairs of levels that are counted at once
     for block in slices(n, cells, 2**24):
         first, last = starts[[block.start, block.stop]]
         tables = pair_tables(data, features, class_column, slice(first, last))
-        for part in slices(block.stop - block.start, cells):
+        for part in slices(block.stop - block.start, cells):  # whose logs need little memory
             at = slice(block.start + part.start, block.start + part.stop)
             own, others = starts[at.start : at.stop + 1], starts[at.start :]
             later = tables[own[0] - first : own[-1] - first, :, own[0] :]
@@ -163,7 +164,8 @@ def _informations_from_pair_tables(
 ) -> tuple[Array, Array]:
     """Return N·I and N of pairs, from (owners, classes, levels) tables and the ends of features.
 
-    If all values are observed, the margins of a feature are the same in all its
+    The ends [0, 2, 5] are those of features with the levels 0 and 1, and 2 to
+    4. If all values are observed, the margins of a feature are the same in all its
     tables.
     """
     of_others: ArrayOf[Any]

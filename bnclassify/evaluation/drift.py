@@ -277,22 +277,18 @@ def _stability_of_feature(
     x: Model, i: int, then: _Distributions, now: _Distributions, gaps: Array
 ) -> float:
     """Return the index of the values of a feature, given the shares of missing and unseen ones."""
-    name, before, after = x.features[i], then.columns[i], now.columns[i]
+    name, before = x.features[i], then.columns[i]
+    tables = [before, now.columns[i]]
     if name in x.densities:
         ends = _ends_of_tenths(before, then.weights)
-        before, after = (
-            _weights_in_intervals(ends, one.columns[i], one.weights) for one in (then, now)
-        )
+        tables = [_weights_in_intervals(ends, one.columns[i], one.weights) for one in (then, now)]
     elif name in x.cuts and len(before) > _GROUPS and before.any():
-        middle: Array = (np.cumsum(before) - before / 2) / before.sum()
-        group = np.searchsorted(_SHARES, middle)
-        before, after = (
-            np.bincount(group, weights, _GROUPS).astype(float) for weights in (before, after)
-        )
+        middles: Array = (np.cumsum(before) - before / 2) / before.sum()
+        groups = np.searchsorted(_SHARES, middles)
+        tables = [np.bincount(groups, own, _GROUPS).astype(float) for own in tables]
     shares: Array = np.where(np.isnan(gaps).any(axis=0), 0.0, gaps)  # of missing and unseen values
-    parts = zip((before, after), shares, (then, now), strict=True)
-    tables = [_append_missing_and_unseen(values, own, rows) for values, own, rows in parts]
-    return _stability_index(*tables)
+    parts = zip(tables, shares, (then, now), strict=True)
+    return _stability_index(*[_append_missing_and_unseen(*part) for part in parts])
 
 
 def _append_missing_and_unseen(values: Array, gaps: Array, rows: _Distributions) -> Array:

@@ -206,9 +206,10 @@ def _data_of_page(
     features = []
     for i, column in enumerate(scorer.columns):
         # of each level, or the points and widths of a grid
-        numbers: object = middles_of_intervals(x, column.name)
         if column.name in x.densities:
-            numbers = density_grid(x.densities[column.name])
+            numbers: object = density_grid(x.densities[column.name])
+        else:
+            numbers = middles_of_intervals(x, column.name)
         own = {
             "name": names[position[column.name]],
             "title": titles[column.name],

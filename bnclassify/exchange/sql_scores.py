@@ -123,6 +123,7 @@ class ScoreColumns:
         share_of_shifts = self.query.add_column(
             f"CASE WHEN {n_others}>{most} THEN {most}/{n_others} ELSE 1e0 END"
         )
+        n_missing = self._null_count_column(self.codes)
         texts = []
         for c, score in enumerate(scores):
             shifts = []
@@ -133,7 +134,6 @@ class ScoreColumns:
             prior = f"(1-{kept})*{sql_number(formula.log_prior[c])}"
             of_trees = f"{power}*{sql_sum([tree_scores[c] for tree_scores in by_tree])}"
             blended = sql_sum([f"{kept}*{score}", prior, of_trees, *shifts])
-            n_missing = self._null_count_column(self.codes)
             texts.append(f"CASE WHEN {n_missing}=0 THEN {score} ELSE {blended} END")
         return texts
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..base.calls import parameters_of
 from ..base.checks import check_columns
-from ..base.immutable import record
+from ..base.immutable import RECORDS, is_record, record
 from ..base.messages import is_named_as_count, listed, shown, warn
 from ..frames.columns import warn_of_columns, warn_of_no_features
 from ..frames.databases import database_table_of
@@ -82,7 +82,7 @@ def _structure_from_raw(
     step = _learner_step(learner, options)
     if step.draws and rng is not None:
         options = {**options, "rng": rng}
-    named = step.name if learner in LEARNERS.values() else learner
+    named = step.name if is_record(learner) else learner
     settings = {"learner": named, "dag_args": dict(step.settings), **preparing._asdict()}
     names = _chosen_features(options)
     keep = "parents" in options
@@ -220,10 +220,16 @@ def relearn_raw(
     **preparing: Any,
 ) -> Model:
     """Learn a structure from raw data like `bnc`, including the preparation of the data."""
-    function = find_learner(learner, "learner")
+    function = _learner_in_recipe(learner)
     return _structure_from_raw(class_var, dataset, function, dag_args, Preparing(**preparing), rng)[
         0
     ]
+
+
+def _learner_in_recipe(learner: str | Callable[..., Model]) -> Callable[..., Model]:
+    """Return the learner of a recipe, which files name."""
+    named = RECORDS.get(learner, learner) if isinstance(learner, str) else learner
+    return find_learner(named, "learner")
 
 
 def learn_structure_from_codes(x: Model, rows: Dataset) -> Model:
@@ -233,7 +239,7 @@ def learn_structure_from_codes(x: Model, rows: Dataset) -> Model:
     step = x.recipe.structure
     learner, options = step.function, step.settings
     if learner is relearn_raw:
-        learner, options = find_learner(options["learner"], "learner"), options["dag_args"]
+        learner, options = _learner_in_recipe(options["learner"]), options["dag_args"]
     content = {field.name: getattr(rows, field.name) for field in fields(Dataset)}
     content |= {"targets": (x.class_var,), "order": rows.columns}
     if not (isinstance(x, Weighted) and x.coarsenings):

@@ -84,7 +84,8 @@ def encode_column(array: Any) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
         codes, labels = pd.factorize(cast("Any", array))
         texts = _labels_as_tuple(labels)
         order = sorted(range(len(texts)), key=texts.__getitem__)
-        place = np.append(np.argsort(order), -1)  # a missing value has the code -1
+        place = np.full(len(order) + 1, -1)  # the last one is the code of missing values
+        place[order] = np.arange(len(order))
         return tuple([texts[i] for i in order]), place[codes], False
     codes, labels = pd.factorize(array, sort=True)
     levels = _labels_as_tuple(labels)

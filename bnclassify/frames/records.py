@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import code_type
+from ..base.arrays import ArrayOf, code_type
 from ..base.checks import must_be
 from ..base.messages import did_you_mean, listed, shown, warn
 from .dataset import Dataset, Opened
-from .numeric import ArrayLike, decimal_as_number, read_numbers, value_type
+from .numeric import decimal_as_number, read_numbers, value_type
 from .schema import ALL, Columns, Schema
 
 Row: TypeAlias = "pd.Series[Any] | Mapping[Any, Any]"
@@ -124,11 +124,11 @@ def _warn_of_misspelled(
             )
 
 
-def _as_array(values: list[Any]) -> ArrayLike:
-    """Return values as an array, of NumPy if it is a single number, as is quick."""
+def _as_array(values: list[Any]) -> ArrayOf[Any]:
+    """Return values as an array, without pandas, whose objects take long for a single record."""
     if len(values) == 1 and isinstance(values[0], float | int | np.number):
         return np.array(values)
-    return pd.Series(values, dtype=object).array
+    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def _values_as_series(values: list[Any]) -> pd.Series[Any]:

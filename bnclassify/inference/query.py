@@ -135,50 +135,58 @@ def query(
     """
     model = check_has_joint_distribution(x, "query", or_sampled=True)
     Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
-    is_name = isinstance(variables, str) or is_among(variables, model.variables)
-    named = [variables] if is_name else variables
-    check_not_dropped(model, "variables", named if isinstance(named, list | tuple) else [])
-    names = Names(model.variables, "variables of the model", filled=True).check("variables", named)
-    numeric = [name for name in names if name in model.densities]
-    if numeric:
-        raise TypeError(
-            f"variables must have levels; got the numbers {listed(numeric)}. Use cpt or sample."
-        )
+    names = _check_variables(model, variables)
+    requested = [model.variables.index(name) for name in names]
     known, likelihoods = encode_evidence(model, evidence)
-    overlap = [name for name in names if known.codes[model.variables.index(name)] >= 0]
+    overlap = [model.variables[i] for i in requested if known.codes[i] >= 0]
     if overlap:
         raise ValueError(
             f"variables must not be in the evidence; got {listed(overlap)} in both. Omit one."
         )
-    requested = [model.variables.index(name) for name in names]
-    levels, by_draws = model.levels_by_name, model.is_sampled and names != (model.class_var,)
+    by_draws = model.is_sampled and names != (model.class_var,)
     logs: Array = check_not_impossible(
         log_joint_table(model, () if by_draws else requested, known, likelihoods)
     ).ravel()
     log_evidence = float(log_sum_exp(logs))
+    labels = [list(model.levels_by_name[name]) for name in names]
     if by_draws:
         if interval is not None:
             raise ValueError("interval must be None for features of a dependency network. Omit it.")
         n, generator = check_draws(draws, len(known.codes)), check_rng(rng)
-        drawn = draw_rows_given_evidence(model, known, likelihoods, n, generator, burn_in)[
-            requested
-        ]
-        logs = log(_proportions_of_draws(drawn, [len(levels[name]) for name in names]))
-    axes = [pd.Index(list(levels[name]), name=name, tupleize_cols=False) for name in names]
-    index = axes[0] if len(names) == 1 else pd.MultiIndex.from_product(axes, names=names)
+        drawn = draw_rows_given_evidence(model, known, likelihoods, n, generator, burn_in)
+        logs = log(_proportions_of_draws(drawn[requested], list(map(len, labels))))
+    index = pd.Index(labels[0], name=names[0], tupleize_cols=False)
+    if len(names) > 1:
+        axes = [pd.Index(own, tupleize_cols=False) for own in labels]
+        index = pd.MultiIndex.from_product(axes, names=names)
     found = pd.Series(np.exp(log_normalize(logs)), index=index, name="probability")
     found.attrs["log_evidence"] = log_evidence
-    if check_interval(interval) is None:
+    inside = check_interval(interval)
+    if inside is None:
         return found
     draws, seed = check_draws(draws, len(found)), int(check_rng(rng).integers(2**63))
 
     def joint_posterior(drawn: Model) -> Array:
         return np.exp(log_normalize(log_joint_table(drawn, requested, known, likelihoods).ravel()))
 
-    bounds = bounds_from_posterior_draws(model, joint_posterior, float(interval or 0), draws, seed)
-    frame = pd.DataFrame(dict(zip(BOUNDS, [bounds[0], found, bounds[1]], strict=True)), index=index)
+    lower, upper = bounds_from_posterior_draws(model, joint_posterior, inside, draws, seed)
+    frame = pd.DataFrame(dict(zip(BOUNDS, [lower, found, upper], strict=True)), index=index)
     frame.attrs["log_evidence"] = log_evidence
     return frame
+
+
+def _check_variables(x: Model, variables: Variables) -> tuple[Hashable, ...]:
+    """Return the names of one or several variables with levels, or raise."""
+    is_name = isinstance(variables, str) or is_among(variables, x.variables)
+    named = [variables] if is_name else variables
+    check_not_dropped(x, "variables", named if isinstance(named, list | tuple) else [])
+    names = Names(x.variables, "variables of the model", filled=True).check("variables", named)
+    numeric = [name for name in names if name in x.densities]
+    if numeric:
+        raise TypeError(
+            f"variables must have levels; got the numbers {listed(numeric)}. Use cpt or sample."
+        )
+    return names
 
 
 def _proportions_of_draws(codes: Codes, cards: Sequence[int]) -> Array:

@@ -306,16 +306,18 @@ def calibration_noise(sums: Array) -> float:
 
     In a bin of n rows with mean probability p, the number of correct rows X is
     then about binomial, and by de Moivre E|X − np| = 2m C(n, m) pᵐ (1 −
-    p)ⁿ⁻ᵐ⁺¹, where m = ⌊np⌋ + 1.
+    p)ⁿ⁻ᵐ⁺¹, where m = ⌊np⌋ + 1. Example: for 2 rows and p = ½, X is 0 or 2 half
+    of the time, so the mean is ½; m is 2, and 4 · 1 · ¼ · ½ = ½.
     """
     rows, probabilities, _ = bin_means(sums)
     n: Array = np.maximum(np.rint(rows), 1)
     p: Array = np.minimum(probabilities, 1.0)
     m: Array = np.minimum(np.floor(n * p) + 1, n)
-    choices: Array = special.gammaln(n + 1) - special.gammaln(m + 1) - special.gammaln(n - m + 1)
+    logs: Array = special.gammaln(n + 1) - special.gammaln(m + 1) - special.gammaln(n - m + 1)
     with np.errstate(divide="ignore"):
-        deviation: Array = 2 * m * np.exp(choices + m * np.log(p) + (n - m + 1) * np.log1p(-p))
-    return float(deviation / n @ rows / rows.sum()) if len(rows) else np.nan
+        logs += m * np.log(p) + (n - m + 1) * np.log1p(-p)
+    deviations: Array = 2 * m * np.exp(logs)
+    return float(deviations / n @ rows / rows.sum()) if len(rows) else np.nan
 
 
 def _confusion_counts(logs: Array, actual: Codes, weights: Array) -> Array:
@@ -331,32 +333,35 @@ def _macro_precision_or_recall(share: float, table: Array) -> float:
     It is the precision if the share is 0, the recall if it is 1, and F1 if it
     is ½.
     """
-    actual, predicted = _margins_of_confusion(table)
+    actual, predicted = table.sum(axis=1), table.sum(axis=0)
     rows: Array = share * actual + (1 - share) * predicted
     found = np.divide(np.diagonal(table), rows, out=np.zeros(len(rows)), where=rows > 0)
     return float(np.mean(found[actual + predicted > 0])) if table.any() else np.nan
 
 
-def _margins_of_confusion(table: Array) -> tuple[Array, Array]:
-    """Return the rows by actual class, and by predicted class."""
-    return table.sum(axis=1), table.sum(axis=0)
+def _kappa(table: Array) -> float:
+    """Cohen's kappa: agreement beyond chance, divided by its largest possible value."""
+    actual, predicted = table.sum(axis=1), table.sum(axis=0)
+    return _agreement_beyond_chance(table, table.sum() ** 2 - actual @ predicted)
 
 
-def _cohen_kappa(table: Array, *, is_kappa: bool) -> float:
-    """Agreement beyond that of independent labels with the same margins; 0 if labels do not vary.
+def _matthews_correlation(table: Array) -> float:
+    """Correlation of the indicators of actual and predicted classes: covariance over deviations."""
+    n, actual, predicted = table.sum(), table.sum(axis=1), table.sum(axis=0)
+    variances = (n**2 - actual @ actual) * (n**2 - predicted @ predicted)
+    return _agreement_beyond_chance(table, float(np.sqrt(variances)))
 
-    Kappa divides it by its largest possible value. For the correlation of the
-    indicators of actual and predicted classes (MCC), the divisor is the
-    geometric mean of those of the actual and predicted labels.
+
+def _agreement_beyond_chance(table: Array, divisor: float) -> float:
+    """Return (n · right rows − Σ actual · predicted rows) / divisor; 0 if labels do not vary.
+
+    Example: 6 of 10 rows are right, 5 actual and 5 predicted ones in each of
+    two classes: kappa is (60 − 50) / (100 − 50) = 0.2.
     """
-    actual, predicted = _margins_of_confusion(table)
-    n, by_chance = float(table.sum()), float(actual @ predicted)
-    most = n**2 - by_chance
-    if not is_kappa:
-        most = float(np.sqrt((n**2 - actual @ actual) * (n**2 - predicted @ predicted)))
-    if not n:
+    by_chance = table.sum(axis=1) @ table.sum(axis=0)
+    if not table.any():
         return np.nan
-    return float(n * np.trace(table) - by_chance) / most if most > 0 else 0.0
+    return float(table.sum() * np.trace(table) - by_chance) / divisor if divisor > 0 else 0.0
 
 
 def _log_density_sums(logs: Array, actual: Codes, weights: Array) -> Array:
@@ -411,17 +416,16 @@ METRICS = {
             "calibration_error",
             _bin_sums_of_most_probable,
             calibration_error,
-            True,
-            False,
-            True,
-            calibration_noise,
+            is_loss=True,
+            is_pooled=True,
+            value_if_calibrated=calibration_noise,
         ),
         Metric("rmse", _rmse_sums, _root_weighted_mean, is_loss=True),
         Metric("f1", _confusion_counts, partial(_macro_precision_or_recall, 0.5)),
         Metric("precision", _confusion_counts, partial(_macro_precision_or_recall, 0.0)),
         Metric("recall", _confusion_counts, partial(_macro_precision_or_recall, 1.0)),
-        Metric("kappa", _confusion_counts, partial(_cohen_kappa, is_kappa=True)),
-        Metric("mcc", _confusion_counts, partial(_cohen_kappa, is_kappa=False)),
+        Metric("kappa", _confusion_counts, _kappa),
+        Metric("mcc", _confusion_counts, _matthews_correlation),
         Metric("rps", _ranked_probability_sums, _weighted_mean, is_loss=True, needs_order=True),
         Metric(
             "mean_absolute_error", _rank_error_sums, _weighted_mean, is_loss=True, needs_order=True

@@ -87,9 +87,9 @@ def forward_to_basis(*names: str) -> Callable[[type[M]], type[M]]:
     return add_properties
 
 
-@forward_to_basis("class_var", "features", "parents", "graph", "trace", "levels", "facts")
+@forward_to_basis("class_var", "features", "levels")
 class BuiltOn(Model):
-    """A model that shares class, features, parents and levels with another one."""
+    """A model that shares class, features and levels with another one."""
 
     if TYPE_CHECKING:
 
@@ -103,7 +103,8 @@ class BuiltOn(Model):
         return (self,)
 
 
-@forward_to_basis("fitted", "class_prior", "arc_shares", "value_formulas", "rows_from_codes")
+@forward_to_basis("parents", "graph", "trace", "facts", "fitted")
+@forward_to_basis("class_prior", "arc_shares", "value_formulas", "rows_from_codes")
 class Derived(BuiltOn):
     """A model that changes the posterior of a fitted one, its attribute ``base``."""
 

@@ -27,7 +27,7 @@ def check_families(
     acyclic: bool = True,
 ) -> None:
     """Raise unless families are a graph, ``acyclic`` or not; error messages name ``origin``."""
-    variables = {family[0] for family in families if family}
+    variables = dict.fromkeys(family[0] for family in families if family)  # in order
     if not families or not all(families) or families[-1][0] != class_var:
         raise ValueError(
             f"{origin} must have one family per variable, the last of {shown(class_var)}."

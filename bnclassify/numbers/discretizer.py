@@ -143,6 +143,10 @@ class Discretizer(Immutable):
             name: interval_labels(short_point_texts(points)) for name, points in self.cuts.items()
         }
 
+    @cached_property
+    def _cuts_as_arrays(self) -> dict[Hashable, Array]:
+        return {name: np.array(points) for name, points in self.cuts.items()}
+
     def interval_means(self, name: Hashable, codes: ArrayOf[Any]) -> Array:
         """Return the mean of the training values in intervals, given by their codes."""
         return np.array(self._training_values_of_column(name, self.means)).take(codes)
@@ -223,8 +227,7 @@ class Discretizer(Immutable):
         if name not in self.intervals:
             return labels_and_codes_of_numbers(numbers, self.kept[name])
         values = as_floats(numbers)
-        points = self.points[self.columns.index(name)]
-        codes = np.searchsorted(points, values, side="left")
+        codes = np.searchsorted(self._cuts_as_arrays[name], values, side="left")
         codes[np.isnan(values)] = -1
         return self.intervals[name], codes
 

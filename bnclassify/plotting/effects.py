@@ -356,8 +356,8 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Nomogr
     scales = [_NomogramScale("points", [n / most for n in ticks], list(map(str, ticks)))]
     scales += _nomogram_scales_of_features(x, shown_row, most)
     totals = x.probabilities["total"].to_numpy(dtype=int)
-    title = f"points for {x.class_var} = {x.target}"
-    low, wide, at = int(totals.min()), float(np.ptp(totals)) or 1.0, None
+    low, wide = int(totals.min()), float(np.ptp(totals)) or 1.0
+    title, at = f"points for {x.class_var} = {x.target}", None
     if shown_row is not None:
         total = x.start + int(x.points_at_rows(shown_row).sum())
         chances: list[float] = x.probabilities["probability"].tolist()
@@ -368,10 +368,10 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Nomogr
     places = [(n - low) / wide for n in ticks]
     scales.append(_NomogramScale("total", places, list(map(str, ticks)), at))
     # log odds = intercept + unit · (total - start), solved for the total of each probability
-    totals_of_shares = (special.logit(_SHARES) - x.intercept) / x.unit + x.start
-    of_shares: list[float] = ((totals_of_shares - low) / wide).tolist()
-    inside = [i for i, place in enumerate(of_shares) if 0 <= place <= 1]
-    places, texts = [of_shares[i] for i in inside], [f"{_SHARES[i]:g}" for i in inside]
+    of_shares = (special.logit(_SHARES) - x.intercept) / x.unit + x.start
+    inside = (low <= of_shares) & (of_shares <= low + wide)
+    places = ((of_shares[inside] - low) / wide).tolist()
+    texts = [f"{share:g}" for share in np.array(_SHARES)[inside].tolist()]
     return [*scales, _NomogramScale(f"probability of {x.target}", places, texts, at)], title
 
 

@@ -202,26 +202,32 @@ def _order_and_parents_of_numbers(
     with the largest I(X;Y|C), both for normal distributions of the normal
     scores. Ties are broken by the contents.
     """
-    weights = data.row_weights
-    scores = np.array([normal_scores(numbers, weights)(numbers) for numbers in values])
     ranks = np.argsort(ContentHashes(data).column_order)[numbers]
     by_contents = np.argsort(ranks)
-    scores = scores[by_contents]
-    within, between = np.zeros((len(scores), len(scores))), np.zeros(len(scores))
-    for c in range(data.cards[-1]):
-        share = np.where(data.codes[-1] == c, weights, 0.0)
-        size = max(float(share.sum()), 1e-300)
-        residuals: Array = scores - (scores @ share / size)[:, None]
-        own = (residuals * share) @ residuals.T
-        within += own
-        between += size * np.log(np.maximum(np.diag(own) / size, 1e-9))
-    deviations = np.sqrt(np.maximum(np.diag(within), 1e-300))
-    correlations = np.abs(within / deviations / deviations[:, None]).round(9)
-    order = np.argsort((between / float(weights.sum())).round(9), kind="stable")
-    parents = []
+    weights = data.row_weights
+    scores = np.array([normal_scores(row, weights)(row) for row in values[by_contents]])
+    scatter, log_variances = _scatter_within_classes(scores, data)
+    deviations = np.sqrt(np.maximum(np.diag(scatter), 1e-300))
+    correlations = np.abs(scatter / deviations / deviations[:, None]).round(9)
+    # Scores have equal variances, so the least variance within classes is the largest I(X;C).
+    order = np.argsort(log_variances.round(9), kind="stable")
+    place_of, parents = np.argsort(order), []
     for place, number in enumerate(order.tolist()):
         earlier = np.sort(order[:place])
         # 8: number of parents of a Gaussian term
-        best: Positions = earlier[np.argsort(-correlations[number, earlier], kind="stable")][:8]
-        parents.append(np.argsort(order)[best].tolist())
+        best = earlier[np.argsort(-correlations[number, earlier], kind="stable")][:8]
+        parents.append(place_of[best].tolist())
     return by_contents[order].tolist(), parents
+
+
+def _scatter_within_classes(scores: Array, data: Dataset) -> tuple[Array, Array]:
+    """Return Σ r rᵀ for r = scores less their class mean, and the mean ln variance in a class."""
+    scatter, logs = np.zeros((len(scores), len(scores))), np.zeros(len(scores))
+    for c in range(data.cards[-1]):
+        mass = np.where(data.codes[-1] == c, data.row_weights, 0.0)
+        size = max(float(mass.sum()), 1e-300)
+        residuals: Array = scores - (scores @ mass / size)[:, None]
+        of_class = (residuals * mass) @ residuals.T
+        scatter += of_class
+        logs += size * np.log(np.maximum(np.diag(of_class) / size, 1e-9))
+    return scatter, logs / float(data.row_weights.sum())

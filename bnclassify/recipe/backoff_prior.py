@@ -228,23 +228,24 @@ class _MarginalLikelihoods:
 
 
 def _modes_of_evidence(evidence: _MarginalLikelihoods) -> Array:
-    """Return the best concentration of each table: the largest local maximum."""
+    """Return the best concentration of each table: the largest local maximum.
+
+    Example: with the slopes (+, +, −, −, +) on the grid, the maxima are between
+    its second and third m, and at the end, `MOST`.
+    """
+    # (tables, numbers of the grid)
     slopes = np.stack([evidence.slopes_by_log_m(float(m)) for m in _GRID], axis=1)
-    is_top = (slopes[:, :-1] > 0) & (slopes[:, 1:] <= 0)
-    at_start = slopes[:, 0] <= 0
+    has_top = (slopes[:, :-1] > 0) & (slopes[:, 1:] <= 0)
+    falls_first = slopes[:, 0] <= 0
     # Also if counts of 1e300 give no slopes.
-    at_end = (slopes[:, -1] > 0) | ~(at_start | is_top.any(axis=1))
-    tables, left = is_top.nonzero()
-    ends = slopes[tables, left], slopes[tables, left + 1]
+    rises_last = (slopes[:, -1] > 0) | ~(falls_first | has_top.any(axis=1))
+    tables, left = has_top.nonzero()
     some, low, high = evidence.select_tables(tables), _LOG_GRID[left], _LOG_GRID[left + 1]
+    ends = slopes[tables, left], slopes[tables, left + 1]
     tops = np.exp(_find_zero_of_slope(some, low, high, *ends))
-    owner = np.concatenate([tables, np.flatnonzero(at_start), np.flatnonzero(at_end)])
-    candidates = np.concatenate([tops, np.full(at_start.sum(), LEAST), np.full(at_end.sum(), MOST)])
-    several = np.flatnonzero(np.bincount(owner)[owner] > 1)
-    values = np.zeros(len(owner))
-    values[several] = evidence.select_tables(owner[several])(candidates[several])
-    order = np.lexsort((-values, owner))
-    result = candidates[order[np.searchsorted(owner[order], np.arange(len(slopes)))]]
+    at_start, at_end = np.flatnonzero(falls_first), np.flatnonzero(rises_last)
+    maxima = np.concatenate([tops, np.full(len(at_start), LEAST), np.full(len(at_end), MOST)])
+    result = _largest_maxima(evidence, maxima, np.concatenate([tables, at_start, at_end]))
     # 1e-6: minimum slope by ln m of a likelihood that is not flat
     flat = np.flatnonzero(np.abs(slopes).max(axis=1) < 1e-6)
     if len(flat):
@@ -252,6 +253,16 @@ def _modes_of_evidence(evidence: _MarginalLikelihoods) -> Array:
         values = np.stack([some(np.full(len(flat), m)) for m in _GRID])
         result[flat[np.ptp(values, axis=0) < TOLERANCE]] = MOST
     return result
+
+
+def _largest_maxima(evidence: _MarginalLikelihoods, maxima: Array, owner: Positions) -> Array:
+    """Return each table's m of the largest likelihood among those that it owns."""
+    values = np.zeros(len(owner))  # compared if a table owns several
+    several = np.flatnonzero(np.bincount(owner)[owner] > 1)
+    values[several] = evidence.select_tables(owner[several])(maxima[several])
+    order = np.lexsort((-values, owner))  # by table, the largest first
+    _, first = np.unique(owner[order], return_index=True)
+    return maxima[order[first]]
 
 
 def _find_zero_of_slope(

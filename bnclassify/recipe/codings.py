@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Codes, Mask, code_type
+from ..base.arrays import Array, Codes, Mask, code_type
 from ..base.immutable import Immutable, is_within_bounds, record
 from ..frames.dataset import Dataset
 from ..frames.schema import MISSING, Levels, Schema
@@ -62,16 +62,23 @@ def make_coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...
         levels: list[tuple[Any, ...]] = []
         for name, labels in zip(features.columns, features.levels, strict=True):
             if name in coarse:
-                places = np.array(coarse[name]).searchsorted(fine[name], side="left").tolist()
                 extra = labels[len(fine[name]) + 1 :]  # the level of missing values
-                ends = range(len(coarse[name]), len(coarse[name]) + 1 + len(extra))
-                maps.append(np.array([*places, *ends, -1], dtype=code_type(ends.stop)))
+                maps.append(_map_to_intervals(fine[name], np.array(coarse[name]), len(extra)))
                 levels.append((*intervals[name], *extra))
             else:
                 maps.append(None)
                 levels.append(labels)
         result.append(Coarsening(tuple(levels), tuple(maps)))
     return tuple(result)
+
+
+def _map_to_intervals(ends: Array, cuts: Array, n_extra: int) -> Codes:
+    """Return the interval of each fine one by its end, of the last one, of other levels, and -1.
+
+    Example: of the fine intervals that end at 1, 2, 3 and ∞, cut at 2 alone, 0, 0, 1 and 1.
+    """
+    last = range(len(cuts), len(cuts) + 1 + n_extra)
+    return np.array([*np.searchsorted(cuts, ends), *last, -1], dtype=code_type(last.stop))
 
 
 def coarsening_by_mdlp(coarsen: Coarsening, data: Dataset) -> Coarsening:
@@ -82,13 +89,11 @@ def coarsening_by_mdlp(coarsen: Coarsening, data: Dataset) -> Coarsening:
         if places is None:
             continue
         extra = coarsen.levels[i][-1:] if coarsen.levels[i][-1:] == (MISSING,) else ()
-        fine = np.arange(len(places) - 1 - len(extra))
-        known: Mask = (data.codes[i] >= 0) & (data.codes[i] < len(fine)) & (weights > 0)
+        n_fine = len(places) - 1 - len(extra)
+        known: Mask = (data.codes[i] >= 0) & (data.codes[i] < n_fine) & (weights > 0)
         numbers, classes = data.codes[i, known].astype(np.float64), data.codes[-1, known]
         points = cut_points(numbers, classes, "mdlp", 2, weights[known])
-        ends = range(len(points), len(points) + 1 + len(extra))
-        new = [*np.searchsorted(points, fine, side="left").tolist(), *list(ends)[1:], -1]
-        maps[i] = np.array(new, dtype=code_type(ends.stop))
+        maps[i] = _map_to_intervals(np.arange(n_fine - 1.0), np.array(points), len(extra))
         levels[i] = (*[f"interval {k}" for k in range(len(points) + 1)], *extra)
     return Coarsening(tuple(levels), tuple(maps))
 

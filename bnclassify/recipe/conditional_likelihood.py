@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import accumulate
+from itertools import accumulate, cycle
 
 import numpy as np
 
@@ -131,11 +131,13 @@ class LogisticProblem:
         is_own: Mask = self.classes == np.arange(1, self.n_other_classes + 1)[:, None]
         return self.sums_of_residuals((is_own - posteriors) * self.counts)
 
-    def information_times(self, weights: Array, posteriors: Array) -> Array:
-        """Return H times weights, H being minus the Hessian of the log-likelihood."""
+    def penalized_information_times(
+        self, posteriors: Array, ridges: Array, weights: Array
+    ) -> Array:
+        """Return H + Λ times weights, H being minus the Hessian of the log-likelihood."""
         spread = self.log_odds_at_weights(weights)
         spread -= (posteriors * spread).sum(axis=0)
-        return self.sums_of_residuals(spread * posteriors * self.counts)
+        return self.sums_of_residuals(spread * posteriors * self.counts) + ridges * weights
 
     def newton_solver(self, posteriors: Array, ridges: Array) -> Solve:
         """Return a function that solves (H + Λ) x = slope, if necessary by parts."""
@@ -159,7 +161,7 @@ class LogisticProblem:
         number; with more, the parts of the classes are taken apart, with C/(C − 1) of the diagonal
         of V. The ridges of a column must be equal.
         """
-        end, n, k = self.ends_of_shared_arrays[-1], len(self.classes), self.n_other_classes
+        end, k = self.ends_of_shared_arrays[-1], self.n_other_classes
         shared = replace(self, columns=None)
         if shared.has_small_information:
             information = shared.information_or_factor(posteriors)
@@ -169,34 +171,39 @@ class LogisticProblem:
             solve_shared, of_shared = (lambda slope: slope / diagonal), (lambda: 1 / diagonal)
         if self.columns is None:
             return solve_shared, of_shared
-        width = self.columns.shape[1]
-        step = -(-n // max(2 * width, int(_PRODUCTS / width**2 / (k + 1))))
-        columns, basis = self.columns[::step], _orthonormal_basis(k + 1)
-        of_first: Array = 1 - posteriors.sum(axis=0, keepdims=True)
-        shares = np.concatenate([of_first, posteriors])[:, ::step].clip(0)  # (classes, some rows)
-        counts, of_columns = self.counts[::step] * step, ridges[end:].reshape(width, k)[:, 0]
-        solvers = []
-        for share in shares if k > 1 else shares[:1]:  # two classes have the same part
-            root = columns.with_scaled_rows(np.sqrt(counts * share * (1 - share) * (k + 1) / k))
-            is_wide = root.shape[0] < width
-            part = root.dense_array().T if is_wide else root.gram_matrix()
-            solvers.append(solver_and_variances(part, of_columns))
+        basis, solvers = _orthonormal_basis(k + 1), self._solvers_by_class(posteriors, ridges[end:])
 
         def solve(slope: Array) -> Array:
-            by_class = slope[end:].reshape(width, k) @ basis.T
+            by_class = slope[end:].reshape(-1, k) @ basis.T  # (columns, classes)
             solved = []
-            pairs = zip(solvers if k > 1 else solvers * 2, by_class.T, strict=True)
-            for (solve_class, _), of_class in pairs:
+            for (solve_class, _), of_class in zip(cycle(solvers), by_class.T, strict=False):
                 solved.append(solve_class(of_class))
-            return np.concatenate(
-                [solve_shared(slope[:end]), (np.stack(solved, 1) @ basis).ravel()]
-            )
+            of_columns = np.stack(solved, axis=1) @ basis
+            return np.concatenate([solve_shared(slope[:end]), of_columns.ravel()])
 
         def variances() -> Array:
             mean = np.mean([variances_of_class() for _, variances_of_class in solvers], axis=0)
             return np.concatenate([of_shared(), np.repeat(mean, k)])
 
         return solve, variances
+
+    def _solvers_by_class(
+        self, posteriors: Array, ridges: Array
+    ) -> list[tuple[Solve, Callable[[], Array]]]:
+        """Return `solver_and_variances` of the columns in each class; two classes share one."""
+        assert self.columns is not None
+        width, k = self.columns.shape[1], self.n_other_classes
+        step = -(-len(self.classes) // max(2 * width, int(_PRODUCTS / width**2 / (k + 1))))
+        columns, counts = self.columns[::step], self.counts[::step] * step
+        of_first = 1 - posteriors.sum(axis=0, keepdims=True)
+        shares = np.concatenate([of_first, posteriors])[:, ::step].clip(0)  # (classes, some rows)
+        solvers = []
+        for share in shares if k > 1 else shares[:1]:
+            root = columns.with_scaled_rows(np.sqrt(counts * share * (1 - share) * (k + 1) / k))
+            is_wide = root.shape[0] < width
+            part = root.dense_array().T if is_wide else root.gram_matrix()
+            solvers.append(solver_and_variances(part, ridges[::k]))  # equal in all classes
+        return solvers
 
     def information_diagonal(self, posteriors: Array) -> Array:
         """Return the diagonal of H; for columns, approximately."""
@@ -366,7 +373,7 @@ def best_weights(
         slope = x.gradient(posteriors) - ridges * (weights - mean)
         if solve is None:
             solve = x.newton_solver(posteriors, ridges)
-        times_information = partial(_times_penalized_information, x, posteriors, ridges)
+        times_information = partial(x.penalized_information_times, posteriors, ridges)
         step, rounds = _conjugate_gradients(times_information, slope, solve)
         move, gain, length = x.log_odds_at_weights(step), float(slope @ step), 1.0
         for _ in range(40):
@@ -382,12 +389,6 @@ def best_weights(
         if length < 1 or rounds > _MOST_ROUNDS:
             solve = None
     return weights, total, np.exp(total - _log_sum_of_odds(total))
-
-
-def _times_penalized_information(
-    x: LogisticProblem, posteriors: Array, ridges: Array, weights: Array
-) -> Array:
-    return x.information_times(weights, posteriors) + ridges * weights
 
 
 def _conjugate_gradients(times: Solve, slope: Array, precondition: Solve) -> tuple[Array, int]:

@@ -91,7 +91,7 @@ class RaisedTable:
         """Return the log table without feature parents at rows, times the sum of the powers."""
         table, n = self.table, self.table.prefix_without_parents + 1
         short = PrefixTable(table.cards[:1], table.prefixes[:n], table.masses[:n], table.nested)
-        *_, values = feature_probabilities(short, [codes])
+        *_, values = feature_probabilities(short.as_stack, [codes])
         return np.asarray(self.powers.sum() * log(values))
 
     def _look_up_logs(self, members: list[Codes]) -> Array:
@@ -102,11 +102,11 @@ class RaisedTable:
         return self.log_table.take(flat_index(ordered, cards), axis=0, mode="clip")
 
     def _logs_from_counts(self, members: list[Codes]) -> Array:
-        if self.of_class:
-            return self._sum_of_raised_logs(
-                class_probabilities(self.table, members, len(members[0]) if members else 1)
-            )
-        return self._sum_of_raised_logs(feature_probabilities(self.table, members))
+        stack = self.table.as_stack
+        if not self.of_class:
+            return self._sum_of_raised_logs(feature_probabilities(stack, members))
+        rows = len(members[0]) if members else 1
+        return self._sum_of_raised_logs(class_probabilities(stack, members, rows))
 
 
 def powers_by_depth(power: Power, n: int) -> Array:

@@ -193,30 +193,35 @@ def fading_with_best_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fa
     always = np.flatnonzero(fading.usual >= 1)
     if data.cards[-1] < 2 or not len(always):
         return fading
-    rows = np.unique(np.linspace(0, len(data) - 1, min(len(data), 200)).astype(np.intp))
-    # 3: number of copies of a row, with different features hidden
-    copies, d = np.tile(rows, 3), len(x.features)
-    rng, ranks = np.random.default_rng(0), np.argsort(ContentHashes(data).column_order)
-    hidden = rng.random((d, len(copies)))[ranks] < rng.random(len(copies))
-    hidden[np.setdiff1d(np.arange(d), always)] = False
+    copies, hidden = _copies_with_hidden_features(data, always)
     codes = np.where(hidden, -1, data.codes[:-1, copies])
-    known = {name: v[copies] for name, v in data.numbers.items() if name in x.features}
-    numbers = {n: np.where(hidden[data.positions[n]], np.nan, v) for n, v in known.items()}
+    numbers = {}
+    for name, values in data.numbers.items():
+        if name in x.features:
+            numbers[name] = np.where(hidden[data.positions[name]], np.nan, values[copies])
     rest = log(x.class_prior()), x.model_without_parents.scores_of_complete_rows(Rows(codes))
     terms = x.scores_of_complete_rows(x.rows_from_codes(codes, numbers))
-    gaps = x.shifts_of_missing_values(codes)
+    shifts = x.shifts_of_missing_values(codes)
     classes, counts = data.codes[-1, copies], data.row_weights[copies]
 
     def loss(exponent: float) -> float:
-        kept, added = replace(fading, exponent=float(exponent)).kept_share_and_added_scores(
-            codes, *rest
-        )
-        return -log_likelihood(
-            log_odds_of_scores(kept[:, None] * terms + added + gaps), classes, counts
-        )
+        tried = replace(fading, exponent=float(exponent))
+        kept, added = tried.kept_share_and_added_scores(codes, *rest)
+        scores = kept[:, None] * terms + added + shifts
+        return -log_likelihood(log_odds_of_scores(scores), classes, counts)
 
     best = minimize_scalar(loss, bounds=(1.0, MOST_EXPONENT), method="bounded").x
     return replace(fading, exponent=float(best))
+
+
+def _copies_with_hidden_features(data: Dataset, can_hide: Positions) -> tuple[Positions, Mask]:
+    """Return rows, three times each, and which features are hidden in them, (features, copies)."""
+    rows = np.unique(np.linspace(0, len(data) - 1, min(len(data), 200)).astype(np.intp))
+    copies, d = np.tile(rows, 3), len(data.codes) - 1
+    rng, ranks = np.random.default_rng(0), np.argsort(ContentHashes(data).column_order)
+    # In a copy with the share 0.3, about 3 of 10 features are hidden.
+    numbers, share = rng.random((d, len(copies)))[ranks], rng.random(len(copies))
+    return copies, (numbers < share) & np.isin(np.arange(d), can_hide)[:, None]
 
 
 def _log_odds_by_folds_of_cases(

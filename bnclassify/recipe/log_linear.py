@@ -16,7 +16,7 @@ from ..base.immutable import cached_property
 from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
 from ..frames.dataset import Dataset
-from ..model.derived import BuiltOn
+from ..model.derived import BuiltOn, forward_to_basis
 from ..model.model import MISSING_RULE, replace_unchecked
 from ..model.recipes import NO_JOINT
 from ..network.classifiers import BNC
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .weighted import StackedModel
 
 
+@forward_to_basis("parents", "graph", "trace")
 class LogLinear(BuiltOn):
     """A network whose log tables are multiplied by powers, and averaged over one or more networks.
 
@@ -95,7 +96,7 @@ class LogLinear(BuiltOn):
             and all(len(scope) < 2 for scope in scopes_of_terms(self.score) or ())
         )
         form = {"form": "sum of one effect per feature"} if is_sum else {}
-        return super().facts() | form | {MISSING_RULE: self._missing_rule}
+        return self.basis.facts() | form | {MISSING_RULE: self._missing_rule}
 
     @property
     def no_joint(self) -> str:
@@ -231,7 +232,7 @@ class LogLinear(BuiltOn):
 
     def class_prior(self) -> Array:
         """Return the class shares in training, regardless of the power of the class."""
-        return class_shares(self.tables[0][-1])
+        return class_shares(self.tables[0][-1].as_stack)
 
 
 def scale_powers(powers: Sequence[Power], by: float) -> tuple[Power, ...]:

@@ -205,23 +205,26 @@ class NestedCounts(Immutable):
         return NestedCounts(cards, count_prefixes(list(codes), cards, given, n_classes, weights)[0])
 
     def _rows_with_these_counts(self) -> tuple[Positions, Positions, Array]:
-        """Return rows with these counts: codes, (variables, rows), classes and weights."""
-        root, parts = len(self.prefixes) - len(self.cards), []
-        # The codes of the feature parents in each configuration.
-        known = np.zeros((0, 1), dtype=np.intp)
-        for i, prefix in enumerate(self.prefixes[root:]):
+        """Return rows with these counts: codes, (variables, rows), classes and weights.
+
+        Example: a value occurs in 5 rows, and in 3 of them with a value of the
+        first parent; in the other 2, this parent is missing.
+        """
+        by_depth, parts = self.prefixes[len(self.prefixes) - len(self.cards) :], []
+        parents = np.zeros((0, 1), dtype=np.intp)  # their codes, (parents, configurations)
+        for i, prefix in enumerate(by_depth):
             if i > 0:
                 before, last = np.divmod(prefix.parents.keys, self.cards[i])
-                known = np.vstack([known[:, before], last])
-            rest = prefix.counts.copy()
-            for longer in self.prefixes[root + i + 1 : root + i + 2]:
+                parents = np.vstack([parents[:, before], last])
+            rest = prefix.counts.copy()  # of rows that lack the next parent, (cells, classes)
+            if i + 1 < len(by_depth):
+                longer = by_depth[i + 1]
                 np.subtract.at(rest, longer.cells_of_shorter_prefix(prefix), longer.counts)
             cells, classes = rest.nonzero()
-            places, level = np.divmod(prefix.cells.keys[cells], prefix.levels)
-            missing = np.full((len(self.cards) - 1 - i, len(cells)), -1)
-            parts.append(
-                (np.vstack([level, known[:, places], missing]), classes, rest[cells, classes])
-            )
+            configurations, level = np.divmod(prefix.cells.keys[cells], prefix.levels)
+            missing = np.full((len(by_depth) - 1 - i, len(cells)), -1)
+            codes = np.vstack([level, parents[:, configurations], missing])
+            parts.append((codes, classes, rest[cells, classes]))
         codes, classes, weights = zip(*parts, strict=True)
         return np.concatenate(codes, axis=1), np.concatenate(classes), np.concatenate(weights)
 
@@ -258,31 +261,43 @@ def codings_of_configurations(prefixes: Sequence[PrefixCounts], cards: Positions
 def split_counts_by_coding(
     prefixes: Sequence[PrefixCounts], cards: Positions
 ) -> list[list[PrefixCounts]]:
-    """Return the counts of each coding, with its numbers of levels."""
+    """Return the counts of each coding, with its numbers of levels.
+
+    Example: two codings of a variable, with 2 and 3 levels, are the
+    configurations 0 and 1. Their cells, 3 · configuration + level, are 0, 1 and
+    3, 4, 5, which become 0, 1 and 0, 1, 2.
+    """
     n, root = len(cards), len(prefixes) - cards.shape[1]
     if n == 1:
         return [list(prefixes)]
     result: list[list[PrefixCounts]] = [[] for _ in range(n)]
-    starts = np.arange(n + 1)
-    for i, (prefix, owner) in enumerate(
-        zip(prefixes, codings_of_configurations(prefixes, cards), strict=True)
-    ):
-        configurations, level = np.divmod(prefix.cells.keys, prefix.levels)
-        before, starts = starts, np.searchsorted(owner, np.arange(n + 1))
-        cell_owner, ends = owner[configurations], np.searchsorted(configurations, starts)
-        keys: Positions = (configurations - starts[cell_owner]) * cards[cell_owner, 0] + level
-        parents = [_ROOT] * n
+    parents = [_ROOT] * n
+    starts: Places = np.arange(n + 1)  # of the configurations of each coding
+    owners = codings_of_configurations(prefixes, cards)
+    for i, (prefix, owner) in enumerate(zip(prefixes, owners, strict=True)):
         if i > root:
-            card = cards[:, i - root]
-            previous, level = np.divmod(prefix.parents.keys, card.max())
-            numbers = (previous - before[owner]) * card[owner] + level
-            sizes: list[int] = (np.diff(before) * card).tolist()
-            parents = [Numbering(numbers[starts[s] : starts[s + 1]], sizes[s]) for s in range(n)]
+            last_cards = cards[:, i - root]
+            parents, starts = _split_parents_by_coding(prefix.parents, owner, starts, last_cards)
+        configurations, level = np.divmod(prefix.cells.keys, prefix.levels)
+        coding = owner[configurations]
+        keys: Places = (configurations - starts[coding]) * cards[coding, 0] + level
+        ends = np.searchsorted(configurations, starts)
         for s, levels in enumerate(cards[:, 0].tolist()):
             part = slice(ends[s], ends[s + 1])
             cells = Numbering(keys[part], len(parents[s]) * levels)
             result[s].append(PrefixCounts(levels, parents[s], cells, prefix.counts[part]))
     return result
+
+
+def _split_parents_by_coding(
+    parents: Numbering, owner: Places, starts: Places, cards: Positions
+) -> tuple[list[Numbering], Places]:
+    """Return each coding's configurations and their start, given those without the last parent."""
+    before, level = np.divmod(parents.keys, cards.max())
+    keys = (before - starts[owner]) * cards[owner] + level
+    sizes = (np.diff(starts) * cards).tolist()
+    new_starts = np.searchsorted(owner, np.arange(len(starts)))
+    return list(map(Numbering, np.split(keys, new_starts[1:-1]), sizes)), new_starts
 
 
 def positions_in_prefixes(

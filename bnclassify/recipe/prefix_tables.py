@@ -146,15 +146,6 @@ class PrefixTable(Immutable):
         masses = [np.array([mass]) for mass in self.masses]
         return StackedTables(np.array([self.cards]), self.prefixes, masses, self.nested)
 
-    def probabilities_at_rows(
-        self,
-        codes: Sequence[ArrayOf[Any]],
-        classes: ArrayOf[Any] | None = None,
-        deduct: Deduct | None = None,
-    ) -> Iterator[Array]:
-        """Yield P(x | class, first parents) at rows; see `StackedTables.probabilities_at_rows`."""
-        return self.as_stack.probabilities_at_rows(codes, classes, deduct)
-
 
 @dataclass(frozen=True, eq=False)
 class StackedTables:
@@ -241,24 +232,22 @@ class LeftOutRows:
 
 
 def feature_probabilities(
-    table: PrefixTable | StackedTables,
-    codes: Sequence[ArrayOf[Any]],
-    left_out: LeftOutRows | None = None,
+    stack: StackedTables, codes: Sequence[ArrayOf[Any]], left_out: LeftOutRows | None = None
 ) -> Iterator[Array]:
     """Yield P(feature | class, first parents) at rows, for 0, 1, … parents; 1 if missing."""
     missing = codes[0] < 0
     any_missing = missing.any()
     if left_out is None:
-        values = table.probabilities_at_rows(codes)
+        values = stack.probabilities_at_rows(codes)
     else:  # a row with a missing value was not counted
         shares = np.where(missing, 0.0, left_out.shares)
-        values = table.probabilities_at_rows(codes, left_out.classes, lambda i: (shares, shares))
+        values = stack.probabilities_at_rows(codes, left_out.classes, lambda i: (shares, shares))
     for value in values:
         yield np.where(missing[:, None], 1.0, value) if any_missing else value
 
 
 def class_probabilities(
-    table: PrefixTable | StackedTables,
+    stack: StackedTables,
     codes: Sequence[ArrayOf[Any]],
     rows: int,
     left_out: LeftOutRows | None = None,
@@ -268,20 +257,20 @@ def class_probabilities(
     def probabilities_of_class(c: int) -> Iterator[Array]:
         of_class = [np.full(rows, c), *codes]
         if left_out is None:
-            return table.probabilities_at_rows(of_class)
+            return stack.probabilities_at_rows(of_class)
         amounts = np.where(left_out.classes == c, left_out.shares, 0.0), left_out.shares
-        return table.probabilities_at_rows(of_class, deduct=lambda i: amounts)
+        return stack.probabilities_at_rows(of_class, deduct=lambda i: amounts)
 
-    of_classes = map(probabilities_of_class, range(table.prefixes[0].levels))
+    of_classes = map(probabilities_of_class, range(stack.prefixes[0].levels))
     for values in zip(*of_classes, strict=True):
         yield np.concatenate(values, axis=1)
 
 
-def class_shares(table: PrefixTable | StackedTables) -> Array:
+def class_shares(stack: StackedTables) -> Array:
     """Return the shares of the classes in rows, or the smoothed share of a class without rows."""
-    parents = [np.zeros(1, dtype=np.intp)] * (np.shape(table.cards)[-1] - 1)
-    shares = next(class_probabilities(table, parents, 1)).ravel()
-    prefix, counts = table.prefixes[0], table.prefixes[0].counts[:, 0]
+    parents = [np.zeros(1, dtype=np.intp)] * (stack.cards.shape[1] - 1)
+    shares = next(class_probabilities(stack, parents, 1)).ravel()
+    prefix, counts = stack.prefixes[0], stack.prefixes[0].counts[:, 0]
     some = counts > 0
     shares[prefix.cells.keys[some]] = counts[some] / max(float(counts.sum()), 1e-300)
     return np.asarray(shares / shares.sum())

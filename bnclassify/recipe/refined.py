@@ -210,22 +210,18 @@ class Refined(LogLinear):
         """Return a frame of weights: a row for the class and per feature, a column per term."""
         *of_features, of_class = self.base.powers
         names = [self.class_var, *self.features]
-        depth = max((len(power) for power in of_features if isinstance(power, tuple)), default=1)
+        depth = max(map(np.size, of_features), default=1)
+        powers = np.full((len(names), depth), np.nan)
+        for row, power in zip(powers, [np.sum(of_class), *of_features], strict=True):
+            row[: np.size(power)] = power
         columns: dict[str, Array] = {}
-        if depth == 1:
-            columns["tables"] = np.array(
-                [float(np.sum(power)) for power in (of_class, *of_features)]
-            )
-        else:
-            powers = np.full((len(names), depth), np.nan)
-            for row, power in zip(powers, [np.sum(of_class), *of_features], strict=True):
-                row[: np.size(power)] = power
-            columns |= {f"depth {i}": powers[:, i] for i in range(depth)}
-        for name, (*powers_of, _) in zip(
-            names_of_extra_codings(self), self.base.further, strict=False
-        ):
-            columns[name] = np.array([np.nan, *[float(np.sum(power)) for power in powers_of]])
-        of_slopes, of_shifts = np.full((2, len(names)), np.nan)
+        for i in range(depth):
+            columns["tables" if depth == 1 else f"depth {i}"] = powers[:, i]
+        extra = zip(names_of_extra_codings(self), self.base.further, strict=False)
+        for name, (*of_coding, _) in extra:
+            columns[name] = np.array([np.nan, *map(np.sum, of_coding)])
+        # of terms with a number per class or level, the square root of the mean square
+        of_slopes, of_shifts, of_gaps = np.full((3, len(names)), np.nan)
         at = np.array(self.numbers, dtype=np.intp) + 1
         for terms in self.of_numbers:
             if len(terms.powers):
@@ -236,9 +232,9 @@ class Refined(LogLinear):
         for i, shifts in enumerate(self.shifts):
             if shifts is not None:
                 of_shifts[i + 1] = np.sqrt(np.square(shifts[:-1]).mean())
-        of_gaps = np.array(
-            [np.nan, *[np.nan if g is None else np.sqrt(np.square(g).mean()) for g in self.gaps]]
-        )
+        for i, gaps in enumerate(self.gaps):
+            if gaps is not None:
+                of_gaps[i + 1] = np.sqrt(np.square(gaps).mean())
         for name, values in {"slopes": of_slopes, "shifts": of_shifts, "gaps": of_gaps}.items():
             if not np.isnan(values).all():
                 columns[name] = values

@@ -72,21 +72,21 @@ class LeftOutTables:
         stack, rows = self.stack, np.arange(len(classes))
         codings = np.repeat(np.arange(len(stack.cards)), len(rows) // len(stack.cards))
         uniform: Array = 1 / stack.cards[codings, 0]
-        own, logs = uniform, np.zeros((len(rows), 1))
+        own, logs = uniform, np.zeros((len(rows), 1))  # P(feature | own class), and all logs
         for i, (prefix, (parents, cells)) in enumerate(zip(stack.prefixes, places, strict=True)):
-            found = self.logs[i].take(cells, axis=0, mode="wrap")
-            if found.shape[1] == 1:
-                value = self.values[i].take(cells, mode="wrap")
+            shorter, shorter_logs = own, logs
+            logs = self.logs[i].take(cells, axis=0, mode="wrap")
+            if logs.shape[1] == 1:
+                own = self.values[i].take(cells, mode="wrap")
             else:
                 counts: Array = np.maximum(prefix.counts[cells, classes] - self.share, 0.0)
                 totals: Array = np.maximum(prefix.totals[parents, classes] - self.share, 0.0)
-                base = own if stack.nested else uniform
-                value = distribution_shrunk_to_base(counts, totals, base, stack.masses[i][codings])
-                found[rows, classes] = log(value)
+                base = shorter if stack.nested else uniform
+                own = distribution_shrunk_to_base(counts, totals, base, stack.masses[i][codings])
+                logs[rows, classes] = log(own)
             absent = cells < 0
             if absent.any():
-                found[absent], value = logs[absent], np.where(absent, own, value)
-            own, logs = value, found
+                logs[absent], own = shorter_logs[absent], np.where(absent, shorter, own)
             if i >= stack.prefix_without_parents:
                 yield logs
 

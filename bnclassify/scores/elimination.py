@@ -41,6 +41,8 @@ _CLASS = -1  # the class in a plan, where it stays an axis of tables
 _LARGE_CELLS = 2**14  # of a table, from which another order is tried
 
 
+Met: TypeAlias = Mapping[int, set[int]]
+"""The variables that each variable is together with in a table, and itself."""
 T = TypeVar("T", bound=tuple[tuple[int, ...], ArrayOf[Any]])
 Over: TypeAlias = Callable[..., Array]
 """How a variable is eliminated from logs, along ``axis``: by the log of the sum, or the maximum."""
@@ -89,8 +91,11 @@ def log_mean_joint_of_networks(networks: Sequence[Sequence[NetworkTerm]], codes:
     """Return the log of the mean joint of networks, (rows, classes), a block of rows at a time."""
     result = np.empty((codes.shape[1], networks[0][-1].n_classes))
     for block in slices(len(result), most=BLOCK_ROWS):
-        joints = np.stack([log_joint_of_network(terms, codes[:, block]) for terms in networks])
-        result[block] = log_sum_exp(joints, axis=0) - np.log(len(joints))
+        joints = [log_joint_of_network(terms, codes[:, block]) for terms in networks]
+        if len(joints) == 1:
+            result[block] = joints[0]
+        else:
+            result[block] = log_sum_exp(np.stack(joints), axis=0) - np.log(len(joints))
     return result
 
 
@@ -262,34 +267,30 @@ def plan_elimination(
     for scope in {frozenset(scope) for scope in scopes}:  # often equal
         for u in scope & met.keys():
             met[u] |= scope
-
-    def cells_of_table(met: Mapping[int, set[int]], u: int) -> int:
-        return prod([card[w] for w in met[u]])
-
-    def cells_of_new_pairs(met: Mapping[int, set[int]], u: int) -> int:
-        """Return the cells of the pairs that meet for the first time if ``u`` is eliminated."""
-        near = sorted(met[u] & met.keys() - {u})
-        return sum([card[v] * card[w] for v, w in combinations(near, 2) if w not in met[v]])
-
-    order, cells = _greedy_elimination_order(met, card, cells_of_table)
+    order, cells = _greedy_elimination_order(met, card, _cells_of_joined_table)
     if max(cells) > _LARGE_CELLS:
-        other, other_cells = _greedy_elimination_order(met, card, cells_of_new_pairs)
+        other, other_cells = _greedy_elimination_order(met, card, _cells_of_new_pairs)
         if sum(other_cells) < sum(cells):
             order, cells = other, other_cells
     return order, max(cells)
 
 
-def _greedy_elimination_order(
-    met: Mapping[int, set[int]],
-    card: Mapping[int, int],
-    cost: Callable[[Mapping[int, set[int]], int], int],
-) -> tuple[list[int], list[int]]:
-    """Eliminate the variable of lowest cost in turn; return the order and the tables' cells.
+def _cells_of_joined_table(met: Met, card: Mapping[int, int], u: int) -> int:
+    return prod([card[w] for w in met[u]])
 
-    ``met`` maps each variable to those it is together with in a table.
-    """
+
+def _cells_of_new_pairs(met: Met, card: Mapping[int, int], u: int) -> int:
+    """Return the cells of the pairs that meet for the first time if ``u`` is eliminated."""
+    near = sorted(met[u] & met.keys() - {u})
+    return sum([card[v] * card[w] for v, w in combinations(near, 2) if w not in met[v]])
+
+
+def _greedy_elimination_order(
+    met: Met, card: Mapping[int, int], cost: Callable[[Met, Mapping[int, int], int], int]
+) -> tuple[list[int], list[int]]:
+    """Eliminate the variable of lowest cost in turn; return the order and the tables' cells."""
     met = {u: set(others) for u, others in met.items()}
-    costs = {u: cost(met, u) for u in sorted(met)}
+    costs = {u: cost(met, card, u) for u in sorted(met)}
     order, cells = list[int](), [1]
     while costs:
         best = min(costs, key=costs.__getitem__)
@@ -301,7 +302,7 @@ def _greedy_elimination_order(
         for u in joined & met.keys():
             met[u] = (met[u] | joined) - {best}
         for u in joined & met.keys():
-            costs[u] = cost(met, u)
+            costs[u] = cost(met, card, u)
     return order, cells
 
 

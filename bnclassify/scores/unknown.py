@@ -154,27 +154,27 @@ class UnknownEffects(Immutable):
 
         For ``states``, (patterns, effects), the weights are (patterns, effects,
         classes, classes), without the first class, and 0 for effects that are
-        not known.
+        not known. Example: with the covariances [[a, b], [b, c]] and the second
+        effect unknown, w solves a w = b, and the variance is c − b w.
         """
         q, n = self.n_other_classes, self.means.size
         weights, variances = np.zeros((len(states), n, q)), np.empty(len(states))
         known = states >= 0
-        # patterns with as many known effects have equations of one shape
-        for number in map(int, np.unique(np.count_nonzero(known, axis=1))):
-            alike = np.flatnonzero(np.count_nonzero(known, axis=1) == number)
+        n_known: Positions = np.count_nonzero(known, axis=1)
+        for number in map(int, np.unique(n_known)):  # they have equations of one shape
+            alike = np.flatnonzero(n_known == number)
             for block in slices(len(alike), n * max(n, number * q), BLOCK_CELLS // 8):
                 some = alike[block]
                 hidden = np.repeat(states[some] == UNKNOWN, q, axis=1)[..., None]
-                to_sum = hidden * np.tile(np.eye(q), (len(self.means), 1))
+                to_sum = hidden * np.tile(np.eye(q), (len(self.means), 1))  # (patterns, n, q)
                 if self.covariances.ndim == 1:
                     between: Array = self.covariances[:, None] * to_sum
                 else:
-                    between = self.covariances @ to_sum
-                    # With Σ = [[a, b], [b, c]] and the second effect unknown, a w = b.
+                    between = self.covariances @ to_sum  # of each effect and the sum
                     at = np.nonzero(np.repeat(known[some], q, axis=1))[1].reshape(len(some), -1)
                     given = self.covariances[at[:, :, None], at[:, None, :]]
-                    own = np.arange(len(some))[:, None], at
-                    weights[some[:, None], at] = np.linalg.solve(given, between[own])
+                    of_known = np.take_along_axis(between, at[..., None], axis=1)
+                    weights[some[:, None], at] = np.linalg.solve(given, of_known)
                 within = to_sum.swapaxes(1, 2) @ between - between.swapaxes(1, 2) @ weights[some]
                 variances[some] = mean_pairwise_variance(within)
         return weights.reshape(len(states), len(self.means), q, q), variances
