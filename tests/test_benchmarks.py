@@ -18,6 +18,7 @@ from .benchmarks.measure import peak_memory, time_alone, time_apart, time_pairs
 FRAME = tree_augmented(400, 5, [2, 3], 2)
 
 
+@pytest.mark.slow
 def test_peers_do_the_same() -> None:
     compared = 0
     for job in jobs(FRAME):

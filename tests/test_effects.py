@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from functools import cache
 from itertools import pairwise, permutations, product
 from pathlib import Path
 from typing import Any
@@ -759,28 +760,38 @@ QUESTIONS: dict[str, Any] = {
     "with_table": lambda x, frame, name: bn.with_table(x, name, bn.cpt(bn.members(x)[0], name)),
     "update": lambda x, frame, name: bn.update(x, frame.head(20)),
     "pool": lambda x, frame, name: bn.pool([x, x]),
-    "interval": lambda x, frame, name: bn.predict(x, frame.head(2), prob=True, interval=0.9, rng=0),
+    "interval": lambda x, frame, name: bn.predict(x, frame.head(2), prob=True, interval=0.9, draws=20, rng=0),
     "modelstring": lambda x, frame, name: bn.modelstring(x),
     "kl_divergence": lambda x, frame, name: bn.kl_divergence(x, x),
 }
 """Calls that need the tables of a network."""
 
 
+@pytest.fixture(scope="module")
+def without_tables(naive: bn.BNC, curves: Any) -> list[Any]:
+    return [curves, bn.from_effects(bn.effects(naive)), bn.scorecard(naive)]
+
+
+@cache
+def advised(call: str, class_var: str) -> Any:
+    """The network of a call that an error advises, of 200 rows."""
+    frame = bn.load_pima() if class_var == "diabetes" else bn.load_voting()
+    return eval(call, {"bnc": bn.bnc, "class_var": class_var, "dataset": frame.head(200)})
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_network_that_errors_advise_answers(
-    pima: pd.DataFrame, naive: bn.BNC, curves: Any, question: str
+    pima: pd.DataFrame, without_tables: list[Any], question: str
 ) -> None:
     ask, found = QUESTIONS[question], set()
-    for x in (curves, bn.from_effects(bn.effects(naive)), bn.scorecard(naive)):
+    for x in without_tables:
         with pytest.raises((TypeError, ValueError)) as error:
             ask(x, pima, "glucose")
         found |= {*re.findall(r"bnc\('.*\)", str(error.value))}
     [call] = found
-    known = {"bnc": bn.bnc, "class_var": "diabetes", "dataset": pima.head(200)}
-    assert ask(eval(call, known), pima, "glucose") is not None
+    assert ask(advised(call, "diabetes"), pima, "glucose") is not None
     categories = bn.load_voting().head(200)
-    other = eval(call, known | {"class_var": "Class", "dataset": categories})
-    assert ask(other, categories, "crime") is not None
+    assert ask(advised(call, "Class"), categories, "crime") is not None
 
 
 def test_labels_that_are_intervals_or_booleans_go_around() -> None:

@@ -70,9 +70,10 @@ def test_experts_are_pooled_with_data_and_with_each_other(expert: Any, seen: pd.
 def test_intervals_are_those_of_so_many_rows(expert: Any) -> None:
     found = bn.cpt(expert, "ill", interval=0.9).loc["yes"].to_numpy()
     np.testing.assert_allclose(found[[0, 2]], beta.ppf([0.05, 0.95], 2, 98))
-    wide = bn.predict(expert, {"test": "pos"}, prob=True, interval=0.9, rng=0)["yes"].to_numpy().ravel()
+    drawn = {"prob": True, "interval": 0.9, "draws": 200, "rng": 0}
+    wide = bn.predict(expert, {"test": "pos"}, **drawn)["yes"].to_numpy().ravel()
     many = bn.from_tables("ill", TABLES, rows=10_000)
-    narrow = bn.predict(many, {"test": "pos"}, prob=True, interval=0.9, rng=0)["yes"].to_numpy().ravel()
+    narrow = bn.predict(many, {"test": "pos"}, **drawn)["yes"].to_numpy().ravel()
     assert wide[0] < narrow[0] < narrow[1] < narrow[2] < wide[2]
     assert narrow[1] == pytest.approx(wide[1])
 
@@ -81,9 +82,9 @@ def test_probabilities_of_zero_stay_and_have_intervals_without_width(seen: pd.Da
     never = TEST.assign(no=[1.0, 0.0])
     x = bn.from_tables("ill", {"ill": ILL, "test": never}, rows=50)
     assert bn.cpt(x, "test", interval=0.9)["no"].to_numpy().tolist() == [[1, 1, 1], [0, 0, 0]]
-    assert bn.predict(x, {"test": "pos"}, prob=True, interval=0.9, rng=0)["yes"].to_numpy().tolist() == [
-        [1, 1, 1]
-    ]
+    assert bn.predict(x, {"test": "pos"}, prob=True, interval=0.9, draws=20, rng=0)[
+        "yes"
+    ].to_numpy().tolist() == [[1, 1, 1]]
     impossible = bn.from_tables("ill", {"ill": ILL.assign(p=[1.0, 0.0]), "test": TEST}, rows=50)
     updated = bn.cpt(bn.update(impossible, seen.head(30)), "test")
     assert updated["yes"].tolist() == pytest.approx([0.2, 0.8])  # without a row, the column stays

@@ -209,6 +209,7 @@ def test_values_missing_in_the_same_rows_are_found() -> None:
     assert not findings(left, "y")
 
 
+@pytest.mark.slow
 def test_copies_of_the_class_are_told_with_groups_and_densities_too() -> None:
     rng = np.random.default_rng(5)
     y = rng.choice(["no", "yes"], 300)

@@ -251,18 +251,24 @@ def test_posteriors_of_labels_that_are_numbers(people: pd.DataFrame) -> None:
     np.testing.assert_array_equal(found.to_numpy(), expected.to_numpy())
 
 
+@pytest.fixture(scope="module")
+def fitted_to_pandas(people: pd.DataFrame) -> tuple[BNCClassifier, BNCMultiClassifier]:
+    features, two = people.drop(columns="buys"), people[["buys", "town"]].fillna("Bari")
+    return BNCClassifier("nb").fit(features, people["buys"]), BNCMultiClassifier("mbc").fit(features, two)
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_estimators(people: pd.DataFrame, kind: str) -> None:
+def test_estimators(people: pd.DataFrame, fitted_to_pandas: Any, kind: str) -> None:
     features, labels = people.drop(columns="buys"), people["buys"]
     rows, y = KINDS[kind](features), pl.Series("buys", labels.tolist())
-    mine, other = BNCClassifier("nb").fit(rows, y), BNCClassifier("nb").fit(features, labels)
+    other, expected = fitted_to_pandas
+    mine = BNCClassifier("nb").fit(rows, y)
     assert mine.model_.class_var == "buys"
     np.testing.assert_array_equal(mine.predict_proba(rows), other.predict_proba(features))
     assert mine.predict(rows).tolist() == other.predict(features).tolist()
     assert mine.score(rows, y) == other.score(features, labels)
     ys = pl.from_pandas(people[["buys", "town"]].fillna("Bari"))
     several = BNCMultiClassifier("mbc").fit(rows, ys)
-    expected = BNCMultiClassifier("mbc").fit(features, ys.to_pandas())
     np.testing.assert_array_equal(several.predict(rows), expected.predict(features))
     assert several.score(rows, ys) == expected.score(features, ys.to_pandas())
 
@@ -328,6 +334,7 @@ def test_categories_of_arrow_in_pandas_are_categories(people: pd.DataFrame, opti
             pd.testing.assert_frame_equal(bn.predict(model, new, prob=True), expected, check_dtype=False)
 
 
+@pytest.mark.slow
 def test_categories_of_arrow_are_accepted_everywhere(people: pd.DataFrame) -> None:
     plain = people.drop(columns="size").astype({"rooms": "category", "buys": "category"})
     for frame in pieces(plain).values():

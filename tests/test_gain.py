@@ -225,3 +225,12 @@ def test_a_feature_has_parents_if_a_gain_exceeds_one_nat(seed: int) -> None:
     found = k_dependence._gains_of_parents([scores], 2, np.array([0, 1, 3]), 0, pairs)
     half = scores.gains_of_parent_sets(2, np.array(pairs))[0] / 2
     assert found.tolist() == [half, half, 0]
+
+
+def test_gains_of_intervals_are_computed_however_many_cells_they_have() -> None:
+    """70 · 70 levels are more than 2¹² cells, and the class is whether both columns agree."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 70, 400)
+    b = np.where(np.arange(400) % 2, a, rng.integers(0, 70, 400))
+    frame = pd.DataFrame({"a": a, "b": b}).astype(str).assign(y=np.where(a == b, "same", "other"))
+    assert bn.narcs(bn.kdb_gain("y", frame, kdbk=1)) == 3  # from the class, and between them

@@ -61,7 +61,7 @@ def evidence_of(query: dict[str, Any], levels: dict[str, list[str]]) -> dict[str
 
 
 @pytest.mark.parametrize("name", EVIDENCE)
-@pytest.mark.parametrize("net", ["nb", "tan", "general"])
+@pytest.mark.parametrize("net", ["nb", pytest.param("tan", marks=pytest.mark.slow), "general"])
 def test_queries_with_uncertain_evidence(name: str, net: str) -> None:
     reference = EVIDENCE[name]
     x, levels, class_var = network_of(reference, net), reference["levels"], reference["class"]

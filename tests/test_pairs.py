@@ -302,6 +302,7 @@ def test_a_table_of_frequencies_has_the_pairs_of_its_rows() -> None:
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_pairs_and_unknown_values_do_not_depend_on_names_of_classes() -> None:
     car = bn.load_car().sample(150, random_state=0).reset_index(drop=True)
     names = {"unacc": "z", "acc": "a", "good": "m", "vgood": "b"}
@@ -320,6 +321,7 @@ def test_five_groups_are_enough(frame: pd.DataFrame) -> None:
     assert [pair.features for pair in x.pairs] == [(0, 1)]
 
 
+@pytest.mark.slow
 def test_a_pair_with_a_constant_feature_is_ignored_with_a_warning(frame: pd.DataFrame) -> None:
     constant = frame[["a", "b", "class"]].assign(site="here")
     with pytest.warns(UserWarning, match="pairs of 'site' have no effect"):
@@ -328,6 +330,7 @@ def test_a_pair_with_a_constant_feature_is_ignored_with_a_warning(frame: pd.Data
     assert len(bn.bnc(class_var="class", dataset=constant, additive=True, pairs=3).pairs) == 1
 
 
+@pytest.mark.slow
 def test_pairs_of_several_classes_and_numbers_gain_most() -> None:
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(rng.normal(size=(600, 3)).round(2), columns=list("abc"))

@@ -80,7 +80,10 @@ CALLS: dict[str, Callable[[pd.DataFrame, int | None], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param("cv of the default", marks=pytest.mark.slow), *(n for n in CALLS if "default" not in n)],
+)
 def test_results_are_the_same_bit_by_bit(name: str, car: pd.DataFrame) -> None:
     some = car.sample(200, random_state=0)[["buying", "persons", "safety", "class"]]
     one, two = (CALLS[name](some, n) for n in (None, 2))

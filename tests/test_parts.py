@@ -609,6 +609,7 @@ def test_cross_validation_in_parts_says_what_it_cannot(car: pd.DataFrame) -> Non
         bn.cv(sampled, data)
 
 
+@pytest.mark.slow
 def test_weighted_rows_in_cross_validation(car: pd.DataFrame) -> None:
     weighed = car.assign(
         times=np.random.default_rng(0).integers(0, 3, len(car)), fold=np.arange(len(car)) % 3
@@ -684,6 +685,7 @@ def test_folds_are_the_same_whatever_the_models(car: pd.DataFrame) -> None:
     assert [results.attrs["cv"]["folds"] for results in apart] == [together.attrs["cv"]["folds"]] * 2
 
 
+@pytest.mark.slow
 def test_folds_that_no_row_is_in(car: pd.DataFrame) -> None:
     x, folds = bn.bnc("nb", "class", car, smooth=1), np.arange(len(car)) % 2
     labels = pd.Categorical.from_codes(folds * 2, ["a", "b", "c"])

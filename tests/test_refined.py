@@ -530,6 +530,7 @@ def test_cross_validation_and_scikit_learn() -> None:
     )
 
 
+@pytest.mark.slow
 def test_effects_are_curves_of_all_terms() -> None:
     pytest.importorskip("matplotlib")
     frame = trips()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import warnings
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,14 @@ import bnclassify as bn
 from bnclassify.base.arrays import Array, Codes, log_normalize, normalize
 from bnclassify.base.immutable import RECORDS, record
 from bnclassify.counts.contingency import count_families
-from bnclassify.counts.information import mutual_information
+from bnclassify.counts.pairs import pair_statistics
 from bnclassify.exchange.scorer import scorer_of_model
 from bnclassify.fitting.lp import fit
 from bnclassify.frames.dataset import Dataset
+from bnclassify.frames.training import mark_as_averaging
+from bnclassify.learners.arc_rules import ArcRules
 from bnclassify.learners.networks import Step, network, prepare_training_data
+from bnclassify.learners.trees import parents_in_max_forest
 from bnclassify.metrics import METRICS, Metric
 from bnclassify.model.derived import BuiltOn, Derived
 from bnclassify.model.model import Model
@@ -34,35 +37,57 @@ from bnclassify.scores.evaluate import scores_at
 from bnclassify.scores.formulas import Computed, Formula, Sum, pad_for_missing
 
 
-def star(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> bn.BNC:
-    """A learner from counts: the feature that tells most of the class is a parent of all others."""
-    data = prepare_training_data(dataset, (class_var,))
-    last = len(data.features)
-    best = max(range(last), key=lambda i: mutual_information(data, i, last)[0])
-    centre = data.features[best]
-    parents = {f: () if f == centre else (centre,) for f in data.features}
-    return network(class_var, parents, data.schema, Step("star", star))
+@mark_as_averaging
+def forest(
+    class_var: Hashable,
+    dataset: pd.DataFrame | Dataset,
+    *,
+    least: float = 0.01,
+    features: Iterable[Hashable] | None = None,
+    required: Iterable[tuple[Hashable, Hashable]] = (),
+    forbidden: Iterable[tuple[Hashable, Hashable]] = (),
+) -> bn.BNC:
+    """A learner from counts: the maximum spanning forest of pairs with enough information."""
+    data = prepare_training_data(dataset, (class_var,), features)
+    rules = ArcRules.check(required, forbidden, data.columns, directed=False, apart=class_var)
+    own = len(data.features)  # the position of the class
+    views = [pair_statistics(view, range(own), own).information for view in data.codings]
+    nats = np.mean(views, axis=0)  # (features, features)
+    parents = parents_in_max_forest(data.features, nats, nats >= least, 0, rules, is_tree=False)
+    settings = {"least": least, "features": features, **rules.recipe_settings()}
+    return network(class_var, parents, data.schema, Step("forest", forest, settings))
 
 
 def test_a_learner_of_structure(car: pd.DataFrame) -> None:
-    x = bn.bnc(star, "class", car, smooth=1)
-    assert bn.families(x)["doors"] == ("doors", "safety", "class")
-    assert "star" in repr(x)
-    in_parts = bn.bnc(star, "class", lambda: [car.iloc[:900], car.iloc[900:]], smooth=1)
+    x = bn.bnc(forest, "class", car, smooth=1, dag_args={"least": 0.05})
+    assert "forest" in repr(x)
+    assert bn.families(forest("class", car, least=0)) == bn.families(bn.tan_cl("class", car))
+    assert bn.is_nb(forest("class", car, least=9))
+    arcs: dict[str, Any] = {"required": [("doors", "maint")], "forbidden": [("maint", "buying")]}
+    tree = bn.tan_cl("class", car, **arcs)
+    assert bn.families(forest("class", car, least=0, **arcs)) == bn.families(tree)
+    chosen = forest("class", car, features=iter(["safety", "doors"]), least=0)
+    assert chosen.recipe.structure.settings["features"] == ("doors", "safety")
+    assert bn.features(forest("class", car, features=[])) == ()
+    in_parts = forest("class", lambda: [car.iloc[:900], car.iloc[900:]], least=0.05)
     assert bn.families(in_parts) == bn.families(x)
-    folds = bn.stratified_folds(car["class"], 5, rng=0)
-    by_hand = bn.lp(
-        bn.anb("class", {f: ["safety"] for f in bn.features(x) if f != "safety"}, car), car, smooth=1
-    )
-    assert bn.cv(x, car, folds=folds) == bn.cv(by_hand, car, folds=folds)
+    folds = np.arange(len(car)) % 3
+    by_hand = []
+    for i in range(3):
+        train, test = car[folds != i], car[folds == i]
+        fitted = bn.lp(forest("class", train, least=0.05), train, smooth=1)
+        by_hand.append(bn.accuracy(bn.predict(fitted, test), test["class"]))
+    assert bn.cv(x, car, folds=folds) == pytest.approx(np.mean(by_hand))
+    direct = bn.lp(forest("class", car, least=0.05), car, smooth=1)
+    assert bn.cv(direct, car, folds=folds) == bn.cv(x, car, folds=folds)
 
 
 def test_files_of_a_learner(car: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A learner that is decorated is run again by a loaded model, also if it accepts raw data."""
-    monkeypatch.setitem(RECORDS, "star", star)
+    monkeypatch.setitem(RECORDS, "forest", forest)
     rows = car.assign(doors=np.arange(len(car)) / 7)
-    for frame, options in ((car, {}), (rows, {"discretize": "quantile"})):
-        x = bn.bnc(star, "class", frame, smooth=1, **options)
+    for frame, options in ((car, {}), (rows, {"discretize": "averaged"})):
+        x = bn.bnc(forest, "class", frame, smooth=1, **options)
         bn.save(x, tmp_path / "x.json")
         again = bn.load(tmp_path / "x.json")
         for dag in (True, False):
@@ -392,7 +417,7 @@ def test_a_metric_with_a_name(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 
 @dataclass
 class Table:
-    """A source: a table of a database, which counts by GROUP BY and never sends a row."""
+    """A source: a table of a database, which counts by GROUP BY, or sends its rows in parts."""
 
     connection: sqlite3.Connection
     name: str
@@ -414,17 +439,34 @@ class Table:
         query = f"SELECT {labels}, {total} FROM {self.name} WHERE {known} GROUP BY {labels}"
         return {tuple(row[: len(family)]): row[-1] for row in self.connection.execute(query)}
 
-    def reduce(self, make: Any, merge: Any, columns: Any = None) -> Any:
-        raise AssertionError("rows are fetched")
+    def reduce(self, make: Any, merge: Any, columns: Sequence[Hashable] | None = None) -> Any:
+        wanted = self.names if columns is None else list(columns)
+        labels = ", ".join(f'"{name}"' for name in wanted) or "NULL"
+        cursor = self.connection.execute(f"SELECT {labels} FROM {self.name}")
+        made = make(pd.DataFrame(cursor.fetchmany(100), columns=wanted))  # also if there are no rows
+        while rows := cursor.fetchmany(100):
+            made = merge([made, make(pd.DataFrame(rows, columns=wanted))])
+        return made
 
 
-def test_a_source(voting: pd.DataFrame) -> None:
+def test_a_source(voting: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     connection = sqlite3.connect(":memory:")
     frame = voting.astype(object).where(voting.notna(), None)
     frame.loc[::50, "Class"] = None
     frame.to_sql("votes", connection, index=False)
     frame = frame.astype("string")
     votes = Table(connection, "votes")
+    x = bn.bnc("nb", "party", voting.rename(columns={"Class": "party"}), smooth=1)
+    voting.astype(object).where(voting.notna(), None).rename(columns={"Class": "party"}).to_sql(
+        "known", connection, index=False
+    )
+    in_parts = bn.cloglik(x, Table(connection, "known"))  # which needs the rows
+    assert in_parts == pytest.approx(bn.cloglik(x, voting.rename(columns={"Class": "party"})))
+
+    def fetch(*_: object) -> None:
+        raise AssertionError("rows are fetched")
+
+    monkeypatch.setattr(Table, "reduce", fetch)  # learners count
     for learner in (bn.nb, bn.tan_cl, bn.kdb_mi, bn.chow_liu):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "9 of 435 rows have no class")
@@ -433,6 +475,38 @@ def test_a_source(voting: pd.DataFrame) -> None:
         assert counted.families == expected.families
         for name, table in bn.params(expected).items():
             np.testing.assert_array_equal(bn.params(counted)[name], table)
+
+
+def test_frames_that_other_libraries_read_in_parts(car: pd.DataFrame, tmp_path: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    connection = sqlite3.connect(":memory:")
+    frame = car.astype(str)
+    frame.to_sql("cars", connection, index=False)
+    frame.to_parquet(tmp_path / "cars.parquet")
+    expected = bn.families(bn.tan_cl("class", frame))
+    query = "SELECT * FROM cars"
+    for parts in (
+        lambda: pd.read_sql_query(query, connection, chunksize=500),
+        lambda: pq.ParquetFile(tmp_path / "cars.parquet").iter_batches(batch_size=500),
+    ):
+        assert bn.families(bn.tan_cl("class", parts)) == expected
+
+
+def test_a_source_without_rows_or_a_member(voting: pd.DataFrame) -> None:
+    connection = sqlite3.connect(":memory:")
+    voting.head(0).astype(object).to_sql("votes", connection, index=False)
+
+    class InParts(Table):
+        count = property()  # type: ignore[assignment]
+
+    with pytest.raises(ValueError, match="the class 'Class' is missing in every row"):
+        bn.nb("Class", InParts(connection, "votes"))
+
+    class Incomplete:
+        names, declared = ("a", "b"), {}
+
+    with pytest.raises(TypeError, match=r"got Incomplete\. A source of data must also have 'reduce'"):
+        bn.nb("a", Incomplete())
 
 
 def test_a_family_needs_to_know_few_members() -> None:

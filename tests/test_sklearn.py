@@ -82,7 +82,7 @@ def y(car: pd.DataFrame) -> pd.Series[Any]:
     [
         pytest.param(BNCClassifier(), CASES, marks=pytest.mark.slow),
         (plain(), EXPECTED),
-        (plain("nb", smooth=0), EXPECTED),
+        pytest.param(plain("nb", smooth=0), EXPECTED, marks=pytest.mark.slow),
         pytest.param(plain("aode", handle_unknown="missing"), EXPECTED, marks=pytest.mark.slow),
         pytest.param(
             plain("tan_hc", dag_args={"k": 2}, random_state=0), EXPECTED | GREEDY, marks=pytest.mark.slow
@@ -690,7 +690,9 @@ def test_any_weights_are_taken_where_nothing_is_cut(car: pd.DataFrame) -> None:
         np.testing.assert_allclose(mine.predict_proba(some), other.predict_proba(cut), rtol=1e-9)
 
 
-@pytest.mark.parametrize("discretize", ["averaged", "mdlp", "quantile", "auto"])
+@pytest.mark.parametrize(
+    "discretize", ["averaged", "mdlp", "quantile", pytest.param("auto", marks=pytest.mark.slow)]
+)
 def test_weighted_numbers_are_rows_repeated(discretize: str) -> None:
     X, y = load_wine(return_X_y=True, as_frame=True)
     X, weights = X.iloc[:, :4], np.random.default_rng(1).integers(0, 4, len(y))
@@ -729,6 +731,7 @@ def test_whole_weights_of_numbers_are_cases() -> None:
 
 def test_rows_of_weight_0_are_ignored_with_their_groups() -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
+    X, y = X.iloc[::2, :2], y[::2]
     groups, used = np.arange(len(y)) // 4, np.arange(len(y)) % 3 > 0
     found = BNCClassifier("nb").fit(X, y, sample_weight=used.astype(float), groups=groups)
     expected = BNCClassifier("nb").fit(X[used], y[used], groups=groups[used])
@@ -1008,7 +1011,9 @@ def test_an_estimator_repeats_the_preparation_of_a_model() -> None:
         np.testing.assert_allclose(found, bn.predict(x, pima, prob=True), atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["the default", "numbers", "text", "subset"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("the default", marks=pytest.mark.slow), "numbers", "text", "subset"]
+)
 def test_an_estimator_predicts_by_a_loaded_model(car: pd.DataFrame, tmp_path: Path, name: str) -> None:
     frame, target = (car, "class") if name in ("text", "subset") else (bn.load_pima(), "diabetes")
     settings: dict[str, Any] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -165,6 +166,7 @@ def test_tan_cl_finds_the_best_forest(frame: pd.DataFrame, score: str) -> None:
     features = [name for name in frame.columns if name != "class"]
     levels = {name: len(frame[name].cat.categories) for name in frame}
 
+    @cache
     def gain(x: str, y: str) -> float:
         information = bn.cmi(x, y, frame, z="class")
         if score == "loglik":

@@ -538,7 +538,7 @@ def test_levels_that_do_not_meet_take_no_room() -> None:
     frame = pd.DataFrame(columns).assign(k=rng.integers(2, size=400))
     x = bn.lp(bn.ande("k", frame, n=2), frame, smooth=1)
     assert sum(cells.size for cells in x.counts.triples) < 1_000_000  # of 8,000,000,000
-    assert bn.predict(x, frame).notna().all()
+    assert bn.predict(x, frame.head(40)).notna().all()
 
 
 def test_a_feature_with_too_many_levels_is_refused_with_advice() -> None:

@@ -159,11 +159,11 @@ def test_a_server_answers_right_while_its_model_is_replaced(car: pd.DataFrame) -
         with ThreadPoolExecutor(8) as clients:
             answers = []
             for number in range(len(versions)):
-                asked = clients.map(ask, range(2 * number, 2 * number + 40))
+                asked = clients.map(ask, range(2 * number, 2 * number + 20))
                 if number:
                     model = bn.update(versions[number - 1], car.iloc[number::4])
                     current = {"number": number, "model": model}
-                answers += list(zip(range(2 * number, 2 * number + 40), asked, strict=True))
+                answers += list(zip(range(2 * number, 2 * number + 20), asked, strict=True))
         server.shutdown()
     for position, (number, posterior) in answers:
         assert posterior == pytest.approx(expected[number][position % len(rows)].tolist(), abs=1e-12)

@@ -122,7 +122,7 @@ def test_averages_draw_the_tables_of_each_member(car: pd.DataFrame) -> None:
     twice = bn.lp(bn.Ensemble((x, x)), rows, smooth=1)
     widths = []
     for model in (x, twice, bn.lp(bn.aode("class", car), rows, smooth=1)):
-        found = bn.predict(model, car.tail(40), prob=True, interval=0.9, draws=300, rng=0)
+        found = bn.predict(model, car.tail(40), prob=True, interval=0.9, draws=100, rng=0)
         low, middle, high = (found.xs(b, axis=1, level=1) for b in ("lower", "estimate", "upper"))
         assert (low < high).all(axis=None)
         np.testing.assert_allclose(middle, bn.predict(model, car.tail(40), prob=True))

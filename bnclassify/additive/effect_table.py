@@ -283,7 +283,6 @@ class Values(NamedTuple):
 
     @classmethod
     def from_cuts(cls, cuts: Sequence[float]) -> Values:
-        """Return the intervals between cut points."""
         return cls(interval_labels(map(cut_point_as_text, cuts)), tuple(cuts))
 
 

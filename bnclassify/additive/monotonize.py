@@ -246,10 +246,8 @@ def _table_positions_low_to_high(
     labels = x.levels_by_name[name]
     if name in x.cuts:
         return np.arange(len(labels))
-    return np.array(
-        [labels.index(label) for label in constraints.orders[name] if label in labels],
-        dtype=np.intp,
-    )
+    known = [label for label in constraints.orders[name] if label in labels]
+    return np.array([labels.index(label) for label in known], dtype=np.intp)
 
 
 def _warn_of_effects_against_directions(

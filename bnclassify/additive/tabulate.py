@@ -142,10 +142,8 @@ def _with_shortest_cuts(x: EffectTable, data: InFull) -> EffectTable:
     steps, preparation = table.discretizer, table.preparation
     if steps is None or steps.kept or not all(name in numbers for name in steps.columns):
         return table
-    ends = [
-        range_and_means_of_intervals(as_floats(numbers[name]), (), None)[0]
-        for name in steps.columns
-    ]
+    columns = [as_floats(numbers[name]) for name in steps.columns]
+    ends = [range_and_means_of_intervals(column, (), None)[0] for column in columns]
     known = replace(steps, ranges=tuple(ends))
     return replace(table, preparation=replace(preparation, discretizer=known))
 

@@ -88,9 +88,8 @@ def map_by_shape(
             if isinstance(array, np.ndarray):
                 alike.setdefault(array.shape, []).append(i)
         stacks = [(at, np.array([arrays[i] for i in at])) for at in alike.values()]
-    return StackedArrays.from_stacks(
-        [(places, function(stack)) for places, stack in stacks], arrays
-    )
+    mapped = [(places, function(stack)) for places, stack in stacks]
+    return StackedArrays.from_stacks(mapped, arrays)
 
 
 def normalize(mass: Array, axis: int = 0) -> Array:

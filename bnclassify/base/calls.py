@@ -114,9 +114,9 @@ def _stderr_is_terminal() -> bool:
 
 def with_progress_bar(elements: Iterable[T], **settings: Any) -> Iterable[T]:
     """Return elements, with a bar that counts them if messages go to a terminal."""
-    bar: Iterable[T] = (
-        _open_progress_bar(elements, **settings) if _stderr_is_terminal() else elements
-    )
+    if not _stderr_is_terminal():
+        return elements
+    bar: Iterable[T] = _open_progress_bar(elements, **settings)
     return bar
 
 

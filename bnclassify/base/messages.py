@@ -198,9 +198,8 @@ def needs_rows_error(argument: str, *, in_turn: bool = True) -> TypeError:
 
 def no_labels_error(targets: Sequence[Hashable]) -> ValueError:
     """Return the error about training data without a label of the class, or of any of several."""
-    names = (
-        f"all of {listed(targets)} are" if len(targets) > 1 else f"the class {shown(targets[0])} is"
-    )
+    is_one = len(targets) == 1
+    names = f"the class {shown(targets[0])} is" if is_one else f"all of {listed(targets)} are"
     return ValueError(
         f"dataset: {names} missing in every row. A class must have labels: use rows with "
         "labels, or another class."

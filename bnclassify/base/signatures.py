@@ -55,10 +55,9 @@ class _Type(str):
 def show_public_types(values: Iterable[Any]) -> None:
     """Give functions signatures with what the private names of types in them mean."""
     for function in filter(isfunction, values):
-        shown = signature(function)
-        own = [
-            p.replace(annotation=_shown_annotation(p.annotation)) for p in shown.parameters.values()
-        ]
+        shown, own = signature(function), []
+        for parameter in shown.parameters.values():
+            own.append(parameter.replace(annotation=_shown_annotation(parameter.annotation)))
         returned = _shown_annotation(shown.return_annotation)
         vars(function)["__signature__"] = shown.replace(parameters=own, return_annotation=returned)
 

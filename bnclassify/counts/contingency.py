@@ -179,10 +179,8 @@ def _table_with_column(tables: _Tables, family: Family, column: int, card: int) 
 
 def check_table_size(data: Countable, family: Sequence[int]) -> None:
     """Raise a ValueError if the table of a family would have more than ``MAX_CELLS`` cells."""
-    cards = data.cards
-    check_number_of_cells(
-        data, family, prod([cards[column] for column in family]), "use fewer parents"
-    )
+    cells = prod([data.cards[column] for column in family])
+    check_number_of_cells(data, family, cells, "use fewer parents")
 
 
 def check_number_of_cells(data: Countable, columns: Sequence[int], cells: int, remedy: str) -> None:

@@ -152,16 +152,14 @@ class FamilyCounts:
             return
         state, shape = number_family_states(self._rows, family)
         cells, widest = prod(shape), int(self.cards.argmax())
-        check_number_of_cells(
-            self.data, (*family, widest), cells * int(self.cards[widest]), "set max_parents"
-        )
+        most = cells * int(self.cards[widest])
+        check_number_of_cells(self.data, (*family, widest), most, "set max_parents")
         # 2**22: number of counts up to which products are faster
         if self._keeps_levels and cells * int(self.cards.sum()) <= 2**22:
             counts = self._count_levels_by_state(family, state, cells)
             yield slice(0, len(self.cards)), counts.reshape(*shape, -1)
             return
-        largest = max(len(self.data), cells * int(self.cards[widest]))
-        for columns in slices(len(self.cards), largest):
+        for columns in slices(len(self.cards), max(len(self.data), most)):
             counts = self._count_columns_by_state(family, state, cells, columns)
             yield columns, counts.reshape(*shape, -1)
 
@@ -194,9 +192,8 @@ class FamilyCounts:
     @cached_property
     def _bits_of_levels(self) -> ArrayOf[np.uint64]:
         """Which rows have each level, as bits, (levels, groups of 64 rows)."""
-        return pack_bits(
-            level_mask_of_rows(self._rows, range(len(self.cards)), np.arange(len(self.data)))
-        )
+        every, rows = range(len(self.cards)), np.arange(len(self.data))
+        return pack_bits(level_mask_of_rows(self._rows, every, rows))
 
     def _bits_of_cells(self, family: Sequence[int]) -> ArrayOf[np.uint64]:
         """Return which rows are in each cell of a family, as bits, (cells, groups of 64 rows)."""

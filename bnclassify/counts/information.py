@@ -74,10 +74,8 @@ def _moments_of_both_numbers(
     x: int, y: int, condition: Sequence[int], data: Dataset
 ) -> list[Moments]:
     shape = [data.cards[column] for column in condition]
-    return [
-        moments_of_cells(observed, shape)
-        for observed in _values_observed_in_both(data, x, y, condition)
-    ]
+    both = _values_observed_in_both(data, x, y, condition)
+    return [moments_of_cells(observed, shape) for observed in both]
 
 
 def _cross_products(

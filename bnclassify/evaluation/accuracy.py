@@ -268,7 +268,6 @@ def _mean_correct(right: ArrayOf[Any], weights: Array | None) -> float:
 
 
 def _is_correct(predicted: ArrayLike, actual: ArrayLike) -> Mask:
-    """Return whether each label is correct, (rows,)."""
     guesses, truth = _paired_labels(predicted, actual)
     known: Mask = ~pd.isna(guesses)
     known[known] = guesses[known] == truth[known]

@@ -191,14 +191,8 @@ def _fit_log_odds(probabilities: Array, right: Mask) -> tuple[float, float]:
         share = special.expit(design @ beta)
         return (design.T * (share * (1 - share))) @ design
 
-    found = minimize(
-        loss_and_gradient,
-        [0.0, 1.0],
-        jac=True,
-        hess=hessian,
-        method="trust-exact",
-        options={"gtol": 1e-9},
-    )
+    search: Any = {"jac": True, "hess": hessian, "method": "trust-exact"}
+    found = minimize(loss_and_gradient, [0.0, 1.0], options={"gtol": 1e-9}, **search)
     return float(found.x[0]), float(found.x[1])
 
 

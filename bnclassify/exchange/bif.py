@@ -344,10 +344,9 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
         lines += [f"variable {names[name]} {{"]
         lines += [f"  type discrete [ {len(words[name])} ] {{ {', '.join(words[name])} }};", "}"]
     for family in model.families:
-        label_words = [words[member] for member in family]
-        lines += _lines_of_table(
-            [names[member] for member in family], label_words, tables[family[0]]
-        )
+        own_names = [names[member] for member in family]
+        own_words = [words[member] for member in family]
+        lines += _lines_of_table(own_names, own_words, tables[family[0]])
     replace_file(file, "\n".join([*lines, ""]).encode("utf-8"))
 
 
@@ -379,10 +378,8 @@ def _lines_of_table(family: list[str], words: list[list[str]], table: Array) -> 
     rows = [", ".join(map(repr, row)) for row in table.reshape(len(table), -1).T.tolist()]
     if not parents:
         return [f"probability ( {name} ) {{", f"  table {rows[0]};", "}"]
-    configurations = product(*words[1:])
-    lines = [
-        f"  ({', '.join(labels)}) {row};" for labels, row in zip(configurations, rows, strict=True)
-    ]
+    by_configuration = zip(product(*words[1:]), rows, strict=True)
+    lines = [f"  ({', '.join(labels)}) {row};" for labels, row in by_configuration]
     return [f"probability ( {name} | {', '.join(parents)} ) {{", *lines, "}"]
 
 
@@ -463,9 +460,8 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
             f"{source} must have probabilities of every variable; got none of {listed(absent)}."
         )
     parents = {name: family_tables[name][0][1:] for name in variables}
-    structure = network_with_families(
-        class_var, parents, Step("read_bif", fixed_again), origin=source
-    )
+    step = Step("read_bif", fixed_again)
+    structure = network_with_families(class_var, parents, step, origin=source)
     cpts = []
     for family in structure.families:
         file_family, table = family_tables[family[0]]

@@ -64,9 +64,8 @@ def to_networkx(x: BNC) -> networkx.DiGraph:
             graph.nodes[variable]["levels"] = values(model)[variable]
         if model.cpts is not None:
             graph.nodes[variable]["cpt"] = cpt(model, variable)
-    graph.add_edges_from(
-        (parent, child) for child, *parents in model.families for parent in parents
-    )
+    for child, *parents in model.families:
+        graph.add_edges_from((parent, child) for parent in parents)
     return graph
 
 

@@ -315,10 +315,10 @@ def _card_statement(
         first = kept
     columns = [*first, *[f"{name} AS {own[i]}" for i, name in zip(used, found, strict=True)]]
     always = [] if card.unknown is None else list[bool](card.unknown.always.tolist())
-    points = [
-        _points_of_feature_as_case(scope, table, scorer.columns, own, always)
-        for scope, table in pairs
-    ]
+    points = []
+    for scope, own_points in pairs:
+        case = _points_of_feature_as_case(scope, own_points, scorer.columns, own, always)
+        points.append(case)
     total = f"CAST({' +'.join([str(card.start), *points])} AS DOUBLE PRECISION)"
     if lacking:
         count = " + ".join([f"CASE WHEN {own[i]} IS NULL THEN 1 ELSE 0 END" for i in lacking])
@@ -393,11 +393,9 @@ def _points_of_feature_as_case(
         *texts, of_missing = map(str, row)
         of_missing = "NULL" if always and always[own] else of_missing
         cases.append(_case_of_texts_by_code(columns[own], names[own], [*texts, of_missing], indent))
-    return (
-        _case_of_texts_by_code(columns[parents[0]], names[parents[0]], cases)
-        if parents
-        else cases[0]
-    )
+    if not parents:
+        return cases[0]
+    return _case_of_texts_by_code(columns[parents[0]], names[parents[0]], cases)
 
 
 def _case_of_texts_by_code(

@@ -6,7 +6,7 @@ for NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import exp, log, pi, prod, sqrt
 from typing import Any, TypeAlias
@@ -73,9 +73,8 @@ class ScoreColumns:
 
     def score_columns_of(self, formula: Formula, relative: bool = True) -> list[str]:
         """Return the names of columns of scores, one per class; ``relative`` up to a constant."""
-        return [
-            self.query.add_column(text) for text in self.makers[type(formula)](formula, relative)
-        ]
+        texts = self.makers[type(formula)](formula, relative)
+        return list(map(self.query.add_column, texts))
 
     def _scores_of_mixture(self, formula: Mixture, relative: bool) -> list[str]:
         # ln Σ_i exp(log_weight_i + score_i) per class; -2e300 stands for a formula without score
@@ -107,9 +106,8 @@ class ScoreColumns:
         # power + (1 - power) · the share of missing features
         slope = (1 - formula.power) / max(1, len(self.codes))
         n_missing = self._null_count_column(self.codes)
-        power = self.query.add_column(
-            f"{ZERO}+{sql_number(formula.power)}+{sql_number(slope)}*{n_missing}"
-        )
+        text = f"{ZERO}+{sql_number(formula.power)}+{sql_number(slope)}*{n_missing}"
+        power = self.query.add_column(text)
         return [f"{power}*{score}" for score in self.score_columns_of(formula.formula, relative)]
 
     def _scores_of_blend(self, formula: Blend, relative: bool) -> list[str]:
@@ -120,9 +118,8 @@ class ScoreColumns:
         by_tree = [self.score_columns_of(tree) for tree in formula.trees]
         scores = self.score_columns_of(formula.formula, relative)
         n_others, most = self._null_count_column(others), sql_number(formula.rule.gaps)
-        share_of_shifts = self.query.add_column(
-            f"CASE WHEN {n_others}>{most} THEN {most}/{n_others} ELSE 1e0 END"
-        )
+        share = f"CASE WHEN {n_others}>{most} THEN {most}/{n_others} ELSE 1e0 END"
+        share_of_shifts = self.query.add_column(share)
         n_missing = self._null_count_column(self.codes)
         texts = []
         for c, score in enumerate(scores):
@@ -228,11 +225,11 @@ class ScoreColumns:
         known: list[int] = coding[:-1].tolist()
         ends = [i for i in range(len(known) - 1) if known[i] != known[i + 1]]
         texts = [str(known[i]) for i in [*ends, len(known) - 1]]
-        return self.query.add_column(
-            f"CASE WHEN {code} IS NULL THEN NULL ELSE {case_by_intervals(code, ends, texts)} END"
-        )
+        coded = case_by_intervals(code, ends, texts)
+        return self.query.add_column(f"CASE WHEN {code} IS NULL THEN NULL ELSE {coded} END")
 
     def _number_on_scale(self, scale: ScaledNumber) -> str:
+        # With knots 0 and 10 and scores −1 and 1: −1 up to 0, −1 + (x + -0) · .2 up to 10, then 1.
         x, knots = self.numbers[scale.feature], list[float](scale.knots.tolist())
         with np.errstate(over="ignore"):
             slopes: list[float] = (np.diff(scale.scores) / np.diff(scale.knots)).tolist()
@@ -243,7 +240,11 @@ class ScoreColumns:
         return self.query.add_column(f"CASE WHEN {x} IS NULL THEN 0e0 ELSE {text} END")
 
     def _student_log_density(self, term: Student, c: int, z: Sequence[str]) -> str:
-        """Return the log density of the class: residual, leverage are polynomials of the scores."""
+        """Return the log density of the class: residual, leverage are polynomials of the scores.
+
+        With u, the vector of 1 and the scores of the parents, the residual is
+        z − Σ_i mean_i u_i, and the spread 1 + |uᵀroot|².
+        """
         u, power = ["1e0", *[z[parent] for parent in term.parents]], term.power
         constant, rate, shape = term.constants[c], term.rates[c], term.shapes[c]
         means = [f"{sql_number(-m)}*{name}" for m, name in zip(term.means[c, :], u, strict=True)]
@@ -345,17 +346,22 @@ class ScoreColumns:
         )
         for at in np.ndindex(result.shape):
             column = (slice(None), *at)
-            masses, observed = [], []
-            for log_v, name, share in zip(
-                logs[column].tolist(), evidence[column], shares[column], strict=True
-            ):
-                observed.append(f"{name}+{sql_entry(log_v)}" if log_v else name)
-                if exp(log_v):
-                    masses.append(f"{sql_number(exp(log_v))}*{share}")
-            mass = self.query.add_column(sql_sum(masses))
-            total = f"CASE WHEN {mass}>0 THEN {tops[column][0]}+LN({mass}) ELSE {IMPOSSIBLE} END"
-            result[at] = case_by_code(code, observed, total)
+            of_levels = zip(logs[column].tolist(), evidence[column], shares[column], strict=True)
+            result[at] = self._cell_without_feature(code, of_levels, tops[column][0])
         return result
+
+    def _cell_without_feature(
+        self, code: str, of_levels: Iterable[tuple[float, str, str]], top: str
+    ) -> str:
+        """Return log_v + evidence_v at the code or, if NULL, top + ln Σ_v exp(log_v) share_v."""
+        masses, observed = [], []
+        for log_v, name, share in of_levels:
+            observed.append(f"{name}+{sql_entry(log_v)}" if log_v else name)
+            if exp(log_v):
+                masses.append(f"{sql_number(exp(log_v))}*{share}")
+        mass = self.query.add_column(sql_sum(masses))
+        total = f"CASE WHEN {mass}>0 THEN {top}+LN({mass}) ELSE {IMPOSSIBLE} END"
+        return case_by_code(code, observed, total)
 
 
 def _value_if_missing(code: str, value: float) -> str:
@@ -394,7 +400,6 @@ def _columns_of_summed_factors(query: Query, factors: Sequence[Cells]) -> Cells:
     once = [cells if cells.size == result.size else name(cells) for cells in factors]
     broadcast = np.broadcast_arrays(*once)
     for at in np.ndindex(result.shape):
-        result[at] = query.add_column(
-            sql_sum([str(cells[at]) for cells in broadcast if cells[at] != ZERO])
-        )
+        texts = [str(cells[at]) for cells in broadcast if cells[at] != ZERO]
+        result[at] = query.add_column(sql_sum(texts))
     return result

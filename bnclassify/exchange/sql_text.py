@@ -57,9 +57,8 @@ class Query:
         """Return the name of a column that is computed from other columns."""
         if text in self.stages:  # the name of a column
             return text
-        return self._add_column_at_stage(
-            text, 1 + max((self.stages[name] for name in _NAME.findall(text)), default=1)
-        )
+        stages = [self.stages[name] for name in _NAME.findall(text)]
+        return self._add_column_at_stage(text, 1 + max(stages, default=1))
 
     def _add_column_at_stage(self, text: str, stage: int) -> str:
         if text not in self.columns:
@@ -165,9 +164,8 @@ def exp_of_difference(name: str, top: str) -> str:
 
 def is_compared_as_text(column: ColumnCoding) -> bool:
     """Whether the values of a column are compared as text."""
-    return (
-        column.cuts is None and not column.is_number and not are_compared_as_numbers(column.known)
-    )
+    is_label = column.cuts is None and not column.is_number
+    return is_label and not are_compared_as_numbers(column.known)
 
 
 def raw_column_value(column: ColumnCoding) -> str:
@@ -251,9 +249,8 @@ def cleaned_column(query: Query, column: ColumnCoding) -> str:
     if query.typed and not has_boolean_labels(column):
         return query.add_source_column(typed_column_value(column))
     text = query.add_source_column(f"LOWER(TRIM({column_as_text(column)},' \t\n\r\f\v'))")
-    digits = query.add_column(
-        f"CASE WHEN SUBSTR({text},1,1) IN ('+','-') THEN SUBSTR({text},2) ELSE {text} END"
-    )
+    unsigned = f"CASE WHEN SUBSTR({text},1,1) IN ('+','-') THEN SUBSTR({text},2) ELSE {text} END"
+    digits = query.add_column(unsigned)
     kind = query.add_column(sql_kind_of_text(column, text, digits))
     # PostgreSQL needs text of flags.
     value = column_as_text(column) if _may_hold_booleans(column) else raw_column_value(column)

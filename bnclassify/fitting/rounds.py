@@ -95,11 +95,8 @@ class Plan:
 
         empty: list[int] = []
         # a source of partitions need not support several readers
-        results = (
-            map(run_round, self.rounds)
-            if isinstance(self.data, Partitions)
-            else run_tasks(run_round, self.rounds)
-        )
+        run_all = map if isinstance(self.data, Partitions) else run_tasks
+        results = run_all(run_round, self.rounds)
         for rnd, (result, has_models) in zip(self.rounds, results, strict=True):
             empty += [] if has_models else [rnd.number]
             bar.update(len(models))
@@ -362,7 +359,7 @@ def training_data_of_models(
     data = opened.read(Columns(chosen, known, kept))
     if lenient and isinstance(data, Partitions):
         data = _hide_unseen_levels_in_parts(models, data)
-    raw = set(data.numbers) if isinstance(data, Dataset) else kept
+    raw = set(data.numbers if isinstance(data, Dataset) else kept)
     if preparation is None and all(model.preparation is not None for model in models.values()):
         raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}
     check_have_levels(

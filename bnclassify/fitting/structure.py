@@ -132,12 +132,8 @@ def _learn_over_discretizations(
     )
     fine = FineData.from_cuts(data, cuts)
     network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
-    return Weighted(
-        replace_unchecked(network, recipe=recipe),
-        fine.cuttings,
-        recipe=recipe,
-        apart=len(fine.further),
-    ), fine
+    structure = replace_unchecked(network, recipe=recipe)
+    return Weighted(structure, fine.cuttings, recipe=recipe, apart=len(fine.further)), fine
 
 
 def _read_raw(

@@ -69,6 +69,10 @@ class _Joint:
     codes: ArrayOf[np.int32]
     totals: Array
 
+    def has_columns(self, family: Sequence[Hashable]) -> bool:
+        """Whether all columns of a family are counted."""
+        return set(family) <= set(self.columns)
+
     def marginal(
         self, family: Sequence[Hashable], labels: Mapping[Hashable, Labels]
     ) -> LabelCounts:
@@ -145,11 +149,14 @@ class DatabaseTable:
         if required is not None and None not in self._labels[required]:
             required = None  # so that counts of all rows can be used
         known = self._joints.setdefault((required, weights), [])
-        absent = [f for f in families if not any(set(f) <= set(joint.columns) for joint in known)]
+        absent = [f for f in families if not any(joint.has_columns(f) for joint in known)]
         cards = {name: len(self._labels[name]) for name in names}
-        self._request_counts(covering_sets(absent, cards), required, weights)
-        joints = [next(joint for joint in known if set(f) <= set(joint.columns)) for f in families]
-        return [joint.marginal(f, self._labels) for joint, f in zip(joints, families, strict=True)]
+        self._request_counts(covering_sets(absent, cards), required, weights)  # adds to `known`
+        counts = []
+        for family in families:
+            joint = next(joint for joint in known if joint.has_columns(family))
+            counts.append(joint.marginal(family, self._labels))
+        return counts
 
     def _request_counts(
         self, sets: Sequence[tuple[Hashable, ...]], required: Hashable, weights: Hashable
@@ -220,11 +227,12 @@ class DatabaseTable:
         A table can change between queries, which then read different states of
         it.
         """
-        known = self._seen.get((required, None, None)) if weights is None else None
-        if known is not None and required is not None:
-            missing = self._labels[required].get(None, len(known))
-            rows: int = known.sum() - known[missing : missing + 1].sum()
-            self._seen.setdefault((None, required, None), np.array([rows]))
+        of_labels = self._seen.get((required, None, None)) if weights is None else None
+        if of_labels is not None and required is not None:
+            # The rows with a label of the required column are those in which it is known.
+            missing = self._labels[required].get(None, len(of_labels))
+            of_known = np.delete(of_labels, slice(missing, missing + 1))
+            self._seen.setdefault((None, required, None), np.array([of_known.sum()]))
         everything = None, np.zeros(len(joint.totals), dtype=np.int32)
         for name, codes in (everything, *zip(joint.columns, joint.codes, strict=True)):
             counts: Array = np.bincount(codes, joint.totals).astype(np.float64)
@@ -312,10 +320,8 @@ class DatabaseTable:
     @property
     def numeric(self) -> list[Hashable]:
         """The columns of numbers that are not categories."""
-        types = {name: dtype for name, dtype in self.types.items() if name not in self.given}
-        return [
-            name for name, dtype in types.items() if dtype.is_numeric() and not dtype.is_boolean()
-        ]
+        types = [(name, dtype) for name, dtype in self.types.items() if name not in self.given]
+        return [name for name, dtype in types if dtype.is_numeric() and not dtype.is_boolean()]
 
     def _query_rows_by_column(
         self,
@@ -341,26 +347,15 @@ class DatabaseTable:
         self, names: Sequence[Hashable], bins: int, weights: Hashable
     ) -> dict[Hashable, Spread]:
         """Return facts about columns of numbers in which a value is known."""
-        import ibis
-
-        def select_spread(name: Hashable, rows: Foreign) -> Foreign:
-            values = rows.group_by("x").agg(n=rows.w.sum())
-            below = values.n.sum().over(ibis.cumulative_window(order_by="x"))
-            top = ibis.ifelse(values.n > 0, values.x, ibis.null("float64")).max().over()
-            values = values.mutate(below=below, total=values.n.sum().over(), top=top)
-            x, counts, shares = values.x, values.n > 0, [k / bins for k in range(1, bins)]
-            reached = [values.below >= values.total * share * (1 - 1e-12) for share in shares]
-            if weights is None:
-                reached = [values.below * bins >= values.total * k for k in range(1, bins)]
-            facts = {"distinct": x.count(), "low": x.min(where=counts), "high": x.max(where=counts)}
-            facts["second"] = x.max(where=counts & (x < values.top))
-            return values.agg(**facts, **{f"q{k}": x.min(where=r) for k, r in enumerate(reached)})
-
         spreads = {}
-        for name, row in self._query_rows_by_column(names, weights, select_spread):
-            distinct, low, *rest = cast("list[float]", list(row.values()))
+        for name, row in self._query_rows_by_column(
+            names, weights, lambda _, rows: _select_spread(rows, bins, weights is not None)
+        ):
             if row["low"] is not None:
-                spreads[name] = Spread(int(distinct), low, rest[0], row["second"], tuple(rest[2:]))
+                facts = cast("dict[str, float]", row)
+                quantiles = tuple([facts[f"q{k}"] for k in range(1, bins)])
+                distinct, low, high = int(facts["distinct"]), facts["low"], facts["high"]
+                spreads[name] = Spread(distinct, low, high, row["second"], quantiles)
         return spreads
 
     def interval_sums(
@@ -389,6 +384,25 @@ class DatabaseTable:
 
 def _rows_of_query(table: Foreign) -> list[dict[str, object]]:
     return cast("list[dict[str, object]]", table.to_pyarrow().to_pylist())
+
+
+def _select_spread(rows: Foreign, bins: int, is_weighted: bool) -> Foreign:
+    """Return a SELECT of the facts of `Spread` about numbers x of weight w; q1 is a quantile."""
+    import ibis
+
+    values = rows.group_by("x").agg(n=rows.w.sum())
+    below = values.n.sum().over(ibis.cumulative_window(order_by="x"))
+    top = ibis.ifelse(values.n > 0, values.x, ibis.null("float64")).max().over()
+    values = values.mutate(below=below, total=values.n.sum().over(), top=top)
+    x, counts = values.x, values.n > 0
+    facts = {"distinct": x.count(), "low": x.min(where=counts), "high": x.max(where=counts)}
+    facts["second"] = x.max(where=counts & (x < values.top))
+    for k in range(1, bins):  # the first number up to which there is this share of the weight
+        reached = values.below * bins >= values.total * k
+        if is_weighted:  # with fractions, sums are rounded
+            reached = values.below >= values.total * (k / bins) * (1 - 1e-12)
+        facts[f"q{k}"] = x.min(where=reached)
+    return values.agg(**facts)
 
 
 def _interval_label(
@@ -421,7 +435,11 @@ def covering_sets(
     cards: Mapping[Hashable, int],
     most_cells: int = _MOST_CELLS,
 ) -> list[tuple[Hashable, ...]]:
-    """Return few sets of columns with tables of bounded size, of which each family is a part."""
+    """Return few sets of columns with tables of bounded size, of which each family is a part.
+
+    Each set begins as the largest family that is left, and takes in the columns
+    that complete the most families, as (a, b) takes in c for (b, c).
+    """
     names, positions = list(cards), np.arange(len(cards))
     sizes = np.array(list(cards.values()), dtype=float)
     members = np.array([[name in family for name in names] for family in families], dtype=bool)
@@ -430,18 +448,17 @@ def covering_sets(
     while len(members):
         inside: Mask = members[0].copy()
         outside: Mask = members & ~inside
-        lacking: Positions = outside.sum(axis=1)
-        which = outside @ positions
+        # how many columns each family lacks, and the sum of their positions: that of a single one
+        lacking, position = outside.sum(axis=1), outside @ positions
         while True:
-            # how many families that lack one column get it by each column
-            gain = np.bincount(which[lacking == 1], minlength=len(names))
+            gain = np.bincount(position[lacking == 1], minlength=len(names))
             gain[sizes[inside].prod() * sizes > most_cells] = 0
             if not gain.any():
                 break
             best = int((gain / np.log(np.maximum(sizes, 2))).argmax())
             inside[best] = True
             lacking -= members[:, best]
-            which -= best * members[:, best]
+            position -= best * members[:, best]
         sets.append(tuple([names[i] for i in np.flatnonzero(inside)]))
         members = members[lacking > 0]
     return sets

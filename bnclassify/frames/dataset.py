@@ -318,9 +318,8 @@ class Dataset(Countable, Opened["Dataset"]):
         """
         if len(self) <= _PART_ROWS:
             return count(self)
-        return sum_nested(
-            count(self.take_rows(rows)) for rows in slices(len(self), most=_PART_ROWS)
-        )
+        parts = map(self.take_rows, slices(len(self), most=_PART_ROWS))
+        return sum_nested(map(count, parts))
 
     sum_from_source_or_parts = sum_over_parts
 

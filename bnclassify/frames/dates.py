@@ -81,9 +81,8 @@ def _find_time_span_format(found: Sequence[str], others: Sequence[str]) -> Writt
     if pd.to_timedelta(pd.Series(found) + end, errors="coerce").isna().any():
         return None
     code = "{0}.astype('string')" + (f" + {end!r}" if end else "")
-    return WrittenNumbers(
-        f"pd.to_timedelta({code}).dt.total_seconds()", tuple(found), tuple(others)
-    )
+    code = f"pd.to_timedelta({code}).dt.total_seconds()"
+    return WrittenNumbers(code, tuple(found), tuple(others))
 
 
 def _is_day_first(found: Sequence[str]) -> bool:

@@ -13,7 +13,7 @@ import pandas as pd
 from ..base.arrays import Positions
 from ..base.checks import check_columns
 from ..base.immutable import cached_property
-from ..base.messages import shorten_text, shown
+from ..base.messages import listed, shorten_text, shown
 from .dataset import Dataset, Opened, Prepare
 from .foreign import AnyFrame, foreign_to_pandas
 from .frame import Frame, check_unique
@@ -147,6 +147,9 @@ def _how_to_convert(data: object) -> str:
     for method in ("compute", "to_pandas", "to_frame"):
         if hasattr(data, method):
             return f" Call its {method}()."
+    absent = [name for name in ("names", "declared", "reduce") if not hasattr(data, name)]
+    if len(absent) == 1:
+        return f" A source of data must also have {listed(absent)}."
     if isinstance(data, str | PathLike):
         ending = str(data).rpartition(".")[2].lower()
         reader = _READERS.get(ending, "read_csv")

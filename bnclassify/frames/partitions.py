@@ -272,9 +272,8 @@ class Partitions(Countable, Opened["Partitions"]):
         for member, i in enumerate(family):
             labels = [cell[member] for cell in counts]
             coded, found = pd.factorize(pd.Series(labels, dtype=object))
-            codes[member] = recode_column(
-                coded, tuple(found), self.levels[i], self.columns[i], None
-            )
+            old, new = tuple(found), self.levels[i]
+            codes[member] = recode_column(coded, old, new, self.columns[i], None)
         return codes, np.array(list(counts.values()), dtype=np.float64)
 
     def check_rows_remain(self) -> None:
@@ -355,9 +354,7 @@ def row_facts_from_source(
     of_rows = replace(reading, weights=None)
     of_all_rows = replace(of_rows, required=None)
     families = [(), *[(name,) for name in columns]]
-    kept, *known = [
-        _n_complete_rows(counts) for counts in label_counts_from_source(source, families, of_rows)
-    ]
+    kept, *known = map(_n_complete_rows, label_counts_from_source(source, families, of_rows))
     rows = _n_complete_rows(label_counts_from_source(source, [()], of_all_rows)[0])
     size = _n_complete_rows(label_counts_from_source(source, [()], reading)[0])
     # A column whose last level is that of missing values has no missing values.

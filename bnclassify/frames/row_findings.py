@@ -100,18 +100,19 @@ def _dividing_columns_and_cells(columns: Sequence[CodedColumn]) -> tuple[list[Co
     it. Columns in which all values differ identify rows, and are ignored.
     """
     n = len(columns[0].codes) if columns else 0
-    some, cell, cells = list[CodedColumn](), np.zeros(n, dtype=np.intp), 1.0
-    distinct = 1
+    dividing, cells = list[CodedColumn](), 1.0
+    group, n_groups = np.zeros(n, dtype=np.intp), 1  # of the rows that these columns do not divide
     positions = [column.value_positions + 1 for column in columns]
     for at in sorted(range(len(columns)), key=lambda i: -positions[i].max()):
         own: Positions = positions[at]
         if own.max() >= n:
             continue
-        both, found = pd.factorize(cell * (own.max() + 1) + own)
-        if len(found) > distinct:
-            some, cell, distinct = [*some, columns[at]], both, len(found)
+        divided, found = pd.factorize(group * (own.max() + 1) + own)
+        if len(found) > n_groups:
+            dividing.append(columns[at])
+            group, n_groups = divided, len(found)
             cells *= len(np.unique(own))
-    return some, cells if distinct == n else 0.0
+    return dividing, cells if n_groups == n else 0.0
 
 
 def find_missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
@@ -160,10 +161,10 @@ def equal_rows_beyond_chance(
         counts = pd.Series(values).map(pd.Series(values).value_counts())
         some = (counts * _FEW <= len(values)).to_numpy()  # False for missing values
         n, rows = int(np.count_nonzero(some & repeats)), int(np.count_nonzero(some))
-        pairs = (rows - n) * (rows - n - 1) / 2
-        if n and pairs:
+        if n and rows - n > 1:
             _, sizes = np.unique(values[some & ~repeats], return_counts=True)
-            share = (float((sizes * (sizes - 1) / 2).sum()) + 1) / pairs
+            equal = float((sizes * (sizes - 1) / 2).sum())  # pairs of different rows: m of p
+            share = (equal + 1) / ((rows - n) * (rows - n - 1) / 2)
             expected = share * rows * (rows - 1) / 2
             # the bound of Chernoff on the probability of n or more
             if n > expected and n - expected + n * log(expected / n) <= CHANCE:

@@ -56,9 +56,8 @@ class Schema:
         """Return the schema of some columns, in their order."""
         if tuple(columns) == self.columns:
             return self
-        return Schema(
-            tuple(columns), tuple([self.levels_of[column] for column in columns]), self.ordered
-        )
+        levels = tuple([self.levels_of[column] for column in columns])
+        return Schema(tuple(columns), levels, self.ordered)
 
     def with_levels(self, levels: Known) -> Schema:
         """Return the schema with other levels of some columns."""
@@ -67,10 +66,9 @@ class Schema:
 
     def with_missing_level(self, columns: Collection[Hashable]) -> Schema:
         """Return the schema with a last level for the missing values of some columns."""
-        chosen = {n: self.levels_of[n] for n in self.columns if n in columns}
-        return self.with_levels(
-            {n: (*ls, MISSING) for n, ls in chosen.items() if MISSING not in ls}
-        )
+        chosen = {name: self.levels_of[name] for name in self.columns if name in columns}
+        lacking = {name: levels for name, levels in chosen.items() if MISSING not in levels}
+        return self.with_levels({name: (*levels, MISSING) for name, levels in lacking.items()})
 
 
 class Columns(NamedTuple):

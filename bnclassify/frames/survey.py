@@ -100,9 +100,10 @@ def surveyed_levels_and_facts(
     of_known = replace(of_all_rows, required=class_var, weights=weights)
     facts = row_facts_from_source(source, columns, of_known)
     if facts is not None:
-        counted = label_counts_from_source(source, [(name,) for name in columns], of_all_rows)
-        labels = [tuple([label for (label,) in counts if label is not None]) for counts in counted]
-        found = [ColumnLevels(own, False) for own in labels]
+        found = []
+        for counts in label_counts_from_source(source, [(name,) for name in columns], of_all_rows):
+            labels = tuple([label for (label,) in counts if label is not None])
+            found.append(ColumnLevels(labels, declared=False))
         return tuple(map(_sorted_levels, columns, found)), facts
     look = partial(_levels_and_facts_of_frame, columns, class_var, weights)
     wanted = [*columns, *([] if weights is None else [weights])]

@@ -365,13 +365,13 @@ class SetSearch:
         posteriors = np.exp(log_normalize(logs[wins])[:, self.changes.target])
         self.best = np.concatenate([self.best, sets[wins]])
         self.values = np.append(self.values, posteriors - 2 * self.sizes[sets[wins]].sum(axis=1))
-        _, owner = np.unique(self.changes.features[self.best], axis=0, return_inverse=True)
-        largest = np.full(owner.max() + 1, -np.inf)
-        np.maximum.at(largest, owner.ravel(), self.values)
-        if len(largest) >= self.number:
-            at = self.number - 1
-            self.least = -np.partition(-largest, at)[at] - 2 * TOLERANCE
-        kept = self.values >= np.maximum(self.least, largest[owner.ravel()] - 2 * TOLERANCE)
+        changed, group = np.unique(self.changes.features[self.best], axis=0, return_inverse=True)
+        group = group.ravel()  # of each set: the sets that change the same features
+        largest = np.full(len(changed), -np.inf)  # value of each group
+        np.maximum.at(largest, group, self.values)
+        if len(largest) >= self.number:  # less than that of the group of this rank is not needed
+            self.least = np.sort(largest)[-self.number] - 2 * TOLERANCE
+        kept = self.values >= np.maximum(self.least, largest[group] - 2 * TOLERANCE)
         self.best, self.values = self.best[kept], self.values[kept]
 
     def _bounds_of_longer_sets(self, sets: Positions, totals: Array) -> Array:

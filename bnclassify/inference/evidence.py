@@ -214,37 +214,35 @@ def split_off_interactions(evidence: Evidence) -> tuple[list[Scope], Array]:
     that the sum is the same.
     """
     x, total = evidence.model, evidence.log_odds
-    at = {feature: 1 + i for i, feature in enumerate(evidence.order)}
-    mains, others, owners = np.zeros_like(total), dict[Scope, Array](), dict[int, Scope]()
-    joint = total.copy()  # the rest of the contribution of each feature
-    for owner, scope, weights in _log_odds_of_effects(evidence):
+    column = {feature: 1 + i for i, feature in enumerate(evidence.order)}
+    mains, rest = np.zeros_like(total), total.copy()  # rest: without effects of several features
+    joint, scope_of_rest = dict[Scope, Array](), dict[int, Scope]()
+    for owner, scope, log_odds in _log_odds_of_effects(evidence):
         if scope == (owner,):
-            mains[:, at[owner]] += weights
+            mains[:, column[owner]] += log_odds
         else:
-            others[scope] = others.get(scope, 0.0) + weights
-            owners.setdefault(owner, scope)
-            joint[:, at[owner]] -= weights
-    mains = np.where(np.isfinite(mains), mains, joint)
+            joint[scope] = joint.get(scope, 0.0) + log_odds
+            rest[:, column[owner]] -= log_odds
+            scope_of_rest.setdefault(owner, scope)
+    mains = np.where(np.isfinite(mains), mains, rest)
     if x.is_average:
         mains[:, 0] = total[:, 0]
         with np.errstate(invalid="ignore"):
-            rest = np.nan_to_num(joint - mains, nan=0.0, posinf=np.inf, neginf=-np.inf).sum(axis=1)
-        return [()], np.column_stack([mains, rest])
+            others = np.nan_to_num(rest - mains, nan=0.0, posinf=np.inf, neginf=-np.inf)
+        return [()], np.column_stack([mains, others.sum(axis=1)])
     position = {name: i for i, name in enumerate(x.features)}
     for name, parents in x.feature_parents.items():
         if parents:
-            family = [position[v] for v in (name, *parents)]
-            owners[position[name]] = tuple(sorted(family))
+            scope_of_rest[position[name]] = tuple(sorted(position[v] for v in (name, *parents)))
     split: dict[Scope, Array] = {}
-    for feature in [feature for feature in evidence.order if feature in owners]:
-        column = at[feature]
-        main, both = mains[:, column], joint[:, column]
-        rest = np.where(np.equal(both, main), 0.0, both - main)
-        split[owners[feature]] = split.get(owners[feature], 0.0) + rest
-        joint[:, column] = main
-    for scope, weights in others.items():
-        split[scope] = split.get(scope, 0.0) + weights
-    return list(split), np.column_stack([joint, *split.values()])
+    for feature in [feature for feature in evidence.order if feature in scope_of_rest]:
+        i, scope = column[feature], scope_of_rest[feature]
+        beyond = np.where(np.equal(rest[:, i], mains[:, i]), 0.0, rest[:, i] - mains[:, i])
+        split[scope] = split.get(scope, 0.0) + beyond
+        rest[:, i] = mains[:, i]
+    for scope, log_odds in joint.items():
+        split[scope] = split.get(scope, 0.0) + log_odds
+    return list(split), np.column_stack([rest, *split.values()])
 
 
 def cards_of_features(x: Model) -> list[int]:
@@ -294,38 +292,48 @@ def effect_on_log_odds(x: Model, feature: Hashable, target: Hashable | None = No
     labels = model.known_levels[-1]
     c = target_position(labels, target)
     points = points_of_effect_curve(model, feature)
-    levels, parents = model.levels_by_name, model.feature_parents[feature]
+    parents, names_of_lines = model.feature_parents[feature], tuple[Hashable, ...]([None])
     parent = parents[0] if parents and c is not None else None
-    lines, parent_levels = np.array([-1]), tuple[Hashable, ...]([None])
-    if parent is not None:  # one line for each of some evenly spaced levels
-        n = len(levels[parent])
-        lines = np.linspace(0, n - 1, min(n, _MOST_LINES)).round().astype(np.intp)
-        parent_levels = tuple([model.written_levels(parent)[line] for line in lines])
-    at = np.arange(len(levels[feature]))
+    lines = np.array([-1])  # the codes of the parent
+    if parent is not None:  # some evenly spaced levels
+        names = model.written_levels(parent)
+        lines = np.linspace(0, len(names) - 1, min(len(names), _MOST_LINES)).round().astype(np.intp)
+        names_of_lines = tuple([names[line] for line in lines])
+    rows = _rows_of_effect(model, feature, points, parent, lines)
+    logs = scores_at(model.score, rows, adjusted=False)
+    frequent: list[int] = graphs.descending_order(model.class_prior())[:_MOST_LINES].tolist()
+    classes = sorted(frequent) if c is None else [c]
+    if c is None:
+        parent, names_of_lines = model.class_var, tuple([labels[k] for k in classes])
+    odds = [logs[:, k] - log_sum_exp(np.delete(logs, k, axis=1)) for k in classes]
+    by_line = np.reshape(odds, (len(names_of_lines), -1))  # a missing value, then the others
+    levels = model.levels_by_name[feature] or tuple([] if points is None else points.tolist())
+    chosen = None if c is None else labels[c]
+    effect = by_line[:, 1:] - by_line[:, :1]
+    return Effect(feature, chosen, levels, parent, names_of_lines, effect, points)
+
+
+def _rows_of_effect(
+    x: Model, feature: Hashable, points: Array | None, parent: Hashable | None, lines: Positions
+) -> Rows:
+    """Return rows with nothing but a value of a feature and a level of its parent, or without it.
+
+    The rows of a parent's level follow each other: one in which the feature is
+    missing, too, then one per level or point of the feature.
+    """
+    values = np.arange(len(x.levels_by_name[feature]))
     if points is not None:
-        at = np.searchsorted(model.cuts.get(feature, ()), points, side="left")
-    # (features, lines, 1 + values): in the first column, the feature is missing
-    codes = np.full((len(model.features), len(lines), len(at) + 1), -1)
-    codes[model.features.index(feature), :, 1:] = at
+        values = np.searchsorted(x.cuts.get(feature, ()), points, side="left")
+    codes = np.full((len(x.features), len(lines), 1 + len(values)), -1)
+    codes[x.features.index(feature), :, 1:] = values
     numbers = {} if points is None else {feature: np.tile([np.nan, *points], len(lines))}
     if parent is not None:
-        codes[model.features.index(parent)] = lines[:, None]
-        of_parent = middles_of_intervals(model, parent)
-        if of_parent is not None:
-            numbers[parent] = np.repeat(of_parent[lines], len(at) + 1)
-    rows = model.rows_from_codes(codes.reshape(len(codes), -1), numbers)
-    alone = replace(rows, unknown=rows.codes < 0)
-    logs = scores_at(model.score, alone, adjusted=False).reshape(*codes.shape[1:], -1)
-    frequent = graphs.descending_order(model.class_prior())[:_MOST_LINES]
-    drawn_classes: list[int] = sorted(frequent.tolist()) if c is None else [c]
-    odds = [logs[..., k] - log_sum_exp(np.delete(logs, k, axis=-1)) for k in drawn_classes]
-    by_line = np.concatenate(odds)
-    effect = by_line[:, 1:] - by_line[:, :1]
-    if c is None:
-        parent, parent_levels = model.class_var, tuple([labels[k] for k in drawn_classes])
-    chosen = None if c is None else labels[c]
-    drawn = levels[feature] or tuple([] if points is None else points.tolist())
-    return Effect(feature, chosen, drawn, parent, parent_levels, effect, points)
+        codes[x.features.index(parent)] = lines[:, None]
+        middles = middles_of_intervals(x, parent)
+        if middles is not None:
+            numbers[parent] = np.repeat(middles[lines], 1 + len(values))
+    rows = x.rows_from_codes(codes.reshape(len(codes), -1), numbers)
+    return replace(rows, unknown=rows.codes < 0)
 
 
 def effect_ranges(x: Model) -> Array:

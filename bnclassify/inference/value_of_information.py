@@ -12,7 +12,6 @@ from ..base.arrays import (
     Array,
     ArrayOf,
     Codes,
-    Mask,
     Positions,
     log,
     log_normalize,
@@ -152,31 +151,35 @@ def _value_and_class_posteriors(
     found = dict[int, tuple[Array, Array]]()
     widest = max([len(codes) for codes, _, _ in values], default=1)
     for block in slices(len(features), widest * len(row.codes)):
-        owners = np.repeat(features[block], [len(codes) for codes, _, _ in values[block]])
-        rows = row.subset(np.zeros(len(owners), dtype=np.intp))
-        codes, numbers = rows.codes.astype(np.intp), dict(rows.numbers)
-        for feature, (own, points, _) in zip(features[block], values[block], strict=True):
-            codes[feature, owners == feature] = own
-            if points is not None:
-                numbers[feature] = numbers.get(feature, np.full(len(owners), np.nan))
-                numbers[feature][owners == feature] = points
-        unknown = _still_unknown_mask(rows, owners)
-        filled = Rows(codes, numbers, unknown)
-        logs = _log_joint_of_values(x, filled, owners)
-        posteriors = np.exp(log_normalize(scores_at(x.score, filled)))
+        rows, owners = _rows_with_each_value(row, features[block], values[block])
+        logs = _log_joint_of_values(x, rows, owners)
+        posteriors = np.exp(log_normalize(scores_at(x.score, rows)))
         for feature, (_, _, widths) in zip(features[block], values[block], strict=True):
-            at: Mask = owners == feature
-            found[feature] = softmax(logs[at] + log(widths)[:, None], 0), posteriors[at]
+            own = owners == feature
+            found[feature] = softmax(logs[own] + log(widths)[:, None], 0), posteriors[own]
     return found
 
 
-def _still_unknown_mask(rows: Rows, owners: Positions) -> Mask | None:
-    """Return which values are still unknown in rows, of which each has a value of its owner."""
-    if rows.unknown is None:
-        return None
-    unknown = rows.unknown.copy()
-    unknown[owners, np.arange(len(owners))] = False
-    return unknown
+def _rows_with_each_value(
+    row: Rows, features: Sequence[int], values: Sequence[tuple[Codes, Array | None, Array]]
+) -> tuple[Rows, Positions]:
+    """Return copies of a row, each with one value of one feature, and these features.
+
+    Example: with the values u, v of feature 3 and w of feature 5, the features
+    of the copies are 3, 3, 5.
+    """
+    owners = np.repeat(features, [len(codes) for codes, _, _ in values])
+    rows = row.subset(np.zeros(len(owners), dtype=np.intp))
+    codes, numbers = rows.codes.astype(np.intp), dict(rows.numbers)
+    for feature, (own, points, _) in zip(features, values, strict=True):
+        codes[feature, owners == feature] = own
+        if points is not None:
+            numbers[feature] = numbers.get(feature, np.full(len(owners), np.nan))
+            numbers[feature][owners == feature] = points
+    unknown = None if rows.unknown is None else rows.unknown.copy()
+    if unknown is not None:
+        unknown[owners, np.arange(len(owners))] = False
+    return Rows(codes, numbers, unknown), owners
 
 
 def _values_to_try(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:

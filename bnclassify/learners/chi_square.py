@@ -127,7 +127,7 @@ def chisq_dn(
         (names[v], *[names[p] for p in parents], class_var) for v, parents in enumerate(chosen)
     ]
     settings = {"alpha": level, "df": None if df == "class" else df} | rules.recipe_settings()
-    settings["features"] = None if features is None else names
+    settings["features"] = features
     recipe = Recipe.from_step(class_var, Step("chisq_dn", chisq_dn, settings), data.schema)
     return DN(class_var, (*families, (class_var,)), data.levels, recipe=recipe)
 
@@ -140,30 +140,32 @@ def _choose_parents(data: Countable, alpha: float, df: str, rules: ArcRules) -> 
     else:
         thresholds_of_candidates = _threshold_function_by_levels(data, alpha, df)
 
-    def choose_parents_of(features: Sequence[int]) -> list[list[int]]:
+    def parents_by_forward_selection(features: Sequence[int]) -> list[list[int]]:
         parents = {v: np.flatnonzero(required[:, v]).tolist() for v in features}
-        remains = {v: ~(forbidden[:, v] | required[:, v]) for v in features}
+        is_candidate = {v: ~(forbidden[:, v] | required[:, v]) for v in features}
         for v in features:
-            remains[v][v] = False
+            is_candidate[v][v] = False
         choosing = list(features)
-        while choosing := [v for v in choosing if remains[v].any()]:
+        while choosing := [v for v in choosing if is_candidate[v].any()]:
             families = [(v, *parents[v], of_class) for v in choosing]
             by_class = [(of_class, *parents[v]) for v in choosing] if df == "deterministic" else []
             scores.count_families_ahead(families, by_class)
             for v, family in zip(choosing, families, strict=True):
                 g = 2 * scores.gains_by_added_parent(v, family[1:])
                 excess: Array = (g - thresholds_of_candidates(family))[:of_class]
-                remains[v] &= excess > _LEAST
-                if remains[v].any():
-                    most = float(excess.max(where=remains[v], initial=-np.inf))
-                    best = int((remains[v] & (excess >= most - _LEAST)).argmax())
+                is_candidate[v] &= excess > _LEAST  # one that is dropped is not tried again
+                if is_candidate[v].any():
+                    excess = np.where(is_candidate[v], excess, -np.inf)
+                    best = int((excess >= excess.max() - _LEAST).argmax())
                     parents[v].append(best)
-                    remains[v][best] = False
+                    is_candidate[v][best] = False
         return list(parents.values())
 
     every = range(of_class)  # partitioned data are counted for all features in one pass
     tasks = [every] if data.in_parts else [[v] for v in every]
-    return [parents for found in run_tasks(choose_parents_of, tasks) for parents in found]
+    return [
+        parents for found in run_tasks(parents_by_forward_selection, tasks) for parents in found
+    ]
 
 
 Threshold = Callable[[Sequence[int]], Array]

@@ -140,10 +140,7 @@ def hc(
     parents = rules.add_required_parents(
         {name: given.get(name, ()) for name in rows.columns}, "max_parents", max_parents
     )
-    settings = rules.recipe_settings() | {
-        "start": start,
-        "features": None if features is None else data.features,
-    }
+    settings = rules.recipe_settings() | {"start": start, "features": features}
     return search.climb_from(hc, class_var, rows, parents, rules, settings)
 
 
@@ -230,10 +227,7 @@ def ban(
     parents = inner.add_required_parents(
         {name: naive[name] for name in data.order}, "max_parents", max_parents
     )
-    settings = rules.recipe_settings() | {
-        "start": start,
-        "features": None if features is None else data.features,
-    }
+    settings = rules.recipe_settings() | {"start": start, "features": features}
     rows = data.in_original_column_order
     return search.climb_from(ban, class_var, rows, parents, inner, settings)
 

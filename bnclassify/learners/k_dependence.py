@@ -103,7 +103,7 @@ def spode(
         gains = np.where(np.eye(len(names), dtype=bool), 0.0, np.mean(scores, axis=0))
         best = names[int(first_best(gains.sum(axis=0)))]  # for the scores of all other features
         parents = {name: () if name == best else (best,) for name in names}
-    step = Step("spode", spode, {"score": score, "features": None if features is None else names})
+    step = Step("spode", spode, {"score": score, "features": features})
     return network(class_var, parents, data.schema, step)
 
 
@@ -180,7 +180,7 @@ def kdb_mi(
     rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
     rules.check_numbers_are_leaves(data.schema.numeric)
     rules.add_required_parents(dict.fromkeys(data.features, ()), "kdbk", k)
-    settings = {"kdbk": k, "features": None if features is None else data.features}
+    settings = {"kdbk": k, "features": features}
     step = Step("kdb_mi", kdb_mi, settings | rules.recipe_settings() | numbers_as_setting(numbers))
     return network(class_var, _most_informative_parents(data, k, rules), data.schema, step)
 
@@ -310,9 +310,7 @@ def kdb_gain(
     """
     k = Whole().check("kdbk", kdbk)
     data = prepare_training_rows(dataset, class_var, features)
-    step = Step(
-        "kdb_gain", kdb_gain, {"kdbk": k, "features": None if features is None else data.features}
-    )
+    step = Step("kdb_gain", kdb_gain, {"kdbk": k, "features": features})
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(data.features, ())
     if k:
         by_value = getattr(data, "data_coded_by_value", None)

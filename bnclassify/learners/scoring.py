@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import log as ln
 from math import prod
 from typing import Any
@@ -41,16 +41,15 @@ class FoldedData:
 
     def __init__(self, data: Dataset, tests: Sequence[Positions]) -> None:
         rows = np.concatenate([np.sort(test) for test in tests])
-        self.partition = len(rows) == len(data) and bool(
-            (np.bincount(rows, minlength=len(data)) == 1).all()
-        )
-        self.sizes = np.array([len(test) for test in tests])
+        sizes = list(map(len, tests))
         self.n_tested, self.n_folds, self.n_classes = len(rows), len(tests), data.cards[-1]
-        slots = self.sizes if self.partition else np.append(self.sizes, len(data))
-        rows = rows if self.partition else np.concatenate([rows, np.arange(len(data))])
-        # Of each row; all rows are the last one.
-        self.fold = np.repeat(np.arange(len(slots)), slots)
-        self.cards, self.n_groups = data.cards[:-1], len(slots) * self.n_classes
+        self.folds = [slice(start, end) for start, end in pairwise(accumulate([0, *sizes]))]
+        self.partition = bool((np.bincount(rows, minlength=len(data)) == 1).all())
+        if not self.partition:
+            rows, sizes = np.concatenate([rows, np.arange(len(data))]), [*sizes, len(data)]
+        # of each row; two folds of 3 and 2 rows, not a partition of 6: 0 0 0 1 1 2 2 2 2 2 2
+        self.fold = np.repeat(np.arange(len(sizes)), sizes)
+        self.cards, self.n_groups = data.cards[:-1], len(sizes) * self.n_classes
         # The features and, in place of the class, the group of each row: fold · classes + class.
         columns = Schema(
             (*data.columns[:-1], "fold and class"), (*data.levels[:-1], tuple(range(self.n_groups)))
@@ -62,10 +61,7 @@ class FoldedData:
         self.grouped = Dataset(columns, codes, pd.RangeIndex(len(rows)), weights)
         self.group, self.tested = codes[-1], codes[:-1, : self.n_tested]
         self.weights = weights_at(weights, slice(self.n_tested))
-        self.folds = [
-            slice(start, end) for start, end in pairwise(np.cumsum([0, *self.sizes]).tolist())
-        ]
-        # Features with gaps.
+        # the features with missing values
         self.partial = frozenset(np.nonzero(self.grouped.incomplete)[0].tolist())
 
     @property
@@ -186,18 +182,19 @@ class CrossValidatedScore:
 
     def _logs_of_missing_values(self, structure: Structure) -> Array:
         """Return what missing values add to the log joint of tested rows, (classes, rows)."""
-        data, added = self.data, np.zeros((self.data.n_classes, self.data.n_tested))
-        features = sorted({*structure, *(p for parents in structure.values() for p in parents)})
-        rows = np.flatnonzero((data.tested[features] < 0).any(axis=0))
+        data, features = self.data, sorted(structure)
         position = {u: i for i, u in enumerate(features)}
-        factors = []
+        factors = []  # the tables of all families, each given the fold and the class
         for u in features:
             family = (u, *structure[u])
             logs, _ = self._log_table_and_cells_of_family(family)
             table = logs.reshape(*[data.cards[v] for v in family], *logs.shape[-2:])
             factors.append(Factor(tuple([position[v] for v in family]), table))
         factors.append(Factor((), np.zeros((data.n_folds, data.n_classes))))
+        codes = data.tested[features]
+        rows = np.flatnonzero((codes < 0).any(axis=0))
         logs = np.zeros((len(rows), data.n_classes))
-        add_marginalized_terms(logs, factors, data.tested[features][:, rows], data.fold[rows])
+        add_marginalized_terms(logs, factors, codes[:, rows], data.fold[rows])
+        added = np.zeros((data.n_classes, data.n_tested))
         added[:, rows] = self._replace_log_zeros(logs).T
         return added

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import islice
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -155,10 +154,7 @@ def tan_cl(
     settings = (
         {"score": score, "root": root} | rules.recipe_settings() | numbers_as_setting(numbers)
     )
-    settings |= {
-        "ess": None if ess == 1 else ess,
-        "features": None if features is None else data.features,
-    }
+    settings |= {"ess": None if ess == 1 else ess, "features": features}
     if missing == "em":
         if data.schema.numeric:
             raise ValueError(
@@ -192,7 +188,7 @@ def _parents_in_best_forest(
     if score != "loglik":
         # features that are never observed together have no information, and ln 0 in a penalty
         keep = (weights >= -TOLERANCE) & (pairs.rows > 0)
-    return _parents_in_max_forest(features, weights, keep, root, rules, is_tree=score == "loglik")
+    return parents_in_max_forest(features, weights, keep, root, rules, is_tree=score == "loglik")
 
 
 def _best_forest_by_em(
@@ -211,7 +207,7 @@ def _best_forest_by_em(
 
     # the arcs that are required
     none = np.zeros((class_column, class_column))
-    start = _parents_in_max_forest(features, none, none > 0, root, rules, is_tree=False)
+    start = parents_in_max_forest(features, none, none > 0, root, rules, is_tree=False)
 
     def learn_forest(rows: TrainingData, _: object = None) -> list[list[int]]:
         return positions_of_parents(_parents_in_best_forest(rows, score, 1, root, rules))
@@ -232,20 +228,21 @@ def _parents_of_numeric_features(
     required, forbidden = rules.required_and_forbidden_masks(data.features)
     coded = [i for i, card in enumerate(data.cards[:-1]) if card]
     numbers = [i for i, card in enumerate(data.cards[:-1]) if not card]
-    pairs = [(number, i) for number in numbers for i in coded]
-    found = iter(pair_informations(data, pairs, (len(data.features),)))
+    pairs = [(i, number) for i in coded for number in numbers]
+    found = pair_informations(data, pairs, (len(data.features),))
+    information = np.where(required, np.inf, -np.inf)  # (from, to)
+    for pair, (value, n_rows) in zip(pairs, found, strict=True):
+        if n_rows and not forbidden[pair] and not required[pair]:
+            information[pair] = value
     parents: dict[Hashable, tuple[Hashable, ...]] = {}
     for number in numbers:
-        of_number = islice(found, len(coded))
-        values = np.array([value if n_rows else -np.inf for value, n_rows in of_number])
-        values[forbidden[coded, number]] = -np.inf
-        values[required[coded, number]] = np.inf
-        best = coded[int(first_best(values))] if (values > -np.inf).any() else None
-        parents[data.columns[number]] = () if best is None else (data.columns[best],)
+        of_number = information[:, number]
+        best = data.columns[int(first_best(of_number))]
+        parents[data.columns[number]] = (best,) if of_number.max() > -np.inf else ()
     return parents
 
 
-def _parents_in_max_forest(
+def parents_in_max_forest(
     names: tuple[Hashable, ...],
     weights: Array,
     keep: Mask,
@@ -254,9 +251,14 @@ def _parents_in_max_forest(
     *,
     is_tree: bool = True,
 ) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Map each variable to its parent in the maximum-weight forest that obeys the rules."""
+    """Map each variable to its parent in the maximum-weight forest that obeys the rules.
+
+    ``weights`` are those of the edges between variables, (n, n), of which those
+    to ``keep`` can be used. Required edges are used in any case. If it
+    ``is_tree``, forbidden edges must not divide it.
+    """
     required, forbidden = rules.required_and_forbidden_masks(names)
-    roots = (root, *range(len(names)))
+    roots = sorted(range(len(names)), key=lambda i: i != root)
     if rules.required:
         n_joined = sum(parent >= 0 for parent in max_forest_parents(weights, required, roots))
         if np.count_nonzero(required) > 2 * n_joined:  # each pair has two entries
@@ -341,9 +343,6 @@ def chow_liu(
         class_var if root is None else OneOf(names, "a variable").check("root", root)
     )
     pairs = pair_statistics(rows, range(len(names)), None)
-    parents = _parents_in_max_forest(names, pairs.information, pairs.rows > 0, first, rules)
-    settings = {
-        "root": root,
-        "features": None if features is None else data.features,
-    } | rules.recipe_settings()
+    parents = parents_in_max_forest(names, pairs.information, pairs.rows > 0, first, rules)
+    settings = {"root": root, "features": features} | rules.recipe_settings()
     return network(class_var, parents, rows.schema, Step("chow_liu", chow_liu, settings))

@@ -247,8 +247,15 @@ def drawn_or_given_folds(
     # Of the rows u, ?, v, where ? has no class, the given rows 1 and 2 are the training row 1.
     known = data.is_row_labeled if len(data.targets) == 1 else np.full(len(data), True)
     position = np.cumsum(known) - 1
+    given: Any = list(folds) if isinstance(folds, Iterator) else folds
+    tests: Sequence[tuple[Positions, Positions | None]]
+    if pairs and _is_list_of_pairs(given):
+        tests = _tested_and_learned_rows(given, len(known))
+    else:
+        rows_tested = rows_tested_by_folds(given, len(known), data.with_unlabeled_rows.index)
+        tests = [(rows, None) for rows in rows_tested]
     split = []
-    for test, learned in given_folds(folds, len(known), data.with_unlabeled_rows.index, pairs):
+    for test, learned in tests:
         tested: Positions = position[test[known[test]]]
         train = None if learned is None else position[learned[known[learned]]]
         split.append(RowFold(tested, None, train))
@@ -309,24 +316,26 @@ def check_number_of_folds(k: object, rows: int) -> None:
         raise ValueError(f"k must be at most the number of rows, which is {rows}; got {shown(k)}.")
 
 
-def given_folds(
-    folds: Folds, rows: int, index: pd.Index[Any], may_be_pairs: bool
-) -> list[tuple[Positions, Positions | None]]:
-    """Return the rows that each fold tests, and those it learns from if they are pairs."""
-    given: Any = list(folds) if isinstance(folds, Iterator) else folds
-    is_list = isinstance(given, list | tuple) and len(given) > 0
-    if not (may_be_pairs and is_list and all(map(_is_pair_of_arrays, given))):
-        return [(test, None) for test in rows_tested_by_folds(given, rows, index)]
-    pairs = [(_check_test_rows(test, rows), _check_test_rows(train, rows)) for train, test in given]
-    if any(len(np.intersect1d(test, train)) for test, train in pairs):
-        raise ValueError(
-            "folds must not learn from rows that they test; some train and test sets overlap."
-        )
-    return list(pairs)
+def _is_list_of_pairs(folds: object) -> bool:
+    if not isinstance(folds, list | tuple) or not len(folds):
+        return False
+    return all(map(_is_pair_of_arrays, folds))
 
 
 def _is_pair_of_arrays(fold: object) -> bool:
     return isinstance(fold, tuple) and len(fold) == 2 and np.ndim(fold[0]) == np.ndim(fold[1]) == 1
+
+
+def _tested_and_learned_rows(
+    folds: Sequence[tuple[ArrayLike, ArrayLike]], rows: int
+) -> list[tuple[Positions, Positions]]:
+    """Return the rows that each fold tests and those it learns from, or raise."""
+    pairs = [(_check_test_rows(test, rows), _check_test_rows(train, rows)) for train, test in folds]
+    if any(len(np.intersect1d(test, train)) for test, train in pairs):
+        raise ValueError(
+            "folds must not learn from rows that they test; some train and test sets overlap."
+        )
+    return pairs
 
 
 def rows_tested_by_folds(

@@ -145,8 +145,10 @@ class Recipe:
 
     @classmethod
     def from_step(cls, class_var: Hashable, step: Step, schema: Schema | None) -> Recipe:
-        """Return the recipe of a step whose setting ``features`` has the columns it selects."""
+        """Return the recipe of a step; its setting ``features``, if any, becomes those of data."""
         settings = {name: value for name, value in step.settings.items() if value is not None}
+        if "features" in settings and schema is not None:
+            settings["features"] = tuple([name for name in schema.columns if name != class_var])
         columns = settings.get("features")
         seen = schema.columns if schema is not None and columns is None else None
         return cls(class_var, replace(step, settings=settings), columns, seen=seen)

@@ -199,22 +199,26 @@ class _Trees:
         return counts.reshape(-1, r, self.n_classes)
 
     def smallest_depths(self) -> Positions:
-        """Prune upwards, and return the smallest depth of each feature in each tree, or 0."""
-        errors = self.layers[-1].errors  # errors of the pruned subtree at each node
+        """Prune, and return the smallest depth of features in trees, (trees, features), or 0."""
+        self._prune_upwards()
+        trees = len(self.layers[0].parent)
+        result = np.zeros((trees, len(self.codes)), dtype=np.intp)
+        # of each node of a layer: its tree, and whether the pruned tree splits it
+        tree, is_split = np.arange(trees), np.ones(trees, dtype=bool)
+        for depth, layer in enumerate(self.layers, start=1):
+            if depth > 1:
+                tree, is_split = tree[layer.parent], is_split[layer.parent]
+            is_split = is_split & (layer.feature >= 0)
+            tested = tree[is_split], layer.feature[is_split]
+            result[tested] = np.where(result[tested] > 0, result[tested], depth)
+        return result
+
+    def _prune_upwards(self) -> None:
+        errors = self.layers[-1].errors  # of the pruned subtree below each node
         for upper, lower in zip(self.layers[-2::-1], self.layers[:0:-1], strict=True):
             errors_below = np.bincount(lower.parent, errors, len(upper.parent)).astype(np.intp)
             upper.feature[(upper.feature >= 0) & (errors_below >= upper.errors)] = -1
             errors = np.where(upper.feature >= 0, errors_below, upper.errors)
-        trees = len(self.layers[0].parent)
-        result = np.zeros((trees, len(self.codes)), dtype=np.intp)
-        splits, tree = np.ones(trees, dtype=bool), np.arange(trees)
-        for depth, layer in enumerate(self.layers, start=1):
-            if depth > 1:
-                splits, tree = splits[layer.parent], tree[layer.parent]
-            splits = splits & (layer.feature >= 0)
-            tested = tree[splits], layer.feature[splits]
-            result[tested] = np.where(result[tested] > 0, result[tested], depth)
-        return result
 
 
 def _negative_entropy_of_splits(counts: ArrayOf[Any]) -> Array:
@@ -249,6 +253,7 @@ def _first_principal_component(shares: Array, mass: _Counts) -> Array:
 def _best_split_of_all(counts: _Counts) -> tuple[Array, Mask]:
     """Search all splits of the levels in two; see `_best_ordered_split`."""
     _, r, n_classes = counts.shape
+    # (splits, levels): of 3 levels, the left ones are 1, or 0, or 0 and 1; the last one is right
     subsets = np.array([(*side, False) for side in product([False, True], repeat=r - 1)][1:])
     gains, best = np.empty(len(counts)), np.empty(len(counts), dtype=np.intp)
     for nodes in slices(len(counts), len(subsets) * n_classes):

@@ -55,8 +55,9 @@ class Run(Immutable):
 def _check_can_run_em(x: Model) -> None:
     """Raise a TypeError unless `maximize` is defined for a model and for what it averages."""
     if not isinstance(x, CountedModel) or type(x).maximize is CountedModel.maximize:
-        reason = x.no_joint or f"it is not defined for {x.type_in_words}; omit it"
-        raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
+        if not x.no_joint:
+            raise TypeError(f'missing: "em" is not defined for {x.type_in_words}; omit it')
+        raise TypeError(f'missing: "em" needs a joint distribution; {x.no_joint}')
     for member in x.members if x.is_average else ():
         _check_can_run_em(member)
 

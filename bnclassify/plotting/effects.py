@@ -129,11 +129,8 @@ def _ends_of_axis(
     margin = 0.08 * (cuts[-1] - cuts[0]) or abs(cuts[0]) * 0.08 or 1.0
     found = [max(cuts[0] - margin, min(cuts[0], 0.0)), cuts[-1] + margin]
     steps = x.discretizer
-    ranks = [
-        each.knots
-        for each in scaled_numbers_of_feature(x.score, x.features.index(feature))
-        if len(each.knots) > 2
-    ]
+    scales = scaled_numbers_of_feature(x.score, x.features.index(feature))
+    ranks = [scale.knots for scale in scales if len(scale.knots) > 2]
     if ranks:  # training values
         training = np.concatenate(ranks)
         found = [float(training.min()), float(training.max())]

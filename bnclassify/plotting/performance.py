@@ -357,15 +357,8 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     for i, (low, high) in enumerate(groups):
         bar = [low - margin / 2, high + margin / 2]
         axes.plot(bar, [0.16 + 0.12 * i] * 2, color=ORANGE, linewidth=4, solid_capstyle="round")
-    axes.plot(
-        [1, 1 + difference],
-        [bottom] * 2,
-        "|-",
-        color=GREY,
-        linewidth=1.5,
-        markersize=7,
-        clip_on=False,
-    )
+    style: Any = {"color": GREY, "linewidth": 1.5, "markersize": 7, "clip_on": False}
+    axes.plot([1, 1 + difference], [bottom] * 2, "|-", **style)
     text = f"critical difference {difference:.2f} at {comparison.alpha:g}"
     write_beside(axes, text, (1, bottom), (0, -6), va="top", color=GREY)
     axes.set(xlim=(1 - margin, len(ranks) + margin), ylim=(bottom + 0.22, 0))

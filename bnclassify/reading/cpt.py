@@ -64,9 +64,9 @@ def params(x: Model) -> dict[Hashable, Array]:
     """
     network = check_single_fitted_graph(x, "params")
     tables = dict(zip(network.variables, network.cpts or (), strict=True))
-    return tables | {
-        name: np.stack([*x.parameters_by_name().values()]) for name, x in network.densities.items()
-    }
+    for name, density in network.densities.items():
+        tables[name] = np.stack([*density.parameters_by_name().values()])
+    return tables
 
 
 @_raising

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -57,19 +58,15 @@ def bounds_from_posterior_draws(
 ) -> Array:
     """Return the quantiles, (2, …), of a function of models with drawn tables."""
     rng = np.random.default_rng(seed)
-    tables = (
-        x.map_counted_parts(lambda part: model_with_drawn_tables(part, rng)) for _ in range(draws)
-    )
-    drawn = np.stack([probabilities(one) for one in tables], axis=-1)
-    return np.asarray(np.quantile(drawn, probabilities_of_interval_ends(interval), axis=-1))
+    draw = partial(model_with_drawn_tables, rng=rng)
+    drawn = [probabilities(x.map_counted_parts(draw)) for _ in range(draws)]
+    return np.asarray(np.quantile(drawn, probabilities_of_interval_ends(interval), axis=0))
 
 
 def _dirichlet_counts_or_none(x: Model) -> Tally | None:
     tally = x.learned.get("counts")
-    known = (
-        isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False) and not x.densities
-    )
-    return tally if known else None
+    is_known = isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False)
+    return tally if is_known and not x.densities else None
 
 
 def has_posterior_of_tables(x: Model) -> bool:

@@ -139,14 +139,10 @@ def best_concentrations(
     result = np.empty(len(sizes))
     for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
         of_cells, of_rows = slice(cells[start], cells[end]), slice(rows[start], rows[end])
-        found = (
-            counts[of_cells],
-            bases[of_cells],
-            sizes[start:end],
-            totals[of_rows],
-            total_sizes[start:end],
-        )
-        result[start:end] = _modes_of_evidence(_MarginalLikelihoods.from_cells(*found))
+        of_counts = counts[of_cells], bases[of_cells], sizes[start:end]
+        of_totals = totals[of_rows], total_sizes[start:end]
+        evidence = _MarginalLikelihoods.from_cells(*of_counts, *of_totals)
+        result[start:end] = _modes_of_evidence(evidence)
     return result
 
 

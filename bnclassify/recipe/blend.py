@@ -65,7 +65,6 @@ class FoldLogOdds:
         return int(self.counts.sum())
 
     def best_power_of_only_member(self) -> float:
-        """Return the best power of the only member."""
         power = best_common_power(self.odds[0], self.classes, self.counts, offset=self.offset)
         return max(power, _LEAST_POWER)
 
@@ -209,13 +208,11 @@ class BlendMembers:
         prior: Any,
         deepens: bool,
     ) -> BlendMembers:
-        """Learn the members of a structure."""
         x = without_feature_parents(x) if method.parents and not deepens else x
         return cls(method.held_out_terms(x, data, prior, all_depths=deepens), method, ridges)
 
     @cached_property
     def fit_with_parents(self) -> WeightedFit:
-        """The model with feature parents."""
         return self.method.fit(self.held.with_class_in_offset(), self.fit_without_parents.ridges)
 
     def log_odds_at(self, rows: Positions, counts: Array, *, deepens: bool) -> FoldLogOdds:
@@ -236,7 +233,6 @@ class BlendMembers:
         return found - held.log_odds_of_class if member.held.has_class else found
 
     def sum_with_powers(self, powers: Sequence[float]) -> LogLinear:
-        """Return the sum of the members with powers."""
         n = len(self.mean)
         steps = powers[n:]  # of the model with parents, if it is a member
         depth = self.held.depths[-1] if steps else self.depth

@@ -81,27 +81,22 @@ class LogisticProblem:
 
     @cached_property
     def ends_of_shared_arrays(self) -> list[int]:
-        """The ends of the weights of each shared array."""
         return list(accumulate(map(len, self.shared)))
 
     @cached_property
     def n_other_classes(self) -> int:
-        """Number of classes less 1."""
         return self.shared[0].shape[1]
 
     @cached_property
     def n_weights(self) -> int:
-        return self.ends_of_shared_arrays[-1] + (
-            0 if self.columns is None else self.columns.shape[1] * self.n_other_classes
-        )
+        of_columns = 0 if self.columns is None else self.columns.shape[1] * self.n_other_classes
+        return self.ends_of_shared_arrays[-1] + of_columns
 
     @property
     def has_small_information(self) -> bool:
         """Whether H, or A with A Aᵀ = H, is small enough for `information_or_factor`."""
-        return (
-            self.n_weights * min(self.n_weights, len(self.classes) * self.n_other_classes)
-            <= _MOST_CELLS
-        )
+        n_log_odds = len(self.classes) * self.n_other_classes
+        return self.n_weights * min(self.n_weights, n_log_odds) <= _MOST_CELLS
 
     def log_odds_at_weights(self, weights: Array) -> Array:
         """Return the odds for weights, (classes − 1, rows)."""
@@ -236,7 +231,7 @@ class LogisticProblem:
         if size > counts.size * self.n_other_classes:
             design = np.concatenate([*terms, *self._log_odds_of_columns(columns)])
             return _information_factor(design, counts, shares)
-        result = np.zeros((size, size))
+        result = np.zeros((size, size))  # of the terms, then of the columns, on both axes
         for block in slices(len(counts), end * self.n_other_classes, max(BLOCK_CELLS, end * end)):
             design = np.concatenate([array[..., block] for array in terms])
             of_block = counts[block], shares[:, block]

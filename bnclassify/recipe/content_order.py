@@ -127,10 +127,8 @@ class ContentHashes:
         self.rows, self.columns = self._hashes_of_rows_and_columns(own, own)
         if data.cases is not None:  # the rows of a case describe each other
             _, case = np.unique(data.cases, return_inverse=True)
-            own = (
-                own
-                + _hash_numbers(_hashes_by_value(case, len(data), self.rows, self._mass), 29)[case]
-            )
+            of_cases = _hashes_by_value(case, len(data), self.rows, self._mass)
+            own = own + _hash_numbers(of_cases, 29)[case]
             self.rows, self.columns = self._hashes_of_rows_and_columns(own, self.rows)
         self._mark_tied_rows(own, contents)
 

@@ -256,7 +256,6 @@ class Regression:
 
     @classmethod
     def fit(cls, held: HeldOutTerms, ridge_of_gaps: float = RIDGE) -> Regression:
-        """Return the regression with the best weights."""
         blocks = held.regression_blocks()
         # 1e-4: precision of the intercept
         problem, ridges = held.weight_problem(blocks), {"gaps": ridge_of_gaps, "intercept": 1e-4}
@@ -331,12 +330,7 @@ class WeightedFit:
     def build_model(self) -> LogLinear:
         held, stacked = self.held, self.held.terms.stacked
         blocks, depth = held.term_blocks(self.best), held.depths[self.best]
-        found: dict[str, list[Array]] = {name: [] for name in ("depths", "codings")}
-        ends = np.cumsum(
-            [block.number_of_weights(self.problem.n_other_classes) for block in blocks]
-        )
-        for block, part in zip(blocks, np.split(self.weights, ends[:-1]), strict=True):
-            found.setdefault(block.name, []).append(part)
+        found = self._weights_by_kind(blocks)
         [of_tables] = found["tables"]
         powers: list[Power] = [*of_tables.tolist(), *([] if held.has_class else [1.0])]
         if "depths" in held.terms.requested:
@@ -344,23 +338,30 @@ class WeightedFit:
             by_number = dict(zip([self.best, *others], [of_tables, *found["depths"]], strict=True))
             powers[:-1] = self._powers_by_feature(by_number)
             depth = held.depths[-1]
-        further: list[tuple[Power, ...]] = []
-        for families, part in zip(
-            stacked.families_in_separate_codings, found["codings"], strict=False
-        ):
+        further: list[tuple[Power, ...]] = []  # of all families, by coding
+        pairs = zip(stacked.families_in_separate_codings, found["codings"], strict=False)
+        for families, weights in pairs:
             of_coding = np.zeros(len(stacked.powers))
-            of_coding[families] = part
+            of_coding[families] = weights
             further.append(tuple(of_coding.tolist()))
         base = replace_unchecked(
             stacked, powers=tuple(powers), most_parents=depth, further=tuple(further)
         )
         if not held.terms.requested:
             return replace_unchecked(base, fading=held.fading)
-        of_scales = {
-            terms.name: found[terms.name][0] for terms in held.terms.of_numbers if terms.gaussians
-        }
+        with_gaussians = [terms.name for terms in held.terms.of_numbers if terms.gaussians]
+        of_scales = {name: found[name][0] for name in with_gaussians}
         by_class = _weights_by_block(self.problem.column_weights_by_class(self.weights), blocks)
         return held.terms.assemble_model(base, of_scales, by_class, held.fading)
+
+    def _weights_by_kind(self, blocks: Sequence[TermBlock]) -> dict[str, list[Array]]:
+        """Return the weights of each block, by name; there may be several of depths and codings."""
+        found: dict[str, list[Array]] = {"depths": [], "codings": []}
+        sizes = [block.number_of_weights(self.problem.n_other_classes) for block in blocks]
+        parts = np.split(self.weights, np.cumsum(sizes)[:-1])
+        for block, part in zip(blocks, parts, strict=True):
+            found.setdefault(block.name, []).append(part)
+        return found
 
     def _powers_by_feature(self, by_number: Mapping[int, Array]) -> list[Power]:
         """Return the powers of each feature's tables, from those per largest number of parents."""

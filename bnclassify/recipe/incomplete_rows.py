@@ -53,11 +53,8 @@ def keep_first_parents(
         n *= prod(table.cards[: n + 1]) * table.prefixes[-1].counts.shape[1] <= 2**20
         kept = table.prefix_without_parents + 1 + n
         families.append((variable, *parents[:n], *last))
-        short.append(
-            PrefixTable(
-                table.cards[: n + 1], table.prefixes[:kept], table.masses[:kept], table.nested
-            )
-        )
+        prefixes, masses = table.prefixes[:kept], table.masses[:kept]
+        short.append(PrefixTable(table.cards[: n + 1], prefixes, masses, table.nested))
     return replace(structure, families=tuple(families), cpts=None, learned={}), short
 
 

@@ -30,9 +30,6 @@ from .family_terms import FamilyTerm, Power, family_terms
 from .incomplete_rows import evenly_spread_positions, factors_of_first_parents
 from .prefix_tables import PrefixTable, class_shares
 
-if TYPE_CHECKING:
-    from .weighted import StackedModel
-
 
 @forward_to_basis("parents", "graph", "trace")
 class LogLinear(BuiltOn):
@@ -75,7 +72,7 @@ class LogLinear(BuiltOn):
         fading: Fading | None
         """The rule for incomplete rows; None if missing features are ignored."""
 
-        def learn_tables(self, data: Dataset, prior: Any) -> StackedModel:
+        def learn_tables(self, data: Dataset, prior: Any) -> Any:
             """Return the structure with tables of all prefixes of families, with all powers 1."""
 
         def sum_with(self, other: Any) -> Any:
@@ -194,7 +191,7 @@ class LogLinear(BuiltOn):
                 codings = tuple([maps[v] for v in factor.scope]) if maps else ()
                 tables.append(Table(i, factor.scope, factor.table[..., 0, :], codings))
             # Given the class: the log joint minus the log joint of an empty row.
-            given_class: Array = tables[-1].logs - log_joint_of_network(factors, nothing)[0]
+            given_class = tables[-1].logs - log_joint_of_network(factors, nothing)[0]
             tables[-1] = replace(tables[-1], owner=-1, logs=given_class)
             trees.append(Sum(tuple(tables), marginalizes=True))
         return tuple(trees)

@@ -126,11 +126,8 @@ class GaussianTerm(Immutable):
 
     def as_formula_term(self, owner: int, first: int, number: int, power: float) -> Student:
         """Return the term as a part of a formula; see `NumberTerms.as_formula_terms`."""
-        constants = (
-            special.gammaln(self.shapes + 0.5)
-            - special.gammaln(self.shapes)
-            - 0.5 * np.log(2 * np.pi * self.rates)
-        )
+        constants = special.gammaln(self.shapes + 0.5) - special.gammaln(self.shapes)
+        constants = constants - 0.5 * np.log(2 * np.pi * self.rates)
         parents = tuple([first + parent for parent in self.parents])
         arrays = self.means, self.roots, self.shapes, self.rates, constants
         return Student(owner, first + number, parents, power, *arrays)
@@ -200,7 +197,6 @@ class _StackedGaussians(NamedTuple):
 
     @classmethod
     def from_terms(cls, numbers: Sequence[int], terms: Sequence[GaussianTerm]) -> _StackedGaussians:
-        """Stack terms of these numbers."""
         parents = np.array([term.parents for term in terms], dtype=np.intp)
         learned = []
         for name in ("means", "roots", "shapes", "rates"):

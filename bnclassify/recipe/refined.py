@@ -187,10 +187,8 @@ class Refined(LogLinear):
     @cached_property
     def sum_of_terms(self) -> Sum:
         """The terms of complete rows: those of the base, and others."""
-        return replace(
-            self._additional_terms,
-            terms=(*self.base.sum_of_terms.terms, *self._additional_terms.terms),
-        )
+        more = self._additional_terms
+        return replace(more, terms=(*self.base.sum_of_terms.terms, *more.terms))
 
     @cached_property
     def _additional_terms(self) -> Sum:

@@ -23,7 +23,6 @@ class RowFold:
     learned: Positions | None = None
 
     def split(self, data: D) -> tuple[D, D]:
-        """Return the training rows and the test rows."""
         test = data.take_rows(self.rows)
         if self.learned is not None:
             return data.take_rows(self.learned), test
@@ -71,11 +70,9 @@ def split_rows_into_folds(data: Dataset, folds: int, *, by_content: bool = True)
     if data.cases is not None:
         return split_cases_into_folds(data.cases, classes, rows, folds)
     whole = weights is not None and not (weights % 1).any()
-    units = (
-        weights.astype(np.int64)
-        if weights is not None and whole
-        else np.ones(len(data), dtype=np.int64)
-    )
+    units: Codes = np.ones(len(data), dtype=np.int64)
+    if weights is not None and whole:
+        units = weights.astype(np.int64)
     # The number of the first unit of a row, within its class.
     starts = np.empty(len(data), dtype=np.int64)
     for of_class in (np.flatnonzero(classes == c) for c in range(data.cards[-1])):

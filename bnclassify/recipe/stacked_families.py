@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,13 @@ from ..base.arrays import Array, ArrayOf, Codes, Positions, log
 from ..frames.dataset import Dataset
 from ..network.families import Scope
 from .backoff_prior import stack_tables
-from .prefix_counts import Places, codings_of_configurations, count_prefixes, scope_without_class
+from .prefix_counts import (
+    Places,
+    PrefixCounts,
+    codings_of_configurations,
+    count_prefixes,
+    scope_without_class,
+)
 from .prefix_tables import (
     LeftOutRows,
     PrefixTable,
@@ -179,6 +185,17 @@ def _codes_of_members(
     return [codes[:codings, columns][..., rows].swapaxes(0, 1).reshape(-1) for columns in members.T]
 
 
+class _CountedFamilies(NamedTuple):
+    """Families counted together, (families, members), whose ``known`` ones rows can show."""
+
+    families: list[int]
+    known: Positions
+    is_class: bool
+    levels: Positions
+    prefixes: Sequence[PrefixCounts]
+    places: Sequence[tuple[Places, Places]] | None
+
+
 def learn_stacked_families(
     scopes: Sequence[Scope],
     cards: Positions,
@@ -189,12 +206,13 @@ def learn_stacked_families(
 ) -> list[StackedFamilies]:
     """Count families, the class last, in (codings, variables, rows) codes; learn tables."""
     class_number = len(scopes) - 1
-    found, counts, all_cards = [], [], []
-    all_places: list[Sequence[tuple[Places, Places]] | None] = []
+    counted = list[_CountedFamilies]()
+    # 2**24: number of rows x tables whose positions in the counts are kept
+    keeps = len(data) * len(cards) * len(scopes) <= 2**24
     for families, n in _blocks_of_alike_families(scopes, len(cards), len(data), varies):
         members = np.array([scope_without_class(scopes[f], class_number) for f in families])
         by_class: bool = members.shape[1] < len(scopes[families[0]])
-        tables = n * len(families)
+        tables = n * len(families)  # of the first family in all codings, and so on
         levels = cards[:n, members].swapaxes(0, 1).reshape(tables, -1)
         prefixes, places = count_prefixes(
             _codes_of_members(codes, members, n),
@@ -204,18 +222,19 @@ def learn_stacked_families(
             None if data.weights is None else np.tile(data.weights, tables),
             tables,
         )
-        found.append((families, members))
-        counts.append(prefixes)
-        all_cards.append(levels)
-        # 2**24: number of rows x tables whose positions in the counts are kept
-        keeps = len(data) * len(cards) * len(scopes) <= 2**24
-        all_places.append(places if keeps else None)
-    of_class = [families[0] == class_number for families, _ in found]
-    stacks = stack_tables(counts, all_cards, of_class, prior)
+        is_class = families[0] == class_number
+        known = members[:, 1:] if is_class else members
+        kept = places if keeps else None
+        counted.append(_CountedFamilies(families, known, is_class, levels, prefixes, kept))
+    of_class = [each.is_class for each in counted]
+    all_prefixes, all_levels = (
+        [each.prefixes for each in counted],
+        [each.levels for each in counted],
+    )
+    stacks = stack_tables(all_prefixes, all_levels, of_class, prior)
     result = []
-    for (families, members), stack, kept in zip(found, stacks, all_places, strict=True):
-        observed = members[:, 1:] if families[0] == class_number else members
-        result.append(StackedFamilies(families, observed, stack, kept))
+    for each, stack in zip(counted, stacks, strict=True):
+        result.append(StackedFamilies(each.families, each.known, stack, each.places))
     return result
 
 

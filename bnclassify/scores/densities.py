@@ -93,10 +93,8 @@ class Gaussian(Immutable):
     @staticmethod
     def count(data: Dataset, scope: Sequence[int]) -> list[Moments]:
         """Return the moments in each cell, if there are parents, and in each class."""
-        return [
-            moments_by_configuration(data, scope[0], condition)
-            for condition in _parent_sets_of_density(scope)
-        ]
+        conditions = _parent_sets_of_density(scope)
+        return [moments_by_configuration(data, scope[0], condition) for condition in conditions]
 
     @classmethod
     def estimate(cls, counts: Sequence[Moments], name: Hashable) -> Self:
@@ -222,11 +220,8 @@ class Kernel(Immutable):
         for condition in _parent_sets_of_density(scope):
             values, cells, weights = observed_numbers(data, scope[0], condition)
             shape = tuple([data.cards[column] for column in condition])
-            points.append(
-                merge_equal_points(
-                    shape, values, cells, np.ones(len(values)) if weights is None else weights
-                )
-            )
+            counts = np.ones(len(values)) if weights is None else weights
+            points.append(merge_equal_points(shape, values, cells, counts))
         return points
 
     @classmethod
@@ -240,14 +235,8 @@ class Kernel(Immutable):
         free = np.where(moments.n > 1, moments.n - 1, 1.0)
         s = np.sqrt(np.where(moments.low < moments.high, moments.squares / free, 0.0))
         bandwidth = np.maximum(1.06 * s * n ** (-0.2), np.sqrt(floor))
-        return cls(
-            within[0] if within else None,
-            by_class,
-            moments.mean,
-            moments.variance,
-            bandwidth,
-            falls,
-        )
+        first = within[0] if within else None
+        return cls(first, by_class, moments.mean, moments.variance, bandwidth, falls)
 
     def _centers_and_weights_in_cell(self, cell: int) -> tuple[Array, Array]:
         if self.within is not None and not self.falls.ravel()[cell]:

@@ -65,12 +65,8 @@ def scores_at(x: Formula, rows: Rows, *, adjusted: bool = True) -> Array:
         return x.scores_of_rows(rows)
     if len(rows) <= BLOCK_ROWS:
         return _scores_of_block(x, rows, adjusted)
-    return np.concatenate(
-        [
-            _scores_of_block(x, rows.subset(block), adjusted)
-            for block in slices(len(rows), most=BLOCK_ROWS)
-        ]
-    )
+    blocks = map(rows.subset, slices(len(rows), most=BLOCK_ROWS))
+    return np.concatenate([_scores_of_block(x, block, adjusted) for block in blocks])
 
 
 def _scores_of_block(x: Formula, rows: Rows, adjusted: bool) -> Array:
@@ -150,11 +146,8 @@ def scoped_term_values(x: Sum, rows: Rows) -> Iterator[Effect]:
             yield term.owner, (term.owner,), _zeros_if_unknown(term.owner, values, rows)
         elif not isinstance(term, Student):
             assert not isinstance(term, Numeric | Normal)  # which are only in sums that marginalize
-            yield (
-                term.owner,
-                term.scope,
-                _zeros_if_unknown(term.owner, term.entries_of_rows(rows.codes), rows),
-            )
+            values = term.entries_of_rows(rows.codes)
+            yield term.owner, term.scope, _zeros_if_unknown(term.owner, values, rows)
     for terms in x.stacked_students:
         missing = np.array([np.isnan(numbers_of_feature(i, rows)) for i in terms.owners])
         for i, values in enumerate(terms.term_values_at_scores(np.array(z), missing)):

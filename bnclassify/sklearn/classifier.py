@@ -231,9 +231,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         BNCClassifier(dag_args={'score': 'aic'}, discretize=None, learner='tan_cl',
                       missing_level=None, smooth=1)
         """
-        estimator = (
-            cls(x) if isinstance(x, EffectTable) else cls(**estimator_arguments(check_model(x)))
-        )
+        is_table = isinstance(x, EffectTable)
+        estimator = cls(x) if is_table else cls(**estimator_arguments(check_model(x)))
         if x.fitted:
             if x.recipe is None:
                 raise ValueError("x must have a recipe; got none. Learn it with bnc.")
@@ -307,9 +306,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         frame = self._frame_as_in_fit(X, reset=True)
         check_consistent_length(frame, labels, groups)
         if isinstance(groups, pd.Series):
-            check_same_index(
-                groups, X.index if isinstance(X, pd.DataFrame) else groups.index, "groups"
-            )
+            if isinstance(X, pd.DataFrame):
+                check_same_index(groups, X.index, "groups")
             groups = groups.reset_index(drop=True)
         cases = None if groups is None else split_off_groups(frame, groups)[1]
         weights = None

@@ -51,9 +51,8 @@ class CategoricalInput(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
+        inputs = tags.input_tags
+        inputs.categorical = inputs.string = inputs.allow_nan = True
         return tags
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

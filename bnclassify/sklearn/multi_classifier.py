@@ -126,9 +126,8 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         """
         learner, X, y = self._find_learner(), as_pandas(X), as_pandas(y)
         Flag().check("joint", self.joint)
-        labels = _columns_of_labels(
-            validate_data(self, y=_checked_multi_labels(y), multi_output=True), y
-        )
+        values = validate_data(self, y=_checked_multi_labels(y), multi_output=True)
+        labels = _columns_of_labels(values, y)
         frame = self._frame_as_in_fit(X, reset=True)
         check_consistent_length(frame, labels)
         discretizer = None
@@ -147,9 +146,8 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
             structure = learner(names, frame, **{**drawn, **(self.dag_args or {})})
             expected = "a learner of a structure with several class variables"
             Instance(MultiModel, expected).check("learner", structure)
-            model = lp(
-                structure, frame, **{**rng, "smooth": self.smooth, **self._arguments_of_lp()}
-            )
+            lp_args = {**rng, "smooth": self.smooth, **self._arguments_of_lp()}
+            model = lp(structure, frame, **lp_args)
         self.model_, self.discretizer_ = model, discretizer
         self.classes_, self.n_outputs_ = classes if len(classes) > 1 else classes[0], len(classes)
         return self

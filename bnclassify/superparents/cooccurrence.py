@@ -28,7 +28,7 @@ from ..counts.contingency import (
 from ..counts.pairs import count_pairs
 from ..frames.dataset import Countable, Dataset
 from ..frames.schema import Schema
-from .look_up import spans_of_levels
+from .look_up import level_positions, spans_of_levels
 
 MAX_BYTES = 8 * MAX_CELLS
 """Maximum memory of tables of counts, 1 GiB."""
@@ -223,21 +223,23 @@ def _count_triples(
 
 
 def _rows_with_level(data: Dataset, both: Cooccurrence, together: LevelsTogether) -> Dataset:
-    """Return the rows with a level, other features coded by the levels counted there."""
-    feature = int(both.feature_of_level[together.level])
+    """Return the rows with a level, other features coded by the levels counted there.
+
+    In the example of `Cooccurrence.levels_counted_with`, level 0 is counted
+    with 2 and 3 of b, coded 0 and 1, and with 4, 5, 6 of c, coded 0, 1, 2.
+    """
+    feature, spans = int(both.feature_of_level[together.level]), both.spans_of_features
+    rows = data.take_rows(data.codes[feature] == together.level - spans[feature].start)
     others = [f for f in range(len(both.cards)) if f != feature]
     cards = np.bincount(both.feature_of_level[together.kept], minlength=len(both.cards))[others]
-    rows = data.take_rows(
-        data.codes[feature] == together.level - both.spans_of_features[feature].start
-    )
-    starts = np.array([[both.spans_of_features[f].start] for f in others])
-    columns: Positions = together.columns[rows.codes[others] + starts]
-    firsts: Positions = np.cumsum(cards) - cards
-    codes = np.where(rows.codes[others] < 0, -1, columns - firsts[:, None])
-    coded = np.concatenate([codes, rows.codes[-1:]]).astype(code_type(max(*cards, data.cards[-1])))
-    levels = tuple([tuple(range(card)) for card in (*cards.tolist(), data.cards[-1])])
+    firsts: Positions = np.cumsum(cards) - cards  # the first column of each feature
+    levels = level_positions(rows.codes[others], [spans[f] for f in others])
+    codes = np.where(levels < 0, -1, together.columns[levels] - firsts[:, None])
+    n_classes = data.cards[-1]
+    coded = np.concatenate([codes, rows.codes[-1:]]).astype(code_type(max(*cards, n_classes)))
+    labels = tuple([tuple(range(card)) for card in (*cards.tolist(), n_classes)])
     names = tuple([data.columns[f] for f in (*others, -1)])
-    return replace(rows, schema=Schema(names, levels), codes=coded)
+    return replace(rows, schema=Schema(names, labels), codes=coded)
 
 
 def _add_triples(both: Cooccurrence, sources: Sequence[_Source]) -> Cooccurrence:

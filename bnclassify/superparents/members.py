@@ -348,20 +348,29 @@ def _log_joint_without_own_row(
 def _log_joint_of_own_class(
     block: MemberBlock, classes: Positions, share: float, pseudo: Array, denominators: Array
 ) -> Array:
-    """Return the log joint of each row and its own class by each member, (members, rows)."""
-    tables, cards = block.tables, np.array(block.tables.x.counts.cards)
-    index: Positions = np.maximum(block.superparent_index, 0).astype(np.intp)
-    own_counts = tables.counts[index, classes, tables.own_level[index]] - share + pseudo[:, None]
-    result = np.log(np.where(block.is_member_used, own_counts, 1.0) / denominators[:, None])
+    """Return the log joint of each row and its own class by each member, (members, rows).
+
+    The row, of weight s, is only in the counts of its own values u of the
+    superparents, y of the class and x of a child. Without it, the log joint is
+    ln((n(u, y) − s + a) / denominator) plus, for each child of r levels,
+
+        ln((n(x, u, y) − s + b) / (Σ_x n(x, u, y) − s + r b)),
+
+    with the pseudo-counts a of P(u, y), ``pseudo``, and b of the child.
+    """
+    tables, is_used = block.tables, block.is_member_used
+    owner: Positions = np.maximum(block.superparent_index, 0).astype(np.intp)
+    cell: Array = tables.counts[owner, classes, tables.own_level[owner]] - share + pseudo[:, None]
+    result = np.log(np.where(is_used, cell, 1.0) / denominators[:, None])
     features, starts = np.unique(tables.feature, return_index=True)
     totals: Array = np.add.reduceat(tables.counts, starts, axis=-1, dtype=np.float64)
-    pseudo = np.zeros(cards.shape) + tables.x.prior.pseudo_count_per_cell(cards, 1)
     for column, f in enumerate(map(int, features)):
-        if f < len(cards):
-            levels: Positions = block.levels[f, :].astype(np.intp)
+        if f < len(tables.x.counts.cards):  # not the constant superparent of naive Bayes
+            card, levels = tables.x.counts.cards[f], block.levels[f, :].astype(np.intp)
+            added = tables.x.prior.pseudo_count_per_cell(card, 1)
             is_superparent: Mask = np.any(block.superparents == f, axis=1, keepdims=True)
-            is_child: Mask = block.is_member_used & (levels >= 0) & ~is_superparent
-            cell: Array = tables.counts[index, classes, np.maximum(levels, 0)] - share + pseudo[f]
-            total: Array = totals[index, classes, column] - share + cards[f] * pseudo[f]
+            is_child: Mask = is_used & (levels >= 0) & ~is_superparent
+            cell = tables.counts[owner, classes, np.maximum(levels, 0)] - share + added
+            total: Array = totals[owner, classes, column] - share + card * added
             result += np.log(np.where(is_child, cell, 1.0) / np.where(is_child, total, 1.0))
     return result

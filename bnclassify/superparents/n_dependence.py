@@ -361,7 +361,7 @@ def ande(
         frame_of(dataset, "dataset")
     schema, chosen = schema_and_features(dataset, class_var, features)
     levels = None if schema is None else schema.select((*chosen, class_var)).levels
-    settings = {"n": n, "features": None if features is None else chosen, "min_count": min_count}
+    settings = {"n": n, "features": features, "min_count": min_count}
     step = Step("ande", ande, settings | {"subsumption": subsumption, "weights": weights})
     recipe = Recipe.from_step(class_var, step, schema)
     return ANDE(class_var, chosen, levels, n, min_count, subsumption, weights, recipe=recipe)
