@@ -303,7 +303,7 @@ def test_completions_have_a_limit_and_a_name(car: pd.DataFrame) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_completions_are_drawn_from_the_posterior_of_each_row(kind: str) -> None:
-    x, n = small_model(kind), 200
+    x, n = small_model(kind), 100
     rows = pd.DataFrame(
         {"a": ["u", None, None], "b": [None, "s", None], "d": [None, None, "y"], "class": ["p", None, None]},
         index=["k", "l", "m"],

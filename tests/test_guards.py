@@ -24,7 +24,7 @@ PathFinder.find_spec = classmethod(lambda cls, name, *rest: None if name in abse
 
 import pytest
 
-sys.exit(pytest.main(["--collect-only", "-qq", "-m", "", "-p", "no:cacheprovider"]))
+sys.exit(pytest.main(["--collect-only", "-qq", "-m", "", "-p", "no:cacheprovider", "--assert=plain"]))
 """
 """Collect all tests as if the libraries that the first argument names were not installed."""
 

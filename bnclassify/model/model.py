@@ -238,9 +238,8 @@ class Model(Immutable):
         rows = self.rows_from_codes(codes, data.numbers)
         if data.unsaid is None:
             return rows
-        return rows.with_values_unknown(
-            data.unsaid[[data.positions[name] for name in self.features]]
-        )
+        unsaid = data.unsaid[[data.positions[name] for name in self.features]]
+        return rows.with_values_unknown(unsaid)
 
     def rows_from_codes(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
         """Return rows with codes, and with the numbers, by name, that `score` reads."""

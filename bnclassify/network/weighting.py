@@ -164,9 +164,8 @@ class ConditionalLikelihood:
         logs: Array = self.member @ weighted + self.log_prior
         posterior = log_normalize(logs)
         value = -float((self.counts * posterior).sum())
-        expected: Array = self.member.T @ (
-            self.counts.sum(axis=1, keepdims=True) * np.exp(posterior)
-        )
+        n_rows: Array = self.counts.sum(axis=1, keepdims=True)
+        expected: Array = self.member.T @ (n_rows * np.exp(posterior))
         per_cell = ((expected - self.observed) * slopes).sum(axis=1)
         return value, np.add.reduceat(per_cell, np.cumsum(self.sizes) - self.sizes)
 

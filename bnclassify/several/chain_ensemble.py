@@ -91,12 +91,8 @@ class ChainEnsemble(Chained):
             return np.stack(tried)[best, :, np.arange(len(rows))].T
         labels = np.empty((len(self.class_vars), len(rows)), dtype=np.intp)
         for block in slices(len(rows), prod(self.class_cardinalities)):
-            joint = log_mean_exp(
-                [
-                    member.log_posteriors_of_combinations(rows.subset(block))
-                    for member in self.members
-                ]
-            )
+            some = rows.subset(block)
+            joint = log_mean_exp([x.log_posteriors_of_combinations(some) for x in self.members])
             labels[:, block] = np.unravel_index(first_best(joint), self.class_cardinalities)
         return labels
 

@@ -305,9 +305,8 @@ class Chain(Chained):
         codes = rows.codes
         if self.chooses_labels_one_by_one(greedy):
             return _posteriors_along_chain(self, codes)[0]
-        results: list[Array] = [
-            np.empty((codes.shape[1], card)) for card in self.class_cardinalities
-        ]
+        n, cards = codes.shape[1], self.class_cardinalities
+        results: list[Array] = [np.empty((n, card)) for card in cards]
         for block, logs in _log_posteriors_by_block(self, codes):
             shares = np.exp(logs)
             for j, result in enumerate(results, start=1):
