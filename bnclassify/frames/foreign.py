@@ -75,11 +75,9 @@ def in_library_of(given: object, answer: pd.Series[Any] | pd.DataFrame) -> Any:
         return answer
     import narwhals.stable.v2 as nw
 
-    implementation = _opened_by_narwhals(given).implementation
-    is_lazy = (
-        implementation.is_spark_like() or implementation.is_duckdb() or implementation.is_ibis()
-    )
-    backend: Foreign = nw.Implementation.PYARROW if is_lazy else implementation
+    own = _opened_by_narwhals(given).implementation
+    is_lazy = own.is_spark_like() or own.is_duckdb() or own.is_ibis()
+    backend: Foreign = nw.Implementation.PYARROW if is_lazy else own
     if isinstance(answer, pd.Series):
         return nw.new_series(
             str(answer.name), *_values_and_type(answer), backend=backend
