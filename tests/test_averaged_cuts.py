@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from scipy.special import log_softmax
 
 import bnclassify as bn
-from bnclassify.numbers.cut_points import CUTTINGS, cuts_between_values, quantile_cuts_at_shifts
+from bnclassify.numbers.cut_points import (
+    CUTTINGS,
+    cuts_between_values,
+    quantile_cuts_at_shifts,
+    shortest_number_between,
+)
 
 from .conftest import REFERENCE, read_reference
 
@@ -288,3 +293,8 @@ def test_cut_points_between_numbers_that_occur_twice_on_average() -> None:
     assert cuts_between_values(twice) == (1.5, 3.0)  # the middle
     assert cuts_between_values(np.append(twice, 5.0)) == ()
     assert cuts_between_values(np.array([1.0, 2, 4]), np.array([2.0, 2, 2])) == (1.5, 3.0)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 0.0), (2e300, 2.5e300), (-1.5e308, 1.5e308)])
+def test_numbers_beyond_1e300_or_without_a_gap_are_not_shortened(low: float, high: float) -> None:
+    assert shortest_number_between(low, high, 7.0) == 7.0

@@ -143,6 +143,15 @@ def test_groups_are_held_out_together(learner: str | None, columns: int) -> None
     assert apart > once + 0.15
 
 
+def test_the_default_power_of_an_average_is_by_five_folds_of_groups() -> None:
+    frame = visits(40, 2, 0)
+    usual, explicit = (
+        bn.bnc("aode", "sick", frame, groups="person", **options)
+        for options in ({}, {"held_out": "power", "held_out_args": {"folds": 5}})
+    )
+    assert bn.loo_summary(usual)["power"] == bn.loo_summary(explicit)["power"]
+
+
 def test_groups_stay_in_one_fold() -> None:
     frame = visits(60, 4, seed=0)
     rows, person = frame.drop(columns="person"), frame["person"]

@@ -11,7 +11,13 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.model.arguments import encode_for_model
-from bnclassify.scores.evaluate import effects_at, scores_at, scores_in_sequence, term_values_at
+from bnclassify.scores.evaluate import (
+    effects_at,
+    scores_at,
+    scores_in_sequence,
+    shifts_of_missing,
+    term_values_at,
+)
 from bnclassify.scores.formulas import (
     Computed,
     Mixture,
@@ -103,6 +109,14 @@ def test_a_sum_of_tables_by_hand() -> None:
     assert found == {(0, (0,)): [1.0, 2.0], (1, (1,)): [10.0, 11.0]}  # of b alone, the parent is missing
     with pytest.raises(IndexError, match="out of bounds"):
         of_a.entries_of_rows(np.array([[3], [0]]))  # which no coding returns
+
+
+def test_missing_values_of_each_feature_have_their_own_shift() -> None:
+    """The last row of a table is that of a missing value; a feature can have two tables."""
+    first, second = np.array([[0.0, 0], [1, 2]]), np.array([[0.0, 0], [0, 0], [4, 8]])
+    tables = [Table(0, (0,), first), Table(1, (1,), second), Table(1, (1,), second)]
+    found = shifts_of_missing(Sum(tuple(tables), marginalizes=False))
+    assert {owner: shift.tolist() for owner, shift in found.items()} == {0: [1, 2], 1: [8, 16]}
 
 
 def test_codings_and_blocks_of_rows() -> None:

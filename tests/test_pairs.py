@@ -263,6 +263,22 @@ def test_degenerate_data(kind: str) -> None:
     assert np.isfinite(bn.predict(x, frame, prob=True)).all(axis=None)
 
 
+@pytest.mark.parametrize("n", [9, 10])
+def test_fewer_than_two_rows_per_fold_have_the_scores_of_the_sum(
+    n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten rows are two in each of five folds."""
+    calls = []
+    monkeypatch.setattr(
+        pairs_module,
+        "out_of_fold_scores",
+        lambda x, data, number: calls.append(number) or np.zeros((len(data), 2)),
+    )
+    frame = crossed(n, np.random.default_rng(4)).assign(**{"class": np.where(np.arange(n) % 2, "yes", "no")})
+    bn.bnc(class_var="class", dataset=frame[["b", "d", "class"]], additive=True, pairs=1)
+    assert calls == [5] * (n == 10)
+
+
 @pytest.mark.filterwarnings("ignore:The log-loss rises")
 @pytest.mark.parametrize("kind", ["sum", "pairs", "card", "monotone", "given"])
 def test_estimators_of_sums_and_cards_predict_and_repeat_their_recipe(

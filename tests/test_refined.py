@@ -294,8 +294,8 @@ def test_precisions_of_many_weights_are_found_without_their_curvature(
 def test_variances_of_a_wide_problem() -> None:
     rng = np.random.default_rng(3)
     root, ridges = rng.normal(size=(9, 4)), rng.uniform(1, 3, 9)
-    whole = np.linalg.inv(root @ root.T + np.diag(ridges))
-    for curvature in (root, root @ root.T):
+    for curvature, information in ((root, root @ root.T), (root @ root.T,) * 2, (root[:, :0], 0)):
+        whole = np.linalg.inv(information + np.diag(ridges))
         solve, variances = cll.solver_and_variances(curvature, ridges)
         np.testing.assert_allclose(solve(np.arange(9.0)), whole @ np.arange(9.0), rtol=1e-9)
         np.testing.assert_allclose(variances(), np.diagonal(whole), rtol=1e-9)
@@ -428,6 +428,13 @@ def test_one_class_or_few_rows() -> None:
         for discretize in ("averaged", "mdlp"):
             posteriors = bn.predict(learn(rows, discretize=discretize), frame, prob=True, unseen="missing")
             np.testing.assert_allclose(posteriors.sum(axis=1), 1)
+
+
+def test_numbers_that_are_parents_of_numbers_are_not_effects_of_one_feature() -> None:
+    numbers = trips(60)[["distance", "hills", "class"]]
+    for terms, is_sum in ((["densities"], True), (["gaussians"], False)):
+        model = bn.bnc("nb", "class", numbers, held_out_args={"terms": terms})
+        assert ("form" in set(bn.summary(model)["item"])) == is_sum
 
 
 def test_terms_without_suitable_columns_are_skipped(car: pd.DataFrame) -> None:

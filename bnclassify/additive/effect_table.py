@@ -203,7 +203,7 @@ class EffectTable(BuiltOn):
         if not texts:
             return None
         of_targets = [f"{', '.join(own)} (log odds of {shown(t)})" for t, own in texts.items()]
-        before, after = self.learned["log_loss"]
+        before, after = map(float, self.learned["log_loss"])
         return f"{'; '.join(of_targets)}: log-loss {after:.4f}, before {before:.4f}"
 
     def missing_rule(self, what: str) -> str:
@@ -436,7 +436,7 @@ def cell_weights(x: EffectTable, data: Dataset, rows: Mask | None = None) -> lis
 def training_rows(x: Model, dataset: InFull) -> Dataset:
     """Return the training rows as a model reads them: with a class, and a weight above 0."""
     data = read_for_model(x, dataset, argument="dataset").select(x.variables)
-    used = data.codes[data.positions[x.class_var]] >= 0
+    used: Mask = data.codes[data.positions[x.class_var]] >= 0
     return data.take_rows(used & (data.row_weights > 0))
 
 
@@ -457,7 +457,7 @@ def with_effect_moments(
     """
     data = encode_for_model(x, training_rows(x, dataset), argument="dataset")
     codes = x.rows_to_score(data, "missing").codes
-    of_class = data.codes[data.positions[x.class_var]]
+    of_class: Codes = data.codes[data.positions[x.class_var]]
     weights = data.row_weights
     entries = list(x.table_entries_at(codes, x.tables))
     entries += [pair.score_term.entries_of_rows(codes) for pair in x.pairs]
@@ -480,7 +480,7 @@ def with_shrunk_missing_effects(x: EffectTable, dataset: InFull, ignored: Mask) 
     tables = list(x.tables)
     for i, (table, [*known, lacking]) in enumerate(zip(tables, counts, strict=True)):
         if lacking > 0:
-            mean = np.average(table[:-1], axis=0, weights=np.maximum(known, LEAST_MASS))
+            mean: Array = np.average(table[:-1], axis=0, weights=np.maximum(known, LEAST_MASS))
             # 30: number of rows that weigh as much as the mean of the other effects
             share = 0.0 if ignored[i] else lacking / (lacking + 30)
             tables[i] = np.concatenate([table[:-1], [share * table[-1] + (1 - share) * mean]])

@@ -220,7 +220,7 @@ def cell_weights_of_pair(
     weights = data.row_weights if rows is None else data.row_weights * rows
     first, second = _pair_axes(x, pair)
     i, j = pair.features
-    down, across = first.places[codes[i]], second.places[codes[j]]
+    down, across = first.places.take(codes[i]), second.places.take(codes[j])
     known = (down >= 0) & (across >= 0)
     cells = down[known] * len(second.values) + across[known]
     n_cells = len(first.values) * len(second.values)

@@ -264,7 +264,7 @@ def _warn_of_effects_against_directions(
         i, at = before.features.index(name), _table_positions_low_to_high(before, name, constraints)
         old, new, turn = (np.diff(table.tables[i][at])[..., 0] for table in (before, after, other))
         is_flat = np.ptp(old) > _STEEP and np.ptp(new, axis=0).max() < _FLAT
-        farther = (counts[i][at] * ((new - old) ** 2 - (turn - old) ** 2)).sum() > 0
+        farther: bool = (counts[i][at] * ((new - old) ** 2 - (turn - old) ** 2)).sum() > 0
         if is_flat or (farther and losses[1] > losses[0] + _LOST):
             wrong.append(name)
     if not wrong and losses[1] <= losses[0] + _LOST:

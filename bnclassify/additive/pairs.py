@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -43,6 +43,9 @@ from ..recipe.content_order import fractional_weights_as_cases, rows_in_content_
 from ..recipe.row_folds import split_rows_into_folds
 from ..scores.evaluate import scores_at
 from .effect_table import EffectTable, PairEffects, logs_less_reference, training_rows
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Pairs: TypeAlias = "int | Literal['auto'] | Iterable[tuple[Hashable, Hashable]] | None"
 
@@ -177,7 +180,7 @@ def _grouped_training_rows(
     split = split_rows_into_folds(raw, number)
     at = np.concatenate([fold.rows for fold in split])
     units = [weights[fold.rows] if fold.units is None else fold.units for fold in split]
-    scores = scores_at(x.score, placed)[at]
+    scores: Array = scores_at(x.score, placed)[at]
     if n >= 2 * number and "leave_one_out" in learned_from.learned:
         own = encode_for_model(learned_from, raw, argument="dataset").select(learned_from.variables)
         scores = out_of_fold_scores(learned_from, own, number)
@@ -194,7 +197,7 @@ def _group_of_each_value(x: EffectTable, i: int, codes: Codes, weights: Array) -
     if n <= GROUPS:
         groups = np.arange(n)
     elif x.features[i] in x.cuts:
-        middles = (mass.cumsum() - mass / 2) / max(mass.sum(), 1e-300)
+        middles = (mass.cumsum() - mass / 2) / max(float(mass.sum()), 1e-300)
         groups = np.unique(
             (middles * GROUPS).astype(np.intp).clip(0, GROUPS - 1), return_inverse=True
         )[1]
@@ -210,10 +213,10 @@ def _orthogonal_contrasts_of_groups(x: EffectTable, groups: Sequence[Positions])
     Those of numbers are cosines of ranks, of which the k-th is divided by k; the sum of their
     variances is 1. Example: of 3 equal groups, (1, 0, −1) and (1, −2, 1)/2 times 1.10 and 0.63.
     """
-    found = []
+    found = list[Array]()
     for i, own in enumerate(groups):
-        mass = np.bincount(own[:-1], x.shares[i][:-1], int(own.max()) + 1)
-        mass = mass / mass.sum()
+        counts = np.bincount(own[:-1], x.shares[i][:-1], int(own.max()) + 1)
+        mass: Array = counts / counts.sum()
         if x.features[i] in x.cuts:
             contrasts = _cosines_of_ranks(mass)
         else:  # all functions with the mean 0
@@ -222,8 +225,8 @@ def _orthogonal_contrasts_of_groups(x: EffectTable, groups: Sequence[Positions])
         found.append(contrasts / np.sqrt(max(float(mass @ (contrasts**2).sum(axis=1)), 1e-300)))
     shape = [max([own.shape[axis] for own in found], default=0) for axis in (0, 1)]
     result = np.zeros((len(found), *shape))
-    for padded, own in zip(result, found, strict=True):
-        padded[: own.shape[0], : own.shape[1]] = own
+    for padded, contrasts in zip(result, found, strict=True):
+        padded[: len(contrasts), : contrasts.shape[1]] = contrasts
     return result
 
 
@@ -240,7 +243,7 @@ def _choose_precision_and_number(
 ) -> _Choice:
     """Return the precision, and the number of pairs if none is given, that held-out rows favor."""
     parts, tested = list[tuple[_GroupedRows, _GroupedRows]](), 0.0
-    for v in np.unique(folds).tolist():
+    for v in map(int, np.unique(folds)):
         train, test = rows.subset(folds != v), rows.subset(folds == v)
         if tested < _ENOUGH and len(np.unique(train.classes)) > 1:
             parts.append((train, test))
@@ -264,8 +267,9 @@ def _choose_precision_and_number(
                 after.append(test.losses_after_score_changes(fit.score_changes_at(test)))
             gains = before - np.concatenate(after)
             gain = float(np.average(gains, weights=weights))
-            variance = np.average((gains - gain) ** 2, weights=weights) / max(weights.sum(), 1.0)
-            tried.append(_Choice(gain, float(np.sqrt(variance)), number, precision))
+            variance = float(np.average((gains - gain) ** 2, weights=weights))
+            error = np.sqrt(variance / max(float(weights.sum()), 1.0))
+            tried.append(_Choice(gain, float(error), number, precision))
             if tried[-1].gain < max(tried).gain:
                 break
         return max(tried)
@@ -300,8 +304,8 @@ def _gains_of_pairs(rows: _GroupedRows, features: Positions) -> Array:
     posteriors = np.exp(log_normalize(rows.scores))
     gains = np.zeros((n, n))
     for c in range(n_classes == 2, n_classes):  # the classes of two are mirror images
-        residuals = rows.weights * ((rows.classes == c) - posteriors[:, c])
-        spread_at = rows.weights * posteriors[:, c] * (1 - posteriors[:, c])
+        residuals: Array = rows.weights * ((rows.classes == c) - posteriors[:, c])
+        spread_at: Array = rows.weights * posteriors[:, c] * (1 - posteriors[:, c])
         slope, curve = np.zeros((2, n, size, n, size))  # by groups of the first and of the second
         for block in slices(len(rows.classes), n, _BLOCK):
             marks = _sparse_indicators_of_cells(rows.groups[features, block], size)
@@ -309,7 +313,7 @@ def _gains_of_pairs(rows: _GroupedRows, features: Positions) -> Array:
                 products = marks.T @ marks.multiply(weights[block, None])
                 total += products.toarray().reshape(total.shape)
         slope = _slopes_without_single_effects(slope, curve)
-        own = np.einsum("igr,igjh,jhs->ijrs", contrasts, slope, contrasts, optimize=True)
+        own: Array = np.einsum("igr,igjh,jhs->ijrs", contrasts, slope, contrasts, optimize=True)
         spread = np.einsum("igr,igjh,jhs->ijrs", contrasts**2, curve, contrasts**2, optimize=True)
         gains += 0.5 * ((own**2 - spread) / (spread + _IN_SEARCH)).sum(axis=(2, 3))
     return gains
@@ -323,20 +327,20 @@ def _slopes_without_single_effects(slope: Array, curve: Array) -> Array:
     after one round, and (−.35, .35) after two.
     """
     for axis in (1, 3, 1, 3):
-        total = np.maximum(curve.sum(axis=axis, keepdims=True), 1e-9)
+        total: Array = np.maximum(curve.sum(axis=axis, keepdims=True), 1e-9)
         slope = slope - curve * slope.sum(axis=axis, keepdims=True) / total
     return slope
 
 
 def _variation_between_groups(rows: _GroupedRows, i: int) -> float:
     """Return how much the mean scores differ between the groups of a feature."""
-    group = rows.groups[i] + 1
+    group: Codes = rows.groups[i] + 1
     mass = np.bincount(group, rows.weights)
     sums = np.array([np.bincount(group, rows.weights * scores) for scores in rows.scores.T])
     return float((sums**2 / np.maximum(mass, 1e-300)).sum())
 
 
-def _sparse_indicators_of_cells(cells: ArrayOf[Any], size: int) -> Any:
+def _sparse_indicators_of_cells(cells: ArrayOf[Any], size: int) -> csr_array:
     """Return a sparse array, (rows, terms × size), with 1 in the cells of a row: (terms, rows).
 
     The cells of each term are 0 to size - 1, or below 0 if the row has none.
@@ -430,7 +434,7 @@ class _PairRegression:
         ridge[-others - 1 :] = _OF_CLASSES
         ridge[-1] = _OF_SUM
 
-        def loss_and_gradient(weights: Any) -> tuple[float, Any]:
+        def loss_and_gradient(weights: Array) -> tuple[float, Array]:
             of_contrasts, of_classes, power = self._unpack_weights(weights)
             cells = _bilinear_products(self._contrasts_of_sides, of_contrasts).reshape(-1, others)
             moved = weights - start

@@ -178,14 +178,14 @@ class Scorecard(EffectTable):
         points = np.array(found, dtype=np.int64).reshape(len(self.features), len(rows))
         if self.unknown is None:
             return points
-        neutral = self.unknown.means[:, 0] * self._class_signs[1] - np.array(self._lowest_log_odds)
-        whole = (neutral / self.unit).round().astype(np.int64)
+        neutral: Array = self.unknown.means[:, 0] * self._class_signs[1]
+        whole = ((neutral - np.array(self._lowest_log_odds)) / self.unit).round().astype(np.int64)
         return np.where(mask_of_values_without_effect(self.score, rows), whole[:, None], points)
 
     def points_gained_and_lost(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
         own, n = self.points_at_rows(rows)[list(order)], len(rows)
         best = np.array(list(self.table_entries_at(rows.codes, self._best_points)), dtype=np.int64)
-        lost = np.maximum(best.reshape(len(self.features), n)[list(order)] - own, 0)
+        lost: Array = np.maximum(best.reshape(len(self.features), n)[list(order)] - own, 0)
         return {
             "points": np.concatenate([np.full((1, n), self.start), own]).T,
             "lost": np.concatenate([np.zeros((1, n), dtype=np.int64), lost]).T,
@@ -438,7 +438,7 @@ def _with_centered_effects(x: EffectTable) -> EffectTable:
         by_parent = np.tensordot(share, table, axes=1)  # (classes,), or (parent's values, classes)
         means.append(by_parent if j is None else shares[j] @ by_parent)
     tables = tuple([table - mean for table, mean in zip(x.tables, means, strict=True)])
-    constant = np.sum([np.zeros_like(x.constant), *means], axis=0)
+    constant: Array = np.sum([np.zeros_like(x.constant), *means], axis=0)
     unknown = x.unknown and x.unknown.with_changed_effects(x.tables, tables, shares)
     return replace(x, tables=tables, constant=constant, unknown=unknown)
 

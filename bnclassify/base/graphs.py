@@ -262,8 +262,8 @@ class ChangingDag:
             return
         ancestors = np.flatnonzero(self.reach[:, source])
         # A vertex reaches more than any of its descendants, so this order starts at the leaves.
-        n_reached = np.count_nonzero(self.reach[ancestors], axis=1)
-        for vertex in ancestors[np.argsort(n_reached)].tolist():
+        n_reached: Positions = np.count_nonzero(self.reach[ancestors], axis=1)
+        for vertex in map(int, ancestors[np.argsort(n_reached)]):
             self.reach[vertex] = self.reach[self.arcs[vertex]].any(axis=0)
             self.reach[vertex, vertex] = True
 

@@ -179,7 +179,7 @@ RECORDS: dict[str, Any] = {}
 
 def record(value: R) -> R:
     """Register a class or a function for files; a decorator."""
-    name = value.__name__
+    name: str = value.__name__
     if RECORDS.setdefault(name, value) is not value:
         raise ValueError(f"records must have different names; got {name!r} twice.")
     return value

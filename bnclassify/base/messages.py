@@ -259,7 +259,7 @@ def warn(message: str) -> None:
 
 def _warning_action(message: str, frame: FrameType) -> str:
     """Return the action of the filters for a UserWarning of a frame."""
-    module = frame.f_globals.get("__name__", "")
+    module: str = frame.f_globals.get("__name__", "")
     for action, text, category, name, line in warnings.filters:
         fits = text is None or text.match(message)
         fits = fits and (name is None or name.match(module))

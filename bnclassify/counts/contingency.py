@@ -122,7 +122,7 @@ def _count_by_bits(data: Dataset, members: Positions, shape: Sequence[int]) -> A
     joint: ArrayOf[np.uint64] | None = None
     for columns, card in zip(members, shape, strict=True):
         is_shared = joint is not None and (columns == columns[0]).all()
-        codes = data.codes[columns[:1] if is_shared else columns]
+        codes: Codes = data.codes[columns[:1] if is_shared else columns]
         bits = pack_bits(codes == np.arange(card, dtype=codes.dtype)[:, None, None])
         joint = bits if joint is None else joint[..., None, :, :] & bits
     counts: Positions = count_bits(joint).sum(axis=-1)

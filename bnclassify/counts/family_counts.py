@@ -108,7 +108,7 @@ class FamilyCounts:
             return
         every = range(len(self.cards))
         for family in wanted:
-            cells = prod(self.cards[list(family)].tolist()) * int(self.cards.sum())
+            cells: int = prod(self.cards[list(family)].tolist()) * int(self.cards.sum())
             check_number_of_cells(self.data, every, cells, "set max_parents")
         for family in alone:
             check_table_size(self.data, family)

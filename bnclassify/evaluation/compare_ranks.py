@@ -213,7 +213,7 @@ def _compare_signed_ranks(
         shares: list[float] = normalize(largest.astype(np.float64)).mean(axis=1).tolist()
         above, between, below = shares
         better, worse = (below, above) if lower_is_better else (above, below)
-        ends = np.quantile(weights @ z, [0.025, 0.975]).tolist()
+        ends: list[float] = np.quantile(weights @ z, [0.025, 0.975]).tolist()
         rows.append((float(z[1:].mean()), better, between, worse, *ends))
     columns = ["difference", "better", "equivalent", "worse", "lower", "upper"]
     return pd.DataFrame(rows, index=pairs, columns=columns)

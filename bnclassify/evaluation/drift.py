@@ -195,7 +195,7 @@ def _rows_missing_and_unseen(
     data: Dataset, name: Hashable, codes: Codes, labels: Sequence[Hashable]
 ) -> tuple[Mask, Mask]:
     """Return which rows lack a value of a feature, and which have one not seen in training."""
-    raw = data.codes[data.positions[name]]
+    raw: Codes = data.codes[data.positions[name]]
     gap: Mask = np.less(raw, 0)
     if name in data.numbers:
         gap = np.isnan(as_floats(data.numbers[name]))
@@ -283,7 +283,7 @@ def _stability_of_feature(
         ends = _ends_of_tenths(before, then.weights)
         tables = [_weights_in_intervals(ends, one.columns[i], one.weights) for one in (then, now)]
     elif name in x.cuts and len(before) > _GROUPS and before.any():
-        middles = (np.cumsum(before) - before / 2) / before.sum()
+        middles: Array = (np.cumsum(before) - before / 2) / before.sum()
         groups = np.searchsorted(_SHARES, middles)
         tables = [np.bincount(groups, own, _GROUPS).astype(float) for own in tables]
     shares: Array = np.where(np.isnan(gaps).any(axis=0), 0.0, gaps)  # of missing and unseen values
@@ -293,11 +293,11 @@ def _stability_of_feature(
 
 def _append_missing_and_unseen(values: Array, gaps: Array, rows: _Distributions) -> Array:
     """Return weights of values, and those of missing and unseen ones, from their shares."""
-    known = 1 - gaps.sum()
+    known = 1 - float(gaps.sum())
     if known > _TINY:
-        total = values.sum() / known
+        total = float(values.sum()) / known
     else:  # nothing is known
-        total = 1.0 if rows.weights is None else rows.weights.sum()
+        total = 1.0 if rows.weights is None else float(rows.weights.sum())
     return np.append(values, total * gaps)
 
 
@@ -309,7 +309,7 @@ def _ends_of_tenths(numbers: Array, weights: Array | None) -> Array:
         return np.empty(0)
     order = known[numbers[known].argsort(kind="stable")]
     sums = weights[order].cumsum()
-    at = np.searchsorted(sums, _SHARES * sums[-1] * (1 - _TINY))
+    at = np.searchsorted(sums, _SHARES * float(sums[-1]) * (1 - _TINY))
     return np.unique(numbers[order[at]])
 
 

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..base.messages import listed, repeated_items, shown
+from ..frames.foreign import Foreign
 from ..model.arguments import check_categorical_network, check_single_network
 from ..network.classifiers import BNC
 from ..reading.cpt import cpt, params
@@ -168,13 +169,14 @@ def check_distinct_texts(items: Iterable[Any], noun: str) -> list[str]:
     return texts
 
 
-def _load_from_library(module: str, name: str) -> Any:
+def _load_from_library(module: str, name: str) -> Foreign:
     """Return an object of an optional library, or raise an error with the command to install it."""
     try:
         # Modules made by SWIG, such as pyAgrum, crash the interpreter if their warnings are errors.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            return getattr(import_module(module), name)
+            found: Foreign = getattr(import_module(module), name)
+            return found
     except (ImportError, AttributeError) as error:
         raise ImportError(
             f"{module} must be installed in a version with {name}; got: {error}. Run pip install "

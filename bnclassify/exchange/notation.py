@@ -183,9 +183,8 @@ class Reader:
         """Return a record with these fields."""
         defaults = _field_defaults(cast("Hashable", cls))
         strange = [name for name in written if name not in defaults]
-        absent = [
-            name for name, default in defaults.items() if default is MISSING and name not in written
-        ]
+        required = [name for name, default in defaults.items() if default is MISSING]
+        absent = [name for name in required if name not in written]
         if strange or absent:
             problem = f"has no {listed(strange)}" if strange else f"needs {listed(absent)}"
             raise UnknownValueError(where, f"{cls.__name__} {problem}")

@@ -145,12 +145,10 @@ def to_sql(
     for column in scorer.columns:
         _check_characters([column.name, *column.known], f"x: the levels of {shown(column.name)}")
     cut = [name.encode()[:_MOST_BYTES].decode(errors="ignore") for name in outputs]
-    _check_distinct_ignoring_case(
-        "key and the classes", cut, f"of at most {_MOST_BYTES} bytes in the result"
-    )
-    _check_distinct_ignoring_case(
-        "x", [str(column.name) for column in scorer.columns], "of features"
-    )
+    where = f"of at most {_MOST_BYTES} bytes in the result"
+    _check_distinct_ignoring_case("key and the classes", cut, where)
+    features = [str(column.name) for column in scorer.columns]
+    _check_distinct_ignoring_case("x", features, "of features")
     for column in filter(is_compared_as_text, scorer.columns):
         if twice := repeated_items(
             word for label in column.known for word in texts_of_label(label)

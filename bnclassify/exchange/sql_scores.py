@@ -341,9 +341,7 @@ class ScoreColumns:
             tops[0][at] = column_of_maximum(self.query, names, f"{code} IS NOT NULL")
         differences = np.frompyfunc(exp_of_difference, 2, 1)(evidence, tops)
         shares = np.frompyfunc(self.query.add_column, 1, 1)(differences)
-        evidence, tops, shares = (
-            np.broadcast_to(cells, shape) for cells in (evidence, tops, shares)
-        )
+        evidence, tops, shares, _ = np.broadcast_arrays(evidence, tops, shares, logs)
         for at in np.ndindex(result.shape):
             column = (slice(None), *at)
             of_levels = zip(logs[column].tolist(), evidence[column], shares[column], strict=True)

@@ -155,10 +155,8 @@ def load(path: str | os.PathLike[str]) -> Model:
     try:
         written: dict[str, object] = json.loads(file.read_bytes().decode("utf-8", "surrogatepass"))
         writer = written.get("written_by", "another bnclassify")
-        if writer != _package_and_version():
-            reason = (
-                f"the file was written by {str(writer)[:60]}, and this is {_package_and_version()}"
-            )
+        if writer != (own := _package_and_version()):
+            reason = f"the file was written by {str(writer)[:60]}, and this is {own}"
         if written.get("version") != _VERSION or type(written.get("version")) is not int:
             reason = "the file has another format" if writer == _package_and_version() else reason
             hint = "Use the bnclassify that wrote the file, or fit the model again."

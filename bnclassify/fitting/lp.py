@@ -16,6 +16,7 @@ from ..base.messages import listed, shown, to_python_scalar, warn
 from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.frame import check_have_levels
 from ..frames.opening import InFull, InParts, open_data, with_groups_as_cases
+from ..frames.partitions import OpenedData
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, read_training
 from ..model.arguments import check_model
@@ -339,7 +340,7 @@ def fit(
 
 def _fit_single_model(
     x: Model,
-    dataset: Opened[Any],
+    dataset: OpenedData,
     *,
     prior: Prior,
     method: Method,
@@ -386,7 +387,7 @@ def _fit_single_model(
 
 
 def _estimate_from_rows(
-    x: Model, data: Opened[Any], *, method: Method, prior: Prior, rng: Any
+    x: Model, data: OpenedData, *, method: Method, prior: Prior, rng: Any
 ) -> Model:
     """Return a model of rows, which can be raw."""
     x, data = method.prepare(x, data)
@@ -406,7 +407,7 @@ def warn_of_one_class_or_few_rows(x: Model, rows: int) -> None:
     warn_of_wide_tables(x, rows)
 
 
-def rows_to_learn_from(model: Model, dataset: Opened[Any], method: Method = PLAIN) -> Any:
+def rows_to_learn_from(model: Model, dataset: OpenedData, method: Method = PLAIN) -> Any:
     """Return the model's columns of data, coded by its levels if it has them, as `Countable`."""
     undefined = [name for name in model.numeric_features if name not in model.densities]
     if undefined:

@@ -14,11 +14,11 @@ from ..base.calls import Bar
 from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
 from ..base.parallel import run_tasks
-from ..frames.dataset import Countable, Dataset, Opened
+from ..frames.dataset import Countable, Dataset
 from ..frames.frame import check_have_levels
 from ..frames.labels import check_unseen, recode_column
 from ..frames.opening import open_data, split_off_groups
-from ..frames.partitions import NoRowsError, Partitions
+from ..frames.partitions import NoRowsError, OpenedData, Partitions
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, read_training
 from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, drawn_or_given_folds
@@ -218,7 +218,7 @@ def plan_rounds(
 
 
 def check_training_columns(
-    models: Mapping[Hashable, Model], data: Opened[Any], columns: object, dag: bool, folds: object
+    models: Mapping[Hashable, Model], data: OpenedData, columns: object, dag: bool, folds: object
 ) -> None:
     """Raise unless the data have exactly the training columns, or ``columns`` is "any"."""
     if OneOf(("same", "any")).check("columns", columns) == "any" or not dag:
@@ -263,14 +263,14 @@ def _warn_of_divided_groups(models: Mapping[Hashable, Model]) -> None:
         )
 
 
-def training_data_of_model(x: Model, dataset: Opened[Any]) -> Any:
+def training_data_of_model(x: Model, dataset: OpenedData) -> Any:
     """Return the rows with a class, prepared for the recipe of a model."""
     return training_data_of_models({0: x}, dataset, dataset.columns, dag=True, warns=False)
 
 
 def _read_numbers_for_models(
-    models: Mapping[Hashable, Model], dataset: Opened[Any], names: Sequence[Hashable], dag: bool
-) -> Opened[Any]:
+    models: Mapping[Hashable, Model], dataset: OpenedData, names: Sequence[Hashable], dag: bool
+) -> OpenedData:
     """Encode rows in memory, with numeric columns as numbers if some models need them."""
     cut = {k: m for k, m in models.items() if m.discretizer is not None}
     raw = cut | {k: m for k, m in models.items() if m.densities}
@@ -326,7 +326,7 @@ def _hide_unseen_levels_in_parts(models: Mapping[Hashable, Model], data: Partiti
 
 def training_data_of_models(
     models: Mapping[Hashable, Model],
-    dataset: Opened[Any],
+    dataset: OpenedData,
     names: Sequence[Hashable],
     *,
     dag: bool,
@@ -422,7 +422,7 @@ def _plan_folds_in_memory(
 
 
 def _plan_folds_of_parts(
-    data: Partitions, dataset: Opened[Any], k: int, repeats: int, column: Hashable, rng: Seed
+    data: Partitions, dataset: OpenedData, k: int, repeats: int, column: Hashable, rng: Seed
 ) -> Plan:
     """Assign the rows of partitioned data to folds by a hash of their values, or by a column."""
     if column is None:

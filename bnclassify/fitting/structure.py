@@ -16,9 +16,9 @@ from ..base.immutable import RECORDS, is_record, record
 from ..base.messages import is_named_as_count, listed, shown, warn
 from ..frames.columns import warn_of_columns, warn_of_no_features
 from ..frames.databases import database_table_of
-from ..frames.dataset import Countable, Dataset, Opened
+from ..frames.dataset import Countable, Dataset
 from ..frames.frame import Frame
-from ..frames.partitions import Partitions
+from ..frames.partitions import OpenedData, Partitions
 from ..frames.training import TrainingData, read_training
 from ..learners import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
@@ -39,7 +39,7 @@ _MANY_CODES = 50
 def learn_structure(
     learner: Callable[..., Model],
     class_var: Hashable,
-    dataset: Opened[Any],
+    dataset: OpenedData,
     options: Mapping[str, Any],
     preparing: Preparing,
 ) -> tuple[Model, Countable]:
@@ -72,7 +72,7 @@ def learn_structure(
 
 def _structure_from_raw(
     class_var: Hashable,
-    dataset: Opened[Any],
+    dataset: OpenedData,
     learner: Callable[..., Model],
     options: Mapping[str, Any],
     preparing: Preparing,
@@ -138,7 +138,7 @@ def _learn_over_discretizations(
 
 def _read_raw(
     class_var: Hashable,
-    dataset: Opened[Any],
+    dataset: OpenedData,
     names: tuple[Hashable, ...] | None,
     preparing: Preparing,
 ) -> tuple[Dataset, tuple[Hashable, ...] | None]:

@@ -13,9 +13,10 @@ from ..base.calls import with_call_advice
 from ..base.checks import Instance, ListOf, OneOf
 from ..base.messages import shown
 from ..counts.contingency import Recoding
-from ..frames.dataset import Countable, Opened
+from ..frames.dataset import Countable
 from ..frames.labels import united_levels
 from ..frames.opening import InFull, InParts, open_data
+from ..frames.partitions import OpenedData
 from ..frames.schema import Columns
 from ..model.arguments import check_fitted, unwrap_estimator
 from ..model.counted import check_counted
@@ -85,7 +86,7 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     return cast("M", model.fit_chain_links(_add_rows, rows))
 
 
-def _add_rows(x: Model, dataset: Opened[Any]) -> Model:
+def _add_rows(x: Model, dataset: OpenedData) -> Model:
     rows: Countable = rows_to_learn_from(x, dataset)
 
     def add_rows_to_part(part: Model) -> Model:
@@ -98,7 +99,7 @@ def _add_rows(x: Model, dataset: Opened[Any]) -> Model:
     return with_training_rows(grown, x, TrainingRows.from_data(rows, x.targets))
 
 
-def _levels_in_data(x: Model, dataset: Opened[Any]) -> dict[Hashable, tuple[Hashable, ...]]:
+def _levels_in_data(x: Model, dataset: OpenedData) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the levels of variables in data, or of a model that cuts or merges the column."""
     fixed = set() if x.preparation is None else x.preparation.columns_with_fixed_levels
     names = [name for name in x.variables if name not in fixed]

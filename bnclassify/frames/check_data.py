@@ -152,10 +152,8 @@ def _find_equal_rows(read: Mapping[Hashable, Dataset]) -> list[Finding]:
     if not equal:
         return []
     text = f"{max(equal.values()):,} rows equal an earlier row, but not by chance"
-    remedy = (
-        "If they are copies, use dataset.drop_duplicates(), and if rows belong to persons, groups="
-    )
-    return [Finding(_ROWS, text, remedy)]
+    copies = "If they are copies, use dataset.drop_duplicates()"
+    return [Finding(_ROWS, text, f"{copies}, and if rows belong to persons, groups=")]
 
 
 def _read_for_findings(

@@ -226,8 +226,7 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
             continue
         own = CodedColumn(name, levels, codes, None, data.weights, None if is_class else classes)
         is_apart = name in data.schema.ordered  # perhaps intervals that were chosen by the class
-        own = own._replace(is_class=is_class, is_apart=is_apart, can_copy=name in tested)
-        columns.append(own)
+        columns.append(own._replace(is_class=is_class, is_apart=is_apart, can_copy=name in tested))
     if numbers:
         rows = data if raw is None else raw.rows_with_known(class_var)
         labels = rows.codes[rows.positions[class_var]] if class_var in rows.positions else None

@@ -86,7 +86,7 @@ class _Joint:
         for name, member in zip(family, np.unravel_index(cells, shape), strict=True):
             known = list(labels[name])
             members.append([known[code] for code in member])
-        totals = np.bincount(place, self.totals, len(cells)).tolist()
+        totals: list[float] = np.bincount(place, self.totals, len(cells)).tolist()
         return dict(zip(zip(*members, strict=True), totals, strict=True))
 
 

@@ -57,7 +57,7 @@ class Opened(ABC, Generic[Read]):
 
     Each class reads its own type of data, so that functions need not ask for
     the type. Rows of an ``Opened[Dataset]`` are in memory, for which the
-    methods are written here; ``Opened[Any]`` can be partitioned, too.
+    methods are written here; ``OpenedData`` can be partitioned, too.
     """
 
     in_parts: ClassVar[bool] = False
@@ -449,9 +449,8 @@ class Dataset(Countable, Opened["Dataset"]):
 
     def with_positive_weights(self) -> Self:
         """Return the rows with a positive weight."""
-        return (
-            self if self.weights is None or self.weights.all() else self.take_rows(self.weights > 0)
-        )
+        are_positive = self.weights is None or self.weights.all()
+        return self if are_positive else self.take_rows(self.row_weights > 0)
 
 
 def codes_of_columns(codes: Codes, where: list[int]) -> Codes:

@@ -144,7 +144,7 @@ def _warn_of_weights(data: Dataset) -> None:
     assert weights is not None
     fractions = bool((weights % 1).any())
     # 10: weight per row from which weights are probably not frequencies
-    many = weights.sum() > 10 * len(weights)
+    many = float(weights.sum()) > 10 * len(weights)
     if fractions or (many and not pd.DataFrame(data.codes.T).duplicated().any()):
         found = (
             "have fractions"

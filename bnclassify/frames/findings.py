@@ -337,7 +337,7 @@ def _are_distant_codes(tail: Array, others: Array, *, is_low: bool) -> bool:
     are negative; and if not, three times the range and size of the others.
     These are not just a few doses.
     """
-    gap, span = tail[0] - others[-1], np.ptp(others)
+    gap, span = float(tail[0] - others[-1]), float(np.ptp(others))
     is_scale = len(others) > 3 and 2 * len(others) > span and not (others % 1).any()
     # 20: number of distinct values from which a column of numbers is not a list of doses or dates
     if (tail % 1).any() or not tail.all() or not (is_scale or len(others) >= 20):

@@ -90,9 +90,8 @@ def categories_without_decimals(array: pd.Categorical) -> pd.Categorical:
     if all(map(operator.is_, labels, array.categories)):
         return array
     codes, distinct = pd.factorize(pd.Series(labels, dtype=object))
-    return pd.Categorical.from_codes(
-        np.append(codes, -1)[array.codes], categories=distinct, ordered=array.ordered
-    )
+    recoded = np.append(codes, -1)[array.codes]
+    return pd.Categorical.from_codes(recoded, categories=distinct, ordered=array.ordered)
 
 
 def read_numbers(
@@ -127,9 +126,8 @@ def read_numbers(
     if pd.isna(array).all():
         return np.full(len(array), np.nan)
     text = next((value for value in array if isinstance(value, str)), None)
-    got = (
-        f"{kind} values" if text is None or kind == "categorical" else f"text such as {shown(text)}"
-    )
+    is_text = text is not None and kind != "categorical"
+    got = f"text such as {shown(text)}" if is_text else f"{kind} values"
     advice = conversion_advice(kind, NUMERIC, name, array, argument)
     raise TypeError(f"{argument}: column {shown(name)} must be numeric; got {got}. {advice}")
 
@@ -172,7 +170,7 @@ def check_weights(weights: object, index: pd.Index[Any], argument: str = "weight
             f"{np.count_nonzero(wrong)} of {len(index)} rows. To ignore a row, give it weight 0."
         )
     with np.errstate(over="ignore"):
-        total = floats.sum()
+        total = float(floats.sum())
     if not np.isfinite(total):
         raise ValueError(
             f"{argument} must have a finite sum; got weights up to {floats.max():g}. "

@@ -18,7 +18,7 @@ from .dataset import Dataset, Opened, Prepare
 from .foreign import AnyFrame, foreign_to_pandas
 from .frame import Frame, check_unique
 from .numeric import check_same_index, is_column_name
-from .partitions import Memo, Partitions
+from .partitions import Memo, OpenedData, Partitions
 from .reading import Reading
 from .records import Records
 from .schema import ALL, Columns, Known, Schema
@@ -87,7 +87,7 @@ def with_groups_as_cases(
     return replace(read(rows), cases=cases)
 
 
-def open_data(data: Any, argument: str = "dataset", *, or_rows: bool = False) -> Opened[Any]:
+def open_data(data: Any, argument: str = "dataset", *, or_rows: bool = False) -> OpenedData:
     """Open data of any source, or return opened ones: the only entrance; errors name the argument.
 
     If ``or_rows``, data can also be one or several records.

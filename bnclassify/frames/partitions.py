@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import methodcaller
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -284,6 +284,10 @@ class Partitions(Countable, Opened["Partitions"]):
         unlabeled = all(self.memo.gaps.get(name) == facts.kept for name in self.targets)
         kept = 0 if unlabeled else facts.kept
         check_rows_remain(self.targets, facts.rows, kept, facts.size, self.warns)
+
+
+OpenedData: TypeAlias = Opened[Dataset | Partitions]
+"""Opened data of any source, with rows in memory or partitioned."""
 
 
 def _count_frame(

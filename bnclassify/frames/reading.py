@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf
+from ..base.arrays import Array, ArrayOf, Mask
 from .dataset import Dataset, Prepare
 from .frame import Frame
 from .labels import recode_column
@@ -111,7 +111,7 @@ class Reading:
         for name in self.lenient:
             i, new = raw.positions[name], schema.levels_of[name]
             codes = recode_column(raw.codes[i], raw.levels[i], new, name, -1)
-            is_unseen = (codes < 0) & (raw.codes[i] >= 0)
+            is_unseen: Mask = (codes < 0) & (raw.codes[i] >= 0)
             hidden[schema.positions[name]] = np.count_nonzero(is_unseen)
             coded = coded.with_codes({name: (new, codes)})
         data = replace(coded.coded_by_schema(schema), weights=weights)

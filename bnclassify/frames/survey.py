@@ -31,9 +31,8 @@ Labels = frozenset[int | float]
 
 def find_numeric_columns(source: Source, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
     """Return the columns that are numbers, and not a few labels, after a pass over the data."""
-    found: list[Labels | None] = source.reduce(
-        _distinct_numbers_by_column, _join_numbers_by_column, list(columns)
-    )
+    look, join = _distinct_numbers_by_column, _join_numbers_by_column
+    found: list[Labels | None] = source.reduce(look, join, list(columns))
     numbers = {name: own for name, own in zip(columns, found, strict=True) if own is not None}
     return tuple([name for name, own in numbers.items() if not are_categories(tuple(own))])
 

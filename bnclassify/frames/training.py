@@ -13,11 +13,11 @@ from ..base.arrays import Mask
 from ..base.checks import check_column_name, check_columns, check_feature_names
 from . import databases as databases  # which registers its source
 from .columns import warn_of_columns, warn_of_labels, warn_of_no_features
-from .dataset import Countable, Dataset, Opened, Prepare
+from .dataset import Countable, Dataset, Prepare
 from .frame import check_have_levels
 from .numeric import FLOATS
 from .opening import InFull, InParts, open_data
-from .partitions import Partitions, check_rows_remain
+from .partitions import OpenedData, Partitions, check_rows_remain
 from .schema import MISSING, Columns, Known, Schema
 
 Numeric: TypeAlias = bool | tuple[Hashable, ...]
@@ -25,8 +25,8 @@ Numeric: TypeAlias = bool | tuple[Hashable, ...]
 
 
 def data_and_numeric_features(
-    data: Opened[Any], features: Sequence[Hashable], targets: Sequence[Hashable], numeric: Numeric
-) -> tuple[Opened[Any], tuple[Hashable, ...]]:
+    data: OpenedData, features: Sequence[Hashable], targets: Sequence[Hashable], numeric: Numeric
+) -> tuple[OpenedData, tuple[Hashable, ...]]:
     """Return data, encoded if necessary, and the features that are kept as numbers."""
     if not isinstance(numeric, bool):
         check_columns(numeric, features, "numbers")
@@ -98,7 +98,7 @@ def prepare_training_data(
 
 
 def read_training(
-    opened: Opened[Any],
+    opened: OpenedData,
     targets: tuple[Hashable, ...],
     features: Iterable[Hashable] | None = None,
     *,
@@ -164,7 +164,7 @@ def prepare_training_rows(
 
 
 def _features_and_column_order(
-    data: Opened[Any],
+    data: OpenedData,
     targets: Sequence[Hashable],
     features: Iterable[Hashable] | None,
     warns: bool,
@@ -238,7 +238,7 @@ def schema_and_features(
     if data.in_parts:
         learnable = read_training(data, (class_var,), features)
         return learnable.schema.select(learnable.order), learnable.features
-    types = data.types if numeric else {}
+    types, data = data.types if numeric else {}, data.check_in_memory("dataset")
     floats = {name for name in chosen if types.get(name) in FLOATS}
     if floats:
         found = data.encode_raw(class_var, columns, {*columns} - floats).select(columns)

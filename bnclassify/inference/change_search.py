@@ -123,9 +123,8 @@ class Changes:
         wanted = self.scopes_of_interactions(most)
         for _, group in groupby([scope for scope in wanted if scope not in self._known], len):
             scopes = list(group)
-            for block in slices(
-                len(scopes), self.n_joint_changes_of_scopes(scopes) // len(scopes), BLOCK_ROWS
-            ):
+            n_changes = self.n_joint_changes_of_scopes(scopes) // len(scopes)  # of each
+            for block in slices(len(scopes), n_changes, BLOCK_ROWS):
                 self._compute_interactions(scopes[block])
         return {scope: self._known[scope] for scope in wanted}
 
@@ -142,9 +141,8 @@ class Changes:
         for scope in scopes:  # with 2 moves 0, 1 of a, and 2, 3, 4 of b: (0, 2), (0, 3), …, (1, 4)
             moves = [self.moves_by_feature[f] for f in scope]
             shapes.append(list(map(len, moves)))
-            sets.append(
-                np.stack(np.meshgrid(*moves, indexing="ij"), axis=-1).reshape(-1, len(scope))
-            )
+            together = np.stack(np.meshgrid(*moves, indexing="ij"), axis=-1)
+            sets.append(together.reshape(-1, len(scope)))
         logs = self.log_joint_after(np.concatenate(sets))
         ends = np.cumsum(list(map(len, sets)))[:-1]
         effects = np.split(logs - self.log_joint_before, ends)
@@ -280,9 +278,8 @@ def smallest_changes(
 def _check_number_of_change_sets(changes: Changes, size: int) -> None:
     """Raise a ValueError if too many sets have to be tried before or without a bound."""
     if changes.changeable_scopes is not None:
-        _check_number_of_terms(
-            changes, changes.n_joint_changes_of_scopes(changes.scopes_of_interactions(size)), size
-        )
+        scopes = changes.scopes_of_interactions(size)
+        _check_number_of_terms(changes, changes.n_joint_changes_of_scopes(scopes), size)
     elif not changes.changes_in_additive_formulas:
         # Of features with 2, 3 and 4 moves, (1 + 2z)(1 + 3z)(1 + 4z) has 26 sets of two at z².
         polynomials = [[1, len(moves)] for moves in changes.moves_by_feature.values()]
@@ -327,7 +324,7 @@ class SetSearch:
         nothing, logs = np.empty((1, 0), dtype=np.intp), self.changes.log_joint_before[None]
         self._extend_sets(nothing, logs, self._bounds_of_longer_sets(nothing, logs))
         order = np.lexsort(self.best.T[::-1])
-        sizes = self.sizes[self.best].sum(axis=1)
+        sizes: Array = self.sizes[self.best].sum(axis=1)
         order = order[descending_order((self.values + 2 * sizes)[order])]  # by posteriors
         best = self.best[order[np.argsort(sizes[order], kind="stable")]]
         _, first = np.unique(self.changes.features[best], axis=0, return_index=True)
@@ -335,9 +332,7 @@ class SetSearch:
 
     def _extend_sets(self, sets: Positions, totals: Array, bounds: Array) -> None:
         """Extend sets, with the log joint after them and their bounds, to the size."""
-        cells = (
-            len(self.changes.moves) * len(self.changes.log_joint_before) * max(1, len(self.gains))
-        )
+        cells = self.changes.single_effects.size * max(1, len(self.gains))
         order = np.argsort(-bounds, kind="stable")
         for block in slices(len(order), cells):
             rows = order[block]
@@ -384,12 +379,12 @@ class SetSearch:
         features = self.changes.features
         later = _first_later_features(features, sets)
         smallest_sums = -_largest_sums_of_later_gains(features, -self.sizes[:, None], more)[:, 0]
-        sizes = self.sizes[sets].sum(axis=1) + smallest_sums[later]
+        sizes: Array = self.sizes[sets].sum(axis=1) + smallest_sums[later]
         if not self.gains:
             return np.asarray(1.0 - 2 * sizes)
         odds = None if self.interactions is None else totals[:, [self.changes.target]] - totals
         by_sum = [gains.log_odds_bounds_after(sets, more, odds) for gains in self.gains]
-        bounds = np.max(by_sum, axis=0)
+        bounds: Array = np.max(by_sum, axis=0)
         bounds[:, self.changes.target] = 0.0
         with np.errstate(over="ignore"):
             posteriors = 1 / np.exp(-bounds).sum(axis=1)
@@ -414,7 +409,7 @@ def _extended_sets(
         if len(found):
             positions = []
             for head in heads:
-                moves_of_head = sets[found][features[found] == head]
+                moves_of_head: Positions = sets[found][features[found] == head]
                 positions.append(moves_of_head - changes.moves_by_feature[head][0])
             logs[np.ix_(found, changes.moves_by_feature[last])] += effect[tuple(positions)]
     return longer, logs[at, moves]

@@ -356,7 +356,7 @@ def points_of_effect_curve(x: Model, feature: Hashable) -> Array | None:
     scales = scaled_numbers_of_feature(x.score, x.features.index(feature))
     if not scales:
         return None
-    low, *_, high = scales[0].knots.tolist() * 2
+    low, *_, high = [*map(float, scales[0].knots)] * 2
     cuts = np.array(x.cuts[feature])
     # 400: points of a curve besides cut points
     points = np.concatenate([np.linspace(low, high, 400), cuts, np.nextafter(cuts, np.inf)])

@@ -140,7 +140,7 @@ def impute(
     result = table.copy()
     for i, name in enumerate(names):
         gaps: Mask = codes[i, :] < 0
-        filled = completed[i, gaps]
+        filled: Codes = completed[i, gaps]
         if not len(filled):
             continue
         if name in numbers:

@@ -196,7 +196,7 @@ def _proportions_of_draws(codes: Codes, cards: Sequence[int]) -> Array:
             f"variables must have a joint distribution of fewer cells; got {prod(cards):,}. Query "
             "fewer variables at a time."
         )
-    cells = np.ravel_multi_index(tuple(codes), cards)
+    cells: Codes = np.ravel_multi_index(tuple(codes), cards)
     return np.bincount(cells, minlength=prod(cards)) / codes.shape[1]
 
 

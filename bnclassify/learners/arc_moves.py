@@ -127,7 +127,7 @@ class HillClimber:
         deletions: Array,
         reversals: Array,
     ) -> tuple[ArcMove, float] | None:
-        largest = max(self._largest.max(initial=-np.inf), deletions.max(initial=-np.inf))
+        largest: float = max(self._largest.max(initial=-np.inf), deletions.max(initial=-np.inf))
         least: float = largest - tolerance
         better = np.flatnonzero(reversals >= least)  # only these are checked for cycles
         reversals[better[~self._graph.reversible_arcs(sources[better], targets[better])]] = -np.inf

@@ -112,7 +112,7 @@ def _log_p_values(counts: FamilyCounts, family: tuple[int, ...], test: str) -> A
     """Return ln p of the independence of the first variable and each other, given the rest."""
     cards = counts.cards
     logs = np.full(len(cards), np.inf)
-    configurations = prod(cards[list(family[1:])].tolist())
+    configurations: int = prod(cards[list(family[1:])].tolist())
     for columns, table in counts.count_extensions(family):
         stops = np.cumsum(cards[columns])
         for v, stop in zip(range(columns.start, columns.stop), stops.tolist(), strict=True):

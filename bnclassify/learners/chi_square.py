@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 import numpy as np
 
 from ..base import special
-from ..base.arrays import Array
+from ..base.arrays import Array, Positions
 from ..base.checks import OneOf, Real
 from ..base.parallel import check_jobs, run_tasks, using_jobs
 from ..counts.contingency import count_families
@@ -201,7 +201,7 @@ def _threshold_function_by_tables(counts: FamilyCounts, alpha: float) -> Thresho
             cards = counts.cards[columns]
             starts = np.cumsum(cards) - cards
             # a 3 x 3 table with two rows and one column of zeros: (3 - 2 - 1) (3 - 1 - 1) = 0
-            lines = np.count_nonzero(np.add.reduceat(table, starts, axis=2), axis=0)
+            lines: Positions = np.count_nonzero(np.add.reduceat(table, starts, axis=2), axis=0)
             levels = np.add.reduceat(table.any(axis=0), starts, axis=1, dtype=np.intp)
             freedom[:, columns] = is_of_class @ (
                 np.maximum(lines - 1, 0) * np.maximum(levels - 1, 0)

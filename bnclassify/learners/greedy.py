@@ -40,7 +40,7 @@ class SearchSpace(NamedTuple):
     def best_edit(self, structure: Structure, edits: Sequence[Edit]) -> tuple[Edit, float]:
         """Return the edit with the best score, the first or a random one of those tied."""
         scores = self.score(structure, edits)
-        tied = np.flatnonzero(scores >= scores.max() - TOLERANCE)
+        tied = np.flatnonzero(scores >= float(scores.max()) - TOLERANCE)
         best = int(tied[0] if self.rng is None else self.rng.choice(tied))
         return edits[best], float(scores[best])
 

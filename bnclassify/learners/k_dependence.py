@@ -339,7 +339,7 @@ def _parents_by_gain_and_information(
     scores = [LeftOutScores(view) for view in views]
     pairs = interacting_pairs_by_child(data, rank)
     largest, chosen = np.zeros(d), dict[int, list[int]]()
-    for place, child in enumerate(rank.tolist()):
+    for place, child in enumerate(map(int, rank)):
         earlier = by_contents[np.isin(by_contents, rank[:place])]
         candidates = earlier[order_by_rounded_value(information[child, earlier])]
         n_informative = int(np.count_nonzero(information[child, candidates] >= least))
@@ -347,7 +347,7 @@ def _parents_by_gain_and_information(
         gains = _gains_of_parents(scores, child, candidates, most, pairs.get(child, []))
         largest[child] = gains.max(initial=0.0)
         chosen[child] = _choose_parents_alternately(candidates, gains, k)
-    children = rank[order_by_rounded_value(largest[rank])][:_MOST_CHILDREN].tolist()
+    children: list[int] = rank[order_by_rounded_value(largest[rank])][:_MOST_CHILDREN].tolist()
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
     for child in children:
         parents[names[child]] = tuple([names[i] for i in chosen[child]])
@@ -375,7 +375,7 @@ def _choose_parents_alternately(candidates: Positions, gains: Array, k: int) -> 
     """
     order = order_by_rounded_value(gains)
     n_useful = np.count_nonzero(gains > _LEAST_GAIN)
-    useful = candidates[order][:n_useful].tolist()
+    useful: list[int] = candidates[order][:n_useful].tolist()
     if not useful:
         return []
     # both parents of a pair have half of its gain, and neither of them is useful alone

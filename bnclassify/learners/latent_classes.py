@@ -169,7 +169,7 @@ def _fit_best_of_starts(
     times = np.bincount(row_of.ravel(), data.weights).astype(np.float64)
     feature = np.repeat(np.arange(len(cards)), cards)
     level = np.concatenate([np.arange(n) for n in cards])
-    hot = (patterns[feature] == level[:, None]).astype(np.float64)
+    hot: Array = (patterns[feature] == level[:, None]).astype(np.float64)
     starts = (
         _normalized_by_feature(rng.standard_exponential((k, len(level))), cards)
         for _ in range(restarts)

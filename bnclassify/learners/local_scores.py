@@ -205,7 +205,7 @@ class LocalScores:
         cards = self.counts.cards[columns]
         starts = np.cumsum(cards) - cards
         by_level = self._unpenalized_score(table, r, q * np.repeat(cards, cards).astype(np.float64))
-        known = table[..., : cards[0]].sum(axis=2)
+        known: Array = table[..., : cards[0]].sum(axis=2)
         if not self.counts.is_complete:
             known = np.add.reduceat(table, starts, axis=2)
         fit = self._unpenalized_score(known, r, q)
@@ -280,11 +280,9 @@ def network_score(
     model = check_bnc(x, "network_score")
     known = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))
     data = open_data(dataset).read(Columns(model.variables, known))
-    rows = (
-        data
-        if model.levels is None
-        else data.coded_by_schema(Schema(model.variables, model.levels))
-    )
+    rows: Countable = data
+    if model.levels is not None:
+        rows = data.coded_by_schema(Schema(model.variables, model.levels))
     if not len(rows):
         raise ValueError("dataset must have rows; got none.")
     check_no_missing_values(rows)

@@ -54,7 +54,7 @@ class LeftOutScores:
         scores = np.log(of_classes + 1)
         scores -= np.log(of_classes.sum(axis=1, keepdims=True) + n_classes)
         self.terms = [self._probabilities_of_feature(i) for i in range(d)]
-        power = min(1.0, 3 / np.sqrt(max(d, 1)))
+        power: float = min(1.0, 3 / np.sqrt(max(d, 1)))
         for term in self.terms:
             scores += power * np.log(term)
         scores -= scores.max(axis=1, keepdims=True)  # so that no exponential overflows
@@ -71,7 +71,7 @@ class LeftOutScores:
         codes: Codes = self.data.codes[feature]
         card, n_classes = self.data.cards[feature], self.data.cards[-1]
         known = codes >= 0
-        cells = codes[known].astype(np.intp) * n_classes + self.data.codes[-1, known]
+        cells: Positions = codes[known].astype(np.intp) * n_classes + self.data.codes[-1, known]
         counted = np.bincount(cells, self.all_weights[known], card * n_classes)
         # (levels, classes); floats also if no row is known
         table = counted.reshape(card, n_classes).astype(np.float64)
@@ -138,7 +138,7 @@ class LeftOutScores:
         for i, members in enumerate(parents):
             numbers = flat_index(codes[i], cards[members].tolist())
             configurations[i] += np.where(known[i], numbers, 0)
-        cells = configurations * cards[child] + np.maximum(own, 0)
+        cells: Positions = configurations * cards[child] + np.maximum(own, 0)
         # n(u, x, y) and n(u, y), (sets, rows, classes)
         terms = self._counts_without_own(cells, known, int(sizes.sum() * cards[child]))
         total = self._counts_without_own(configurations, known, int(sizes.sum()))
@@ -159,7 +159,7 @@ class LeftOutScores:
         rows, classes).
         """
         n_classes = self.data.cards[-1]
-        keys = cells * n_classes + self.data.codes[-1]
+        keys: Positions = cells * n_classes + self.data.codes[-1]
         weights = (self.all_weights * known).ravel()
         counted = np.bincount(keys.ravel(), weights, size * n_classes).astype(np.float64)
         table = counted.reshape(size, n_classes)
@@ -193,7 +193,7 @@ class _ScreenedRows:
         n_classes, cells = int(self.classes.max(initial=0)) + 1, self.codes[sets[:, 0]]
         for column in sets.T[1:]:
             cells = cells * self.cards[column, None] + self.codes[column]
-        sizes = self.cards[sets].prod(axis=1)
+        sizes: Positions = self.cards[sets].prod(axis=1)
         starts: Positions = sizes.cumsum() - sizes
         # one (classes, cells) table, in which the cells of a set follow those of the previous one
         keys = (cells + starts[:, None] + self.classes * sizes.sum()).ravel()
@@ -231,7 +231,7 @@ def interacting_pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list
     # n features have about n³ / 6 triples
     highest = rank[: int((6 * _SCREENED_CELLS / max(1, codes.shape[1])) ** (1 / 3))]
     cells = (every[highest] + 1) ** 3 * n_classes
-    some = highest[(every[highest] > 1) & (cells < 16 * codes.shape[1])]
+    some: Positions = highest[(every[highest] > 1) & (cells < 16 * codes.shape[1])]
     n = len(some)
     if n < 3:
         return {}
@@ -245,9 +245,9 @@ def interacting_pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list
         of_pairs[a, c] + single[b],
         of_pairs[b, c] + single[a],
     ]
-    n_free = (every[some] - 1)[triples].prod(axis=1) * (n_classes - 1)
+    n_free: Positions = (every[some] - 1)[triples].prod(axis=1) * (n_classes - 1)
     joint = screened.information_of_sets(some[triples])
-    interactions = joint - np.max(divided, axis=0) - n_free
+    interactions: Array = joint - np.max(divided, axis=0) - n_free
     n_positive = min(_MOST_TRIPLES, np.count_nonzero(interactions > 0))
     best = triples[order_by_rounded_value(interactions)][:n_positive]
     pairs: dict[int, list[list[int]]] = {}

@@ -267,7 +267,7 @@ def parents_in_max_forest(
                 f"{arcs_in_words(rules.required)}. Drop one of them."
             )
     # a required edge has a larger weight than any path of others
-    raised = np.where(required, 1 + 2 * np.abs(weights).max(initial=0.0), weights)
+    raised = np.where(required, 1 + 2 * float(np.abs(weights).max(initial=0.0)), weights)
     parent = max_forest_parents(raised, (keep & ~forbidden) | required, roots)
     n_roots = parent.count(-1)
     if is_tree and rules.forbidden and n_roots > max_forest_parents(weights, keep, roots).count(-1):

@@ -276,7 +276,7 @@ def _rank_error_sums(logs: Array, actual: Codes, weights: Array) -> Array:
 
 
 def _weighted_mean(sums: Array) -> float:
-    total, rows = sums.reshape(2, -1).sum(axis=1).tolist()
+    total, rows = map(float, sums.reshape(2, -1).sum(axis=1))
     return total / rows if rows else np.nan
 
 
@@ -287,12 +287,8 @@ def _root_weighted_mean(sums: Array) -> float:
 def _bin_sums_of_most_probable(logs: Array, actual: Codes, weights: Array) -> Array:
     """Sum rows by the probability of the most probable class; (3, bins)."""
     best = first_best(logs)
-    return bin_sums(
-        _entry_of_class_per_row(_posteriors_of_logs(logs), best),
-        best == actual,
-        ends_of_equal_width(CALIBRATION_BINS),
-        weights,
-    )
+    probability = _entry_of_class_per_row(_posteriors_of_logs(logs), best)
+    return bin_sums(probability, best == actual, ends_of_equal_width(CALIBRATION_BINS), weights)
 
 
 def calibration_error(sums: Array) -> float:

@@ -212,7 +212,7 @@ def split_weights_into_folds(
         cells = rows * k + shuffle_folds(codes[rows], k, rng)
         return np.bincount(cells, minlength=len(units) * k).reshape(-1, k)
     tested, before = np.zeros((len(units), k), dtype=np.int64), 0
-    for code in np.unique(codes).tolist():
+    for code in map(int, np.unique(codes)):
         rows = np.flatnonzero(codes == code)
         left: ArrayOf[np.int64] = units[rows]
         total = int(left.sum())
@@ -256,7 +256,7 @@ def drawn_or_given_folds(
         tests = [(rows, None) for rows in rows_tested]
     split = []
     for test, learned in tests:
-        tested = position[test[known[test]]]
+        tested: Positions = position[test[known[test]]]
         train = None if learned is None else position[learned[known[learned]]]
         split.append(RowFold(tested, None, train))
     _check_whole_cases(data, split)

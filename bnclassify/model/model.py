@@ -11,8 +11,9 @@ from ..base.arrays import Array, ArrayOf, Codes, log_normalize
 from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY, Immutable
 from ..base.messages import listed
-from ..frames.dataset import Countable, Dataset, Opened, codes_by_levels
+from ..frames.dataset import Countable, Dataset, codes_by_levels
 from ..frames.numeric import as_floats
+from ..frames.partitions import OpenedData
 from ..frames.schema import Levels
 from ..numbers.discretizer import Discretizer
 from ..numbers.preparation import Preparation
@@ -238,9 +239,8 @@ class Model(Immutable):
         rows = self.rows_from_codes(codes, data.numbers)
         if data.unsaid is None:
             return rows
-        return rows.with_values_unknown(
-            data.unsaid[[data.positions[name] for name in self.features]]
-        )
+        unsaid = data.unsaid[[data.positions[name] for name in self.features]]
+        return rows.with_values_unknown(unsaid)
 
     def rows_from_codes(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
         """Return rows with codes, and with the numbers, by name, that `score` reads."""
@@ -285,7 +285,7 @@ class Model(Immutable):
         return function(self, *others)
 
     def fit_chain_links(
-        self, function: Fit, dataset: Opened[Any], step: Step | None = None
+        self, function: Fit, dataset: OpenedData, step: Step | None = None
     ) -> Model:
         """Return the model that a function fits to rows, which is applied to each link of a chain.
 

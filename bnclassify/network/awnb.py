@@ -140,9 +140,8 @@ class _Trees:
     def _layer_of_open_nodes(self, parent: Positions) -> _Layer:
         """Open nodes, to which rows are assigned."""
         cells = self.node * self.n_classes + self.classes
-        counts = np.bincount(cells, minlength=len(parent) * self.n_classes).reshape(
-            -1, self.n_classes
-        )
+        counts = np.bincount(cells, minlength=len(parent) * self.n_classes)
+        counts = counts.reshape(-1, self.n_classes)
         errors: _Counts = counts.sum(axis=1) - counts.max(axis=1)
         return _Layer(parent, errors, feature=np.full(len(parent), -1))
 

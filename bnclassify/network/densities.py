@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from ..base.checks import OneOf
 from ..base.immutable import record
 from ..base.messages import listed, shown
-from ..frames.dataset import Opened
+from ..frames.partitions import OpenedData
 from ..frames.training import Numeric, data_and_numeric_features
 from ..model.model import Model, replace_unchecked
 from ..scores.densities import FAMILIES
@@ -62,7 +62,7 @@ class Densities(Plain):
                 "numbers must be None for a model that discretizes. Use only one of the two."
             )
 
-    def prepare(self, x: Model, dataset: Opened[Any]) -> tuple[Model, Opened[Any]]:
+    def prepare(self, x: Model, dataset: OpenedData) -> tuple[Model, OpenedData]:
         """Return the structure with densities to estimate, and the data."""
         found: tuple[Hashable, ...] = x.numeric_features
         if x.preparation is None:

@@ -232,8 +232,7 @@ def _beliefs_missing_only_class(
     of_class = len(scopes) - 1
     for i, scope in enumerate(scopes):
         if of_class in scope:
-            observed = (block.codes[list(factors[i].scope)] >= 0).all(axis=0)
-            rows = np.flatnonzero(observed)
+            rows = np.flatnonzero((block.codes[list(factors[i].scope)] >= 0).all(axis=0))
             yield Belief(i, rows, (), np.ones(len(rows)))
 
 

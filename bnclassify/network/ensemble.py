@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, log, log_sum_exp
+from ..base.arrays import Array, Codes, Mask, Positions, log, log_sum_exp
 from ..base.immutable import cached_property, record
 from ..base.messages import listed
 from ..frames.dataset import Countable, Dataset
@@ -71,7 +71,7 @@ class Average(CountedModel):
             )
         # ln P(row, class | member), (rows, members, classes), of the class of each row if known
         logs = np.stack([scores_at(member.score, rows) for member in self.members], axis=1)
-        possible = (labels[:, None] == np.arange(logs.shape[-1])) | (labels[:, None] < 0)
+        possible: Mask = (labels[:, None] == np.arange(logs.shape[-1])) | (labels[:, None] < 0)
         of_members = log_sum_exp(np.where(possible[:, None], logs, -np.inf)) + self.log_weights
         picks = draw_column_per_row(of_members, rng)
         return self._codes_drawn_by_member(

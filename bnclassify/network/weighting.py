@@ -120,7 +120,7 @@ class ConditionalLikelihood:
         distinct, row = np.unique(data.codes[:-1].T, axis=0, return_inverse=True)
         n_classes = len(prior)
         check_size_of_scores(len(distinct), n_classes)
-        cells = row.ravel() * n_classes + data.codes[-1]
+        cells: Positions = row.ravel() * n_classes + data.codes[-1]
         counts = np.bincount(cells, data.weights, minlength=len(distinct) * n_classes)
         self.counts = counts.reshape(len(distinct), n_classes).astype(np.float64)
         self.log_prior = log(prior)
@@ -164,9 +164,8 @@ class ConditionalLikelihood:
         logs: Array = self.member @ weighted + self.log_prior
         posterior = log_normalize(logs)
         value = -float((self.counts * posterior).sum())
-        expected: Array = self.member.T @ (
-            self.counts.sum(axis=1, keepdims=True) * np.exp(posterior)
-        )
+        n_rows: Array = self.counts.sum(axis=1, keepdims=True)
+        expected: Array = self.member.T @ (n_rows * np.exp(posterior))
         per_cell = ((expected - self.observed) * slopes).sum(axis=1)
         return value, np.add.reduceat(per_cell, np.cumsum(self.sizes) - self.sizes)
 

@@ -113,7 +113,7 @@ def _best_mdlp_cut(below: Array) -> int:
         first, inner, last = np.split(below[classes], [1, -1], axis=1)
         after -= (_n_log2_n(inner - first) + _n_log2_n(last - inner)).sum(axis=0)
     gain: Array = _entropy_times_rows(whole) - after
-    best = int((gain >= gain.max() - n * TOLERANCE).argmax())
+    best = int((gain >= float(gain.max()) - n * TOLERANCE).argmax())
     low = _weights_above_rounding(below[:, best + 1] - below[:, 0])
     high = _weights_above_rounding(below[:, -1] - below[:, best + 1])
     # The values 1, 2, 3, 4 with the classes a, a, b, b have 4 bits, and a cut at 2.5 leaves 0. It
@@ -128,7 +128,7 @@ def _best_mdlp_cut(below: Array) -> int:
 
 def _weights_above_rounding(weights: Array) -> list[float]:
     """Return the positive ones of differences of sums of weights, without rounding errors."""
-    least = weights.sum() * 1e-12
+    least = float(weights.sum()) * 1e-12
     return [weight for weight in weights.tolist() if weight > least]
 
 
@@ -150,7 +150,7 @@ def _quantile_cuts(values: Array, classes: Codes | None, weights: Array | None, 
     if weights is None:
         below = (-(-numerators * len(values) // bins)).astype(np.float64)
     else:
-        below = numerators / bins * weights.sum() * (1 - 1e-12)
+        below = numerators / bins * float(weights.sum()) * (1 - 1e-12)
     return np.array(_points_below_largest(_values_reaching_weight(values, weights, below), values))
 
 
@@ -249,7 +249,7 @@ def cuts_between_values(numbers: ArrayOf[Any], weights: Array | None = None) -> 
     """
     values, weights, _ = _observed_in_order(numbers, weights)
     distinct = np.unique(values)
-    rows = len(values) if weights is None else max(len(values), weights.sum())
+    rows = len(values) if weights is None else max(len(values), float(weights.sum()))
     if 2 * len(distinct) > rows:
         return ()
     middles = _midpoints(distinct[:-1], distinct[1:])
@@ -261,7 +261,7 @@ def shortest_cuts(points: Sequence[float], numbers: ArrayOf[Any]) -> tuple[float
     values = np.unique(_observed_in_order(numbers, None)[0])
     at = np.searchsorted(values, points, side="right")
     short = list(map(float, points))
-    for i, above in enumerate(at.tolist()):
+    for i, above in enumerate(map(int, at)):
         if 0 < above < len(values):
             short[i] = shortest_number_between(
                 float(values[above - 1]), float(values[above]), short[i]

@@ -17,7 +17,7 @@ from ..frames.encode import check_can_add_missing_level
 from ..frames.frame import Frame, encode_frame
 from ..frames.numeric import are_categories, check_class_type
 from ..frames.opening import Parts, frame_of
-from ..frames.partitions import Partitions
+from ..frames.partitions import OpenedData, Partitions
 from ..frames.records import Row
 from ..frames.schema import Columns, Known
 from ..frames.sources import Source
@@ -136,9 +136,7 @@ class Preparing(NamedTuple):
         wants_level = self.missing_level not in (None, False, (), [])
         return self.discretize is not None or self.min_count is not None or wants_level
 
-    def read(
-        self, data: Opened[Any], class_var: Hashable, columns: Collection[Hashable]
-    ) -> Dataset:
+    def read(self, data: OpenedData, class_var: Hashable, columns: Collection[Hashable]) -> Dataset:
         """Encode columns of raw data; columns to discretize stay numbers."""
         rows = data.check_in_memory("dataset")
         if self.discretize is None:

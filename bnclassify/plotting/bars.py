@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array
+from ..base.arrays import Array, Positions
 from ..base.checks import Optional, Unseen, Whole
 from ..evaluation.arc_strength import check_strength, chosen_threshold
 from ..frames.opening import InFull
@@ -173,8 +173,8 @@ def plot_importance(
 def _quantile_of_columns(values: Array, weights: Array, share: float) -> Array:
     """Return a quantile of each column, the value of a row; whole weights count as rows."""
     order = values.argsort(axis=0, kind="stable")
-    unit = max(0.0, float(np.rint(share * (weights.sum() - 1))))
-    at = np.less_equal(weights[order].cumsum(axis=0), unit).sum(axis=0)
+    unit = max(0.0, float(np.rint(share * (float(weights.sum()) - 1))))
+    at: Positions = np.less_equal(weights[order].cumsum(axis=0), unit).sum(axis=0)
     found: Array = values[order[at, np.arange(len(at))], np.arange(len(at))]
     return found
 
@@ -294,7 +294,7 @@ def _draw_bars(
 ) -> Axes:
     """Draw bars, negative ones in orange, with texts at their ends or at other places."""
     sizes = np.array(numbers, dtype=float)
-    reach = np.abs(sizes[np.isfinite(sizes)]).max(initial=0.0) or 1.0
+    reach: float = np.abs(sizes[np.isfinite(sizes)]).max(initial=0.0) or 1.0
     lengths: Array = np.clip(sizes, -_BEYOND * reach, _BEYOND * reach)
     places = lengths if ends is None else np.clip(ends, lengths, 2 * _BEYOND * reach)
     axes = horizontal_axes(ax, labels)

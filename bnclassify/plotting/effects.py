@@ -137,7 +137,7 @@ def _ends_of_axis(
     elif steps is not None and steps.ranges and steps.ranges[steps.columns.index(feature)]:
         found = list(steps.ranges[steps.columns.index(feature)])
     values = np.append(found, [] if data is None else as_floats(data.numbers[feature]))
-    finite = values[np.isfinite(values)]
+    finite: Array = values[np.isfinite(values)]
     return float(finite.min()), float(finite.max())
 
 
@@ -197,7 +197,7 @@ def _band_of_refits(x: Model, effect: Effect, points: Array) -> Array | None:
     inside = np.repeat(inside[::2], 2)
     lines = []
     for one in (x, *refits):
-        odds = effect_on_log_odds(one, effect.feature, effect.target).log_odds[0]
+        odds: Array = effect_on_log_odds(one, effect.feature, effect.target).log_odds[0]
         lines.append(odds[np.searchsorted(one.cuts.get(effect.feature, ()), inside, side="left")])
     own, others = lines[0], np.array(lines[1:])
     width = special.stdtrit(len(others) - 1, 0.95) * np.sqrt(len(others) - 1) * others.std(axis=0)
@@ -261,7 +261,7 @@ def _draw_effects_of_pair(
     down = [label_in_lines(value, 14) for value in dict.fromkeys(row[1] for row in rows)]
     across = [label_in_lines(value, 14) for value in dict.fromkeys(row[3] for row in rows)]
     # against the mean of the other classes
-    log_odds = logs[..., c] - np.delete(logs, c, axis=-1).mean(axis=-1)
+    log_odds: Array = logs[..., c] - np.delete(logs, c, axis=-1).mean(axis=-1)
     odds = log_odds.reshape(len(down), len(across))
     cell = max(0.6, text_width(across) + 0.1)
     width = 1.0 + text_width(down) + cell * len(across)
@@ -420,7 +420,7 @@ def _round_ticks_between(low: int, high: int) -> list[int]:
     ([5, 10, 15, 20], [0, 20, 40, 60, 80, 100])
     """
     steps = [digit * 10**k for k in range(12) for digit in (1, 2, 5)]
-    step = next(step for step in steps if max(high - low, 1) <= _TICKS * step)
+    step: int = next(step for step in steps if max(high - low, 1) <= _TICKS * step)
     return list(range(-(-low // step) * step, high + 1, step))
 
 

@@ -126,7 +126,7 @@ class AdditionalTerms:
                 count[: len(labels) - (labels[-1:] == (MISSING,))] = 0
             counts.append(count)
         most_frequent = np.sort(np.concatenate([np.empty(0), *counts]))[-_MOST_SHIFTS:]
-        least = most_frequent[:1].max(initial=1e-300)
+        least: float = most_frequent[:1].max(initial=1e-300)
         found = []
         for i, count in enumerate(counts):
             has_shift = np.append(count >= least, False)  # the last one is that of missing values
@@ -230,4 +230,4 @@ def _scatter_within_classes(scores: Array, data: Dataset) -> tuple[Array, Array]
         of_class = (residuals * mass) @ residuals.T
         scatter += of_class
         logs += size * np.log(np.maximum(np.diag(of_class) / size, 1e-9))
-    return scatter, logs / data.row_weights.sum()
+    return scatter, logs / float(data.row_weights.sum())

@@ -91,7 +91,7 @@ class _PrefixDistributions:
         # cells are numbered by configuration x levels + level
         configurations = prefix.cells.keys[cells] // prefix.levels
         if i == 0:
-            bases = 1 / self.cards[owner[configurations], 0]
+            bases: Array = 1 / self.cards[owner[configurations], 0]
         else:
             columns = classes if self.values.shape[1] > 1 else np.zeros_like(classes)
             bases = self.values[

@@ -27,7 +27,7 @@ from .backoff_prior import find_prior
 from .conditional_likelihood import LogisticProblem, best_common_power, best_weights, log_likelihood
 from .content_order import fractional_weights_as_cases, rows_in_content_order
 from .held_out_terms import RIDGE, HeldOutTerms, Regression, WeightedFit
-from .leave_one_out import LeaveOneOut, distinct_rows, summarize_fit
+from .leave_one_out import LeaveOneOut, LeaveOneOutSummary, distinct_rows, summarize_fit
 from .log_linear import LogLinear
 from .row_folds import split_rows_into_folds
 from .weighted import Weighted, with_mdlp_cuts_of, without_feature_parents
@@ -253,7 +253,8 @@ def out_of_fold_scores(x: Any, data: Dataset, number: int) -> Array:
     The models have the terms, precisions of weights and powers of ``x``,
     learned by `fit_blend`.
     """
-    settings, summary = x.recipe.parameters.settings, x.learned["leave_one_out"]
+    settings: Mapping[str, Any] = x.recipe.parameters.settings
+    summary: LeaveOneOutSummary = x.learned["leave_one_out"]
     method = LeaveOneOut(terms=settings["held_out_args"].get("terms", ()))
     prior = find_prior(backoff=settings["backoff"])
     learn = partial(BlendMembers.learn, ridges=summary.ridges, method=method, prior=prior)

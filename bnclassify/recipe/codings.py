@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, code_type
+from ..base.arrays import Array, Codes, Mask, code_type
 from ..base.immutable import Immutable, is_within_bounds, record
 from ..frames.dataset import Dataset
 from ..frames.schema import MISSING, Levels, Schema
@@ -90,7 +90,7 @@ def coarsening_by_mdlp(coarsen: Coarsening, data: Dataset) -> Coarsening:
             continue
         extra = coarsen.levels[i][-1:] if coarsen.levels[i][-1:] == (MISSING,) else ()
         n_fine = len(places) - 1 - len(extra)
-        known = (data.codes[i] >= 0) & (data.codes[i] < n_fine) & (weights > 0)
+        known: Mask = (data.codes[i] >= 0) & (data.codes[i] < n_fine) & (weights > 0)
         numbers, classes = data.codes[i, known].astype(np.float64), data.codes[-1, known]
         points = cut_points(numbers, classes, "mdlp", 2, weights[known])
         maps[i] = _coarse_codes_of_fine(np.arange(n_fine - 1.0), np.array(points), len(extra))

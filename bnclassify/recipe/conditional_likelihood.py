@@ -55,7 +55,7 @@ def log_odds_of_own_class(total: Array, classes: Codes) -> Array:
     """Return the odds of the class of each row, which are 0 for the first class."""
     if not len(total):
         return np.zeros(len(classes))
-    own = total[np.maximum(classes, 1) - 1, np.arange(len(classes))]
+    own: Array = total[np.maximum(classes, 1) - 1, np.arange(len(classes))]
     return np.where(classes == 0, 0.0, own)
 
 
@@ -208,7 +208,7 @@ class LogisticProblem:
             square: Array = np.einsum("tkr,tkr,kr->tr", terms, terms, posteriors)
             parts.append((square - mean**2) @ self.counts)
         if self.columns is not None:
-            spread = self.counts * (posteriors * (1 - posteriors)).mean(axis=0)
+            spread: Array = self.counts * (posteriors * (1 - posteriors)).mean(axis=0)
             parts.append(
                 np.repeat(self.columns.square_sums_over_rows(spread), self.n_other_classes)
             )
@@ -274,7 +274,7 @@ class LogisticProblem:
         for c in range(k):
             table[c, :, c] += columns.gram_matrix(shares[c] * counts)
         basis = _log_odds_of_basis(k + 1)
-        curved = np.einsum("ak,kjlh,bl->jahb", basis, table, basis, optimize=True)
+        curved: Array = np.einsum("ak,kjlh,bl->jahb", basis, table, basis, optimize=True)
         return np.reshape(curved, (n * k, n * k))
 
 
@@ -411,7 +411,7 @@ def _cholesky(table: Array) -> Array:
     for jitter in (0.0, 1e-12, 1e-9, 1e-6, 1e-3, 1.0):
         with suppress(np.linalg.LinAlgError):
             if jitter:
-                size = np.abs(np.diagonal(table)).max()
+                size: float = np.abs(np.diagonal(table)).max()
                 return np.asarray(np.linalg.cholesky(table + jitter * size * np.eye(len(table))))
             return np.asarray(np.linalg.cholesky(table))
     raise ValueError(

@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Positions, slices, weights_at
+from ..base.arrays import Array, ArrayOf, Codes, Positions, slices, weights_at
 from ..base.messages import listed, warn
 from ..frames.dataset import Dataset
 from ..frames.encode import rows_as_cases
@@ -271,8 +271,8 @@ def _check_sum_of_weights(weights: Array | None) -> None:
 
 def class_ranks(data: Dataset, order: Positions) -> Positions:
     """Return each class's place among classes by weight, then by first row in an order."""
-    classes, n_classes = data.codes[-1][order], data.cards[-1]
-    weights = weights_at(data.weights, order)
+    classes: Codes = data.codes[-1][order]
+    weights, n_classes = weights_at(data.weights, order), data.cards[-1]
     counts = np.bincount(classes, weights, n_classes).round(6)
     first = np.full(n_classes, len(classes))
     np.minimum.at(first, classes, np.arange(len(classes)))

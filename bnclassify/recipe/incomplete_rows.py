@@ -31,7 +31,7 @@ def learn_fading(
         return Fading(np.zeros(len(data.codes) - 1), 1.0, gaps=max(1.0, len(data.codes) - 1))
     weights = data.row_weights
     known = data.codes[:-1] >= 0
-    shares = known @ weights / max(weights.sum(), 1e-300)
+    shares = known @ weights / max(float(weights.sum()), 1e-300)
     # 1 - 1e-9: largest share of rows in which a feature is known that some rows lack
     usual = np.where(known.all(axis=1), 1.0, np.minimum(shares, 1 - 1e-9))
     power = best_common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0

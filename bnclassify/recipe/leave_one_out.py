@@ -32,7 +32,7 @@ from .incomplete_rows import log_joint_of_incomplete_rows
 from .log_linear import LogLinear
 from .prefix_tables import LeftOutRows
 from .refined import KNOWN_TERMS
-from .weighted import Weighted
+from .weighted import StackedModel, Weighted
 
 _MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
 
@@ -131,7 +131,7 @@ class LeaveOneOut(Method):
     ) -> HeldOutTerms:
         """Count the tables, fit the terms, and compute odds by each of them at held-out rows."""
         model = x if isinstance(x, LogLinear) else Weighted(cast("BNC", x.graph), recipe=x.recipe)
-        stacked = model.learn_tables(data, prior)
+        stacked: StackedModel = model.learn_tables(data, prior)
         requested, depth = self.terms if data.cards[-1] > 1 else (), stacked.most_parents
         all_depths |= self.parents or bool({"depths", "gaps"} & {*requested})
         depths = range(0 if all_depths else depth, depth + 1)
@@ -156,7 +156,7 @@ class LeaveOneOut(Method):
                 terms, start = held.odds.by_depth[i], found.get(i - 1)
                 found[i] = best_powers(terms, held.classes, held.counts, start, held.offset)
             else:
-                total = held.offset + held.odds.by_depth[i].sum(axis=0)
+                total: Array = held.offset + held.odds.by_depth[i].sum(axis=0)
                 value = log_likelihood(total, held.classes, held.counts)
                 found[i] = Powers(1.0, np.ones(held.odds.by_depth.shape[1]), value, value)
         return found

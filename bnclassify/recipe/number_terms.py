@@ -61,7 +61,7 @@ def normal_scores(numbers: Array, weights: Array) -> Scale:
     if not len(values) or np.diff(values).min(initial=1.0) < _LEAST_STEP:
         return Scale(np.zeros(1), np.zeros(1))
     mass = np.bincount(place, weights[known], len(values))
-    shares = (np.cumsum(mass) - mass / 2) / mass.sum()
+    shares: Array = (np.cumsum(mass) - mass / 2) / mass.sum()
     # Weights that differ much give shares of 0 or 1, whose normal scores are infinite.
     scores: Array = special.ndtri(np.clip(shares, 1e-300, 1 - 2**-53))
     if len(values) > _MOST_KNOTS:  # knots at even distances on the scale
@@ -81,7 +81,7 @@ def z_score_scale(numbers: Array, weights: Array) -> Scale:
     if not deviation > 0 or deviation * size < _LEAST_STEP:
         return Scale(np.zeros(1), np.zeros(1))
     bounds = np.array([-5.0, 5.0])
-    ends = mean + deviation * bounds
+    ends: Array = mean + deviation * bounds
     most = np.finfo(np.float64).max / max(size, 1.0) / 2
     return Scale(np.clip(ends, -most, most) * size, bounds)
 

@@ -52,7 +52,7 @@ class Numbering(Immutable):
             table = np.empty(self.size + 1, dtype=np.int32)
             table[self.keys], table[-1] = np.arange(len(self.keys)), 0  # the last one of -1
             found = table.take(numbers, mode="wrap")
-            is_key = self.keys.take(found, mode="clip") == numbers
+            is_key: Mask = self.keys.take(found, mode="clip") == numbers
             return np.asarray(np.where(is_key, found, -1))
         places = np.searchsorted(self.keys[:-1], numbers)
         return np.where(self.keys[places] == numbers, places, -1)
@@ -280,7 +280,7 @@ def split_counts_by_coding(
             parents, starts = _split_parents_by_coding(prefix.parents, owner, starts, last_cards)
         configurations, level = np.divmod(prefix.cells.keys, prefix.levels)
         coding = owner[configurations]
-        keys = (configurations - starts[coding]) * cards[coding, 0] + level
+        keys: Places = (configurations - starts[coding]) * cards[coding, 0] + level
         ends = np.searchsorted(configurations, starts)
         for s, levels in enumerate(cards[:, 0].tolist()):
             part = slice(ends[s], ends[s + 1])

@@ -185,7 +185,7 @@ class StackedTables:
         codings = np.repeat(np.arange(n), len(codes[0]) // n)
         uniform = (1 / self.cards[codings if n > 1 else [0], 0])[:, None]
         unknown = np.zeros(len(codes[0]), dtype=bool)
-        cards = self.cards.max(axis=0).tolist()
+        cards: list[int] = self.cards.max(axis=0).tolist()
         places = positions_in_prefixes(self.prefixes, codes, cards, codings)
 
         def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
@@ -213,7 +213,7 @@ class StackedTables:
     def split_by_coding(self, parents: int) -> list[PrefixTable]:
         """Return the table of each coding, with at most this number of feature parents."""
         cards = self.cards[:, : 1 + parents]
-        kept = self.prefix_without_parents + cards.shape[1]
+        kept: int = self.prefix_without_parents + cards.shape[1]
         counts = split_counts_by_coding(self.prefixes[:kept], cards)
         masses = np.stack(self.masses[:kept], axis=1).tolist()
         codings = zip(cards.tolist(), counts, masses, strict=True)

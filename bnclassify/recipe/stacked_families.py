@@ -49,7 +49,7 @@ class LeftOutTables:
             counts, totals = prefix.counts, prefix.totals[given]
             if counts.shape[1] == 1:  # the only column is that of each row's own class
                 counts, totals = np.maximum(counts - share, 0.0), np.maximum(totals - share, 0.0)
-            base = (1 / stack.cards[owner[given], 0])[:, None]
+            base: Array = (1 / stack.cards[owner[given], 0])[:, None]
             if i and stack.nested:
                 base = self.values[-1][prefix.cells_of_shorter_prefix(stack.prefixes[i - 1])]
             mass = stack.masses[i][owner[given]][:, None]
@@ -77,7 +77,7 @@ class LeftOutTables:
         """
         stack, rows = self.stack, np.arange(len(classes))
         codings = np.repeat(np.arange(len(stack.cards)), len(rows) // len(stack.cards))
-        uniform = 1 / stack.cards[codings, 0]
+        uniform: Array = 1 / stack.cards[codings, 0]
         own, logs = uniform, np.zeros((len(rows), 1))  # P(feature | own class), and all logs
         for i, (prefix, (parents, cells)) in enumerate(zip(stack.prefixes, places, strict=True)):
             shorter, shorter_logs = own, logs
@@ -85,8 +85,8 @@ class LeftOutTables:
             if logs.shape[1] == 1:
                 own = self.values[i].take(cells, mode="wrap")
             else:
-                counts = np.maximum(prefix.counts[cells, classes] - self.share, 0.0)
-                totals = np.maximum(prefix.totals[parents, classes] - self.share, 0.0)
+                counts: Array = np.maximum(prefix.counts[cells, classes] - self.share, 0.0)
+                totals: Array = np.maximum(prefix.totals[parents, classes] - self.share, 0.0)
                 base = shorter if stack.nested else uniform
                 own = distribution_shrunk_to_base(counts, totals, base, stack.masses[i][codings])
                 logs[rows, classes] = log(own)
@@ -167,7 +167,7 @@ class StackedFamilies:
             return tables.logs_at(self._positions_of_training_rows(rows), left_out.classes)
         members = _codes_of_members(codes, self.members, self.n_codings, rows)
         if self.is_class_family:
-            size = codes[0][..., rows].shape[-1] * len(self.stack.cards)
+            size: int = codes[0][..., rows].shape[-1] * len(self.stack.cards)
             return map(log, class_probabilities(self.stack, members, size, left_out))
         return map(log, feature_probabilities(self.stack, members, left_out))
 
@@ -211,7 +211,7 @@ def learn_tables_in_stacks(
     keeps = len(data) * len(cards) * len(scopes) <= 2**24
     for families, n in _blocks_of_alike_families(scopes, len(cards), len(data), varies):
         members = np.array([scope_without_class(scopes[f], class_number) for f in families])
-        by_class = members.shape[1] < len(scopes[families[0]])
+        by_class: bool = members.shape[1] < len(scopes[families[0]])
         tables = n * len(families)  # of the first family in all codings, and so on
         levels = cards[:n, members].swapaxes(0, 1).reshape(tables, -1)
         prefixes, places = count_prefixes(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
@@ -323,7 +323,7 @@ class StackedModel(LogLinear):
 
 
 def _write_log_odds_of_families(
-    logs: Array, families: Sequence[int], place: Mapping[int, int], odds: Array
+    logs: Iterable[Array], families: Sequence[int], place: Mapping[int, int], odds: Array
 ) -> None:
     """Write the odds of the families that have a place, by their logs, (families, rows, classes).
 

@@ -263,7 +263,7 @@ class Kernel(Immutable):
         centers, weights = self._centers_and_weights_in_cell(cell)
         h = float(self.bandwidth.ravel()[cell])
         logs = np.empty(len(values))
-        shares = log(weights / (weights.sum() * h * np.sqrt(2 * np.pi)))
+        shares = log(weights / (float(weights.sum()) * h * np.sqrt(2 * np.pi)))
         for block in slices(len(values), len(centers)):
             kernels: Array = shares - 0.5 * ((values[block, None] - centers) / h) ** 2
             top: Array = np.maximum(kernels.max(axis=1), -1e300)  # not infinite

@@ -245,7 +245,7 @@ def _component_labels(
         previous = label.copy()
         for members, v in families:
             linked = hidden[members] & (matters[v] if v < n else True)
-            lowest = np.where(linked, label[members], n).min(axis=0)
+            lowest: Positions = np.where(linked, label[members], n).min(axis=0)
             label[members] = np.where(linked, lowest, label[members])
         changed = not np.array_equal(previous, label)
     return label
@@ -442,7 +442,7 @@ def fill_in_by_enumeration(log_joint: LogJoint, cards: Sequence[int], codes: Cod
             block = rows[some]
             labels = codes[-1:, block].T
             logs = score_combinations(log_joint, codes[:-1, block], features, shape)
-            possible = (labels == np.arange(cards[-1])) | (labels < 0)
+            possible: Mask = (labels == np.arange(cards[-1])) | (labels < 0)
             best = first_best(np.where(possible[:, None], logs, -np.inf).reshape(len(block), -1))
             result[np.ix_(np.array([*features, -1]), block)] = np.unravel_index(
                 best, (*shape, cards[-1])

@@ -114,7 +114,7 @@ def _log_mixture(x: Mixture, scores: Sequence[Array]) -> Array:
 
 def _power_per_row(x: Raised, rows: Rows) -> Array:
     """Return power + (1 - power)·h, (rows, 1)."""
-    h = np.count_nonzero(rows.codes < 0, axis=0) / max(1, len(rows.codes))
+    h: Array = np.count_nonzero(rows.codes < 0, axis=0) / max(1, len(rows.codes))
     return np.asarray((x.power + (1 - x.power) * h)[:, None])
 
 

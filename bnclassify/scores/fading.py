@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.arrays import Array, Codes
+from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import POWER, Immutable, field_bounds, record
 
 MOST_EXPONENT = 16.0
@@ -53,12 +53,12 @@ class Fading(Immutable):
         """
         missing, total = np.less(codes, 0), float(self.usual.sum()) or 1.0
         h = self.usual @ missing / total
-        g = np.count_nonzero(missing[self.usual >= 1], axis=0) / total
+        g: Array = np.count_nonzero(missing[self.usual >= 1], axis=0) / total
         kept = (1 - h) * (1 - g) ** (self.exponent - 1)
         power = (self.power + (1 - self.power) * h)[:, None]
         return kept, (1 - kept)[:, None] * (log_prior + power * evidence)
 
     def weight_of_shifts(self, codes: Codes) -> Array:
         """Return μ of each row, (rows, 1)."""
-        lacking = np.count_nonzero(codes[self.usual < 1] < 0, axis=0)
+        lacking: Positions = np.count_nonzero(codes[self.usual < 1] < 0, axis=0)
         return np.asarray(self.gaps / np.maximum(lacking, self.gaps)[:, None])

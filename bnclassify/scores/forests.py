@@ -61,7 +61,7 @@ def _add_terms_by_probabilities(total: Array, factors: Sequence[Factor], codes: 
     for v in (v for layer in reversed(topological_layers(parents)) for v in layer if v in children):
         rows, p = np.flatnonzero(codes[v] < 0), parent[v]
         if p is not None:  # first those with a known parent
-            is_known = codes[p, rows] >= 0
+            is_known: Mask = codes[p, rows] >= 0
             n, rows = np.count_nonzero(is_known), np.concatenate([rows[is_known], rows[~is_known]])
         own: Array = tables[v][:-1]
         evidence = np.ones((len(rows), len(own), total.shape[1]))
@@ -69,7 +69,7 @@ def _add_terms_by_probabilities(total: Array, factors: Sequence[Factor], codes: 
             if child == len(codes):  # the class, which has no row in the codes
                 evidence *= tables[child][:-1]
                 continue
-            of_child = codes[child, rows]
+            of_child: Codes = codes[child, rows]
             likelihood = tables[child].take(of_child, axis=0, mode="wrap")
             if child in messages:
                 lacking, means = messages[child]

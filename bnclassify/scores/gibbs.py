@@ -71,7 +71,7 @@ class GibbsSampler:
         hidden = {v: rows for v, rows in rows_of.items() if len(rows)}
         for _ in range(1 + burn_in):
             for v, rows in hidden.items():
-                logs = np.sum(
+                logs: Array = np.sum(
                     [term.logs_of_levels(drawn, labels, rows) for term in self.terms[v]], axis=0
                 )
                 drawn[v, rows] = draw_column_per_row(logs, rng)

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, one_thread, slices
+from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, Positions, one_thread, slices
 from ..base.immutable import ANY_NUMBER, COUNT, PROBABILITY, Immutable, field_bounds, record
 
 UNKNOWN = -2
@@ -72,7 +72,7 @@ class UnknownEffects(Immutable):
         """
         odds = effects[..., 1:] - effects[..., :1]
         total = max(float(weights.sum()), 1e-300)
-        means = np.einsum("frc,r->fc", odds, weights) / total
+        means: Array = np.einsum("frc,r->fc", odds, weights) / total
         centered = np.moveaxis(odds - means[:, None], 1, 0).reshape(odds.shape[1], means.size)
         if means.size > 2_000:  # of which all covariances are kept
             covariances = weights @ centered**2 / total + _LEAST_VARIANCE
@@ -80,7 +80,7 @@ class UnknownEffects(Immutable):
             covariances = (centered.T * weights) @ centered / total
             of_classes = (np.eye(odds.shape[2]) + 1) / 2  # the same whichever class is the first
             covariances += _LEAST_VARIANCE * np.kron(np.eye(len(odds)), of_classes)
-        lacking = np.count_nonzero(missing, axis=0)
+        lacking: Positions = np.count_nonzero(missing, axis=0)
         most = float(lacking.max(initial=0))
         always = np.all(~missing, axis=1)
         # 9: digits of covariances, which are written to files and pages
@@ -91,7 +91,7 @@ class UnknownEffects(Immutable):
         unknown = np.zeros(codes.shape, dtype=bool) if told is None else told
         missing = np.less(codes, 0) & ~unknown
         gaps = missing & self.gaps[:, None]
-        too_many = np.count_nonzero(gaps, axis=0) > self.most
+        too_many: Mask = np.count_nonzero(gaps, axis=0) > self.most
         return np.asarray(unknown | (missing & self.always[:, None]) | (gaps & too_many))
 
     def with_changed_effects(
@@ -139,11 +139,11 @@ class UnknownEffects(Immutable):
             with one_thread:  # small equations
                 weights, variances = self._regressions_on_known(patterns.T[numbers])
             variance, means = variances[own, None], self.means[:, None]
-            known, unknown = states[:, rows, None] >= 0, states[:, rows, None] == UNKNOWN
+            unknown: Mask = states[:, rows, None] == UNKNOWN
             effect = np.where(unknown, 0.0, odds[:, rows])
-            from_mean = np.where(known, effect - means, 0.0)
+            from_mean = np.where(states[:, rows, None] >= 0, effect - means, 0.0)
             effect += np.einsum("rkcd,krc->krd", weights[own], from_mean)
-            expected = constant[1:] - constant[0] + (unknown * means).sum(axis=0)
+            expected: Array = constant[1:] - constant[0] + (unknown * means).sum(axis=0)
             scale = np.sqrt(1 + _PROBIT * variance)
             start[rows, 1:] = expected / scale + per_variance * variance
             parts[:, rows, 1:] = effect / scale
@@ -160,15 +160,15 @@ class UnknownEffects(Immutable):
         q, n = self.n_other_classes, self.means.size
         weights, variances = np.zeros((len(states), n, q)), np.empty(len(states))
         known = states >= 0
-        n_known = np.count_nonzero(known, axis=1)
-        for number in np.unique(n_known).tolist():  # they have equations of one shape
+        n_known: Positions = np.count_nonzero(known, axis=1)
+        for number in map(int, np.unique(n_known)):  # they have equations of one shape
             alike = np.flatnonzero(n_known == number)
             for block in slices(len(alike), n * max(n, number * q), BLOCK_CELLS // 8):
                 some = alike[block]
                 hidden = np.repeat(states[some] == UNKNOWN, q, axis=1)[..., None]
                 to_sum = hidden * np.tile(np.eye(q), (len(self.means), 1))  # (patterns, n, q)
                 if self.covariances.ndim == 1:
-                    between = self.covariances[:, None] * to_sum
+                    between: Array = self.covariances[:, None] * to_sum
                 else:
                     between = self.covariances @ to_sum  # of each effect and the sum
                     at = np.nonzero(np.repeat(known[some], q, axis=1))[1].reshape(len(some), -1)
@@ -184,8 +184,8 @@ class UnknownEffects(Immutable):
         if not len(self.shares) or not len(self.means):
             return np.zeros(self.n_other_classes)
         _, variance = self._regressions_on_known(np.full((1, len(self.means)), UNKNOWN))
-        start = constant[1:] - constant[0] + self.means.sum(axis=0)
-        known = np.log(self.shares[1:]) - np.log(self.shares[0])
+        start: Array = constant[1:] - constant[0] + self.means.sum(axis=0)
+        known: Array = np.log(self.shares[1:]) - np.log(self.shares[0])
         return np.asarray((known - start / np.sqrt(1 + _PROBIT * variance)) / variance)
 
 
@@ -199,5 +199,5 @@ def mean_pairwise_variance(covariances: Array) -> Array:
     array([2.])
     """
     q = covariances.shape[-1]
-    trace = covariances.trace(axis1=-2, axis2=-1)
+    trace: Array = covariances.trace(axis1=-2, axis2=-1)
     return np.asarray(np.maximum(2 / q * (trace - covariances.sum(axis=(-2, -1)) / (q + 1)), 0.0))

@@ -12,7 +12,7 @@ import numpy as np
 from ..base.arrays import Array, Codes, first_best, slices
 from ..base.immutable import record
 from ..base.messages import listed
-from ..frames.dataset import Opened
+from ..frames.partitions import OpenedData
 from ..model.derived import forward_to_basis
 from ..model.model import Fit
 from ..model.recipes import Recipe, Step, recipe_with_parameter_step
@@ -91,12 +91,8 @@ class ChainEnsemble(Chained):
             return np.stack(tried)[best, :, np.arange(len(rows))].T
         labels = np.empty((len(self.class_vars), len(rows)), dtype=np.intp)
         for block in slices(len(rows), prod(self.class_cardinalities)):
-            joint = log_mean_exp(
-                [
-                    member.log_posteriors_of_combinations(rows.subset(block))
-                    for member in self.members
-                ]
-            )
+            some = rows.subset(block)
+            joint = log_mean_exp([x.log_posteriors_of_combinations(some) for x in self.members])
             labels[:, block] = np.unravel_index(first_best(joint), self.class_cardinalities)
         return labels
 
@@ -104,7 +100,7 @@ class ChainEnsemble(Chained):
         return log_mean_exp([member.log_posterior_at(rows, labels) for member in self.members])
 
     def fit_chain_links(
-        self, function: Fit, dataset: Opened[Any], step: Step | None = None
+        self, function: Fit, dataset: OpenedData, step: Step | None = None
     ) -> ChainEnsemble:
         data = self.read_training_rows(dataset)
         recipe = recipe_with_parameter_step(self.recipe, step)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -139,13 +140,9 @@ def _best_labels_by_enumeration(
         )
     variables = _with_unknown_labels(codes, cards)
     hidden, best = range(len(codes), len(variables)), np.empty(codes.shape[1], dtype=np.intp)
+    log_joint = partial(log_mean_joint_of_networks, members)
     for block in slices(len(best), n, MOST_COMBINATIONS):
-        logs = score_combinations(
-            lambda tried: log_mean_joint_of_networks(members, tried),
-            variables[:, block],
-            hidden,
-            cards,
-        )
+        logs = score_combinations(log_joint, variables[:, block], hidden, cards)
         best[block] = first_best(logs[..., 0])
     return np.array(np.unravel_index(best, cards))
 
@@ -163,10 +160,8 @@ class Bridged(MultiModel):
         return [_log_tables_of(member) for member in self.members]
 
     def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
-        found = [
-            _log_marginals_of_classes(terms, rows.codes, self.class_cardinalities)
-            for terms in self._log_tables_by_member
-        ]
+        tables, cards = self._log_tables_by_member, self.class_cardinalities
+        found = [_log_marginals_of_classes(terms, rows.codes, cards) for terms in tables]
         return [log_mean_exp(logs) for logs in zip(*found, strict=True)]
 
     def log_joint_at(self, rows: Rows, labels: Codes) -> Array:
@@ -180,9 +175,8 @@ class Bridged(MultiModel):
         return np.where(possible, logs, -float(np.log(prod(self.class_cardinalities))))
 
     def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
-        return _most_probable_labels(
-            self._log_tables_by_member, rows.codes, self.class_cardinalities
-        )
+        tables, cards = self._log_tables_by_member, self.class_cardinalities
+        return _most_probable_labels(tables, rows.codes, cards)
 
 
 @record

@@ -15,8 +15,8 @@ from ..base.arrays import Array, Codes, Slice, first_best, log, log_normalize, l
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
-from ..frames.dataset import Opened, codes_by_levels
-from ..frames.partitions import Partitions
+from ..frames.dataset import codes_by_levels
+from ..frames.partitions import OpenedData, Partitions
 from ..frames.schema import Levels
 from ..frames.training import TrainingData, read_training
 from ..metrics.outcomes import Labelling
@@ -217,7 +217,7 @@ class Chained(MultiModel):
             members=tuple([member.map_counted_parts(function, *rest) for member, *rest in alike]),
         )
 
-    def read_training_rows(self, dataset: Opened[Any]) -> TrainingData | Partitions:
+    def read_training_rows(self, dataset: OpenedData) -> TrainingData | Partitions:
         """Return the training rows of all members."""
         known = None if self.levels is None else self.levels_by_name
         return read_training(dataset, self.class_vars, self.features, known=known)
@@ -305,9 +305,8 @@ class Chain(Chained):
         codes = rows.codes
         if self.chooses_labels_one_by_one(greedy):
             return _posteriors_along_chain(self, codes)[0]
-        results: list[Array] = [
-            np.empty((codes.shape[1], card)) for card in self.class_cardinalities
-        ]
+        n, cards = codes.shape[1], self.class_cardinalities
+        results: list[Array] = [np.empty((n, card)) for card in cards]
         for block, logs in _log_posteriors_by_block(self, codes):
             shares = np.exp(logs)
             for j, result in enumerate(results, start=1):
@@ -337,7 +336,7 @@ class Chain(Chained):
         return logs
 
     def fit_chain_links(
-        self, function: Fit, dataset: Opened[Any], step: Step | None = None
+        self, function: Fit, dataset: OpenedData, step: Step | None = None
     ) -> Chain:
         data, members = self.read_training_rows(dataset), []
         for member in self.members:

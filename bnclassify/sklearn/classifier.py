@@ -427,7 +427,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                 )
 
     def _encode_training_rows(
-        self, frame: pd.DataFrame, target: str, weights: Array | None, cases: Positions | None
+        self, frame: pd.DataFrame, target: Hashable, weights: Array | None, cases: Positions | None
     ) -> tuple[Dataset, Preparing]:
         """Return encoded data with weights and cases, and what is left to prepare."""
         preparing = self._preparation_settings
@@ -447,7 +447,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             return self.weights_are == "cases"
         return has_numbers or bool((weights % 1).any())
 
-    def _name_of_class(self, y: Any, frame: pd.DataFrame) -> Any:
+    def _name_of_class(self, y: Any, frame: pd.DataFrame) -> Hashable:
         """Return the name of the class: that of a model whose recipe is repeated, or of y."""
         if not isinstance(self.learner, EffectTable):
             return unused_class_name(getattr(y, "name", None), frame.columns)
@@ -460,7 +460,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     def _learn_model(
         self,
         learner: Callable[..., Model],
-        target: str,
+        target: Hashable,
         data: pd.DataFrame | Dataset,
         preparing: Preparing,
     ) -> Model:

@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..base.arrays import ArrayOf
+from ..base.arrays import Array, ArrayOf
 from ..base.calls import check_arguments
 from ..base.checks import Instance, OneOf, Seed, Unseen, must_be, options_sentence
 from ..base.messages import listed, needs_rows_error, shown, warn
@@ -35,7 +35,7 @@ class CategoricalInput(BaseEstimator):
 
     def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
         """Return an estimator, or raise a TypeError for unknown parameters, as in scikit-learn."""
-        known = cls._get_param_names()
+        known: list[str] = cls._get_param_names()
         for name in parameters:
             if name not in known:
                 options = options_sentence(name, known)
@@ -161,7 +161,7 @@ def _whole_numbers_as_integers(column: ArrayLike) -> ArrayLike:
     if pd.api.types.infer_dtype(column, skipna=True) not in ("floating", "mixed-integer-float"):
         return column
     numbers = pd.Series(column).to_numpy(dtype=np.float64, na_value=np.nan)
-    known = numbers[~np.isnan(numbers)]
+    known: Array = numbers[~np.isnan(numbers)]
     # From 2⁵³ on, floats skip some whole numbers.
     is_whole = (known == np.round(known)).all() and np.abs(known).max(initial=0) < 2**53
     return pd.Series(numbers).astype("Int64").array if is_whole else column
