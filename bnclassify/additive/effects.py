@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Mask, Positions
+from ..base.arrays import Array, Codes, Mask, Positions
 from ..base.checks import Optional, Whole
 from ..base.messages import listed, repeated_items, shown
 from ..frames.dataset import Dataset, Opened, codes_by_levels
@@ -219,8 +219,9 @@ def cell_weights_of_pair(
     codes = x.rows_to_score(data, "missing").codes
     weights = data.row_weights if rows is None else data.row_weights * rows
     first, second = _pair_axes(x, pair)
-    i, j = pair.features
-    down, across = first.places.take(codes[i]), second.places.take(codes[j])
+    first_codes: Codes = codes[pair.features[0]]
+    second_codes: Codes = codes[pair.features[1]]
+    down, across = first.places.take(first_codes), second.places.take(second_codes)
     known = (down >= 0) & (across >= 0)
     cells = down[known] * len(second.values) + across[known]
     n_cells = len(first.values) * len(second.values)

@@ -314,7 +314,9 @@ def _gains_of_pairs(rows: _GroupedRows, features: Positions) -> Array:
                 total += products.toarray().reshape(total.shape)
         slope = _slopes_without_single_effects(slope, curve)
         own: Array = np.einsum("igr,igjh,jhs->ijrs", contrasts, slope, contrasts, optimize=True)
-        spread = np.einsum("igr,igjh,jhs->ijrs", contrasts**2, curve, contrasts**2, optimize=True)
+        spread: Array = np.einsum(
+            "igr,igjh,jhs->ijrs", contrasts**2, curve, contrasts**2, optimize=True
+        )
         gains += 0.5 * ((own**2 - spread) / (spread + _IN_SEARCH)).sum(axis=(2, 3))
     return gains
 

@@ -179,7 +179,8 @@ class Scorecard(EffectTable):
         if self.unknown is None:
             return points
         neutral: Array = self.unknown.means[:, 0] * self._class_signs[1]
-        whole = ((neutral - np.array(self._lowest_log_odds)) / self.unit).round().astype(np.int64)
+        points_of_unknown: Array = (neutral - np.array(self._lowest_log_odds)) / self.unit
+        whole = points_of_unknown.round().astype(np.int64)
         return np.where(mask_of_values_without_effect(self.score, rows), whole[:, None], points)
 
     def points_gained_and_lost(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
@@ -367,7 +368,8 @@ def scorecard(
         unit = log(2) / pdo
         start = round(score - (log(odds) - intercept) / unit)
         intercept = log(odds) + unit * (start - score)
-    own, recipe = np.maximum(sign, 0.0), model.recipe
+    own: Array = np.maximum(sign, 0.0)
+    recipe = model.recipe
     points = [np.round((effect - least) / unit) for effect, least in zip(effects, low, strict=True)]
     rounded = tuple([unit * each[..., None] * own for each in points])
     unknown = table.unknown and table.unknown.with_changed_effects(

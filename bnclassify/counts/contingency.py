@@ -120,6 +120,7 @@ def _count_by_bits(data: Dataset, members: Positions, shape: Sequence[int]) -> A
     missing value has no level.
     """
     joint: ArrayOf[np.uint64] | None = None
+    columns: Positions
     for columns, card in zip(members, shape, strict=True):
         is_shared = joint is not None and (columns == columns[0]).all()
         codes: Codes = data.codes[columns[:1] if is_shared else columns]

@@ -169,7 +169,8 @@ def compare_ranks(
     from scipy.stats import studentized_range  # slow to import
 
     n, k = figures.shape
-    ranks = figures.round(_DECIMALS).rank(axis=1, ascending=lower_is_better).to_numpy().mean(axis=0)
+    ranks_by_table = figures.round(_DECIMALS).rank(axis=1, ascending=lower_is_better)
+    ranks: Array = ranks_by_table.to_numpy().mean(axis=0)
     chi2 = max(12 * n / (k * (k + 1)) * (float((ranks**2).sum()) - k * (k + 1) ** 2 / 4), 0.0)
     residual = n * (k - 1) - chi2
     # All data sets have the same ranks.

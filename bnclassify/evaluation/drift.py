@@ -323,7 +323,8 @@ def _weights_in_intervals(ends: Array, numbers: Array, weights: Array | None) ->
 def _stability_index(before: Array, after: Array) -> float:
     """Return the population stability index of two tables of weights."""
     used = (before > 0) | (after > 0)
-    p, q = ((v[used] + _HALF) / (v[used] + _HALF).sum() for v in (before, after))
+    p: Array = (before[used] + _HALF) / (before[used] + _HALF).sum()
+    q: Array = (after[used] + _HALF) / (after[used] + _HALF).sum()
     return float(((q - p) * np.log(q / p)).sum())
 
 

@@ -110,8 +110,9 @@ def summary(
     if dataset is not None:
         if variables_of_new_data(check_fitted(x)) == x.variables:
             names = _METRICS + _metrics_of_order(x)
-            shared: Any = {"k": k, "rng": rng, "groups": groups, "progress": progress}
-            means = cv([x], dataset, metric=names, **shared).droplevel(0)
+            means = cv(
+                [x], dataset, metric=names, k=k, rng=rng, groups=groups, progress=progress
+            ).droplevel(0)
             scheme = recorded_scheme(means)
             baselines = {} if scheme is None else scheme.baselines
             for name, value in means.items():

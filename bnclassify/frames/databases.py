@@ -451,7 +451,8 @@ def column_sets_of_families(
         inside: Mask = members[0].copy()
         outside: Mask = members & ~inside
         # how many columns each family lacks, and the sum of their positions: that of a single one
-        lacking, position = outside.sum(axis=1), outside @ positions
+        lacking: Positions = outside.sum(axis=1)
+        position: Positions = outside @ positions
         while True:
             gain = np.bincount(position[lacking == 1], minlength=len(names))
             gain[sizes[inside].prod() * sizes > most_cells] = 0

@@ -487,6 +487,7 @@ def codes_by_levels(
     matched = np.empty(codes.shape, dtype=np.promote_types(codes.dtype, code_type(longest)))
     code = -1 if unseen == "missing" else None
     advice = REFIT if unseen is None else TREAT_AS_MISSING
+    old: Codes
     for k, (old, i, labels) in enumerate(zip(codes, where, levels, strict=True)):
         known, name = old_levels[i], columns[k]
         row = old if same[k] else recode_column(old, known, labels, name, code, advice)

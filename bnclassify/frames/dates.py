@@ -95,7 +95,7 @@ def _is_day_first(found: Sequence[str]) -> bool:
 def how_to_split_dates(name: Hashable, values: Any, argument: str, *, is_whole: bool) -> str:
     """Return code that makes features of a column of dates, and of type integer if ``is_whole``."""
     column = f"{argument}[{name!r}]"
-    dates: Any = pd.Series(values).dropna()
+    dates: pd.Series[Any] = pd.Series(values).dropna()
     if isinstance(dates.dtype, pd.PeriodDtype):
         code = f"{column}.astype('{dates.dtype}').dt.to_timestamp()"
         when = dates.dt.to_timestamp()

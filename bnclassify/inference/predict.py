@@ -423,7 +423,7 @@ def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: fl
     odds = np.asarray(special.logit(np.clip(others, least, most)))
     estimated = np.asarray(special.logit(np.clip(estimate, least, most)))
     # The variance is (n − 1) times that of the L_g, which `std` divides by n.
-    width = special.stdtrit(n - 1, (1 + interval) / 2) * np.sqrt(n - 1) * odds.std(axis=0)
+    width: Array = special.stdtrit(n - 1, (1 + interval) / 2) * np.sqrt(n - 1) * odds.std(axis=0)
     low: Array = special.expit(estimated - width) - finest
     high: Array = special.expit(estimated + width) + finest
     return np.stack([np.clip(low, 0.0, estimate), np.clip(high, estimate, 1.0)])

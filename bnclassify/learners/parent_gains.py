@@ -131,7 +131,8 @@ class LeftOutScores:
         is number 7.
         """
         data, cards = self.data, np.array(self.data.cards)
-        codes, own = data.codes[parents].astype(np.intp), data.codes[child].astype(np.intp)
+        codes: Positions = data.codes[parents].astype(np.intp)
+        own: Positions = data.codes[child].astype(np.intp)
         known: Mask = (codes.min(axis=1) >= 0) & (own >= 0)  # (sets, rows)
         sizes: Positions = cards[parents].prod(axis=1)
         configurations = np.repeat((sizes.cumsum() - sizes)[:, None], len(own), axis=1)

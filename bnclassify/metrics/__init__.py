@@ -323,13 +323,17 @@ def _confusion_counts(logs: Array, actual: Codes, weights: Array) -> Array:
     return np.bincount(cells, weights, n * n).reshape(n, n).astype(np.float64)
 
 
+def _actual_and_predicted_rows(table: Array) -> tuple[Array, Array]:
+    return table.sum(axis=1), table.sum(axis=0)
+
+
 def _macro_precision_or_recall(share: float, table: Array) -> float:
     """Mean of right / (share · actual + (1 − share) · predicted) over classes that occur; 0/0 = 0.
 
     It is the precision if the share is 0, the recall if it is 1, and F1 if it
     is ½.
     """
-    actual, predicted = table.sum(axis=1), table.sum(axis=0)
+    actual, predicted = _actual_and_predicted_rows(table)
     rows: Array = share * actual + (1 - share) * predicted
     found = np.divide(np.diagonal(table), rows, out=np.zeros(len(rows)), where=rows > 0)
     return float(np.mean(found[actual + predicted > 0])) if table.any() else np.nan
@@ -337,13 +341,14 @@ def _macro_precision_or_recall(share: float, table: Array) -> float:
 
 def _kappa(table: Array) -> float:
     """Cohen's kappa: agreement beyond chance, divided by its largest possible value."""
-    actual, predicted = table.sum(axis=1), table.sum(axis=0)
+    actual, predicted = _actual_and_predicted_rows(table)
     return _agreement_beyond_chance(table, table.sum() ** 2 - actual @ predicted)
 
 
 def _matthews_correlation(table: Array) -> float:
     """Correlation of the indicators of actual and predicted classes: covariance over deviations."""
-    n, actual, predicted = table.sum(), table.sum(axis=1), table.sum(axis=0)
+    actual, predicted = _actual_and_predicted_rows(table)
+    n: np.float64 = table.sum()
     variances = (n**2 - actual @ actual) * (n**2 - predicted @ predicted)
     return _agreement_beyond_chance(table, float(np.sqrt(variances)))
 
@@ -354,10 +359,11 @@ def _agreement_beyond_chance(table: Array, divisor: float) -> float:
     Example: 6 of 10 rows are right, 5 actual and 5 predicted ones in each of
     two classes: kappa is (60 − 50) / (100 − 50) = 0.2.
     """
-    by_chance = table.sum(axis=1) @ table.sum(axis=0)
+    actual, predicted = _actual_and_predicted_rows(table)
     if not table.any():
         return np.nan
-    return float(table.sum() * np.trace(table) - by_chance) / divisor if divisor > 0 else 0.0
+    beyond = float(table.sum() * np.trace(table) - actual @ predicted)
+    return beyond / divisor if divisor > 0 else 0.0
 
 
 def _log_density_sums(logs: Array, actual: Codes, weights: Array) -> Array:

@@ -192,6 +192,7 @@ class Network(Graph):
     def score(self) -> Sum:
         """The log joint as a sum of one term per feature in order, then one of the class."""
         of_class, names, terms = len(self.features), self.variables, list[Table | Numeric]()
+        logs: Array
         for scope, logs in zip(self.scopes, map_by_shape(self.cpts or (), log), strict=True):
             v, name = scope[0], names[scope[0]]
             if name in self.densities:

@@ -46,10 +46,9 @@ def mix_with_white(color: str, share: float) -> str:
 
 def text_color_on(color: str) -> str:
     """Return black or white, by the relative luminance of the background."""
-    red, green, blue = bytes.fromhex(color[1:])
-    luminance = (
-        0.2126 * (red / 255) ** 2.2 + 0.7152 * (green / 255) ** 2.2 + 0.0722 * (blue / 255) ** 2.2
-    )
+    linear: list[float] = [(channel / 255) ** 2.2 for channel in bytes.fromhex(color[1:])]
+    red, green, blue = linear
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     return "black" if luminance > 0.18 else "white"
 
 

@@ -200,7 +200,8 @@ def _band_of_refits(x: Model, effect: Effect, points: Array) -> Array | None:
         odds: Array = effect_on_log_odds(one, effect.feature, effect.target).log_odds[0]
         lines.append(odds[np.searchsorted(one.cuts.get(effect.feature, ()), inside, side="left")])
     own, others = lines[0], np.array(lines[1:])
-    width = special.stdtrit(len(others) - 1, 0.95) * np.sqrt(len(others) - 1) * others.std(axis=0)
+    scale: float = special.stdtrit(len(others) - 1, 0.95) * np.sqrt(len(others) - 1)
+    width: Array = scale * others.std(axis=0)
     return np.stack([own - width, own + width])
 
 

@@ -193,6 +193,7 @@ class LogisticProblem:
         of_first = 1 - posteriors.sum(axis=0, keepdims=True)
         shares = np.concatenate([of_first, posteriors])[:, ::step].clip(0)  # (classes, some rows)
         solvers = []
+        share: Array
         for share in shares if k > 1 else shares[:1]:
             root = columns.with_scaled_rows(np.sqrt(counts * share * (1 - share) * (k + 1) / k))
             is_wide = root.shape[0] < width

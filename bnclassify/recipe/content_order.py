@@ -44,6 +44,7 @@ class _Column(NamedTuple):
 def _numbered_columns(data: Dataset) -> list[_Column]:
     """Return the columns of the features and of the class with their values as numbers."""
     columns = []
+    codes: Codes
     for name, codes, card in zip(data.columns, data.codes, data.cards, strict=True):
         if name in data.numbers:
             distinct, ranks = np.unique(as_floats(data.numbers[name]), return_inverse=True)

@@ -225,6 +225,7 @@ class StackedModel(LogLinear):
                 continue
             logs = group.logs_of_families(coded, left_out, apart=self.apart)
             total = np.zeros(())
+            power: Array
             for power, of_depth in zip(powers, logs, strict=False):  # only as deep as the powers
                 if power.any():
                     # (1 + apart, families, 1, 1) times (1 + apart, families, rows, classes)

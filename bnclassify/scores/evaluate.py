@@ -354,7 +354,8 @@ def effects_at(x: Formula, rows: Rows, cards: Sequence[int]) -> Iterator[Effect]
         for table, part in zip(tables_of_effects(x), parts, strict=True):
             yield table.owner, table.scope, part
     elif is_sum_of_tables(x):
-        core, effects = formula_of_complete_rows(x), main_effects(x, cards)
+        core: Sum = formula_of_complete_rows(x)
+        effects = main_effects(x, cards)
         tables = _table_terms_of_features(core)
         wide = [table for table in tables if len(table.scope) > 1]
         if isinstance(x, Sum):  # of features with effects of their own, the pairs are terms

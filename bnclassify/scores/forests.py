@@ -204,7 +204,8 @@ def _log_evidence_by_parent(table: Array, context: Codes, evidence: Array) -> Ar
     top = np.where(top == -np.inf, 0.0, top)
     shares = np.exp(evidence - top[:, None])
     conditional = np.exp(table[..., 0, :])
-    means = np.matmul(shares.transpose(2, 0, 1), conditional.transpose(2, 0, 1)).transpose(1, 2, 0)
+    means: Array = np.matmul(shares.transpose(2, 0, 1), conditional.transpose(2, 0, 1))
+    means = means.transpose(1, 2, 0)
     result = log(means) + top[:, None]
     small = np.flatnonzero((means < _LEAST).any(axis=(1, 2)))
     if len(small):
