@@ -95,6 +95,11 @@ def test_modules_are_named_apart() -> None:
     assert not [name for name in bn.__all__ if inspect.ismodule(getattr(bn, name))]
 
 
+def test_modules_have_at_most_500_lines() -> None:
+    longest = max(MODULES.values(), key=lambda path: len(path.read_text().splitlines()))
+    assert len(longest.read_text().splitlines()) <= 500, longest
+
+
 def test_functions_have_names() -> None:
     """No function is called ``_``, so a traceback names the computation."""
     unnamed = [

@@ -88,9 +88,8 @@ class _GroupedRows:
     contrasts: Array
 
     def subset(self, at: ArrayOf[Any]) -> _GroupedRows:
-        return _GroupedRows(
-            self.scores[at], self.groups[:, at], self.classes[at], self.weights[at], self.contrasts
-        )
+        scores, groups, classes = self.scores[at], self.groups[:, at], self.classes[at]
+        return _GroupedRows(scores, groups, classes, self.weights[at], self.contrasts)
 
     def losses_after_score_changes(self, change: Array | float) -> Array:
         """Return minus the log-likelihood of each row if its scores change."""
@@ -105,9 +104,8 @@ def check_pairs(pairs: Pairs, features: Sequence[Hashable], class_var: Hashable)
     if isinstance(pairs, int | np.integer) and not isinstance(pairs, bool):
         return int(Whole(least=0, most=most).check("pairs", pairs))
     if isinstance(pairs, str | bool) or not isinstance(pairs, Iterable):
-        raise TypeError(
-            must_be("pairs", "None, a number, 'auto' or a list of pairs of features", pairs)
-        )
+        expected = "None, a number, 'auto' or a list of pairs of features"
+        raise TypeError(must_be("pairs", expected, pairs))
     found: list[tuple[Hashable, Hashable]] = []
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
@@ -198,9 +196,8 @@ def _group_of_each_value(x: EffectTable, i: int, codes: Codes, weights: Array) -
         groups = np.arange(n)
     elif x.features[i] in x.cuts:
         middles = (mass.cumsum() - mass / 2) / max(float(mass.sum()), 1e-300)
-        groups = np.unique(
-            (middles * GROUPS).astype(np.intp).clip(0, GROUPS - 1), return_inverse=True
-        )[1]
+        intervals = (middles * GROUPS).astype(np.intp).clip(0, GROUPS - 1)
+        groups = np.unique(intervals, return_inverse=True)[1]
     else:  # the rarest levels together
         groups = np.full(n, GROUPS - 1)
         groups[np.argsort(-mass, kind="stable")[: GROUPS - 1]] = np.arange(GROUPS - 1)
@@ -255,10 +252,8 @@ def _choose_precision_and_number(
     before = np.concatenate([test.losses_after_score_changes(0.0) for _, test in parts])
 
     def choice_with_largest_gain(number: int, precisions: Sequence[float]) -> _Choice:
-        fits = [
-            _PairRegression(train, order[:number])
-            for (train, _), order in zip(parts, orders, strict=True)
-        ]
+        data_and_orders = zip(parts, orders, strict=True)
+        fits = [_PairRegression(train, order[:number]) for (train, _), order in data_and_orders]
         tried = list[_Choice]()
         for precision in precisions:
             fits = [fit.fit(precision) for fit in fits]
@@ -285,8 +280,7 @@ def _rank_pairs_by_gain(rows: _GroupedRows) -> list[tuple[int, int]]:
     features = np.flatnonzero(rows.contrasts.any(axis=(1, 2)))
     if len(features) > _FEATURES:
         between = np.array([_variation_between_groups(rows, i) for i in features.tolist()])
-        largest = np.argsort(-between, kind="stable")[:_FEATURES]
-        features = np.sort(features[largest])
+        features = np.sort(features[np.argsort(-between, kind="stable")[:_FEATURES]])
     gains = _gains_of_pairs(rows, features)
     pairs = [(gains[i, j], i, j) for i, j in combinations(range(len(features)), 2)]
     pairs.sort(key=lambda found: (-round(found[0], 9), found[1:]))
@@ -352,10 +346,8 @@ def _sparse_indicators_of_cells(cells: ArrayOf[Any], size: int) -> csr_array:
     of_rows = cells.T + size * np.arange(len(cells), dtype=np.int32)
     known = cells.T >= 0
     ends = np.concatenate([[0], known.sum(axis=1).cumsum()])
-    places = of_rows[known]
-    return sparse.csr_array(
-        (np.ones(len(places)), places, ends), shape=(len(of_rows), len(cells) * size)
-    )
+    shape = len(of_rows), len(cells) * size
+    return sparse.csr_array((np.ones(ends[-1]), of_rows[known], ends), shape=shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -442,13 +434,13 @@ class _PairRegression:
             moved = weights - start
             of_cells, of_others = np.zeros(cells.shape), np.zeros(others + 1)
             value = 0.5 * float(ridge @ moved**2)
-            blocks = kept or _cell_indicators_by_row_block(rows, self.pairs)
-            for block, design, transposed in blocks:
+            for block, design, transposed in kept or _cell_indicators_by_row_block(
+                rows, self.pairs
+            ):
                 scores, mass = rows.scores[block], rows.weights[block]
                 own = np.arange(len(mass)), rows.classes[block]
-                logs = log_normalize(
-                    power * scores + (design @ cells + of_classes) @ class_contrasts.T
-                )
+                change = (design @ cells + of_classes) @ class_contrasts.T
+                logs = log_normalize(power * scores + change)
                 value -= float(mass @ logs[own])
                 away: Array = np.exp(logs)
                 away[own] -= 1
@@ -499,11 +491,10 @@ def _add_pairs_to_sum(
         own = cells[: int(groups[i].max()) + 1, : int(groups[j].max()) + 1]
         table = np.pad(logs_less_reference(own), ((0, 1), (0, 1), (0, 0)))
         found.append(PairEffects((i, j), (groups[i], groups[j]), table))
-    constant = power * x.constant + fit.score_shifts_of_classes()
     return replace(
         x,
         tables=tuple([power * table for table in x.tables]),
-        constant=logs_less_reference(constant),
+        constant=logs_less_reference(power * x.constant + fit.score_shifts_of_classes()),
         pairs=tuple(found),
         unknown=None,
     )
