@@ -37,7 +37,7 @@ from ..frames.opening import InFull
 from ..frames.schema import MISSING
 from ..model.arguments import encode_for_model, read_for_model
 from ..model.derived import BuiltOn, forward_to_basis
-from ..model.model import MISSING_RULE, Model, unsupported_error
+from ..model.model import MISSING_RULE, Model
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
 from ..numbers.cut_points import cut_point_as_text, interval_labels
@@ -259,9 +259,6 @@ class EffectTable(BuiltOn):
             logs = ratio + log(np.maximum(share, LEAST_MASS))[:, None]
             tables.append(Table(i, (i,), logs))
         return (Sum(tuple(tables), False),)
-
-    def estimate(self, data: object, prior: object) -> Model:
-        raise unsupported_error(self, "estimate its parameters from data")
 
     def shown_values(self, name: Hashable) -> list[Hashable]:
         """Return the values of a feature: intervals or labels, and the last for missing values."""
