@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.frames.labels import label_as_read
 
 CAR = bn.load_car()
 DAYS = pd.DatetimeIndex(["2020-01-01", "2021-01-01"] * 10)
@@ -371,3 +372,66 @@ def test_a_marker_of_the_class_is_told_also_if_a_feature_has_the_same_labels() -
     with pytest.warns(UserWarning, match=r"'y': the label '\?', which can stand for a missing value") as told:
         bn.nb("y", frame)
     assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    ("label", "other"),
+    [
+        ("over 50", "over 50."),
+        ("1", "1.0"),
+        (1, "1"),
+        (1.0, "1"),
+        ("007", "7"),
+        ("'5.00", "5"),
+        ("1,000", "1000"),
+        ("1 mg", "1.0 mg"),
+        ("Zürich", "Zu\u0308rich"),
+        ("ZÃ¼rich", "Zürich"),
+        ("a\u200bb", "ab"),
+        ("\ufeffyes", "Yes"),
+        ("x\xadray", "x-ray"),
+        ("a\xa0b", "a b"),
+        ("\uff21\uff22", "ab"),
+        ("straße", "STRASSE"),
+        ("self-employed", "self employed"),
+        ("self_employed", "Self-Employed "),
+        ("O'Brien", "O\u2019Brien"),
+        ("“yes”", "yes"),
+        ("St. Louis", "St Louis"),
+        ("U.S.", "US"),
+        ("<=50K", "<= 50k."),
+        ("5-10", "5 \u2013 10"),
+        ("\u22125", "-5"),
+        ("Group 01", "Group 1"),
+        ("A-1", "A 1"),
+        ("2020-01-05", "2020-1-5"),
+        ("yes,no", "yes, no"),
+        (True, "true"),
+    ],
+)
+def test_labels_that_a_person_reads_alike(label: Any, other: Any) -> None:
+    assert label_as_read(label) == label_as_read(other)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("A+", "A-", "A"),
+        ("<=50K", ">50K", "50K"),
+        ("5-10", "510", "5 10", "5.10", "5:10", "5/10", "(5)-10"),
+        ("1.5", "15", "1-5"),
+        ("(1, 2]", "[1, 2)"),
+        ("grade 1, 2", "grade 12", "grade 1.2"),
+        ("c", "c#", "c++", "c*"),
+        ("10 %", "10", "$10", "€10", "-10", "(10)", "10-"),
+        ("below -5", "below 5", "below .5"),
+        ("cancer?", "cancer"),
+        ("E11", "E11.0", "E11.1", "E11.10"),
+        ("A01", "A1"),
+        ("é", "e"),
+        ("-", "--", "+", "?", ".", "*", ""),
+        (10**17, 10**17 + 1),
+    ],
+)
+def test_labels_that_a_person_reads_differently(labels: tuple[Any, ...]) -> None:
+    assert len(set(map(label_as_read, labels))) == len(labels)

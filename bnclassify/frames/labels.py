@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Hashable, Iterable, Sequence
+from contextlib import suppress
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -16,6 +20,54 @@ from .schema import MISSING
 
 _UNSEEN = -2
 """Code of a label that is not among the levels; a missing value has -1."""
+
+
+_NUMBER = re.compile(
+    r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?|[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
+)
+_SPACES_IN_RANGES = re.compile(r"(?<=\d) ?([-.,;:/]) ?(?=\d)")
+_ZEROS = re.compile(r"(?<![\w.,])0+(?=\d)|(?<![\w.,])(\d+)\.0+(?![\w.])")
+_OVERLOOKED = re.compile(
+    r"""(?<!\d)[ ;:/\\]|[ ;:/\\](?!\d)"""  # not in 1 2, 1:2 or 1/2
+    r"""|[.,](?!\d)|(?<=[^\W\d])[.,]"""  # not in 1.5 or .5
+    r"""|-(?= ?[^\W\d])|(?<=[^\W\d])-(?=\d)"""  # not in -5, 1-2 or A-
+    r"""|(?<!\d)[()\[\]{}](?!\d)|[!'"`]"""  # not in (5) or (1, 2]
+)
+_CHARACTERS = dict.fromkeys(("Zs", "Zl", "Zp", "Cc", "Pc"), " ") | {
+    "Pd": "-",
+    "Pi": "'",
+    "Pf": "'",
+    "Cf": "",
+}
+"""What a character of a category of Unicode, such as a dash or a joiner without width, is for a
+reader."""
+
+
+def label_as_read(label: Hashable) -> Hashable:
+    """Return the number that a label is, or its text without what a person overlooks.
+
+    Labels of which this is equal are one label for a person: they differ only
+    in white space, case, punctuation, characters without width, the form or
+    encoding of Unicode, or zeros that do not change a number. Signs that change
+    the meaning, such as those of ``A-``, ``-5``, ``1-5``, ``<5`` and ``5 %``, are kept.
+
+    >>> label_as_read("Self-employed "), label_as_read("self_employed.")
+    ('selfemployed', 'selfemployed')
+    >>> label_as_read("007") == label_as_read(7.0), label_as_read("A-"), label_as_read("A")
+    (True, 'a-', 'a')
+    """
+    text = str(label).casefold()
+    if text.isascii() and text.isalpha():
+        return text
+    if not text.isascii():
+        with suppress(UnicodeError):  # UTF-8 that was read as Latin-1 has two letters for one
+            text = str(label).encode("cp1252").decode().casefold()
+        text = unicodedata.normalize("NFKC", text).replace("\u2212", "-")
+        text = "".join([_CHARACTERS.get(unicodedata.category(c), c) for c in text])
+    text = " ".join(text.replace("_", " ").split())
+    text = _ZEROS.sub(r"\1", _SPACES_IN_RANGES.sub(r"\1", text))
+    read = _OVERLOOKED.sub("", text) or text
+    return Decimal(read.replace(",", "")) if _NUMBER.fullmatch(read) else read
 
 
 def check_unseen(unseen: object) -> None:
