@@ -48,12 +48,10 @@ def fields_and_points_of_page(
 
 def training_range(x: Model, name: Hashable) -> list[float] | None:
     """Return the smallest and the largest training value of a number, if the model has them."""
-    steps = x.discretizer
-    if steps is None or name not in steps.columns or not steps.ranges:
+    if name not in x.training_ranges:
         return None
-    found = steps.ranges[steps.columns.index(name)]
     places = number_of_decimals(x.cuts.get(name, ()))
-    return [round(end, 6 if places is None else places) for end in found] if found else None
+    return [round(end, 6 if places is None else places) for end in x.training_ranges[name]]
 
 
 def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str, Any]:

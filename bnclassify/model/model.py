@@ -118,6 +118,15 @@ class Model(Immutable):
         return None if self.recipe is None else self.recipe.rows
 
     @property
+    def training_ranges(self) -> Mapping[Hashable, tuple[float, float]]:
+        """The smallest and the largest training value of each numeric column, as far as known.
+
+        They include those of columns that it dropped, because no cut point was found.
+        """
+        own = {} if self.discretizer is None else self.discretizer.training_ranges
+        return own if self.trained_on is None else {**own, **self.trained_on.ranges}
+
+    @property
     def targets(self) -> tuple[Hashable, ...]:
         """The variables that it predicts: the class, or several class variables."""
         return (self.class_var,)

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import map_by_shape
-from ..base.immutable import COUNT, Immutable, field_bounds, is_within_bounds, record
+from ..base.immutable import ANY_NUMBER, COUNT, Immutable, field_bounds, is_within_bounds, record
 from ..base.messages import setting_variable
 from ..counts.contingency import to_narrowest_type
 from ..frames.dataset import Countable
+from ..frames.numeric import as_floats
 from ..frames.schema import Schema
 from ..numbers.preparation import Preparation
 
@@ -67,7 +68,8 @@ class TrainingRows(Immutable):
 
     If several rows, or parts of their weight, are one case, ``given`` rows are
     ``cases`` cases. The labels of the ``ordered`` class variables were declared
-    to have an order.
+    to have an order. ``ranges`` has the smallest and the largest value of each
+    numeric feature.
     """
 
     bounds = field_bounds(size=COUNT, given=COUNT, cases=COUNT)
@@ -78,6 +80,7 @@ class TrainingRows(Immutable):
     given: int = 0
     cases: int = 0
     ordered: tuple[Hashable, ...] = ()
+    ranges: Mapping[Hashable, tuple[float, float]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -85,6 +88,9 @@ class TrainingRows(Immutable):
             is_within_bounds(weight, *COUNT) for pairs in self.classes for _, weight in pairs
         ):
             raise ValueError("classes must be pairs of a label and a weight of at least 0.")
+        for low, high in self.ranges.values():
+            if not (is_within_bounds((low, high), *ANY_NUMBER) and low <= high):
+                raise ValueError("ranges must have two ascending finite numbers per column.")
 
     @classmethod
     def from_data(cls, data: Countable, targets: tuple[Hashable, ...]) -> TrainingRows:
@@ -104,7 +110,12 @@ class TrainingRows(Immutable):
         if given or cases:
             given, cases = given or len(data), cases or len(data)
         ordered = tuple([name for name in targets if name in data.schema.ordered])
-        return cls(float(data.size), tuple(classes), tuple(coded), given, cases, ordered)
+        ranges = dict[Hashable, tuple[float, float]]()
+        for name, values in numbers.items():
+            known = as_floats(values)[~np.isnan(as_floats(values))]
+            if len(known) and name not in targets:
+                ranges[name] = float(known.min()), float(known.max())
+        return cls(float(data.size), tuple(classes), tuple(coded), given, cases, ordered, ranges)
 
     def __add__(self, more: TrainingRows) -> TrainingRows:
         classes = []
@@ -118,8 +129,12 @@ class TrainingRows(Immutable):
         if not (self.cases and more.cases):
             given = cases = 0  # rows and units of weight are not added up
         ordered = tuple([name for name in self.ordered if name in more.ordered])
+        ranges = dict(self.ranges)
+        for name, (low, high) in more.ranges.items():
+            least, most = ranges.get(name, (low, high))
+            ranges[name] = min(low, least), max(high, most)
         return TrainingRows(
-            self.size + more.size, tuple(classes), tuple(incomplete), given, cases, ordered
+            self.size + more.size, tuple(classes), tuple(incomplete), given, cases, ordered, ranges
         )
 
 

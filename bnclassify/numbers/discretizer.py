@@ -100,6 +100,14 @@ class Discretizer(Immutable):
         )
 
     @property
+    def training_ranges(self) -> dict[Hashable, tuple[float, float]]:
+        """The smallest and the largest training value of each column, as far as known."""
+        columns = self._cut_points_and_labels
+        kept = {name: (float(own[0]), float(own[-1])) for name, _, own in columns if own}
+        pairs = zip(self.columns, self.ranges, strict=False)
+        return kept | {name: (own[0], own[1]) for name, own in pairs if own}
+
+    @property
     def cut_points(self) -> pd.DataFrame:
         """The method, the number of intervals, and readable cut points, by column."""
         times, found = len(self._points_of_each_discretization), {}

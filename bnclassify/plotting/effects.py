@@ -25,7 +25,6 @@ from ..inference.evidence import Effect, effect_on_log_odds, target_position
 from ..inference.explain import read_one_row, value_in_words
 from ..model.arguments import check_model, encode_for_model, read_for_model
 from ..model.model import Model
-from ..scores.formulas import scaled_numbers_of_feature
 from ..scores.rows import Rows
 from .canvas import (
     BLUE,
@@ -128,14 +127,7 @@ def _ends_of_axis(
     # 0.08: share of the range of the cut points, drawn on both sides
     margin = 0.08 * (cuts[-1] - cuts[0]) or abs(cuts[0]) * 0.08 or 1.0
     found = [max(cuts[0] - margin, min(cuts[0], 0.0)), cuts[-1] + margin]
-    steps = x.discretizer
-    scales = scaled_numbers_of_feature(x.score, x.features.index(feature))
-    ranks = [scale.knots for scale in scales if len(scale.knots) > 2]
-    if ranks:  # training values
-        training = np.concatenate(ranks)
-        found = [float(training.min()), float(training.max())]
-    elif steps is not None and steps.ranges and steps.ranges[steps.columns.index(feature)]:
-        found = list(steps.ranges[steps.columns.index(feature)])
+    found = list(x.training_ranges.get(feature, found))
     values = np.append(found, [] if data is None else as_floats(data.numbers[feature]))
     finite: Array = values[np.isfinite(values)]
     return float(finite.min()), float(finite.max())

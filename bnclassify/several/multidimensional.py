@@ -293,7 +293,9 @@ class Chain(Chained):
             return None
         incomplete = dict.fromkeys(name for rows in known for name in rows.incomplete)
         classes = tuple([weights for rows in known for weights in rows.classes])
-        return TrainingRows(max(rows.size for rows in known), classes, tuple(incomplete))
+        ranges = dict(ChainMap(*[dict(rows.ranges) for rows in known]))
+        size = max(rows.size for rows in known)
+        return TrainingRows(size, classes, tuple(incomplete), ranges=ranges)
 
     def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         raise TypeError(
