@@ -6,7 +6,9 @@ import multiprocessing
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
+from threading import Timer
 from typing import Any
 
 import numpy as np
@@ -194,4 +196,15 @@ def test_a_process_that_is_ended_is_reported() -> None:
     with using_jobs(2):
         with pytest.raises(RuntimeError, match=r"one of 2 processes was ended .*memory.*smaller n_jobs"):
             list(run_tasks(_end_the_process, range(4)))
+        assert list(run_tasks(abs, [-1, -2])) == [1, 2]
+
+
+def test_an_interrupt_ends_tasks_that_run_and_cancels_those_that_wait() -> None:
+    Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
+    start = time.monotonic()
+    with using_jobs(2), pytest.raises(KeyboardInterrupt):
+        list(run_tasks(time.sleep, [2] * 6))
+    assert time.monotonic() - start < 1.5
+    assert not multiprocessing.active_children()
+    with using_jobs(2):
         assert list(run_tasks(abs, [-1, -2])) == [1, 2]

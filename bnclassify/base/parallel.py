@@ -61,19 +61,25 @@ def run_tasks(function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
             yield from map(function, todo)
             return
         pool, futures = _start_pool_and_tasks(n, function, todo)
+        is_complete = False
         try:
             for future in futures:
                 result, messages = future.result()
                 for message in messages:
                     warn(message)
                 yield result
+            is_complete = True
         except BrokenExecutor as error:
             raise RuntimeError(
                 f"one of {n} processes was ended from outside, probably because memory ran out. "
                 "Use a smaller n_jobs, or None, which needs the least memory."
             ) from error
         finally:
-            pool.shutdown(cancel_futures=True)
+            # after Ctrl-C or an error, nobody waits for tasks that run; threads cannot be ended
+            if not is_complete:
+                for process in list((getattr(pool, "_processes", None) or {}).values()):
+                    process.kill()
+            pool.shutdown(wait=isinstance(pool, ProcessPoolExecutor), cancel_futures=True)
 
 
 def number_of_jobs() -> int:
