@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bnclassify as bn
+from bnclassify.exchange import file_tables
 
 # P(low | worn, open) is 0.6: the last of the parents pump and valve changes fastest
 PLANT = """<?xml version="1.0" encoding="ISO-8859-1"?>
@@ -113,3 +115,43 @@ def test_files_of_netica_are_named(tmp_path: Path) -> None:
     path.write_text("// ~->[DNET-1]->~\n\nbnet Clinic {\nnode ill { kind = NATURE; };\n};\n")
     with pytest.raises(ValueError, match=r"in the format DNE\. Save it in Netica as a file of Hugin \(NET\)"):
         bn.read_bif(path, "ill")
+
+
+def test_labels_are_found_by_position_and_submodels_without_recursion(tmp_path: Path) -> None:
+    """Files of which each label was once compared with all others, for minutes."""
+    path, labels = tmp_path / "x.bif", [f"s{i}" for i in range(15_000)]
+    rows = "\n".join(f"({label}) 0.25, 0.75;" for label in labels[-1500:])
+    path.write_text(
+        f"network n {{ }} variable c {{ type discrete [ 2 ] {{ a, b }}; }} variable p {{ type discrete "
+        f"[ 15000 ] {{ {', '.join(labels)} }}; }} probability ( p ) {{ table 1 {'0 ' * 14_999}; }} "
+        f"probability ( c | p ) {{ default 0.5, 0.5; {rows} }}"
+    )
+    start = time.process_time()
+    assert bn.cpt(bn.read_bif(path, "c"), "c").loc["b", "s14999"] == 0.75
+    assert time.process_time() - start < 0.7
+    states, last = "".join(f'<state id="s{i}"/>' for i in range(20_000)), "s19999 "
+    node = f'<deterministic id="d">{states}<resultingstates>{last * 20_000}</resultingstates></deterministic>'
+    path.write_text(f"<smile><nodes>{node}</nodes></smile>")
+    with pytest.raises(ValueError, match=r"must have 1 resulting states .*; got 20,000 states"):
+        bn.read_bif(path, "d")
+    node = PLANT[PLANT.index('<cpt id="pump"') : PLANT.index('<submodel id="pipe"')]
+    inner = "<submodel>" * 5000 + node + "</submodel>" * 5000 + node.replace("pump", "next")
+    path.write_text(f"<smile><nodes>{inner}</nodes></smile>")
+    assert bn.vars(bn.read_bif(path, "next")) == ("pump", "next")
+
+
+def test_files_that_unpack_to_much_and_tables_of_many_axes_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.bif"
+    path.write_bytes(gzip.compress(b" " * 1001))
+    assert file_tables._MOST_BYTES == 100_000_000
+    monkeypatch.setattr(file_tables, "_MOST_BYTES", 1000)
+    with pytest.raises(ValueError, match="with at most 1,000 bytes of text"):
+        bn.read_bif(path, "y")
+    names = [f"v{i}" for i in range(40)]  # each with a single label
+    lines = [f"variable {v} {{ type discrete [ 1 ] {{ a }}; }}" for v in [*names, "y"]]
+    lines += [f"probability ( {v} ) {{ table 1; }}" for v in names]
+    path.write_text("\n".join(["network n { }", *lines, f"probability ( y | {', '.join(names)} ) {{ }}"]))
+    with pytest.raises(ValueError, match="'y' must have at most 31 parents; got 40"):
+        bn.read_bif(path, "y")

@@ -36,7 +36,7 @@ from .file_tables import (
 from .storage import check_file_name, replace_file
 from .xdsl import is_xdsl, read_xdsl
 
-_BODY = r'(?:"[^"]*"|[^"}])*\}?'
+_BODY = r'(?:"[^"]*"|[^"}]+)*\}?'
 """The probabilities of a variable, up to the brace, whose absence is reported later."""
 
 _FUNCTION = re.compile(r"function\s*=?\s*(?!table)\w+.*", re.DOTALL)
@@ -194,6 +194,7 @@ class BIFReader:
     def _read_table(self, family: tuple[str, ...], start: int) -> Array:
         """Read the probabilities of a family up to the brace, with axes in the family's order."""
         labels = [self.variables[name] for name in family]
+        codes = [{label: code for code, label in enumerate(levels)} for levels in labels[1:]]
         shape = [len(levels) for levels in labels]
         rows = np.full((prod(shape[1:]), shape[0]), np.nan)
         default = None
@@ -213,7 +214,7 @@ class BIFReader:
             elif word == "table":
                 self._fill_rows_once(rows, slice(None), numbers, f"of {shown(family[0])}", at)
             else:
-                row = self._row_of_configuration(configuration, family, labels[1:], at)
+                row = self._row_of_configuration(configuration, family, codes, at)
                 which = f"for ({shorten_text(configuration.strip())})"
                 self._fill_rows_once(rows, row, numbers, which, at)
             self._skip_properties()
@@ -240,23 +241,23 @@ class BIFReader:
         return list(map(float, words))
 
     def _row_of_configuration(
-        self, text: str, family: tuple[str, ...], labels: list[tuple[str, ...]], at: int
+        self, text: str, family: tuple[str, ...], codes: list[dict[str, int]], at: int
     ) -> int:
         """Return the position of a configuration of parents; the last parent changes fastest."""
 
         def fits(items: list[str]) -> bool:
-            if len(items) != len(labels):
+            if len(items) != len(codes):
                 return False
-            return all(item in levels for item, levels in zip(items, labels, strict=True))
+            return all(item in own for item, own in zip(items, codes, strict=True))
 
         states = _first_reading_that_fits(text, fits)
         if states is None:
             one_each = f"a label of each of {listed(family[1:])}"
-            expected = one_each if labels else "no labels without parents"
+            expected = one_each if codes else "no labels without parents"
             self._raise_at_line(f"must be {expected}; got ({shorten_text(text.strip())}).", at)
         position = 0
-        for state, levels in zip(states, labels, strict=True):
-            position = position * len(levels) + levels.index(state)
+        for state, own in zip(states, codes, strict=True):
+            position = position * len(own) + own[state]
         return position
 
 
@@ -390,7 +391,7 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     ----------
     path : str or path
         A file of `write_bif`, bnlearn, pgmpy, pyAgrum, GeNIe or another
-        program. It may be packed with gzip.
+        program. It may be packed with gzip, to at most 100 MB of text.
     class_var : str
         Name of the class variable. It may have parents, and need not be a
         parent of all features.

@@ -26,7 +26,10 @@ Fail: TypeAlias = Callable[[str], NoReturn]
 _MOST_CELLS = 2**24
 """Maximum number of cells of all tables of a file, which a few words can describe."""
 
-_MOST_BYTES = 2**30
+_MOST_AXES = 32
+"""Maximum number of axes of an array in all supported versions of NumPy."""
+
+_MOST_BYTES = 100_000_000
 """Maximum size of the content of a packed file."""
 
 
@@ -56,6 +59,10 @@ def checked_sum_of_cells(
         fail(
             f"the table of {shown(family[0])} would have {own:,} cells. All tables of a file can "
             f"have at most {_MOST_CELLS:,} together."
+        )
+    if len(family) > _MOST_AXES:
+        fail(
+            f"{shown(family[0])} must have at most {_MOST_AXES - 1} parents; got {len(family) - 1}."
         )
     return cells + own
 

@@ -99,9 +99,11 @@ def _chance_nodes(network: ElementTree.Element, source: str) -> list[ElementTree
 
 
 def _nodes_in_part(part: ElementTree.Element) -> Iterator[ElementTree.Element]:
-    for node in part:
+    waiting = [*reversed(part)]  # no recursion, because submodels can be nested deeply
+    while waiting:
+        node = waiting.pop()
         if node.tag == "submodel":
-            yield from _nodes_in_part(node)
+            waiting.extend(reversed(node))
         elif node.find("state") is not None or node.tag in _REFUSED:
             yield node
 
@@ -120,13 +122,14 @@ def _table_of_node(
     configurations = prod(shape[1:])
     if node.tag == "deterministic":
         states = (node.findtext("resultingstates") or "").split()
-        unknown = [state for state in states if state not in labels[0]]
+        codes = {label: code for code, label in enumerate(labels[0])}
+        unknown = [state for state in states if state not in codes]
         if len(states) != configurations or unknown:
             expected = f"{configurations:,} resulting states that are among its labels"
             got = shown(unknown[0]) if unknown else f"{len(states):,} states"
             fail(f"must have {expected}; got {got}.")
         rows = np.zeros((configurations, shape[0]))
-        rows[np.arange(configurations), [labels[0].index(state) for state in states]] = 1
+        rows[np.arange(configurations), [codes[state] for state in states]] = 1
     else:
         words = (node.findtext("probabilities") or "").split()
         try:
