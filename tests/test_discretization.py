@@ -207,11 +207,11 @@ def test_mixed_by_hand() -> None:
     assert cuts(x, x // 30 % 2, method="mixed") == (29.5, 59.5, 89.5, 119.5, 149.5)
     assert cuts(x[:150], x[:150] // 30 % 2, method="mixed") == (29.5, 59.5, 89.5, 119.5)
     # Three cuts are too few: the quantiles of 0, 1, …, 119 in quarters
-    assert cuts(x[:120], x[:120] // 30 % 2, method="mixed", bins=4) == (29, 59, 89)
+    assert cuts(x[:120], x[:120] // 30 % 2, method="mixed", bins=4) == (29.5, 59.5, 89.5)
     # Rows whose class is not known have no say in MDLP, but are counted for quantiles
     y = ["a", "b", None, None, None] * 4
     assert cuts(range(20), y, method="mixed") == cuts(range(20), y, method="quantile")
-    assert cuts([1.0, 2.0, 3.0], [None, None, "a"], method="mixed", bins=2) == (2,)
+    assert cuts([1.0, 2.0, 3.0], [None, None, "a"], method="mixed", bins=2) == (2.5,)
 
 
 # -- Numbers that stay categories ----------------------------------------------------------------
@@ -306,35 +306,39 @@ def test_flags_keep_what_they_tell_of_the_class() -> None:
 def test_methods_without_a_class_agree_with_numpy(x: list[float], bins: int) -> None:
     values = pd.Series(x)
     frame, discretizer = bn.discretize(values.to_frame("x"), method="quantile", bins=bins, columns=["x"])
-    # The least value that i of the bins' shares of the rows do not exceed, but the largest value
+    # Above the least value that i of the bins' shares of the rows do not exceed, but the largest value
     ascending = sorted(x)
-    points = {ascending[-(-i * len(x) // bins) - 1] for i in range(1, bins)} - {ascending[-1]}
-    expected = sorted(points) or [ascending[-2]]
+    below = {-(-i * len(x) // bins) - 1 for i in range(1, bins)} - {len(x) - 1} or {len(x) - 2}
+    expected = [(ascending[i] + ascending[i + 1]) / 2 for i in sorted(below)]
     assert list(discretizer.cuts["x"]) == expected
     assert frame["x"].cat.codes.tolist() == np.searchsorted(expected, x).tolist()
     _, discretizer = bn.discretize(values.to_frame("x"), method="width", bins=bins, columns=["x"])
-    np.testing.assert_allclose(
-        discretizer.cuts["x"], np.linspace(min(x), max(x), bins + 1)[1:-1], rtol=1e-9, atol=1e-9
-    )
+    even = np.linspace(min(x), max(x), bins + 1)[1:-1]
+    near = 1e-6 * max(map(abs, x))
+    is_near = np.array([np.abs(values - point).min() < near for point in even])
+    found = np.array(discretizer.cuts["x"])
+    if not is_near.any():
+        np.testing.assert_allclose(found, even, rtol=1e-9, atol=1e-9)
+    assert all(np.abs(values - point).min() > 1e-8 * max(map(abs, x)) for point in found)
 
 
 @pytest.mark.parametrize(
     ("x", "options", "expected"),
     [
         # Quantiles of 0, 1, ..., 10 in fifths
-        (range(11), {"method": "quantile"}, (2, 4, 6, 8)),
-        (range(11), {"method": "quantile", "bins": np.int64(2)}, (5,)),
+        (range(11), {"method": "quantile"}, (2.5, 4.5, 6.5, 8.5)),
+        (range(11), {"method": "quantile", "bins": np.int64(2)}, (5.5,)),
         # A range beyond the greatest float
-        ([-1e308, -0.9e308, 0.9e308, 1e308], {"method": "quantile", "bins": 2}, (-0.9e308,)),
-        ([-1e308, -0.9e308, 0.9e308, 1e308], {"method": "quantile", "bins": 3}, (-0.9e308, 0.9e308)),
+        ([-1e308, -0.9e308, 0.9e308, 1e308], {"method": "quantile", "bins": 2}, (0,)),
+        ([-1e308, -0.9e308, 0.9e308, 1e308], {"method": "quantile", "bins": 3}, (0, 0.95e308)),
         # All quantiles are 0: one cut above it
-        ([0] * 9 + [1], {"method": "quantile"}, (0,)),
+        ([0] * 9 + [1], {"method": "quantile"}, (0.5,)),
         # All are 1, above which is nothing: one cut below it
-        ([0] + [1] * 9, {"method": "quantile"}, (0,)),
+        ([0] + [1] * 9, {"method": "quantile"}, (0.5,)),
         ([3, 1, 2], {"method": "quantile", "bins": 100}, None),
         ([7, 7, None], {"method": "quantile"}, ()),
         ([None, None], {"method": "quantile"}, ()),
-        (range(11), {"method": "width"}, (2, 4, 6, 8)),
+        (range(11), {"method": "width"}, (2.5, 4.5, 6.5, 8.5)),
         ([0, 1], {"method": "width", "bins": 10}, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)),
         # Empty intervals stay
         ([0, 0, 0, 10], {"method": "width"}, (2, 4, 6, 8)),
@@ -363,16 +367,46 @@ def test_sums_of_equal_weights_are_rounded_as_numbers_of_rows(weight: float) -> 
         assert weighted == cuts(range(10), method="quantile", bins=bins)
 
 
-def test_a_value_at_a_cut_point_counts_in_the_mean_of_the_interval_below() -> None:
+def test_the_means_of_intervals_are_those_of_the_training_values() -> None:
     _, discretizer = bn.discretize(
         pd.DataFrame({"x": [1, 2, 3.5, 5]}), method="quantile", bins=2, columns=["x"]
     )
-    assert discretizer.points == ((2,),)
+    assert discretizer.points == ((2.75,),)
     assert discretizer.means == ((1.5, 4.25),)
     assert discretizer.ranges == ((1, 5),)
     low, high, missing = discretizer.draw_numbers("x", np.array([0, 1, 2]), np.random.default_rng(0))
-    assert 1 <= low <= 2 <= high <= 5
+    assert 1 <= low <= 2.75 <= high <= 5
     assert np.isnan(missing)  # of an additional level
+
+
+@pytest.mark.parametrize("digits", [2, 3, 10, 17])
+def test_rounding_of_new_data_changes_no_probability(digits: int) -> None:
+    """Also of two fractions, which are labels, and of cut points by width, one of which is a value."""
+    rng = np.random.default_rng(6)
+    ill = rng.random(600) < 0.4
+    data = pd.DataFrame(
+        {
+            "share": (rng.random(600) / 2 + 0.2 * ill).round(digits),
+            "large": (1e6 * rng.random(600) + 1e5 * ill).round(digits),
+            "flag": rng.choice([0.1, 0.7], 600),
+            "zero": rng.choice([0, 0.3], 600),
+            "ill": np.where(ill, "yes", "no"),
+        }
+    )
+    numbers = data.drop(columns="ill")
+    others = [
+        numbers.astype("float32"),
+        numbers.round(10),
+        1 - (1 - numbers),
+        numbers.astype("float32").round(6),
+    ]
+    for method in ("quantile", "width", "mixed", "averaged"):
+        model = bn.bnc("nb", "ill", data, smooth=1, discretize=method, bins=10)
+        expected = bn.predict(model, data, prob=True)
+        for other in others:
+            np.testing.assert_allclose(bn.predict(model, other, prob=True), expected, atol=1e-6)
+    with pytest.raises(ValueError, match=r"column 'flag': 0\.1001 not among the levels"):
+        bn.predict(model, data.assign(flag=0.1001))
 
 
 def test_neighboring_floats_are_told_apart() -> None:
@@ -449,9 +483,9 @@ def test_a_column_without_a_cut_stays_as_one_level() -> None:
 
 
 def test_intervals_are_closed_on_the_right_and_open_at_the_ends() -> None:
-    _, discretizer = bn.discretize(pd.DataFrame({"x": range(11)}), method="width", bins=2)
-    new = discretizer(pd.DataFrame({"x": [5, 5.5, -1e300, -9, 1e300, np.nan]}))
-    assert new["x"].tolist()[:5] == ["(-inf, 5]", "(5, inf)", "(-inf, 5]", "(-inf, 5]", "(5, inf)"]
+    _, discretizer = bn.discretize(pd.DataFrame({"x": range(0, 24, 2)}), method="width", bins=2)
+    new = discretizer(pd.DataFrame({"x": [11, 11.5, -1e300, -9, 1e300, np.nan]}))
+    assert new["x"].tolist()[:5] == ["(-inf, 11]", "(11, inf)", "(-inf, 11]", "(-inf, 11]", "(11, inf)"]
     assert new["x"].isna().tolist() == [False] * 5 + [True]
 
 
@@ -472,7 +506,7 @@ def test_labels_are_distinct_and_tell_where_values_lie(x: list[float], bins: int
 
 def test_labels_are_short() -> None:
     for data, options, labels in (
-        ({"x": [-0.0, 1, 1, 1]}, {"method": "quantile", "bins": 2}, ["(-inf, 0]", "(0, inf)"]),
+        ({"x": [-0.0, 1, 1, 1]}, {"method": "quantile", "bins": 2}, ["(-inf, 0.5]", "(0.5, inf)"]),
         ({"x": [0.1, 0.2], "y": ["a", "b"]}, {"class_var": "y"}, ["(-inf, 0.15]", "(0.15, inf)"]),
         ({"x": [100, 101, 7, 7]}, {"method": "width", "bins": 2}, ["(-inf, 54]", "(54, inf)"]),
     ):

@@ -101,7 +101,8 @@ plot_cpt(model, "flavanoids")
 
 # %% [markdown]
 # `discretize="quantile"` and `"width"` do not use the class: they make `bins` intervals with equal numbers of rows, or of
-# equal width. To use the intervals elsewhere, call `discretize`, which returns the discretized data, and a function that
+# equal width. Cut points stand between values of the training data, so new data in another type, such as float32, have
+# the same intervals. To use the intervals elsewhere, call `discretize`, which returns the discretized data, and a function that
 # applies the same cut points to other data:
 
 # %%

@@ -30,11 +30,11 @@ from .sql_text import (
     cleaned_column,
     column_as_text,
     column_of_maximum,
+    conditions_of_numbers,
     exp_of_difference,
     has_boolean_labels,
     is_compared_as_text,
     label_literals,
-    number_literal,
     quoted_identifier,
     raw_column_value,
     sql_cut_point,
@@ -273,8 +273,9 @@ def _code_and_number_columns(query: Query, column: ColumnCoding) -> tuple[str, s
     if column.cuts is not None:
         code = case_by_intervals(x, column.cuts, list(map(str, range(len(column.cuts) + 1))))
         return query.add_column(_code_unless_missing(x, missing, code, "")), x
-    cases = [f"WHEN {number_literal(label)} THEN {i}" for i, label in enumerate(column.known)]
-    code = f"CASE {x} {' '.join(cases)} ELSE {other} END"
+    conditions = conditions_of_numbers(x, column.known)
+    cases = [f"WHEN {condition} THEN {i}" for i, condition in enumerate(conditions)]
+    code = f"CASE {' '.join(cases)} ELSE {other} END"
     return query.add_column(_code_unless_missing(x, missing, code, other)), x
 
 
@@ -407,12 +408,17 @@ def _case_of_texts_by_code(
         cases = [f"WHEN {name} <= {sql_cut_point(cut)} THEN {text}" for cut, text in pairs]
         cases.append(f"WHEN {name} IS NOT NULL THEN {of_codes[len(column.cuts)]}")
     else:
-        for label, text in zip(column.known, of_codes, strict=False):
-            literals = [number_literal(label)]
-            if is_compared_as_text(column):
+        if is_compared_as_text(column):
+            conditions = []
+            for label in column.known:
                 literals = [text_literal(text) for text in texts_of_label(label)]
-            equals = f"= {literals[0]}" if len(literals) == 1 else f"IN ({', '.join(literals)})"
-            cases.append(f"WHEN {name} {equals} THEN {text}")
+                is_one = len(literals) == 1
+                equals = f"= {literals[0]}" if is_one else f"IN ({', '.join(literals)})"
+                conditions.append(f"{name} {equals}")
+        else:
+            conditions = conditions_of_numbers(name, column.known)
+        known = zip(conditions, of_codes, strict=False)
+        cases += [f"WHEN {condition} THEN {text}" for condition, text in known]
         if column.other >= 0:
             cases.append(f"WHEN {name} IS NOT NULL THEN {of_codes[column.other]}")
     return f"{indent}CASE {(indent + '  ').join(cases)}{indent}  ELSE {rest} END"

@@ -11,9 +11,11 @@ import re
 import sys
 from collections.abc import Hashable, Sequence
 from math import ceil, isfinite, isnan
+from typing import Any
 
 import numpy as np
 
+from ..frames.labels import rounding_of_numbers
 from ..numbers.cut_points import cut_point_as_text
 from .scorer import ColumnCoding
 
@@ -191,9 +193,13 @@ def _is_exact_label_in_databases(label: Hashable) -> bool:
     return type(label) is float and (label == 0 or 1e-100 < abs(label) < 1e100)
 
 
-def number_literal(label: Hashable) -> str:
-    """Return a label that is compared as a number as a constant."""
-    return repr(int(label) if isinstance(label, bool) else label)
+def conditions_of_numbers(name: str, labels: Sequence[Any]) -> list[str]:
+    """Return for each label whether a number equals it; rounding of fractions is tolerated."""
+    if not any(type(label) is float for label in labels):
+        return [f"{name} = {int(label)!r}" for label in labels]
+    margin = rounding_of_numbers(labels)
+    ends = [[sql_cut_point(x - margin), sql_cut_point(x + margin)] for x in labels]
+    return [f"{name} BETWEEN {low} AND {high}" for low, high in ends]
 
 
 def texts_of_label(label: Hashable) -> list[str]:

@@ -52,13 +52,16 @@ def database_table_of(data: object) -> DatabaseTable | None:
 
 
 class Spread(NamedTuple):
-    """How many distinct numbers a column has, the smallest, the two largest, and quantiles."""
+    """How many distinct numbers a column has, the smallest and largest, and points to cut it.
+
+    ``gaps`` are pairs of neighboring values: at each quantile the value and the
+    next larger one, None at the largest value, and last the two largest values.
+    """
 
     distinct: int
     low: float
     high: float
-    second: float | None
-    quantiles: tuple[float, ...]
+    gaps: tuple[tuple[float | None, float | None], ...]
 
 
 @dataclass(frozen=True)
@@ -355,9 +358,9 @@ class DatabaseTable:
         ):
             if row["low"] is not None:
                 facts = cast("dict[str, float]", row)
-                quantiles = tuple([facts[f"q{k}"] for k in range(1, bins)])
+                gaps = [(row[f"q{k}"], row[f"next{k}"]) for k in range(1, bins)]
                 distinct, low, high = int(facts["distinct"]), facts["low"], facts["high"]
-                spreads[name] = Spread(distinct, low, high, row["second"], quantiles)
+                spreads[name] = Spread(distinct, low, high, (*gaps, (row["second"], high)))
         return spreads
 
     def interval_sums(
@@ -394,8 +397,11 @@ def _select_spread(rows: Foreign, bins: int, is_weighted: bool) -> Foreign:
 
     values = rows.group_by("x").agg(n=rows.w.sum())
     below = values.n.sum().over(ibis.cumulative_window(order_by="x"))
-    top = ibis.ifelse(values.n > 0, values.x, ibis.null("float64")).max().over()
-    values = values.mutate(below=below, total=values.n.sum().over(), top=top)
+    known = ibis.ifelse(values.n > 0, values.x, ibis.null("float64"))
+    larger = known.min().over(ibis.window(rows=(1, None), order_by="x"))
+    values = values.mutate(
+        below=below, total=values.n.sum().over(), top=known.max().over(), larger=larger
+    )
     x, counts = values.x, values.n > 0
     facts = {"distinct": x.count(), "low": x.min(where=counts), "high": x.max(where=counts)}
     facts["second"] = x.max(where=counts & (x < values.top))
@@ -404,6 +410,7 @@ def _select_spread(rows: Foreign, bins: int, is_weighted: bool) -> Foreign:
         if is_weighted:  # with fractions, sums are rounded
             reached = values.below >= values.total * (k / bins) * (1 - 1e-12)
         facts[f"q{k}"] = x.min(where=reached)
+        facts[f"next{k}"] = values.larger.min(where=reached)
     return values.agg(**facts)
 
 

@@ -107,6 +107,11 @@ def recode_column(
         for code, label in enumerate(old):
             if places[code] == _UNSEEN:
                 places[code] = _position_of_interval(label, new)
+    floats = [c for c, x in enumerate(old) if places[c] == _UNSEEN and isinstance(x, float)]
+    for code, place in zip(
+        floats, _positions_but_for_rounding([old[c] for c in floats], new), strict=True
+    ):
+        places[code] = place
     matched: Positions = np.array([*places, missing])[codes]
     is_unseen: Mask = matched == _UNSEEN
     if is_unseen.any():
@@ -128,6 +133,32 @@ def _position_of_interval(label: Hashable, intervals: Sequence[Hashable]) -> int
         if number is not None and isinstance(interval, pd.Interval) and number in interval:
             return code
     return _UNSEEN
+
+
+def _positions_but_for_rounding(numbers: Sequence[Any], levels: Sequence[Any]) -> Sequence[int]:
+    """Return the positions of the levels that numbers equal but for rounding."""
+    position = {
+        float(level): code
+        for code, level in enumerate(levels)
+        if isinstance(level, float) or (type(level) is int and abs(level) < 2**53)
+    }
+    if not position or not numbers:
+        return [_UNSEEN] * len(numbers)
+    known = pd.Index(sorted(position), dtype=np.float64)
+    nearest = known.get_indexer(
+        pd.Index(numbers), method="nearest", tolerance=rounding_of_numbers(known)
+    )
+    return [position[known[place]] if place >= 0 else _UNSEEN for place in nearest.tolist()]
+
+
+def rounding_of_numbers(levels: Iterable[float]) -> float:
+    """Return by how much a number may differ from one of these levels because of its type.
+
+    It is the rounding of float32, but at most a thousandth of the smallest gap.
+    """
+    known = np.unique(list(levels))
+    gap = float(np.diff(known).min(initial=np.inf))
+    return min(gap / 1000, float(np.abs(known).max()) * 2.0**-23)
 
 
 def united_levels(

@@ -92,7 +92,7 @@ def _mdlp_cuts(values: Array, classes: Codes | None, weights: Array | None, bins
             firsts.append(start + length)
             parts += [(start, start + length), (start + length, stop)]
     cuts = np.array(firsts, dtype=np.intp)
-    return _shorten_cut_points(_midpoints(distinct[cuts - 1], distinct[cuts]), values)
+    return points_between(distinct[cuts - 1], distinct[cuts])
 
 
 def _n_log2_n(rows: Array) -> Array:
@@ -138,44 +138,64 @@ def _entropy_times_rows(weights: Sequence[float]) -> float:
     return n * log2(n) - sum([weight * log2(weight) for weight in weights])
 
 
-def _midpoints(lower: Array, upper: Array) -> Array:
-    """Return the middle between values, or the lower value if no float lies between them."""
+def points_between(lower: Array, upper: Array) -> Array:
+    """Return the middle between values, or the lower value if no float lies between them.
+
+    It has 15 digits if they suffice: .3 in place of .30000000000000004.
+    """
     middle = lower / 2 + upper / 2  # halved first, because the sum can overflow
-    return np.where((lower <= middle) & (middle < upper), middle, lower)
+    middle = np.where((lower <= middle) & (middle < upper), middle, lower)
+    short = _with_15_digits(middle)
+    return np.where((lower <= short) & (short < upper), short, middle) + 0.0  # -0.0 becomes 0.0
+
+
+def _with_15_digits(points: Array) -> Array:
+    return np.array([float(f"{point:.15g}") for point in points.tolist()], dtype=np.float64)
 
 
 def _quantile_cuts(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
-    """Return the quantiles of ascending values below the largest value."""
+    """Return the points above the quantiles of ascending values below the largest value."""
     numerators = np.arange(1, bins)
     if weights is None:
         below = (-(-numerators * len(values) // bins)).astype(np.float64)
     else:
         below = numerators / bins * float(weights.sum()) * (1 - 1e-12)
-    return np.array(_points_below_largest(_values_reaching_weight(values, weights, below), values))
+    return _points_above_weights(values, weights, below)
 
 
-def _values_reaching_weight(values: Array, weights: Array | None, below: Array) -> Array:
-    """Return the smallest of ascending values up to which the weight is at least these amounts."""
+def _points_above_weights(values: Array, weights: Array | None, below: Array) -> Array:
+    """Return the points above the smallest values up to which the weight is at least ``below``.
+
+    The values are ascending. A point is halfway to the next larger value. The largest value has
+    none; if no other is left, the point is below it.
+    """
     if weights is None:
         places = np.maximum(np.ceil(below).astype(np.intp), 1) - 1
     else:
         places = np.minimum(np.searchsorted(np.cumsum(weights), below), len(values) - 1)
-    return np.asarray(values[places] + 0.0)  # converts -0.0 to 0.0
-
-
-def _points_below_largest(points: Array, values: Array) -> list[float]:
-    """Return the distinct points below the largest of ascending values, or the value below."""
-    inside = sorted(set(points[points < values[-1]].tolist()))
-    if inside:
-        return inside
-    first = int(np.searchsorted(values, values[-1]))
-    return [value + 0.0 for value in values[first - 1 : first].tolist()]
+    lower: Array = np.unique(values[places])
+    lower = lower[lower < values[-1]]
+    if not len(lower):
+        first = int(np.searchsorted(values, values[-1]))
+        lower = values[max(first - 1, 0) : first]
+    return points_between(lower, values[np.searchsorted(values, lower, side="right")])
 
 
 def _width_cuts(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
-    """Return points that divide the range of ascending values evenly."""
+    """Return points that divide the range of ascending values evenly.
+
+    A point that rounding does not distinguish from a value next to it is
+    halfway between the two values around it.
+    """
     share = np.arange(1, bins) / bins
-    return _shorten_cut_points(values[0] * (1 - share) + values[-1] * share, values)
+    points: Array = values[0] * (1 - share) + values[-1] * share
+    above = np.searchsorted(values, points, side="right").clip(1, len(values) - 1)
+    lower, upper = values[above - 1], values[above]
+    middles, short = points_between(lower, upper), _with_15_digits(points)
+    rounding = float(np.abs(values[[0, -1]]).max()) * 2.0**-23  # as of numbers of type float32
+    is_near = np.minimum(points - lower, upper - points) <= rounding
+    points = np.where((lower <= short) & (short < upper), short, points)
+    return np.where(is_near, middles, points) + 0.0  # -0.0 becomes 0.0
 
 
 def _mdlp_or_quantile_cuts(
@@ -197,15 +217,6 @@ BY_CLASS = ("mdlp", "mixed", "averaged_mdlp")
 """The methods that look at the class."""
 
 
-def _shorten_cut_points(points: Array, values: Array) -> Array:
-    """Round cut points to 15 digits (.3 for .30000000000000004) unless a value changes sides."""
-    short = np.array([float(f"{point:.15g}") for point in points])
-    same = np.searchsorted(values, short, side="right") == np.searchsorted(
-        values, points, side="right"
-    )
-    return np.where(same, short, points) + 0.0  # converts -0.0 to 0.0
-
-
 CUTTINGS = {"averaged": (4, 5, 6) * 3, "averaged5": (5,) * 5, "averaged_mdlp": (4, 8, 4, 8, 16)}
 """How many intervals each discretization at quantiles has, by the method that users name.
 
@@ -219,11 +230,11 @@ def quantile_cuts_at_shifts(
     """Discretize numbers at quantiles several times, each time moved a little.
 
     Discretization q of Q has b intervals, moved by t = (q + ½)/Q − ½ of one:
-    its cut points are the quantiles (i + t)/b, for whole i, that lie inside (0,
-    1), as values of the inverted distribution function. A cut point at the
-    largest value would have nothing above it and is omitted; if no other is
-    left, the cut point is the value below. There are none if all known numbers
-    are equal.
+    its cut points are at the quantiles (i + t)/b, for whole i, that lie inside
+    (0, 1): halfway between the value of the inverted distribution function and
+    the next larger value. The largest value would have nothing above it and is
+    omitted; if no other is left, the cut point is below it. There are none if
+    all known numbers are equal.
     """
     values, weights, _ = _observed_in_order(numbers, weights)
     if not len(values) or values[0] == values[-1]:
@@ -234,8 +245,7 @@ def quantile_cuts_at_shifts(
         move = (q + 0.5) / len(intervals) - 0.5
         shares = (np.arange(b + 1) + move) / b  # rounded as for numpy.quantile
         inside = shares[(shares > 0) & (shares < 1)]
-        points = _values_reaching_weight(values, weights, inside * total)
-        cuts.append(tuple(_points_below_largest(points, values)))
+        cuts.append(tuple(_points_above_weights(values, weights, inside * total).tolist()))
     return cuts
 
 
@@ -252,8 +262,7 @@ def cuts_between_values(numbers: ArrayOf[Any], weights: Array | None = None) -> 
     rows = len(values) if weights is None else max(len(values), float(weights.sum()))
     if 2 * len(distinct) > rows:
         return ()
-    middles = _midpoints(distinct[:-1], distinct[1:])
-    return tuple(_shorten_cut_points(middles, distinct).tolist())
+    return tuple(points_between(distinct[:-1], distinct[1:]).tolist())
 
 
 def shortest_cuts(points: Sequence[float], numbers: ArrayOf[Any]) -> tuple[float, ...]:

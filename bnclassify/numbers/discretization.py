@@ -36,6 +36,7 @@ from .cut_points import (
     class_codes,
     cut_points,
     cuts_between_values,
+    points_between,
     quantile_cuts_at_shifts,
     range_and_means_of_intervals,
 )
@@ -106,9 +107,12 @@ def discretize(
     so ``cv`` of a discretized frame is too optimistic. `bnc` with
     ``discretize=`` chooses cut points in each training set.
 
-    Numbers are compared as they are stored, and 0.85 is stored as 0.850000024
-    in type float32. A cut point of "quantile" is a number of the training data,
-    so use the same type in new data.
+    A cut point lies halfway between two values of the training data, so the
+    rounding of new data does not move them to another interval (0.85 is
+    0.850000024 in type float32). With "quantile", the lower of the two values
+    is that of the inverted distribution function, as in `numpy.quantile` with
+    ``method="inverted_cdf"``. With "width", only cut points that equal a value
+    are moved.
 
     References
     ----------
@@ -234,7 +238,7 @@ def learn_cuts_of_table(
     ranges = {n: (spread.low, spread.high) for n, spread in spreads.items() if n not in kept}
     large = [n for n in ranges if np.abs(ends[n]).max() >= 2**53 and table.types[n].is_integer()]
     check_exact_integers({name: ends[name].astype(object) for name in large})
-    points = {name: _distinct_quantiles(spreads[name]) for name in ranges}
+    points = {name: _points_between_distinct(spreads[name]) for name in ranges}
     means = {}
     for name, sums in table.interval_sums(points, weights).items():
         edges = np.array([ranges[name][0], *points[name], ranges[name][1]])
@@ -281,10 +285,11 @@ def _labels_of_categorical_numbers(
     return kept
 
 
-def _distinct_quantiles(spread: Spread) -> tuple[float, ...]:
-    """Return the distinct quantiles below the largest value, or the second largest value."""
-    inside = sorted({point + 0.0 for point in spread.quantiles if point < spread.high})
-    return tuple(inside) or (() if spread.second is None else (spread.second + 0.0,))
+def _points_between_distinct(spread: Spread) -> tuple[float, ...]:
+    """Return points above the quantiles below the largest value, or the one below the largest."""
+    gaps = [gap for gap in spread.gaps if None not in gap]
+    chosen = np.array(sorted(set(gaps[:-1])) or gaps, dtype=float)
+    return tuple(points_between(*chosen.T).tolist()) if gaps else ()
 
 
 def _cuts_of_several_discretizations(
