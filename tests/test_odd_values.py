@@ -282,3 +282,14 @@ def test_categories_of_arrow_may_repeat_or_be_null() -> None:
         codes = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2] * 10), pa.array(labels))
         x = bn.nb("c", pa.table({"a": codes, "c": pa.array(["p", "q", "p", "q", "q"] * 6)}))
         assert bn.values(x)["a"] == ("x", "y")
+
+
+@pytest.mark.parametrize("kind", ["category", "interval", object])
+def test_intervals_are_categories_of_any_type(kind: Any) -> None:
+    cut = pd.cut(pd.Series(range(40)), [-1, 9, 39]).cat.as_unordered()
+    frame = pd.DataFrame({"x": cut, "y": ["u", "v"] * 5 + ["v"] * 30})
+    model = bn.bnc("nb", "y", frame, smooth=1)
+    same = frame.assign(x=cut if kind == "category" else pd.Series(cut.tolist(), dtype=kind))
+    assert bn.values(bn.bnc("nb", "y", same, smooth=1)) == bn.values(model)
+    assert bn.predict(model, same, prob=True).equals(bn.predict(model, frame, prob=True))
+    assert not len(bn.check_data(same, "y"))

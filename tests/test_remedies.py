@@ -82,7 +82,8 @@ OTHER_TYPES: Mapping[str, tuple[Any, tuple[Any, ...]]] = {
     "complex": ([1j, 2j] * 20, ("1j", "2j")),
     "flags and numbers": (pd.Series([True, 0, 1, False] * 10, dtype=object), (0, 1)),
     "whole fractions": ([Fraction(4, 2), None, Fraction(3)] * 13 + [None], (2, 3)),
-    "intervals": (pd.arrays.IntervalArray.from_breaks([0, 1, 2]).repeat(20), ("(0, 1]", "(1, 2]")),
+    "intervals of dates": (pd.cut(pd.Series(pd.date_range("2020", periods=N)), 5), ()),
+    "categories of bytes": (pd.Categorical([b"x", b"y"] * 20), ("x", "y")),
 }
 
 
@@ -97,6 +98,12 @@ DATES: Mapping[str, tuple[Any, str]] = {
     "datetimes with a zone, one missing": (
         pd.Series([pd.NaT, *STAMPS[1:].tz_localize("UTC")]),
         "days month weekday",
+    ),
+    "categories of dates": (pd.Categorical([None, *DAYS[1:]]), "days month"),
+    "categories of datetimes": (pd.Categorical(STAMPS), "days month weekday"),
+    "categories of periods": (
+        pd.Categorical(pd.period_range("2020", periods=N, freq="M")),
+        "days month",
     ),
     "periods": (pd.period_range("2020", periods=N, freq="M"), "days month"),
     "periods of Python": (

@@ -31,6 +31,7 @@ from .numeric import (
     column_and_type,
     conversion_advice,
     is_arrow_dictionary,
+    type_of_categories,
 )
 from .row_findings import MOST_COLUMNS, find_frequencies
 from .schema import Schema
@@ -47,11 +48,13 @@ def arrays_and_types(frame: pd.DataFrame) -> tuple[list[ArrayLike], list[str]]:
         arrays = _arrays_one_by_one(frame)
     types = ["categorical"] * len(arrays)
     for i, array in enumerate(arrays):
-        if type(array) is not pd.Categorical:
-            if is_arrow_dictionary(array.dtype):
-                arrays[i] = categories_of_arrow(array.__arrow_array__())
-            else:
-                arrays[i], types[i] = column_and_type(array)
+        if type(array) is pd.Categorical:
+            if id(array.dtype) not in _kept_levels:
+                types[i] = type_of_categories(array.categories)
+        elif is_arrow_dictionary(array.dtype):
+            arrays[i] = categories_of_arrow(array.__arrow_array__())
+        else:
+            arrays[i], types[i] = column_and_type(array)
     return arrays, types
 
 

@@ -95,7 +95,8 @@ def _is_day_first(found: Sequence[str]) -> bool:
 def how_to_split_dates(name: Hashable, values: Any, argument: str, *, is_whole: bool) -> str:
     """Return code that makes features of a column of dates, and of type integer if ``is_whole``."""
     column = f"{argument}[{name!r}]"
-    dates: pd.Series[Any] = pd.Series(values).dropna()
+    # A list, because categories of dates are dates only one by one.
+    dates: pd.Series[Any] = pd.Series(list(values)).dropna()
     if isinstance(dates.dtype, pd.PeriodDtype):
         code = f"{column}.astype('{dates.dtype}').dt.to_timestamp()"
         when = dates.dt.to_timestamp()

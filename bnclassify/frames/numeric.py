@@ -51,7 +51,9 @@ def value_type(column: pd.Series[Any] | ArrayLike) -> str:
 def column_and_type(column: pd.Series[Any] | ArrayLike) -> tuple[Any, str]:
     """Return a column with Python numbers in place of decimals, and its type as in `value_type`."""
     dtype: Any = column.dtype
-    if is_categorical(dtype):
+    if isinstance(dtype, pd.CategoricalDtype):
+        return column, type_of_categories(dtype.categories)
+    if is_arrow_dictionary(dtype):
         return column, "categorical"
     if isinstance(dtype, pd.StringDtype):
         return column, "string"
@@ -61,7 +63,24 @@ def column_and_type(column: pd.Series[Any] | ArrayLike) -> tuple[Any, str]:
     if kind in _WITH_DECIMALS:
         column = np.fromiter(map(decimal_as_number, column), dtype=object, count=len(column))
         kind = _inferred_type(column)
+    if kind == "interval" and all(map(_is_label, column[pd.notna(column)])):
+        return pd.Categorical(column), "categorical"
     return column, str(dtype) if kind == "unknown-array" else kind
+
+
+def type_of_categories(categories: pd.Index[Any]) -> str:
+    """Return "categorical", or the inferred type of categories of which some cannot be labels."""
+    is_plain = categories.dtype.kind in "biuf" or isinstance(categories.dtype, pd.StringDtype)
+    if is_plain or all(map(_is_label, categories)):
+        return "categorical"
+    return pd.api.types.infer_dtype(categories)
+
+
+def _is_label(value: object) -> bool:
+    """Whether a value can be a level: text, a number, a tuple, or an interval of numbers."""
+    if isinstance(value, pd.Interval):
+        return isinstance(value.left, Real)
+    return isinstance(value, str | Real | Decimal | tuple) or value is None
 
 
 def _inferred_type(column: pd.Series[Any] | ArrayLike) -> str:
