@@ -430,18 +430,34 @@ def test_statements_predict_in_postgresql(postgres: Any, name: str) -> None:
     check(run, *case(name))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["default", "gaussian", "levels", "card"])
-def test_text_is_a_number_or_missing_in_postgres(kind: str, postgres: Any) -> None:
+def in_table(postgres: Any) -> test_sql.Run:
+    """Return how to run a statement on a table of PostgreSQL in place of the one that it names."""
+
     def run(statement: str, frame: pd.DataFrame, table: str) -> list[tuple[Any, ...]]:
-        created = in_postgres(postgres, frame)
+        name = in_postgres(postgres, frame).get_name()
         with postgres.con.cursor() as cursor:
             rows: list[tuple[Any, ...]] = cursor.execute(
-                statement.replace(f'FROM "{table}"', f"FROM {created.get_name()}")
+                statement.replace(f'FROM "{table}"', f"FROM {name}")
             ).fetchall()
         return rows
 
-    test_sql.test_text_is_the_number_that_it_represents_or_missing(kind, run)
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["default", "gaussian", "levels", "card"])
+def test_text_is_a_number_or_missing_in_postgres(kind: str, postgres: Any) -> None:
+    test_sql.check_texts(kind, in_table(postgres))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("numbers", ["text", "typed"])
+def test_long_numbers_and_booleans_in_postgres(numbers: Any, postgres: Any) -> None:
+    for name in test_sql.LONG:
+        test_sql.check_long_numbers(name, in_table(postgres), numbers)
+    for words in test_sql.WORDS:
+        test_sql.check_booleans_for_words(words, in_table(postgres), numbers)
+    test_sql.test_numbers_up_to_1e300_differ(1, numbers, in_table(postgres))
 
 
 @pytest.mark.slow

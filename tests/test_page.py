@@ -581,3 +581,6 @@ def test_numbers_that_a_browser_would_round_are_text(tmp_path: Path) -> None:
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert f'"values":["{large[0]}","{large[1]}"]' in text
     assert '"values":[1,2]' in text
+    frame["x"] = pd.Categorical([3, 10**22] * 4)  # both are floats
+    bn.write_page(bn.lp(bn.nb("y", frame), frame, smooth=1), tmp_path / "page.html")
+    assert f'"values":[3,{10**22}]' in (tmp_path / "page.html").read_text(encoding="utf-8")

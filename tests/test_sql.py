@@ -245,6 +245,102 @@ def test_means_of_large_whole_numbers_are_not_rounded(shift: int, run: Run) -> N
     np.testing.assert_allclose([row[-2:] for row in found], expected, rtol=0, atol=1e-12)
 
 
+LONG: dict[str, Any] = {
+    "a float for no data": [1.0, 2.0, 3.0, 1e20],
+    "a negative one": [-1e22, 2.0, 3.0, 4.0],
+    "2**53": [1.0, 2.0, 3.0, 2.0**53],
+    "digits": [1.0, 5.0, 1.2345678901234568e16, 7.654321098765432e77],
+    "very large": [1.0, 2.0, 1e205, 4e299],
+    "integers that floats merge": [2**53, 2**53 + 1, 2**53 + 2, 5],
+    "identifiers": [10**17 + 1, 10**17 + 2, 2**63 - 1, -(10**17)],
+    "categories": pd.Categorical([1.5, 2.0, 1e20, 1e-150]),
+    "small integers": [1, 2, 3, 4],
+}
+"""Four levels each, of which floats and integers of databases, and texts, mean the same."""
+
+
+def check_long_numbers(name: str, run: Run, numbers: Any = "text") -> None:
+    """Compare levels with `predict`, also those of integers in a column of floats, as a NULL makes it."""
+    frame = pd.DataFrame({"a": LONG[name], "y": list("uuvv")})
+    frame = pd.concat([frame] * 10, ignore_index=True)
+    model = bn.bnc("nb", "y", frame, smooth=1, discretize="mdlp")
+    rows = frame.head(4).assign(id=range(4))
+    for stored in (rows, rows.astype({"a": float})):
+        found = sorted(run(bn.to_sql(model, table="t", key="id", numbers=numbers), stored, "t"))
+        expected = bn.predict(model, stored, prob=True, unseen="missing").to_numpy()
+        np.testing.assert_allclose([row[-2:] for row in found], expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("numbers", ["text", "typed"])
+@pytest.mark.parametrize("name", LONG)
+def test_long_numbers_as_levels(name: str, numbers: Any, run: Run) -> None:
+    check_long_numbers(name, run, numbers)
+
+
+@pytest.mark.parametrize("numbers", ["text", "typed"])
+def test_long_numbers_of_cards(numbers: Any, run: Run) -> None:
+    frame = pd.DataFrame({"a": [2**53, 2**53 + 1, 2**53 + 2, 5] * 9, "y": list("uvvvuuvuv") * 4})
+    card = bn.scorecard(bn.bnc("nb", "y", frame, smooth=1))
+    found = run(bn.to_sql(card, table="t", key="a", numbers=numbers), frame.head(4), "t")
+    expected = bn.predict(card, frame.head(4), points=True).tolist()
+    assert sorted((row[0], row[2]) for row in found) == sorted(zip(frame["a"].head(4), expected, strict=True))
+
+
+def test_classes_of_any_number_of_digits(run: Run) -> None:
+    frame = pd.DataFrame({"a": ["p", "q"] * 20, "y": pd.Series([5, 10**20 + 1] * 20, dtype=object)})
+    model = bn.bnc("nb", "y", frame, smooth=1)
+    found = run(bn.to_sql(model, table="t"), frame[["a"]].head(2), "t")
+    assert sorted(row[0] for row in found) == [str(10**20 + 1), "5"]
+
+
+@pytest.mark.parametrize("numbers", [[1e305, 1.0, 2.0], [10**310, 1, 2], [1e-250, 1.0, 2.0]])
+def test_levels_that_databases_merge_are_refused(numbers: list[Any]) -> None:
+    frame = pd.DataFrame({"a": pd.Categorical(numbers * 10), "y": list("uv") * 15})
+    model = bn.bnc("nb", "y", frame, smooth=1)
+    with pytest.raises(ValueError, match=r"must have levels between 1e-199 and 1e300 .* in 'a'. Make"):
+        bn.to_sql(model, table="t")
+
+
+@pytest.mark.parametrize("numbers", ["text", "typed"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_numbers_up_to_1e300_differ(sign: int, numbers: Any, run: Run) -> None:
+    values = np.r_[1e205 * np.arange(1, 8), 1e299 * np.arange(1, 8)]
+    frame = pd.DataFrame({"a": sign * np.tile(values, 20)})
+    frame["y"] = np.where((frame["a"] > frame["a"].median()) ^ (np.arange(280) % 7 == 0), "u", "v")
+    model = bn.bnc("nb", "y", frame, smooth=1, discretize="quantile")
+    rows = frame.head(14).assign(id=range(14))
+    for stored in (rows, rows.astype({"a": str})) if numbers == "text" else (rows,):
+        found = sorted(run(bn.to_sql(model, table="t", key="id", numbers=numbers), stored, "t"))
+        expected = bn.predict(model, rows, prob=True).to_numpy()
+        np.testing.assert_allclose([row[-2:] for row in found], expected, rtol=0, atol=1e-9)
+
+
+WORDS = ["yes no", "Yes No maybe", "y n", "Y N", "true false", "True False", "T F", "F M", "on off"]
+
+
+def check_booleans_for_words(words: str, run: Run, numbers: Any = "text") -> None:
+    """Compare a column of words with one of booleans, which DuckDB makes of yes and no in a file."""
+    first, second, *_ = levels = words.split()
+    frame = pd.DataFrame({"a": levels, "y": list("uvv")[: len(levels)]})
+    model = bn.bnc("nb", "y", pd.concat([frame] * 10), smooth=1)
+    rows = pd.DataFrame({"a": [first, second], "id": [0, 1]})
+    flags = rows.assign(a=[False, True] if words == "F M" else [True, False])
+    pairs = [(model, rows, flags.head(1) if words == "F M" else flags)]
+    if len(levels) == 2 and words != "F M":
+        of_flags = bn.bnc("nb", "y", pd.concat([frame.assign(a=[True, False])] * 10), smooth=1)
+        pairs.append((of_flags, flags, rows))
+    for x, own, stored in pairs:
+        found = sorted(run(bn.to_sql(x, table="t", key="id", numbers=numbers), stored, "t"))
+        expected = bn.predict(x, own.head(len(stored)), prob=True).to_numpy()
+        np.testing.assert_allclose([row[-len(expected.T) :] for row in found], expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("numbers", ["text", "typed"])
+@pytest.mark.parametrize("words", WORDS)
+def test_booleans_that_a_database_made_of_words(words: str, numbers: Any, run: Run) -> None:
+    check_booleans_for_words(words, run, numbers)
+
+
 @pytest.mark.parametrize("numbers", ["text", "typed"])
 @pytest.mark.parametrize("sentinel", [sys.float_info.max, -sys.float_info.max])
 def test_the_largest_float_can_stand_for_no_data(sentinel: float, numbers: Any, run: Run) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
@@ -215,7 +216,7 @@ def _data_of_page(
             "title": titles[column.name],
             "parents": [position[parent] for parent in x.feature_parents[column.name]],
             "levels": list(map(str, x.written_levels(column.name))),
-            "values": list(map(_label_as_json, column.known)),
+            "values": _labels_as_json(column.known),
             "cuts": column.cuts,
             "places": number_of_decimals(column.cuts or ()),
             "range": training_range(x, column.name),
@@ -229,7 +230,7 @@ def _data_of_page(
     return {
         "classVar": names[-1],
         "labels": check_distinct_texts(scorer.labels, "labels of the class"),
-        "values": list(map(_label_as_json, scorer.labels)),
+        "values": _labels_as_json(scorer.labels),
         "features": features,
         "decisions": {  # the parts by which the page splits contributions and weighs unknown values
             "prior": _formula_as_json(log(x.class_prior())),
@@ -261,11 +262,23 @@ def _features_missing_in_training(x: Model) -> set[int]:
     return set(shifts_of_missing(score))
 
 
-def _label_as_json(label: Hashable) -> str | float:
-    """Return a label as JSON has it: text, a bool, or a number that a browser reads exactly."""
-    value: object = to_python_scalar(label)
-    # 2**53: a browser rounds larger numbers
-    return value if isinstance(value, int | float) and abs(value) <= 2**53 else str(value)
+def _labels_as_json(labels: Sequence[Hashable]) -> list[str | float]:
+    """Return labels as JSON has them: text, bools, and numbers that a browser tells from others."""
+    floats = [_nearest_float(label) for label in labels]
+    times = Counter(floats)
+    result: list[str | float] = []
+    for label, number in zip(map(to_python_scalar, labels), floats, strict=True):
+        # A browser rounds whole numbers, such as 2**53 + 1, to floats.
+        is_exact = number is not None and number == label and times[number] == 1
+        result.append(label if is_exact else str(label))
+    return result
+
+
+def _nearest_float(label: Hashable) -> float | None:
+    """Return the float that a number is rounded to, and None for text and larger numbers."""
+    with suppress(OverflowError):
+        return float(label) if isinstance(label, int | float) else None
+    return None
 
 
 def _formula_as_json(value: object) -> object:

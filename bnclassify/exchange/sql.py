@@ -33,14 +33,16 @@ from .sql_text import (
     conditions_of_numbers,
     exp_of_difference,
     has_boolean_labels,
+    has_long_integers,
     is_compared_as_text,
     label_literals,
+    levels_out_of_range,
     quoted_identifier,
     raw_column_value,
     sql_cut_point,
     sql_sum,
     text_literal,
-    texts_of_label,
+    texts_of_labels,
     typed_column_value,
 )
 
@@ -106,7 +108,11 @@ def to_sql(
     `predict` by less than 1e-9.
 
     Values are compared with the levels as text or, if all levels are numbers,
-    as numbers. Booleans may be stored as 0 and 1, and 0 and 1 as booleans.
+    as numbers; integers from 2**53 on, which floats merge, are compared digit by
+    digit if the database has integers. Booleans may be stored as 0 and 1, and 0
+    and 1 as booleans. A boolean that a database made of a word, as DuckDB does
+    when it reads a file, is the level that is such a word: true is yes, y, true,
+    t or on, and false is no, n, false, f or off.
     DuckDB and PostgreSQL compare text by the collation of its column. Labels of
     several types are selected as text. Names are quoted, so their case matters
     in PostgreSQL, where ``standard_conforming_strings`` must be on, which is
@@ -149,9 +155,15 @@ def to_sql(
     _check_distinct_ignoring_case("key and the classes", cut, where)
     features = [str(column.name) for column in scorer.columns]
     _check_distinct_ignoring_case("x", features, "of features")
+    for column in scorer.columns:
+        if extreme := levels_out_of_range(column):
+            raise ValueError(
+                f"x must have levels between 1e-199 and 1e300 if they are numbers; got "
+                f"{listed(extreme)} in {shown(column.name)}. Make them missing, or text."
+            )
     for column in filter(is_compared_as_text, scorer.columns):
         if twice := repeated_items(
-            word for label in column.known for word in texts_of_label(label)
+            word for words in texts_of_labels(column.known) for word in words
         ):
             raise ValueError(
                 f"x must have levels that differ as text; got {listed(twice)} twice in "
@@ -263,12 +275,15 @@ def _code_and_number_columns(query: Query, column: ColumnCoding) -> tuple[str, s
     missing, other = ("NULL" if code < 0 else str(code) for code in (column.missing, column.other))
     if is_compared_as_text(column):
         cases = []
-        for i, label in enumerate(column.known):
-            cases += [f"WHEN {text_literal(text)} THEN {i}" for text in texts_of_label(label)]
-        value = f"{column_as_text(column)}||''"  # without collation in SQLite
+        for i, texts in enumerate(texts_of_labels(column.known)):
+            cases += [f"WHEN {text_literal(text)} THEN {i}" for text in texts]
+        is_long = has_long_integers(column)
+        value, raw = f"{column_as_text(column)}||''", raw_column_value(column)
+        if is_long:
+            value = raw = cleaned_column(query, column)
         code = f"CASE {value} {' '.join(cases)} ELSE {other} END" if cases else other
-        code = _code_unless_missing(raw_column_value(column), missing, code, other)
-        return query.add_source_column(code), ""
+        code = _code_unless_missing(raw, missing, code, other)
+        return query.add_column(code) if is_long else query.add_source_column(code), ""
     x = cleaned_column(query, column)
     if column.cuts is not None:
         code = case_by_intervals(x, column.cuts, list(map(str, range(len(column.cuts) + 1))))
@@ -304,7 +319,8 @@ def _card_statement(
     own = []
     for i, column in enumerate(scorer.columns):
         own.append(quoted_identifier(_unused_column_name(str(column.name), i, typed)))
-    if typed and not any(has_boolean_labels(scorer.columns[i]) for i in used):
+    is_plain = not any(has_boolean_labels(c) or has_long_integers(c) for c in scorer.columns)
+    if typed and is_plain:
         found = [typed_column_value(scorer.columns[i]) for i in used]
         chain, source = "", f"{table} AS r"
         first = [f"r.{quoted_identifier(key)} AS k{i}" for i, key in enumerate(keys)]
@@ -410,8 +426,8 @@ def _case_of_texts_by_code(
     else:
         if is_compared_as_text(column):
             conditions = []
-            for label in column.known:
-                literals = [text_literal(text) for text in texts_of_label(label)]
+            for texts_of_level in texts_of_labels(column.known):
+                literals = list(map(text_literal, texts_of_level))
                 is_one = len(literals) == 1
                 equals = f"= {literals[0]}" if is_one else f"IN ({', '.join(literals)})"
                 conditions.append(f"{name} {equals}")

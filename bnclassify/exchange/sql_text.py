@@ -183,14 +183,28 @@ def column_as_text(column: ColumnCoding) -> str:
 def are_compared_as_numbers(labels: Sequence[Hashable]) -> bool:
     """Whether labels are numbers or bools: compared as numbers, of any type in the database."""
     are_flags = all(isinstance(label, bool) for label in labels)
-    return len(labels) > 0 and (are_flags or all(map(_is_exact_label_in_databases, labels)))
+    return len(labels) > 0 and (are_flags or (are_numbers(labels) and not _has_long(labels)))
 
 
-def _is_exact_label_in_databases(label: Hashable) -> bool:
-    """Whether a label is a number that databases read as the same float."""
-    if type(label) is int:
-        return abs(label) < 2**53
-    return type(label) is float and (label == 0 or 1e-100 < abs(label) < 1e100)
+def are_numbers(labels: Sequence[Hashable]) -> bool:
+    """Whether all labels are numbers."""
+    return all(type(label) in (int, float) for label in labels)
+
+
+def has_long_integers(column: ColumnCoding) -> bool:
+    """Whether a column has numbers as levels, some of them integers that floats merge."""
+    is_label = column.cuts is None and not column.is_number
+    return is_label and are_numbers(column.known) and _has_long(column.known)
+
+
+def _has_long(labels: Sequence[Hashable]) -> bool:
+    return any(isinstance(label, int) and abs(label) >= 2**53 for label in labels)
+
+
+def levels_out_of_range(column: ColumnCoding) -> list[Hashable]:
+    """Return the levels that are numbers which a statement cannot distinguish from others."""
+    numbers = [x for x in column.known if isinstance(x, int | float) and x != 0]
+    return [x for x in numbers if not _LEAST < abs(x) < float(_HUGE)]
 
 
 def conditions_of_numbers(name: str, labels: Sequence[Any]) -> list[str]:
@@ -202,20 +216,36 @@ def conditions_of_numbers(name: str, labels: Sequence[Any]) -> list[str]:
     return [f"{name} BETWEEN {low} AND {high}" for low, high in ends]
 
 
-def texts_of_label(label: Hashable) -> list[str]:
-    """Return how databases write a label as text."""
-    if isinstance(label, bool):
-        return ["true", "True", "t", "1"] if label else ["false", "False", "f", "0"]
-    return [str(label)]
+_FLAGS = (
+    (["true", "True", "t", "1"], ("yes", "y", "true", "t", "on")),
+    (["false", "False", "f", "0"], ("no", "n", "false", "f", "off")),
+)
+"""How databases write true and false, and the words of which they make them."""
+
+
+def texts_of_labels(labels: Sequence[Hashable]) -> list[list[str]]:
+    """Return how databases write each label as text, a word such as yes also as a boolean.
+
+    >>> texts_of_labels(["no", "yes"])
+    [['no', 'false', 'False', '0'], ['yes', 'true', 'True', '1']]
+    """
+    result = [_FLAGS[not x][0] if isinstance(x, bool) else [str(x)] for x in labels]
+    own = {text for texts in result for text in texts}
+    for texts, words in _FLAGS:
+        found = [i for i, x in enumerate(labels) if str(x).strip().casefold() in words]
+        if len(found) == 1:
+            added = [text for text in texts if text not in own and text not in "tf"]
+            result[found[0]] = result[found[0]] + added
+    return result
 
 
 def label_literals(labels: Sequence[Hashable]) -> list[str]:
     """Return labels as constants of one type."""
     if all(isinstance(label, bool) for label in labels):
         return [str(label).upper() for label in labels]
-    if all(type(label) is int for label in labels):
+    if all(type(label) is int and abs(label) < 2**63 for label in labels):
         return list(map(str, labels))
-    if all(type(label) in (int, float) for label in labels):
+    if are_numbers(labels) and not _has_long(labels):
         return [f"CAST({label!r} AS DOUBLE PRECISION)" for label in labels]
     return [text_literal(str(label)) for label in labels]
 
@@ -233,6 +263,7 @@ def quoted_identifier(name: str) -> str:
 
 
 _HUGE, _MOST, _TINY = "1e300", 9e299, "1e-120"  # no cut point is beyond a huge number
+_LEAST = 1e-199
 _LARGEST = repr(sys.float_info.max)
 # Of digits up to 300, each replaced by one 0.
 _RUNS = ("0" * 16, "0" * 16, "0" * 4, "0" * 4, "00", "00")
@@ -244,15 +275,17 @@ _MANY_DIGITS = (
 )
 """Whether a number has many digits, or three in its exponent."""
 _ENDS = " OR ".join(f"{{0}} LIKE '%e{sign}{digit}__'" for digit in "01" for sign in ("", "+", "-"))
-_FEW_DIGITS = f"LENGTH({{0}})<=100 AND ({_ENDS})"
+_LARGE = "({0} LIKE '_.%' OR {0} LIKE '_e%') AND ({0} LIKE '%e2__' OR {0} LIKE '%e+2__')"
+_FEW_DIGITS = f"LENGTH({{0}})<=100 AND ({_ENDS} OR {_LARGE})"
 
 
 def cleaned_column(query: Query, column: ColumnCoding) -> str:
     """Return a feature's column as text, or as a number that is NULL for other text, by name."""
-    if is_compared_as_text(column):
+    is_long = has_long_integers(column)
+    if is_compared_as_text(column) and not is_long:
         # without collation in SQLite
         return query.add_source_column(f"{column_as_text(column)}||''")
-    if query.typed and not has_boolean_labels(column):
+    if query.typed and not is_long and not has_boolean_labels(column):
         return query.add_source_column(typed_column_value(column))
     text = query.add_source_column(f"LOWER(TRIM({column_as_text(column)},' \t\n\r\f\v'))")
     unsigned = f"CASE WHEN SUBSTR({text},1,1) IN ('+','-') THEN SUBSTR({text},2) ELSE {text} END"
@@ -261,7 +294,22 @@ def cleaned_column(query: Query, column: ColumnCoding) -> str:
     # PostgreSQL needs text of flags.
     value = column_as_text(column) if _may_hold_booleans(column) else raw_column_value(column)
     value = query.add_source_column(value)
-    return query.add_column(sql_number_from_text(column, text, kind, value))
+    number = query.add_column(sql_number_from_text(column, text, kind, value))
+    return query.add_column(_text_of_level(column, text, number)) if is_long else number
+
+
+def _text_of_level(column: ColumnCoding, text: str, number: str) -> str:
+    """Return the level of a column with long integers as text; other values equal none of them.
+
+    A long integer, which floats merge with others, is compared as text: 2**53 +
+    1 is not 9.007199254740992e15. Others are compared as numbers: 1.0 is 1, and
+    1e20 is 100000000000000000000.
+    """
+    is_exact = f"LENGTH({text})>15 AND {text} NOT LIKE '%.%' AND {text} NOT LIKE '%e%'"
+    levels = [x for x in column.known if isinstance(x, int | float) and float(x) == x]
+    cases = [f"WHEN {x if abs(x) < 2**63 else float(x)!r} THEN '{x}' " for x in levels]
+    of_number = f"CASE {number} {''.join(cases)}ELSE '' END" if cases else "''"
+    return f"CASE WHEN {number} IS NULL THEN NULL WHEN {is_exact} THEN {text} ELSE {of_number} END"
 
 
 def has_boolean_labels(column: ColumnCoding) -> bool:
@@ -295,7 +343,10 @@ def sql_kind_of_text(column: ColumnCoding, text: str, digits: str) -> str:
     ]
     of_number = f"CASE WHEN {' WHEN '.join(cases)} ELSE 3 END"
     kinds = [f"LENGTH({digits})<=300 AND {form} IN ({_FORMS}) THEN {of_number}"]
-    if _may_hold_booleans(column):
+    if has_boolean_labels(column):
+        one, zero = ([text_literal(word) for word in words] for _, words in _FLAGS)
+        kinds.append(f"{text} IN ({','.join(one)}) THEN 4 WHEN {text} IN ({','.join(zero)}) THEN 5")
+    elif _may_hold_booleans(column):
         kinds.append(f"{text} IN ('true','t') THEN 4 WHEN {text} IN ('false','f') THEN 5")
     return f"CASE WHEN {' WHEN '.join(kinds)} END"
 
@@ -303,7 +354,7 @@ def sql_kind_of_text(column: ColumnCoding, text: str, digits: str) -> str:
 def sql_number_from_text(column: ColumnCoding, text: str, kind: str, value: str) -> str:
     """Return the number, given its text, its kind and the value to read.
 
-    Numbers from 1e200 are 1e300, and those nearer to 0 than 1e-199 are 1e-120,
+    Numbers from 1e300 are 1e300, and those nearer to 0 than 1e-199 are 1e-120,
     because PostgreSQL raises an error for numbers out of range.
     """
     huge = f"CASE WHEN {text} LIKE '-%' THEN -{_HUGE} ELSE {_HUGE} END"
