@@ -108,11 +108,11 @@ def to_sql(
     `predict` by less than 1e-9.
 
     Values are compared with the levels as text or, if all levels are numbers,
-    as numbers; integers from 2**53 on, which floats merge, are compared digit by
-    digit if the database has integers. Booleans may be stored as 0 and 1, and 0
-    and 1 as booleans. A boolean that a database made of a word, as DuckDB does
-    when it reads a file, is the level that is such a word: true is yes, y, true,
-    t or on, and false is no, n, false, f or off.
+    as numbers. Integers from 2**53 on, which floats merge, are compared digit
+    by digit if the database has integers. Booleans may be stored as 0 and 1,
+    and 0 and 1 as booleans. A boolean that a database made of a word, as DuckDB
+    does when it reads a file, is the level that is such a word: true is yes, y,
+    true, t or on, and false is no, n, false, f or off.
     DuckDB and PostgreSQL compare text by the collation of its column. Labels of
     several types are selected as text. Names are quoted, so their case matters
     in PostgreSQL, where ``standard_conforming_strings`` must be on, which is

@@ -63,7 +63,7 @@ def column_and_type(column: pd.Series[Any] | ArrayLike) -> tuple[Any, str]:
     if kind in _WITH_DECIMALS:
         column = np.fromiter(map(decimal_as_number, column), dtype=object, count=len(column))
         kind = _inferred_type(column)
-    if kind == "interval" and all(map(_is_label, column[pd.notna(column)])):
+    if kind == "interval" and all(map(_is_label, pd.Series(column).dropna())):
         return pd.Categorical(column), "categorical"
     return column, str(dtype) if kind == "unknown-array" else kind
 
