@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.evaluation.drift import _ends_of_tenths
+from bnclassify.evaluation.drift import points_at_tenths
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_nothing_has_changed_in_the_training_data(pima: pd.DataFrame, total: Any
         assert table["psi"].abs().max() < 1e-12
         assert table["log_odds"].abs().max() < 1e-9
         assert table.index[-1] == "(score)"
-        assert set(table.index[:-1]) == set(bn.features(x))
+        assert set(table.index[:-1]) == {*pima.columns} - {"diabetes"}  # also without points
         assert table.attrs["target"] == "yes"
     own = bn.drift(total, pima)  # the shares in the table have half a row more of each value
     assert own["psi"].max() < 0.01
@@ -113,9 +113,10 @@ def test_a_model_without_data_gives_the_shares_of_its_training_data(pima: pd.Dat
     total = bn.bnc(class_var="diabetes", dataset=train, additive=True)
     for model in (x, total):
         own, full = bn.drift(model, new), bn.drift(model, new, train)
-        for column in ("psi", "missing_before") if model is total else ("psi",):
-            rows = full.index[:-1]
-            np.testing.assert_allclose(own[column][rows], full[column][rows], atol=1e-9)
+        assert bn.drift(model, train)["psi"].max() < 1e-9
+        if model is total:
+            before = full["missing_before"].reindex(own.index)
+            np.testing.assert_allclose(own["missing_before"], before, atol=1e-9)
     np.testing.assert_allclose(own["log_odds"], full["log_odds"].reindex(own.index), atol=1e-9)
 
 
@@ -128,20 +129,105 @@ def test_tenths_of_a_number_have_equal_weights() -> None:
     assert found == pytest.approx(((q - p) * np.log(q / p)).sum())
 
 
-def test_weights_that_add_up_inexactly_have_the_same_tenths() -> None:
-    ends = _ends_of_tenths(np.arange(20.0), np.full(20, 0.1))  # 0.1 + 0.1 + 0.1 is above 0.3
-    assert ends.tolist() == list(range(1, 19, 2))
+def test_points_at_tenths_by_hand() -> None:
+    inexact = points_at_tenths(np.arange(20.0), np.full(20, 0.1))  # 0.1 + 0.1 + 0.1 is above 0.3
+    assert inexact.tolist() == [i + 0.5 for i in range(1, 19, 2)]
+    # 0 has more than a tenth of the rows, and the other 27 rows are divided into nine parts
+    frequent = np.array([0.0] * 90 + [-2.0, -1.0, -1.0, *range(1, 25), np.nan])
+    found = points_at_tenths(frequent, np.ones(len(frequent)))
+    assert found.tolist() == [-0.5, 0.5, *np.arange(3.5, 24, 3)]
+    for few, points in (([], []), ([2.0, 2.0], []), ([1.0, 2.0, 4.0], [1.5, 3.0])):
+        assert points_at_tenths(np.array(few), np.ones(len(few))).tolist() == points
 
 
 def test_more_than_ten_intervals_are_joined_by_the_middles_of_their_shares() -> None:
-    """Of 12 equal shares, the middles 2.5 / 12 and 3.5 / 12 are in one tenth, as 8.5 / 12 and 9.5 / 12."""
+    """Of 12 equal shares, the middles 2.5 / 12 and 3.5 / 12 are in one tenth, as 8.5 / 12 and 9.5 / 12.
+
+    Of rows, a tenth ends at the value up to which there is a tenth: the second
+    of the twelve, the third, …, the sixth, the eighth, …
+    """
     frame = pd.DataFrame({"a": np.repeat(np.arange(12) / 4, 100), "y": np.resize(["u", "v"], 1200)})
     x = bn.bnc("nb", "y", frame, smooth=1, discretize="width", bins=12)
-    p, q = np.array([100, 100, 200, 100, 100, 100, 100, 200, 100, 100]) + 0.5, np.full(10, 0.5)
-    q[2] += 1200
+    for dataset, doubled, changed in ((None, (2, 7), 2), (frame, (0, 5), 2)):
+        p, q = np.full(10, 100.5), np.full(10, 0.5)
+        p[list(doubled)] += 100
+        q[changed] += 1200
+        p, q = p / p.sum(), q / q.sum()
+        found = bn.drift(x, frame.assign(a=0.75), dataset)["psi"]["a"]
+        assert found == pytest.approx(((q - p) * np.log(q / p)).sum())
+
+
+def units() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    ill = rng.random(1000) < 0.4
+    frame = pd.DataFrame({"weight": rng.normal(70, 10, 1000).round(1)})
+    frame["glucose"] = (rng.normal(110, 20, 1000) + 25 * ill).round()
+    frame["spent"] = np.where(rng.random(1000) < 0.95, 0, rng.gamma(2, 3, 1000).round(2))
+    frame["town"] = rng.choice(
+        ["Rome", "Oslo", *(f"t{i}" for i in range(30))], 1000, p=[0.4, 0.3, *[0.01] * 30]
+    )
+    return frame.assign(ill=np.where(ill, "yes", "no"))
+
+
+def test_values_are_measured_and_not_intervals_of_the_model() -> None:
+    """In pounds, limited, times 100, or with one rare label in place of all; by models that drop columns."""
+    old = units()
+    new = old.head(500).assign(weight=lambda d: (d["weight"] * 2.2046).round(1))
+    cuts = old["weight"].quantile(np.arange(1, 10) / 10)
+    p, q = (np.bincount(np.searchsorted(cuts, d["weight"]), minlength=10) + 0.5 for d in (old, new))
     p, q = p / p.sum(), q / q.sum()
-    found = bn.drift(x, frame.assign(a=0.75), frame)["psi"]["a"]
-    assert found == pytest.approx(((q - p) * np.log(q / p)).sum())
+    other = old.head(500).assign(
+        weight=lambda d: d["weight"].clip(upper=75),
+        spent=lambda d: d["spent"] * 100,
+        town=lambda d: d["town"].where(d["town"].isin(["Rome", "Oslo"]), "t7"),
+    )
+    by_tree = {"smooth": 1, "discretize": "mdlp", "min_count": 50}
+    for x in (bn.bnc("nb", "ill", old, **by_tree), bn.bnc(class_var="ill", dataset=old, additive=True)):
+        table = bn.drift(x, new, old)
+        assert table.index[0] == "weight"
+        assert table["psi"]["weight"] == pytest.approx(((q - p) * np.log(q / p)).sum(), abs=0.02)
+        assert table["outside"]["weight"] > 0.98
+        assert table["psi"].drop(["weight", "(score)"]).max() < 0.1
+        assert table["measured"].to_dict() == {
+            **dict.fromkeys(["weight", "glucose", "spent", "(score)"], "tenths"),
+            "town": "labels",
+        }
+        changed = bn.drift(x, other, old)["psi"]
+        assert changed[["weight", "spent", "town"]].min() > 0.2
+        assert changed["glucose"] < 0.1
+        single = bn.drift(x, old.astype({"weight": "float32", "spent": "float32"}), old)
+        assert single["psi"].drop("(score)").max() < 1e-12
+        assert (single["outside"].dropna() == 0).all()
+
+
+def test_a_model_alone_names_what_it_cannot_measure() -> None:
+    old = units()
+    x = bn.bnc("nb", "ill", old, smooth=1, discretize="mdlp", min_count=50)
+    lower = old["weight"] < 60
+    new = old.assign(weight=old["weight"].where(~lower, 20.0)).drop(columns="spent")
+    with pytest.warns(UserWarning, match=r"shares of values of 'weight', 'spent', because it does not"):
+        table = bn.drift(x, new)
+    assert table["measured"][["weight", "spent", "glucose", "town"]].tolist() == [
+        *["range", "nothing", "intervals", "labels"]
+    ]
+    p = np.array([1000.5, 0.5]) / 1001
+    q = (np.array([(~lower).sum(), lower.sum()]) + 0.5) / 1001
+    assert table["psi"]["weight"] == pytest.approx(((q - p) * np.log(q / p)).sum())
+    assert table["outside"]["weight"] == lower.mean()
+    assert np.isnan(table["psi"]["spent"])
+    assert table["log_odds"][["weight", "spent"]].tolist() == [0, 0]
+    # With intervals, too, numbers outside the range are values of their own
+    with pytest.warns(UserWarning, match="does not contain the shares"):
+        table = bn.drift(x, old.assign(glucose=old["glucose"] + 1000))
+    assert table["outside"]["glucose"] == 1
+    with pytest.warns(UserWarning, match="does not contain the shares"):
+        highest = bn.drift(x, old.assign(glucose=old["glucose"].max()))
+    assert table["psi"]["glucose"] > highest["psi"]["glucose"] + 1
+    # New labels and values of dropped columns, and those that cannot be read
+    new = old.assign(weight="heavy", town="Bari", spent=pd.Timestamp("2020-01-01"))
+    table = bn.drift(x, new, old)
+    assert table["unseen_now"]["town"] == 1
+    assert table["measured"][["weight", "spent"]].tolist() == ["nothing", "nothing"]
 
 
 def test_predicted_classes_are_counted() -> None:

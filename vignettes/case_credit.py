@@ -308,7 +308,7 @@ grouped = test.assign(over_35=np.where(test["age"] > 35, "yes", "no"))
 print(summary(card, grouped, by="over_35", k=0).round(3).T.to_string())
 
 # %% [markdown]
-# Nothing has drifted: all indices are at most 0.02. Younger applicants repay less often, 0.850 against 0.903, and their mean
+# Nothing has drifted: all indices are below 0.03. Younger applicants repay less often, 0.850 against 0.903, and their mean
 # probability, 0.865, is nearly right. But the card labels nearly all of them "good" and errs more often. Whether that is acceptable is a
 # question for people; the table makes it visible.
 #

@@ -2,51 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..additive.effect_table import UNSEEN, EffectTable
-from ..base.arrays import Array, Codes, Mask, weights_at
+from ..base.arrays import Array, Codes, Mask
 from ..base.graphs import descending_order
-from ..base.messages import listed, needs_rows_error, shown
-from ..frames.dataset import Dataset
-from ..frames.numeric import as_floats
-from ..frames.opening import InFull, is_partitioned
-from ..frames.schema import MISSING
+from ..base.messages import listed, needs_rows_error, shown, warn
+from ..frames.dataset import Dataset, Opened
+from ..frames.labels import rounding_of_numbers
+from ..frames.numeric import as_floats, labels_and_codes_of_numbers
+from ..frames.opening import InFull, is_partitioned, open_rows
+from ..frames.schema import MISSING, Columns
 from ..inference.evidence import weigh_evidence
-from ..model.arguments import check_fitted, check_has_rows, encode_for_model
+from ..model.arguments import check_fitted, check_has_rows, read_for_model
 from ..model.counted import check_counted
 from ..model.model import Model
 from ..model.recipes import Tally
+from ..numbers.cut_points import points_between
 
 SCORE = "(score)"
 """The row of the log odds of a class, or of the predicted class."""
 
-_GROUPS = 10  # of neighboring intervals, and of the score
+_GROUPS = 10  # intervals of a number and of the score
 _SHARES = np.arange(1, _GROUPS) / _GROUPS
 _HALF = 0.5  # pseudo-count of each value
 _TINY = 1e-9
 
+_COLUMNS = (
+    "psi",
+    "measured",
+    "missing_before",
+    "missing_now",
+    "unseen_before",
+    "unseen_now",
+    "outside",
+)
+
 
 @dataclass(frozen=True, eq=False)
-class _Distributions:
-    """A description of rows: values, missing and unseen ones, and parts of the log odds.
+class _Sample:
+    """Rows, or what a model contains about those of training.
 
-    ``columns`` are weights of levels, (levels,), or numbers of a density,
-    (rows,), NaN if missing. ``odds`` are (classes or 1, 1 + features): means
-    over rows. ``scores`` are (rows,), log odds or the codes of the predicted
-    classes, None if they are not known.
+    By column: ``levels`` are the weights of the levels of the model, (levels,),
+    and ``labels`` those of labels that it merges or does not use; ``numbers``
+    are those of all rows, NaN if missing. ``odds`` are (classes or 1, 1 +
+    features), means over rows. ``scores`` are (rows,), log odds or the codes of
+    the predicted classes, None if only the model is known.
     """
 
-    columns: list[Array]
-    missing: Array
-    unseen: Array
+    levels: Mapping[Hashable, Array]
+    missing: Mapping[Hashable, float]
+    unseen: Mapping[Hashable, float]
     odds: Array
+    weights: Array
+    numbers: Mapping[Hashable, Array] = field(default_factory=dict)
+    labels: Mapping[Hashable, Mapping[Hashable, float]] = field(default_factory=dict)
     scores: Array | None = None
-    weights: Array | None = None
 
 
 def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFrame:
@@ -59,22 +75,30 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     newdata : pandas.DataFrame, Dataset or another frame
         New rows, with or without the class.
     dataset : pandas.DataFrame, Dataset or another frame, optional
-        Training data. Sums of effects, scorecards and networks contain the
-        shares of values; other models need `dataset`. Some results also need
-        it: the last row, the log odds of networks and of sums with effects of
-        pairs, and the shares of missing values of networks without a level for
-        them.
+        Training data. Pass them if you have them: without them, numeric columns
+        are measured in the intervals of the model and not in tenths. Sums of
+        effects, scorecards and networks contain the shares of intervals and
+        levels; other models need `dataset`. Some results also need it: the last
+        row, merged and dropped labels, the log odds of networks and of sums
+        with effects of pairs, and the shares of missing values of networks
+        without a level for them.
 
     Returns
     -------
     pandas.DataFrame
-        One row per feature, the largest change first, and a last row
-        ``"(score)"``. Columns:
+        One row per feature, and per column of the training data that the model
+        dropped, the largest change first, and a last row ``"(score)"``.
+        Columns:
 
         - ``psi``, the population stability index of the values
+        - ``measured``, the values that it counts: numbers by "tenths" of the
+          training rows, by the "intervals" of the model or by their "range"
+          alone, "labels", or "nothing"
         - ``missing_before``, ``missing_now``, ``unseen_before``,
           ``unseen_now``, the shares of missing values, and of labels that did
           not occur in training
+        - ``outside``, the share of new rows with a number outside the range of
+          the training data; NaN for other columns
         - ``log_odds``, the change of the mean contribution in `explain`; with
           more than two classes, one column ``log_odds <label>`` per class
           against all others
@@ -90,15 +114,25 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
         If `newdata` is empty, `x` has several class variables, or it does not
         contain the shares of values.
 
+    Warns
+    -----
+    UserWarning
+        If `dataset` is not given, and columns can change without an effect on
+        their index, because the model has one interval of them or none.
+
     Notes
     -----
     With p and q the shares of a value in training and now, the index is Σ (q −
     p) ln(q / p) over the values [1]_. Missing and unseen values count as
-    values. Each count has a pseudo-count of one half. More than ten intervals
-    are joined to ten with about equal shares in training. By a rule of thumb,
-    below 0.1 a change is small, and above 0.25 it is large; small samples have
-    larger indices by chance, about (values − 1) (1/n + 1/N) for n new and N
-    training rows.
+    values. Each count has a pseudo-count of one half. Numbers are counted in
+    tenths of `dataset`, where a number that a tenth of the rows has is an
+    interval of its own, and labels before rare ones are merged. Without
+    `dataset`, they are counted in the intervals of the model (more than ten are
+    joined to ten with about equal shares in training), and numbers below and
+    above the range of the training data are two further values. By a rule of
+    thumb, below 0.1 a change is small, and above 0.25 it is large; small
+    samples have larger indices by chance, about (values − 1) (1/n + 1/N) for n
+    new and N training rows.
 
     References
     ----------
@@ -114,7 +148,7 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     >>> drift(model, older, pima)[["psi", "log_odds"]].round(1).iloc[[0, 1, -1]]
                  psi  log_odds
     feature
-    age          2.4       0.4
+    age          2.6       0.4
     pregnancies  0.5       0.1
     (score)      0.4       0.9
     """
@@ -130,33 +164,28 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
             f"got {shown(model.class_var)} with {listed(labels)} alone. Fit it to rows of "
             "other labels, too."
         )
-    now = _distributions_in_rows(model, newdata, "newdata")
-    then = (
-        _distributions_in_training_data(model)
-        if dataset is None
-        else _distributions_in_rows(model, dataset, "dataset")
-    )
-    gaps = np.array([[one.missing, one.unseen] for one in (then, now)])
-    features = range(len(model.features))
-    stability = [_stability_of_feature(model, i, then, now, gaps[..., i]) for i in features]
+    now = _sample_of_rows(model, newdata, "newdata")
+    if dataset is None:
+        then = _sample_of_training(model)
+    else:
+        then = _sample_of_rows(model, dataset, "dataset")
+    names = [*model.features, *_dropped_columns(model)]
     table = pd.DataFrame(
-        {
-            "psi": stability,
-            "missing_before": then.missing,
-            "missing_now": now.missing,
-            "unseen_before": then.unseen,
-            "unseen_now": now.unseen,
-        },
-        index=pd.Index(model.features, name="feature", tupleize_cols=False),
+        [_changes_of_column(model, name, then, now) for name in names],
+        pd.Index(names, name="feature", tupleize_cols=False),
+        _COLUMNS,
     )
+    if dataset is None:
+        _warn_of_columns_not_measured(table["measured"])
     columns = ["log_odds"] if len(labels) == 2 else [f"log_odds {label}" for label in labels]
     change = now.odds - then.odds
-    table = table.assign(**dict(zip(columns, change[:, 1:], strict=True)))
+    for column, own in zip(columns, change, strict=True):
+        # Columns that the model dropped contribute nothing.
+        table[column] = np.append(own[1:], np.zeros(len(names) - len(model.features)))
     table = table.iloc[descending_order(table["psi"].fillna(-1.0).to_numpy())]
-    score = {
-        "psi": _stability_of_scores(then, now),
-        **dict(zip(columns, change.sum(axis=1), strict=True)),
-    }
+    score: dict[str, Any] = dict(zip(columns, change.sum(axis=1), strict=True))
+    score["psi"] = _stability_of_scores(then, now)
+    score["measured"] = "tenths" if len(labels) == 2 else "labels"
     last = pd.DataFrame(score, index=pd.Index([SCORE], name="feature")).reindex(
         columns=table.columns
     )
@@ -165,30 +194,86 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     return result
 
 
-def _distributions_in_rows(x: Model, rows: InFull, argument: str) -> _Distributions:
+def _dropped_columns(x: Model) -> list[Hashable]:
+    """Return the columns of the training data that are not variables of the model."""
+    names = () if x.recipe is None else x.recipe.seen or x.recipe.columns or ()
+    return [name for name in names if name not in x.variables]
+
+
+def _warn_of_columns_not_measured(measured: pd.Series[Any]) -> None:
+    names = measured.index[measured.isin(["range", "nothing"])].tolist()
+    if names:
+        warn(
+            f"x does not contain the shares of values of {listed(names)}, because it does not "
+            "distinguish them, so drift measures numbers outside the range of training alone. "
+            "Pass the training data as dataset."
+        )
+
+
+def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
     if is_partitioned(rows):
         raise needs_rows_error(argument, in_turn=False)
-    data = check_has_rows(
-        encode_for_model(x, rows, x.features, argument), argument
-    ).with_positive_weights()
-    weights = data.row_weights
-    placed, total = x.rows_to_score(data, "missing").codes, float(weights.sum())
-    values, missing, unseen = list[Array](), list[float](), list[float]()
-    for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
-        gap, strange = _rows_missing_and_unseen(data, name, placed[i], labels)
-        known = ~gap & ~strange
-        if name in x.densities:
-            values.append(np.where(known, as_floats(data.numbers[name]), np.nan))
-        else:
-            values.append(np.bincount(placed[i][known], weights[known], len(labels)).astype(float))
-        missing.append(float(weights[gap].sum()) / total)
-        unseen.append(float(weights[strange].sum()) / total)
+    opened = open_rows(rows, argument)
+    raw = check_has_rows(read_for_model(x, opened, x.features, argument), argument)
+    raw = raw.with_positive_weights()
+    data = raw if x.preparation is None else x.preparation.prepared_data(raw)
+    weights, placed = data.row_weights, x.rows_to_score(data, "missing").codes
     parts = _log_odds_by_feature(x, data)
     totals: Array = parts.sum(axis=2)
     # 9: digits of scores, so that equal rows have equal scores
     scores = totals[0].round(9) if len(totals) == 1 else totals.argmax(axis=0).astype(float)
+    levels, labels = dict[Hashable, Array](), dict[Hashable, dict[Hashable, float]]()
+    missing, unseen = dict[Hashable, float](), dict[Hashable, float]()
+    numbers = {name: as_floats(values) for name, values in data.numbers.items()}
+    merged = (
+        ()
+        if x.preparation is None or x.preparation.merger is None
+        else x.preparation.merger.columns
+    )
+    for i, (name, known) in enumerate(zip(x.features, x.known_levels, strict=False)):
+        gap, strange = _rows_missing_and_unseen(data, name, placed[i], known)
+        missing[name] = float(weights[gap].sum() / weights.sum())
+        unseen[name] = float(weights[strange].sum() / weights.sum())
+        codes = np.where(gap | strange, -1, placed[i])
+        levels[name] = _weights_of_codes(codes, weights, len(known))
+        if name in merged:
+            labels[name] = _weights_of_labels(raw, name)
+    for name in _dropped_columns(x):
+        column = _read_dropped_column(opened, name)
+        if column is None:
+            continue
+        column = column.with_positive_weights()
+        if name in column.numbers and name in x.cuts:
+            numbers[name] = as_floats(column.numbers[name])
+            gap = np.isnan(numbers[name])
+        else:
+            if name in column.numbers:
+                coded = labels_and_codes_of_numbers(column.numbers[name], ())
+                column = column.with_codes({name: coded})
+            labels[name], gap = _weights_of_labels(column, name), column.codes[0] < 0
+        missing[name] = float(weights[gap].sum() / weights.sum())
     odds = np.average(parts, axis=1, weights=weights)
-    return _Distributions(values, np.array(missing), np.array(unseen), odds, scores, weights)
+    return _Sample(levels, missing, unseen, odds, weights, numbers, labels, scores)
+
+
+def _weights_of_codes(codes: Codes, weights: Array, n: int) -> Array:
+    return np.bincount(codes[codes >= 0], weights[codes >= 0], n).astype(float)
+
+
+def _weights_of_labels(data: Dataset, name: Hashable) -> dict[Hashable, float]:
+    i = data.positions[name]
+    counts = _weights_of_codes(data.codes[i], data.row_weights, data.cards[i])
+    return dict(zip(data.levels[i], counts.tolist(), strict=True))
+
+
+def _read_dropped_column(rows: Opened[Dataset], name: Hashable) -> Dataset | None:
+    """Return a column that a model does not need, None if it is absent or cannot be read."""
+    if name not in rows.columns:
+        return None
+    try:
+        return rows.read(Columns([name], raw={name: False}))
+    except (TypeError, ValueError):
+        return None
 
 
 def _rows_missing_and_unseen(
@@ -222,8 +307,8 @@ def _log_odds_by_feature(x: Model, data: Dataset) -> Array:
     return np.stack(found)
 
 
-def _distributions_in_training_data(x: Model) -> _Distributions:
-    """Return the description of the training data that a model contains, or raise."""
+def _sample_of_training(x: Model) -> _Sample:
+    """Return what a model contains about its training data, or raise."""
     n, many = len(x.features), len(x.known_levels[-1])
     odds = np.full((1 if many == 2 else many, 1 + n), np.nan)
     if isinstance(x, EffectTable) and x.shares:
@@ -232,9 +317,7 @@ def _distributions_in_training_data(x: Model) -> _Distributions:
             pairs = zip(counts, x.tables, strict=True)
             logs = np.stack([x.constant, *[own @ table / own.sum() for own, table in pairs]])
             odds = (logs[:, 1] - logs[:, 0])[None]
-        return _distributions_from_counts(
-            x, [own[:-1] for own in counts], [own[-1] for own in counts], odds
-        )
+        return _sample_of_counts(x, [own[:-1] for own in counts], [own[-1] for own in counts], odds)
     tally = x.learned.get("counts")
     if not isinstance(tally, Tally) or x.network is not x or x.densities:
         raise ValueError(
@@ -246,7 +329,7 @@ def _distributions_in_training_data(x: Model) -> _Distributions:
     for (v, *_), counts in zip(families, tally.counts, strict=True):
         counts_of[v] = np.asarray(counts, float).reshape(len(counts), -1).sum(axis=1)
     values = [counts_of[v] for v in x.features]
-    return _distributions_from_counts(x, values, [np.nan] * n, odds)
+    return _sample_of_counts(x, values, [np.nan] * n, odds)
 
 
 def _counts_from_shares(x: EffectTable, share: Array) -> Array:
@@ -256,68 +339,119 @@ def _counts_from_shares(x: EffectTable, share: Array) -> Array:
     return np.maximum(share * (x.trained_on.size + _HALF * len(share)) - _HALF, 0.0)
 
 
-def _distributions_from_counts(
-    x: Model, counts: list[Array], lacking: list[float], odds: Array
-) -> _Distributions:
+def _sample_of_counts(x: Model, counts: list[Array], lacking: list[float], odds: Array) -> _Sample:
     """Return a sample with the weights of levels, and of missing values, NaN if unknown."""
-    values, missing, unseen = list[Array](), list[float](), list[float]()
-    for labels, own, gap in zip(x.known_levels, counts, lacking, strict=False):
+    levels, missing, unseen = dict[Hashable, Array](), dict[Hashable, float](), {}
+    for name, labels, own, gap in zip(x.features, x.known_levels, counts, lacking, strict=False):
         is_gap = np.array([label == MISSING for label in labels], dtype=bool)
         is_unseen = np.array([label == UNSEEN for label in labels], dtype=bool)
         if is_gap.any():
             gap = float(np.nan_to_num(gap) + own[is_gap].sum())
         total = float(own[~is_gap].sum()) + float(np.nan_to_num(gap))
-        missing.append(gap / total if total else np.nan)
-        unseen.append(float(own[is_unseen].sum()) / total if total else 0.0)
-        values.append(np.where(is_gap | is_unseen, 0.0, own))
-    return _Distributions(values, np.array(missing), np.array(unseen), odds)
+        missing[name] = gap / total if total else np.nan
+        unseen[name] = float(own[is_unseen].sum()) / total if total else 0.0
+        levels[name] = np.where(is_gap | is_unseen, 0.0, own)
+    size = 1.0 if x.trained_on is None else x.trained_on.size
+    return _Sample(levels, missing, unseen, odds, np.array([size]))
 
 
-def _stability_of_feature(
-    x: Model, i: int, then: _Distributions, now: _Distributions, gaps: Array
-) -> float:
-    """Return the index of the values of a feature, given the shares of missing and unseen ones."""
-    name, before = x.features[i], then.columns[i]
-    tables = [before, now.columns[i]]
-    if name in x.densities:
-        ends = _ends_of_tenths(before, then.weights)
-        tables = [_weights_in_intervals(ends, one.columns[i], one.weights) for one in (then, now)]
-    elif name in x.cuts and len(before) > _GROUPS and before.any():
+def _changes_of_column(x: Model, name: Hashable, then: _Sample, now: _Sample) -> tuple[Any, ...]:
+    """Return the row of the result for a column, without log odds, as in ``_COLUMNS``."""
+    missing = np.array([one.missing.get(name, np.nan) for one in (then, now)])
+    unseen = np.array([one.unseen.get(name, 0.0) for one in (then, now)])
+    low, high = _range_of_training(x, name, then)
+    has_range = name in now.numbers and low <= high
+    sides: Array = np.zeros(3)  # weights of new rows below, within and above the range
+    if has_range:
+        sides = _weights_in_intervals(np.array([low, high]), now.numbers[name], now.weights)
+    if name in now.numbers and name in then.numbers:
+        measured, ends = "tenths", points_at_tenths(then.numbers[name], then.weights)
+        tables = [
+            _weights_in_intervals(ends, one.numbers[name], one.weights) for one in (then, now)
+        ]
+    elif name in now.labels and name in then.labels:
+        measured = "labels"
+        known = [label for label, weight in then.labels[name].items() if weight > 0]
+        tables = [
+            np.array([one.labels[name].get(label, 0.0) for label in known]) for one in (then, now)
+        ]
+        others = sum(now.labels[name].values()) - float(tables[1].sum())
+        unseen[1] = others / float(now.weights.sum())
+    elif name in x.cuts and (name in then.levels or name in now.numbers):
+        n = len(x.cuts[name]) + 1
+        measured = "intervals" if n > 1 else "range" if has_range else "nothing"
+        before = then.levels.get(name, then.weights)[:n]
+        after = now.levels.get(name, np.array([sides.sum()]))[:n]
+        tables = _tables_of_intervals(before, after, sides)
+    elif name in then.levels:
+        measured, tables = "labels", [then.levels[name], now.levels[name]]
+    else:
+        measured, tables = "nothing", []
+    gaps = np.array([missing, unseen])
+    gaps = np.where(np.isnan(gaps).any(axis=1, keepdims=True), 0.0, gaps)
+    parts = zip(tables, gaps.T, (then, now), strict=False)
+    index = [_append_missing_and_unseen(*part) for part in parts]
+    psi = _stability_index(*index) if index else np.nan
+    outside = (sides[0] + sides[2]) / now.weights.sum() if has_range else np.nan
+    return psi, measured, *missing, *unseen, outside
+
+
+def _range_of_training(x: Model, name: Hashable, then: _Sample) -> tuple[float, float]:
+    """Return the range of training values, with a margin for rounding; NaN if it is unknown."""
+    low, high = x.training_ranges.get(name, (np.nan, np.nan))
+    if name in then.numbers and not np.isnan(then.numbers[name]).all():
+        low, high = np.nanmin(then.numbers[name]), np.nanmax(then.numbers[name])
+    margin = rounding_of_numbers([low, high])
+    return low - margin, high + margin
+
+
+def _tables_of_intervals(before: Array, after: Array, sides: Array) -> list[Array]:
+    """Return the weights of at most ten intervals, and of numbers outside the range."""
+    if len(before) > _GROUPS and before.any():
         middles: Array = (np.cumsum(before) - before / 2) / before.sum()
         groups = np.searchsorted(_SHARES, middles)
-        tables = [np.bincount(groups, own, _GROUPS).astype(float) for own in tables]
-    shares: Array = np.where(np.isnan(gaps).any(axis=0), 0.0, gaps)  # of missing and unseen values
-    parts = zip(tables, shares, (then, now), strict=True)
-    return _stability_index(*[_append_missing_and_unseen(*part) for part in parts])
+        before, after = (np.bincount(groups, own, _GROUPS).astype(float) for own in (before, after))
+    inside: Array = after.copy()
+    inside[0] -= sides[0]
+    inside[-1] -= sides[2]
+    return [np.array([0.0, *before, 0.0]), np.array([sides[0], *inside.clip(0), sides[2]])]
 
 
-def _append_missing_and_unseen(values: Array, gaps: Array, rows: _Distributions) -> Array:
+def _append_missing_and_unseen(values: Array, gaps: Array, sample: _Sample) -> Array:
     """Return weights of values, and those of missing and unseen ones, from their shares."""
     known = 1 - float(gaps.sum())
-    if known > _TINY:
-        total = float(values.sum()) / known
-    else:  # nothing is known
-        total = 1.0 if rows.weights is None else float(rows.weights.sum())
+    # If nothing is known, the weight is that of the rows.
+    total = float(values.sum()) / known if known > _TINY else float(sample.weights.sum())
     return np.append(values, total * gaps)
 
 
-def _ends_of_tenths(numbers: Array, weights: Array | None) -> Array:
-    """Return the inner ends of intervals with equal weights, except for ties; NaN are left out."""
-    weights = np.ones(len(numbers)) if weights is None else weights
-    known = np.flatnonzero(~np.isnan(numbers) & (weights > 0))
-    if not len(known):
-        return np.empty(0)
-    order = known[numbers[known].argsort(kind="stable")]
-    sums = weights[order].cumsum()
-    at = np.searchsorted(sums, _SHARES * float(sums[-1]) * (1 - _TINY))
-    return np.unique(numbers[order[at]])
+def points_at_tenths(numbers: Array, weights: Array) -> Array:
+    """Return points that divide numbers into ten intervals with about equal weights.
+
+    A number with a tenth of the weight or more has an interval of its own, and
+    the other numbers have the rest of the ten. NaN are left out.
+    """
+    known = ~np.isnan(numbers) & (weights > 0)
+    values, places = np.unique(numbers[known], return_inverse=True)
+    masses = np.bincount(places, weights[known], len(values))
+    is_frequent: Mask = masses >= masses.sum() / _GROUPS * (1 - _TINY)
+    frequent, others = np.flatnonzero(is_frequent), np.flatnonzero(~is_frequent)
+    last = [*(frequent - 1), *frequent]  # positions of the largest values of intervals
+    n = max(_GROUPS - len(frequent), 1)
+    if len(others):
+        sums = masses[others].cumsum()
+        at = np.searchsorted(sums, np.arange(1, n) / n * float(sums[-1]) * (1 - _TINY))
+        last += others[at].tolist()
+    chosen = np.unique(np.array(last, dtype=np.intp))
+    chosen = chosen[(chosen >= 0) & (chosen < len(values) - 1)]
+    return points_between(values[chosen], values[chosen + 1])
 
 
-def _weights_in_intervals(ends: Array, numbers: Array, weights: Array | None) -> Array:
+def _weights_in_intervals(ends: Array, numbers: Array, weights: Array) -> Array:
     """Return the weight of numbers in each interval; NaN are left out."""
     known = ~np.isnan(numbers)
     places = np.searchsorted(ends, numbers[known])
-    return np.bincount(places, weights_at(weights, known), len(ends) + 1).astype(float)
+    return np.bincount(places, weights[known], len(ends) + 1).astype(float)
 
 
 def _stability_index(before: Array, after: Array) -> float:
@@ -328,11 +462,11 @@ def _stability_index(before: Array, after: Array) -> float:
     return float(((q - p) * np.log(q / p)).sum())
 
 
-def _stability_of_scores(then: _Distributions, now: _Distributions) -> float:
+def _stability_of_scores(then: _Sample, now: _Sample) -> float:
     """Return the index of the log odds in tenths of those before, or of the predicted classes."""
     if then.scores is None or now.scores is None:
         return float("nan")
     many = len(then.odds)
-    ends = np.arange(many - 1.0) if many > 1 else _ends_of_tenths(then.scores, then.weights)
+    ends = np.arange(many - 1.0) if many > 1 else points_at_tenths(then.scores, then.weights)
     before = _weights_in_intervals(ends, then.scores, then.weights)
     return _stability_index(before, _weights_in_intervals(ends, now.scores, now.weights))
