@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,6 +62,41 @@ def test_metrics_are_found_by_name() -> None:
         find_metric("balanced")
     with pytest.raises(TypeError, match="metric must be a name or a function"):
         find_metric(3)
+
+
+def test_metrics_of_other_libraries_have_a_sentence_whose_code_is_right() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(0)
+    y = pd.Series(rng.choice(["no", "yes"], 200, p=[0.8, 0.2]))
+    yes = np.clip(0.2 + 0.3 * (y == "yes") + rng.normal(0, 0.2, 200), 0.01, 0.99).round(2)
+    p = pd.DataFrame({"no": 1 - yes, "yes": yes})
+    said = p["yes"] > 0.5
+    fpr, tpr, _ = metrics.roc_curve(y == "yes", yes)
+    expected = {
+        "sensitivity": (said & (y == "yes")).sum() / (y == "yes").sum(),
+        "specificity": (~said & (y == "no")).sum() / (y == "no").sum(),
+        "ppv": (said & (y == "yes")).sum() / said.sum(),
+        "npv": (~said & (y == "no")).sum() / (~said).sum(),
+        "pr_auc": metrics.average_precision_score(y == "yes", yes),
+        "average_precision": metrics.average_precision_score(y == "yes", yes),
+        "ks": (tpr - fpr).max(),
+    }
+    for name, value in expected.items():
+        with pytest.raises(ValueError, match="lambda") as caught:
+            find_metric(name)
+        code = str(caught.value).partition("metric=")[2].removesuffix(".")
+        assert eval(code, {"sklearn": sys.modules["sklearn"], "scipy": scipy})(p, y) == pytest.approx(value)
+    for name, told in (
+        ("gini", "is 2 * auc - 1"),
+        ("error_rate", "is 1 - accuracy"),
+        ("mse", "metric='brier'"),
+        ("aic", "AIC(x, dataset)"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(told)):
+            find_metric(name)
+    for name in ("hinge_loss", "top_k_accuracy", "quadratic_kappa", "lift"):  # all names, as all are few
+        with pytest.raises(ValueError, match=f"got '{name}'. Available: .*'{list(METRICS)[-1]}'.$"):
+            find_metric(name)
 
 
 @given(outcomes())

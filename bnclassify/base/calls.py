@@ -12,6 +12,7 @@ from inspect import Parameter, signature
 from typing import Any, TypeVar, cast
 
 from .checks import Flag, Optional, must_be, options_sentence
+from .foreign_words import ARGUMENTS_ELSEWHERE
 from .messages import listed, setting_variable, shown
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,7 +41,9 @@ def check_arguments(
     name = getattr(function, "__name__", repr(function))
     unknown = [argument for argument in arguments if argument not in named and not takes_any]
     if unknown:
-        remedy = f"{options_sentence(unknown[0], named)} {advice}"
+        remedy = options_sentence(unknown[0], named, ARGUMENTS_ELSEWHERE)
+        if remedy not in ARGUMENTS_ELSEWHERE.values():
+            remedy = f"{remedy} {advice}"
         raise TypeError(must_be(origin, f"arguments of {name}", unknown[0], remedy))
     absent = [
         argument
@@ -66,7 +69,7 @@ def with_call_advice(advice: str) -> Callable[[F], F]:
                 raise TypeError(f"{name} accepts at most {number}; got {len(arguments)}. {advice}")
             if not (takes_any or named.keys() <= parameters.keys()):
                 unknown = next(argument for argument in named if argument not in parameters)
-                options = options_sentence(unknown, parameters)
+                options = options_sentence(unknown, parameters, ARGUMENTS_ELSEWHERE)
                 raise TypeError(f"{name} has no argument {shown(unknown)}. {options}")
             return function(*arguments, **named)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, isfinite
 from numbers import Integral
 from numbers import Real as RealNumber
@@ -157,14 +157,16 @@ class OneOf(Generic[T]):
 
     options: Collection[T]
     noun: str = ""
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     def check(self, argument: str, value: object) -> T:
         """Return the value, or raise an error."""
         if is_among(value, self.options):
             return cast("T", value)
         if not self.noun:
-            expected = f"one of {listed(self.options, most=20)}"
-            raise ValueError(must_be(argument, expected, value, did_you_mean(value, self.options)))
+            expected = f"one of {listed(self.options)}"
+            remedy = did_you_mean(value, self.options, self.elsewhere)
+            raise ValueError(must_be(argument, expected, value, remedy))
         raise KeyError(must_be(argument, self.noun, value, options_sentence(value, self.options)))
 
 
@@ -231,9 +233,15 @@ class Optional(Generic[R]):
         return None if value is None else self.other.check(argument, value)
 
 
-def options_sentence(name: object, options: Collection[Hashable]) -> str:
-    """Return a sentence with the options similar to a name or, if none is, with all options."""
-    return did_you_mean(name, options) or f"Available: {listed(options)}."
+def options_sentence(
+    name: object, options: Collection[Hashable], elsewhere: Mapping[str, str] | None = None
+) -> str:
+    """Return a sentence with the options similar to a name or, if none is, with all options.
+
+    ``elsewhere`` has a sentence for each name of other libraries that is not an
+    option.
+    """
+    return did_you_mean(name, options, elsewhere) or f"Available: {listed(options)}."
 
 
 def check_columns(

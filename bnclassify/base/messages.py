@@ -21,6 +21,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .foreign_words import MEANT, letters_and_digits
+
 T = TypeVar("T", bound=Hashable)
 V = TypeVar("V")
 
@@ -34,30 +36,6 @@ _TOLD: set[tuple[str, str, int]] = set()
 
 _LONGEST_NAME = 200
 
-
-_MEANT: Mapping[str, tuple[str, ...]] = {
-    "naive_bayes": ("nb",),
-    "naivebayes": ("nb",),
-    "a2de": ("ande",),
-    "equal": ("width",),
-    "uniform": ("width",),
-    "frequency": ("quantile",),
-    "bits": ("log2",),
-    "nats": ("log",),
-    "ece": ("calibration_error",),
-    "proba": ("prob",),
-    "f1_score": ("f1",),
-    "n_splits": ("k",),
-    "cv": ("folds",),
-    "scoring": ("metric",),
-    "sample_weight": ("weights",),
-    "random_state": ("rng",),
-    "seed": ("rng", "random_state"),
-    "alpha": ("smooth",),
-    "layouttype": ("engine",),
-    "class_weight": ("prior", "costs"),
-}
-"""Names of arguments and options in other libraries and in R, and their names in this package."""
 
 _BRIEF = Repr()  # writes the first elements of a large or deeply nested list, not all
 _BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxdict = _BRIEF.maxset = 20
@@ -88,7 +66,7 @@ def shorten_text(text: str, most: int = 40) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def listed(names: Collection[Hashable], most: int = 8) -> str:
+def listed(names: Collection[Hashable], most: int = 40) -> str:
     """Write names for a message, shortened if there are many.
 
     >>> listed(["a", "b"])
@@ -121,19 +99,45 @@ def similar_names(name: object, candidates: Collection[Hashable]) -> list[Hashab
     # length.
     text = (name if isinstance(name, str) else shown(name))[:_LONGEST_NAME].casefold()
     by_text = {str(candidate)[:_LONGEST_NAME].casefold(): candidate for candidate in candidates}
+    letters = letters_and_digits(text)
     found = (
         [text] * (text in by_text)
+        or [key for key in by_text if letters and letters == letters_and_digits(key)]
+        or [key for key in MEANT.get(letters, ()) if key in by_text]
         or [key for key in by_text if len(text) > 1 and key.startswith(text)]
-        or [key for key in _MEANT.get(text, ()) if key in by_text]
-        # 0.65: smallest similarity of a suggestion; at .6, 'equal' would suggest 'quantile'
-        or get_close_matches(text, by_text, n=1, cutoff=0.65)
-        or [key for key in by_text if len(key) > 2 and text.endswith(key)]
+        or [key for key in by_text if len(key) > 3 and text in (f"{key}s", f"{key}ing")]
+        or [
+            key
+            for key in by_text
+            if len(key) > 2 and text.endswith(key) and _COUNT_OR_SIGN.fullmatch(text[: -len(key)])
+        ]
+        or _misspelled(text, by_text)
     )
     return [by_text[key] for key in found[:3]]
 
 
-def did_you_mean(name: object, candidates: Collection[Hashable]) -> str:
-    """Return a question about similar names, or an empty text if there are none."""
+_COUNT_OR_SIGN = re.compile(r"(n|num|number_of|k|max|neg)_?")
+"""What other libraries write before a name, as in ``n_bins``."""
+
+
+def _misspelled(text: str, keys: Iterable[str]) -> list[str]:
+    """Return the key that differs from a text by a letter or two, but not in its digits."""
+    # Short names with a letter in common mean different things: aic and auc, mse and rmse.
+    long = [key for key in keys if min(len(key), len(text)) > 3]
+    alike = [key for key in long if re.findall(r"\d", key) == re.findall(r"\d", text)]
+    # 0.78: of ten letters, two may differ; at .65, 'average_precision' would suggest 'precision'
+    return get_close_matches(text, alike, n=1, cutoff=0.78)
+
+
+def did_you_mean(
+    name: object, candidates: Collection[Hashable], elsewhere: Mapping[str, str] | None = None
+) -> str:
+    """Return a question about similar names, or an empty text if there are none.
+
+    If a name is one of other libraries, return the sentence on it instead.
+    """
+    if isinstance(name, str) and (found := (elsewhere or {}).get(letters_and_digits(name))):
+        return found
     close = [shown(candidate) for candidate in similar_names(name, candidates)]
     if len(close) > 1:
         return f"Did you mean {', '.join(close[:-1])} or {close[-1]}?"

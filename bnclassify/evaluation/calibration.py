@@ -220,7 +220,7 @@ def check_posteriors(
     if (codes < 0).any():
         raise ValueError(
             "actual must be classes among the columns of posteriors, "
-            f"{listed(posteriors.columns)}; got {listed(labels[codes < 0].unique())}."
+            f"{listed(posteriors.columns)}; got {listed(labels[codes < 0].unique(), most=8)}."
         )
     p: Array = posteriors.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
     # 0.01: tolerance for rounded posteriors

@@ -193,7 +193,7 @@ def check_results(results: object, argument: str, contents: str) -> pd.DataFrame
     if wrong:
         raise ValueError(
             f"{argument} must be a DataFrame of {contents}, all finite; got other values in "
-            f"{listed(wrong)}. Drop missing values with dropna()."
+            f"{listed(wrong, most=8)}. Drop missing values with dropna()."
         )
     return table.astype(float)
 

@@ -83,7 +83,7 @@ def values_of_metric(
             remedy = options_sentence(wanted, metrics)
         raise ValueError(must_be("metric", "in the results", wanted, remedy))
     if wanted is None and by_metric and len(metrics) > 1:
-        names = listed(metrics, most=20)
+        names = listed(metrics)
         raise ValueError(f"metric must be given, because the results have several: {names}.")
     name = wanted if wanted is not None or len(metrics) != 1 else metrics[0]
     if by_metric:

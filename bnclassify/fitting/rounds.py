@@ -103,8 +103,8 @@ class Plan:
             yield result
         if empty:
             warn(
-                f"No training row has a positive weight if fold {listed(empty)} is tested, so its "
-                "results are NaN. Use other folds."
+                "No training row has a positive weight if fold "
+                f"{listed(empty, most=8)} is tested, so its results are NaN. Use other folds."
             )
 
 

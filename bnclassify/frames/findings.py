@@ -137,7 +137,7 @@ def _find_numbers_as_text(name: Hashable, texts: list[str]) -> Finding | None:
         ("dates or times", find_date_format(texts)),
     ):
         if written is not None and len(written.found) > MOST_CODES:
-            detail = f", but for {listed(written.others)}" if written.others else ""
+            detail = f", but for {listed(written.others, most=8)}" if written.others else ""
             detail = detail or f", such as {shown(written.found[0])}"
             told, serious = f"{kind} written as text{detail}", not written.are_codes
             return Finding(name, told, written.remedy(name), serious)
@@ -153,7 +153,10 @@ def _find_labeled_numbers(column: CodedColumn, texts: list[str]) -> Finding | No
         return None
     name, but, lost = f"dataset[{column.name!r}]", "", ""
     if texts:
-        but, lost = f", but for {listed(texts)}", f", which makes {listed(texts)} missing"
+        but, lost = (
+            f", but for {listed(texts, most=8)}",
+            f", which makes {listed(texts, most=8)} missing",
+        )
     code = f"{name} = pd.to_numeric({name}.astype('string'), errors='coerce')"
     return Finding(
         column.name,
@@ -172,7 +175,7 @@ def _find_in_text_labels(
     if same:
         yield Finding(
             column.name,
-            f"labels that differ only in white space or case, such as {listed(same)}",
+            f"labels that differ only in white space or case, such as {listed(same, most=8)}",
             f"Make them equal, with {as_text}{code}",
             serious=True,
         )
@@ -189,7 +192,7 @@ def _find_in_text_labels(
         serious = column.is_class and any(text.strip().casefold() in MARKERS for text in markers)
         yield Finding(
             column.name,
-            f"{which} {listed(markers)}, which can stand for a missing value",
+            f"{which} {listed(markers, most=8)}, which can stand for a missing value",
             f"If so, make {them} missing, with {as_text}.mask({name}.isin({markers!r}))",
             serious,
         )
@@ -304,7 +307,7 @@ def _find_numbers_meaning_missing(name: Hashable, values: Array) -> Iterator[Fin
             which, what = f"{column} == {codes[0]!r}", "the number"
         yield Finding(
             name,
-            f"{what} {listed(codes)}, which can stand for a missing value",
+            f"{what} {listed(codes, most=8)}, which can stand for a missing value",
             f"If so, make it missing, with {column} = {column}.mask({which})",
         )
 

@@ -210,7 +210,7 @@ def _unknown_labels_message(
         remedy = f"{_difference_in_words(strange, known)} Convert the column."
         if any(str(label).startswith("(") for label in known):  # intervals
             remedy = "Apply the discretizer that discretize returned in training, or convert it."
-    return f"{listed(strange)} not among the levels of the model, {listed(known)}. {remedy}"
+    return f"{listed(strange, most=8)} not among the levels of the model, {listed(known)}. {remedy}"
 
 
 def _difference_in_words(strange: Sequence[Hashable], known: Sequence[Hashable]) -> str:
@@ -243,7 +243,7 @@ def warn_of_unseen_labels(
     are_numbers = all(isinstance(label, int | float) for label in (*found, *labels))
     if not (are_numbers and len(found) < len(labels)):
         warn(
-            f"column {shown(name)}: none of its values, {listed(dict.fromkeys(found))}, is among "
-            f"the levels of the model, {listed(labels)}, so all of them are treated as "
+            f"column {shown(name)}: none of its values, {listed(dict.fromkeys(found), most=8)}, is "
+            f"among the levels of the model, {listed(labels)}, so all of them are treated as "
             "missing. Check the column."
         )

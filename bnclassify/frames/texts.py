@@ -104,7 +104,7 @@ def how_to_read_numbers(texts: Sequence[str], name: Hashable, argument: str) -> 
         return f"Convert it, with {written.conversion_code(name, argument)}."
     column = f"{argument}[{name!r}]"
     lost = [text for text in texts if not _A_NUMBER.fullmatch(text)]
-    loss = f", which makes {listed(lost)} missing" if lost else ""
+    loss = f", which makes {listed(lost, most=8)} missing" if lost else ""
     return f"Convert it, with {column} = pd.to_numeric({column}, errors='coerce'){loss}."
 
 

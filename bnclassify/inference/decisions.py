@@ -72,7 +72,7 @@ def log_prior_ratio(learned: Array, prior: Array, classes: Sequence[Hashable]) -
     if unknown:
         raise ValueError(
             "prior must be 0 for classes that are impossible in the model; got a positive value of "
-            f"{listed(unknown)}. Fit the model with smooth above 0."
+            f"{listed(unknown, most=8)}. Fit the model with smooth above 0."
         )
     return log(np.where(prior > 0, prior / np.where(learned > 0, learned, 1.0), 0.0))
 
@@ -101,6 +101,4 @@ def _check_classes(
     if set(names) != set(classes) or len(names) > len(classes):
         absent = [name for name in classes if name not in names]
         advice = f" Add {listed(absent)}." if absent else ""
-        raise ValueError(
-            f"{requirement}, {listed(classes, most=20)}; got {listed(names, most=20)}.{advice}"
-        )
+        raise ValueError(f"{requirement}, {listed(classes)}; got {listed(names)}.{advice}")

@@ -200,7 +200,8 @@ def _check_odds(
     if without.any():
         raise ValueError(
             f"{argument} must be possible under a compared class, so that the odds are defined; "
-            f"got impossible rows {listed(index[without])}. Fit the model with smooth above 0."
+            f"got impossible rows {listed(index[without], most=8)}. Fit the model with "
+            "smooth above 0."
         )
 
 

@@ -42,7 +42,7 @@ def find_learner(learner: object, argument: str) -> Callable[..., Model]:
             "no argument 'dataset'. Give the argument of the data this name."
         )
     raise ValueError(
-        f"{argument} must be a function or one of {listed(LEARNERS, most=20)}; got "
+        f"{argument} must be a function or one of {listed(LEARNERS)}; got "
         f"{shown(learner)}. "
         f"{did_you_mean(learner, LEARNERS) if isinstance(learner, str) else _ORDER}".rstrip()
     )

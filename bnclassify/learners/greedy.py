@@ -11,6 +11,7 @@ import numpy as np
 from ..base.arrays import TOLERANCE, Array
 from ..base.calls import progress_bar
 from ..base.checks import Flag, OneOf, Optional, Real, SearchMetric, Seed, Whole, check_rng
+from ..base.foreign_words import METRICS_ELSEWHERE
 from ..base.graphs import connected_components
 from ..base.messages import warn
 from ..frames.opening import InFull
@@ -193,7 +194,7 @@ class GreedySearch:
                 names.append(metric.name)
         Whole(least=2).check("k", self.k)
         Real(least=0).check("epsilon", self.epsilon)
-        OneOf(names).check("metric", self.metric)
+        OneOf(names, elsewhere=METRICS_ELSEWHERE).check("metric", self.metric)
         Optional(Flag()).check("progress", self.progress)
 
     def _initial_structure(self, moves: Moves, data: TrainingData, rules: ArcRules) -> Structure:

@@ -15,6 +15,7 @@ import pandas as pd
 from ..base import special
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, first_best, log_normalize, log_sum_exp
 from ..base.checks import ListOf, options_sentence
+from ..base.foreign_words import METRICS_ELSEWHERE
 from ..base.messages import listed, repeated_items, shown, to_python_scalar
 from .outcomes import Outcomes
 
@@ -197,7 +198,8 @@ def find_metric(metric: object) -> Metric | OwnMetric:
     if not isinstance(metric, str):
         raise TypeError(f"{expected} {shown(metric)}.")
     if metric not in METRICS:
-        raise ValueError(f"{expected} {shown(metric)}. {options_sentence(metric, METRICS)}")
+        remedy = options_sentence(metric, METRICS, METRICS_ELSEWHERE)
+        raise ValueError(f"{expected} {shown(metric)}. {remedy}")
     return METRICS[metric]
 
 

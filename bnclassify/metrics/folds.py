@@ -87,7 +87,7 @@ def warn_of_small_classes(sizes: ArrayOf[Any], levels: Iterable[Hashable], k: in
     if small:
         warn(
             f"classes with fewer rows than k={k}, so that some folds have none of "
-            f"them: {listed(small)}"
+            f"them: {listed(small, most=8)}"
         )
 
 

@@ -244,7 +244,7 @@ class Discretizer(Immutable):
         for name, points, labels in self._cut_points_and_labels:
             note = ", ".join(short_point_texts(points)) or "no cut"
             if labels:
-                note = f"stays {listed(labels, most=10)}"
+                note = f"stays {listed(labels)}"
             elif times > 1:
                 note = f"cut {times} times, at {len(points)} points in all"
             lines.append(f"  {name}: {note}")

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..base.arrays import Array, ArrayOf
 from ..base.calls import check_arguments
 from ..base.checks import Instance, OneOf, Seed, Unseen, must_be, options_sentence
+from ..base.foreign_words import ARGUMENTS_ELSEWHERE
 from ..base.messages import listed, needs_rows_error, shown, warn
 from ..fitting.lp import lp
 from ..frames.columns import arrays_and_types
@@ -38,7 +39,7 @@ class CategoricalInput(BaseEstimator):
         known: list[str] = cls._get_param_names()
         for name in parameters:
             if name not in known:
-                options = options_sentence(name, known)
+                options = options_sentence(name, known, ARGUMENTS_ELSEWHERE)
                 raise TypeError(f"{cls.__name__} has no parameter {shown(name)}. {options}")
         estimator: Self = super().__new__(cls)
         return estimator
