@@ -266,7 +266,7 @@ def test_form_shows_posterior_and_contributions_by_strength(width: int, tmp_path
     assert state["all"] == ["unknown", "100 %", 'a "b"', "it's", "ž;--"]
     assert state["wide"] == 0  # pixels by which the page is wider than the window
     assert state["together"] == [
-        f"prior of True{weights['class']}",
+        f"prior of “True”{weights['class']}",
         f'a "quoted" name = ž;--{weights.iloc[1]}',
         f"income = 12.5{parts['income']}",
         f"Town = other{parts['Town']}",
@@ -278,12 +278,12 @@ def test_form_shows_posterior_and_contributions_by_strength(width: int, tmp_path
         "#answer": [f"class: True ({100 * posterior[True]:.1f} %)"],
         "#posterior tbody tr": [f"{label}{100 * p:.1f} %" for label, p in posterior.items()],
         "#contributions tbody tr": [
-            f"prior of True{weights['class']}",
+            f"prior of “True”{weights['class']}",
             f'a "quoted" name = ž;--{weights.iloc[1]}',
             f"income = 12.5{weights['income']}",
             f"Town = other{weights['Town']}",
         ],
-        "#together-label": ["\nshow what values add together"],
+        "#together-label": ["\nshow the effects of pairs of values separately"],
         "#steps tbody tr": [
             f"classTrue{weights['class']}0.924",
             f'a "quoted" namež;--{weights.iloc[1]}1.32',
@@ -528,7 +528,7 @@ def test_page_of_a_card_has_its_points(tmp_path: Path) -> None:
         rf"diabetes: no \({share:.1f} %\), \d+ points, before anything is known", state["empty"][0]
     )
     times = p["yes"] / p["no"]
-    assert state["reasons"][0].startswith(f"Yes is {times:.3g}")
+    assert state["reasons"][0].startswith(f"“yes” is {times:.3g} times as likely as “no”.")
     points = bn.explain(card, {"glucose": 170})["points"]
     start, glucose, age = (points[name] for name in ("diabetes", "glucose", "age"))
     assert state["bars"] == [f"start{start}", f"glucose = 170{glucose}", f"what is unknown, together{age}"]

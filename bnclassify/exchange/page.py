@@ -32,16 +32,15 @@ from ..scores.formulas import Blend, Completed, Raised, Table, is_sum_of_tables
 from .libraries import check_distinct_texts
 from .page_view import (
     fields_and_points_of_page,
-    numbers_as_text,
+    numbers_as_json,
     titles_of_variables,
-    training_range,
 )
 from .scorer import Scorer, features_of_largest_table, scorer_of_model, tables_in_formula
 from .storage import check_file_name, replace_file
 
 _SMALL = 2**16  # cells of a table that is written within a moment
 _MOST_ARCS = 500  # of a picture that Graphviz draws in seconds
-_LONGEST = 20_000_000  # characters of a page
+_LONGEST = 2_000_000  # characters of the model on a page
 _Arcs: TypeAlias = Sequence[tuple[Hashable, Hashable]]
 _SVG = "http://www.w3.org/2000/svg"
 
@@ -87,7 +86,7 @@ def write_page(
         If `labels` or `order` name other variables, the scores of the model are
         not sums of tables, as with several class variables, kernel densities,
         `subsumption` and `ande` with n=2, or the tables need more than
-        20,000,000 characters.
+        2,000,000 characters.
 
     Notes
     -----
@@ -185,7 +184,7 @@ def _json_of_page(
     if not 0 < len(text) <= _LONGEST:
         raise ValueError(
             f"x must fit on a page of {_LONGEST:,} characters. Its largest table is that of "
-            f"{features_of_largest_table(scorer)}. Use fewer parents or levels, or a single "
+            f"{features_of_largest_table(scorer)}. Use fewer parents, pairs or levels, or a single "
             "discretization such as discretize='mdlp'."
         )
     return re.sub("[<>&]", lambda found: f"\\u{ord(found[0]):04x}", text)
@@ -194,8 +193,8 @@ def _json_of_page(
 def _least_characters_of_table(term: Table) -> int:
     """Return a lower bound of the characters of a table, whose repeated rows are written once."""
     rows = term.logs.reshape(-1, term.logs.shape[-1])
-    # 10: characters of the logarithm of a probability, which usually has 18
-    return 0 if rows.size <= _SMALL else 10 * np.unique(rows, axis=0).size + len(rows)
+    # 8, 1: characters of a number, and of the position of a row
+    return 0 if rows.size <= _SMALL else 8 * np.unique(rows, axis=0).size + len(rows)
 
 
 def _data_of_page(
@@ -216,10 +215,10 @@ def _data_of_page(
             "title": titles[column.name],
             "parents": [position[parent] for parent in x.feature_parents[column.name]],
             "levels": list(map(str, x.written_levels(column.name))),
-            "values": _labels_as_json(column.known),
+            "values": _labels_as_json(column.known) if column.cuts is None else [],
             "cuts": column.cuts,
             "places": number_of_decimals(column.cuts or ()),
-            "range": training_range(x, column.name),
+            "range": x.training_ranges.get(column.name),
             "other": column.other,
             "missing": column.missing,
             "lacks": column.missing >= 0 or i in lacking,
@@ -281,29 +280,35 @@ def _nearest_float(label: Hashable) -> float | None:
     return None
 
 
-def _formula_as_json(value: object) -> object:
-    """Return a part of a formula as JSON has it: an array is its shape and a text of numbers."""
+_FIXED = ("logs", "covariances")
+"""Arrays of which digits after 14 of the largest number do not matter, because they are summed."""
+
+
+def _formula_as_json(value: object, *, fixed: bool = False) -> object:
+    """Return a part of a formula as JSON has it: an array is its shape and its numbers."""
     if is_dataclass(value):
-        names = [field.name for field in fields(value)]
-        content = {name: _formula_as_json(getattr(value, name)) for name in names}
-        return {"kind": type(value).__name__, **content}
+        content: dict[str, object] = {"kind": type(value).__name__}
+        for field in fields(value):
+            own = getattr(value, field.name)
+            content[field.name] = _formula_as_json(own, fixed=field.name in _FIXED)
+        return content
     if isinstance(value, np.ndarray):
-        return _array_as_text(value.astype(int) if value.dtype == bool else value)
+        return _array_as_json(value.astype(int) if value.dtype == bool else value, fixed)
     return list(map(_formula_as_json, value)) if isinstance(value, tuple) else value
 
 
-def _array_as_text(array: ArrayOf[Any]) -> dict[str, object]:
-    """Return an array as text; if rows repeat, distinct rows and each row's position in them."""
+def _array_as_json(array: ArrayOf[Any], fixed: bool) -> dict[str, object]:
+    """Return an array as its shape and numbers; if rows repeat, distinct rows and positions."""
     if not array.size:
-        return {"shape": array.shape, "text": ""}
+        return {"shape": array.shape, "numbers": {"text": ""}}
     cells = array.reshape(-1, array.shape[-1])
     rows, positions = np.unique(cells, axis=0, return_inverse=True)
     if 2 * len(rows) > len(cells):
-        return {"shape": array.shape, "text": numbers_as_text(array)}
+        return {"shape": array.shape, "numbers": numbers_as_json(array, fixed=fixed)}
     return {
         "shape": array.shape,
-        "text": numbers_as_text(rows),
-        "rows": numbers_as_text(positions),
+        "numbers": numbers_as_json(rows, fixed=fixed),
+        "rows": numbers_as_json(positions),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -12,9 +13,10 @@ from ..base.arrays import ArrayOf
 from ..base.checks import Instance, Names, Optional, check_columns
 from ..base.graphs import descending_order
 from ..inference.evidence import effect_ranges
-from ..inference.value_changes import number_of_decimals
 from ..model.model import Model
 from ..scores.rows import Rows
+
+_BYTES = 6  # of a number, which is exact to 4e-15 of the largest of its array
 
 
 def titles_of_variables(x: Model, labels: Mapping[Hashable, str] | None) -> dict[Hashable, str]:
@@ -46,14 +48,6 @@ def fields_and_points_of_page(
     }
 
 
-def training_range(x: Model, name: Hashable) -> list[float] | None:
-    """Return the smallest and the largest training value of a number, if the model has them."""
-    if name not in x.training_ranges:
-        return None
-    places = number_of_decimals(x.cuts.get(name, ()))
-    return [round(end, 6 if places is None else places) for end in x.training_ranges[name]]
-
-
 def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str, Any]:
     """Return the points of a card: as tables by codes, and as lines to read."""
     table, totals = card.points, card.probabilities
@@ -69,7 +63,7 @@ def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str
     some = totals.iloc[np.unique(places.astype(int))]
     tables = []
     for feature_points in card.feature_points:
-        tables.append({"shape": feature_points.shape, "text": numbers_as_text(feature_points)})
+        tables.append({"shape": feature_points.shape, "numbers": numbers_as_json(feature_points)})
     return {
         "target": card.known_levels[-1].index(card.target),
         "start": card.start,
@@ -81,6 +75,25 @@ def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str
     }
 
 
-def numbers_as_text(array: ArrayOf[Any]) -> str:
-    """Return the numbers of an array, with all digits, as text."""
-    return " ".join(map(repr, array.ravel().tolist()))
+def numbers_as_json(array: ArrayOf[Any], *, fixed: bool = False) -> dict[str, Any]:
+    """Return the numbers of an array as text with all digits, or in fewer characters.
+
+    Positions, and numbers of which the digits after 14 of the largest do not
+    matter (``fixed``), can be whole numbers of some bytes, the lowest byte
+    first, in base 64, times a unit. The smallest whole number stands for -inf.
+    """
+    numbers = array.ravel()
+    is_whole = numbers.dtype.kind in "iu"
+    as_text = {"text": " ".join(map(repr, numbers.tolist()))}
+    if not (is_whole or fixed):
+        return as_text
+    finite = np.where(np.isneginf(numbers), 0.0, numbers)
+    largest = float(np.abs(finite).max(initial=0.0)) or 1.0
+    width = (int(largest).bit_length() + 8) // 8 if is_whole else _BYTES
+    if len(as_text["text"]) < 4 * width * numbers.size / 3 + 40:  # 40: characters of keys and unit
+        return as_text
+    unit = 1.0 if is_whole else largest / (256**width // 2 - 1)
+    whole = np.rint(finite / unit).astype("<i8")
+    whole[np.isneginf(numbers)] = -(256**width) // 2
+    content = whole.view(np.uint8).reshape(-1, 8)[:, :width].tobytes()
+    return {"bytes": b64encode(content).decode("ascii"), "width": width, "unit": unit}
