@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+from base64 import b64decode
 from collections.abc import Sequence
 from html import escape, unescape
 from html.parser import HTMLParser
@@ -19,6 +20,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.exchange import page as page_module
+from bnclassify.exchange.page_view import numbers_as_json
 from bnclassify.plotting import pictures
 from bnclassify.plotting.canvas import signed_weight
 
@@ -289,7 +291,7 @@ def test_form_shows_posterior_and_contributions_by_strength(width: int, tmp_path
             f'a "quoted" namež;--{weights.iloc[1]}1.32',
             f'Townothera "quoted" name = ž;--{weights["Town"]}1.05',
             f"income12.5Town = other{weights['income']}0.803",
-            "größe %sunknownincome = (12.06, 13.74]0.001.00",
+            "größe %sunknownincome = (12.06, 13.75]0.001.00",
             "selectunknowngröße %s missing0.001.00",
         ],
         "#network .node title": [
@@ -534,6 +536,94 @@ def test_page_of_a_card_has_its_points(tmp_path: Path) -> None:
     assert state["bars"] == [f"start{start}", f"glucose = 170{glucose}", f"what is unknown, together{age}"]
     assert len(state["points"]) == len(card.points)
     assert len(state["totals"]) >= 2
+
+
+FIELDS = """
+put("feature-0", "260");
+put("feature-1", "19");
+const points = [...document.querySelectorAll("#contributions tbody tr")].map((row) =>
+  [row.querySelector(".number").textContent, row.querySelector("i")?.style.getPropertyValue("--long") ?? ""]);
+const far = texts("#feature-0-note span");
+put("feature-0", "");
+show({ far, near: texts("#feature-1-note span"), points, empty: texts("#feature-0-note span"),
+  reasons: document.getElementById("reasons").innerHTML, changes: texts("#changes tbody th") });
+"""
+
+
+def births() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"weight": rng.integers(80, 251, 300), "year": rng.integers(1987, 2016, 300)})
+    p = 1 / (1 + np.exp((frame["weight"] - 150) / 20 + (frame["year"] - 2000) / 5))
+    return frame.assign(low=np.where(rng.random(300) < p, "Да", "l"))
+
+
+@needs_browser
+@pytest.mark.slow
+def test_fields_name_the_range_of_training_and_labels_keep_case_and_direction(tmp_path: Path) -> None:
+    frame = births().replace({"low": {"Да": "نعم"}}).assign(year=lambda f: f["year"] - 1987)
+    x = bn.bnc("nb", "low", frame, smooth=1, discretize="quantile")
+    low, high = frame["weight"].min(), frame["weight"].max()
+    state = state_of(written(x, tmp_path), FIELDS, tmp_path)
+    assert state["far"] == [f"outside {low} to {high}"]
+    assert state["empty"] == [f"usually {low} to {high}"]
+    assert state["near"] == ["usually 0 to 28"]
+    assert re.match("“<bdi>(l|نعم)<wbr></bdi>” is [0-9.]+ times as likely as “<bdi>", state["reasons"])
+
+
+@needs_browser
+@pytest.mark.slow
+def test_bars_of_a_card_are_as_long_as_their_points(tmp_path: Path) -> None:
+    card = bn.scorecard(bn.bnc(class_var="low", dataset=births(), additive=True), most_intervals=3)
+    state = state_of(written(card, tmp_path), FIELDS.replace("260", "100"), tmp_path)
+    (_, start), *values = state["points"]
+    assert start == ""  # the start has no bar
+    points, lengths = (
+        np.array(some, dtype=float) for some in zip(*[(n, w[:-1]) for n, w in values], strict=True)
+    )
+    np.testing.assert_allclose(lengths, 100 * points / points.max())
+
+
+@needs_browser
+@pytest.mark.slow
+def test_densities_of_large_numbers_keep_the_rest_of_their_means(tmp_path: Path) -> None:
+    k = np.arange(60) % 12
+    pages, calls, models = [], [], []
+    for size in (4e15, -1e15, 1e14):
+        frame = pd.DataFrame({"t": size + k, "u": np.where(k % 3 == 0, "a", "b")})
+        frame["y"] = np.where((k * 7 % 12) + k > 11, "u", "v")
+        for learner in ("nb", "tan_cl"):
+            models.append(bn.bnc(learner, "y", frame, smooth=1, numbers="gaussian"))
+            pages.append(written(models[-1], tmp_path))
+            calls += [(len(pages) - 1, record, {}) for record in as_records(models[-1], frame.head(4))]
+    for (i, record, options), result in zip(calls, call(pages, calls, tmp_path), strict=True):
+        check(models[i], record, options, result)
+
+
+def test_numbers_in_base_64_are_exact_to_14_digits() -> None:
+    rng = np.random.default_rng(0)
+    for array in (
+        np.r_[rng.normal(size=200), -np.inf, 0.0, 30.0, -30.0],
+        np.r_[-np.inf, rng.random(100)],
+        rng.integers(0, 70_000, 500),
+    ):
+        told = numbers_as_json(array, fixed=True)
+        assert len(json.dumps(told)) < 0.75 * len(str(array.tolist()))
+        content, width = np.frombuffer(b64decode(told["bytes"]), np.uint8), told["width"]
+        whole = content.reshape(-1, width) @ (256 ** np.arange(width, dtype=np.int64))
+        whole = np.where(whole >= 256**width // 2, whole - 256**width, whole)
+        found = np.where(whole == -(256**width) // 2, -np.inf, whole * told["unit"])
+        np.testing.assert_allclose(found, array, rtol=0, atol=1e-14 * 30)
+    assert numbers_as_json(rng.normal(size=200)).keys() == {"text"}  # such as means and variances
+    assert numbers_as_json(np.r_[rng.normal(size=200), np.nan], fixed=True).keys() == {"text"}
+
+
+@pytest.mark.slow
+def test_a_page_of_a_sum_with_pairs_is_small(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(400, 8)).round(2)).rename(columns="x{}".format)
+    frame["y"] = np.where(frame["x0"] * frame["x1"] + frame["x2"] + rng.normal(size=400) > 0, "a", "b")
+    x = bn.bnc(class_var="y", dataset=frame, additive=True, pairs=15)
+    assert len(written(x, tmp_path)) < 250_000
 
 
 def test_page_cannot_be_written(tmp_path: Path) -> None:

@@ -85,9 +85,9 @@ def numbers_as_json(array: ArrayOf[Any], *, fixed: bool = False) -> dict[str, An
     numbers = array.ravel()
     is_whole = numbers.dtype.kind in "iu"
     as_text = {"text": " ".join(map(repr, numbers.tolist()))}
-    if not (is_whole or fixed):
-        return as_text
     finite = np.where(np.isneginf(numbers), 0.0, numbers)
+    if not ((is_whole or fixed) and np.isfinite(finite).all()):
+        return as_text
     largest = float(np.abs(finite).max(initial=0.0)) or 1.0
     width = (int(largest).bit_length() + 8) // 8 if is_whole else _BYTES
     if len(as_text["text"]) < 4 * width * numbers.size / 3 + 40:  # 40: characters of keys and unit
