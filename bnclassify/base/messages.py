@@ -123,7 +123,7 @@ _COUNT_OR_SIGN = re.compile(r"(n|num|number_of|k|max|neg)_?")
 def _misspelled(text: str, keys: Iterable[str]) -> list[str]:
     """Return the key that differs from a text by a letter or two, but not in its digits."""
     # Short names with a letter in common mean different things: aic and auc, mse and rmse.
-    long = [key for key in keys if min(len(key), len(text)) > 3]
+    long = [key for key in keys if len(key) > 2] if len(text) > 3 else []
     alike = [key for key in long if re.findall(r"\d", key) == re.findall(r"\d", text)]
     # 0.78: of ten letters, two may differ; at .65, 'average_precision' would suggest 'precision'
     return get_close_matches(text, alike, n=1, cutoff=0.78)
