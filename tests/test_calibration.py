@@ -48,6 +48,21 @@ def test_both_classes_of_two_have_the_same_slope() -> None:
     assert found.loc["no", "intercept"] == pytest.approx(-found.loc["yes", "intercept"], abs=1e-7)
 
 
+def test_the_brier_score_of_two_classes_is_that_of_cv_and_of_scikit_learn() -> None:
+    metrics = pytest.importorskip(
+        "sklearn.metrics", reason="scikit-learn is not installed; the extra sklearn has it"
+    )
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"a": rng.choice(["p", "q"], 400)})
+    is_yes = rng.random(400) < data["a"].map({"p": 0.7, "q": 0.3})
+    data["y"] = np.where(is_yes, "yes", "no")
+    model = bn.bnc("nb", "y", data, smooth=1)
+    posteriors = bn.cv_predict(model, data, folds=np.arange(400) % 5)
+    expected = metrics.brier_score_loss(is_yes, posteriors["yes"])
+    assert bn.cv(model, data, folds=np.arange(400) % 5, metric="brier") == pytest.approx(expected)
+    assert bn.calibration(posteriors, data["y"])["brier"].tolist() == pytest.approx([expected] * 2)
+
+
 def test_parts_of_the_brier_score_by_hand() -> None:
     """Two values of the posterior: five rows at .2, one of them right, and three at .7, all right."""
     yes = np.array([0.2] * 5 + [0.7] * 3)

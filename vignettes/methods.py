@@ -487,7 +487,8 @@ check(
 # \end{aligned}
 # $$
 #
-# Balanced accuracy is the mean over the classes of the proportion of correct labels. AUC is the proportion of
+# With two classes, the Brier score is the term of one of them, which is half the sum, as in scikit-learn. Balanced
+# accuracy is the mean over the classes of the proportion of correct labels. AUC is the proportion of
 # pairs of a row of a class and a row of another class in which the former has the larger posterior probability of
 # the class; ties count one half. (Brier 1950; Hanley, McNeil 1982)
 #
@@ -532,7 +533,7 @@ for fold in range(5):
     by_hand.append(
         {
             "log_loss": -np.log(own).mean(),
-            "brier": ((p - np.eye(2)[y]) ** 2).sum(axis=1).mean(),
+            "brier": ((p[:, 1] - y) ** 2).mean(),
             "rmse": np.sqrt(((1 - own) ** 2).mean()),
             "balanced_accuracy": (right[y == 0].mean() + right[y == 1].mean()) / 2,
             "auc": ((first > second) + (first == second) / 2).mean(),

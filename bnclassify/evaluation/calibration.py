@@ -104,7 +104,8 @@ def calibration(
         - ``intercept`` and ``slope`` of the log odds of the class against the
           log odds of its posterior; 0 and 1 if posteriors are calibrated. A
           slope below 1 means that posteriors are too extreme
-        - ``brier``, the mean squared error of the posterior, and its parts: it
+        - ``brier``, the mean squared error of the posterior, which is the metric
+          "brier" of `cv` if there are two classes, and its parts: it
           is ``reliability`` − ``resolution`` + ``uncertainty`` +
           ``within_bins``
         - ``calibration_error``, the mean difference between posterior and share

@@ -189,7 +189,8 @@ def cv(
     -----
     Folds of rows in memory are stratified by class. A row of weight 5 counts as
     five rows, which can be in several folds; a row with a fractional weight
-    stays in one fold. The page
+    stays in one fold. "brier" is the mean of (P(class) − 1[class])² with two
+    classes, as in scikit-learn, and its sum over the classes with more. The page
     :doc:`Formulas </methods>` defines the metrics, and how weights and
     partitioned data are split.
 

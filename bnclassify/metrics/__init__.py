@@ -254,9 +254,11 @@ def _log_loss_sums(logs: Array, actual: Codes, weights: Array) -> Array:
 
 
 def _brier_sums(logs: Array, actual: Codes, weights: Array) -> Array:
+    """Sum Σ_c (P(c) − 1[actual = c])² of rows; with two classes, of one of them."""
     p = _posteriors_of_logs(logs)
     p[np.arange(len(p)), actual] -= 1
-    return np.array([(p**2).sum(axis=1) @ weights, weights.sum()])
+    errors = (p**2).sum(axis=1) / (2 if p.shape[1] == 2 else 1)
+    return np.array([errors @ weights, weights.sum()])
 
 
 def _rmse_sums(logs: Array, actual: Codes, weights: Array) -> Array:
