@@ -323,6 +323,20 @@ WRONG: dict[str, Any] = {
     "finite number .* got 'high' for 'z', value 'b'": {"yes": [0.5, 1.0, 2.0, -1.0, "high"]},
     "one row of the class 'y'; got 2 rows": {"feature": ["y", "y", "x", "z", "z"]},
     "given must be one other feature .* got 'q'": {"given": "q", "given_value": "a"},
+    r"must have effects from -1,000,000 to 1,000,000, in log odds; got 1e\+308 for 'z', value 'a'": {
+        "yes": [0.5, 1.0, 2.0, 1e308, 0.0]
+    },
+    r"got -1.1e\+06 for 'y', value 'no'": {"yes": [-1.1e6, 1.0, 2.0, 0.0, 0.0]},
+    r"must have finite cut points of 'x'; got inf in": {
+        "value": ["no", "(-inf, 1e400]", "(1e400, inf)", "a", "b"]
+    },
+    "must have finite cut points of 'x'; got -inf in": {
+        "value": ["no", "(-inf, -1e400]", "(-1e400, inf)", "a", "b"]
+    },
+    r"must begin with the row of the class; got 2 rows of 'x'\. .* class_var='y', which has one row": {
+        "feature": ["x", "x", "y", "z", "z"],
+        "value": [pd.Interval(-np.inf, 1), pd.Interval(1, np.inf), "no", "a", "b"],
+    },
     "two different classes": {"value": ["yes", *between((-np.inf, 1.0), (1.0, np.inf))[1:]]},
     r"every value of 'z', .*; got none for a given \(1\.0, inf\]": {
         "given": ["", "", "", "x", "x"],

@@ -57,6 +57,7 @@ RESERVED = ("feature", "value", "given", "given_value", "share", "observed")
 
 LEAST_MASS = 1e-12
 _PLAIN = Preparation()
+_EFFECT = (-1e9, 1e9)  # so that sums of effects are finite, also in damaged files
 _SMALL = 1e-12  # difference of equal effects
 _HALF = 0.5  # pseudo-count of each value, so that intervals without rows keep their effects
 
@@ -137,7 +138,7 @@ class EffectTable(BuiltOn):
     unknown: UnknownEffects | None = None
     pairs: tuple[PairEffects, ...] = ()
 
-    bounds = field_bounds(tables=ANY_NUMBER, constant=ANY_NUMBER, shares=PROBABILITY)
+    bounds = field_bounds(tables=_EFFECT, constant=_EFFECT, shares=PROBABILITY)
 
     fitted = True
     no_joint = f"a table of effects {NO_JOINT}"

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
+from math import isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -37,6 +38,8 @@ from .effect_table import (
 
 _Names: TypeAlias = tuple[Hashable, Hashable]
 _Axes: TypeAlias = "list[_Axis]"
+
+_LARGEST_EFFECT = 1e6
 
 _BOOLEANS: dict[Hashable, bool] = {"True": True, "False": False}
 _INTERVAL = re.compile(r"\(\s*([^\s,()\[\]]+),\s*([^\s,()\[\]]+)(?:\]|(?<=inf)\))")
@@ -75,9 +78,11 @@ def from_effects(
     Raises
     ------
     KeyError, TypeError, ValueError
-        If a column is absent, a number is missing, two rows have the same
-        values, the intervals of a feature overlap or leave a gap, or a feature
-        has no row for some value of its feature parent.
+        If a column is absent, a number is missing or beyond 1,000,000, a cut
+        point is infinite, the first row is not that of the class and `class_var`
+        is not given, two rows have the same values, the intervals of a feature
+        overlap or leave a gap, or a feature has no row for some value of its
+        feature parent.
 
     Notes
     -----
@@ -111,7 +116,9 @@ def from_effects(
     names = [name for name in frame.columns if name not in RESERVED]
     numbers = np.column_stack([_read_column_of_effects(frame, name) for name in names])
     features: list[Hashable] = frame["feature"].tolist()
-    class_var = features[0] if class_var is None and features else class_var
+    if class_var is None:
+        class_var = features[0]
+        _check_is_row_of_class(features, frame["value"].tolist())
     check_column_name(class_var)
     frame = _read_text_as_booleans(frame, class_var, dataset)
     groups, of_pairs = _rows_of_features_and_of_pairs(frame, features)
@@ -313,9 +320,30 @@ def _read_column_of_effects(frame: pd.DataFrame, name: Hashable) -> Array:
     return numbers
 
 
+    for row in list[int](np.flatnonzero(np.abs(numbers) > _LARGEST_EFFECT).tolist()):
+        raise ValueError(
+            f"table must have effects from -1,000,000 to 1,000,000, in log odds; got "
+            f"{numbers[row]:g} for {shown(frame['feature'][row])}, value "
+            f"{shown(frame['value'][row])}. An effect of 40 is already practically certain."
+        )
 def _read_classes_and_base(
     values: pd.Series[Any], numbers: Array, names: Sequence[Hashable], class_var: Hashable
 ) -> tuple[tuple[Hashable, ...], Array]:
+def _check_is_row_of_class(features: list[Hashable], values: list[Hashable]) -> None:
+    """Raise an error if the first row is one of several, and another could be that of the class."""
+    n = features.count(features[0])
+    single = [
+        name
+        for name, value in zip(features, values, strict=True)
+        if features.count(name) == 1 and _parse_interval(value) is None
+    ]
+    if n > 1 and single:
+        raise ValueError(
+            f"table must begin with the row of the class; got {n} rows of {shown(features[0])}. "
+            f"Pass the name of the class, such as class_var={single[0]!r}, which has one row."
+        )
+
+
     """Return the classes, and the log odds before any feature is known."""
     if len(values) > 1 or (len(names) == 1 and not len(values)):
         remedy = (
@@ -398,7 +426,13 @@ def _cuts_between_intervals(name: Hashable, intervals: Sequence[pd.Interval[floa
             f"table must have intervals of {shown(name)} that contain every number once, such as "
             f"(-inf, 50] and (50, inf]; got {listed(intervals)}, where {problem}."
         )
-    return [float(interval.right) for interval in ordered[:-1]]
+    cuts = [float(interval.right) for interval in ordered[:-1]]
+    if infinite := [cut for cut in cuts if not isfinite(cut)]:
+        raise ValueError(
+            f"table must have finite cut points of {shown(name)}; got {listed(infinite)} in "
+            f"{listed(intervals)}. Cut points beyond 1.8e308 are infinite."
+        )
+    return cuts
 
 
 def _feature_parents(
