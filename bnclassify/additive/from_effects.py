@@ -22,7 +22,7 @@ from ..frames.opening import InFull, open_rows
 from ..frames.records import is_missing
 from ..frames.schema import MISSING, Columns
 from ..model.model import Model
-from ..model.recipes import Recipe, Step
+from ..model.recipes import GIVEN, Recipe, Step
 from .effect_table import (
     RESERVED,
     UNSEEN,
@@ -170,6 +170,9 @@ def given_table(class_var: Hashable, dataset: object, *, model: EffectTable) -> 
 def as_given(x: Model, data: object) -> Model:
     """Return a model as it is."""
     return x
+
+
+GIVEN.add(as_given)
 
 
 def _read_text_as_booleans(

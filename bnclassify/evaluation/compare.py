@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
 from itertools import combinations
 from math import nan, sqrt
@@ -18,7 +18,7 @@ from ..base.checks import Instance, OneOf, Real
 from ..base.messages import listed, warn
 from ..base.parallel import run_tasks, using_jobs
 from ..metrics import METRICS
-from .fold_scores import Scheme, recorded_scheme, values_of_metric
+from .fold_scores import NOT_REFITTED, Scheme, recorded_scheme, values_of_metric
 
 Df: TypeAlias = float | tuple[int, int]
 TestResult: TypeAlias = tuple[float, Df, float, float, float]
@@ -112,6 +112,7 @@ def compare(
     OneOf(("corrected_t", "5x2cv_t", "5x2cv_f", "bayes_t")).check("test", test)
     Real(least=0).check("rope", rope)
     frame = _join_results(results)
+    _warn_of_given_models(results, frame)
     scheme = recorded_scheme(frame)
     chosen, name = values_of_metric(frame, metric, scheme)
     table = check_results(
@@ -136,6 +137,19 @@ def compare(
     if test != "bayes_t":
         _insert_holm_p_values(tests)
     return tests.rename_axis(columns=test if name is None else f"{test} of {name}")
+
+
+def _warn_of_given_models(results: object, frame: pd.DataFrame) -> None:
+    """Warn of models that were not fitted again in the folds, as results of `cv` record."""
+    given: list[Hashable] = []
+    for table in results if isinstance(results, list | tuple) else [results]:
+        given += getattr(table, "attrs", {}).get(NOT_REFITTED, [])
+    compared = frame.columns.unique(0)
+    if found := [name for name in dict.fromkeys(given) if name in compared]:
+        warn(
+            f"Model {listed(found)} was not fitted again, and folds can have tested rows with "
+            "which it was made, so its results can be too good. Compare it on other rows."
+        )
 
 
 def _insert_holm_p_values(tests: pd.DataFrame) -> None:

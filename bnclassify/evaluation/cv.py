@@ -15,7 +15,7 @@ from ..base.calls import showing_progress, with_call_advice
 from ..base.checks import Flag, MetricName, Seed, Unseen, Whole
 from ..base.messages import listed, warn
 from ..base.parallel import using_jobs
-from ..fitting.rounds import Plan, models_by_name, plan_rounds
+from ..fitting.rounds import Plan, models_by_name, names_of_given_models, plan_rounds
 from ..frames.opening import InFull, InParts
 from ..frames.partitions import Partitions
 from ..metrics import METRICS, AnyMetric, choose_metrics
@@ -111,7 +111,9 @@ def cv(
     ----------
     x : Model, or a list or dict of models
         Fitted models. In each fold, each model is fitted again to the training
-        rows by the same calls.
+        rows by the same calls. Given tables, as of `from_effects` and
+        `with_table`, are not, which gives a warning, because the tested rows can
+        be those with which they were made. Use ``summary(x, rows, k=0)``.
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Data with all variables of the models. Rows without a class are ignored.
     k : int, default 10
@@ -236,16 +238,16 @@ def cv(
     by_metric = isinstance(metric, list | tuple) or len(targets) > 1
     flat = len(targets) > 1 and isinstance(x, Model)
     names = _result_columns(list(models), metrics if by_metric else None, flat=flat)
-    scheme = _describe_folds_and_baselines(plan, scores)
+    scheme, given = _describe_folds_and_baselines(plan, scores), names_of_given_models(models)
     if not mean:
         by_round = scores.values_by_round[:, :-1].reshape(len(plan.rounds), -1)
         return attach_scheme(
-            pd.DataFrame(by_round, _result_index(plan), names), scheme, plan.unseen
+            pd.DataFrame(by_round, _result_index(plan), names), scheme, plan.unseen, given
         )
     _warn_of_undefined_metrics(metrics, scores.values_by_round[scores.sizes[:, 0] > 0, :-1])
     if isinstance(x, Model) and not by_metric:
         return float(scores.means[0, 0])
-    means = attach_scheme(pd.Series(scores.means[:-1].ravel(), names), scheme, plan.unseen)
+    means = attach_scheme(pd.Series(scores.means[:-1].ravel(), names), scheme, plan.unseen, given)
     attributes = {
         "standard_errors": scores.standard_errors,
         "calibrated": scores.expected_metrics_if_calibrated,

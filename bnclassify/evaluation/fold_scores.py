@@ -17,13 +17,23 @@ from ..base.calls import progress_bar
 from ..base.checks import is_among, must_be, options_sentence
 from ..base.immutable import cached_property
 from ..base.messages import listed, silencing_warnings
-from ..fitting.rounds import Plan, Round
+from ..fitting.rounds import (
+    Plan,
+    Round,
+    hide_unseen_levels,
+    training_data_of_models,
+    warn_of_unseen_values,
+)
 from ..frames.dataset import Countable, Dataset
+from ..frames.opening import open_data
+from ..frames.partitions import Partitions
 from ..metrics import AnyMetric
 from ..metrics.outcomes import Outcomes, predict_outcomes
 from ..model.model import Model
 
 _KEY = "cv"
+NOT_REFITTED = "not_refitted"
+"""The attribute of results with the names of models that were not fitted again in the folds."""
 
 Results = TypeVar("Results", "pd.Series[Any]", pd.DataFrame)
 
@@ -50,9 +60,16 @@ class Scheme:
         return folds if self.repeats == 1 else f"{self.repeats} repeats of {folds}"
 
 
-def attach_scheme(results: Results, scheme: Scheme, unseen: Mapping[Hashable, int]) -> Results:
+def attach_scheme(
+    results: Results,
+    scheme: Scheme,
+    unseen: Mapping[Hashable, int],
+    given: Sequence[Hashable] = (),
+) -> Results:
     """Return results with the record of their computation, in plain values that pandas keeps."""
     results.attrs[_KEY] = asdict(scheme)
+    if given:
+        results.attrs[NOT_REFITTED] = list(given)
     if unseen:
         results.attrs["unseen"] = dict(unseen)
     return results
@@ -224,6 +241,25 @@ def evaluate_in_rounds(
         found = [*plan.map_rounds(models, evaluate_round, dag=dag, bar=bar)]
     repeats, sizes = [rnd.repeat for rnd in plan.rounds], np.array([sizes for _, sizes in found])
     return Scores(metrics, repeats, [sums for sums, _ in found], sizes)
+
+
+def evaluate_without_refit(
+    x: Model, dataset: Any, metrics: Sequence[AnyMetric]
+) -> tuple[list[float], list[float | None]]:
+    """Return metrics of a model in rows, and those of the class shares in these rows."""
+    models, opened = dict[Hashable, Model]({0: x}), open_data(dataset)
+    data = training_data_of_models(models, opened, [*opened.columns], dag=False, lenient=True)
+    if isinstance(data, Dataset):
+        data, unseen = hide_unseen_levels(models, data)
+        warn_of_unseen_values(unseen)
+    [sums], tested = data.sum_over_parts(partial(_sums_and_weights_of_rows, [x], metrics))
+    if isinstance(data, Partitions):
+        warn_of_unseen_values(data.unseen_counts)
+    of_shares = _metric_sums_of_class_shares(metrics, data, data, tested[1:], tested[1])
+    pairs = zip(metrics, of_shares, strict=True)
+    baselines = [None if own is None else metric.value_from_sums(own) for metric, own in pairs]
+    values = zip(metrics, sums, strict=True)
+    return [metric.value_from_sums(own) for metric, own in values], baselines
 
 
 def _metric_sums_of_class_shares(

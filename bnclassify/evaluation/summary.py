@@ -13,6 +13,7 @@ from ..base.calls import with_call_advice
 from ..base.checks import Seed, Whole
 from ..frames.opening import InFull, InParts, is_partitioned
 from ..inference.evidence import weigh_evidence
+from ..metrics import choose_metrics
 from ..model.arguments import (
     check_fitted,
     check_has_rows,
@@ -24,7 +25,7 @@ from ..model.model import Model
 from ..reading.facts import aligned_lines, facts_of
 from .by_group import results_by_group
 from .cv import cv
-from .fold_scores import recorded_scheme
+from .fold_scores import evaluate_without_refit, recorded_scheme
 
 _METRICS = ["accuracy", "log_loss", "calibration_error"]
 _IN_WORDS = {
@@ -58,8 +59,8 @@ def summary(
         Columns of `dataset` with groups as values, such as "sex". They need not
         be features.
     k : int, default 10
-        Number of folds. With `by`, 0 evaluates the model without refitting it,
-        on rows that it has not seen.
+        Number of folds. 0 evaluates the model as it is, without refitting it;
+        use it for rows that the model has not seen.
     rng : int or numpy.random.Generator, optional
         Seed of the folds.
     groups : str or array-like, optional
@@ -73,8 +74,8 @@ def summary(
     -------
     pandas.DataFrame
         Columns ``item`` and ``value``, with the facts and texts of
-        ``print(x)``. With `dataset`, there are also the cross-validated
-        accuracy, log-loss and calibration error, and for a class with an order
+        ``print(x)``. With `dataset`, there are also the cross-validated (or,
+        with ``k=0``, plain) accuracy, log-loss and calibration error, and for a class with an order
         the ranked probability score, each with its baseline, the value if every
         row gets the class proportions, and the three features with the largest
         mean absolute contributions in `explain`, in at most 1,000 rows.
@@ -103,13 +104,16 @@ def summary(
     strongest features    safety 1.43, persons 1.19, maint 0.79
     """
     x = check_model(x)
+    k = Whole(least=0).check("k", k)
     if by is not None:
-        k = Whole(least=0).check("k", k)
         return results_by_group(x, dataset, by, k, rng, groups, progress)
     facts, metrics = facts_of(x), dict[str, tuple[float, float | None]]()
     if dataset is not None:
-        if variables_of_new_data(check_fitted(x)) == x.variables:
-            names = _METRICS + _metrics_of_order(x)
+        names = _METRICS + _metrics_of_order(check_fitted(x))
+        is_latent = variables_of_new_data(x) == x.features
+        if not is_latent and not k:
+            metrics = _metrics_without_refit(x, dataset, names)
+        elif not is_latent:
             means = cv(
                 [x], dataset, metric=names, k=k, rng=rng, groups=groups, progress=progress
             ).droplevel(0)
@@ -123,6 +127,15 @@ def summary(
     table = _Summary({"item": list(facts), "value": pd.Series(list(facts.values()), dtype=object)})
     table.attrs["metrics"] = metrics
     return table
+
+
+def _metrics_without_refit(
+    x: Model, dataset: Any, names: Sequence[str]
+) -> dict[str, tuple[float, float | None]]:
+    """Return the values of metrics in rows, and their baselines, by name."""
+    metrics = choose_metrics(list(names), x.targets)
+    values = zip(*evaluate_without_refit(x, dataset, metrics), strict=True)
+    return dict(zip([metric.name for metric in metrics], values, strict=True))
 
 
 def _facts_of_metrics(metrics: Mapping[str, tuple[float, float | None]]) -> dict[str, str]:

@@ -25,7 +25,7 @@ from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, drawn_or_g
 from ..model.arguments import check_fitted, unwrap_estimator
 from ..model.derived import Derived
 from ..model.model import Model
-from ..model.recipes import Recipe
+from ..model.recipes import Recipe, contains_given
 from ..numbers.preparation import Preparation, check_can_discretize
 from ..reading.families import values
 
@@ -156,15 +156,15 @@ def check_recipe(x: Model, *, fitted: bool = True) -> Recipe:
         check_fitted(x)
     if x.recipe is None or (fitted and x.recipe.parameters is None):
         raise ValueError(
-            "x must record its recipe to be refitted. Learn it with functions of this package."
+            "x must record its recipe to be refitted. Learn it with functions of this package, or "
+            "evaluate it as it is, with summary(x, rows, k=0)."
         )
     return x.recipe
 
 
 def columns_for_refits(models: Mapping[Hashable, Model], *, dag: bool) -> set[Hashable] | None:
     """Return the columns that are needed to refit models; None for all."""
-    recipes = [check_recipe(model, fitted=False) for model in models.values()]
-    if dag and any(recipe.columns is None for recipe in recipes):
+    if dag and any(check_recipe(x, fitted=False).columns is None for x in models.values()):
         return None
     return {name for model in models.values() for name in model.variables}
 
@@ -191,6 +191,11 @@ def plan_rounds(
     check_training_columns(models, opened, columns, dag, folds)
     if groups is None and folds is None:
         _warn_of_divided_groups(models)
+    if given := names_of_given_models(models):
+        warn(
+            f"Model {listed(given)} is not fitted again, and folds can test rows with which it was "
+            "made. Evaluate it on other rows, with summary(x, rows, k=0)."
+        )
     names, lenient = [*opened.columns], unseen == "missing" and not dag
     counts: Mapping[Hashable, int] = {}
     if opened.in_parts:
@@ -204,17 +209,22 @@ def plan_rounds(
     else:
         data = cast("TrainingData", training_data_of_models(models, opened, names, dag=dag))
         if lenient:
-            data, counts = _hide_unseen_levels(models, data)
+            data, counts = hide_unseen_levels(models, data)
         if cases is not None:
             rows = data.is_row_labeled if len(data.targets) == 1 else slice(None)
             data = replace(data, cases=cases[rows])
         plan = _plan_folds_in_memory(data, k, repeats, folds, rng)
+    warn_of_unseen_values(counts)
+    return replace(plan, unseen=counts)
+
+
+def warn_of_unseen_values(counts: Mapping[Hashable, int]) -> None:
+    """Warn of values that are treated as missing, whose numbers are given by column."""
     if counts:
         hidden = listed([f"{count} in {shown(name)}" for name, count in counts.items()])
         warn(
             f"Values that are not among the levels of the models are treated as missing: {hidden}."
         )
-    return replace(plan, unseen=counts)
 
 
 def check_training_columns(
@@ -263,6 +273,11 @@ def _warn_of_divided_groups(models: Mapping[Hashable, Model]) -> None:
         )
 
 
+def names_of_given_models(models: Mapping[Hashable, Model]) -> list[Hashable]:
+    """Return the names of models that recipes do not fit again, or only in part."""
+    return [name for name, model in models.items() if contains_given(model.recipe)]
+
+
 def training_data_of_model(x: Model, dataset: OpenedData) -> Any:
     """Return the rows with a class, prepared for the recipe of a model."""
     return training_data_of_models({0: x}, dataset, dataset.columns, dag=True, warns=False)
@@ -284,7 +299,7 @@ def _read_numbers_for_models(
     return dataset.check_in_memory("dataset").encode_raw(target, needed | {target}, coded)
 
 
-def _hide_unseen_levels(
+def hide_unseen_levels(
     models: Mapping[Hashable, Model], data: TrainingData
 ) -> tuple[TrainingData, dict[Hashable, int]]:
     """Return data without the levels that a fixed model lacks, and their numbers by column.

@@ -21,7 +21,7 @@ from ..frames.schema import Known
 from ..learners.fixed import fixed_again, network_with_families
 from ..model.arguments import check_model, check_single_fitted_graph
 from ..model.model import Model, replace_unchecked
-from ..model.recipes import A_NETWORK, Step, Tally
+from ..model.recipes import A_NETWORK, GIVEN, Step, Tally
 from ..network.classifiers import BNC, Graph
 from ..network.em import expected_counts, rows_completed_with_each_class
 from ..network.families import Family
@@ -122,6 +122,9 @@ def table_again(
 
 @with_call_advice("Pass options by name: from_tables(class_var, tables, rows=100).")
 def from_tables(
+GIVEN.add(table_again)
+
+
     class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame], *, rows: float | None = None
 ) -> BNC:
     """Build a network from given conditional probability tables.

@@ -185,6 +185,19 @@ def recipe_with_parameter_step(recipe: Recipe | None, step: Step | None) -> Reci
 
 
 @dataclass(frozen=True, eq=False)
+GIVEN: set[Callable[..., Any]] = set()
+"""The functions of steps that return, in whole or in part, what was given and not fitted."""
+
+
+def contains_given(value: object) -> bool:
+    """Whether a recipe, or a step or a setting of one, returns something that is not fitted."""
+    if isinstance(value, Step):
+        return value.function in GIVEN or contains_given(tuple(value.settings.values()))
+    if isinstance(value, Recipe):
+        return contains_given((value.structure, value.parameters))
+    return isinstance(value, tuple | list) and any(map(contains_given, value))
+
+
 class Tally(Immutable):
     """The counts of the tables of a model, and their prior; None if the tables depend on more."""
 

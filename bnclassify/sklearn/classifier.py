@@ -34,6 +34,7 @@ from ..learners import LEARNERS, find_learner
 from ..model.arguments import check_has_joint_distribution, check_model
 from ..model.model import Model
 from ..network.densities import numeric_columns_of
+from ..model.recipes import contains_given
 from ..numbers.preparation import Preparing
 from ..recipe import default
 from ..recipe.backoff_prior import PRIORS
@@ -471,6 +472,11 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                     "learner must be a table with a recipe, which fit repeats; got none."
                 )
             fitted: Model = recipe.fit(training_data_of_model(self.learner, open_data(data, "X")))
+            if contains_given(recipe):
+                warn(
+                    "learner is a table that is not fitted, so the estimator predicts by it as it "
+                    "is, and cross-validation can test rows with which it was made."
+                )
             return fitted
         rng: dict[str, Any] = {"rng": seed_from_random_state(self.random_state)}
         given_smooth = {} if self.smooth is None else {"smooth": self.smooth}
