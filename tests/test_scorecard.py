@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -219,8 +220,8 @@ def test_points_of_rows_are_totals_of_the_table(tree: bn.BNC, pima: pd.DataFrame
         TypeError, match=r"points must be False unless x is a scorecard; got a BNC.*scorecard\(x\)"
     ):
         bn.predict(tree, pima, points=True)
-    with pytest.raises(ValueError, match="points must be False with 'prob'"):
-        bn.predict(card, pima, points=True, prob=True)
+    with pytest.raises(ValueError, match="points must be False with 'interval'"):
+        bn.predict(card, pima, points=True, prob=True, interval=0.9)
 
 
 def test_tables_of_a_card_suffice(pima: pd.DataFrame) -> None:
@@ -500,3 +501,45 @@ def test_points_lost_are_below_the_best_known_value() -> None:
     assert card.points["points"].tolist() == [0, 1, 3]
     lost = bn.explain(card, pd.DataFrame({"a": ["u", "v", None]}))["lost"]
     assert lost.xs("a", level="variable").tolist() == [1, 0, 0]
+
+
+def test_a_card_has_a_row_of_missing_values_only_for_features_that_were_missing() -> None:
+    rng, n = np.random.default_rng(0), 400
+    data = pd.DataFrame({"known": rng.choice([1.5, 2.5, 3.5], n), "gaps": rng.choice(list("pq"), n)})
+    score = data["known"] + (data["gaps"] == "p") + rng.normal(size=n)
+    data["y"] = np.where(score > 3, "yes", "no")
+    data.loc[rng.random(n) < 0.2, "gaps"] = None
+    table = bn.effects(bn.bnc("nb", "y", data, smooth=1, discretize="quantile", bins=3))
+    card = bn.scorecard(bn.from_effects(table, dataset=data))
+    is_missing = card.points["value"] == "(missing)"
+    assert card.points["variable"][is_missing].tolist() == ["gaps"]
+    features = data.drop(columns="y")
+    found = bn.predict(card, features, prob=True, points=True)
+    assert list(found) == ["points", "no", "yes"]
+    assert found.columns.name == "y"
+    assert found["points"].equals(bn.predict(card, features, points=True))
+    pd.testing.assert_frame_equal(found[["no", "yes"]], bn.predict(card, features, prob=True))
+    by_total = card.probabilities.set_index("total")["probability"]
+    np.testing.assert_allclose(by_total[found["points"]], found["yes"], atol=1e-14)
+    database = sqlite3.connect(":memory:")
+    features.to_sql("t", database, index=False)
+    by_database = pd.read_sql(bn.to_sql(card, table="t"), database)
+    database.close()
+    assert by_database["points"].tolist() == found["points"].tolist()
+    np.testing.assert_allclose(by_database["prob_yes"], found["yes"], atol=1e-12)
+
+
+def test_points_and_probabilities_in_one_frame() -> None:
+    voting = bn.load_voting()[["crime", "immigration", "Class"]]
+    card = bn.scorecard(bn.bnc("nb", "Class", voting, smooth=1))
+    rows, prior = voting.iloc[[0, 1, 1]], {"democrat": 0.5, "republican": 0.5}
+    found = bn.predict(card, rows, prob=True, points=True, prior=prior)
+    pd.testing.assert_frame_equal(
+        found.drop(columns="points"), bn.predict(card, rows, prob=True, prior=prior)
+    )
+    with pytest.raises(ValueError, match="points must be False with 'prior'; got True"):
+        bn.predict(card, rows, points=True, prior=prior)
+    other = bn.scorecard(bn.bnc("nb", "Class", voting.replace({"Class": {"democrat": "points"}}), smooth=1))
+    assert len(bn.predict(other, rows, points=True)) == 3
+    with pytest.raises(ValueError, match="points must be False if 'points' is a class"):
+        bn.predict(other, rows, points=True, prob=True)

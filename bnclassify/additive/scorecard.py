@@ -155,7 +155,10 @@ class Scorecard(EffectTable):
 
     def _totals_of_subtree(self, i: int) -> list[ArrayOf[np.int64]]:
         """Return the totals of a feature and its descendants, by the value of its parent."""
-        table = self.feature_points[i].reshape(len(self.feature_points[i]), -1)
+        points = self.feature_points[i]
+        if self.unknown is not None:
+            points = points[cells_of_occurring_values(self)[i]]
+        table = points.reshape(len(points), -1)
         parents = enumerate(self.parent_of_each_feature)
         children = [self._totals_of_subtree(j) for j, parent in parents if parent == i]
         of_children = [
@@ -238,13 +241,16 @@ class Scorecard(EffectTable):
 
 def cells_of_occurring_values(x: EffectTable) -> list[tuple[slice, ...]]:
     """Return the cells of each table without missing values of features that were never missing."""
-    rows = x.trained_on
-    # shares of missing values, which may also be a level of their own
-    lacking = [share[-1] for share in x.shares] or [0.0] * len(x.features)
-    never = [
-        rows is not None and name not in rows.incomplete and share < 2 * LEAST_MASS
-        for name, share in zip(x.features, lacking, strict=True)
-    ]
+    if x.unknown is None:
+        rows = x.trained_on
+        # shares of missing values, which may also be a level of their own
+        lacking = [share[-1] for share in x.shares] or [0.0] * len(x.features)
+        never = [
+            rows is not None and name not in rows.incomplete and share < 2 * LEAST_MASS
+            for name, share in zip(x.features, lacking, strict=True)
+        ]
+    else:  # missing values of these features are unknown, and have no points
+        never = x.unknown.always.tolist()
     return [tuple([slice(-1 if never[v] else None) for v in scope]) for scope in x.term_scopes]
 
 

@@ -124,7 +124,8 @@ def predict(
         the decision with the lowest expected cost. Decisions are classes or
         other labels, such as "refer". By default, all errors cost the same.
     points : bool, default False
-        If True, return the total points of each row, for a `Scorecard`.
+        If True, return the total points of each row, for a `Scorecard`; with
+        ``prob=True``, a column ``points`` before those of the probabilities.
     joint : bool, default False
         With several class variables: if True, predict the most probable
         combination of labels; if False, the most probable label of each.
@@ -220,8 +221,9 @@ def predict(
     reading: dict[str, Any] = {"unseen": unseen, "unknown": unknown}
     predict_rows = _predictor_of_rows(model, prob, reading, prior, costs, joint, greedy)
     if points:
-        _check_has_points(model, prob=prob, prior=prior, costs=costs, interval=interval)
-        predict_rows = partial(_total_points, model, **reading)
+        unless_prob = {} if prob else {"prior": prior}
+        _check_has_points(model, prob, costs=costs, interval=interval, **unless_prob)
+        predict_rows = partial(_total_points, model, predict_rows if prob else None, **reading)
     if at_least is not None:
         if not prob:
             raise ValueError(
@@ -347,8 +349,8 @@ def _posteriors_of_class_or_higher(
     return total.rename(f"{posteriors.columns.name} >= {posteriors.columns[first]}")
 
 
-def _check_has_points(x: Model, **others: object) -> None:
-    """Raise an error unless a model has points, and nothing else is asked for."""
+def _check_has_points(x: Model, has_posteriors: bool, **others: object) -> None:
+    """Raise an error unless a model has points, and nothing else is requested but posteriors."""
     no_rows = Rows(np.zeros((len(x.features), 0), dtype=np.int8))
     if not x.points_gained_and_lost(no_rows, ()):
         raise TypeError(
@@ -363,12 +365,28 @@ def _check_has_points(x: Model, **others: object) -> None:
 
 
 def _total_points(
-    x: Model, newdata: NewData, *, unseen: str, unknown: Sequence[Hashable]
-) -> pd.Series[Any]:
+    if has_posteriors and "points" in x.known_levels[-1]:
+        raise ValueError(
+            "points must be False if 'points' is a class, because it is the name of a column of "
+            "the result. Rename the class."
+        )
+    x: Model,
+    predict_posteriors: Callable[[NewData], pd.DataFrame] | None,
+    newdata: NewData,
+    *,
+    unseen: str,
+    unknown: Sequence[Hashable],
+) -> pd.Series[Any] | pd.DataFrame:
+    """Return the totals of rows and, with a function for them, their posteriors, in one frame."""
     data = encode_for_model(x, newdata, x.features, unknown=unknown)
     rows = x.rows_to_score(data, unseen)
     points = x.points_gained_and_lost(rows, range(len(x.features)))["points"]
-    return pd.Series(points.sum(axis=1), data.index, name="points")
+    totals = pd.Series(points.sum(axis=1), data.index, name="points")
+    if predict_posteriors is None:
+        return totals
+    posteriors = predict_posteriors(newdata)
+    posteriors.insert(0, "points", totals.to_numpy())
+    return posteriors
 
 
 def _predict_intervals(
