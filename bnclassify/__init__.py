@@ -99,6 +99,7 @@ from .exchange.storage import load as load, save as save
 from .fitting.bnc import bnc as bnc
 from .fitting.lp import lp as lp
 from .fitting.update import pool as pool, update as update
+from .fitting.with_prior import with_prior as with_prior
 from .fitting.with_table import from_tables as from_tables, with_table as with_table
 from .frames.check_data import check_data as check_data
 from .frames.dataset import Dataset as Dataset

@@ -24,7 +24,7 @@ from bnclassify.exchange.page_view import numbers_as_json
 from bnclassify.plotting import pictures
 from bnclassify.plotting.canvas import signed_weight
 
-from .zoo import CASES, case
+from .zoo import CASES, case, skewed
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 CODE = "</script><script>hacked=1</script><img src=x onerror='hacked=1'>&amp;\"\u2028{{data}}<!--"
@@ -194,6 +194,20 @@ def test_page_of_every_type_of_model_predicts_and_explains_as_python(tmp_path: P
     for i, (x, name) in enumerate(zip(models, CASES, strict=True)):
         for row, record in enumerate(as_records(x, case(name)[1].iloc[i % 2 : 6 : 2])):
             calls.append((i, record, options_of(x, row)))
+    results = call([written(x, tmp_path) for x in models], calls, tmp_path)
+    for (i, record, options), result in zip(calls, results, strict=True):
+        check(models[i], record, options, result)
+
+
+@needs_browser
+@pytest.mark.slow
+def test_page_of_every_type_of_model_has_given_class_proportions(tmp_path: Path) -> None:
+    calls, models = [], []
+    for i, name in enumerate(CASES):
+        x, frame = case(name)
+        models.append(x if name == "impossible" else bn.with_prior(x, skewed(x)))
+        record = as_records(x, frame.iloc[i % 2 : 4 : 2])[-1]
+        calls.append((i, record, options_of(x, i)))
     results = call([written(x, tmp_path) for x in models], calls, tmp_path)
     for (i, record, options), result in zip(calls, results, strict=True):
         check(models[i], record, options, result)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -44,6 +45,10 @@ class Row:
         self.share = sum(code < 0 for code in self.codes) / max(1, len(self.codes))
 
     def scores(self, formula: Any) -> list[float]:
+        shift = getattr(formula, "shift", None)
+        if shift is not None:  # of given class proportions
+            scores = self.scores(replace(formula, shift=None))
+            return [score + own for score, own in zip(scores, shift.tolist(), strict=True)]
         if isinstance(formula, Sum):
             return self.marginal(formula) if formula.marginalizes else self.sum(formula)
         if isinstance(formula, Mixture):

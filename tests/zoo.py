@@ -186,3 +186,10 @@ CASES: dict[str, Callable[[], Case]] = {
 def case(name: str) -> Case:
     """Return a fitted model and rows to score."""
     return CASES[name]()
+
+
+def skewed(x: Any) -> dict[Any, float]:
+    """Return a proportion of each class, the first class twice as large as the second, and so on."""
+    labels = bn.classes(x)
+    shares = 0.5 ** np.arange(len(labels))
+    return dict(zip(labels, (shares / shares.sum()).tolist(), strict=True))

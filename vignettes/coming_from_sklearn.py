@@ -86,8 +86,9 @@ print(search.best_params_)
 # %% [markdown]
 # ## The fitted model
 #
-# All functions of the package accept a fitted estimator in place of a model, which its attribute `model_` holds, unless it
-# has `prior` or `costs`, which the model does not have:
+# All functions of the package accept a fitted estimator in place of a model, which its attribute `model_` holds. If the
+# estimator has a `prior`, they use `with_prior(model_, prior)`. If it has `costs`, only `to_sql` accepts it and adds a
+# column `decision`; the error of the others says what to pass:
 
 # %%
 classifier = search.best_estimator_

@@ -61,6 +61,10 @@ print(predict(again, women, prob=True).equals(predict(model, women, prob=True)))
 # mistake. A pickle file, in contrast, can run any code when it is loaded. Load pickle files only if you wrote them
 # yourself. If your service expects an estimator of scikit-learn, `BNCClassifier.from_model(again)` is a fitted one.
 #
+# If the classes are more or less frequent in production than in the training data, say so before you export the model:
+# `with_prior(model, {"no": 0.9, "yes": 0.1})` returns the model with these proportions, and everything on this page
+# keeps them.
+#
 # ## Predict one record
 #
 # A web service receives a record as JSON, and returns the probabilities and the reasons. `predict` and `explain` accept a

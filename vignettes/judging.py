@@ -256,6 +256,7 @@ print(confusion(predict(model, dealer, prior=equal), dealer["class"]))
 # %% [markdown]
 # Without `prior`, most very good cars are missed; with it, nearly all labels are correct. The class prior is replaced by
 # Bayes' rule, and the model is not refitted. `BNCClassifier(prior=..., costs=...)` does the same in scikit-learn.
+# `with_prior(model, equal)` returns a model with these proportions, which you can save, export and explain.
 #
 # ## Summary
 #

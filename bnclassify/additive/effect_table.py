@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -36,6 +36,7 @@ from ..frames.dataset import Dataset
 from ..frames.opening import InFull
 from ..frames.schema import MISSING
 from ..model.arguments import encode_for_model, read_for_model
+from ..model.class_prior import ClassProportions
 from ..model.derived import BuiltOn, forward_to_basis
 from ..model.model import MISSING_RULE, Model
 from ..model.recipes import NO_JOINT, Recipe
@@ -56,8 +57,8 @@ RESERVED = ("feature", "value", "given", "given_value", "share", "observed")
 """The columns of a table that are not classes."""
 
 LEAST_MASS = 1e-12
-_PLAIN = Preparation()
 _EFFECT = (-1e9, 1e9)  # so that sums of effects are finite, also in damaged files
+_PLAIN = Preparation()
 _SMALL = 1e-12  # difference of equal effects
 _HALF = 0.5  # pseudo-count of each value, so that intervals without rows keep their effects
 
@@ -233,7 +234,7 @@ class EffectTable(BuiltOn):
             yield table[tuple([codes[v, :] for v in scope])]
 
     @cached_property
-    def score(self) -> Sum | Completed:
+    def formula(self) -> Sum | Completed:
         """The scores, with the posteriors' log odds: the constant, and one table per feature."""
         terms = [Table(-1, (), self.constant)]
         for i, (scope, table) in enumerate(zip(self.term_scopes, self.tables, strict=True)):
@@ -244,10 +245,20 @@ class EffectTable(BuiltOn):
             return total
         return Completed(total, self.unknown)
 
-    def class_prior(self) -> Array:
+    def with_class_proportions(self, given: ClassProportions | None) -> Self:
+        """Return the table with class proportions; without unknown effects, its constant has them.
+
+        Tables that are made of it, such as scorecards, then need not keep them.
+        """
+        x = super().with_class_proportions(given)
+        if given is None or self.unknown is not None:
+            return x
+        return replace(self, constant=self.constant + x.class_shift)
+
+    def learned_class_prior(self) -> Array:
         """Return the posteriors if nothing is known: the class shares, if these are known."""
         nothing = np.full((len(self.features), 1), -1)
-        return softmax(scores_at(self.score, Rows(nothing, unknown=nothing < 0))[0], axis=0)
+        return softmax(scores_at(self.formula, Rows(nothing, unknown=nothing < 0))[0], axis=0)
 
     @cached_property
     def value_formulas(self) -> tuple[Formula, ...]:

@@ -131,7 +131,7 @@ def effects(
         raise ValueError(f"x must have classes of other names than {listed(twice)}. Rename them.")
     check_no_missing_label(table)
     rows: list[_Row] = [(table.class_var, BASE if c is None else names[1 - c], "", "")]
-    entries = [table.constant, *table.tables]
+    entries = [table.constant + table.class_shift, *table.tables]
     for name, j in zip(table.features, table.parent_of_each_feature, strict=True):
         parent = "" if j is None else table.features[j]
         others = [""] if j is None else table.shown_values(parent)

@@ -320,18 +320,15 @@ def _read_column_of_effects(frame: pd.DataFrame, name: Hashable) -> Array:
             f"{shown(frame[name][row])} for {shown(frame['feature'][row])}, value "
             f"{shown(frame['value'][row])}."
         )
-    return numbers
-
-
     for row in list[int](np.flatnonzero(np.abs(numbers) > _LARGEST_EFFECT).tolist()):
         raise ValueError(
             f"table must have effects from -1,000,000 to 1,000,000, in log odds; got "
             f"{numbers[row]:g} for {shown(frame['feature'][row])}, value "
             f"{shown(frame['value'][row])}. An effect of 40 is already practically certain."
         )
-def _read_classes_and_base(
-    values: pd.Series[Any], numbers: Array, names: Sequence[Hashable], class_var: Hashable
-) -> tuple[tuple[Hashable, ...], Array]:
+    return numbers
+
+
 def _check_is_row_of_class(features: list[Hashable], values: list[Hashable]) -> None:
     """Raise an error if the first row is one of several, and another could be that of the class."""
     n = features.count(features[0])
@@ -347,6 +344,9 @@ def _check_is_row_of_class(features: list[Hashable], values: list[Hashable]) -> 
         )
 
 
+def _read_classes_and_base(
+    values: pd.Series[Any], numbers: Array, names: Sequence[Hashable], class_var: Hashable
+) -> tuple[tuple[Hashable, ...], Array]:
     """Return the classes, and the log odds before any feature is known."""
     if len(values) > 1 or (len(names) == 1 and not len(values)):
         remedy = (

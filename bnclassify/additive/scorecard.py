@@ -84,7 +84,8 @@ class Scorecard(EffectTable):
     @property
     def intercept(self) -> float:
         """The log odds of the target at a sum of 0 points."""
-        return float(self.constant @ self._class_signs) + sum(self._lowest_log_odds)
+        base = float((self.constant + self.class_shift) @ self._class_signs)
+        return base + sum(self._lowest_log_odds)
 
     @cached_property
     def feature_points(self) -> tuple[ArrayOf[np.int64], ...]:
@@ -367,7 +368,8 @@ def scorecard(
     cells = cells_of_occurring_values(table)
     within: list[Array] = [effect[at] for effect, at in zip(effects, cells, strict=True)]
     low = [float(effect.min()) for effect in within]
-    intercept, start = float(table.constant @ sign) + sum(low), 0
+    shift = float(table.class_shift @ sign)  # of class proportions that the card keeps
+    intercept, start = float(table.constant @ sign) + shift + sum(low), 0
     widest = max([float(np.ptp(effect)) for effect in within], default=0.0)
     unit = widest / largest if widest > TOLERANCE else 1.0
     if pdo is not None:
@@ -389,7 +391,7 @@ def scorecard(
         settings |= {"pdo": pdo, "score": score, "odds": odds, "parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step("scorecard", fit_card, settings, draws=True))
     fields = table.effect_table_fields() | {"recipe": recipe}
-    fields["constant"] = table.constant + intercept * own
+    fields["constant"] = table.constant + (intercept - shift) * own
     return Scorecard(**fields, base=model, target=target, unit=unit, start=start)
 
 

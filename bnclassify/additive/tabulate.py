@@ -172,7 +172,7 @@ def estimate_model_to_tabulate(
     parameters: Step, x: Model, data: Dataset, rng: np.random.Generator | None
 ) -> Model:
     """Estimate the parameters of the structure of a model whose table is to be made, or raise."""
-    if isinstance(x, EffectTable) and parameters.function is not as_given:
+    if isinstance(x, EffectTable) and parameters.first.function is not as_given:
         raise ValueError(
             "dag must be True for a table of effects, which lacks the structure of its model."
         )

@@ -315,7 +315,8 @@ def _sample_of_training(x: Model) -> _Sample:
         counts = [_counts_from_shares(x, share) for share in x.shares]
         if many == 2 and set(x.parent_of_each_feature) <= {None} and not x.pairs:
             pairs = zip(counts, x.tables, strict=True)
-            logs = np.stack([x.constant, *[own @ table / own.sum() for own, table in pairs]])
+            constant = x.constant + x.class_shift
+            logs = np.stack([constant, *[own @ table / own.sum() for own, table in pairs]])
             odds = (logs[:, 1] - logs[:, 0])[None]
         return _sample_of_counts(x, [own[:-1] for own in counts], [own[-1] for own in counts], odds)
     tally = x.learned.get("counts")

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
+from copy import copy
 from functools import partial
 from math import ceil, floor
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ..additive.scorecard import Scorecard
-from ..base.arrays import ArrayOf, first_best
+from ..base.arrays import Array, ArrayOf, first_best
 from ..base.checks import Names, OneOf, Optional, must_be
 from ..base.messages import listed, repeated_items, shown
+from ..inference.decisions import check_costs
+from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..scores.formulas import Mixture, Sum, sums_in_formula
 from .scorer import ColumnCoding, Scorer, features_of_largest_table, scorer_of_model
@@ -40,6 +43,7 @@ from .sql_text import (
     quoted_identifier,
     raw_column_value,
     sql_cut_point,
+    sql_number,
     sql_sum,
     text_literal,
     texts_of_labels,
@@ -62,7 +66,7 @@ def to_sql(
     Parameters
     ----------
     x : BNC, AODE or another model
-        Fitted model.
+        Fitted model, or a fitted estimator, with its ``prior`` and ``costs``.
     table : str or (str, str)
         Name of the table or view with the rows, or the names of its schema and
         of the table. It has one column per feature of `x`, of the same name,
@@ -81,7 +85,8 @@ def to_sql(
         The statement, without a semicolon. For each row of the table, it
         selects the columns `key`, then ``predicted``, the label, for a
         scorecard ``points``, the total, and one column ``prob_<label>`` per
-        class with its posterior probability.
+        class with its posterior probability. For an estimator with ``costs``,
+        the last column, ``decision``, is that of `predict` with these costs.
 
     Raises
     ------
@@ -144,13 +149,17 @@ def to_sql(
     """
     source, keys = _quoted_table_name(table), _names_of_key_columns(key)
     typed = OneOf(("text", "typed")).check("numbers", numbers) == "typed"
+    x, costs = _model_and_costs(x)
     scorer = scorer_of_model(x)
     points = ["points"] * isinstance(x, Scorecard)
-    outputs = [*keys, "predicted", *points, *[f"prob_{label}" for label in scorer.labels]]
+    probabilities = [f"prob_{label}" for label in scorer.labels]
+    outputs = [*keys, "predicted", *points, *probabilities]
+    decision = ["decision"] * (costs is not None)
     _check_characters([*source, *keys, *outputs], "key and the classes")
     for column in scorer.columns:
         _check_characters([column.name, *column.known], f"x: the levels of {shown(column.name)}")
-    cut = [name.encode()[:_MOST_BYTES].decode(errors="ignore") for name in outputs]
+    named = [*outputs, *decision]
+    cut = [name.encode()[:_MOST_BYTES].decode(errors="ignore") for name in named]
     where = f"of at most {_MOST_BYTES} bytes in the result"
     _check_distinct_ignoring_case("key and the classes", cut, where)
     features = [str(column.name) for column in scorer.columns]
@@ -173,6 +182,10 @@ def to_sql(
     with suppress(TooLargeError):
         write = partial(_card_statement, x) if isinstance(x, Scorecard) else _select_statement
         statement = write(scorer, source, keys, outputs, typed)
+        if costs is not None:
+            own = list(map(quoted_identifier, probabilities))
+            case = _decision_as_case(*check_costs(costs, scorer.labels), own)
+            statement = f"SELECT p.*, {case} AS decision\nFROM (\n{statement}) AS p\n"
     if not 0 < len(statement) <= MOST_CHARACTERS:
         is_network = isinstance(scorer.formula, Sum | Mixture)
         products = is_network and any(one.marginalizes for one in sums_in_formula(scorer.formula))
@@ -188,6 +201,37 @@ def to_sql(
             f"table is that of {features_of_largest_table(scorer)}. {remedy}"
         )
     return statement
+
+
+def _model_and_costs(x: object) -> tuple[Model, Any]:
+    """Return the model of an estimator and its costs; None for others, and for models."""
+    costs = None if isinstance(x, Model) else getattr(x, "costs", None)
+    if costs is not None:
+        x = copy(x)
+        setattr(x, "costs", None)  # noqa: B010
+    return check_fitted(x), costs
+
+
+def _decision_as_case(costs: Array, decisions: Sequence[Hashable], names: Sequence[str]) -> str:
+    """Return the decision of the lowest expected cost, the first if tied, as `least_costly` does.
+
+    ``names`` are the columns of the probabilities of the classes.
+    """
+    expected, sizes = list[str](), list[str]()
+    for own in (costs / 4).T.tolist():
+        pairs = list(zip(own, names, strict=True))
+        expected.append(f"({sql_sum([f'{sql_number(c)}*{p}' for c, p in pairs])})")
+        sizes.append(f"({sql_sum([f'{sql_number(abs(c))}*{p}' for c, p in pairs])})")
+    *labels, last = label_literals(decisions)
+    cases = []
+    for i, label in enumerate(labels):
+        is_least = [
+            f"{expected[i]}-{expected[j]}<=1e-9*({sizes[i]}+{sizes[j]})/2"
+            for j in range(len(expected))
+            if j != i
+        ]
+        cases.append(f"WHEN {' AND '.join(is_least)} THEN {label}")
+    return f"CASE WHEN {names[0]} IS NULL THEN NULL {' '.join(cases)} ELSE {last} END"
 
 
 def _quoted_table_name(table: object) -> str:

@@ -74,6 +74,9 @@ class ScoreColumns:
     def score_columns_of(self, formula: Formula, relative: bool = True) -> list[str]:
         """Return the names of columns of scores, one per class; ``relative`` up to a constant."""
         texts = self.makers[type(formula)](formula, relative)
+        shift = getattr(formula, "shift", None)
+        if shift is not None:
+            texts = [f"{text}+{sql_number(own)}" for text, own in zip(texts, shift, strict=True)]
         return list(map(self.query.add_column, texts))
 
     def _scores_of_mixture(self, formula: Mixture, relative: bool) -> list[str]:

@@ -19,6 +19,7 @@ from ..frames.opening import InFull, InParts, open_data
 from ..frames.partitions import OpenedData
 from ..frames.schema import Columns
 from ..model.arguments import check_fitted, unwrap_estimator
+from ..model.class_prior import PROPORTIONS
 from ..model.counted import check_counted
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Tally, TrainingRows
@@ -192,7 +193,7 @@ def _with_one_prior(models: Sequence[Model]) -> list[Model]:
     if not priors or len(priors) == len(models):
         return list(models)
     return [
-        replace_unchecked(x, learned={"counts": replace(tally, prior=priors[0])})
+        replace_unchecked(x, learned={**x.learned, "counts": replace(tally, prior=priors[0])})
         if tally is not None and isinstance(tally.prior, Given)
         else x
         for x, tally in zip(models, tallies, strict=True)
@@ -223,7 +224,8 @@ def model_of_pooled_counts(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model
     """Return the model of rows that were counted apart."""
     counted = check_counted(x)
     tally = Tally(sum_nested(counts), counted.tally().prior)
-    return counted.tabulate(tally.with_narrow_arrays())
+    pooled = counted.tabulate(tally.with_narrow_arrays())
+    return pooled.with_class_proportions(x.class_proportions)
 
 
 def _model_of_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
@@ -234,15 +236,21 @@ def _model_of_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ..
     }
     bare = replace_unchecked(x, **{name: None for name in _TABLES if name in vars(x)})
     grown = replace_unchecked(bare, levels=tuple([levels[name] for name in x.variables]))
-    tally = check_counted(x).tally()
+    tally, given = check_counted(x).tally(), x.class_proportions
     counts = check_counted(grown).recoded_counts(tally.counts, recodings, x)
-    return replace_unchecked(grown, learned={"counts": Tally(counts, tally.prior)})
+    kept = {} if given is None else {PROPORTIONS: given}
+    return replace_unchecked(grown, learned={"counts": Tally(counts, tally.prior), **kept})
 
 
 def with_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return a model with counts for levels that contain its own, or itself if they are equal."""
     if levels == x.levels_by_name:
         return x
+    if x.class_proportions is not None and levels[x.class_var] != x.known_levels[-1]:
+        raise ValueError(
+            "x must have the class proportions of its rows to get more classes; got those of "
+            "with_prior. Call with_prior last."
+        )
     return x.map_counted_parts(partial(_model_of_more_levels, levels=levels))
 
 

@@ -95,7 +95,9 @@ def _with_replaced_table(x: Graph, variable: Hashable, table: Array) -> Graph:
         settings = {"parameters": recipe.parameters, "variable": variable}
         settings["table"] = _nested_tuples(table.tolist())
         recipe = replace(recipe, parameters=Step(name, table_again, settings, draws=True))
-    return replace_unchecked(x, cpts=tuple(tables.values()), learned={}, recipe=recipe)
+    given = None if variable == x.class_var else x.class_proportions
+    changed = replace_unchecked(x, cpts=tuple(tables.values()), learned={}, recipe=recipe)
+    return changed.with_class_proportions(given)
 
 
 def _nested_tuples(values: object) -> object:
@@ -120,11 +122,11 @@ def table_again(
     return _with_replaced_table(fitted, variable, array)
 
 
-@with_call_advice("Pass options by name: from_tables(class_var, tables, rows=100).")
-def from_tables(
 GIVEN.add(table_again)
 
 
+@with_call_advice("Pass options by name: from_tables(class_var, tables, rows=100).")
+def from_tables(
     class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame], *, rows: float | None = None
 ) -> BNC:
     """Build a network from given conditional probability tables.

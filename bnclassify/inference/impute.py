@@ -20,7 +20,7 @@ from ..model.counted import check_counted
 from ..model.model import Model
 from ..model.recipes import Tally
 from ..network.priors import Drawn, PseudoCounts
-from ..reading.intervals import has_posterior_of_tables, model_with_drawn_tables
+from ..reading.intervals import has_posterior_of_tables, model_with_all_tables_drawn
 from ..recipe.backoff_prior import PRIORS, find_prior
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from .sample import means_or_draws_of_numbers
@@ -188,7 +188,7 @@ def _draw_completions(
     if has_posterior_of_tables(x):
         found = []
         for _ in range(draws):
-            drawn = x.map_counted_parts(lambda part: model_with_drawn_tables(part, rng))
+            drawn = model_with_all_tables_drawn(x, rng)
             found.append(drawn.fill_in_codes(rows, labels, rng, burn_in=burn_in))
         return np.concatenate(found, axis=1)
     prior = _prior_of_em(x, len(data))
@@ -228,5 +228,6 @@ def _draws_by_augmentation(
         if sweep > burn_in and (sweep - burn_in) % spacing == 0:
             found.append(completed)
         counts = check_counted(x).count_all(Dataset(schema, completed, data.index), prior)
-        x = check_counted(x).tabulate(Tally(counts, Drawn(prior, rng)))
+        drawn = check_counted(x).tabulate(Tally(counts, Drawn(prior, rng)))
+        x = drawn.with_class_proportions(x.class_proportions)
     return np.concatenate(found, axis=1)

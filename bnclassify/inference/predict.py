@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base import special
-from ..base.arrays import Array, code_type, first_best, log_normalize, slices
+from ..base.arrays import Array, Mask, code_type, first_best, log, log_normalize, slices
 from ..base.calls import with_call_advice
 from ..base.checks import Flag, Names, OneOf, Seed, Unseen, check_columns, check_rng, must_be
 from ..base.messages import listed, shown
@@ -22,6 +22,7 @@ from ..frames.records import Row
 from ..frames.sources import as_pandas
 from ..metrics.outcomes import Labelling, categorical_type
 from ..model.arguments import check_fitted, check_ordered, encode_for_model, log_joint
+from ..model.class_prior import ClassPrior, check_class_prior, log_prior_ratio
 from ..model.model import Model
 from ..reading.intervals import (
     MOST_DRAWN,
@@ -33,7 +34,7 @@ from ..reading.intervals import (
 from ..scores.evaluate import scores_at
 from ..scores.rows import Rows
 from ..several.multidimensional import MultiModel
-from .decisions import ClassPrior, check_class_prior, check_costs, least_costly, log_prior_ratio
+from .decisions import check_costs, least_costly
 
 _BLOCK_ROWS = 2**16
 _ROUNDING = float(np.finfo(np.float64).eps)
@@ -263,6 +264,8 @@ def _predictor_of_intervals(
     if not refits:
         return partial(_predict_intervals, x, prior=prior, **settings, **reading, **drawn)
     reading = {**reading, "unseen": "missing"}
+    if prior is None and x.class_proportions is not None:
+        prior = dict(zip(x.known_levels[-1], x.class_proportions.shares, strict=True))
     others = [_predictor_of_rows(one, True, reading, prior, None, False, False) for one in refits]
     rows = x.trained_on
     finest = 0.0 if rows is None else 1 / max(rows.cases or rows.size, 1.0)
@@ -362,14 +365,14 @@ def _check_has_points(x: Model, has_posteriors: bool, **others: object) -> None:
         raise ValueError(
             must_be("points", f"False with {listed(given)}", True, "Call predict twice.")
         )
-
-
-def _total_points(
     if has_posteriors and "points" in x.known_levels[-1]:
         raise ValueError(
             "points must be False if 'points' is a class, because it is the name of a column of "
             "the result. Rename the class."
         )
+
+
+def _total_points(
     x: Model,
     predict_posteriors: Callable[[NewData], pd.DataFrame] | None,
     newdata: NewData,
@@ -472,5 +475,13 @@ def _replacer_of_class_prior(x: Model, prior: ClassPrior | None) -> Callable[[Ar
     if prior is None:
         return lambda logs: logs
     names = x.known_levels[-1]
-    ratio = log_prior_ratio(x.class_prior(), check_class_prior(prior, names), names)
-    return lambda logs: log_normalize(log_normalize(logs) + ratio)  # Bayes' rule
+    shares = check_class_prior(prior, names)
+    ratio = log_prior_ratio(x.class_prior(), shares, names)
+
+    def by_rule_of_bayes(logs: Array) -> Array:
+        logs = logs + ratio
+        is_impossible: Mask = np.less_equal(logs.max(axis=1), -np.inf)
+        logs[is_impossible] = log((shares > 0).astype(np.float64))  # equal probabilities
+        return logs
+
+    return by_rule_of_bayes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,8 +18,14 @@ from ..frames.opening import open_data, open_rows
 from ..frames.records import Records
 from ..frames.schema import Columns
 from ..scores.evaluate import scores_at
-from .model import Model
-from .recipes import A_NETWORK
+from .class_prior import (
+    ClassPrior,
+    ClassProportions,
+    check_class_prior,
+    with_proportions_again,
+)
+from .model import Model, replace_unchecked
+from .recipes import A_NETWORK, Step
 
 if TYPE_CHECKING:
     from ..network.classifiers import BNC, Graph, Network
@@ -54,7 +61,7 @@ def _how_to_get_model(x: object) -> str:
 def unwrap_estimator(x: Any) -> Any:
     """Return the model of a fitted estimator, and any other value unchanged; raise before `fit`.
 
-    The prior and the costs of an estimator are not a part of its model.
+    The model has the prior of the estimator. Costs are not a part of a model.
     """
     if isinstance(x, Model) or not hasattr(x, "predict_proba") or not _is_estimator_of_package(x):
         return x
@@ -62,13 +69,47 @@ def unwrap_estimator(x: Any) -> Any:
         raise ValueError(
             f"x must be fitted; got {type(x).__name__} before fit. Call its method fit first."
         )
-    settings = {name: getattr(x, name, None) for name in ("prior", "costs")}
-    if given := [name for name, value in settings.items() if value is not None]:
+    prior = getattr(x, "prior", None)
+    if getattr(x, "costs", None) is not None:
+        model = "x.model_" if prior is None else "with_prior(x.model_, x.prior)"
         raise ValueError(
-            f"x must be an estimator without {listed(given)}, which its model does not have; got "
-            f"{type(x).__name__}. Use its attribute model_, and pass {given[0]} to predict."
+            f"x must be an estimator without 'costs'; got {type(x).__name__}. Costs change only "
+            f"decisions, so pass its model, {model}. to_sql(x, ...) has a column of decisions, and "
+            f"predict({model}, newdata, costs=x.costs) returns them."
         )
-    return x.model_
+    return x.model_ if prior is None else replace_class_prior(x.model_, prior)
+
+
+def replace_class_prior(x: Model, prior: ClassPrior) -> Model:
+    """Return a model with other class proportions, and with a recipe that replaces them again."""
+    if not x.one_class:
+        raise TypeError(
+            f"x must be a model of one class variable; got one of {listed(x.targets)}. Proportions "
+            "of each do not determine those of their combinations."
+        )
+    classes = x.known_levels[-1]
+    shares = check_class_prior(prior, classes)
+    learned = x.learned_class_prior()
+    if none := [label for i, label in enumerate(classes) if not learned[i] > 0]:
+        raise ValueError(
+            f"x must be a model in which each class is possible; got the probability 0 of "
+            f"{listed(none)}. Fit it with smooth above 0."
+        )
+    if none := [label for i, label in enumerate(classes) if not shares[i] > 0]:
+        raise ValueError(
+            f"prior must be greater than 0 for each class of the model; got 0 for {listed(none)}. "
+            "Refit the model without the rows of this class."
+        )
+    given, recipe = ClassProportions(tuple(shares.tolist())), x.recipe
+    changed = x.with_class_proportions(given)
+    if recipe is None or recipe.parameters is None:
+        return changed
+    step = recipe.parameters
+    if step.function is with_proportions_again:
+        step = step.settings["parameters"]
+    settings = {"parameters": step, "proportions": given}
+    again = Step("with_prior", with_proportions_again, settings, draws=True)
+    return replace_unchecked(changed, recipe=replace(recipe, parameters=again))
 
 
 def _is_estimator_of_package(x: object) -> bool:
@@ -140,7 +181,17 @@ def check_bnc(x: object, question: str) -> BNC:
     model = check_model(x)
     if model.no_joint:
         raise TypeError(f"{question}: {model.no_joint}")
+    _check_tables_have_class_proportions(model, question)
     return cast("BNC", check_single_network(model, question))
+
+
+def _check_tables_have_class_proportions(x: Model, question: str) -> None:
+    if x.class_proportions is not None and x.class_shift.any():
+        raise TypeError(
+            f"{question} requires tables that contain the class proportions; got those of "
+            "with_prior, which tables of a class with parents do not contain. Use the model before "
+            "with_prior, or a network whose class has no parents."
+        )
 
 
 def check_categorical_network(x: object, question: str) -> BNC:
@@ -160,6 +211,7 @@ def check_single_fitted_graph(x: object, question: str) -> Graph:
     model = check_fitted(x)
     if model.network is None:
         raise _not_single_error(model, question)
+    _check_tables_have_class_proportions(model, question)
     network: Graph = model.network
     return network
 

@@ -10,6 +10,7 @@ from ..base.arrays import Array, Positions
 from ..base.messages import listed
 from ..counts.contingency import Recoding, recode_counts
 from ..frames.dataset import Countable, Dataset
+from .class_prior import PROPORTIONS
 from .model import Model, replace_unchecked, unsupported_error
 from .recipes import A_NETWORK, Tally
 
@@ -77,6 +78,7 @@ class CountedModel(Model):
             "cut points": tuple(self.cuts.items()),
             "preparation": self.preparation,
             "prior": getattr(self.learned.get("counts"), "prior", None),
+            "class proportions": getattr(self.class_proportions, "shares", None),
         }
 
     def maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
@@ -107,7 +109,7 @@ def no_counts_error(x: Model) -> ValueError:
     """Return the error about a model whose tables do not follow from counts."""
     if how := how_tables_were_given(x):
         return ValueError(f"x must have tables that follow from counts; its tables were {how}.")
-    adjusted = [name for name in x.learned if name != "counts"]
+    adjusted = [name for name in x.learned if name not in ("counts", PROPORTIONS)]
     reason = "does not contain the counts behind its parameters"
     if adjusted:
         reason = f"has parameters that do not follow from counts: {listed(adjusted)}"
@@ -119,7 +121,8 @@ def no_counts_error(x: Model) -> ValueError:
 
 def how_tables_were_given(x: Model) -> str:
     """Return how tables without counts were given, and what to do; empty if they were estimated."""
-    steps = () if x.recipe is None or x.learned else (x.recipe.parameters, x.recipe.structure)
+    adjusted = x.learned.keys() - {PROPORTIONS}
+    steps = () if x.recipe is None or adjusted else (x.recipe.parameters, x.recipe.structure)
     names = [step.name for step in steps if step is not None]
     if any("with_table(" in name for name in names):
         return "given by hand in part. Call with_table last, after the other functions"

@@ -10,7 +10,7 @@ another model, usually a network without tables. The family defines
   levels of the features and then of the class. `count_families` counts the
   columns at some positions, and ``prior(counts)`` makes probabilities that sum
   to 1 along the first axis;
-- ``score``: the formula of the scores. A `Table` has one axis per feature in
+- ``formula``: the formula of the scores. A `Table` has one axis per feature in
   its scope, each with one entry more for a missing value, which
   `pad_for_missing` adds, and the class last. Its owner is -1 if it belongs to
   the class;
@@ -48,7 +48,7 @@ basis, a network whose `Step` names the learner. `bnc`, `predict`, `explain`,
 ...         basis = replace(self.basis, levels=data.levels)
 ...         return replace(self, basis=basis, table=prior(counts))
 ...     @property
-...     def score(self):
+...     def formula(self):
 ...         logs = pad_for_missing(np.log(self.table.T))  # (values and missing, classes)
 ...         return Sum((Table(-1, (self.position,), logs),), marginalizes=False)
 >>> def one_table(class_var, dataset, *, name):
@@ -104,7 +104,7 @@ class BuiltOn(Model):
 
 
 @forward_to_basis("parents", "graph", "trace", "facts", "fitted")
-@forward_to_basis("class_prior", "arc_shares", "value_formulas", "rows_from_codes")
+@forward_to_basis("learned_class_prior", "arc_shares", "value_formulas", "rows_from_codes")
 class Derived(BuiltOn):
     """A model that changes the posterior of a fitted one, its attribute ``base``."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 
 from ..base.arrays import Array, ArrayOf, Codes, log_normalize
 from ..base.checks import OneOf, Optional
-from ..base.immutable import EMPTY, Immutable
+from ..base.immutable import EMPTY, Immutable, cached_property
 from ..base.messages import listed
 from ..frames.dataset import Countable, Dataset, codes_by_levels
 from ..frames.numeric import as_floats
@@ -19,8 +19,9 @@ from ..numbers.discretizer import Discretizer
 from ..numbers.preparation import Preparation
 from ..scores.densities import Density
 from ..scores.evaluate import scores_at
-from ..scores.formulas import Formula
+from ..scores.formulas import Formula, add_to_scores
 from ..scores.rows import Rows
+from .class_prior import PROPORTIONS, ClassProportions, log_prior_ratio
 from .recipes import Recipe, Step, TrainingRows
 
 M = TypeVar("M", bound="Model")
@@ -229,16 +230,41 @@ class Model(Immutable):
     # Defaults of the methods that functions call.
 
     @property
-    def score(self) -> Formula:
-        """The formula of the class scores, ln P(observed features, class) up to a constant."""
+    def formula(self) -> Formula:
+        """The learned formula of the class scores, ln P(observed features, class) + a constant."""
         if self.one_class:
             raise NotImplementedError(
-                f"the class {type(self).__name__} must define the property score."
+                f"the class {type(self).__name__} must define the property formula."
             )
         raise TypeError(
             f"x must predict one class; got a model of {listed(self.targets)}. Use predict(x, "
             "newdata), or explain(x, row, class_var=...) for one of them."
         )
+
+    @cached_property
+    def score(self) -> Formula:
+        """The formula of the class scores with the given class proportions, if there are some."""
+        shift = self.class_shift
+        return add_to_scores(self.formula, shift) if shift.any() else self.formula
+
+    @property
+    def class_proportions(self) -> ClassProportions | None:
+        """The given class proportions, or None if the model has those that it learned."""
+        return self.learned.get(PROPORTIONS)
+
+    @cached_property
+    def class_shift(self) -> Array:
+        """What given class proportions add to the scores, (classes,): ln(given / learned)."""
+        given, classes = self.class_proportions, self.known_levels[-1]
+        if given is None:
+            return np.zeros(len(classes))
+        return log_prior_ratio(self.learned_class_prior(), np.array(given.shares), classes)
+
+    def with_class_proportions(self, given: ClassProportions | None) -> Self:
+        """Return the model with class proportions, or itself if none are given."""
+        if given is None:
+            return self
+        return replace_unchecked(self, learned={**self.learned, PROPORTIONS: given})
 
     def rows_to_score(self, data: Dataset, unseen: str | None = None) -> Rows:
         """Return rows as `score` reads them."""
@@ -262,9 +288,14 @@ class Model(Immutable):
         return [scores_at(self.score, rows)]
 
     def class_prior(self) -> Array:
-        """Return P(class), (classes,): by default the posterior of a row without known features."""
+        """Return P(class), (classes,), which is given or learned."""
+        given = self.class_proportions
+        return self.learned_class_prior() if given is None else np.array(given.shares)
+
+    def learned_class_prior(self) -> Array:
+        """Return the learned P(class): by default the posterior of a row without known features."""
         nothing = Rows(np.full((len(self.features), 1), -1, dtype=np.int8))
-        return np.exp(log_normalize(scores_at(self.score, nothing))).ravel()
+        return np.exp(log_normalize(scores_at(self.formula, nothing))).ravel()
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw n rows, (variables, n) codes with the class last."""

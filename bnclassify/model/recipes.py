@@ -49,6 +49,12 @@ class Step(Immutable):
         drawn = {"rng": rng} if self.draws and rng is not None else {}
         return self.function(*arguments, **{**self.settings, **drawn})
 
+    @property
+    def first(self) -> Step:
+        """The step that estimates parameters, if this one changes what others returned."""
+        inner = self.settings.get("parameters")
+        return inner.first if isinstance(inner, Step) else self
+
     def __str__(self) -> str:
         if " " in self.name:  # a text in place of a call
             return self.name
@@ -179,12 +185,6 @@ class Recipe:
         return self.parameters(x, data, rng=rng) if self.parameters is not None else x
 
 
-def recipe_with_parameter_step(recipe: Recipe | None, step: Step | None) -> Recipe | None:
-    """Return a recipe with another step of parameters, if there is one."""
-    return recipe if recipe is None or step is None else replace(recipe, parameters=step)
-
-
-@dataclass(frozen=True, eq=False)
 GIVEN: set[Callable[..., Any]] = set()
 """The functions of steps that return, in whole or in part, what was given and not fitted."""
 
@@ -198,6 +198,12 @@ def contains_given(value: object) -> bool:
     return isinstance(value, tuple | list) and any(map(contains_given, value))
 
 
+def recipe_with_parameter_step(recipe: Recipe | None, step: Step | None) -> Recipe | None:
+    """Return a recipe with another step of parameters, if there is one."""
+    return recipe if recipe is None or step is None else replace(recipe, parameters=step)
+
+
+@dataclass(frozen=True, eq=False)
 class Tally(Immutable):
     """The counts of the tables of a model, and their prior; None if the tables depend on more."""
 

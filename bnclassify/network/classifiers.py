@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..base.messages import WIDE, how_to_merge, shown, warn
 from ..counts.contingency import count_families, flat_index
 from ..frames.dataset import Countable, Dataset
 from ..frames.schema import Levels
+from ..model.class_prior import ClassProportions
 from ..model.counted import CountedModel
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe, Tally
@@ -173,7 +174,7 @@ class Network(Graph):
         return tuple([family[0] for family in self.families[:-1]])
 
     def with_class_exchanged(self, variable: int) -> Self | None:
-        if self.densities or self.no_joint:
+        if self.densities or self.no_joint or self.class_shift.any():
             return None
         fields = {"families": self.families, "levels": self.known_levels, "cpts": self.cpts or ()}
         exchanged = {}
@@ -181,15 +182,22 @@ class Network(Graph):
             order = list(values)
             order[variable], order[-1] = order[-1], order[variable]
             exchanged[name] = tuple(order)
-        return replace_unchecked(self, class_var=self.variables[variable], **exchanged)
+        return replace_unchecked(self, class_var=self.variables[variable], learned={}, **exchanged)
 
-    def class_prior(self) -> Array:
+    def with_class_proportions(self, given: ClassProportions | None) -> Self:
+        """Return the network with class proportions: if the class has no parents, in its table."""
+        x = super().with_class_proportions(given)
+        if given is None or self.cpts is None or len(self.families[-1]) > 1:
+            return x
+        return replace_unchecked(x, cpts=(*self.cpts[:-1], np.array(given.shares)))
+
+    def learned_class_prior(self) -> Array:
         if self.cpts is not None and len(self.families[-1]) == 1:  # all other tables sum to 1
             return self.cpts[-1]
-        return super().class_prior()
+        return super().learned_class_prior()
 
     @cached_property
-    def score(self) -> Sum:
+    def formula(self) -> Sum:
         """The log joint as a sum of one term per feature in order, then one of the class."""
         of_class, names, terms = len(self.features), self.variables, list[Table | Numeric]()
         logs: Array
@@ -306,6 +314,8 @@ class BNC(Network):
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         codes = np.full((len(self.scopes), n), -1, dtype=code_type(max(self.cards)))
+        if self.class_shift.any():  # the table of the class is not that of the joint distribution
+            return self.fill_in_codes(Rows(codes[:-1]), codes[-1], rng)
         parents, cpts = {scope[0]: scope[1:] for scope in self.scopes}, self.cpts or ()
         parents_first = chain.from_iterable(topological_layers(parents))
         for v in parents_first:
@@ -322,7 +332,8 @@ class BNC(Network):
         completed = []
         # Terms of numbers become tables of all rows of a block.
         for block in slices(n, most=BLOCK_ROWS if self.densities else n):
-            terms, codes = network_terms_and_codes(self.score, rows.subset(block))
+            total = cast("Sum", self.score)
+            terms, codes = network_terms_and_codes(total, rows.subset(block))
             completed.append(fill_in_by_elimination(terms, codes, labels[block], rng))
         return np.concatenate(completed, axis=1)
 
@@ -393,9 +404,9 @@ class DN(Network):
         burn_in: int = BURN_IN,
     ) -> Codes:
         if rng is None:
-            return fill_in_by_elimination(*network_terms_and_codes(self.score, rows), labels)
+            return fill_in_by_elimination(*network_terms_and_codes(self.formula, rows), labels)
         drawn = np.where(labels < 0, draw_column_per_row(scores_at(self.score, rows), rng), labels)
-        sampler = GibbsSampler.from_factors(self.score.factors[:-1])
+        sampler = GibbsSampler.from_factors(self.formula.factors[:-1])
         return np.vstack([sampler.draw_missing(rows.codes, drawn, burn_in, rng), drawn])
 
 

@@ -37,7 +37,7 @@ class Average(CountedModel):
         return log(np.full(len(self.members), 1 / len(self.members)))
 
     @cached_property
-    def score(self) -> Formula:
+    def formula(self) -> Formula:
         """The mean of the joint distributions."""
         return self.mixture_of_members()
 
@@ -46,6 +46,9 @@ class Average(CountedModel):
         return Mixture(tuple([member.score for member in self.members]), self.log_weights)
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
+        if self.class_shift.any():
+            nothing = np.full((len(self.variables), n), -1, dtype=np.intp)
+            return self.fill_in_codes(Rows(nothing[:-1]), nothing[-1], rng)
         picks = rng.choice(len(self.members), size=n, p=np.exp(self.log_weights))
         return self._codes_drawn_by_member(picks, lambda member, rows: member.draw(len(rows), rng))
 
@@ -69,6 +72,9 @@ class Average(CountedModel):
             return fill_in_by_enumeration(
                 lambda found: scores_at(self.score, Rows(found)), cards, codes
             )
+        if self.class_shift.any():  # features given the class do not depend on its proportions
+            drawn = draw_column_per_row(scores_at(self.score, rows), rng)
+            labels = np.where(labels < 0, drawn, labels)
         # ln P(row, class | member), (rows, members, classes), of the class of each row if known
         logs = np.stack([scores_at(member.score, rows) for member in self.members], axis=1)
         possible: Mask = (labels[:, None] == np.arange(logs.shape[-1])) | (labels[:, None] < 0)
@@ -195,7 +201,9 @@ class Ensemble(Average):
 
     def with_class_exchanged(self, variable: int) -> Ensemble | None:
         members = [check_counted(member).with_class_exchanged(variable) for member in self.members]
-        return None if None in members else replace_unchecked(self, members=tuple(members))
+        if None in members or self.class_shift.any():
+            return None
+        return replace_unchecked(self, members=tuple(members))
 
 
 def _recipe_of_ensemble(x: Ensemble) -> Recipe:

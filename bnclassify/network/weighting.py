@@ -274,7 +274,7 @@ class Lazy(Derived):
         return [len(labels) for labels in self.known_levels[:-1]]
 
     @cached_property
-    def score(self) -> Formula:
+    def formula(self) -> Formula:
         """The score of the network at rows without implied values."""
         hide = partial(
             codes_without_implied, cards=self._feature_cards, implications=self.implications

@@ -133,6 +133,8 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
         frame, tally = cpt(x, variable), dirichlet_counts_of(network)
         counts = tally.counts[network.variables.index(variable)]
         bounds = bounds_of_table_entries(counts, tally.prior, probability)
+        if variable == x.class_var and network.class_proportions is not None:
+            bounds = np.stack([frame.to_numpy()] * 2)  # given, and hence certain
         return with_interval_columns(frame, bounds.reshape(2, *frame.shape))
     table = params(network)
     family = network.families[position_of_variable(network, variable)]

@@ -27,6 +27,11 @@ def facts_of(x: Model) -> dict[str, object]:
         shares = dict(zip(x.targets, map(_shares_in_words, parts), strict=True))
         texts = [f"{name}: {text}" if several else text for name, text in shares.items()]
         facts["class proportions"] = _first_names(texts, "; ") or None
+    if x.fitted and x.class_proportions is not None:
+        given = zip(x.levels_by_name[x.class_var], x.class_proportions.shares, strict=True)
+        learned = facts.get("class proportions")
+        in_training = f"; in training {learned}" if learned else ""
+        facts["class proportions"] = f"{_shares_in_words(given)} (given){in_training}"
     own = x.facts()
     rule = str(own.pop(MISSING_RULE, "marginalized over"))
     facts |= own

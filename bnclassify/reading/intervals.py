@@ -58,8 +58,7 @@ def bounds_from_posterior_draws(
 ) -> Array:
     """Return the quantiles, (2, …), of a function of models with drawn tables."""
     rng = np.random.default_rng(seed)
-    draw = partial(model_with_drawn_tables, rng=rng)
-    drawn = [probabilities(x.map_counted_parts(draw)) for _ in range(draws)]
+    drawn = [probabilities(model_with_all_tables_drawn(x, rng)) for _ in range(draws)]
     return np.asarray(np.quantile(drawn, probabilities_of_interval_ends(interval), axis=0))
 
 
@@ -99,6 +98,12 @@ def model_with_drawn_tables(x: Model, rng: np.random.Generator) -> Model:
     """Return a model with tables that are drawn from their posterior distribution."""
     tally = dirichlet_counts_of(x)
     return check_counted(x).tabulate(Tally(tally.counts, Drawn(tally.prior, rng)))
+
+
+def model_with_all_tables_drawn(x: Model, rng: np.random.Generator) -> Model:
+    """Return a model, of which parts may have counts, with drawn tables; given ones are kept."""
+    drawn = x.map_counted_parts(partial(model_with_drawn_tables, rng=rng))
+    return drawn.with_class_proportions(x.class_proportions)
 
 
 def with_interval_columns(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:

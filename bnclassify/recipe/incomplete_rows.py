@@ -63,7 +63,7 @@ def factors_of_first_parents(structure: BNC, tables: Sequence[PrefixTable]) -> t
     tree, short = keep_first_parents(structure, tables)
     pairs = zip(short, tree.families, strict=True)
     cpts = [table.cpt_of_family(family) for table, family in pairs]
-    return replace(tree, cpts=tuple(cpts)).score.factors
+    return replace(tree, cpts=tuple(cpts)).formula.factors
 
 
 def evenly_spread_positions(codings: Sequence[object]) -> list[int]:

@@ -199,7 +199,10 @@ def fading_with_best_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fa
     for name, values in data.numbers.items():
         if name in x.features:
             numbers[name] = np.where(hidden[data.positions[name]], np.nan, values[copies])
-    rest = log(x.class_prior()), x.model_without_parents.scores_of_complete_rows(Rows(codes))
+    rest = (
+        log(x.learned_class_prior()),
+        x.model_without_parents.scores_of_complete_rows(Rows(codes)),
+    )
     terms = x.scores_of_complete_rows(x.rows_from_codes(codes, numbers))
     shifts = x.shifts_of_missing_values(codes)
     classes, counts = data.codes[-1, copies], data.row_weights[copies]

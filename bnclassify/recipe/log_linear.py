@@ -131,7 +131,7 @@ class LogLinear(BuiltOn):
         return Sum(terms, marginalizes=False)
 
     @cached_property
-    def score(self) -> Formula:
+    def formula(self) -> Formula:
         """The terms and, in incomplete rows, the rule that blends them with trees."""
         total, fading = self.sum_of_terms, self.fading
         if fading is None:
@@ -144,7 +144,7 @@ class LogLinear(BuiltOn):
         if not fading.usual.any():  # a sum, also of incomplete rows
             return replace(total, terms=(*total.terms, *gaps))
         trees = self.value_formulas if self.depth else (self.model_without_parents.sum_of_terms,)
-        return Blend(total, log(self.class_prior()), trees, tuple(gaps), fading)
+        return Blend(total, log(self.learned_class_prior()), trees, tuple(gaps), fading)
 
     def values_at(self, rows: Rows) -> Iterator[tuple[int, Array]]:
         """Yield the owner and values of each term of complete rows, (rows or 1, classes or 1)."""
@@ -227,7 +227,7 @@ class LogLinear(BuiltOn):
         *of_features, of_class = map(np.sum, self.powers)
         return dict(zip([self.class_var, *self.features], [of_class, *of_features], strict=True))
 
-    def class_prior(self) -> Array:
+    def learned_class_prior(self) -> Array:
         """Return the class shares in training, regardless of the power of the class."""
         return class_shares(self.tables[0][-1].as_stack)
 

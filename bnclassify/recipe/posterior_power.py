@@ -59,7 +59,7 @@ class Powered(Derived):
         """Accept any model: its base is the recipe's result if the held-out power is 1."""
 
     @cached_property
-    def score(self) -> Formula:
+    def formula(self) -> Formula:
         return Raised(self.base.score, self.power)
 
 

@@ -161,8 +161,8 @@ class Refined(LogLinear):
         base = self.base.unstacked()
         return replace_unchecked(self, base=base, learned=base.learned)
 
-    def class_prior(self) -> Array:
-        return self.model_of_tables.class_prior()
+    def learned_class_prior(self) -> Array:
+        return self.model_of_tables.learned_class_prior()
 
     @property
     def apart(self) -> int:

@@ -195,7 +195,7 @@ class StackedModel(LogLinear):
     def apart(self) -> int:
         return self.origin.apart
 
-    def class_prior(self) -> Array:
+    def learned_class_prior(self) -> Array:
         class_number = len(self.features)
         stacks = [group.stack for group in self.groups if group.families[0] == class_number]
         return class_shares(stacks[-1])

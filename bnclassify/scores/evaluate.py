@@ -89,12 +89,11 @@ def _scores_of_block(x: Formula, rows: Rows, adjusted: bool) -> Array:
         if len(incomplete):
             start, parts = _completed_effects(x, rows.subset(incomplete))
             scores[incomplete] = start + parts.sum(axis=0)
-        return scores
-    if isinstance(x, Raised):
-        return scores * (_power_per_row(x, rows) if adjusted else x.power)
-    if adjusted:
+    elif isinstance(x, Raised):
+        scores = scores * (_power_per_row(x, rows) if adjusted else x.power)
+    elif adjusted:
         _blend_incomplete_rows(x, scores, rows, scores_at, None)
-    return scores
+    return scores if x.shift is None else scores + x.shift
 
 
 def recoded_rows(x: Recoded, rows: Rows) -> Rows:
@@ -250,6 +249,8 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
     Each feature comes after the others in the scope of the terms that it owns,
     unless these form a cycle.
     """
+    if isinstance(x, Raised | Blend | Completed) and x.shift is not None:
+        return x.shift + scores_in_sequence(replace(x, shift=None), rows, order)
     if isinstance(x, Raised):
         return _power_per_row(x, rows) * scores_in_sequence(x.formula, rows, order)
     if isinstance(x, Recoded):

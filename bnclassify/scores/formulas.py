@@ -266,17 +266,18 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Raised:
-    """The score of a formula, times power + (1 - power)·h."""
+    """The score of a formula, times power + (1 - power)·h; ``shift`` is added per class."""
 
     formula: Formula
     power: float
+    shift: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Blend:
     """The score of a formula or, of incomplete rows, of a rule by which trees count: see `Fading`.
 
-    ``gaps`` are the shifts of missing values.
+    ``gaps`` are the shifts of missing values; ``shift`` is added per class.
     """
 
     formula: Formula
@@ -284,14 +285,19 @@ class Blend:
     trees: tuple[Formula, ...]
     gaps: tuple[Table, ...]
     rule: Fading
+    shift: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Completed:
-    """The score of a sum of effects of features and pairs, maybe unknown; see `UnknownEffects`."""
+    """The score of a sum of effects of features and pairs, maybe unknown; see `UnknownEffects`.
+
+    ``shift`` is added per class.
+    """
 
     formula: Sum
     unknown: UnknownEffects
+    shift: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,6 +325,24 @@ class Recoded:
 
 
 Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend | Completed | Computed | Recoded
+
+
+def add_to_scores(x: Formula, shift: Array) -> Formula:
+    """Return a formula with a number added to the scores of each class."""
+    if isinstance(x, Mixture | Choice):
+        return replace(x, formulas=tuple([add_to_scores(each, shift) for each in x.formulas]))
+    if isinstance(x, Recoded):
+        return replace(x, formula=add_to_scores(x.formula, shift))
+    if isinstance(x, Computed):
+        compute, plain = x.scores_of_rows, x.plain
+        shifted = None if plain is None else lambda: add_to_scores(plain(), shift)
+        return replace(x, scores_of_rows=lambda rows: compute(rows) + shift, plain=shifted)
+    if isinstance(x, Sum):
+        *terms, last = x.terms
+        if isinstance(last, Table) and last.owner < 0:  # the class is the last in a network
+            return replace(x, terms=(*terms, replace(last, logs=last.logs + shift)))
+        return replace(x, terms=(*x.terms, Table(-1, (), shift)))
+    return replace(x, shift=shift if x.shift is None else x.shift + shift)
 
 
 def as_plain_formula(x: Formula) -> Formula:

@@ -185,7 +185,7 @@ class ClassView(Model):
         return {v: tuple([p for p in parents.get(v, ()) if p in variables]) for v in self.variables}
 
     @cached_property
-    def score(self) -> Formula:
+    def formula(self) -> Formula:
         """The log posterior of the class, marginalized over the other class variables."""
         return Computed(self._log_marginals_of_class, self.type_in_words)
 

@@ -7,6 +7,7 @@ from typing import Any
 from ..fitting.lp import lp
 from ..fitting.structure import relearn_raw
 from ..learners import LEARNERS
+from ..model.class_prior import with_proportions_again
 from ..model.model import Model
 from ..recipe import default
 
@@ -21,7 +22,9 @@ def estimator_arguments(x: Model) -> dict[str, Any]:
             f"x must have one class variable; got {type(x).__name__}. Use BNCMultiClassifier."
         )
     recipe = x.recipe
-    by = None if recipe is None else recipe.parameters
+    by, given = None if recipe is None else recipe.parameters, x.class_proportions
+    if by is not None and by.function is with_proportions_again:
+        by = by.settings["parameters"]
     if recipe is None or (x.fitted and (by is None or by.function is not lp)):
         how = "no recipe" if recipe is None else "tables without a recipe"
         how = how if by is None else f"those of {by}"
@@ -45,4 +48,7 @@ def estimator_arguments(x: Model) -> dict[str, Any]:
         dag_args["parents"] = dict(dag_args["parents"])
     smooth = lp_args.pop("smooth", None)
     arguments = {"dag_args": dag_args or None, "lp_args": lp_args or None}
+    if given is not None:
+        pairs = zip(x.known_levels[-1], given.shares, strict=True)
+        arguments["prior"] = dict[Any, Any](pairs)
     return {"learner": learner, "smooth": smooth, **arguments, **steps}

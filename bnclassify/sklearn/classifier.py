@@ -28,13 +28,14 @@ from ..frames.encode import rows_as_cases
 from ..frames.numeric import check_same_index, check_weights
 from ..frames.opening import Meaning, open_data, split_off_groups
 from ..frames.sources import as_pandas
-from ..inference.decisions import check_class_prior, check_costs, log_prior_ratio
+from ..inference.decisions import check_costs
 from ..inference.predict import predict, unnormalized_log_posteriors
 from ..learners import LEARNERS, find_learner
 from ..model.arguments import check_has_joint_distribution, check_model
+from ..model.class_prior import check_class_prior, log_prior_ratio
 from ..model.model import Model
-from ..network.densities import numeric_columns_of
 from ..model.recipes import contains_given
+from ..network.densities import numeric_columns_of
 from ..numbers.preparation import Preparing
 from ..recipe import default
 from ..recipe.backoff_prior import PRIORS
@@ -471,12 +472,12 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                 raise ValueError(
                     "learner must be a table with a recipe, which fit repeats; got none."
                 )
-            fitted: Model = recipe.fit(training_data_of_model(self.learner, open_data(data, "X")))
             if contains_given(recipe):
                 warn(
                     "learner is a table that is not fitted, so the estimator predicts by it as it "
                     "is, and cross-validation can test rows with which it was made."
                 )
+            fitted: Model = recipe.fit(training_data_of_model(self.learner, open_data(data, "X")))
             return fitted
         rng: dict[str, Any] = {"rng": seed_from_random_state(self.random_state)}
         given_smooth = {} if self.smooth is None else {"smooth": self.smooth}

@@ -19,6 +19,7 @@ from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, frame_of
 from ..frames.schema import Levels
 from ..frames.training import schema_and_features
+from ..model.class_prior import PROPORTIONS
 from ..model.model import MISSING_RULE, Model, PictureNotes
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
@@ -189,7 +190,8 @@ class ANDE(Average):
         return (count_cooccurrence(data, max(self.n + 1, 1 if self.subsumption is None else 2)),)
 
     def tally(self) -> Tally:
-        return super().tally() if self.learned else Tally((self.counts,), self.prior)
+        adjusted = self.learned.keys() - {PROPORTIONS}
+        return super().tally() if adjusted else Tally((self.counts,), self.prior)
 
     def tabulate(self, tally: Tally) -> ANDE:
         return replace(self, counts=tally.counts[0], prior=tally.prior, learned={})
@@ -205,7 +207,7 @@ class ANDE(Average):
         return {**super().properties_to_agree, **{name: getattr(self, name) for name in names}}
 
     @cached_property
-    def score(self) -> Formula:
+    def formula(self) -> Formula:
         """The log of the mean joint of the estimators that each row uses, from their counts."""
         return Computed(self._scores_by_counts, self.type_in_words, self._formula_of_members)
 

@@ -14,6 +14,7 @@ from ..counts.contingency import Recoding, contingency_table
 from ..counts.pairs import check_cells_of_all_pairs, count_pairs
 from ..frames.dataset import Dataset
 from ..frames.schema import Levels
+from ..model.class_prior import PROPORTIONS
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import BNC
 from ..network.em import EM
@@ -110,7 +111,8 @@ class AODE(Average):
             tables.insert(i, self.superparents[spans[i]])
             cpts = (*tables, self.priors[i])
         families.append((self.class_var,))
-        learned = {name: results[i] for name, results in self.learned.items() if name != "counts"}
+        of_members = [name for name in self.learned if name not in ("counts", PROPORTIONS)]
+        learned = {name: self.learned[name][i] for name in of_members}
         return BNC(self.class_var, tuple(families), self.levels, cpts, self.recipe, learned=learned)
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
@@ -234,7 +236,7 @@ class AODE(Average):
         return LookUp(log(tables), self.spans_of_features)
 
     @cached_property
-    def score(self) -> Formula:
+    def formula(self) -> Formula:
         """The mean of estimators, by look-up unless the array of all level pairs is large."""
         if not self._uses_one_array_of_pairs:
             return self.mixture_of_members()
