@@ -87,6 +87,7 @@ CALLS: dict[str, Callable[[Any, pd.DataFrame, Path], Any]] = {
     "value_of_information": lambda x, df, path: bn.value_of_information(x, df.iloc[0]),
     "values": lambda x, df, path: bn.values(x),
     "vars": lambda x, df, path: bn.vars(x),
+    "with_prior": lambda x, df, path: bn.with_prior(x, dict.fromkeys(bn.classes(x), 1 / len(bn.classes(x)))),
     "with_table": lambda x, df, path: bn.with_table(x, "safety", bn.cpt(x, "safety")),
     "write_bif": lambda x, df, path: bn.write_bif(x, path / "x.bif"),
     "write_page": lambda x, df, path: bn.write_page(x, path / "x.html"),

@@ -120,6 +120,7 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "to_sql": {"table": "cars"},
     "shd": {"y": NETWORK},
     "d_separated": {"a": "buying", "b": "safety"},
+    "with_prior": {"prior": dict.fromkeys(bn.classes(NETWORK), 1 / len(bn.classes(NETWORK)))},
     "with_table": {"frame": bn.cpt(NETWORK, "buying")},
 }
 

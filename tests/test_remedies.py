@@ -642,8 +642,10 @@ def test_messages_name_what_was_passed() -> None:
         (lambda: bn.scorecard(x, odds=2), "odds must be 50 without pdo; got 2"),
         (lambda: bn.predict(x, votes, at_least="republican"), "got 'republican'. Pass prob=True"),
         (
-            lambda: bn.predict(bn.scorecard(x), votes, points=True, prob=True),
-            "points must be False .*got True",
+            lambda: bn.predict(
+                bn.scorecard(x), votes, points=True, prior={"democrat": 0.5, "republican": 0.5}
+            ),
+            "points must be False with 'prior'; got True",
         ),
         (lambda: bn.predict(y, {"age": True}), "'age' must be numeric; got True. Write it as a number"),
         (lambda: bn.explain(y, {"age": True}), "'age' must be numeric; got True. Write it as a number"),

@@ -539,7 +539,8 @@ def test_points_and_probabilities_in_one_frame() -> None:
     )
     with pytest.raises(ValueError, match="points must be False with 'prior'; got True"):
         bn.predict(card, rows, points=True, prior=prior)
-    other = bn.scorecard(bn.bnc("nb", "Class", voting.replace({"Class": {"democrat": "points"}}), smooth=1))
+    named = voting.assign(Class=voting["Class"].astype(str).replace("democrat", "points"))
+    other = bn.scorecard(bn.bnc("nb", "Class", named, smooth=1))
     assert len(bn.predict(other, rows, points=True)) == 3
     with pytest.raises(ValueError, match="points must be False if 'points' is a class"):
         bn.predict(other, rows, points=True, prob=True)

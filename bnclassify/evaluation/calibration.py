@@ -104,10 +104,9 @@ def calibration(
         - ``intercept`` and ``slope`` of the log odds of the class against the
           log odds of its posterior; 0 and 1 if posteriors are calibrated. A
           slope below 1 means that posteriors are too extreme
-        - ``brier``, the mean squared error of the posterior, which is the metric
-          "brier" of `cv` if there are two classes, and its parts: it
-          is ``reliability`` − ``resolution`` + ``uncertainty`` +
-          ``within_bins``
+        - ``brier``, the mean squared error of the posterior (with two classes,
+          "brier" of `cv`), and its parts: it is ``reliability`` −
+          ``resolution`` + ``uncertainty`` + ``within_bins``
         - ``calibration_error``, the mean difference between posterior and share
           of the class over the bins, and ``expected_error``, its value for
           calibrated posteriors with the same number of rows

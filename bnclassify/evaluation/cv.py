@@ -112,8 +112,9 @@ def cv(
     x : Model, or a list or dict of models
         Fitted models. In each fold, each model is fitted again to the training
         rows by the same calls. Given tables, as of `from_effects` and
-        `with_table`, are not, which gives a warning, because the tested rows can
-        be those with which they were made. Use ``summary(x, rows, k=0)``.
+        `with_table`, are not, which gives a warning, because rows that are
+        tested can be those with which they were made. To evaluate them, use
+        ``summary(x, rows, k=0)`` with other rows.
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Data with all variables of the models. Rows without a class are ignored.
     k : int, default 10
@@ -191,9 +192,9 @@ def cv(
     -----
     Folds of rows in memory are stratified by class. A row of weight 5 counts as
     five rows, which can be in several folds; a row with a fractional weight
-    stays in one fold. "brier" is the mean of (P(class) − 1[class])² with two
-    classes, as in scikit-learn, and its sum over the classes with more. The page
-    :doc:`Formulas </methods>` defines the metrics, and how weights and
+    stays in one fold. "brier" is the mean of (P(class) − 1[class])², as in
+    scikit-learn, and the sum over the classes if there are more than two. The
+    page :doc:`Formulas </methods>` defines the metrics, and how weights and
     partitioned data are split.
 
     For several class variables, "accuracy" means "hamming", the proportion of
