@@ -279,7 +279,7 @@ def test_fewer_than_two_rows_per_fold_have_the_scores_of_the_sum(
     assert calls == [5] * (n == 10)
 
 
-@pytest.mark.filterwarnings("ignore:The log-loss rises")
+@pytest.mark.filterwarnings("ignore:The log-loss rises", "ignore:learner is a table that is not fitted")
 @pytest.mark.parametrize("kind", ["sum", "pairs", "card", "monotone", "given"])
 def test_estimators_of_sums_and_cards_predict_and_repeat_their_recipe(
     kind: str, frame: pd.DataFrame, model: Any
