@@ -74,10 +74,11 @@ def summary(
     -------
     pandas.DataFrame
         Columns ``item`` and ``value``, with the facts and texts of
-        ``print(x)``. With `dataset`, there are also the cross-validated (or,
-        with ``k=0``, plain) accuracy, log-loss and calibration error, and for a class with an order
-        the ranked probability score, each with its baseline, the value if every
-        row gets the class proportions, and the three features with the largest
+        ``print(x)``. With `dataset`, there are also the cross-validated (with
+        ``k=0``, the plain) accuracy, log-loss and calibration error, and for a
+        class with an order the ranked probability score, each with its
+        baseline, the value if every row gets the class proportions, and the
+        three features with the largest
         mean absolute contributions in `explain`, in at most 1,000 rows.
         ``attrs["metrics"]`` has the exact values and baselines.
 
