@@ -80,9 +80,9 @@ def from_effects(
     KeyError, TypeError, ValueError
         If a column is absent, a number is missing or beyond 1,000,000, a cut
         point is infinite, the first row is not the row of the class although
-        `class_var` is not given, two rows have the same values, the intervals of a feature
-        overlap or leave a gap, or a feature has no row for some value of its
-        feature parent.
+        `class_var` is not given, two rows have the same values, the intervals
+        of a feature overlap or leave a gap, or a feature has no row for some
+        value of its feature parent.
 
     Notes
     -----
