@@ -59,3 +59,11 @@ def close(value: Any, expected: Any) -> None:
 
 def as_array(table: dict[str, Any]) -> np.ndarray:
     return np.reshape(table["column_major"], table["dim"], order="F")
+
+
+def halfway_above(points: list[float], numbers: Any) -> list[float]:
+    """The middle between values, such as quantiles, and the next larger ones."""
+    values = np.unique(np.asarray(numbers, dtype=float))
+    at = np.searchsorted(values, points)
+    assert values[at].tolist() == points
+    return [float(f"{x:.15g}") for x in (values[at] + values[at + 1]) / 2]

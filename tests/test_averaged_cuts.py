@@ -21,6 +21,7 @@ from bnclassify.numbers.cut_points import (
 )
 
 from .conftest import REFERENCE, read_reference
+from .oracles import halfway_above
 
 NAMES = ["pima_clean", "iris"]
 BEST: dict[str, Any] = {"backoff": True, "held_out": "weights", "held_out_args": {"parents": True}}
@@ -64,14 +65,6 @@ def test_cuts_are_those_of_the_reference(name: str) -> None:
         found = member.preparation.discretizer.cuts
         for column, points in zip(reference["columns"], cuts, strict=True):
             assert list(found[column]) == halfway_above(points, frame[column])
-
-
-def halfway_above(points: list[float], numbers: Any) -> list[float]:
-    """Return the middle between values and the next larger ones."""
-    values = np.unique(np.asarray(numbers, dtype=float))
-    at = np.searchsorted(values, points)
-    assert values[at].tolist() == points
-    return [float(f"{x:.15g}") for x in (values[at] + values[at + 1]) / 2]
 
 
 @pytest.mark.parametrize("name", NAMES)

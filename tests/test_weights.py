@@ -19,6 +19,7 @@ from bnclassify.frames.training import prepare_training_rows
 from bnclassify.metrics import folds
 
 from .conftest import REFERENCE, read_reference, scores_of
+from .oracles import halfway_above
 from .strategies import examples, frames, networks
 
 
@@ -360,6 +361,8 @@ def test_cut_points_by_weight_are_those_of_the_reference(name: str, kind: str) -
         options = {"method": method, "bins": bins, "columns": reference["numbers"]}
         _, discretizer = bn.discretize(frame, class_var=reference["class"], weights=weights, **options)
         for column, points in expected.items():
+            if method == "quantile":
+                points = halfway_above(points, frame[column][weights > 0])
             assert discretizer.cuts[column] == pytest.approx(points, rel=1e-12), (method, bins, column)
         _, again = bn.discretize(
             frame.assign(weight=weights), class_var=reference["class"], weights="weight", **options
