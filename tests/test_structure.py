@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.base.graphs import descending_order, max_forest_parents
-from bnclassify.counts.pairs import pair_statistics
+from bnclassify.counts.pairs import arc_scores
 from bnclassify.frames.training import prepare_training_data
-from bnclassify.learners.trees import _arc_gains
+from bnclassify.learners.local_scores import LocalScores
 
 from .strategies import frames, networks
 
@@ -144,13 +144,28 @@ def test_contributions_of_arcs_depend_on_the_rows_in_which_they_are_observed(
     score: str, voting: pd.DataFrame
 ) -> None:
     data = prepare_training_data(voting, ("Class",))
-    gains = _arc_gains(data, pair_statistics(data, range(16), 16), score, 1)
+    gains = arc_scores(data, score).gains
     for i, j in [(0, 1), (2, 15)]:
         x, y = voting.columns[[i, j]]
         n = len(voting[[x, y]].dropna())
         penalty = 1 if score == "aic" else np.log(n) / 2
         expected = n * bn.cmi(x, y, voting, z="Class") - 2 * penalty  # (2 - 1) (2 - 1) 2 parameters
         assert gains[i, j] == gains[j, i] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("levels", [3, 40, 400])  # counted by products, in tables and in rows
+@pytest.mark.parametrize(("score", "ess"), [("loglik", 1), ("aic", 1), ("bde", 1), ("bde", 2000)])
+def test_scores_of_arcs_are_gains_of_families(score: str, ess: float, levels: int) -> None:
+    rng = np.random.default_rng(levels)
+    codes = rng.integers(0, [levels, 3, 2, 4], (1000, 4)).astype(float)
+    codes[rng.random((1000, 4)) < [0.1, 0.2, 0, 0]] = np.nan
+    frame = pd.DataFrame(codes, columns=list("abdc")).astype("Int64")
+    for weights in (None, rng.integers(0, 4, 1000)):
+        data = prepare_training_data(bn.encode(frame, weights=weights), ("c",))
+        scores = LocalScores(data, score, ess)
+        expected = np.array([scores.gains_by_added_parent(child, (3,))[:3] for child in range(3)])
+        found, is_pair = arc_scores(data, score, ess).gains, ~np.eye(3, dtype=bool)
+        np.testing.assert_allclose(found[is_pair], expected[is_pair], rtol=1e-10, atol=1e-10)
 
 
 def test_tied_edges_take_the_lower_columns() -> None:

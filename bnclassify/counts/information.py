@@ -26,6 +26,49 @@ from .moments import (
 
 _PASS_CELLS = 2**22  # number of cells of tables that are counted in one pass over the data
 
+Term = Callable[..., Array]
+"""A function of counts, 0 for 0, and of the numbers of levels of those of a pair in the table."""
+
+
+def n_log_n(counts: ArrayOf[Any], *levels: Any) -> Array:
+    """Return n ln n, the term of the likelihood, whose gain by an arc is N·I."""
+    return xlogx(counts)
+
+
+def bde_term(ess: float, n_given: int) -> Term:
+    """Return the term of BDeu, whose pseudo-counts are ``ess`` divided by the cells of a table.
+
+    ``n_given`` is the number of configurations of the given columns.
+    """
+    return lambda counts, *levels: log_rising_factorial(counts, ess / prod(levels, start=n_given))
+
+
+_STIRLING = 16.0  # above this, four terms of the series are exact to 1e-14
+
+
+def log_rising_factorial(n: ArrayOf[Any], amount: Any) -> Array:
+    """Return ln Γ(a + n) − ln Γ(a) for an amount a, by a difference of Stirling series if large."""
+    a: Array = np.asarray(amount, dtype=np.float64)
+    is_large: Mask = np.asarray(a >= _STIRLING)
+    if not is_large.any():
+        return np.asarray(special.gammaln(n + a) - special.gammaln(a))
+    large: Array = np.maximum(a, _STIRLING)
+    # For a = 10⁶ and n = 1, the two values of ln Γ are near 1.28e7, and 6 of their 16 digits
+    # cancel. The difference of the series is ln 10⁶ = 13.8 to all digits.
+    total: Array = large + n
+    stirling: Array = (large - 0.5) * np.log1p(n / large) + n * (np.log(total) - 1)
+    stirling = stirling + _rest_of_stirling_series(total) - _rest_of_stirling_series(large)
+    small: Array = np.minimum(a, _STIRLING)
+    return np.asarray(
+        np.where(is_large, stirling, special.gammaln(n + small) - special.gammaln(small))
+    )
+
+
+def _rest_of_stirling_series(x: Array) -> Array:
+    """Return ln Γ(x) − (x − 1/2) ln x + x − ln(2π)/2, for large x."""
+    square: Array = x * x
+    return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / x
+
 
 def _moments_of_families(
     families: Sequence[tuple[int, Sequence[int]]], data: Dataset
@@ -33,17 +76,17 @@ def _moments_of_families(
     return [moments_by_configuration(data, number, columns) for number, columns in families]
 
 
-def _information_of_normals(cells: Moments) -> tuple[float, float]:
-    """Return ½ Σ_z P(z) [ln σ²_z − Σ_x P(x | z) ln σ²_xz], x along the first axis, and the rows.
+def _gain_of_normals(cells: Moments) -> tuple[float, float]:
+    """Return ½ Σ_z n_z [ln σ²_z − Σ_x P(x | z) ln σ²_xz], x along the first axis, and the rows.
 
     If half of the rows have the numbers 0 and 2 and half 4 and 6, the variance
-    is 5 in all and 1 within each half, so the information is ½ ln 5 = .80.
+    is 5 in all and 1 within each half, so the gain per row is ½ ln 5 = .80.
     """
-    total, variance = float(cells.n.sum()), cells.variance
+    variance = cells.variance
     given = cells.pooled_over(0).variance
     logs = np.log(np.where(given > 0, given, 1.0)) - np.log(np.where(variance > 0, variance, 1.0))
     gains = np.where(variance > 0, cells.n * logs, 0.0)
-    return (0.5 * float(gains.sum()) / total if total else 0.0), total
+    return 0.5 * float(gains.sum()), float(cells.n.sum())
 
 
 def _information_of_two_numbers(
@@ -97,8 +140,8 @@ def mutual_information(
     return next(pair_informations(data, [(x, y)], condition))
 
 
-def _information_from_rows(data: Countable, columns: Sequence[int]) -> tuple[float, float]:
-    """Return the information of two columns given the others, from joint values, and the rows.
+def _gain_from_rows(data: Countable, columns: Sequence[int], term: Term) -> tuple[float, float]:
+    """Return the gain of two columns given the others, from joint values, and the rows.
 
     The joint values that occur are at most as many as rows.
     """
@@ -111,37 +154,53 @@ def _information_from_rows(data: Countable, columns: Sequence[int]) -> tuple[flo
     if not n:
         return 0.0, 0
 
-    def n_log_n_sum(*members: int) -> float:
-        """Sum n·ln n over the joint values that occur; large domains stay sparse."""
+    def sum_of_terms(*members: int) -> float:
+        """Sum the term over the joint values that occur; large domains stay sparse."""
         cards = [data.cards[columns[member]] for member in members]
         index = flat_index([rows[member] for member in members], cards)
         if prod(cards) > max(4 * len(index), 2**16):
             index = np.unique(index, return_inverse=True)[1]
-        return float(xlogx(np.bincount(index, weights)).sum())
+        levels = cards[: sum(member < 2 for member in members)]
+        return float(term(np.bincount(index, weights), *levels).sum())
 
     given = range(2, len(columns))
-    of_given = n_log_n_sum(*given) if given else float(xlogx(np.array(n)))
-    total = n_log_n_sum(0, 1, *given) - n_log_n_sum(0, *given) - n_log_n_sum(1, *given) + of_given
-    return max(total / n, 0.0), n
+    of_given = sum_of_terms(*given) if given else float(term(np.array(n)))
+    without_one = sum_of_terms(0, *given) + sum_of_terms(1, *given)
+    return sum_of_terms(0, 1, *given) - without_one + of_given, n
 
 
-def _informations_from_tables(tables: ArrayOf[Any]) -> list[tuple[float, float]]:
-    """Return the information of x, y given the others, and rows, by tables (families, x, y, …)."""
-    # Σ n ln n over the cells, and over those of the tables without x, without y and without both
+def _gains_from_tables(tables: ArrayOf[Any], term: Term) -> list[tuple[float, float]]:
+    """Return the gain of x, y given the others, and rows, by tables (families, x, y, …)."""
     given: ArrayOf[Any] = tables.sum(axis=(1, 2))
-    margins: list[ArrayOf[Any]] = [tables, tables.sum(axis=1), tables.sum(axis=2), given]
-    sums: list[Array] = [xlogx(margin).reshape(len(tables), -1).sum(axis=1) for margin in margins]
-    cells, without_x, without_y, without_both = sums
+    _, x, y, *_ = tables.shape
+    # of the cells, and of those of the tables without x, without y and without both
+    terms = [term(tables, x, y), -term(tables.sum(axis=1), y), -term(tables.sum(axis=2), x)]
+    terms.append(term(given))
+    gain: Array = sum(own.reshape(len(tables), -1).sum(axis=1) for own in terms)
     n: Array = given.reshape(len(tables), -1).sum(axis=1, dtype=np.float64)
-    gain: Array = cells - without_x - without_y + without_both
-    per_row: Array = np.maximum(gain, 0.0) / np.where(n > 0, n, 1.0)
-    return list(zip(per_row.tolist(), n.tolist(), strict=True))
+    return list(zip(gain.tolist(), n.tolist(), strict=True))
 
 
 def pair_informations(
     data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int] = ()
 ) -> Iterator[tuple[float, float]]:
     """Yield the mutual information of pairs, with at most one number, and the number of rows."""
+    for gain, n in pair_gains(data, pairs, condition):
+        yield max(gain, 0.0) / (n or 1.0), n
+
+
+def pair_gains(
+    data: Countable,
+    pairs: Sequence[tuple[int, int]],
+    condition: Sequence[int] = (),
+    term: Term = n_log_n,
+) -> Iterator[tuple[float, float]]:
+    """Yield by how much an arc between two columns raises a score, and the number of rows.
+
+    It is Σ f of the cells of both columns, minus Σ f of those of each, plus Σ f
+    of those of neither, all given the others; with n ln n as the `Term` f, this
+    is N·I, also of pairs with a number, which is normal.
+    """
     families: dict[tuple[int, int], tuple[int, tuple[int, ...]]] = {}  # of pairs with a number
     for x, y in pairs:
         if not (data.cards[x] and data.cards[y]):
@@ -149,37 +208,37 @@ def pair_informations(
             families[x, y] = number, (column, *condition)
     counting = partial(_moments_of_families, list(families.values()))
     moments = data.sum_over_parts(counting) if families else []
-    of_numbers = dict(zip(families, map(_information_of_normals, moments), strict=True))
+    of_numbers = dict(zip(families, map(_gain_of_normals, moments), strict=True))
     coded = [pair for pair in pairs if pair not in families]
-    of_coded = _informations_of_coded_pairs(data, coded, condition)
+    of_coded = _gains_of_coded_pairs(data, coded, condition, term)
     for pair in pairs:
         yield of_numbers[pair] if pair in families else next(of_coded)
 
 
-def _informations_of_coded_pairs(
-    data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int]
+def _gains_of_coded_pairs(
+    data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int], term: Term
 ) -> Iterator[tuple[float, float]]:
-    """Yield the mutual information of coded pairs, by tables or, if nearly empty, by rows."""
+    """Yield the gains of coded pairs, by tables or, if nearly empty, by rows."""
     families = [(*pair, *condition) for pair in pairs]
     cells = [prod([data.cards[column] for column in family]) for family in families]
     # 16: with more cells of a table, the values that occur in rows are counted
     most = inf if data.in_parts else max(2**15, 16 * len(data))
     small = [family for family, n in zip(families, cells, strict=True) if n <= most]
-    by_table = _informations_in_batches(data, small)
+    by_table = _gains_in_batches(data, small, term)
     for family, n in zip(families, cells, strict=True):
-        yield _information_from_rows(data, family) if n > most else next(by_table)
+        yield _gain_from_rows(data, family, term) if n > most else next(by_table)
 
 
-def _informations_in_batches(
-    data: Countable, families: Sequence[tuple[int, ...]]
+def _gains_in_batches(
+    data: Countable, families: Sequence[tuple[int, ...]], term: Term
 ) -> Iterator[tuple[float, float]]:
-    """Yield the mutual information of the first two columns of families, counted in batches."""
+    """Yield the gains of the first two columns of families, counted in batches."""
     while families:
         cells = accumulate(prod([data.cards[column] for column in family]) for family in families)
         fitting = max(1, sum(1 for total in cells if total <= _PASS_CELLS))
         found: list[tuple[float, float]] = [(0.0, 0)] * fitting
         for positions, tables in count_families_by_shape(data, families[:fitting]):
-            for position, value in zip(positions, _informations_from_tables(tables), strict=True):
+            for position, value in zip(positions, _gains_from_tables(tables, term), strict=True):
                 found[position] = value
         yield from found
         families = families[fitting:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from math import prod
 from typing import Any, NamedTuple
@@ -12,9 +12,7 @@ import numpy as np
 from ..base.arrays import Array, ArrayOf, Mask, Positions, Slice, one_thread, slices, xlogx
 from ..frames.dataset import Countable, Dataset
 from .contingency import check_number_of_cells, count_extended_families, to_narrowest_type
-from .information import pair_informations
-
-NLogN = Callable[[ArrayOf[Any]], Array]
+from .information import Term, bde_term, n_log_n, pair_gains
 
 _BLOCK_ROWS = 2**11  # number of rows that are multiplied at once
 _FEW_LEVELS = 8  # average number of levels up to which products are faster
@@ -98,36 +96,59 @@ def check_cells_of_all_pairs(data: Countable, features: Sequence[int], class_col
 
 
 class PairStatistics(NamedTuple):
-    """For all pairs of features: ``information`` I(X;Y|C) in nats and ``rows``, (n, n) arrays."""
+    """For all pairs of features: ``gains`` of a score by their arc, and ``rows``, (n, n) arrays."""
 
-    information: Array
+    gains: Array
     rows: Array
+
+    @property
+    def information(self) -> Array:
+        """I(X;Y|C) in nats per row, if the gains are those of the likelihood."""
+        return np.maximum(self.gains, 0.0) / np.where(self.rows > 0, self.rows, 1.0)
+
+
+def arc_scores(
+    data: Countable, score: str, ess: float = 1, *, size: float | None = None
+) -> PairStatistics:
+    """Return what an arc between two features, given the class, contributes to a score.
+
+    The penalty of "bic" is that of ``size`` rows, by default of the rows with
+    both features.
+    """
+    n = len(data.features)
+    term = bde_term(ess, data.cards[n]) if score == "bde" else n_log_n
+    gains, rows = pair_statistics(data, range(n), n, term)
+    # parameters that an arc adds, (n, n): with 2 and 3 levels and 4 classes, 1 · 2 · 4 = 8
+    freedom = np.array(data.cards[:n], dtype=float) - 1
+    n_parameters = np.outer(freedom, freedom) * data.cards[n]
+    penalties = {"aic": 1.0, "bic": 0.5 * np.log(np.maximum(size or rows, 1))}
+    return PairStatistics(gains - penalties.get(score, 0.0) * n_parameters, rows)
 
 
 def pair_statistics(
-    data: Countable, features: Sequence[int], class_column: int | None
+    data: Countable, features: Sequence[int], class_column: int | None, term: Term = n_log_n
 ) -> PairStatistics:
-    """Compute the class-conditional mutual information of all pairs of features.
+    """Compute the gain of an arc between each two features, given the class if it has a column.
 
-    Without a column of classes, this is mutual information. Pairs of two
-    numbers, neither of which can be a parent, are omitted. The diagonal is 0.
+    Pairs of two numbers, neither of which can be a parent, are omitted. The
+    diagonal is 0.
     """
     if products_are_faster(data, features):
-        return _pair_statistics_by_products(data, features, class_column)
+        return _pair_statistics_by_products(data, features, class_column, term)
     n = len(features)
-    information, rows = np.zeros((2, n, n))
+    gains, rows = np.zeros((2, n, n))
     condition = () if class_column is None else (class_column,)
     has_levels = [data.cards[feature] > 0 for feature in features]
     pairs = [(i, j) for i in range(n) for j in range(i) if has_levels[i] or has_levels[j]]
-    values = pair_informations(data, [(features[i], features[j]) for i, j in pairs], condition)
-    for (i, j), (value, count) in zip(pairs, values, strict=True):
-        information[i, j] = information[j, i] = value
+    found = pair_gains(data, [(features[i], features[j]) for i, j in pairs], condition, term)
+    for (i, j), (gain, count) in zip(pairs, found, strict=True):
+        gains[i, j] = gains[j, i] = gain
         rows[i, j] = rows[j, i] = count
-    return PairStatistics(information, rows)
+    return PairStatistics(gains, rows)
 
 
 def _pair_statistics_by_products(
-    data: Countable, features: Sequence[int], class_column: int | None
+    data: Countable, features: Sequence[int], class_column: int | None, term: Term
 ) -> PairStatistics:
     """Compute the statistics of `pair_statistics` from tables of all pairs of levels.
 
@@ -136,12 +157,12 @@ def _pair_statistics_by_products(
     """
     n, cards = len(features), [data.cards[feature] for feature in features]
     given = [] if class_column is None else [class_column]
-    n_log_n = n_log_n_function(data)
+    term = n_log_n_function(data) if term is n_log_n else term
     is_complete = not data.incomplete[[*features, *given]].any()
     n_classes = prod([data.cards[column] for column in given])
     starts = np.cumsum([0, *cards])  # of the levels of features; 2, 3 and 2 levels: [0, 2, 5, 7]
     cells = int(starts[-1]) * max(cards, default=0) * n_classes  # most of all pairs of a feature
-    sums, rows = np.zeros((2, n, n))  # N·I and N of pairs, above the diagonal
+    sums, rows = np.zeros((2, n, n))  # of pairs, above the diagonal
     # 2**24: number of cells of tables of pairs of levels that are counted at once
     for block in slices(n, cells, 2**24):
         first, last = starts[[block.start, block.stop]]
@@ -150,19 +171,17 @@ def _pair_statistics_by_products(
             at = slice(block.start + part.start, block.start + part.stop)
             own, others = starts[at.start : at.stop + 1], starts[at.start :]
             later = tables[own[0] - first : own[-1] - first, :, own[0] :]
-            found = _informations_from_pair_tables(
-                later, own - own[0], others - own[0], n_log_n, is_complete
-            )
+            found = _gains_from_pair_tables(later, own - own[0], others - own[0], term, is_complete)
             sums[at, at.start :], rows[at, at.start :] = found
     sums, rows = np.triu(sums, 1), np.triu(rows, 1)
     sums, rows = sums + sums.T, rows + rows.T
-    return PairStatistics(np.maximum(sums, 0.0) / np.where(rows > 0, rows, 1.0), rows)
+    return PairStatistics(sums, rows)
 
 
-def _informations_from_pair_tables(
-    tables: ArrayOf[Any], own: Positions, others: Positions, n_log_n: NLogN, is_complete: bool
+def _gains_from_pair_tables(
+    tables: ArrayOf[Any], own: Positions, others: Positions, term: Term, is_complete: bool
 ) -> tuple[Array, Array]:
-    """Return N·I and N of pairs, from (owners, classes, levels) tables and the ends of features.
+    """Return the gains and N of pairs, from (owners, classes, levels) tables and ends of features.
 
     The ends [0, 2, 5] are those of features with the levels 0 and 1, and 2 to
     4. If all values are observed, the margins of a feature are the same in all its
@@ -180,16 +199,18 @@ def _informations_from_pair_tables(
     # + 2 ln 2, of the rows 4 ln 4 + 2 ln 2, of the columns 3 ln 3 + 3 ln 3, and of all 6 ln 6. So
     # N·I, which is cells − rows − columns + all, is 6 ln 6 − 4 ln 4 − 3 ln 3.
     n: ArrayOf[Any] = np.add.reduceat(of_others, others[:-1], axis=2)
-    by_other: Array = np.add.reduceat(n_log_n(tables), others[:-1], axis=2)
+    n_own, n_other = np.diff(own), np.diff(others)  # levels of the features of each level
+    x, y = np.repeat(n_own, n_own)[:, None, None], np.repeat(n_other, n_other)
+    by_other: Array = np.add.reduceat(term(tables, x, y), others[:-1], axis=2)
     both: Array = np.add.reduceat(by_other, own[:-1], axis=0)
-    both -= np.add.reduceat(n_log_n(of_others), others[:-1], axis=2)
-    both -= np.add.reduceat(n_log_n(of_owners), own[:-1], axis=0)
-    return (both + n_log_n(n)).sum(axis=1), n.sum(axis=1)
+    both -= np.add.reduceat(term(of_others, y), others[:-1], axis=2)
+    both -= np.add.reduceat(term(of_owners, x), own[:-1], axis=0)
+    return (both + term(n)).sum(axis=1), n.sum(axis=1)
 
 
-def n_log_n_function(data: Countable) -> NLogN:
-    """Return a function n·ln n of counts of data, which looks up whole numbers in a small table."""
+def n_log_n_function(data: Countable) -> Term:
+    """Return the term n·ln n for counts of data, which looks up whole numbers in a small table."""
     if data.is_weighted or data.size > 2**20:  # of which a table has 8 MiB
-        return xlogx
+        return n_log_n
     logs = xlogx(np.arange(int(data.size) + 1))
-    return lambda counts: logs[counts.astype(np.intp, copy=False)]
+    return lambda counts, *levels: logs[counts.astype(np.intp, copy=False)]

@@ -12,7 +12,7 @@ from ..base.arrays import Array, Mask, Positions, first_best
 from ..base.checks import OneOf, ScoreName, Whole
 from ..base.graphs import descending_order
 from ..counts.information import pair_informations
-from ..counts.pairs import pair_statistics
+from ..counts.pairs import arc_scores, pair_statistics
 from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts
 from ..frames.training import mark_as_averaging, prepare_training_data, prepare_training_rows
@@ -97,14 +97,20 @@ def spode(
     names = data.features
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
     if len(names) > 1:
-        scores = [
-            LocalScores(view, score).gains_of_arcs_given_class(len(names)) for view in data.codings
-        ]
-        gains = np.where(np.eye(len(names), dtype=bool), 0.0, np.mean(scores, axis=0))
+        views = [_scores_of_children(view, score) for view in data.codings]
+        gains = np.where(np.eye(len(names), dtype=bool), 0.0, np.mean(views, axis=0))
         best = names[int(first_best(gains.sum(axis=0)))]  # for the scores of all other features
         parents = {name: () if name == best else (best,) for name in names}
     step = Step("spode", spode, {"score": score, "features": features})
     return network(class_var, parents, data.schema, step)
+
+
+def _scores_of_children(data: Countable, score: str) -> Array:
+    """Return what an arc between two features contributes to a score, (child, parent)."""
+    if score != "k2":
+        return arc_scores(data, score, size=data.size).gains
+    n, scores = len(data.features), LocalScores(data, score)  # which depends on the direction
+    return np.array([scores.gains_by_added_parent(child, (n,))[:n] for child in range(n)])
 
 
 @mark_as_averaging

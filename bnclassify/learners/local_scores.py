@@ -9,12 +9,12 @@ from math import prod
 
 import numpy as np
 
-from ..base import special
-from ..base.arrays import Array, Mask, Slice
+from ..base.arrays import Array, Slice
 from ..base.checks import OneOf, Real, ScoreName
 from ..base.messages import listed, warn
 from ..counts.contingency import Counts
 from ..counts.family_counts import FamilyCounts
+from ..counts.information import log_rising_factorial
 from ..counts.pairs import n_log_n_function
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts, open_data
@@ -26,8 +26,6 @@ from ..network.families import Scope
 from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize
 
 Amount = float | Array
-
-_STIRLING = 16.0  # above this, four terms of the series are exact to 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,30 +40,6 @@ class DecomposableScore:
     term: Callable[[Counts, Amount], Array]
     pseudo_counts: Callable[..., Amount]
     penalty: float
-
-
-def log_rising_factorial(n: Counts, amount: Amount) -> Array:
-    """Return ln Γ(a + n) − ln Γ(a) for an amount a, by a difference of Stirling series if large."""
-    a: Array = np.asarray(amount, dtype=np.float64)
-    is_large: Mask = np.asarray(a >= _STIRLING)
-    if not is_large.any():
-        return np.asarray(special.gammaln(n + a) - special.gammaln(a))
-    large: Array = np.maximum(a, _STIRLING)
-    # For a = 10⁶ and n = 1, the two values of ln Γ are near 1.28e7, and 6 of their 16 digits
-    # cancel. The difference of the series is ln 10⁶ = 13.8 to all digits.
-    total: Array = large + n
-    stirling: Array = (large - 0.5) * np.log1p(n / large) + n * (np.log(total) - 1)
-    stirling = stirling + _rest_of_stirling_series(total) - _rest_of_stirling_series(large)
-    small: Array = np.minimum(a, _STIRLING)
-    return np.asarray(
-        np.where(is_large, stirling, special.gammaln(n + small) - special.gammaln(small))
-    )
-
-
-def _rest_of_stirling_series(x: Array) -> Array:
-    """Return ln Γ(x) − (x − 1/2) ln x + x − ln(2π)/2, for large x."""
-    square: Array = x * x
-    return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / x
 
 
 SCORE_NAMES = ("loglik", "aic", "bic", "bde", "k2")
@@ -161,11 +135,6 @@ class LocalScores:
             if self.counts.is_complete:  # spares counting the family alone
                 self._families[key] = float(fit) - penalty
         return self._gains[key]
-
-    def gains_of_arcs_given_class(self, n: int) -> Array:
-        """Return gains of n features as parents of each other, given the class, (child, parent)."""
-        self.count_families_ahead([(feature, n) for feature in range(n)])
-        return np.array([self.gains_by_added_parent(feature, (n,))[:n] for feature in range(n)])
 
     def gain_over_no_parents(self, variable: int, parents: Sequence[int]) -> float:
         """Return the gain of a variable by these parents instead of none, over complete rows."""

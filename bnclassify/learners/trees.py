@@ -11,7 +11,7 @@ from ..base.arrays import TOLERANCE, Array, Mask, first_best
 from ..base.checks import OneOf
 from ..base.graphs import max_forest_parents, spanning_tree_posterior
 from ..counts.information import pair_informations
-from ..counts.pairs import PairStatistics, pair_statistics
+from ..counts.pairs import arc_scores, pair_statistics
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts
 from ..frames.training import TrainingData, mark_as_averaging, prepare_training_data
@@ -19,36 +19,18 @@ from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
 from .arc_rules import Arc, ArcRules, arcs_in_words
-from .local_scores import LocalScores, check_score_and_ess, warn_of_fractional_weights
+from .local_scores import check_score_and_ess, warn_of_fractional_weights
 from .networks import network
 from .structural_em import check_missing_option, structural_em
 
 
-def _bde_gains(data: Countable, ess: float) -> Array:
-    gains = LocalScores(data, "bde", ess).gains_of_arcs_given_class(len(data.features))
-    return (gains + gains.T) / 2
-
-
 def edge_posterior(data: Countable, ess: float) -> Array:
     """Return the posterior of each edge over spanning trees, given the class, (n, n)."""
-    gains = np.mean([_bde_gains(view, ess) for view in data.codings], axis=0)
+    gains = np.mean([arc_scores(view, "bde", ess).gains for view in data.codings], axis=0)
     return spanning_tree_posterior(gains)[0]
 
 
 _SCORES = ("loglik", "aic", "bic", "bde")
-
-
-def _arc_gains(data: Countable, pairs: PairStatistics, score: str, ess: float) -> Array:
-    """Return the contribution of an arc between two features to a score, (n, n)."""
-    if score == "loglik":
-        return pairs.information
-    if score == "bde":
-        return _bde_gains(data, ess)
-    # parameters that an arc adds, (n, n): with 2 and 3 levels and 4 classes, 1 · 2 · 4 = 8
-    freedom = np.array(data.cards[:-1], dtype=float) - 1
-    n_parameters = np.outer(freedom, freedom) * data.cards[-1]
-    penalty = 1.0 if score == "aic" else 0.5 * np.log(np.maximum(pairs.rows, 1))
-    return pairs.rows * pairs.information - penalty * n_parameters
 
 
 @mark_as_averaging
@@ -176,13 +158,13 @@ def tan_cl(
 def _parents_in_best_forest(
     data: Countable, score: str, ess: float, root: int, rules: ArcRules
 ) -> dict[Hashable, tuple[Hashable, ...]]:
-    features, class_column = data.features, len(data.features)
+    features = data.features
     if len(features) < 2:
         return dict.fromkeys(features, ())
     views = []
     for view in data.codings:
-        pairs = pair_statistics(view, range(class_column), class_column)
-        views.append(_arc_gains(view, pairs, score, ess))
+        pairs = arc_scores(view, score, ess)
+        views.append(pairs.information if score == "loglik" else pairs.gains)
     weights = np.asarray(np.mean(views, axis=0))
     keep = np.full_like(weights, True, dtype=bool)
     if score != "loglik":
