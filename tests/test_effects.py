@@ -415,14 +415,24 @@ def test_models_that_are_not_sums(car: pd.DataFrame, message: str) -> None:
 
 
 def test_labels_that_look_missing_are_named() -> None:
-    frame = pd.DataFrame({"x": ["(missing)", "a", "b"] * 9, "y": list("uvvuv") * 5 + ["u", "v"]})
-    with pytest.raises(
-        ValueError, match=r"labels other than '\(missing\)'; got it in 'x'\. Rename it, or make"
-    ):
-        bn.effects(bn.bnc("nb", "y", frame, smooth=1))
+    y = pd.DataFrame({"probability": [0.4, 0.6]}, index=["u", "v"])
+    x = pd.DataFrame({"u": [0.3, 0.7], "v": [0.8, 0.2]}, index=["(missing)", "a"]).rename_axis("y", axis=1)
+    with pytest.raises(ValueError, match=r"labels other than '\(missing\)'; got it in 'x'\. Rename it"):
+        bn.effects(bn.from_tables("y", {"y": y, "x": x}))
+    frame = pd.DataFrame({"x": ["c", "a", "b"] * 9, "y": list("uvvuv") * 5 + ["u", "v"]})
     for remedy in ("unknown", None):
-        x = bn.bnc("nb", "y", frame.replace("(missing)", remedy), smooth=1, missing_level=remedy is None)
-        bn.from_effects(bn.effects(x))
+        model = bn.bnc("nb", "y", frame.replace("c", remedy), smooth=1, missing_level=remedy is None)
+        bn.from_effects(bn.effects(model))
+
+
+def test_a_feature_without_a_name_is_refused_where_no_name_is_no_feature() -> None:
+    frame = pd.DataFrame({"": ["p", "q"] * 40, "b": list("xxyz") * 20, "y": list("uvuu") * 20})
+    x = bn.bnc("tan_cl", "y", frame, smooth=1)
+    calls: list[Any] = [bn.effects, bn.scorecard, lambda x: bn.to_sql(x, table="t")]
+    for call in calls:
+        with pytest.raises(ValueError, match=r"names other than '', which .* Rename the column"):
+            call(x)
+        call(bn.bnc("tan_cl", "y", frame.rename(columns={"": "a"}), smooth=1))
 
 
 @pytest.mark.slow

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -82,31 +85,62 @@ def test_missing_levels_are_learned_in_each_training_set() -> None:
 
 def test_what_cannot_have_a_missing_level_is_told() -> None:
     frame = flights()
-    taken = frame.assign(tail=frame["tail"].fillna("(missing)"))
     for levels, error, message in (
         (["tale"], KeyError, "missing_level"),
         (["cancelled"], ValueError, "missing_level"),
         ("tail", TypeError, "missing_level"),
-        (["tail"], ValueError, r"level '\(missing\)'; got 'tail'"),
     ):
         with pytest.raises(error, match=message):
-            bn.bnc("nb", "cancelled", taken, discretize="mdlp", smooth=1, missing_level=levels)
+            bn.bnc("nb", "cancelled", frame, discretize="mdlp", smooth=1, missing_level=levels)
 
 
-def test_a_label_of_this_name_beside_missing_values_is_told_and_is_not_theirs() -> None:
-    """A record lists its labels in the order of the rows, so that any of them can be the last."""
+@pytest.mark.parametrize(
+    "kind", ["text", "category", "declared category", "parts", "no value missing", "class"]
+)
+def test_a_label_of_this_name_is_refused(kind: str) -> None:
+    """It would be the level of missing values if it is the last one, which depends on other labels."""
     y = np.array(["u", "v"] * 20)
-    dataset = pd.DataFrame({"x": ["(missing)", "a", "(missing)", None] * 10, "y": y})
-    with pytest.warns(UserWarning, match=r"'x': the label '\(missing\)', by which models call") as told:
-        x = bn.bnc("nb", "y", dataset, smooth=1, discretize="mdlp")
-    rows = [{"x": None}, {"x": "a"}, {"x": "(missing)"}]
-    expected = np.concatenate([bn.predict(x, row, prob=True) for row in rows])
-    np.testing.assert_allclose(bn.predict(x, rows, prob=True), expected, rtol=1e-15)
-    assert len(set(expected[:, 0].round(6))) == 3
-    [code] = re.findall(r"dataset\['x'\] = .*(?=, or rename)", str(told[0].message))
+    frame = pd.DataFrame({"x": ["(missing)", "a", "(missing)", None] * 10, "y": y})
+    if kind == "no value missing":
+        frame["x"] = frame["x"].fillna("(missing)")
+    elif kind == "class":
+        frame["y"] = frame["y"].replace("v", "(missing)")
+        frame["x"] = "a"
+    elif "category" in kind:
+        values = frame["x"].where(frame["x"] != "(missing)") if "declared" in kind else frame["x"]
+        frame["x"] = pd.Categorical(values, ["a", "(missing)"])
+    data: Any = [frame.head(20), frame.tail(20)] if kind == "parts" else frame
+    calls: list[Callable[[Any], Any]] = [
+        bn.encode,
+        lambda d: bn.tan_cl("y", d),
+        lambda d: bn.bnc("nb", "y", d, smooth=1),
+        lambda d: bn.bnc(class_var="y", dataset=d),
+    ]
+    for call in calls:
+        with pytest.raises(
+            ValueError, match=r"must not have the label '\(missing\)', .* Make it missing"
+        ) as told:
+            call(data)
+    dataset = frame.copy()
+    [code] = re.findall(r"dataset\['[xy]'\] = .*(?=, or rename)", str(told.value))
+    found = bn.check_data(dataset, "y").query("finding.str.contains('call missing')")
+    assert code in found["remedy"].item()
     exec(code)
-    assert dataset["x"].dropna().unique().tolist() == ["a"]
-    assert not len(bn.check_data(dataset.assign(z=y), "y").query("finding.str.contains('missing')"))
+    assert not dataset.isin(["(missing)"]).any(axis=None)
+    bn.encode(dataset)
+
+
+def test_the_level_of_missing_values_can_be_named() -> None:
+    """As `sample` does: `predict`, SQL and records read the label as a missing value."""
+    frame = pd.DataFrame({"x": ["b", "a", "b", None] * 10, "y": list("uvuvv") * 8})
+    model = bn.bnc("nb", "y", frame, smooth=1, missing_level=True)
+    rows = pd.DataFrame({"x": ["(missing)", None]})
+    [named, missing] = bn.predict(model, rows, prob=True)["u"]
+    assert named == missing
+    with closing(sqlite3.connect(":memory:")) as database:
+        rows.to_sql("t", database, index=False)
+        for found in database.execute(bn.to_sql(model, table="t")):
+            assert found[1] == pytest.approx(named, abs=1e-9)
 
 
 def test_rows_of_weight_0_add_no_level() -> None:

@@ -434,7 +434,7 @@ CASES: Mapping[str, Case] = {
     ),
     "a level of that name": (
         lambda: bn.encode(COLOURS.replace("r", "(missing)"), missing_level=["x"]),
-        r"must not name columns with a level '\(missing\)'; got 'x'\. Rename it",
+        r"frame must not have the label '\(missing\)', .* got it in 'x'\. Make it missing, with",
         lambda m: bn.encode(COLOURS, missing_level=["x"]),
     ),
     "rows without a class": (

@@ -477,13 +477,6 @@ def test_a_level_of_missing_values_has_points() -> None:
     assert points["(missing)"] == 10
     assert 10 in card.probabilities["total"].to_numpy()
 
-    written = frame.fillna("(missing)")
-    for fit in ({"smooth": 1}, {"additive": True}):
-        x = bn.bnc("nb", "y", written, **fit)
-        for export in (bn.effects, bn.scorecard):
-            with pytest.raises(ValueError, match=r"x must have labels other than '\(missing\)'"):
-                export(x)
-
 
 def test_effects_of_a_card_of_a_tree_have_the_mean_0_by_shares(tree: bn.BNC) -> None:
     card = bn.scorecard(tree)

@@ -24,7 +24,7 @@ from .effect_table import (
     cell_weights,
     intervals_between_cuts,
 )
-from .tabulate import check_no_missing_label, tabulate_effects
+from .tabulate import check_no_marks, tabulate_effects
 
 _Row: TypeAlias = tuple[Hashable, ...]
 
@@ -129,7 +129,7 @@ def effects(
     columns = list(names) if c is None else [names[c]]
     if twice := repeated_items([*RESERVED, *columns]):
         raise ValueError(f"x must have classes of other names than {listed(twice)}. Rename them.")
-    check_no_missing_label(table)
+    check_no_marks(table)
     rows: list[_Row] = [(table.class_var, BASE if c is None else names[1 - c], "", "")]
     entries = [table.constant + table.class_shift, *table.tables]
     for name, j in zip(table.features, table.parent_of_each_feature, strict=True):

@@ -25,7 +25,7 @@ from ..model.recipes import NO_JOINT, Step
 from ..scores.evaluate import mask_of_values_without_effect
 from ..scores.rows import Rows
 from .effect_table import LEAST_MASS, EffectTable, merge_similar_intervals, restricted_to_values
-from .tabulate import check_no_missing_label, estimate_model_to_tabulate, tabulate_effects
+from .tabulate import check_no_marks, estimate_model_to_tabulate, tabulate_effects
 
 START = "start"
 """The row of the points that every total begins with."""
@@ -362,7 +362,7 @@ def scorecard(
     _check_points_scale(pdo, score, odds)
     target = names[1] if target is None else OneOf(names).check("target", target)
     table = tabulate_effects(model, most_intervals or (None if model.densities else _MOST_POINTS))
-    check_no_missing_label(table)
+    check_no_marks(table)
     sign = np.array([1.0 if name == target else -1.0 for name in names])
     effects: list[Array] = [entries @ sign for entries in table.tables]
     cells = cells_of_occurring_values(table)

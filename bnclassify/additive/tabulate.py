@@ -67,12 +67,17 @@ class _Grid:
     position: Positions
 
 
-def check_no_missing_label(table: EffectTable) -> None:
-    """Raise a ValueError if a label cannot be told from a missing value in a printed table."""
+def check_no_marks(table: EffectTable) -> None:
+    """Raise a ValueError if a label or a name means something else in a printed table."""
     if alike := [name for name in table.features if MISSING in table.levels_by_name[name]]:
         raise ValueError(
             f"x must have labels other than {MISSING!r}; got it in {listed(alike)}. Rename it, "
             "or make it missing."
+        )
+    if "" in table.features:
+        raise ValueError(
+            "x must have features with names other than '', which stands for no feature in the "
+            "table. Rename the column before the fit."
         )
 
 

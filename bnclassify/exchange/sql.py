@@ -16,6 +16,7 @@ from ..additive.scorecard import Scorecard
 from ..base.arrays import Array, ArrayOf, first_best
 from ..base.checks import Names, OneOf, Optional, must_be
 from ..base.messages import listed, repeated_items, shown
+from ..frames.schema import MISSING
 from ..inference.decisions import check_costs
 from ..model.arguments import check_fitted
 from ..model.model import Model
@@ -163,6 +164,11 @@ def to_sql(
     where = f"of at most {_MOST_BYTES} bytes in the result"
     _check_distinct_ignoring_case("key and the classes", cut, where)
     features = [str(column.name) for column in scorer.columns]
+    if "" in features:
+        raise ValueError(
+            "x must have features with names other than '', which databases refuse. Rename the "
+            "column before the fit."
+        )
     _check_distinct_ignoring_case("x", features, "of features")
     for column in scorer.columns:
         if extreme := levels_out_of_range(column):
@@ -321,6 +327,8 @@ def _code_and_number_columns(query: Query, column: ColumnCoding) -> tuple[str, s
         cases = []
         for i, texts in enumerate(texts_of_labels(column.known)):
             cases += [f"WHEN {text_literal(text)} THEN {i}" for text in texts]
+        if column.missing >= 0:
+            cases.append(f"WHEN {text_literal(MISSING)} THEN {column.missing}")
         is_long = has_long_integers(column)
         value, raw = f"{column_as_text(column)}||''", raw_column_value(column)
         if is_long:
@@ -475,6 +483,8 @@ def _case_of_texts_by_code(
                 is_one = len(literals) == 1
                 equals = f"= {literals[0]}" if is_one else f"IN ({', '.join(literals)})"
                 conditions.append(f"{name} {equals}")
+            if column.other >= 0 and column.missing >= 0:
+                cases.append(f"WHEN {name} = {text_literal(MISSING)} THEN {rest}")
         else:
             conditions = conditions_of_numbers(name, column.known)
         known = zip(conditions, of_codes, strict=False)

@@ -15,9 +15,18 @@ from .columns import arrays_and_types
 from .dataset import Dataset, Opened
 from .findings import column_findings, drop_columns_code, float_class_finding
 from .frame import Frame
-from .numeric import EITHER, FLOATS, MAKE_FINITE, TIMES, conversion_advice, how_to_label
+from .numeric import (
+    EITHER,
+    FLOATS,
+    MAKE_FINITE,
+    TIMES,
+    conversion_advice,
+    how_to_label,
+    is_categorical,
+)
 from .opening import InFull, open_data
 from .row_findings import equal_rows_beyond_chance, find_frequencies, find_missing_together
+from .schema import MISSING, make_mark_missing
 
 _READABLE = (*FLOATS, "string", "boolean", "integer", "categorical", "empty")
 """Inferred types of columns that are categories or numbers."""
@@ -168,6 +177,13 @@ def _read_for_findings(
     if kind in FLOATS and part.frame[name].isin([np.inf, -np.inf]).any():
         found.append(Finding(name, "infinite numbers", MAKE_FINITE, serious=True))
         part = Frame(part.frame.replace([np.inf, -np.inf], np.nan), rows.argument)
+    values = part.frame[name]
+    labels = values.dtype.categories if is_categorical(values.dtype) else values
+    if kind in ("string", "categorical") and MISSING in set(labels):
+        text = f"the label {MISSING!r}, by which models call missing values"
+        found.append(Finding(name, text, make_mark_missing(f"dataset[{name!r}]"), serious=True))
+        values = values.astype(object)
+        part = Frame(values.mask(values == MISSING).to_frame(), rows.argument)
     if kind not in _READABLE:
         advice = how_to_label(name)
         if not (is_class and kind in TIMES):

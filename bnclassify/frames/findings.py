@@ -82,14 +82,6 @@ def column_findings(column: CodedColumn, *, only_serious: bool = False) -> Itera
             if labeled.serious:
                 return
         yield from _find_in_text_labels(column, texts, only_serious)
-    if MISSING in column.levels and (column.codes < 0).any():
-        name = f"dataset[{column.name!r}]"
-        yield Finding(
-            column.name,
-            f"the label {MISSING!r}, by which models call missing values, beside missing values",
-            f"Make it missing, too, with {name} = {name}.mask({name} == {MISSING!r}), or rename it",
-            serious=True,
-        )
     group = find_groups(column)
     if group is not None:
         yield group

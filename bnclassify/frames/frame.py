@@ -69,7 +69,9 @@ class Frame(Opened[Dataset]):
 
     def read(self, wanted: Columns = ALL) -> Dataset:
         names = wanted.check_names_of_columns(self.columns)
-        return self.encode_columns(names, known=wanted.known, numeric=wanted.numeric_by_name())
+        data = self.encode_columns(names, known=wanted.known, numeric=wanted.numeric_by_name())
+        data.schema.check_without_mark(wanted.known or {}, self.argument)
+        return data
 
     def encode_columns(
         self,

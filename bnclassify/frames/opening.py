@@ -193,6 +193,7 @@ class Parts(Opened[Partitions]):
         declared: Known = getattr(self.source, "ordered_categories", {})
         ordered = frozenset(name for name in names if declared.get(name) == levels[name])
         schema = Schema(tuple(names), tuple([levels[name] for name in names]), ordered)
+        schema.check_without_mark(wanted.known or {}, self.argument)
         return Partitions(source, Reading(schema, required, weights, preparation), memo=memo)
 
     def prepared(self, preparation: Prepare, known: Known) -> Parts:

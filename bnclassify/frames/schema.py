@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from ..base.checks import check_columns
 from ..base.immutable import EMPTY, cached_property
+from ..base.messages import listed
 
 Levels = tuple[tuple[Hashable, ...], ...]
 
@@ -17,6 +18,12 @@ Known: TypeAlias = Mapping[Hashable, tuple[Hashable, ...]]
 
 MISSING = "(missing)"
 """The last level of a column whose missing values are a level."""
+
+
+def make_mark_missing(column: str) -> str:
+    """Return how to make a label missing that is the name of missing values."""
+    text = f"{column}.astype('string')"
+    return f"Make it missing, with {column} = {text}.mask({column} == {MISSING!r}), or rename it"
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,17 @@ class Schema:
     def numeric(self) -> dict[Hashable, bool]:
         """The columns of numbers, which have no levels, in the form of `encode_frame`."""
         return {name: True for name, labels in self.levels_of.items() if not labels}
+
+    def check_without_mark(self, known: Known, argument: str) -> None:
+        """Raise a ValueError for a label that is the name of missing values, if it is not known."""
+        marked = [n for n, own in self.levels_of.items() if n not in known and MISSING in own]
+        if marked:
+            raise ValueError(
+                f"{argument} must not have the label {MISSING!r}, by which models call missing "
+                f"values; got it in {listed(marked)}. "
+                f"{make_mark_missing(f'{argument}[{marked[0]!r}]')}. With missing_level, models "
+                "learn from missing values as a level."
+            )
 
     def select(self, columns: Sequence[Hashable]) -> Schema:
         """Return the schema of some columns, in their order."""
