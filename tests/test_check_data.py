@@ -76,7 +76,7 @@ def test_leaks_are_found_with_and_without_missing_values() -> None:
         bn.tan_cl("y", frame)
     assert len(told) == 1
     frame.loc[frame.index[frame["code"].eq("2")][0], "y"] = "a"  # one exception
-    assert not findings(frame, "y")
+    assert findings(frame, "y") == {"code": ["alone separates the classes with an AUC of 0.987"]}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         bn.tan_cl("y", frame)
@@ -139,11 +139,14 @@ def test_numbers_that_separate_few_rows_are_chance() -> None:
 def test_copied_rows_are_found_below_a_chance_of_one_in_a_million(
     rows: int, copies: int, is_found: bool
 ) -> None:
-    """If no two rows have equal numbers, fewer than one of their r (r - 1) / 2 pairs is equal."""
+    """If no two rows have equal numbers, fewer than one of their r (r - 1) / 2 pairs is equal.
+
+    These numbers do not lie on a grid, and all rows have one class.
+    """
     expected = math.comb(rows + copies, 2) / math.comb(rows, 2)
     bound = copies - expected + copies * math.log(expected / copies)  # of Chernoff
     assert (bound <= -14) == is_found
-    frame = pd.DataFrame({"size": np.arange(rows) / 7, "y": np.resize(["a", "b", "b"], rows)})
+    frame = pd.DataFrame({"size": np.random.default_rng(0).normal(size=rows), "y": "a"})
     found = bn.check_data(pd.concat([frame, frame.head(copies)]), "y")
     assert ("(rows)" in found["column"].tolist()) == is_found
 
@@ -353,7 +356,7 @@ def test_identifiers_of_digits_are_told_although_they_are_text() -> None:
         "all values differ, as in"[:23],
     ]
     with pytest.warns(
-        UserWarning, match=r"'id': all values differ.* Drop .*dataset\.drop\(columns=\['id'\]\)"
+        UserWarning, match=r"'id': all values differ.* convert them to numbers; if they identify"
     ):
         bn.nb("y", frame)
 
@@ -435,3 +438,217 @@ def test_labels_that_a_person_reads_alike(label: Any, other: Any) -> None:
 )
 def test_labels_that_a_person_reads_differently(labels: tuple[Any, ...]) -> None:
     assert len(set(map(label_as_read, labels))) == len(labels)
+
+
+def converted(remedy: str, dataset: pd.DataFrame) -> Any:
+    """Run the code of a remedy, and return its variables."""
+    scope: dict[str, Any] = {"dataset": dataset.copy(), "pd": pd}
+    exec(remedy.split("\nor, in")[0].partition(" with")[2].strip(), scope)
+    return scope
+
+
+AMOUNTS: dict[str, tuple[list[str], list[float]]] = {
+    "brackets": (["(12.50)", "300.00", "(1,000.00)"], [-12.5, 300, -1000]),
+    "brackets and a currency": (["($12.50)", "$300.00", "$(1,000.00)"], [-12.5, 300, -1000]),
+    "sign behind": (["5.00-", "1,234.50-", "7"], [-5, -1234.5, 7]),
+    "sign behind, comma": (["5,00-", "1.234,50", "7,00"], [-5, 1234.5, 7]),
+    "minus of Unicode": (["\u22125.00", "\u20137", "3"], [-5, -7, 3]),
+    "currency before the sign": (["$-5.00", "-$7.00", "- $3"], [-5, -7, -3]),
+    "code before": (["EUR 5", "EUR 1,200", "-EUR 3"], [5, 1200, -3]),
+    "code behind": (["5,10 EUR", "1.200,50 EUR", "-3,00 EUR"], [5.1, 1200.5, -3]),
+    "rupees": (["\u20b912,34,567.50", "\u20b91,23,456", "Rs. 5"], [1234567.5, 123456, 5]),
+    "lakh": (["12,34,567", "1,234", "5"], [1234567, 1234, 5]),
+    "apostrophe before": (["'5.00", "'7.50", "'3"], [5, 7.5, 3]),
+    "apostrophes": (["5'000.50", "1\u2019234\u2019567", "CHF 3"], [5000.5, 1234567, 3]),
+    "thin spaces": (["1\u202f234,5", "12\xa0345,0", "5,5"], [1234.5, 12345, 5.5]),
+    "about": (["~5", "ca. 7.5", "\u22488"], [5, 7.5, 8]),
+    "powers": (["0.5M", "300K", "7"], [500_000, 300_000, 7]),
+    "powers of money": (["$1.2bn", "-$300M", "$5"], [1.2e9, -3e8, 5]),
+    "percent": (["10 %", "12.5%", "-3%"], [10, 12.5, -3]),
+}
+
+
+@pytest.mark.parametrize("few", [True, False])
+@pytest.mark.parametrize("name", AMOUNTS)
+def test_amounts_in_every_usual_notation(name: str, few: bool) -> None:
+    texts, values = AMOUNTS[name]
+    if not few:  # twenty more numbers
+        texts, values = [*texts, *[f"{x}" for x in range(20, 40)]], [*values, *range(20, 40)]
+    frame = pd.DataFrame({"x": [*texts, "?"] * 4, "y": list("uv") * (2 * len(texts) + 2)})
+    found = bn.check_data(frame, "y")
+    assert found["finding"].iloc[0].startswith("numbers written as text")
+    scope = converted(found["remedy"].iloc[0], frame)
+    np.testing.assert_allclose(
+        scope["dataset"]["x"].to_numpy(dtype=float, na_value=np.nan), [*values, np.nan] * 4
+    )
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["192.168.0.1", "10.0.0.1"],
+        ["A5", "A6"],
+        ["007", "008"],
+        ["5-10", "11-20"],
+        ["5 6", "7 8"],
+        ["1/2", "3/4"],
+        ["customer 1", "customer 2"],
+        ["B+", "B-"],
+        ["2", "4", "5more"],
+        ["1,2,3", "4,5,6"],
+        ["4wd", "2wd"],
+        ["1", "2", "3"],
+    ],
+)
+def test_labels_that_are_not_amounts(texts: list[str]) -> None:
+    y = np.random.default_rng(0).choice(["u", "v"], 60)
+    assert not findings(pd.DataFrame({"x": np.resize(texts, 60), "y": y}), "y")
+
+
+@pytest.mark.parametrize("form", ["{:.2f}|", "{:.1f}+-2", "#{:.2f}", "{:.0f}/{:.0f}"])
+def test_columns_of_digits_are_never_to_be_dropped(form: str) -> None:
+    x = np.random.default_rng(0).normal(300, 40, 400)
+    frame = pd.DataFrame(
+        {"x": [form.format(a, b) for a, b in zip(x, x[::-1], strict=True)], "y": list("uv") * 200}
+    )
+    found = bn.check_data(frame, "y")
+    assert len(found)
+    assert found["remedy"].str.contains("convert them to numbers").all()
+    assert not found["remedy"].str.contains("(?i:drop)|min_count").any()
+
+
+MONTHS = pd.date_range("1950-01-01", periods=240, freq="MS")
+QUARTERS = pd.date_range("2000-01-01", periods=90, freq="QS")
+WEEKS = pd.date_range("2013-01-07", periods=200, freq="W-MON")
+PERIODS: dict[str, tuple[pd.DatetimeIndex, list[Any]]] = {
+    **{
+        f: (MONTHS, MONTHS.strftime(f).tolist())
+        for f in ("%b-%y", "%y-%b", "%b %Y", "%B, %Y", "%b'%y", "%Y %b")
+    },
+    **{
+        f: (MONTHS, MONTHS.strftime(f).tolist())
+        for f in ("%Y-%m", "%m/%Y", "%m.%Y", "%Y.%m", "%YM%m", "%Y%m")
+    },
+    "%Y%m%d": (MONTHS, MONTHS.strftime("%Y%m%d").tolist()),
+    "month, integer": (MONTHS, MONTHS.strftime("%Y%m").astype(int).tolist()),
+    "month, float": (MONTHS, MONTHS.strftime("%Y%m").astype(float).tolist()),
+    "day, integer": (MONTHS, MONTHS.strftime("%Y%m%d").astype(int).tolist()),
+    "month without zeros": (MONTHS, [f"{d.month}/{d.year}" for d in MONTHS]),
+    "few": (MONTHS[:4], MONTHS[:4].strftime("%b-%y").tolist()),
+    "few, integer": (MONTHS[:5], MONTHS[:5].strftime("%Y%m").astype(int).tolist()),
+    "Q1 2020": (QUARTERS, [f"Q{d.quarter} {d.year}" for d in QUARTERS]),
+    "2020-Q1": (QUARTERS, [f"{d.year}-Q{d.quarter}" for d in QUARTERS]),
+    "2020q1": (QUARTERS, [f"{d.year}q{d.quarter}" for d in QUARTERS]),
+    "1Q20": (QUARTERS, [f"{d.quarter}Q{d.year % 100:02}" for d in QUARTERS]),
+    "2013-W05": (WEEKS, WEEKS.strftime("%G-W%V").tolist()),
+    "W05 2013": (WEEKS, WEEKS.strftime("W%V %G").tolist()),
+    "week 5, 2013": (WEEKS, WEEKS.strftime("week %V, %G").tolist()),
+    "201305": (WEEKS, WEEKS.strftime("%G%V").astype(int).tolist()),
+}
+
+
+@pytest.mark.parametrize("form", PERIODS)
+def test_months_quarters_and_weeks_are_dates(form: str) -> None:
+    dates, written = PERIODS[form]
+    times = 1 if len(dates) > 10 else 30
+    y = np.random.default_rng(0).choice(["u", "v"], times * len(dates))
+    frame = pd.DataFrame({"x": written * times, "y": y})
+    [(_, finding, remedy)] = bn.check_data(frame, "y").to_numpy()
+    assert finding.startswith(("dates or times written as text", "dates written as numbers"))
+    scope = converted(remedy, frame)
+    assert scope["when"].tolist() == dates.tolist() * times
+    assert {"x_days", "x_month"} <= set(scope["dataset"])
+    if len(dates) > 10:
+        with pytest.warns(UserWarning, match="'x': dates"):
+            bn.nb("y", frame.astype({"x": "Int64"}) if form.endswith("float") else frame)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["1", "1.0", "x"],
+        ["self-employed", "self employed", "nurse"],
+        ["Zürich", "Zu\u0308rich", "Bern"],
+        ["a\u200bb", "ab", "c"],
+        ["over 50.", "over 50", "under 50"],
+    ],
+)
+def test_labels_that_are_one_for_a_person(labels: list[str]) -> None:
+    y = np.random.default_rng(0).choice(["u", "v"], 120)
+    for class_var in ("y", "x"):
+        frame = pd.DataFrame({"x": labels * 40, "y": y})
+        [(column, finding, remedy)] = bn.check_data(frame, class_var).to_numpy()
+        assert (column, finding[:23]) == ("x", "labels that differ only")
+        assert converted(remedy, frame)["dataset"]["x"].nunique() == 2
+        with pytest.warns(UserWarning, match="'x': labels that differ only in punctuation"):
+            bn.nb(class_var, frame)
+
+
+def test_a_number_and_its_text_in_one_column() -> None:
+    values = pd.Series([1, "1", 2] * 20, dtype=object)
+    y = np.random.default_rng(0).choice(["u", "v"], 60)
+    [(_, finding, remedy)] = bn.check_data(
+        pd.DataFrame({"x": pd.Categorical(values), "y": y}), "y"
+    ).to_numpy()
+    assert finding.endswith("such as 1, '1'")
+    frame = pd.DataFrame({"x": pd.Categorical(values), "y": y})
+    assert converted(remedy, frame)["dataset"]["x"].nunique() == 2
+    assert findings(pd.DataFrame({"x": values, "y": y}), "y") == {"x": ["mixed-integer values"]}
+
+
+def test_a_class_with_one_row() -> None:
+    frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=100), "y": ["n"] * 99 + ["y"]})
+    assert findings(frame, "y") == {"y": ["the class has a single row with the label 'y'"]}
+
+
+@pytest.mark.parametrize("kind", ["number", "missing number", "category"])
+def test_a_column_that_nearly_predicts_the_class(kind: str) -> None:
+    """As expenditure on a card that was granted or not."""
+    rng = np.random.default_rng(0)
+    granted = rng.random(1000) < 0.7
+    known = np.where(rng.random(1000) < 0.005, ~granted, granted)
+    amount = np.where(known, rng.exponential(100, 1000), 0.0)
+    frame = pd.DataFrame(
+        {"spent": amount, "y": np.where(granted, "yes", "no"), "noise": rng.normal(size=1000)}
+    )
+    if kind == "missing number":
+        frame["spent"] = frame["spent"].mask(~known)
+    elif kind == "category":
+        frame["spent"] = np.where(known, "some", "zero")
+    [(column, finding, _)] = bn.check_data(frame, "y").to_numpy()
+    assert (column, finding[:45]) == ("spent", "alone separates the classes with an AUC of 0."[:45])
+    assert float(finding[-5:]) > 0.98
+    frame["spent"] = frame["spent"].sample(frac=1, random_state=0).to_numpy()
+    assert not findings(frame, "y")
+
+
+def test_whole_numbers_of_few_values_can_be_codes() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"race": rng.integers(1, 4, 200), "visits": rng.integers(0, 7, 200)})
+    frame["y"] = rng.choice(["u", "v"], 200)
+    [(column, finding, remedy)] = bn.check_data(frame, "y").to_numpy()
+    assert (column, finding) == ("race", "3 whole numbers, which can be codes or counts")
+    exec(remedy.partition(", with ")[2].partition(";")[0], {"dataset": frame})
+    assert set(frame["race"]) == {"1", "2", "3"}
+
+
+@pytest.mark.parametrize("kind", ["cut", "grades", "money", "integers"])
+def test_rows_that_are_equal_because_the_class_follows_from_a_number(kind: str) -> None:
+    x = np.random.default_rng(0).normal(15, 8, 500)
+    x = {"cut": x.round(), "grades": x.round(), "money": (5 * x).round() / 5, "integers": x // 1}[kind]
+    y = np.select([x < 10, x < 20], ["C", "B"], "A") if kind == "grades" else np.where(x > 15, "warm", "cold")
+    frame = pd.DataFrame({"x": x, "y": y})
+    assert set(findings(frame, "y")) == {"x"}
+    copies = pd.concat([frame.assign(x=x + 0.1 * np.random.default_rng(1).normal(size=500))] * 2)
+    assert set(findings(copies, "y")) == {"x", "(rows)"}
+
+
+def test_no_finding_is_a_sentence() -> None:
+    found = bn.check_data(CAR, "class")
+    assert repr(found) == str(found) == "check_data found nothing odd about the table."
+    assert "nothing odd" in found._repr_html_()
+    assert found.columns.tolist() == ["column", "finding", "remedy"]
+    odd = bn.check_data(CAR.assign(x=1), "class")
+    assert "all known values are equal" in repr(odd)
+    assert "<table" in odd._repr_html_()
+    assert type(odd.head(0)) is pd.DataFrame

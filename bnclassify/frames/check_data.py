@@ -8,6 +8,7 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
+from ..base.arrays import Codes
 from ..base.calls import with_call_advice
 from ..base.checks import check_column_name, check_columns
 from .coded_columns import CodedColumn, Finding
@@ -22,7 +23,6 @@ from .numeric import (
     TIMES,
     conversion_advice,
     how_to_label,
-    is_categorical,
 )
 from .opening import InFull, open_data
 from .row_findings import equal_rows_beyond_chance, find_frequencies, find_missing_together
@@ -63,17 +63,22 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
 
     Notes
     -----
-    These are reported: numbers, dates or times that are written as text,
-    possibly with a unit, or with labels such as "?"; numbers in a column of
-    type category, some possibly with labels, as in files of SPSS and Stata;
-    labels that differ only in white space or case; labels that can stand for
-    missing values, and numbers far from the others that repeat, such as -8 or
-    97, 98 and 99; columns that alone predict the class in all rows, as a copy
-    of the class does; identifiers of rows, or of persons with several rows
-    each; columns with one value; columns with too many distinct values; a class
-    with fewer than two labels, or with labels of type float; infinite numbers;
+    These are reported: amounts, dates, months, quarters, weeks or times that
+    are written as text, possibly with a unit, or with labels such as "?", and
+    dates that are written as whole numbers; numbers in a column of type
+    category, some possibly with labels, as in files of SPSS and Stata; labels
+    that are one for a person, because they differ only in white space, case,
+    punctuation, or the form of characters and numbers; labels that can stand
+    for missing values, and numbers far from the others that repeat, such as -8
+    or 97, 98 and 99; columns that alone predict the class in all rows, as a
+    copy of the class does, or separate the classes with an AUC of at least
+    0.98; identifiers of rows, or of persons with several rows each; columns
+    with one value; three to five whole numbers, which can be codes; columns
+    with too many distinct values; a class with fewer than two labels, with a
+    label in a single row, or with labels of type float; infinite numbers;
     values that are not categories or numbers; counts in a table of frequencies;
-    values that are missing in the same rows; and equal rows.
+    values that are missing in the same rows; and equal rows. If nothing is
+    found, the table has no rows, and prints a sentence.
 
     "Alone" means that no value occurs with two classes, or that numbers are
     divided into one interval per class. Whole numbers are identifiers if all
@@ -149,15 +154,29 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
         found[finding.column].append(finding)
     table = [
         (f.column, f.finding, f.remedy or f"Drop it, with {drop_columns_code([f.column])}")
-        for f in (*chain(*found.values()), *_find_equal_rows(read))
+        for f in (*chain(*found.values()), *_find_equal_rows(read, classes))
     ]
-    return pd.DataFrame(table, columns=["column", "finding", "remedy"], dtype=object)
+    return _Findings(table, columns=["column", "finding", "remedy"], dtype=object)
 
 
-def _find_equal_rows(read: Mapping[Hashable, Dataset]) -> list[Finding]:
+class _Findings(pd.DataFrame):
+    """A table of findings, which prints a sentence if there are none."""
+
+    @property
+    def _constructor(self) -> type[pd.DataFrame]:
+        return pd.DataFrame
+
+    def __repr__(self) -> str:
+        return super().__repr__() if len(self) else "check_data found nothing odd about the table."
+
+    def _repr_html_(self) -> str | None:
+        return super()._repr_html_() if len(self) else f"<p>{self!r}</p>"  # type: ignore[misc]
+
+
+def _find_equal_rows(read: Mapping[Hashable, Dataset], classes: Codes | None) -> list[Finding]:
     """Return the finding that rows are equal, if they are so more often than by chance."""
     numbers = {name: x for data in read.values() for name, x in data.numbers.items()}
-    equal = equal_rows_beyond_chance([data.codes[0] for data in read.values()], numbers)
+    equal = equal_rows_beyond_chance([data.codes[0] for data in read.values()], numbers, classes)
     if not equal:
         return []
     text = f"{max(equal.values()):,} rows equal an earlier row, but not by chance"
@@ -178,7 +197,8 @@ def _read_for_findings(
         found.append(Finding(name, "infinite numbers", MAKE_FINITE, serious=True))
         part = Frame(part.frame.replace([np.inf, -np.inf], np.nan), rows.argument)
     values = part.frame[name]
-    labels = values.dtype.categories if is_categorical(values.dtype) else values
+    declared = isinstance(values.dtype, pd.CategoricalDtype)
+    labels = values.cat.categories if declared else values
     if kind in ("string", "categorical") and MISSING in set(labels):
         text = f"the label {MISSING!r}, by which models call missing values"
         found.append(Finding(name, text, make_mark_missing(f"dataset[{name!r}]"), serious=True))

@@ -8,7 +8,13 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from .texts import WrittenNumbers, are_nearly_all, code_without_labels, split_by_match
+from .texts import (
+    WrittenNumbers,
+    are_nearly_all,
+    code_without_labels,
+    replacement_code,
+    split_by_match,
+)
 
 _TIME = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?[AaPp][Mm])?"
 _ZONE = r" ?(?:Z|UTC|[+-][0-9]{2}:?(?:[0-9]{2})?)"
@@ -23,8 +29,35 @@ _MONTH_BY_NAME = re.compile(
 )
 _HOUR = re.compile(_TIME)
 
-IS_DAYS = re.compile(r"(?:^|_)days$")
-"""Names of days since a fixed day, as features of dates are called."""
+_MONTH = "([A-Za-z]{3})[a-z]*[.]?"
+_WEEK = "(?:[Ww]|KW|CW|[Ww]eek)"
+_PERIODS = tuple(
+    (re.compile(pattern), replacement, form)
+    for pattern, replacement, form in (
+        (f"^{_MONTH}[-/., ']*([0-9]{{4}})$", r"\1 \2", "%b %Y"),
+        (f"^{_MONTH}[-/., ']*([0-9]{{2}})$", r"\1 \2", "%b %y"),
+        (f"^([0-9]{{4}})[-/., ]*{_MONTH}$", r"\2 \1", "%b %Y"),
+        (f"^([0-9]{{2}})[-/., ]*{_MONTH}$", r"\2 \1", "%b %y"),
+        ("^([0-9]{4})-?[Mm./ -]([0-9]{1,2})$", r"\1-\2", "%Y-%m"),
+        ("^([0-9]{4})([0-9]{2})$", r"\1-\2", "%Y-%m"),
+        ("^([0-9]{1,2})[-/ ]([0-9]{4})$", r"\2-\1", "%Y-%m"),
+        ("^([0-9]{2})[.]([0-9]{4})$", r"\2-\1", "%Y-%m"),
+        ("^([0-9]{4})([0-9]{2})([0-9]{2})$", r"\1-\2-\3", "%Y-%m-%d"),
+        ("^([0-9]{4})[-/.: ]*[Qq]([1-4])$", r"\1Q\2", "quarter"),
+        ("^(?:[Qq]|Quarter |quarter )([1-4])[-/., ']*([0-9]{4})$", r"\2Q\1", "quarter"),
+        ("^(?:[Qq])([1-4])[-/., ']*([0-9]{2})$", r"20\2Q\1", "quarter"),
+        ("^([1-4])[Qq][-/., ']*([0-9]{4})$", r"\2Q\1", "quarter"),
+        ("^([1-4])[Qq][-/., ']*([0-9]{2})$", r"20\2Q\1", "quarter"),
+        (f"^([0-9]{{4}})[-/., ]*{_WEEK}[-/., ]*([0-9]{{1,2}})$", r"\1-\2-1", "%G-%V-%u"),
+        (f"^([0-9]{{4}})[-]?{_WEEK}([0-9]{{2}})-([1-7])$", r"\1-\2-\3", "%G-%V-%u"),
+        (f"^{_WEEK}[-/., ]*([0-9]{{1,2}})[-/., ]+([0-9]{{4}})$", r"\2-\1-1", "%G-%V-%u"),
+        ("^([0-9]{4})([0-9]{2})$", r"\1-\2-1", "%G-%V-%u"),
+    )
+)
+"""How months, days, quarters and weeks are written, as patterns, and the dates that they become."""
+
+IS_PART_OF_DATE = re.compile(r"(?:^|_)(?:days|month|weekday|hour)$")
+"""How features of dates are called, of which the days are counted from a fixed day."""
 
 _WITHOUT_ZONE = ".dt.tz_localize(None)"
 
@@ -32,22 +65,21 @@ _WITHOUT_ZONE = ".dt.tz_localize(None)"
 class WrittenDates(NamedTuple):
     """Dates, or times of day, that are written as text, as `find_date_format` finds them.
 
-    The ``options`` of ``pd.to_datetime`` read the texts as ``when``. The
-    ``others`` are neither.
+    The ``code`` reads a column, ``{0}``, as ``when``. The ``others`` are
+    neither.
     """
 
     found: tuple[str, ...]
     others: tuple[str, ...]
     when: pd.Series[Any]
-    options: str
-    are_times: bool
+    code: str
+    are_times: bool = False
     are_codes: bool = False
 
     def remedy(self, name: Hashable) -> str:
         """Return what to do about a column of a data frame called dataset."""
         column = f"dataset[{name!r}]"
-        texts = code_without_labels(self.others, column)
-        code = f"pd.to_datetime({texts}, format='mixed'{self.options}"
+        code = self.code.replace("{0}", code_without_labels(self.others, column))
         if self.are_times:
             minutes = f"{column} = 60 * when.dt.hour + when.dt.minute"
             minutes += " + when.dt.second / 60" if self.when.dt.second.any() else ""
@@ -67,11 +99,41 @@ def find_date_format(texts: Sequence[str]) -> WrittenDates | WrittenNumbers | No
             pd.Series(found), format="mixed", dayfirst=is_day_first, errors="coerce", utc=True
         ).dt.tz_localize(None)
         if when.isna().any():  # such as a 13th month, or an hour after 23
-            return _find_time_span_format(found, others) if pattern is _HOUR else None
+            if pattern is _HOUR:
+                return _find_time_span_format(found, others)
+            continue
         options = f", dayfirst={is_day_first})" if pattern is _YEAR_LAST else ")"
         if any((match := _YEAR_FIRST.fullmatch(text.strip())) and match["zone"] for text in found):
             options = f", utc=True){_WITHOUT_ZONE}"
-        return WrittenDates(tuple(found), tuple(others), when, options, pattern is _HOUR)
+        code = f"pd.to_datetime({{0}}, format='mixed'{options}"
+        return WrittenDates(tuple(found), tuple(others), when, code, pattern is _HOUR)
+    return _find_period_format(texts)
+
+
+def _find_period_format(texts: Sequence[str]) -> WrittenDates | None:
+    """Return how months, quarters, weeks, or days without separators, are written as text."""
+    for pattern, replacement, form in _PERIODS:
+        found, others = split_by_match(texts, pattern.fullmatch)
+        # 20: number of weeks that are written like months from which there are no months after 12
+        if not are_nearly_all(found, others) or (
+            form[:2] == "%G" and "[-" not in pattern.pattern and len(found) < 20
+        ):
+            continue
+        dates = [pattern.sub(replacement, text.strip()) for text in found]
+        code = "{0}.astype('string').str.strip()" + replacement_code(pattern.pattern, replacement)
+        if form == "quarter":
+            when = pd.Series([pd.Period(date).to_timestamp() for date in dates])
+            read = f"{code}.map(lambda q: pd.Period(q).to_timestamp(), na_action='ignore')"
+            code = f"pd.to_datetime({read})"
+        else:
+            when = pd.to_datetime(pd.Series(dates), format=form, errors="coerce")
+            code = f"pd.to_datetime({code}, format={form!r})"
+        if when.isna().any() or not when.dt.year.between(1800, 2199).all():
+            continue
+        if "%y" in form and (is_future := when > pd.Timestamp.now()).any():
+            code += "\nwhen = when.mask(when > pd.Timestamp.now(), when - pd.DateOffset(years=100))"
+            when = when.mask(is_future, when - pd.DateOffset(years=100))
+        return WrittenDates(tuple(found), tuple(others), when, code)
     return None
 
 

@@ -9,11 +9,12 @@ from math import lgamma, log
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from ..base.arrays import Array, Codes, Mask, Positions, weights_at
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, weights_at
 from ..base.messages import listed, shown
 from .coded_columns import BEGINNING, CHANCE, CodedColumn, Finding
-from .dates import IS_DAYS, find_date_format
+from .dates import IS_PART_OF_DATE, WrittenDates, find_date_format
 from .group_findings import FEWEST_GROUPS, IS_ID, find_groups
 from .numeric import MOST_CODES, as_floats, label_dtype, number_as_label
 from .schema import MISSING
@@ -82,6 +83,9 @@ def column_findings(column: CodedColumn, *, only_serious: bool = False) -> Itera
             if labeled.serious:
                 return
         yield from _find_in_text_labels(column, texts, only_serious)
+    if not column.is_class and (dates := _find_dates_as_numbers(column)):
+        yield dates
+        return
     group = find_groups(column)
     if group is not None:
         yield group
@@ -92,7 +96,8 @@ def column_findings(column: CodedColumn, *, only_serious: bool = False) -> Itera
     elif len(column.levels) >= _FEWEST_ROWS // 2 and _can_have_too_many_levels(column):
         yield from _findings_on_number_of_values(column)
     if column.can_copy and not column.is_apart and group is None:
-        yield from _find_copy_of_class(column)
+        copies = list(_find_copy_of_class(column))
+        yield from copies or ([] if only_serious else _find_separation_of_classes(column))
 
 
 def _are_few_ordinary_texts(levels: tuple[Hashable, ...]) -> bool:
@@ -122,18 +127,39 @@ def _can_have_too_many_levels(column: CodedColumn) -> bool:
 
 def _find_numbers_as_text(name: Hashable, texts: list[str]) -> Finding | None:
     """Return the finding that labels are numbers or dates."""
-    if len(texts) <= MOST_CODES:
-        return None
+    few = len(texts) <= MOST_CODES
     for kind, written in (
-        ("numbers", find_number_format(texts)),
         ("dates or times", find_date_format(texts)),
+        ("numbers", find_number_format(texts, few=few)),
     ):
-        if written is not None and len(written.found) > MOST_CODES:
+        if written is not None and len(written.found) > (1 if few else MOST_CODES):
+            if few and written.are_codes:
+                continue
             detail = f", but for {listed(written.others, most=8)}" if written.others else ""
             detail = detail or f", such as {shown(written.found[0])}"
-            told, serious = f"{kind} written as text{detail}", not written.are_codes
+            told, serious = f"{kind} written as text{detail}", not (few or written.are_codes)
             return Finding(name, told, written.remedy(name), serious)
     return None
+
+
+def _find_dates_as_numbers(column: CodedColumn) -> Finding | None:
+    """Return the finding that whole numbers are months or days, such as 195006 or 19500601."""
+    values = column.levels
+    if column.numbers is not None:
+        some = column.numbers[:BEGINNING]
+        if not (as_floats(some[~pd.isna(some)]) > 180_000).all():
+            return None
+        values = np.unique(as_floats(column.numbers[~pd.isna(column.numbers)])).tolist()
+    # 4: number of months from which other numbers of six digits would rarely end in 01 to 12
+    if len(values) < 4 or not all(isinstance(x, int | float) and x % 1 == 0 for x in values):
+        return None
+    written = find_date_format([f"{x:.0f}" for x in values])
+    if not isinstance(written, WrittenDates) or written.others:
+        return None
+    text = f"dates written as numbers, such as {written.found[0]}"
+    whole = "{0}.astype('Int64')"
+    remedy = written._replace(code=written.code.replace("{0}", whole)).remedy(column.name)
+    return Finding(column.name, text, remedy, serious=True)
 
 
 def _find_labeled_numbers(column: CodedColumn, texts: list[str]) -> Finding | None:
@@ -163,12 +189,12 @@ def _find_in_text_labels(
 ) -> Iterator[Finding]:
     name = f"dataset[{column.name!r}]"
     as_text = f"{name} = {name}.astype('string')"
-    same, code = look_alike_labels_and_code(texts)
+    same, what, code = look_alike_labels_and_code([x for x in column.levels if x != MISSING])
     if same:
         yield Finding(
             column.name,
-            f"labels that differ only in white space or case, such as {listed(same, most=8)}",
-            f"Make them equal, with {as_text}{code}",
+            f"labels that differ only in {what}, such as {listed(same, most=8)}",
+            f"Make them equal, with {name} = {name}{code}",
             serious=True,
         )
     if only_serious and not column.is_class:
@@ -215,6 +241,14 @@ def _findings_on_number_of_values(column: CodedColumn) -> Iterator[Finding]:
                 "If it identifies rows, use another column",
                 serious=True,
             )
+        elif single := [labels[i] for i in np.flatnonzero(_row_counts(column) == 1)]:
+            what = "label" if len(single) == 1 else "labels"
+            yield Finding(
+                name,
+                f"the class has a single row with the {what} {listed(single, most=8)}",
+                "Merge rare labels with others, or add rows: a label with one row cannot be "
+                "both learned and tested",
+            )
     elif not levels:
         yield Finding(name, "all values are missing")
     elif levels == 1:
@@ -222,17 +256,40 @@ def _findings_on_number_of_values(column: CodedColumn) -> Iterator[Finding]:
     elif column.numbers is not None:
         yield from _find_row_numbers(name, as_floats(column.numbers))
         yield from _find_numbers_meaning_missing(name, as_floats(column.numbers))
+        is_whole = not (as_floats(column.numbers) % 1 > 0).any()
+        if 3 <= levels <= 5 and is_whole and not IS_PART_OF_DATE.search(str(name)):
+            yield Finding(
+                name,
+                f"{levels} whole numbers, which can be codes or counts",
+                f"If they are codes, make them text, with dataset[{name!r}] = "
+                f"dataset[{name!r}].astype('Int64').astype('string'); if not, keep them",
+            )
     elif not few and levels == rows:
-        yield Finding(name, "all values differ, as in a column of identifiers", serious=True)
+        text = "all values differ, as in a column of identifiers"
+        yield Finding(name, text, _how_to_read_digits(labels), serious=True)
     elif not few and 2 * levels > rows:
         yield Finding(
             name,
             "more levels than half of the known values",
-            _how_to_merge_levels(name),
+            _how_to_read_digits(labels) or _how_to_merge_levels(name),
             serious=True,
         )
     elif levels > _MOST_LEVELS and 10 * levels > rows:
-        yield Finding(name, f"{levels:,} levels in {rows:,g} rows", _how_to_merge_levels(name))
+        remedy = _how_to_read_digits(labels) or _how_to_merge_levels(name)
+        yield Finding(name, f"{levels:,} levels in {rows:,g} rows", remedy)
+
+
+def _how_to_read_digits(labels: Sequence[Hashable]) -> str:
+    """Return what to do about many labels that are mostly digits; empty for others, as of id17."""
+    texts = [text for label in labels[:BEGINNING] if (text := str(label).strip())]
+    text = "".join("".join(texts).split())
+    begins_with_letter = sum(text[0].isalpha() for text in texts)
+    if 2 * sum(map(str.isdigit, text)) <= len(text) or 2 * begins_with_letter > len(texts):
+        return ""
+    return (
+        "If they are amounts, measurements or dates, convert them to numbers; if they identify "
+        "rows, they cannot predict other rows"
+    )
 
 
 def float_class_finding(name: Hashable, labels: Sequence[Any]) -> Finding:
@@ -260,9 +317,15 @@ def _number_of_rows_and_levels(column: CodedColumn) -> tuple[float, int]:
         values = as_floats(column.numbers)
         known = values[~np.isnan(values)]
         return len(known), len(np.unique(known))
-    is_known = column.codes >= 0
-    counts = np.bincount(column.codes[is_known], weights_at(column.weights, is_known))
+    counts = _row_counts(column)
     return float(counts.sum()), int(np.count_nonzero(counts))
+
+
+def _row_counts(column: CodedColumn) -> ArrayOf[Any]:
+    """Return the number of rows of each level, by weight."""
+    is_known = column.codes >= 0
+    weights = weights_at(column.weights, is_known)
+    return np.bincount(column.codes[is_known], weights, len(column.levels))
 
 
 def _find_row_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
@@ -273,7 +336,7 @@ def _find_row_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
     """
     n = len(values)
     some = values[:BEGINNING]
-    if IS_DAYS.search(str(name)):  # sorted days look like numbers of rows
+    if IS_PART_OF_DATE.search(str(name)):  # sorted days look like numbers of rows
         return
     if n < _FEWEST_ROWS or (some % 1).any() or len(np.unique(some)) < len(some):
         return
@@ -396,6 +459,44 @@ def _find_copy_of_class(column: CodedColumn) -> Iterator[Finding]:
         has_several = np.bincount(in_order[is_first]) > 1
         serious = bool(repeats) and not (separates and np.count_nonzero(has_several) > 1)
         yield Finding(column.name, _COPIES, remedy, serious)
+
+
+def _find_separation_of_classes(column: CodedColumn) -> Iterator[Finding]:
+    """Yield whether a column alone separates classes in rows that its shares do not count.
+
+    Each row is scored by the shares of the classes in the other rows with its
+    value, or with a number in the same twentieth.
+    """
+    if column.classes is None or column.weights is not None:
+        return
+    values = column.value_positions
+    if column.numbers is not None:
+        numbers = as_floats(column.numbers)
+        known = numbers[np.isfinite(numbers)]
+        cuts = np.unique(np.quantile(known, np.arange(1, 20) / 20)) if len(known) else known
+        values = np.where(np.isnan(numbers), -1, np.searchsorted(cuts, numbers))
+    rows = column.classes >= 0
+    classes, values = column.classes[rows].astype(np.intp), values[rows] + 1
+    n_classes = int(classes.max(initial=0)) + 1
+    counts = np.zeros((int(values.max(initial=0)) + 1, n_classes))
+    np.add.at(counts, (values, classes), 1)
+    totals = counts.sum(axis=0)
+    # 50, 10: numbers of rows, and of rows of a class, below which the area can be large by chance
+    if len(classes) < 50 or np.count_nonzero(totals) < 2 or totals[totals > 0].min() < 10:
+        return
+    areas = []
+    for c in np.flatnonzero(totals)[1 if np.count_nonzero(totals) == 2 else 0 :]:
+        is_class = classes == c
+        others = counts[values].sum(axis=1) - 1
+        shares = (counts[values, c] - is_class + totals[c] / len(classes)) / (others + 1)
+        _, ranks, ties = np.unique(shares.round(12), return_inverse=True, return_counts=True)
+        middle = (np.cumsum(ties) - (ties - 1) / 2)[ranks]
+        n, m = totals[c], len(classes) - totals[c]
+        areas.append((middle[is_class].sum() - n * (n + 1) / 2) / (n * m))
+    # 0.98: area under the curve from which a column is rather known with the class than before it
+    if (area := float(np.mean(areas))) >= 0.98:
+        text = f"alone separates the classes with an AUC of {min(area, 0.999):.3f}"
+        yield Finding(column.name, text, _how_to_drop_copies([column.name]))
 
 
 def _log_chance_of_separation(counts: Positions) -> float:

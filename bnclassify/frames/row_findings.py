@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from math import log
+from math import comb, log
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import ArrayOf, Codes, Mask, Positions
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions
 from ..base.messages import how_to_weight_by_counts, is_named_as_count, listed
 from .coded_columns import CHANCE, CodedColumn, Finding
 from .numeric import MOST_CODES, as_floats
@@ -145,28 +145,54 @@ def _is_missing_mostly_in_rows(own: Mask, mask: Mask) -> bool:
 
 
 def equal_rows_beyond_chance(
-    codes: Iterable[Codes], numbers: Mapping[Hashable, ArrayOf[Any]]
+    codes: Iterable[Codes], numbers: Mapping[Hashable, ArrayOf[Any]], classes: Codes | None = None
 ) -> dict[Hashable, int]:
     """Return how many rows equal earlier ones, by column of numbers that chance does not explain.
 
-    If the different rows have m pairs of equal values in a column of numbers,
-    of all p pairs, chance explains at most the share (m + 1)/p of the pairs of
-    rows that are equal. Missing values, and a value of more than one row in 20,
-    such as 0 in a column of amounts, are natural.
+    Rows are compared within classes, because a class that follows from the
+    numbers does not make equal rows rarer. If rows of different classes have m
+    pairs of equal values in a column of numbers, of all p pairs, chance explains
+    at most the share (m + 1)/p of the pairs of rows that are equal. The
+    different rows of a class have another such share, and numbers that are
+    spread evenly in steps a third one: ages from 20 to 69 are equal in one of
+    50 pairs. The largest counts. Missing values, and a value of more than one
+    row in 20, such as 0 in a column of amounts, are natural.
     """
     columns = {name: as_floats(values) for name, values in numbers.items()}
     repeats = pd.DataFrame(dict(enumerate([*codes, *columns.values()]))).duplicated().to_numpy()
+    labels = np.zeros(len(repeats), dtype=np.int8) if classes is None else classes
     found: dict[Hashable, int] = {}
     for name, values in columns.items() if repeats.any() else ():
         counts = pd.Series(values).map(pd.Series(values).value_counts())
         some = (counts * _FEW <= len(values)).to_numpy()  # False for missing values
-        n, rows = int(np.count_nonzero(some & repeats)), int(np.count_nonzero(some))
-        if n and rows - n > 1:
-            _, sizes = np.unique(values[some & ~repeats], return_counts=True)
-            equal = float((sizes * (sizes - 1) / 2).sum())  # pairs of different rows: m of p
-            share = (equal + 1) / ((rows - n) * (rows - n - 1) / 2)
-            expected = share * rows * (rows - 1) / 2
-            # the bound of Chernoff on the probability of n or more
-            if n > expected and n - expected + n * log(expected / n) <= CHANCE:
-                found[name] = n
+        n, different = int(np.count_nonzero(some & repeats)), some & ~repeats
+        if not n or np.count_nonzero(different) < 2:
+            continue
+        of_class = [labels == c for c in np.unique(labels[some])]
+        within = [_equal_and_all_pairs(values[different & rows]) for rows in of_class]
+        among = np.subtract(_equal_and_all_pairs(values[different]), np.sum(within, axis=0))
+        expected = 0.0
+        for rows, (equal, pairs) in zip(of_class, within, strict=True):
+            shares = [(m + 1) / p for m, p in ((equal, pairs), among) if p]
+            share = max(*shares, 0.0, _share_of_equal_pairs(values[different & rows]))
+            expected += min(share, 1.0) * comb(int(np.count_nonzero(some & rows)), 2)
+        # the bound of Chernoff on the probability of n or more
+        if n > expected > 0 and n - expected + n * log(expected / n) <= CHANCE:
+            found[name] = n
     return found
+
+
+def _equal_and_all_pairs(values: Array) -> tuple[int, int]:
+    """Return the number of pairs of equal values, and of all pairs."""
+    sizes = np.unique(values, return_counts=True)[1].tolist()
+    return sum(comb(size, 2) for size in sizes), comb(len(values), 2)
+
+
+def _share_of_equal_pairs(values: Array) -> float:
+    """Return the least share of equal pairs if nine tenths of the numbers lie on a grid."""
+    low, high = np.quantile(values, [0.05, 0.95]) if len(values) else (0.0, 0.0)
+    if high <= low:
+        return 0.0
+    distinct = np.unique(((values - low) / (high - low)).round(9))
+    steps = 1 / max(float(np.diff(distinct).min(initial=1.0)), 1e-9)
+    return 0.81 / (steps + 1)

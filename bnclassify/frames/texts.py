@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from ..base.messages import listed
+from .labels import label_as_read
 
 MARKERS = frozenset(("", "?", "na", "n/a", "#n/a", "nan", "null"))
 """Labels, in lower case, that stand for missing values in files, also as labels of a class."""
@@ -19,26 +20,49 @@ _ALL_MARKERS = MARKERS | {"-", "--", ".", "*", "none", "unknown", "missing", "no
 _BEGINNING = 100
 """Number of labels that are searched first."""
 
-_SIGNS = "%$€£¥"
-_SPACES = "' \u00a0\u202f"
-
-_PLAIN, _GROUPS, _COMMA = (
-    re.compile(rf"[+-]?[{_SIGNS}]?\s?(?:{digits})\s?[{_SIGNS}]?")
-    for digits in (
-        r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?",
-        rf"(?:[0-9]{{1,3}}(?:[,{_SPACES}][0-9]{{3}})+|[0-9]+)(?:\.[0-9]*)?",
-        rf"(?:[0-9]{{1,3}}(?:[.{_SPACES}][0-9]{{3}})+|[0-9]+)(?:,[0-9]*)?",
-    )
+_SIGNS = (
+    "%\u2030~\u2248$\u00a2\u00a3\u00a5\u0e3f\u20a0-\u20cf\uffe0-\uffe6"  # of shares, about, money
 )
-"""How numbers are written: 1163.5, then 1,163.5, then 1.163,5; with a percent or money sign."""
+_WORDS = (
+    "[A-Z]{1,2}[$]|USD|EUR|GBP|JPY|CNY|CHF|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|RUB|UAH|TRY|"
+    "INR|PKR|BDT|LKR|IDR|MYR|SGD|THB|PHP|VND|KRW|HKD|TWD|BRL|MXN|ARS|CLP|COP|PEN|ZAR|NGN|KES|EGP|"
+    "MAD|ILS|SAR|AED|QAR|Rs[.]?|kr[.]?|Fr[.]|Euros?|euros?|ca[.]?|approx[.]?|circa|about"
+)
+_AROUND = re.compile(f"[{_SIGNS}]|(?<![A-Za-z])(?:{_WORDS})(?![A-Za-z])")
+"""What is written before or behind a number and does not change it."""
 
-_REMOVED = {_PLAIN: _SIGNS + _SPACES, _GROUPS: f"{_SIGNS}{_SPACES},", _COMMA: f"{_SIGNS}{_SPACES}."}
-"""The characters that are not part of a number, if it is written in one of these ways."""
+_MINUS = re.compile("[\u2010-\u2013\u2212]")
+_QUOTES, _SPACES = "'\u2019`", " \u00a0\u2009\u202f"
+_NEGATIVE = ((r"^\((.*)\)$", r"-\1"), ("^(.*)-$", r"-\1"))
+"""How (5) and 5- become -5."""
+
+_NUMBER = {
+    mark: re.compile(rf"[+-]?(?:{digits})(?:[eE][+-]?[0-9]+)?")
+    for mark, digits in (
+        (
+            ".",
+            rf"(?:[0-9]{{1,3}}(?:[,{_QUOTES}{_SPACES}][0-9]{{3}})+|[0-9]{{1,2}}(?:,[0-9]{{2}})+,[0-9]{{3}}"
+            r"|[0-9]+)(?:\.[0-9]*)?|\.[0-9]+",
+        ),
+        (",", rf"(?:[0-9]{{1,3}}(?:[.{_QUOTES}{_SPACES}][0-9]{{3}})+|[0-9]+)(?:,[0-9]*)?"),
+    )
+}
+"""How numbers are written, by decimal mark: 1163.5, 1,163.5 or 12,34,567; 1.163,5 or 1'163,5."""
 
 _A_NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
 
-_UNIT = re.compile(r"[0-9.]\s?([^\W\d_][^0-9]*)$")
+_UNIT = re.compile(r"[0-9.]\s?([^\W\d_][^0-9()-]*)[)-]?$")
 """A unit after a number."""
+
+_POWERS = {
+    **dict.fromkeys(["k", "K", "tsd", "Tsd."], 3),
+    **dict.fromkeys(["lakh", "lac", "lakhs"], 5),
+    **dict.fromkeys(["m", "M", "MM", "mn", "mio", "Mio", "Mio.", "million"], 6),
+    **dict.fromkeys(["crore", "crores", "Cr"], 7),
+    **dict.fromkeys(["b", "B", "bn", "Bn", "Mrd", "Mrd.", "billion"], 9),
+    **dict.fromkeys(["T", "tn", "trillion"], 12),
+}
+"""The powers of ten of units, as in 300K and 0.5M."""
 
 
 class WrittenNumbers(NamedTuple):
@@ -57,7 +81,8 @@ class WrittenNumbers(NamedTuple):
     def conversion_code(self, name: Hashable, argument: str = "dataset") -> str:
         """Return code that converts a column of a data frame."""
         column = f"{argument}[{name!r}]"
-        return f"{column} = {self.code.format(code_without_labels(self.others, column))}"
+        code = code_without_labels(self.others, column)
+        return f"{column} = {self.code.replace('{0}', code)}"
 
     def remedy(self, name: Hashable) -> str:
         """Return what to do about a column of a data frame called dataset."""
@@ -69,33 +94,85 @@ def code_without_labels(others: Sequence[str], column: str) -> str:
     return f"{column}.mask({column}.isin({list(others)!r}))" if others else column
 
 
-def find_number_format(texts: Sequence[str]) -> WrittenNumbers | None:
-    """Return how numbers are written as text, if nearly all texts are, except codes like 007."""
-    unit = _unit_of_most_texts(texts)
+def find_number_format(texts: Sequence[str], *, few: bool = False) -> WrittenNumbers | None:
+    """Return how numbers are written as text, if nearly all texts are, except codes like 007.
 
-    def fits(pattern: re.Pattern[str], text: str) -> object:
-        return pattern.fullmatch(text.removesuffix(unit).rstrip())
+    If there are ``few`` texts, all must be numbers or missing, and have no unit.
+    """
+    units = [_unit_of_text(text) for text in texts[:_BEGINNING] if not is_missing_marker(text)]
+    unit, powers = max(units, key=units.count, default=""), dict[str, int]()
+    unit = unit if 2 * units.count(unit) > len(units) and not few else ""
+    if len({*units}) > 1 and {*units} <= {"", *_POWERS} and not {*units} <= {"", "m", "b"}:
+        unit, powers = "", _POWERS
+    digits = {text.strip(): _digits_of_text(text, unit, powers) for text in texts}
 
-    ways = [(p, *split_by_match(texts, partial(fits, p))) for p in (_PLAIN, _GROUPS, _COMMA)]
-    pattern, found, others = max(ways, key=lambda way: len(way[1]))  # the first of equals
-    if not are_nearly_all(found, others):
+    def fits(mark: str, text: str) -> object:
+        return _NUMBER[mark].fullmatch(digits[text])
+
+    ways = [(mark, *split_by_match(texts, partial(fits, mark))) for mark in _NUMBER]
+    mark, found, others = max(ways, key=lambda way: len(way[1]))  # the first of equals
+    if not are_nearly_all(found, others) or (few and not all(map(is_missing_marker, others))):
         return None
-    if pattern is _PLAIN and any(re.fullmatch(r"0[0-9]+", text.strip()) for text in found):
+    stripped = [text.strip() for text in found]
+    steps = _replacements(stripped, unit, powers, mark)
+    if not steps and any(re.fullmatch(r"0[0-9]+", text) for text in stripped):
         return None
-    removed = "".join(sorted({*"".join(map(str.strip, found))} & {*_REMOVED[pattern]}))
-    code = f".str.replace({f'[{removed}]'!r}, '', regex=True)" if removed else ""
-    code += ".str.replace(',', '.')" if pattern is _COMMA else ""
-    code = (f".str.strip().str.removesuffix({unit!r})" if unit else "") + code
-    code = "{0}.astype('string')" + code if code else "{0}"
-    are_codes = pattern is _PLAIN and not others and all(text.strip().isdecimal() for text in found)
+    are_codes = not (steps or others) and all(map(str.isdecimal, stripped))
+    code = "{0}.astype('string').str.strip()" if steps else "{0}"
+    code += "".join([replacement_code(*step) for step in steps])
     return WrittenNumbers(f"pd.to_numeric({code})", tuple(found), tuple(others), are_codes)
 
 
-def _unit_of_most_texts(texts: Sequence[str]) -> str:
-    """Return the unit at the end of most texts, such as mg; empty without one."""
-    units = [m[1] if (m := _UNIT.search(text.strip())) else "" for text in texts[:_BEGINNING]]
-    unit = max(units, key=units.count, default="")
-    return unit if 2 * units.count(unit) > len(units) else ""
+def replacement_code(pattern: str, replacement: str) -> str:
+    """Return code that replaces a pattern in a column of text."""
+    written = [f"r'{text}'" if "\\" in text else repr(text) for text in (pattern, replacement)]
+    return f".str.replace({', '.join(written)}, regex=True)"
+
+
+def _unit_of_text(text: str) -> str:
+    """Return the unit at the end of a text, such as mg; empty without one."""
+    match = _UNIT.search(_AROUND.sub(" ", text).strip())
+    return match[1].strip() if match else ""
+
+
+def _digits_of_text(text: str, unit: str, powers: Mapping[str, int]) -> str:
+    """Return the digits of a number, with a minus before them and an exponent behind them."""
+    text = text.strip()
+    if _A_NUMBER.fullmatch(text):
+        return text
+    text = _MINUS.sub("-", _AROUND.sub(" ", text)).strip().lstrip(_QUOTES)
+    for pattern, replacement in _NEGATIVE:
+        text = re.sub(pattern, replacement, text).strip()
+    own = _unit_of_text(text)
+    if own and (own == unit or own in powers):
+        text = text.removesuffix(own).rstrip() + (f"e{powers[own]}" if powers else "")
+    return re.sub(r"^([-+])\s+", r"\1", text)
+
+
+def _replacements(
+    texts: Sequence[str], unit: str, powers: Mapping[str, int], mark: str
+) -> list[tuple[str, str]]:
+    """Return the patterns and replacements that make digits of texts, of what occurs in them."""
+    together = "\n".join(texts)
+    around, characters = {*_AROUND.findall(together)}, {*together} - {"\n"}
+    groups = {"." if mark == "," else ",", *_QUOTES, *_SPACES}
+    single = sorted({word for word in around if len(word) == 1} | (characters & groups))
+    words = sorted(
+        [word for word in (*around, unit) if len(word) > 1 or word == unit], reverse=True
+    )
+    removed = [f"[{''.join(single)}]"] * bool(single) + [re.escape(word) for word in words if word]
+    own = {_unit_of_text(text) for text in texts} & powers.keys()
+    steps = [("|".join(removed), "")] if removed else []
+    steps += [("[\u2010-\u2013\u2212]", "-"), *_NEGATIVE]
+    steps += [(f"{re.escape(name)}$", f"e{powers[name]}") for name in sorted(own, reverse=True)]
+    steps += [(",", ".")] * (mark == ",")
+    used = []
+    for pattern, replacement in steps:
+        changed = [re.sub(pattern, replacement, text) for text in texts]
+        if changed != texts:
+            used.append((pattern, replacement))
+        texts = changed
+    return used
 
 
 def how_to_read_numbers(texts: Sequence[str], name: Hashable, argument: str) -> str:
@@ -133,23 +210,37 @@ def is_missing_marker(text: str) -> bool:
     return text.strip().casefold() in _ALL_MARKERS
 
 
-def look_alike_labels_and_code(texts: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    """Return the first labels that differ only in white space or case, and a remedy in code.
+def look_alike_labels_and_code(
+    labels: Sequence[Hashable],
+) -> tuple[tuple[Hashable, ...], str, str]:
+    """Return the first labels that a person reads as one, in what they differ, and code.
 
     >>> look_alike_labels_and_code(["ckd", "notckd", "ckd "])
-    (('ckd', 'ckd '), '.str.strip()')
+    (('ckd', 'ckd '), 'white space or case', ".astype('string').str.strip()")
     """
-    fewest = len({" ".join(text.split()).casefold() for text in texts})
-    if fewest == len(texts):
-        return (), ""
+    # 10,000: number of labels from which only white space and case are compared, for speed
+    read = (
+        label_as_read if len(labels) <= 10_000 else (lambda x: " ".join(str(x).split()).casefold())
+    )
+    groups: dict[Hashable, list[Hashable]] = {}
+    for label in labels:
+        groups.setdefault(read(label), []).append(label)
+    alike = [group for group in groups.values() if len(group) > 1]
+    if not alike:
+        return (), "", ""
+    texts = [label for label in labels if isinstance(label, str)]
     one_space = r".str.replace(r'\s+', ' ', regex=True).str.strip()"
     steps: tuple[tuple[str, Callable[[str], str]], ...] = (
         (".str.strip()", str.strip),
         (one_space, lambda text: " ".join(text.split())),
         (one_space + ".str.casefold()", lambda text: " ".join(text.split()).casefold()),
     )
-    code, clean = next(step for step in steps if len(set(map(step[1], texts))) == fewest)
-    groups: dict[str, list[str]] = {}
-    for text in texts:
-        groups.setdefault(clean(text), []).append(text)
-    return next(tuple(group) for group in groups.values() if len(group) > 1), code
+    for code, clean in steps:
+        if len(texts) == len(labels) and len({*map(clean, texts)}) == len(groups):
+            same = next(group for group in alike if len({*map(clean, map(str, group))}) == 1)
+            return tuple(same), "white space or case", f".astype('string'){code}"
+    shortest = {x: min(group, key=lambda y: len(str(y))) for group in alike for x in group}
+    renamed = {label: name for label, name in shortest.items() if label != name}
+    text = ".astype('string')" if len(texts) == len(labels) else ".astype(object)"
+    what = "punctuation, white space, case or the form of characters and numbers"
+    return tuple(alike[0]), what, f"{text}.replace({renamed!r})"
