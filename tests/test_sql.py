@@ -475,6 +475,7 @@ def test_tables_are_not_written_out_if_they_have_too_many_cells(monkeypatch: pyt
         bn.to_sql(x, table="t")
 
 
+@pytest.mark.filterwarnings("ignore:'doors'. labels that differ only in punctuation")
 def test_names_that_do_not_do() -> None:
     car = bn.load_car()
     model = bn.lp(bn.nb("class", car), car, smooth=1)
