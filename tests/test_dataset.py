@@ -157,6 +157,7 @@ def test_rows_without_a_class_are_left_out_with_a_warning(learn: Any) -> None:
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.filterwarnings("ignore:.* are not among the levels of the model")
 def test_matching_is_by_label() -> None:
     data = bn.encode(frame(a=pd.Categorical(["x", "z", None], ["z", "y", "x"]), b=["p", "q", "p"]))
     codes = codes_by_levels(data, ("b", "a"), (("q", "p"), ("x", "y", "z")))
@@ -322,6 +323,7 @@ def test_a_row_is_predicted_alike_whatever_holds_it(frame: pd.DataFrame, learn: 
     pd.testing.assert_frame_equal(bn.predict(x, holes, prob=True), expected.set_axis([0]))
 
 
+@pytest.mark.filterwarnings("ignore:.* are not among the levels of the model")
 def test_rows_that_do_not_fit_are_told(car: pd.DataFrame) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     row = car.iloc[0].to_dict()
@@ -568,18 +570,24 @@ def test_records_may_omit_features(car: pd.DataFrame) -> None:
 def test_a_column_whose_values_are_all_unseen_is_told(car: pd.DataFrame) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     odd = car.assign(safety="hoch")
-    with pytest.warns(UserWarning, match="column 'safety': none of its values, 'hoch', is among the levels"):
+    with pytest.warns(UserWarning, match="column 'safety': all of the known values, such as 'hoch', are not"):
         told = bn.predict(x, odd, unseen="missing", prob=True)
     pd.testing.assert_frame_equal(told, bn.predict(x, car.assign(safety=np.nan), prob=True))
-    half = car.assign(safety=["hoch", "low"] * 864)
-    bn.predict(x, half, unseen="missing")
+    tenth = car.assign(safety=np.where(np.arange(1728) < 172, "hoch", "low"))  # 172 / 1728 < 0.1
+    bn.predict(x, tenth, unseen="missing")
+    more = car.assign(safety=np.where(np.arange(1728) < 173, "hoch", "low"))
+    with pytest.warns(UserWarning, match="'safety': 10 % of the known values, such as 'hoch', are not among"):
+        bn.predict(x, more, unseen="missing")
     rooms = pd.DataFrame({"rooms": [1, 2, 3] * 2, "y": ["a", "b"] * 3})
     y = bn.lp(bn.nb("y", rooms), rooms, smooth=1)
     bn.predict(y, pd.DataFrame({"rooms": [7, 8]}), unseen="missing")  # fewer numbers than levels
-    with pytest.warns(UserWarning, match="column 'rooms': none of its values, 7, 8, is among the levels"):
+    with pytest.warns(
+        UserWarning, match="'rooms': all of the known values, such as 8, .* nearest level is 3"
+    ):
         bn.predict(y, pd.DataFrame({"rooms": [8, 7, 8]}), unseen="missing")
 
 
+@pytest.mark.filterwarnings("ignore:.* are not among the levels of the model")
 @pytest.mark.parametrize("form", [lambda frame: frame, lambda frame: [frame.head(200), frame.tail(-200)]])
 def test_missing_values_are_a_level(form: Any) -> None:
     frame = bn.load_voting()
@@ -715,7 +723,7 @@ def test_one_odd_label_among_known_ones_is_treated_as_missing() -> None:
     x = bn.lp(bn.nb("y", frame), frame, smooth=1)
     for labels in (["1", "1.0", "junk"], ["2", "1.0"], ["1.0", "junk"]):
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="column 'c': none of its values")
+            warnings.filterwarnings("ignore", message="column 'c': .* are not among the levels")
             found = bn.predict(x, pd.DataFrame({"c": labels}), prob=True, unseen="missing").to_numpy()
         known = [label if label in ("1", "2") else None for label in labels]
         expected = [bn.predict(x, {"c": label}, prob=True).to_numpy() for label in known]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
+from bnclassify.sklearn import BNCClassifier, MDLPDiscretizer, RareLevelMerger
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +62,73 @@ def test_ranges_follow_the_rows_of_a_model(people: pd.DataFrame) -> None:
         low,
         high,
     )
+
+
+JOBS = ["007", "12-a", "Zürich", "clerk", "nurse", "true"]
+WRONG = ["7", " 12-A", "Zu\u0308rich", "Clerk.", "nurse\xa0", "TRUE"]
+
+
+@pytest.fixture(scope="module")
+def staff() -> pd.DataFrame:
+    """Return rows of which the class depends on the job."""
+    jobs = np.repeat(JOBS, 30)
+    return pd.DataFrame({"job": jobs, "y": np.where(np.arange(180) % 6 < pd.factorize(jobs)[0], "u", "v")})
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_value_that_reads_like_a_level_is_reported(staff: pd.DataFrame, wrong: str) -> None:
+    """The warning comes from the estimator and from `predict`, also of one value among many."""
+    X = staff[["job"]].assign(number=np.arange(180) % 7)
+    new = X.copy()
+    new.loc[0, "job"] = wrong
+    level = JOBS[WRONG.index(wrong)]
+    said = re.escape(f"such as {wrong!r}, are not among the levels of the model") + f".* the level {level!r}"
+    classifier = BNCClassifier("nb", smooth=1).fit(X, staff["y"])
+    with pytest.warns(UserWarning, match="'job': 0.56 % of the known values, " + said):
+        classifier.score(new, staff["y"])
+    model = bn.bnc("nb", "y", staff, smooth=1)
+    for ask in (bn.predict, bn.explain):
+        with pytest.warns(UserWarning, match="'job': all of the known values, " + said):
+            ask(model, {"job": wrong}, unseen="missing")
+
+
+def test_values_merged_as_rare_are_reported_if_they_read_like_a_kept_level(staff: pd.DataFrame) -> None:
+    rows = pd.concat([staff, pd.DataFrame({"job": ["cook"], "y": ["u"]})], ignore_index=True)
+    model = bn.bnc("nb", "y", rows, smooth=1, min_count=5)
+    said = "such as 'Nurse', .* merged into 'other'. 'Nurse' reads like the level 'nurse'"
+    for ask in (
+        lambda frame: bn.predict(model, frame),
+        bn.preparation(model),
+        RareLevelMerger(min_count=5).fit(rows[["job"]]).transform,
+    ):
+        with pytest.warns(UserWarning, match=said):
+            ask(pd.DataFrame({"job": ["Nurse", "cook", "pilot"]}))
+        ask(pd.DataFrame({"job": ["nurse", "cook", "pilot"]}))
+
+
+@pytest.mark.parametrize("how", [{}, {"discretize": "mdlp"}, {"numbers": "gaussian"}], ids=str)
+def test_numbers_far_from_those_of_training_are_reported(people: pd.DataFrame, how: dict[str, Any]) -> None:
+    """They lie outside the range by more than its width, in more than a tenth of the rows."""
+    model = bn.bnc("nb", "ill", people, smooth=None if not how else 1, **how)
+    low, high = people["weight"].min(), people["weight"].max()
+    new = people.head(20).copy()
+    new.loc[:1, "weight"] = 2 * high - low + 0.1
+    bn.predict(model, new)  # a tenth
+    new.loc[:2, "weight"] = 2 * high - low
+    bn.predict(model, new)  # one more, but by the width
+    new.loc[:2, "weight"] = 2 * low - high - 0.1
+    said = (
+        rf"'weight': 15 % of the known values, such as -?\d+\S*, are far outside .* {low:.6g} to {high:.6g}\."
+    )
+    with pytest.warns(UserWarning, match=said) as found:
+        bn.predict(model, new)
+    assert len(found) == 1
+    with pytest.warns(UserWarning, match="'weight': all of the known values, such as 5000, are far"):
+        bn.explain(model, {"weight": 5000})
+
+
+def test_a_discretizer_reports_numbers_far_from_those_of_training(people: pd.DataFrame) -> None:
+    X = people[["weight"]]
+    cutter = MDLPDiscretizer().fit(X, people["ill"])
+    with pytest.warns(UserWarning, match="'weight': all of the known values, .* are far outside"):
+        cutter.transform(X * 1000)

@@ -492,7 +492,7 @@ def codes_by_levels(
         known, name = old_levels[i], columns[k]
         row = old if same[k] else recode_column(old, known, labels, name, code, advice)
         matched[k] = row
-        if code is not None and len(row) > 1 and (old >= 0).any() and not (row >= 0).any():
-            found = [known[label] for label in np.sort(old[old >= 0]).tolist()]
-            warn_of_unseen_labels(name, found, labels)
+        is_unseen: Mask = (row < 0) & (old >= 0)
+        if code is not None and is_unseen.any():
+            warn_of_unseen_labels(name, old, known, is_unseen, labels)
     return matched

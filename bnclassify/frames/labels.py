@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
 from decimal import Decimal
+from functools import lru_cache
 from numbers import Real
 from typing import Any
 
@@ -15,7 +16,8 @@ import pandas as pd
 
 from ..base.arrays import Codes, Mask, Positions
 from ..base.checks import OneOf
-from ..base.messages import listed, shown, warn
+from ..base.messages import listed, shown, similar_names, warn
+from .numeric import USUAL_SHARE, share_of_known_values
 from .schema import MISSING
 
 _UNSEEN = -2
@@ -234,16 +236,59 @@ def _conversion_code(strange: Sequence[Hashable], known: Sequence[Hashable]) -> 
 
 
 def warn_of_unseen_labels(
-    name: Hashable, found: Sequence[Hashable], labels: Sequence[Hashable]
+    name: Hashable,
+    codes: Codes,
+    old: tuple[Hashable, ...],
+    is_unseen: Mask,
+    levels: tuple[Hashable, ...],
+    *,
+    merged: Hashable = None,
 ) -> None:
-    """Warn of a column without known labels, unless these are measurements in a few rows.
+    """Warn if more than a tenth of the known values are not among the levels, or some are alike.
 
-    ``found`` has the label of each row.
+    The ``codes`` of the rows refer to the ``old`` labels. Of labels that are
+    ``merged`` into one, which include rare ones, only those that read like a
+    level matter. Measurements in a few rows need not occur among a few numbers.
     """
-    are_numbers = all(isinstance(label, int | float) for label in (*found, *labels))
-    if not (are_numbers and len(found) < len(labels)):
-        warn(
-            f"column {shown(name)}: none of its values, {listed(dict.fromkeys(found), most=8)}, is "
-            f"among the levels of the model, {listed(labels)}, so all of them are treated as "
-            "missing. Check the column."
-        )
+    levels = levels[:-1] if levels[-1:] == (MISSING,) else levels
+    counts = np.bincount(codes[is_unseen], minlength=len(old))
+    strange = {old[code]: int(counts[code]) for code in np.flatnonzero(counts).tolist()}
+    read = _levels_by_reading(levels, tuple(map(type, levels)))
+    alike = [label for label in strange if label_as_read(label) in read]
+    n_known, n_unseen = int(np.count_nonzero(codes >= 0)), sum(strange.values())
+    if not alike:
+        are_numbers = all(isinstance(label, int | float) for label in (*strange, *levels))
+        is_usual = n_unseen <= USUAL_SHARE * n_known or (are_numbers and n_known < len(levels))
+        if merged is not None or is_usual:
+            return
+    n_told = sum(strange[label] for label in alike) if merged is not None else n_unseen
+    example = max(alike or strange, key=strange.__getitem__)
+    fate = "treated as missing" if merged is None else f"merged into {shown(merged)}"
+    if alike:
+        level = shown(read[label_as_read(example)])
+        hint = f"{shown(example)} reads like the level {level}. Write both in the same way."
+    else:
+        nearest = _nearest_level(example, levels)
+        hint = f"The nearest level is {shown(nearest[0])}." if nearest else ""
+        hint = f"{hint} The levels are {listed(levels)}.".lstrip()
+    warn(
+        f"column {shown(name)}: {share_of_known_values(n_told, n_known)}, such as "
+        f"{shown(example)}, are not among the levels of the model and are {fate}. {hint}"
+    )
+
+
+def _nearest_level(label: Hashable, levels: Sequence[Hashable]) -> list[Any]:
+    """Return the nearest of levels that are numbers, or a similar text, if any."""
+    numbers: list[Any] = [level for level in levels if isinstance(level, Real)]
+    if isinstance(label, Real) and numbers:
+        number: Any = label
+        return [min(numbers, key=lambda level: abs(level - number))]
+    return similar_names(label, levels)[:1]
+
+
+@lru_cache(maxsize=64)
+def _levels_by_reading(
+    levels: tuple[Hashable, ...], types: tuple[type, ...]
+) -> dict[Hashable, Hashable]:
+    """Return the first of the levels that are read in the same way; equal levels differ in type."""
+    return {label_as_read(level): level for level in reversed(levels)}

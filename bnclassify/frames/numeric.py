@@ -14,7 +14,7 @@ from pandas.api.extensions import ExtensionArray
 
 from ..base.arrays import Array, ArrayOf, Positions
 from ..base.checks import must_be
-from ..base.messages import listed, shown
+from ..base.messages import listed, shown, warn
 from .dates import how_to_split_dates
 from .texts import find_number_format, how_to_read_numbers
 
@@ -211,6 +211,45 @@ def levels_as_floats(name: Hashable, labels: tuple[Any, ...]) -> list[float]:
             "from numbers, or convert it, for example with pd.to_numeric."
         )
     return [float(label) for label in labels]
+
+
+def warn_of_distant_numbers(
+    numbers: Mapping[Hashable, ArrayOf[Any]], ranges: Mapping[Hashable, tuple[float, float]]
+) -> None:
+    """Warn of columns in which many numbers are far from those of the training data.
+
+    A number is far if it lies outside the range of training by more than the
+    width of this range; a column of a single number has no width.
+    """
+    for name in numbers.keys() & ranges.keys():
+        values, (low, high) = as_floats(numbers[name]), ranges[name]
+        width = high - low
+        is_far = (values < low - width) | (values > high + width)
+        n_far = np.count_nonzero(is_far)
+        if not n_far or not width:
+            continue
+        n_known = int(np.count_nonzero(~np.isnan(values)))
+        if n_far > USUAL_SHARE * n_known:
+            example = number_as_label(values[is_far.argmax()])
+            warn(
+                f"column {shown(name)}: {share_of_known_values(n_far, n_known)}, such as "
+                f"{shown(example)}, are far outside of the range of the training data, "
+                f"{low:.6g} to {high:.6g}. Check their unit."
+            )
+
+
+USUAL_SHARE = 0.1
+"""Largest share of the known values of a column that are unlike the training data, unmentioned."""
+
+
+def share_of_known_values(some: int, known: int) -> str:
+    """Return which share of the known values of a column are meant, in words.
+
+    >>> share_of_known_values(2, 3), share_of_known_values(3, 3)
+    ('67 % of the known values', 'all of the known values')
+    """
+    share = f"{100 * some / known:.2g} %" if some < known else "all"
+    return f"{share} of the known values"
 
 
 def labels_if_categories(numbers: ArrayOf[Any]) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from ..base.arrays import Array, Mask
 from ..base.checks import OneOf, is_among, must_be, options_sentence
 from ..base.messages import listed, shown
 from ..frames.dataset import Countable, Dataset, Opened
-from ..frames.numeric import as_floats
+from ..frames.numeric import as_floats, warn_of_distant_numbers
 from ..frames.opening import open_data, open_rows
 from ..frames.records import Records
 from ..frames.schema import Columns
@@ -300,11 +300,22 @@ def read_for_model(
         _check_columns_exist(rows.columns, known, argument)
     # A record that names only unknown features is nevertheless one of the model.
     data = _encode_columns(x, rows, [*known, *said], argument).with_unknown_columns(said)
+    if argument != "dataset":  # which are often the training data
+        _warn_of_unusual_values(x, data)
     others = [name for name in names if name in unknown and name not in said]
     if not others:
         return data
     nothing = Records([dict.fromkeys(unknown)], argument)
     return data.with_unknown_columns_added(_encode_columns(x, nothing, others, argument))
+
+
+def _warn_of_unusual_values(x: Model, data: Dataset) -> None:
+    """Warn of numbers far from those of training, and of merged labels that read like others."""
+    kept = () if x.discretizer is None else x.discretizer.kept
+    numbers = {name: own for name, own in data.numbers.items() if name not in kept}
+    warn_of_distant_numbers(numbers, x.training_ranges)
+    if x.preparation is not None and x.preparation.merger is not None:
+        x.preparation.merger.warn_of_labels_like_kept(data)
 
 
 def _check_columns_exist(

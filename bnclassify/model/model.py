@@ -118,7 +118,7 @@ class Model(Immutable):
         """The rows that its parameters were estimated from, if they are known."""
         return None if self.recipe is None else self.recipe.rows
 
-    @property
+    @cached_property
     def training_ranges(self) -> Mapping[Hashable, tuple[float, float]]:
         """The smallest and the largest training value of each numeric column, as far as known.
 

@@ -15,7 +15,13 @@ from ..base.immutable import ANY_NUMBER, Immutable, cached_property, field_bound
 from ..base.messages import listed, shown
 from ..frames.databases import DatabaseTable
 from ..frames.dataset import Data
-from ..frames.numeric import ArrayLike, as_floats, labels_and_codes_of_numbers, read_numbers
+from ..frames.numeric import (
+    ArrayLike,
+    as_floats,
+    labels_and_codes_of_numbers,
+    read_numbers,
+    warn_of_distant_numbers,
+)
 from ..frames.opening import frame_of
 from ..frames.records import Row
 from .cut_points import cut_point_as_text, interval_labels, short_point_texts
@@ -200,7 +206,7 @@ class Discretizer(Immutable):
         original = frame_of(newdata, "newdata", or_row=True)
         required = [name for name, points in self.cuts.items() if points]
         check_columns(required, original.columns, "newdata")
-        frame = original.copy()
+        frame, read = original.copy(), dict[Hashable, ArrayOf[Any]]()
         for i, name in enumerate(original.columns):
             if name not in self.numeric:
                 continue
@@ -209,9 +215,11 @@ class Discretizer(Immutable):
             if numbers is None and pd.isna(column).all():
                 numbers = np.full(len(column), np.nan)
             if numbers is not None:
+                read |= {name: numbers} if name in self.intervals else {}
                 levels, codes = self._levels_and_codes(name, numbers)
                 is_cut, categories = name in self.intervals, pd.Index(levels)
                 frame.isetitem(i, pd.Categorical.from_codes(codes, categories, ordered=is_cut))
+        warn_of_distant_numbers(read, self.training_ranges)
         return frame
 
     def prepared_source(self, source: DatabaseTable) -> DatabaseTable:

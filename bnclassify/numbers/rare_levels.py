@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..base.calls import with_call_advice
@@ -16,7 +17,7 @@ from ..counts.contingency import contingency_table
 from ..frames.dataset import Data, Dataset
 from ..frames.foreign import AnyFrame
 from ..frames.frame import Frame, encode_frame
-from ..frames.labels import recode_column
+from ..frames.labels import recode_column, warn_of_unseen_labels
 from ..frames.numeric import is_categorical, value_type
 from ..frames.opening import frame_of
 from ..frames.records import Row
@@ -84,22 +85,35 @@ class Merger(Immutable):
         """
         original = frame_of(newdata, "newdata", or_row=True)
         check_columns(self.columns, original.columns, "newdata")
-        data = self.prepared_data(
-            encode_frame(original, self.columns, argument="newdata", known=self.kept)
-        )
-        return with_encoded_columns(original, data)
+        data = encode_frame(original, self.columns, argument="newdata", known=self.kept)
+        self.warn_of_labels_like_kept(data)
+        return with_encoded_columns(original, self.prepared_data(data))
+
+    def warn_of_labels_like_kept(self, data: Dataset) -> None:
+        """Warn of columns of new data with merged labels that read like a label that is kept."""
+        for name, i, kept in self._columns_to_merge(data):
+            codes, labels = data.codes[i], data.levels[i]
+            is_kept = np.array([*[label in kept for label in labels], True])  # or missing
+            if not is_kept[codes].all():
+                merged = self.label
+                warn_of_unseen_labels(name, codes, labels, ~is_kept[codes], kept, merged=merged)
 
     def prepared_data(self, data: Data) -> Data:
         """Return data in which all levels of these columns except the kept ones are merged."""
         coded = {}
-        for name, levels in self.kept.items():
-            merged = (*levels, self.label)
-            i = data.positions.get(name)
-            if i is None or data.levels[i] in (merged, (*merged, MISSING)):  # merged already
-                continue
+        for name, i, levels in self._columns_to_merge(data):
             codes = recode_column(data.codes[i], data.levels[i], levels, name, len(levels))
-            coded[name] = merged, codes
+            coded[name] = (*levels, self.label), codes
         return data.with_codes(coded)
+
+    def _columns_to_merge(
+        self, data: Dataset
+    ) -> Iterator[tuple[Hashable, int, tuple[Hashable, ...]]]:
+        """Yield the names, positions and kept levels of columns that are not merged already."""
+        for name, levels in self.kept.items():
+            merged, i = (*levels, self.label), data.positions.get(name)
+            if i is not None and data.levels[i] not in (merged, (*merged, MISSING)):
+                yield name, i, levels
 
     def __repr__(self) -> str:
         label = shown(self.label)
