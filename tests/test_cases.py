@@ -33,13 +33,29 @@ def posteriors(model: Any, frame: pd.DataFrame) -> Any:
     return bn.predict(model, frame.drop(columns="sick"), prob=True).to_numpy()
 
 
-def test_equal_weights_change_nothing() -> None:
+def test_equal_weights_change_nothing_unless_they_are_numbers_of_rows() -> None:
     frame = patients(80)
     X, y = frame.drop(columns="sick"), frame["sick"]
     plain = BNCClassifier().fit(X, y).predict_proba(X)
-    for weight in (5, 2.5, 0.3, 1e-3):
+    for weight in (1, 2.5, 0.3, 1e-3):
         weighted = BNCClassifier().fit(X, y, sample_weight=np.full(80, weight)).predict_proba(X)
         np.testing.assert_allclose(weighted, plain, atol=1e-9)
+    with_number = X.assign(pulse=measured(80)["pulse"])
+    plain = BNCClassifier().fit(with_number, y).predict_proba(with_number)
+    weighted = BNCClassifier().fit(with_number, y, sample_weight=np.full(80, 5)).predict_proba(with_number)
+    np.testing.assert_allclose(weighted, plain, atol=1e-9)
+
+
+def test_whole_weights_are_numbers_of_rows_also_if_they_are_equal() -> None:
+    """Two rows of weight 250 are 500 rows; so are those of weights 250 and 249, but for one."""
+    X, y = pd.DataFrame({"a": ["p", "q"]}), np.array(["u", "v"])
+    rows = np.tile([0, 1], 250)
+    repeated = BNCClassifier().fit(X.iloc[rows], y[rows]).predict_proba(X)
+    equal = BNCClassifier().fit(X, y, sample_weight=[250, 250]).predict_proba(X)
+    other = BNCClassifier().fit(X, y, sample_weight=[250, 249]).predict_proba(X)
+    np.testing.assert_allclose(equal, repeated, atol=1e-9)
+    np.testing.assert_allclose(equal, other, atol=1e-4)
+    assert equal[0, 0] > 0.999
 
 
 def table_of_counts() -> pd.DataFrame:

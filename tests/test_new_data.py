@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.sklearn import BNCClassifier, MDLPDiscretizer, RareLevelMerger
+from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier, MDLPDiscretizer, RareLevelMerger
 
 
 @pytest.fixture(scope="module")
@@ -132,3 +132,56 @@ def test_a_discretizer_reports_numbers_far_from_those_of_training(people: pd.Dat
     cutter = MDLPDiscretizer().fit(X, people["ill"])
     with pytest.warns(UserWarning, match="'weight': all of the known values, .* are far outside"):
         cutter.transform(X * 1000)
+
+
+@pytest.mark.parametrize(
+    "kind", ["Float64", "Int64", "boolean", "string", "object", "float64", "datetime64[ns]"]
+)
+def test_an_empty_column_of_any_type_is_missing(people: pd.DataFrame, kind: str) -> None:
+    """A file in which a column is empty has another type of this column than a full one."""
+    X, y = people.drop(columns="ill"), people["ill"]
+    empty = X.head(3).assign(sex=pd.array([None] * 3, dtype=kind))
+    for unseen in ("missing", "error"):
+        classifier = BNCClassifier("nb", smooth=1, handle_unknown=unseen).fit(X, y)
+        expected = classifier.predict_proba(X.head(3).assign(sex=pd.Series([None] * 3, dtype=object)))
+        np.testing.assert_array_equal(classifier.predict_proba(empty), expected)
+    some = X.head(3).assign(sex=[1.0, np.nan, np.nan])
+    with pytest.warns(UserWarning, match="X has numbers in 'sex', and text in training"):
+        BNCClassifier("nb", smooth=1).fit(X, y).predict(some)
+
+
+def test_labels_and_weights_in_another_order_of_rows_are_refused(people: pd.DataFrame) -> None:
+    X, y = people.drop(columns="ill"), people["ill"]
+    shuffled, weights = (
+        y.sample(frac=1, random_state=1),
+        pd.Series(1.0, X.index).sample(frac=1, random_state=1),
+    )
+    classes = pd.DataFrame({"ill": shuffled, "sex": X["sex"].reindex(shuffled.index)})
+    coded = X[["code", "noise"]]
+    classifier = BNCClassifier("nb", smooth=1).fit(X, y)
+    several = BNCMultiClassifier("mbc").fit(coded, classes.loc[X.index])
+    cutter = MDLPDiscretizer()
+    for call, name in (
+        (lambda: BNCClassifier("nb", smooth=1).fit(X, shuffled), "y"),
+        (lambda: classifier.score(X, shuffled), "y"),
+        (lambda: classifier.score(X, y, weights), "sample_weight"),
+        (lambda: cutter.fit(X[["weight"]], shuffled), "y"),
+        (lambda: cutter.fit_transform(X[["weight"]], shuffled), "y"),
+        (lambda: BNCMultiClassifier("mbc").fit(coded, classes), "y"),
+        (lambda: several.score(coded, classes), "y"),
+        (lambda: several.score(coded, classes.loc[X.index], weights), "sample_weight"),
+    ):
+        said = rf"{name} must have the index of the data; .* Align it, with {name}\.loc\[X\.index\]"
+        with pytest.raises(ValueError, match=said):
+            call()
+    labels = y.to_numpy()
+    with pytest.raises(ValueError, match="weights must have the index of the data"):
+        bn.accuracy(pd.Series(labels, X.index), labels, weights=weights)
+    model = bn.bnc("nb", "ill", people[["sex", "ill"]], smooth=1)
+    groups = pd.Series(np.arange(200) // 4, X.index).sample(frac=1, random_state=1)
+    with pytest.raises(ValueError, match="groups must have the index of the data"):
+        bn.summary(model, people, k=2, by="sex", groups=groups)
+    # Other labels of rows are ignored, as in scikit-learn.
+    renamed = shuffled.set_axis(range(200, 400))
+    expected = BNCClassifier("nb", smooth=1).fit(X, shuffled.to_numpy()).predict_proba(X)
+    np.testing.assert_array_equal(BNCClassifier("nb", smooth=1).fit(X, renamed).predict_proba(X), expected)

@@ -110,7 +110,9 @@ print(predict(models["tan_cl"], unknown, prob=True).round(4))
 print("P(Class):", params(models["tan_cl"])["Class"].round(4))
 
 # %% [markdown]
-# By default, a value that did not occur in the training data raises an error. With `unseen="missing"`, it is treated as missing.
+# By default, a value that did not occur in the training data raises an error. With `unseen="missing"`, it is treated as
+# missing, and a warning names the column if this happens to more than a tenth of its known values, or if a value reads like
+# a level that is written in another way, such as "Low" for "low".
 
 # %%
 odd = voting.head(2).astype(object)

@@ -53,7 +53,8 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | No
     >>> round(accuracy(labels, car["class"]), 3)
     0.855
     """
-    return _mean_correct(_is_correct(predicted, actual), _weights_of_labels(actual, weights))
+    weights = _weights_of_labels(predicted, actual, weights)
+    return _mean_correct(_is_correct(predicted, actual), weights)
 
 
 def hamming(
@@ -98,9 +99,8 @@ def hamming(
     >>> round(hamming(predict(model, votes), votes), 3)
     0.787
     """
-    return _mean_correct(
-        _are_labels_correct(predicted, actual).mean(axis=0), _weights_of_labels(actual, weights)
-    )
+    weights = _weights_of_labels(predicted, actual, weights)
+    return _mean_correct(_are_labels_correct(predicted, actual).mean(axis=0), weights)
 
 
 def exact_match(
@@ -132,9 +132,8 @@ def exact_match(
     >>> round(exact_match(predict(model, votes, joint=True), votes), 3)
     0.56
     """
-    return _mean_correct(
-        np.all(_are_labels_correct(predicted, actual), axis=0), _weights_of_labels(actual, weights)
-    )
+    weights = _weights_of_labels(predicted, actual, weights)
+    return _mean_correct(np.all(_are_labels_correct(predicted, actual), axis=0), weights)
 
 
 def confusion(
@@ -184,7 +183,7 @@ def confusion(
     row = names.get_indexer(pd.Index(truth, dtype=object)).astype(np.intp)
     column = names.get_indexer(pd.Index(guesses, dtype=object))
     n = len(classes)
-    cells = np.bincount(row * n + column, _weights_of_labels(actual, weights), n**2)
+    cells = np.bincount(row * n + column, _weights_of_labels(predicted, actual, weights), n**2)
     counts = cells.reshape(n, n)
     return pd.DataFrame(counts, index=names.rename("actual"), columns=names.rename("predicted"))
 
@@ -251,13 +250,19 @@ def _all_classes(*columns: ArrayLike) -> list[Any]:
         return [*classes, *sorted(others, key=lambda label: (type(label).__name__, str(label)))]
 
 
-def _weights_of_labels(actual: ArrayLike | pd.DataFrame, weights: ArrayLike | None) -> Array | None:
+def _weights_of_labels(
+    predicted: ArrayLike | pd.DataFrame,
+    actual: ArrayLike | pd.DataFrame,
+    weights: ArrayLike | None,
+) -> Array | None:
+    """Return checked weights, which have the index of the labels if one of the two has one."""
     if weights is None:
         return None
-    labels: Any = as_pandas(actual)
-    if isinstance(labels, pd.Series | pd.DataFrame):
-        return check_weights(weights, labels.index)
-    return check_weights(np.asarray(weights), pd.RangeIndex(len(labels)))
+    both: list[Any] = [as_pandas(actual), as_pandas(predicted)]
+    for labels in both:
+        if isinstance(labels, pd.Series | pd.DataFrame):
+            return check_weights(weights, labels.index)
+    return check_weights(np.asarray(weights), pd.RangeIndex(len(both[0])))
 
 
 def _mean_correct(right: ArrayOf[Any], weights: Array | None) -> float:

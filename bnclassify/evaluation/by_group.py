@@ -11,7 +11,7 @@ import pandas as pd
 from ..base.arrays import Array, Codes, Positions, first_best, log
 from ..base.checks import Names, Seed, check_columns, must_be
 from ..base.messages import listed, repeated_items, shown, to_python_scalar
-from ..frames.numeric import is_column_name
+from ..frames.numeric import check_same_index, is_column_name
 from ..frames.opening import frame_of
 from ..frames.schema import MISSING
 from ..inference.predict import predict
@@ -39,7 +39,9 @@ def results_by_group(
     model = check_fitted(x)
     if not model.one_class:
         raise ValueError(must_be("by", "None for a model of several class variables", by))
-    frame = frame_of(dataset, "dataset").reset_index(drop=True)
+    frame = frame_of(dataset, "dataset")
+    check_same_index(groups, frame.index, "groups")
+    frame = frame.reset_index(drop=True)
     names = list(Names(filled=True).check("by", by if isinstance(by, list | tuple) else [by]))
     check_columns(names, list(frame.columns), "by")
     check_columns([model.class_var], list(frame.columns), "dataset")

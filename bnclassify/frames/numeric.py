@@ -156,19 +156,31 @@ def is_column_name(weights: object) -> TypeGuard[Hashable]:
     return isinstance(weights, str | tuple) or np.ndim(cast("ArrayOf[Any]", weights)) == 0
 
 
-def check_same_index(values: object, index: pd.Index[Any], argument: str) -> None:
-    """Raise a ValueError for a Series with another index than the data."""
-    if isinstance(values, pd.Series) and not values.index.equals(index):
+def check_same_index(
+    values: object, index: pd.Index[Any], argument: str, data: str = "dataset"
+) -> None:
+    """Raise a ValueError for a Series or a frame with another index than the data."""
+    if isinstance(values, pd.Series | pd.DataFrame) and not values.index.equals(index):
         raise ValueError(
-            f"{argument} must have the index of the data; got a Series with another one. Align it, "
-            f"with {argument}.loc[dataset.index], or pass .to_numpy() if its values are in the "
-            "order of the rows."
+            f"{argument} must have the index of the data; got a {type(values).__name__} with "
+            f"another one. Align it, with {argument}.loc[{data}.index], or pass .to_numpy() if its "
+            "values are in the order of the rows."
         )
 
 
-def check_weights(weights: object, index: pd.Index[Any], argument: str = "weights") -> Array:
+def check_not_reordered(y: object, rows: object) -> None:
+    """Raise a ValueError if y has the row labels of a frame X in another order."""
+    if not isinstance(rows, pd.DataFrame) or not isinstance(y, pd.Series | pd.DataFrame):
+        return
+    if len(y) == len(rows) and y.index.isin(rows.index).all() and rows.index.isin(y.index).all():
+        check_same_index(y, rows.index, "y", "X")
+
+
+def check_weights(
+    weights: object, index: pd.Index[Any], argument: str = "weights", data: str = "dataset"
+) -> Array:
     """Return a weight of 0 or more for each row, or raise."""
-    check_same_index(weights, index, argument)
+    check_same_index(weights, index, argument, data)
     numbers = np.asarray(weights)
     if numbers.dtype.kind not in "biuf":
         try:  # nullable types of pandas, decimals
@@ -225,7 +237,7 @@ def warn_of_distant_numbers(
         values, (low, high) = as_floats(numbers[name]), ranges[name]
         width = high - low
         is_far = (values < low - width) | (values > high + width)
-        n_far = np.count_nonzero(is_far)
+        n_far = int(np.count_nonzero(is_far))
         if not n_far or not width:
             continue
         n_known = int(np.count_nonzero(~np.isnan(values)))

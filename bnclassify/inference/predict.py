@@ -111,7 +111,9 @@ def predict(
         What to do with a value that did not occur in training. The default
         raises an error, which shows mistakes early; "missing" treats the value
         as missing, as a service needs. A column of another type, such as the
-        text "1.0" for the number 1, is an error in any case.
+        text "1.0" for the number 1, is an error in any case. A warning names
+        the columns in which more than a tenth of the known values did not
+        occur, or some of them read like a level, as "Nurse" like "nurse".
     unknown : sequence of str, optional
         Features that are unknown in all rows, so that `newdata` needs no column
         for them. Unknown values are not evidence. Missing values are evidence
@@ -174,6 +176,13 @@ def predict(
         If a value did not occur in training and `unseen` is "error", a number
         is infinite, a column of a DataFrame is missing, or the model has no
         intervals.
+
+    Warns
+    -----
+    UserWarning
+        If more than a tenth of the known values of a column did not occur in
+        training, or are numbers that lie outside the range of training by more
+        than its width, as in another unit; or if values read like a level.
 
     Notes
     -----

@@ -25,7 +25,7 @@ from ..fitting.rounds import training_data_of_model
 from ..fitting.structure import ranks_parents
 from ..frames.dataset import Dataset
 from ..frames.encode import rows_as_cases
-from ..frames.numeric import check_same_index, check_weights
+from ..frames.numeric import check_not_reordered, check_same_index, check_weights
 from ..frames.opening import Meaning, open_data, split_off_groups
 from ..frames.sources import as_pandas
 from ..inference.decisions import check_costs
@@ -87,8 +87,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         prior is given.
     handle_unknown : {"error", "missing"}, default "missing"
         What to do with a value that did not occur in `fit`: raise an error, or
-        treat it as missing. All categories of a categorical column are known. A
-        column of another type is always an error.
+        treat it as missing, with a warning if these are more than a tenth of
+        the known values of a column, or if some read like a level. All
+        categories of a categorical column are known. A column of another type
+        is always an error.
     prior, costs : optional
         As in `bnclassify.predict`. Costs change labels, not probabilities.
     additive : bool, default False
@@ -278,10 +280,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             Class of each row, without missing values.
         sample_weight : (n,) array-like of numbers, optional
             Weight of each row, at least 0, such as survey weights. Rows of
-            weight 0 are ignored, and constant weights have no effect. If a
-            weight has a fraction or a feature is a number, each row is a case.
-            If not, whole weights are numbers of equal rows. `weights_are`
-            overrides this.
+            weight 0 are ignored. If a weight has a fraction or a feature is a
+            number, each row is a case, and equal weights have no effect. If
+            not, weights are numbers of equal rows, also if all are equal.
+            `weights_are` overrides this.
         groups : (n,) array-like, optional
             Label of the group of each row, such as a patient with several rows.
             The rows of a group are held out together, as in `bnc`.
@@ -294,8 +296,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Raises
         ------
         TypeError, ValueError
-            If `y` has missing values or other rows than `X`, or an argument of
-            the estimator is not valid.
+            If `y` has missing values, other rows than `X` or its index in
+            another order, or an argument of the estimator is not valid.
 
         Warns
         -----
@@ -305,22 +307,22 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         learner, X, y = self._find_learner(), as_pandas(X), as_pandas(y)
         labels: ArrayOf[Any] = validate_data(self, y=checked_labels(y))
         check_classification_targets(labels)
+        check_not_reordered(y, X)
         frame = self._frame_as_in_fit(X, reset=True)
         check_consistent_length(frame, labels, groups)
         if isinstance(groups, pd.Series):
             if isinstance(X, pd.DataFrame):
-                check_same_index(groups, X.index, "groups")
+                check_same_index(groups, X.index, "groups", "X")
             groups = groups.reset_index(drop=True)
         cases = None if groups is None else split_off_groups(frame, groups)[1]
         weights = None
         if sample_weight is not None:
             row_index = X.index if isinstance(X, pd.DataFrame) else frame.index
-            weights = check_weights(sample_weight, row_index, "sample_weight")
+            weights = check_weights(sample_weight, row_index, "sample_weight", "X")
             if not weights.any():
                 raise ValueError("sample_weight must have a weight greater than 0; got zeros.")
             rows = np.flatnonzero(weights)
             frame, labels, weights = frame.iloc[rows].copy(), labels[rows], weights[rows]
-            weights = weights if np.ptp(weights) > 0 or self.weights_are is not None else None
             cases = None if cases is None else cases[rows]
         classes, codes = np.unique(labels, return_inverse=True)
         self._check_prior_and_costs(classes.tolist())
@@ -369,6 +371,16 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         frame, unseen = self._rows_to_predict(X), self.handle_unknown
         labels = predict(self.model_, frame, unseen=unseen, prior=self.prior, costs=self.costs)
         return self.classes_[np.argsort(self._positions_in_model_classes)[labels.cat.codes]]
+
+    def score(
+        self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return the share of rows, weighted by ``sample_weight``, with the correct label."""
+        X, y = as_pandas(X), as_pandas(y)
+        check_not_reordered(y, X)
+        if isinstance(X, pd.DataFrame):
+            check_same_index(sample_weight, X.index, "sample_weight", "X")
+        return float(super().score(X, y, sample_weight))
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict the posterior probabilities of the classes, with columns as in ``classes_``."""
@@ -430,15 +442,20 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     def _encode_training_rows(
         self, frame: pd.DataFrame, target: Hashable, weights: Array | None, cases: Positions | None
-    ) -> tuple[Dataset, Preparing]:
+    ) -> tuple[pd.DataFrame | Dataset, Preparing]:
         """Return encoded data with weights and cases, and what is left to prepare."""
-        preparing = self._preparation_settings
+        preparing = settings = self._preparation_settings
         is_auto = preparing.discretize == "auto"
         reading = preparing._replace(discretize="mdlp") if is_auto else preparing
         read = reading.read(open_data(frame, "X"), target, frame.columns)
         preparing = preparing if read.numbers else preparing._replace(discretize=None)
+        are_cases = weights is not None and self._are_cases(weights, bool(read.numbers))
+        if weights is not None and np.ptp(weights) == 0 and (are_cases or weights[0] == 1):
+            weights = None
+        if weights is None and cases is None:
+            return frame, settings
         data = replace(read, weights=weights, cases=cases)
-        if weights is not None and cases is None and self._are_cases(weights, bool(read.numbers)):
+        if are_cases and weights is not None and cases is None:
             data = rows_as_cases(data)
         return data, preparing
 

@@ -138,7 +138,10 @@ class CategoricalInput(BaseEstimator):
         Some libraries try out an estimator with a row of zeros.
         """
         pairs = zip(columns, self._are_text, strict=True)
-        wrong = [i for i, (new, text) in enumerate(pairs) if text and value_type(new) in NUMBERS]
+        wrong = list[int]()
+        for i, (new, text) in enumerate(pairs):
+            if text and value_type(new) in NUMBERS and not pd.isna(new).all():
+                wrong.append(i)
         if wrong and len(columns[0]) > 1:
             warn(
                 f"X has numbers in {listed([self._names[i] for i in wrong])}, and text in "

@@ -19,6 +19,7 @@ from ..base.checks import Cutting, Flag, Instance, OneOf, Seed, Unseen, must_be
 from ..base.messages import listed
 from ..base.parallel import using_jobs
 from ..fitting.lp import lp
+from ..frames.numeric import check_not_reordered, check_weights
 from ..frames.sources import as_pandas
 from ..inference.predict import predict
 from ..model.model import Model
@@ -128,6 +129,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         Flag().check("joint", self.joint)
         values = validate_data(self, y=_checked_multi_labels(y), multi_output=True)
         labels = _columns_of_labels(values, y)
+        check_not_reordered(y, X)
         frame = self._frame_as_in_fit(X, reset=True)
         check_consistent_length(frame, labels)
         discretizer = None
@@ -179,8 +181,12 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
 
     def score(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
         """Return the share of rows, weighted by ``sample_weight``, with all labels correct."""
+        X, y = as_pandas(X), as_pandas(y)
+        check_not_reordered(y, X)
         predicted = self.predict(X).reshape(-1, self.n_outputs_)
-        y = as_pandas(y)
+        if sample_weight is not None:
+            rows = X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(predicted))
+            sample_weight = check_weights(sample_weight, rows, "sample_weight", "X")
         labels = _columns_of_labels(_checked_multi_labels(y), y).to_numpy()
         return float(np.average((predicted == labels).all(axis=1), weights=sample_weight))
 
