@@ -106,6 +106,7 @@ def test_values_merged_as_rare_are_reported_if_they_read_like_a_kept_level(staff
         ask(pd.DataFrame({"job": ["nurse", "cook", "pilot"]}))
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("how", [{}, {"discretize": "mdlp"}, {"numbers": "gaussian"}], ids=str)
 def test_numbers_far_from_those_of_training_are_reported(people: pd.DataFrame, how: dict[str, Any]) -> None:
     """They lie outside the range by more than its width, in more than a tenth of the rows."""

@@ -242,7 +242,8 @@ def warn_of_distant_numbers(
             continue
         n_known = int(np.count_nonzero(~np.isnan(values)))
         if n_far > USUAL_SHARE * n_known:
-            example = number_as_label(values[is_far.argmax()])
+            value = float(values[is_far.argmax()])
+            example = number_as_label(value) if abs(value) < 1e15 else value
             warn(
                 f"column {shown(name)}: {share_of_known_values(n_far, n_known)}, such as "
                 f"{shown(example)}, are far outside of the range of the training data, "
