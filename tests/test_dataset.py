@@ -157,7 +157,6 @@ def test_rows_without_a_class_are_left_out_with_a_warning(learn: Any) -> None:
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.filterwarnings("ignore:.* are not among the levels of the model")
 def test_matching_is_by_label() -> None:
     data = bn.encode(frame(a=pd.Categorical(["x", "z", None], ["z", "y", "x"]), b=["p", "q", "p"]))
     codes = codes_by_levels(data, ("b", "a"), (("q", "p"), ("x", "y", "z")))
@@ -323,7 +322,6 @@ def test_a_row_is_predicted_alike_whatever_holds_it(frame: pd.DataFrame, learn: 
     pd.testing.assert_frame_equal(bn.predict(x, holes, prob=True), expected.set_axis([0]))
 
 
-@pytest.mark.filterwarnings("ignore:.* are not among the levels of the model")
 def test_rows_that_do_not_fit_are_told(car: pd.DataFrame) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     row = car.iloc[0].to_dict()
@@ -567,6 +565,7 @@ def test_records_may_omit_features(car: pd.DataFrame) -> None:
         bn.predict(x, {"safty": "low", "doors": "2"})
 
 
+@pytest.mark.filterwarnings("error")
 def test_a_column_whose_values_are_all_unseen_is_told(car: pd.DataFrame) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     odd = car.assign(safety="hoch")
@@ -587,7 +586,6 @@ def test_a_column_whose_values_are_all_unseen_is_told(car: pd.DataFrame) -> None
         bn.predict(y, pd.DataFrame({"rooms": [8, 7, 8]}), unseen="missing")
 
 
-@pytest.mark.filterwarnings("ignore:.* are not among the levels of the model")
 @pytest.mark.parametrize("form", [lambda frame: frame, lambda frame: [frame.head(200), frame.tail(-200)]])
 def test_missing_values_are_a_level(form: Any) -> None:
     frame = bn.load_voting()

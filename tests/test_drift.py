@@ -46,7 +46,6 @@ def test_nothing_has_changed_in_the_training_data(pima: pd.DataFrame, total: Any
     assert np.isnan(own["psi"]["(score)"])
 
 
-@pytest.mark.filterwarnings("ignore:.* are not among the levels of the model")
 def test_missing_and_unseen_values(car: pd.DataFrame) -> None:
     x = bn.bnc("nb", "class", car, smooth=1)
     new = car.sample(500, random_state=0).astype(object).reset_index(drop=True)

@@ -172,7 +172,6 @@ def test_the_class_in_the_row_does_not_matter(car: pd.DataFrame) -> None:
         pd.testing.assert_frame_equal(bn.explain(x, row | {"class": label}), bn.explain(x, car.iloc[[5]]))
 
 
-@pytest.mark.filterwarnings("ignore:.* are not among the levels of the model")
 def test_unseen_values(car: pd.DataFrame) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     row = car.iloc[5].to_dict() | {"doors": "seven"}
@@ -374,7 +373,6 @@ def test_many_rows_of_a_dependency_network(car: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("discretize", ["mdlp", "averaged"])
-@pytest.mark.filterwarnings("ignore:.* are not among the levels of the model")
 def test_values_are_those_of_the_row_before_it_is_prepared(discretize: str) -> None:
     rng = np.random.default_rng(0)
     raw = pd.DataFrame({"size": rng.normal(size=150), "town": rng.choice(["Aden", "Bari"], 150)})

@@ -258,7 +258,6 @@ def test_rare_codes_are_merged_and_numbers_that_are_cut_are_not() -> None:
     assert "age" in preparation.merger.columns  # without cutting, integers are categories
 
 
-@pytest.mark.filterwarnings("ignore:.* are not among the levels of the model")
 def test_merging_by_fold_is_no_leak_and_helps() -> None:
     """Each rare level depends on the class by chance, so it fails on new rows unless it is merged."""
     rng = np.random.default_rng(1)

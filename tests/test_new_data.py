@@ -92,6 +92,7 @@ def test_a_value_that_reads_like_a_level_is_reported(staff: pd.DataFrame, wrong:
             ask(model, {"job": wrong}, unseen="missing")
 
 
+@pytest.mark.filterwarnings("error")
 def test_values_merged_as_rare_are_reported_if_they_read_like_a_kept_level(staff: pd.DataFrame) -> None:
     rows = pd.concat([staff, pd.DataFrame({"job": ["cook"], "y": ["u"]})], ignore_index=True)
     model = bn.bnc("nb", "y", rows, smooth=1, min_count=5)

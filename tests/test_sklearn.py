@@ -200,7 +200,6 @@ def test_codes_of_an_encoder_say_the_same_as_the_labels(voting: pd.DataFrame) ->
     np.testing.assert_allclose(encoded.predict_proba(features), usual)
 
 
-@pytest.mark.filterwarnings("ignore:.* are not among the levels of the model")
 def test_codes_of_unknown_labels() -> None:
     train = pd.DataFrame({"a": ["u", "v", "u", "v"], "b": ["r", "r", "s", "s"]})
     strange = pd.DataFrame({"a": ["w", "u"], "b": ["s", None]})
@@ -217,7 +216,6 @@ def test_codes_of_unknown_labels() -> None:
         strict.predict(strange)
 
 
-@pytest.mark.filterwarnings("ignore:.* are not among the levels of the model")
 def test_unseen_values(X: pd.DataFrame, y: pd.Series[Any]) -> None:
     text = X.astype(str)
     seen = text["safety"] != "low"

@@ -191,7 +191,6 @@ def check_texts(kind: str, run: Run) -> None:
 
 
 @pytest.mark.parametrize("kind", ["default", "gaussian", "levels", "card"])
-@pytest.mark.filterwarnings("ignore:.* are not among the levels of the model")
 def test_text_is_the_number_that_it_represents_or_missing(kind: str, run: Run) -> None:
     check_texts(kind, run)
 

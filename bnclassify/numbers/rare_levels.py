@@ -86,8 +86,9 @@ class Merger(Immutable):
         original = frame_of(newdata, "newdata", or_row=True)
         check_columns(self.columns, original.columns, "newdata")
         data = encode_frame(original, self.columns, argument="newdata", known=self.kept)
+        merged = self.prepared_data(data)
         self.warn_of_labels_like_kept(data)
-        return with_encoded_columns(original, self.prepared_data(data))
+        return with_encoded_columns(original, merged)
 
     def warn_of_labels_like_kept(self, data: Dataset) -> None:
         """Warn of columns of new data with merged labels that read like a label that is kept."""
