@@ -79,6 +79,20 @@ def listed(names: Collection[Hashable], most: int = 40) -> str:
     return (", ".join(texts) or "nothing") + (f" and {n_more} more" if n_more else "")
 
 
+USUAL_SHARE = 0.1
+"""Largest share of the known values of a column that are unlike the training data, unmentioned."""
+
+
+def share_of_known_values(some: int, known: int) -> str:
+    """Return which share of the known values of a column are meant, in words.
+
+    >>> share_of_known_values(2, 3), share_of_known_values(3, 3)
+    ('67 % of the known values', 'all of the known values')
+    """
+    share = f"{100 * some / known:.2g} %" if some < known else "all"
+    return f"{share} of the known values"
+
+
 def repeated_items(items: Iterable[T]) -> list[T]:
     """Return the items that occur more than once."""
     return [item for item, times in Counter(items).items() if times > 1]

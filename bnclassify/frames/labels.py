@@ -16,8 +16,7 @@ import pandas as pd
 
 from ..base.arrays import Codes, Mask, Positions
 from ..base.checks import OneOf
-from ..base.messages import listed, shown, similar_names, warn
-from .numeric import USUAL_SHARE, share_of_known_values
+from ..base.messages import USUAL_SHARE, listed, share_of_known_values, shown, similar_names, warn
 from .schema import MISSING
 
 _UNSEEN = -2

@@ -14,7 +14,7 @@ from pandas.api.extensions import ExtensionArray
 
 from ..base.arrays import Array, ArrayOf, Positions
 from ..base.checks import must_be
-from ..base.messages import listed, shown, warn
+from ..base.messages import USUAL_SHARE, listed, share_of_known_values, shown, warn
 from .dates import how_to_split_dates
 from .texts import find_number_format, how_to_read_numbers
 
@@ -249,20 +249,6 @@ def warn_of_distant_numbers(
                 f"{shown(example)}, are far outside of the range of the training data, "
                 f"{low:.6g} to {high:.6g}. Check their unit."
             )
-
-
-USUAL_SHARE = 0.1
-"""Largest share of the known values of a column that are unlike the training data, unmentioned."""
-
-
-def share_of_known_values(some: int, known: int) -> str:
-    """Return which share of the known values of a column are meant, in words.
-
-    >>> share_of_known_values(2, 3), share_of_known_values(3, 3)
-    ('67 % of the known values', 'all of the known values')
-    """
-    share = f"{100 * some / known:.2g} %" if some < known else "all"
-    return f"{share} of the known values"
 
 
 def labels_if_categories(numbers: ArrayOf[Any]) -> tuple[Any, ...]:
