@@ -6,7 +6,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -655,7 +655,8 @@ def test_labels_are_broken_between_words() -> None:
     assert label_in_lines("persons = 2, doors = 5more, lug_boot = small").count("\n") == 1
     assert label_in_lines("x = (0.079005, inf]", 12) == "x =\n(0.079005, inf]"
     assert label_in_lines(name, 20) == "export_\nadministration_act_\nsouth_africa"
-    assert label_in_lines("a" * 50, 20) == "\n".join(["a" * 20, "a" * 20, "a" * 10])
+    assert label_in_lines("a" * 50, 20) == "a" * 29 + "…"
+    assert label_in_lines("P(x = y | class, other)", 12) == "P(x = y |\nclass,\nother)"
     assert label_in_lines("word " * 50, 20).endswith("…")
     assert label_in_lines("größe\n(€)") == "größe (€)"
     assert label_in_lines("") == ""
@@ -779,3 +780,94 @@ def test_explanations_draw_known_and_missing_values_but_not_unknown_ones() -> No
     axes = bn.plot_explanation(x, {"glucose": 171, "insulin": None})
     labels = {text.get_text() for text in axes.get_yticklabels()}
     assert labels == {"start", "glucose = 171", "insulin missing", "sum"}
+
+
+ANSWERS = [
+    "ja, auf jeden Fall und ohne jede Einschränkung",
+    "eher ja als nein, wenn es sein muss",
+    "weiß nicht / keine Angabe",
+    "nein",
+]
+
+
+def survey(n: int = 400) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    name = "How satisfied are you with the way in which your last complaint was handled by our staff"
+    frame = pd.DataFrame({name: rng.choice(ANSWERS, n), "x": rng.choice(list("abcdefg"), n)})
+    frame["income"] = rng.normal(0, 1e6, n)
+    labels = [f"class {i}" for i in range(11)] + ["a class with a long name (other, please specify)"]
+    return frame.assign(y=rng.choice(labels, n))
+
+
+def check_words(ax: Any) -> None:
+    """Check that no line of a label of the survey begins or ends within a word."""
+    frame = survey()
+    known = [frame.columns[0], f"P({frame.columns[0]} | y)", *ANSWERS, *frame["y"].unique()]
+    for text in texts(ax):
+        joined = text.get_text().replace("\n", " ")
+        if alike := [name for name in known if name[:12] == joined[:12]]:
+            assert any(name == joined or name.startswith(joined.removesuffix("…")) for name in alike)
+
+
+def test_long_labels_keep_their_words_in_pictures_of_a_bounded_size() -> None:
+    frame = survey()
+    name = frame.columns[0]
+    x = bn.bnc("nb", "y", frame[[name, "x", "y"]], smooth=1)
+    counts = bn.confusion(bn.predict(x, frame), frame["y"])
+    for ax in (bn.plot_confusion(counts), bn.plot_cpt(x, name), bn.plot_cpt(x, "x")):
+        assert max(ax.figure.get_size_inches()) < 10.5
+        check_words(ax)
+    two = frame.assign(y=np.where((frame[name] == ANSWERS[0]) ^ (frame["x"] == "a"), "g", "h"))
+    card = bn.scorecard(bn.bnc("nb", "y", two[[name, "x", "y"]], smooth=1))
+    ax = bn.plot_nomogram(card)
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert all(box.x0 >= 0 and box.y0 >= 0 for box in boxes)
+    overlaps = [(i, j) for i, j in combinations(range(len(boxes)), 2) if boxes[i].overlaps(boxes[j])]
+    assert not overlaps
+    check_words(ax)
+    found = " ".join(text.get_text().replace("\n", " ") for text in ax.texts)
+    assert all(label in found for label in ANSWERS)
+    ax = bn.plot_explanation(bn.bnc("nb", "y", two, smooth=1, discretize="mdlp"), two.iloc[0])
+    assert "←\n" not in ax.get_xlabel()
+    assert ax.get_xlabel().endswith("→ h")
+    plt.close("all")
+
+
+def test_numbers_in_explanations_have_a_sensible_number_of_digits() -> None:
+    frame = pd.DataFrame({"income": [-1578391.4031016368, 12.5, 0.000123456789] * 10, "y": list("aab") * 10})
+    x = bn.bnc("nb", "y", frame, smooth=1, numbers="gaussian")
+    for row, text in enumerate(["-1578391", "12.5", "0.000123457"]):
+        ax = bn.plot_explanation(x, frame.iloc[row])
+        assert f"income = {text}" in [label.get_text() for label in ax.get_yticklabels()]
+    plt.close("all")
+
+
+def test_effects_say_how_many_classes_and_levels_of_parents_are_not_drawn() -> None:
+    frame = survey()
+    x = bn.bnc("nb", "y", frame[["x", "y"]], smooth=1)
+    names = [text.get_text() for text in bn.plot_effect(x, "x").get_legend().get_texts()]
+    assert names[5:] == ["7 more classes are not drawn"]
+    two = frame[["x"]].assign(z=frame["x"], y=frame["y"] < "class 5")
+    tree = bn.lp(bn.tan_cl("y", two, root="x"), two, smooth=1)
+    names = [text.get_text() for text in bn.plot_effect(tree, "z").get_legend().get_texts()]
+    assert names[5:] == ["2 more levels are not drawn"]
+    car = bn.load_car()
+    ax = bn.plot_effect(bn.bnc("nb", "class", car, smooth=1), "safety")  # four classes, all drawn
+    assert len(ax.get_legend().get_texts()) == 4
+    plt.close("all")
+
+
+def test_legends_and_marks_are_seen_on_a_dark_background() -> None:
+    pima = bn.load_pima()[["glucose", "age", "diabetes"]]
+    x = bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")
+    with plt.style.context("dark_background"):
+        importance = bn.plot_importance(x, pima)
+        effect, nomogram = bn.plot_effect(x, "glucose", dataset=pima), bn.plot_nomogram(bn.scorecard(x))
+        for ax in (importance, effect):
+            for handle in ax.get_legend().legend_handles:
+                color = handle.get_color() if hasattr(handle, "get_color") else handle.get_facecolor()
+                assert not matplotlib.colors.same_color(color, "black")
+        for line in (importance.get_legend().legend_handles[1], *nomogram.lines):
+            assert matplotlib.colors.same_color(line.get_color(), "white")
+    plt.close("all")

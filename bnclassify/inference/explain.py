@@ -413,7 +413,7 @@ def _compared_by_line(evidence: Evidence, lines_per_row: int) -> dict[str, Array
 
 
 def value_in_words(variable: Hashable, value: Any) -> str:
-    """Write the value of a variable, with up to six digits of a number.
+    """Write the value of a variable, with six digits of a number, or all of its whole part.
 
     >>> values = {"safety": "high", "doors": float("nan"), "weight": 0.30988614}
     >>> [value_in_words(variable, value) for variable, value in values.items()]
@@ -423,5 +423,8 @@ def value_in_words(variable: Hashable, value: Any) -> str:
         return "the rest"
     if isinstance(variable, tuple) and isinstance(value, tuple):  # an interaction
         return ", ".join(map(value_in_words, variable, value))
-    text = f"{value:.6g}" if isinstance(value, float) and abs(value) < 1e6 else value
+    text = value
+    if isinstance(value, float):
+        # 1e15: whole parts of larger numbers have more digits than a float
+        text = f"{value:.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:.6g}"
     return f"{variable} missing" if is_missing(value) else f"{variable} = {text}"

@@ -28,6 +28,7 @@ from .canvas import (
     filled_rectangle,
     horizontal_axes,
     in_chart_style,
+    ink,
     letters_per_line,
     probability_text,
     signed_weight,
@@ -100,7 +101,8 @@ def plot_explanation(
     title = (
         f"{x.class_var} = {chosen}: probability {probability_text(explanation.probability)}\n{odds}"
     )
-    add_title_and_legend(axes, ax, title, f"log odds: pushes towards {rival} ← → {chosen}", names)
+    below = f"log odds: pushes towards {rival}\xa0← →\xa0{chosen}"  # arrows stay beside the labels
+    add_title_and_legend(axes, ax, title, below, names)
     return axes
 
 
@@ -270,8 +272,8 @@ def plot_strength(
     for bar, share in zip(axes.patches, shares, strict=True):
         bar.set_facecolor(BLUE if share > limit else GREY)
     for text in axes.texts:  # which the threshold would cross
-        text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.5})
-    line = axes.axvline(limit, color="black", linewidth=1, linestyle="--", zorder=1.5)
+        text.set_bbox({"facecolor": axes.get_facecolor(), "edgecolor": "none", "pad": 0.5})
+    line = axes.axvline(limit, color=ink(), linewidth=1, linestyle="--", zorder=1.5)
     omitted = {"of strength 1": len(certain), "weaker": len(bars) - len(certain) - len(drawn)}
     notes = [f"\nomitted: {n:,} pair{'s' * (n > 1)} {which}" for which, n in omitted.items() if n]
     names = {
@@ -328,7 +330,7 @@ def _draw_largest_bars(
     axes = _draw_bars(ax, [labels[i] for i in shown], ordered[:n], texts, ends)
     if spread is not None:
         middle: Array = np.minimum(spread[:, shown], axes.get_xlim()[1])
-        for color, width in (("white", 3), ("black", 1)):
+        for color, width in ((axes.get_facecolor(), 3), (ink(), 1)):
             axes.hlines(np.arange(n), middle[0, :], middle[1, :], color=color, linewidth=width)
     more = len(ordered) - n
     return axes, f"; {more:,} more, at most {abs(ordered[n]):.2f}" if more else ""

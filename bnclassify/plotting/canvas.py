@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..base.arrays import Array, Mask
 from ..base.checks import Instance, Optional
-from ..base.messages import with_shared_text
+from ..base.messages import shorten_text, with_shared_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
@@ -204,15 +204,49 @@ def write_beside(
 
 
 def label_in_lines(label: object, width: int = _LINE) -> str:
-    """Break a label into at most three lines, outside intervals, without formulas in dollars."""
-    text = re.sub(r"[(\[][^()\[\]]*[)\]]", lambda match: match[0].replace(" ", "\xa0"), str(label))
+    """Break a label between words into at most three lines, without formulas in dollars.
+
+    Intervals stay on a line, long words are broken after underscores only, and
+    what is still too long ends with an ellipsis.
+    """
+    interval = r"[(\[]\S+, \S+[)\]]"
+    text = re.sub(interval, lambda match: match[0].replace(" ", "\xa0"), str(label))
+    most = int(1.5 * width) if width <= _LINE else width  # letters of a line with one word
     lines: list[str] = []
     for line in textwrap.wrap(text, width, break_long_words=False):
-        parts = textwrap.wrap(line.replace("_", "_ "), width) if len(line) > 1.5 * width else [line]
-        lines += [part.replace("_ ", "_") for part in parts]
+        parts = [line]
+        if len(line) > most:
+            parts = textwrap.wrap(line.replace("_", "_ "), width, break_long_words=False)
+        lines += [shorten_text(part.replace("_ ", "_"), most) for part in parts]
     if len(lines) > 3:
         lines = [*lines[:2], lines[2][: width - 1] + "…"]
     return "\n".join(lines).replace("\xa0", " ").replace("$", r"\$")
+
+
+_WIDEST = 8.0  # inches of columns whose labels are horizontal
+
+
+def column_labels(
+    labels: Sequence[object], least: float, columns: int
+) -> tuple[list[str], float, float, bool]:
+    """Return labels in lines, the width of a cell, the height of labels, and if they are vertical.
+
+    They are vertical if ``columns`` cells, each of at least so many inches,
+    would be too wide.
+    """
+    texts = [label_in_lines(label, 14) for label in labels]
+    cell = max(least, text_width(texts) + 0.1)
+    if cell * columns <= _WIDEST:
+        return texts, cell, LINE * max_lines(texts), False
+    texts = [label_in_lines(label) for label in labels]
+    return texts, max(least, LINE * max_lines(texts) + 0.1), text_width(texts), True
+
+
+def ink() -> Any:
+    """Return the color of texts and lines, which is white in a dark style."""
+    import matplotlib.pyplot as plt
+
+    return plt.rcParams["text.color"]
 
 
 def max_lines(texts: Sequence[str]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,16 +30,22 @@ from ..scores.rows import Rows
 from .canvas import (
     BLUE,
     GREY,
+    LINE,
     LINES,
     ORANGE,
     Axes,
     add_title_and_legend,
+    column_labels,
     horizontal_axes,
     in_chart_style,
+    ink,
     label_in_lines,
     letters_per_line,
+    max_lines,
     prepare_axes,
     probability_text,
+    signed_weight,
+    text_color_on,
     text_width,
 )
 
@@ -73,7 +80,7 @@ def plot_effect(
     target : optional
         Class to explain. By default, the last of two classes. With more
         classes, one line or bar for each of the five most frequent classes,
-        against all others.
+        against all others; the legend has the number of the other classes.
     dataset : pandas.DataFrame or Dataset, optional
         Rows with values of the feature to draw as marks below the curve, or
         counted next to the levels.
@@ -113,6 +120,10 @@ def plot_effect(
         axes, names = _draw_curves(x, effect, cuts, _ends_of_axis(x, feature, cuts, data), data, ax)
     else:
         axes, names = _draw_bars_of_levels(x, effect, data, ax)
+    if effect.parent is not None:
+        kind = "levels" if effect.target is not None else "classes"
+        if more := len(x.written_levels(effect.parent)) - len(effect.parent_levels):
+            names[f"{more:,} more {kind} are not drawn"] = axes.plot([], [], " ")[0]
     on = x.class_var if effect.target is None else f"{x.class_var} = {effect.target}"
     add_title_and_legend(axes, ax, f"Effect of {effect.feature} on {on}", names=names)
     return axes
@@ -165,7 +176,7 @@ def _draw_curves(
         values = np.sort(as_floats(data.numbers[effect.feature]))
         values = values[: np.count_nonzero(~np.isnan(values))]  # NaN come last
         # 500 values
-        marks["values in the data"] = values[:: 1 + len(values) // 500], 0.02, "black"
+        marks["values in the data"] = values[:: 1 + len(values) // 500], 0.02, ink()
     for name, (places, height, color) in marks.items():
         at: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False}
         (names[name],) = axes.plot(
@@ -224,7 +235,7 @@ def _draw_bars_of_levels(
 def _log_odds_label(effect: Effect) -> str:
     if effect.target is None:
         return "adds to the log odds of the class (nats)"
-    return f"log odds: away from {effect.target} ← → towards it"
+    return f"log odds: away from {effect.target}\xa0← →\xa0towards it"
 
 
 def _parent_in_words(effect: Effect, i: int) -> str:
@@ -235,7 +246,7 @@ def _draw_effects_of_pair(
     x: Model, pair: Sequence[Hashable], target: Hashable | None, ax: Axes | None
 ) -> Axes:
     """Draw the effects of a pair of features beyond those of each, one cell per two values."""
-    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.colors import LinearSegmentedColormap, to_hex
 
     pairs = {tuple([x.features[i] for i in of.features]): of for of in x.pairs}
     chosen = tuple(pair)
@@ -251,24 +262,26 @@ def _draw_effects_of_pair(
     if c is None:
         raise ValueError(f"target must be one of {listed(labels)} to draw a pair; got None.")
     rows, logs = rows_and_effects_of_pair(x, pairs[chosen])
-    down = [label_in_lines(value, 14) for value in dict.fromkeys(row[1] for row in rows)]
-    across = [label_in_lines(value, 14) for value in dict.fromkeys(row[3] for row in rows)]
+    down = [label_in_lines(value) for value in dict.fromkeys(row[1] for row in rows)]
+    values = list(dict.fromkeys(row[3] for row in rows))
+    across, cell, depth, is_vertical = column_labels(values, 0.6, len(values))
     # against the mean of the other classes
     log_odds: Array = logs[..., c] - np.delete(logs, c, axis=-1).mean(axis=-1)
     odds = log_odds.reshape(len(down), len(across))
-    cell = max(0.6, text_width(across) + 0.1)
     width = 1.0 + text_width(down) + cell * len(across)
-    axes = prepare_axes(ax, 1.0 + 0.32 * len(down), max(width, 3.0))
+    row = max(0.32, LINE * max_lines(down) + 0.1)
+    axes = prepare_axes(ax, 0.86 + depth + row * len(down), max(width, 3.0))
     most = float(np.abs(odds).max()) or 1.0
     colors = LinearSegmentedColormap.from_list("effects", [ORANGE, "white", BLUE])
     axes.imshow(odds, cmap=colors, vmin=-most, vmax=most, aspect="auto")
-    axes.set_xticks(range(len(across)), across)
+    axes.set_xticks(range(len(across)), across, rotation=90 if is_vertical else 0)
     axes.set_yticks(range(len(down)), down)
-    axes.set_xlabel(str(chosen[1]))
-    axes.set_ylabel(str(chosen[0]))
+    axes.set_xlabel(label_in_lines(chosen[1]))
+    axes.set_ylabel(label_in_lines(chosen[0]))
     if odds.size <= 200:  # cells with a number
         for (i, j), value in np.ndenumerate(odds):
-            axes.text(j, i, f"{value:+.2f}", ha="center", va="center", fontsize=8)
+            color = text_color_on(to_hex(colors(0.5 + value / most / 2)))
+            axes.text(j, i, signed_weight(value), ha="center", va="center", fontsize=8, color=color)
     title = f"Effect of {chosen[0]} and {chosen[1]} together on {x.class_var} = {labels[c]}"
     add_title_and_legend(axes, ax, title, "log odds beyond the effects of each")
     return axes
@@ -277,7 +290,6 @@ def _draw_effects_of_pair(
 _SHARES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.99, 0.999)
 _TICKS = 8  # of a scale of numbers, about
 _NAME = 0.34  # share of the width that names take
-_HEIGHTS = (-0.12, 0.12, -0.32, 0.32)  # of labels: below the line, above it, and farther away
 
 
 class _NomogramScale(NamedTuple):
@@ -324,17 +336,23 @@ def plot_nomogram(
     >>> card = scorecard(bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp"))
     >>> ax = plot_nomogram(card, row=pima.iloc[0])
     """
+    from matplotlib.figure import Figure
+
     Instance(Scorecard, "a Scorecard", "Make one of a model with scorecard(model).").check(
         "card", card
     )
     shown_row = None if row is None else card.rows_to_score(read_one_row(card, row)[1])
     scales, title = _nomogram_scales(card, shown_row)
-    axes = prepare_axes(ax, 0.4 + 0.62 * len(scales), 6.2)
+    axes = prepare_axes(ax, 1.0, 6.2)
     axes.set_axis_off()
     axes.set_xlim(-_NAME / (1 - _NAME), 1.04)
-    axes.set_ylim(len(scales) - 0.4, -0.7)
-    for i, scale in enumerate(scales):
-        _draw_scale(axes, i, scale)
+    letter = (1.04 + _NAME / (1 - _NAME)) / max(letters_per_line(axes), 1)
+    y = 0.0  # in inches, downwards
+    for scale in scales:
+        y = _draw_scale(axes, y, scale, letter)
+    axes.set_ylim(y, 0)
+    if ax is None and isinstance(axes.figure, Figure):
+        axes.figure.set_figheight(0.4 + y)
     axes.set_title(title)
     return axes
 
@@ -382,7 +400,8 @@ def _nomogram_scales_of_features(
     scales = []
     for (name, given), rows in table[~hidden].groupby(["variable", "given"], sort=False):
         i = x.features.index(name)
-        texts = rows["value"].map(_short_interval).groupby(rows["points"]).agg(", ".join)
+        texts = rows["value"].map(_short_interval).groupby(rows["points"]).agg("; ".join)
+        texts = texts.map(partial(label_in_lines, width=22))
         is_marked = shown_row is not None and given == row_parents.get(i, "")
         mark = row_points[i] / most if is_marked else None
         title = f"{name} if {given}" if given else str(name)
@@ -417,21 +436,39 @@ def _round_ticks_between(low: int, high: int) -> list[int]:
     return list(range(-(-low // step) * step, high + 1, step))
 
 
-def _draw_scale(axes: Axes, i: int, scale: _NomogramScale) -> None:
-    """Draw a scale at height i, with labels where they do not touch the ones before."""
-    letter = (1.04 + _NAME / (1 - _NAME)) / max(letters_per_line(axes), 1)
-    axes.text(-0.07, i, label_in_lines(scale.name, 28), ha="right", va="center")
-    places = [0.0, 1.0] if scale.is_whole else scale.places
-    line = [min(places, default=0), max(places, default=0)]
-    axes.plot(line, [i, i], color="black", linewidth=0.8)
-    ends = dict.fromkeys(_HEIGHTS, -1.0)  # of the labels at each height
+def _places_of_labels(scale: _NomogramScale, letter: float) -> list[tuple[float, str, int | None]]:
+    """Return the middle of each label and its row, None if it would touch labels in all rows.
+
+    The rows are below the scale, above it, farther below and farther above.
+    """
+    ends = [-1.0] * 4  # of the labels in each row
+    placed: list[tuple[float, str, int | None]] = []
     for place, label in zip(scale.places, scale.labels, strict=True):
-        half = letter * (len(label) + 1) / 2
-        axes.plot([place, place], [i - 0.08, i + 0.08], color="black", linewidth=0.8)
-        height = next((each for each in _HEIGHTS if ends[each] <= place - half), None)
-        if height is not None:
-            ends[height] = place + half
-            text = label.replace("$", r"\$")
-            axes.text(place, i - height, text, ha="center", va="bottom" if height > 0 else "top")
+        half = letter * (max(map(len, label.split("\n"))) + 1) / 2
+        middle = min(max(place, half - 0.06), max(1.04 - half, half - 0.06))  # beside the names
+        row = next((row for row, end in enumerate(ends) if end <= middle - half), None)
+        if row is not None:
+            ends[row] = middle + half
+        placed.append((middle, label, row))
+    return placed
+
+
+def _draw_scale(axes: Axes, top: float, scale: _NomogramScale, letter: float) -> float:
+    """Draw a scale below a place, with labels that do not touch each other; return its end."""
+    name, placed = label_in_lines(scale.name, 28), _places_of_labels(scale, letter)
+    used, line = {row for _, _, row in placed}, LINE * max_lines(scale.labels)
+    half = LINE * max_lines([name]) / 2
+    y = top + 0.1 + max(half, 0.05 + line * ((1 in used) + (3 in used)))
+    end = y + 0.1 + max(half, 0.05 + line * ((0 in used) + (2 in used)))
+    axes.text(-0.07, y, name, ha="right", va="center")
+    places = [0.0, 1.0] if scale.is_whole else scale.places
+    axes.plot([min(places, default=0), max(places, default=0)], [y, y], color=ink(), linewidth=0.8)
+    for place in scale.places:
+        axes.plot([place, place], [y - 0.05, y + 0.05], color=ink(), linewidth=0.8)
+    for middle, label, row in placed:
+        if row is not None:
+            away, (sign, side) = 0.07 + line * (row // 2), ((1, "top"), (-1, "bottom"))[row % 2]
+            axes.text(middle, y + sign * away, label, ha="center", va=side)
     if scale.mark is not None:
-        axes.plot(scale.mark, i, "o", color=BLUE, markeredgecolor="black", markersize=6, zorder=3)
+        axes.plot(scale.mark, y, "o", color=BLUE, markeredgecolor=ink(), markersize=6, zorder=3)
+    return end

@@ -27,6 +27,7 @@ from .canvas import (
     LINE,
     Axes,
     add_title_and_legend,
+    column_labels,
     draw_cells_of_shares,
     filled_rectangle,
     in_chart_style,
@@ -141,10 +142,14 @@ class _HeatMapLayout:
     @property
     def row_and_column_labels(self) -> tuple[list[str], list[str]]:
         """The labels of the rows and of the columns of a block."""
-        columns = self.levels[-1] if len(self.family) > 1 else [""]
-        return list(map(label_in_lines, self.levels[0])), [
-            label_in_lines(label, 14) for label in columns
-        ]
+        return list(map(label_in_lines, self.levels[0])), self.columns[0]
+
+    @property
+    def columns(self) -> tuple[list[str], float, float, bool]:
+        """The labels of columns of a block, the width of a cell, their height, if vertical."""
+        labels = self.levels[-1] if len(self.family) > 1 else [""]
+        blocks = prod(map(len, self.levels[1 + self.down : -1]))
+        return column_labels(labels, 0.95 if self.bounded else 0.5, len(labels) * blocks)
 
     @property
     def block_titles(self) -> tuple[list[str], list[str]]:
@@ -168,15 +173,15 @@ class _HeatMapLayout:
     def size_in_inches(self) -> tuple[float, float]:
         """The width and height of the picture in inches."""
         (rows, columns), (row_blocks, column_blocks) = self.row_and_column_labels, self.block_titles
-        cell = max(0.95 if self.bounded else 0.5, text_width(columns) + 0.1)
+        _, cell, depth, _ = self.columns
         block = max(len(columns) * cell, text_width(column_blocks) + 0.1)
         table = len(column_blocks) * block + text_width(row_blocks)
-        lines = max_lines(columns) + 1
-        lines += max_lines(column_blocks) if len(column_blocks) > 1 else 0
+        lines = 1 + (max_lines(column_blocks) if len(column_blocks) > 1 else 0)
         cells = (0.38 if self.bounded else 0.24) * len(rows)
         row = max(cells, LINE * max_lines(row_blocks) + 0.1) * len(row_blocks)
-        width = 0.6 + text_width(rows) + max(0.6 * text_width([self.title]), table)
-        return max(width, 2.5), 0.4 + LINE * lines + row
+        title = min(0.6 * text_width([self.title]), 6.0)
+        width = 0.6 + text_width(rows) + max(title, table)
+        return max(width, 2.5), 0.4 + LINE * lines + depth + row
 
 
 def _most_compact_layout(family: Family, levels: Levels, bounded: bool = False) -> _HeatMapLayout:
@@ -202,14 +207,16 @@ def _write_block_labels(axes: Axes, layout: _HeatMapLayout) -> None:
     """Write the labels of rows, columns and blocks, and draw lines between blocks."""
     (rows, columns), (row_blocks, column_blocks) = layout.row_and_column_labels, layout.block_titles
     width = len(columns) * len(column_blocks)
-    axes.set_xticks(range(width), columns * len(column_blocks))
+    _, _, depth, is_vertical = layout.columns
+    turned = 90 if is_vertical else 0
+    axes.set_xticks(range(width), columns * len(column_blocks), rotation=turned)
     axes.set_yticks(range(len(rows) * len(row_blocks)), rows * len(row_blocks))
     axes.xaxis.tick_top()
     if len(column_blocks) > 1:
         axes.xaxis.remove_overlapping_locs = False
         middles = [(i + 0.5) * len(columns) - 0.5 for i in range(len(column_blocks))]
         axes.set_xticks(middles, column_blocks, minor=True)
-        axes.tick_params(axis="x", which="minor", pad=5 + 72 * LINE * max_lines(columns))
+        axes.tick_params(axis="x", which="minor", pad=5 + 72 * depth)
     if len(row_blocks) > 1:
         axes.yaxis.remove_overlapping_locs = False
         axes.set_yticks(

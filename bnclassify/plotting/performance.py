@@ -27,6 +27,7 @@ from .canvas import (
     PALE,
     Axes,
     add_title_and_legend,
+    column_labels,
     draw_cells_of_shares,
     horizontal_axes,
     in_chart_style,
@@ -223,16 +224,17 @@ def _draw_confusion_cells(counts: pd.DataFrame, shares: Array, ax: Axes | None) 
     places = np.linspace(0, n - 1, 15).astype(int) if n > _MOST_FIGURES else np.arange(n)
     labels: list[Hashable] = counts.index[places].to_list()
     rows = [label_in_lines(label, 26) for label in labels]
-    columns = [label_in_lines(label, 14) for label in labels]
+    columns, is_vertical = [label_in_lines(label, 14) for label in labels], n > _MOST_FIGURES
     if n <= _MOST_FIGURES:
         cells = np.stack([counts.to_numpy(dtype=float).ravel(), shares.ravel()], axis=1)
         texts = [f"{count:,.0f}\n{share:.0%}" for count, share in list[list[float]](cells.tolist())]
-        cell = max(0.5, text_width(columns), text_width(texts)) + 0.1
+        least = max(0.5, text_width(texts)) + 0.1
+        columns, cell, depth, is_vertical = column_labels(labels, least, n)
         width = max(3.0, 0.7 + text_width(rows) + cell * n)
-        height = 0.6 + LINE * max_lines(columns) + max(0.36, LINE * max_lines(rows) + 0.1) * n
+        height = 0.6 + depth + max(0.36, LINE * max_lines(rows) + 0.1) * n
     axes = prepare_axes(ax, height, width)
     draw_cells_of_shares(axes, shares, texts)
-    axes.set_xticks(places, columns, rotation=90 if n > _MOST_FIGURES else 0)
+    axes.set_xticks(places, columns, rotation=90 if is_vertical else 0)
     axes.set_yticks(places, rows)
     return axes
 
