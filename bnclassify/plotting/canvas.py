@@ -234,10 +234,11 @@ def column_labels(
     They are vertical if ``columns`` cells, each of at least so many inches,
     would be too wide.
     """
-    texts = [label_in_lines(label, 14) for label in labels]
-    cell = max(least, text_width(texts) + 0.1)
-    if cell * columns <= _WIDEST:
-        return texts, cell, LINE * max_lines(texts), False
+    for line in (14, 20, _LINE):  # letters, more if labels would be cut and there is room
+        texts = [label_in_lines(label, line) for label in labels]
+        cell = max(least, text_width(texts) + 0.1)
+        if cell * columns <= _WIDEST and (line == _LINE or "…" not in "".join(texts)):
+            return texts, cell, LINE * max_lines(texts), False
     texts = [label_in_lines(label) for label in labels]
     return texts, max(least, LINE * max_lines(texts) + 0.1), text_width(texts), True
 

@@ -177,7 +177,8 @@ class _HeatMapLayout:
         block = max(len(columns) * cell, text_width(column_blocks) + 0.1)
         table = len(column_blocks) * block + text_width(row_blocks)
         lines = 1 + (max_lines(column_blocks) if len(column_blocks) > 1 else 0)
-        cells = (0.38 if self.bounded else 0.24) * len(rows)
+        least = 0.38 if self.bounded else 0.24
+        cells = max(least, LINE * max_lines(rows) + 0.06) * len(rows)
         row = max(cells, LINE * max_lines(row_blocks) + 0.1) * len(row_blocks)
         title = min(0.6 * text_width([self.title]), 6.0)
         width = 0.6 + text_width(rows) + max(title, table)
