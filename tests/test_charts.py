@@ -809,6 +809,7 @@ def check_words(ax: Any) -> None:
             assert any(name == joined or name.startswith(joined.removesuffix("…")) for name in alike)
 
 
+@pytest.mark.slow
 def test_long_labels_keep_their_words_in_pictures_of_a_bounded_size() -> None:
     frame = survey()
     name = frame.columns[0]
