@@ -56,9 +56,13 @@ def with_prior(x: X, prior: ClassPrior) -> X:
     class has a table with the given proportions; if it has parents, no table
     contains them, so functions that need the joint distribution raise an error.
     `loglik`, `AIC` and `BIC` are those of the changed model, with as many
-    parameters as before.
+    parameters as before. `cv` of rows in which the classes have the old
+    proportions finds a larger log-loss, as it should.
 
-    Estimators with ``prior`` are read as their model with this prior.
+    If an estimator has a ``prior``, all functions use its model with this prior.
+    A model of ``from_effects(effects(x), dataset=...)`` has the proportions in
+    complete rows, and those of the dataset if nothing is known, so call
+    `with_prior` after it.
 
     References
     ----------

@@ -92,7 +92,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         categories of a categorical column are known. A column of another type
         is always an error.
     prior, costs : optional
-        As in `bnclassify.predict`. Costs change labels, not probabilities.
+        As in `bnclassify.predict`. Functions that accept the estimator in place
+        of a model use ``model_`` with this prior. Costs change labels, not
+        probabilities; `to_sql` writes them as a column ``decision``.
     additive : bool, default False
         If True, the default recipe fits a sum of one effect per feature, as in
         `bnc`.
