@@ -59,7 +59,7 @@ def with_prior(x: X, prior: ClassPrior) -> X:
     parameters as before. `cv` of rows in which the classes have the old
     proportions finds a larger log-loss, as it should.
 
-    If an estimator has a ``prior``, all functions use its model with this prior.
+    For an estimator with ``prior``, functions use its model with this prior.
     A model of ``from_effects(effects(x), dataset=...)`` has the proportions in
     complete rows, and those of the dataset if nothing is known, so call
     `with_prior` after it.
