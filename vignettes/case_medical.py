@@ -237,7 +237,7 @@ plot_nomogram(card, row=cleo)
 cv({"card": card}, train, rng=0, metric=["auc", "log_loss"]).round(3)
 
 # %% [markdown]
-# Cleo has 8 points. The card has no points of missing values, which are no evidence in this model, so an unknown measurement
+# Cleo has 8 points. The card has no points of missing values, which are not evidence in this model, so an unknown measurement
 # counts with the mean points of its rows. The table of totals gives her 0.12. `predict` allows for the
 # uncertainty of the unknown values, and gives her 0.17. On held-out women, the card has an AUC of 0.815, and the model of step 4,
 # which needs a computer, 0.841: the price of three intervals per measurement.
