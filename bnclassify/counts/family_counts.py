@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..base.arrays import ArrayOf, Codes, Mask, Positions, Slice, slices, weights_at
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, Slice, slices, weights_at
 from ..base.immutable import cached_property
 from ..frames.dataset import Countable, Dataset
 from .contingency import (
@@ -54,6 +54,13 @@ def number_family_states(
             occurring, configurations = np.unique(configurations, return_inverse=True)
             n = len(occurring)
     return flat_index([codes[0], configurations], [card, n]).astype(np.intp), (card, n)
+
+
+def count_occurring(values: Positions, weights: Array | None) -> Counts:
+    """Return the weights of the values that occur."""
+    if weights is None:
+        return np.unique(values, return_counts=True)[1]
+    return np.bincount(np.unique(values, return_inverse=True)[1], weights)
 
 
 class FamilyCounts:
@@ -162,6 +169,30 @@ class FamilyCounts:
         for columns in slices(len(self.cards), max(len(self.data), most)):
             counts = self._count_columns_by_state(family, state, cells, columns)
             yield columns, counts.reshape(*shape, -1)
+
+    def is_sparse(self, family: Sequence[int]) -> bool:
+        """Whether most cells of extensions are empty, as with a column of names."""
+        cells = prod([self.data.cards[v] for v in family]) * int(self.cards.sum())
+        # 16: number of cells that are counted in the time in which a row is sorted
+        return not self.data.in_parts and cells > 16 * len(self.data) * len(self.cards)
+
+    def count_occurring_extensions(
+        self, family: Sequence[int]
+    ) -> Iterator[tuple[int, list[Counts], list[Counts]]]:
+        """Yield other columns, and counts that are not 0, of rows in which the column is known.
+
+        They are those of the cells and of the configurations of the family,
+        first extended by the column, then not.
+        """
+        every, (_, n) = number_family_states(self._rows, family)
+        in_family = self._rows_observed_in(family)
+        for column in set(range(len(self.cards))).difference(family):
+            known = in_family & (self._rows.codes[column] >= 0)
+            state, code = every[known], self._rows.codes[column, known]
+            weights, card = weights_at(self._rows.weights, known), self.data.cards[column]
+            alone = [state, state % n]
+            both = [count_occurring(own * card + code, weights) for own in alone]
+            yield column, both, [count_occurring(own, weights) for own in alone]
 
     def _count_columns_by_state(
         self, family: Sequence[int], state: Positions, cells: int, columns: Slice

@@ -128,11 +128,18 @@ class LocalScores:
             r, q = self._levels_and_configurations(variable, parents)
             penalty = self.score.penalty * (r - 1) * q
             result = np.asarray(penalty * (1.0 - self.counts.cards), dtype=np.float64)
-            for columns, table in self.counts.count_extensions((variable, *parents)):
-                gains, fit = self._unpenalized_gains_and_score(table, columns, r, q)
-                result[columns] += gains
+            family, fit = (variable, *parents), np.array(np.nan)
+            if self.counts.is_sparse(family):
+                for column, both, alone in self.counts.count_occurring_extensions(family):
+                    fit = self._sum_of_terms(alone, r, q)
+                    result[column] += self._sum_of_terms(both, r, q * self.counts.cards[column])
+                    result[column] -= fit
+            else:
+                for columns, table in self.counts.count_extensions(family):
+                    gains, fit = self._unpenalized_gains_and_score(table, columns, r, q)
+                    result[columns] += gains
             self._gains[key] = result
-            if self.counts.is_complete:  # spares counting the family alone
+            if self.counts.is_complete and not np.isnan(fit):  # spares counting the family alone
                 self._families[key] = float(fit) - penalty
         return self._gains[key]
 
@@ -165,6 +172,13 @@ class LocalScores:
         term, a = self.score.term, self.score.pseudo_counts(r, q)
         return np.asarray(
             term(table, a).sum(axis=(0, 1)) - term(table.sum(axis=0), r * a).sum(axis=0)
+        )
+
+    def _sum_of_terms(self, counts: Sequence[Counts], r: int, q: Amount) -> Array:
+        """Return the same from the counts of cells and of configurations that are not 0."""
+        (cells, configurations), a = counts, self.score.pseudo_counts(r, q)
+        return np.asarray(
+            self.score.term(cells, a).sum() - self.score.term(configurations, r * a).sum()
         )
 
     def _unpenalized_gains_and_score(
