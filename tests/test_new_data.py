@@ -187,3 +187,49 @@ def test_labels_and_weights_in_another_order_of_rows_are_refused(people: pd.Data
     renamed = shuffled.set_axis(range(200, 400))
     expected = BNCClassifier("nb", smooth=1).fit(X, shuffled.to_numpy()).predict_proba(X)
     np.testing.assert_array_equal(BNCClassifier("nb", smooth=1).fit(X, renamed).predict_proba(X), expected)
+
+
+@pytest.mark.parametrize("learner", ["hc", "ban"])
+def test_networks_that_need_complete_rows_have_a_level_of_missing_values(
+    people: pd.DataFrame, learner: Any
+) -> None:
+    X, y = people[["weight", "sex"]], people["ill"]
+    gaps = X.assign(weight=X["weight"].mask(np.arange(200) % 7 == 0))
+    model = BNCClassifier(learner, smooth=1).fit(gaps, y).model_
+    assert bn.values(model)["weight"][-1] == "(missing)"
+    with pytest.raises(ValueError, match="dataset must have no missing values"):
+        BNCClassifier(learner, smooth=1, missing_level=False).fit(gaps, y)
+
+
+def test_a_series_is_one_row_for_the_estimator(people: pd.DataFrame) -> None:
+    X, y = people.drop(columns="ill"), people["ill"]
+    classifier = BNCClassifier("nb", smooth=1).fit(X, y)
+    expected = classifier.predict_proba(X.iloc[[3]])
+    np.testing.assert_array_equal(classifier.predict_proba(X.iloc[3]), expected)
+    np.testing.assert_array_equal(classifier.predict_proba(people.iloc[3]), expected)
+    with (
+        pytest.raises(ValueError, match=r"2-dimensional|2D"),
+        pytest.warns(UserWarning, match="feature names"),
+    ):
+        classifier.predict(X["weight"])
+
+
+def test_evidence_can_name_a_column_that_is_called_nan(staff: pd.DataFrame) -> None:
+    plain = bn.bnc("nb", "y", staff, smooth=1)
+    model = bn.bnc("nb", "y", staff.rename(columns={"job": np.nan}), smooth=1)
+    expected = bn.query(plain, ["y"], {"job": "nurse"})
+    pd.testing.assert_series_equal(bn.query(model, ["y"], {np.nan: "nurse"}), expected)
+
+
+@pytest.mark.parametrize(
+    ("zeros", "others", "found"),
+    [(20, (18, 91), True), (2, (18, 91), False), (20, (1, 91), False), (20, (5, 500), False)],
+)
+def test_a_zero_far_below_positive_numbers_can_stand_for_a_missing_value(
+    zeros: int, others: tuple[int, int], found: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    values = np.r_[np.zeros(zeros), rng.integers(*others, 400)]
+    table = bn.check_data(pd.DataFrame({"v": values, "y": rng.choice(["a", "b"], len(values))}), "y")
+    said = "the number 0, which can stand for a missing value"
+    assert (said in table["finding"].tolist()) == found

@@ -189,7 +189,7 @@ class Names:
     def check(self, argument: str, value: object) -> tuple[Hashable, ...]:
         """Return the names as a tuple, or raise an error."""
         names = tuple(ListOf("names", self.filled).check(argument, value))
-        if not all(isinstance(name, Hashable) and name == name for name in names):
+        if not all(isinstance(name, Hashable) for name in names):
             raise TypeError(must_be(argument, "a list of names", value))
         if len(set(names)) < len(names):
             raise ValueError(must_be(argument, "a list of names that all differ", value))

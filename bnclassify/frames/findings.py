@@ -407,13 +407,17 @@ def _are_distant_codes(tail: Array, others: Array, *, is_low: bool) -> bool:
     others. The gap exceeds the range of the others if digits are nines or the
     codes are consecutive; nine of ten steps of the others, if only the codes
     are negative; and if not, three times the range and size of the others.
-    These are not just a few doses.
+    These are not just a few doses. A code of 0 is as far from positive numbers
+    as a tenth of their range: 0 beside 18 to 90, and not beside amounts.
     """
     gap, span = float(tail[0] - others[-1]), float(np.ptp(others))
     is_scale = len(others) > 3 and 2 * len(others) > span and not (others % 1).any()
     # 20: number of distinct values from which a column of numbers is not a list of doses or dates
-    if (tail % 1).any() or not tail.all() or not (is_scale or len(others) >= 20):
+    if (tail % 1).any() or not (is_scale or len(others) >= 20):
         return False
+    if not tail.all():
+        is_alone = is_low and len(tail) == 1 and gap > 0
+        return bool(is_alone and gap >= span / 10 and gap > 5 * np.quantile(np.diff(others), 0.9))
     if gap > span and all(set(f"{abs(code):g}") == {"9"} for code in tail):
         return True
     if is_low and tail[0] > 0 and others[-1] <= 0:

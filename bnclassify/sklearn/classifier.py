@@ -48,6 +48,9 @@ from .inputs import (
     unused_class_name,
 )
 
+_NEED_COMPLETE_ROWS = (LEARNERS["hc"], LEARNERS["ban"])
+"""Learners that raise an error if values are missing, which are then a level."""
+
 _MOST_ROWS = 200
 """Number of training rows from which importances are computed."""
 
@@ -84,7 +87,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         ``discretize=None``, numeric columns are kept as numbers.
     discretize, bins, min_count, missing_level : optional
         As in `bnc`. With "auto", numeric columns are also discretized if a
-        prior is given.
+        prior is given, and missing values are a level for "hc" and "ban", which
+        need complete rows.
     handle_unknown : {"error", "missing"}, default "missing"
         What to do with a value that did not occur in `fit`: raise an error, or
         treat it as missing, with a warning if these are more than a tenth of
@@ -428,7 +432,14 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         method = self.discretize
         if method == "auto" and chosen:
             method = None if numeric else default.discretization_method(learner)
-        return Preparing(method, self.bins, self.min_count, self.missing_level, numeric)
+        level = self.missing_level
+        if (
+            level == "auto"
+            and learner in _NEED_COMPLETE_ROWS
+            and "missing" not in (self.dag_args or {})
+        ):
+            level = True
+        return Preparing(method, self.bins, self.min_count, level, numeric)
 
     def _check_prior_and_costs(self, classes: list[Any]) -> None:
         """Raise unless `prior` and `costs` are of the classes."""

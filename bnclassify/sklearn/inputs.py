@@ -88,6 +88,8 @@ class CategoricalInput(BaseEstimator):
         if find_source(X, "X") is not None:
             raise needs_rows_error("X")
         X = as_pandas(X)
+        if not reset and isinstance(X, pd.Series) and set(X.index) >= set(self._names):  # one row
+            X = X[self._names].to_frame().T
         if isinstance(X, np.ma.MaskedArray):  # of which scikit-learn ignores the mask
             X = np.where(np.ma.getmaskarray(X), np.nan, np.asarray(X, dtype=object))
         if isinstance(X, pd.DataFrame):
