@@ -416,7 +416,7 @@ def _are_distant_codes(tail: Array, others: Array, *, is_low: bool) -> bool:
     if (tail % 1).any() or not (is_scale or len(others) >= 20):
         return False
     if not tail.all():
-        is_alone = is_low and len(tail) == 1 and gap > 0
+        is_alone = is_low and len(tail) == 1 and gap > 0 and len(others) >= 20
         return bool(is_alone and gap >= span / 10 and gap > 5 * np.quantile(np.diff(others), 0.9))
     if gap > span and all(set(f"{abs(code):g}") == {"9"} for code in tail):
         return True
