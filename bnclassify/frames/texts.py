@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 from ..base.messages import listed
@@ -104,10 +104,10 @@ def find_number_format(texts: Sequence[str], *, few: bool = False) -> WrittenNum
     unit = unit if 2 * units.count(unit) > len(units) and not few else ""
     if len({*units}) > 1 and {*units} <= {"", *_POWERS} and not {*units} <= {"", "m", "b"}:
         unit, powers = "", _POWERS
-    digits = {text.strip(): _digits_of_text(text, unit, powers) for text in texts}
+    digits = cache(partial(_digits_of_text, unit=unit, powers=powers))
 
     def fits(mark: str, text: str) -> object:
-        return _NUMBER[mark].fullmatch(digits[text])
+        return _NUMBER[mark].fullmatch(digits(text))
 
     ways = [(mark, *split_by_match(texts, partial(fits, mark))) for mark in _NUMBER]
     mark, found, others = max(ways, key=lambda way: len(way[1]))  # the first of equals
@@ -200,9 +200,8 @@ def split_by_match(
 
 def are_nearly_all(found: Sequence[str], others: Sequence[str]) -> bool:
     """Whether nearly all texts fit, apart from labels that stand for missing values."""
-    strange = [text for text in others if not is_missing_marker(text)]
     # 2: number of further labels among numbers or dates: the lines of a header, for example
-    return len(found) > len(others) and len(strange) <= 2
+    return len(found) > len(others) and sum(not is_missing_marker(text) for text in others) <= 2
 
 
 def is_missing_marker(text: str) -> bool:
