@@ -478,19 +478,3 @@ def with_effect_moments(
     unknown = UnknownEffects.from_rows(effects, missing, weights, counts / counts.sum())
     is_evidence = np.array([bool(table[-1].any()) for table in x.tables], dtype=bool) & ~ignored
     return replace(x, unknown=replace(unknown, always=unknown.always & ~is_evidence))
-
-
-def with_shrunk_missing_effects(x: EffectTable, dataset: InFull, ignored: Mask) -> EffectTable:
-    """Return a sum in which effects of rare missing values are shrunk to the mean of the others.
-
-    Missing values of ``ignored`` features have this mean.
-    """
-    counts = cell_weights(x, encode_for_model(x, dataset, x.features, "dataset"))
-    tables = list(x.tables)
-    for i, (table, [*known, lacking]) in enumerate(zip(tables, counts, strict=True)):
-        if lacking > 0:
-            mean: Array = np.average(table[:-1], axis=0, weights=np.maximum(known, LEAST_MASS))
-            # 30: number of rows that weigh as much as the mean of the other effects
-            share = 0.0 if ignored[i] else lacking / (lacking + 30)
-            tables[i] = np.concatenate([table[:-1], [share * table[-1] + (1 - share) * mean]])
-    return replace(x, tables=tuple(tables))

@@ -207,6 +207,9 @@ def _make_monotone(
             coded = encode_for_model(refit, dataset, argument="dataset")
             refits.append(_closest_monotone_table(refit, coded, constraints))
         learned["refits"] = tuple(refits)
+    if "draws" in learned:
+        draws = [_closest_monotone_table(one, data, constraints) for one in learned["draws"]]
+        learned["draws"] = tuple(draws)
     if recipe is not None and recipe.parameters is not None:
         settings = {**constraints._asdict(), "parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step("monotonize", fit_monotone, settings, draws=True))

@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
+from ..additive.fit import fit_effects, sum_of_effects
 from ..additive.pairs import Pairs, check_pairs
-from ..additive.tabulate import as_sum_of_effects
 from ..base.calls import check_arguments, parameters_of, showing_progress, with_call_advice
 from ..base.checks import (
     AnyCutting,
     Flag,
     Instance,
     Learner,
+    OneOf,
     Whole,
     check_column_name,
+    check_columns,
     check_feature_names,
 )
-from ..base.messages import did_you_mean, listed, shown, warn
+from ..base.messages import did_you_mean, listed, warn
 from ..base.parallel import check_jobs, using_jobs
 from ..frames.columns import warn_of_columns
 from ..frames.dataset import Countable, Dataset, Opened
-from ..frames.opening import InFull, InParts, open_data, with_groups_as_cases
-from ..frames.training import Numeric
+from ..frames.opening import (
+    InFull,
+    InParts,
+    open_data,
+    read_parts_into_memory,
+    with_groups_as_cases,
+)
+from ..frames.partitions import OpenedData
+from ..frames.training import Numeric, TrainingData, read_training
 from ..learners import LEARNERS, find_learner
 from ..model.model import Model, replace_unchecked
 from ..network.densities import Numbers, numeric_columns_of
 from ..numbers.preparation import Preparing
 from ..recipe import default
 from ..recipe.backoff_prior import PRIORS, find_prior
+from ..recipe.content_order import fractional_weights_as_cases, warn_of_copies
 from .lp import check_groups_are_used, lp, parse_held_out, warn_of_one_class_or_few_rows
 from .refits import with_refits
 from .structure import accepts_numbers, check_learner_is_able, learn_structure, ranks_parents
@@ -122,20 +132,21 @@ def bnc(
         such as the visits of a patient. The rows of a group are held out
         together. The column is not a feature.
     additive : bool, default False
-        If True, the default recipe fits a sum of one effect per feature,
-        without arcs. Choose it if people will read, check or edit the model:
-        `effects` shows the sum as a table, and `scorecard` rounds it to points.
-    pairs : int, "auto" or list of pairs, optional
-        Effects of pairs of features to add to the sum with ``additive=True``: a
-        number of pairs, a list of pairs of names, or "auto" for the number that
-        improves the likelihood of held-out rows most, which can be 0. By
-        default, no pairs.
+        If True, fit a sum of one effect per feature, as with ``pairs=0``.
+    pairs : "auto", int or list of pairs, optional
+        If given, fit a sum of effects of features and of pairs of features.
+        Choose it if people will read, check or edit the model: `effects` shows
+        the sum as a table. "auto" has as many pairs as the likelihood of
+        held-out rows favors; a number has this many, the strongest ones; a list
+        names them; and 0 has none, so that `scorecard` can round the sum to
+        points.
     interval : bool, default False
         If True, fit the model `draws` more times, each time without a part of
-        the rows. Then ``predict(..., prob=True, interval=0.9)`` returns an
-        interval of each probability.
+        the rows, or draw the effects of a sum from their posterior. Then
+        ``predict(..., prob=True, interval=0.9)`` returns an interval of each
+        probability.
     draws : int, default 20
-        Number of refits for `interval`, at least 2.
+        Number of refits or draws for `interval`, at least 2.
     n_jobs : int, optional
         Number of folds and refits that are fitted at the same time, as in `cv`.
         By default, 1.
@@ -183,10 +194,23 @@ def bnc(
     :doc:`Formulas </methods>` has the details and the averages over
     discretizations [1]_.
 
+    A sum of effects is a smoothing-spline analysis of variance of the log odds
+    [2]_: the score of class c is a_c + Σ f_jc(x_j) + Σ f_ijc(x_i, x_j), and the
+    probabilities are proportional to exp(score). The effect of a number is a
+    line, a square and twelve cosines of its ranks; that of a category has one
+    weight per level; a missing value has an effect of its own; that of a pair
+    is a sum of products of those of both. Exact values, and cells of two, have
+    effects of their own if rows that are left out favor them. The weights are
+    normal with mean 0 and maximize the penalized likelihood of all rows. Their
+    variances, by type of effect and feature, maximize the likelihood of
+    held-out rows, in five folds of at most 500 rows. Of more than 128 pairs,
+    those with the steepest slopes of the likelihood are used.
+
     References
     ----------
     .. [1] Yang, Y., Webb, G. I. (2009). Discretization for naive-Bayes
        learning: managing discretization bias and variance. Machine Learning 74.
+    .. [2] Gu, C. (2013). Smoothing spline ANOVA models. 2nd edition. Springer.
 
     Examples
     --------
@@ -200,21 +224,31 @@ def bnc(
     """
     dag_learner, class_var, dataset = _reorder_arguments(dag_learner, class_var, dataset)
     additive, interval = Flag().check("additive", additive), Flag().check("interval", interval)
-    usual = default.LEARNER_OF_SUMS if additive else default.LEARNER
     learner = _find_learner_of_one_class(
-        usual if dag_learner is None else dag_learner, class_var, dataset, lp_args
+        default.LEARNER if dag_learner is None else dag_learner, class_var, dataset, lp_args
     )
     check_column_name(class_var)
-    Whole(least=2).check("draws", draws)
+    Whole(least=2, most=1000).check("draws", draws)
     check_jobs(n_jobs)
     data = open_data(dataset)
     in_memory = not data.in_parts
-    if additive:
-        _check_can_be_additive(learner, lp_args, in_memory=in_memory)
+    if additive or pairs is not None:
+        given = {"discretize": discretize, "numbers": numbers, "dag_args": dag_args, **lp_args}
+        _check_can_be_sum(dag_learner, given)
+        with showing_progress(progress), using_jobs(n_jobs):
+            coded = _encode_for_sum(data, class_var, groups)
+            names = [name for name in coded.columns if name != class_var]
+            return _fit_sum(
+                coded,
+                class_var,
+                pairs=check_pairs(pairs, names, class_var) or 0,
+                missing_level=_checked_missing_level(missing_level, names, class_var),
+                min_count=min_count and Whole(least=1).check("min_count", min_count),
+                draws=draws if interval else 0,
+            )
     if dag_learner is None and not in_memory:
         name, own = default.LEARNER_OF_PARTS
         learner, dag_args = LEARNERS[name], {**own, **(dag_args or {})}
-    pairs = _check_pairs(pairs, data, class_var, groups, additive=additive, interval=interval)
     numeric = numeric_columns_of(numbers)
     if numeric:
         _check_accepts_numbers(learner, numbers, discretize)
@@ -230,7 +264,7 @@ def bnc(
         plain = chosen or numeric or not data.has_numbers
         discretize = None if plain else default.discretization_method(learner)
     facts = {"ranked": ranked, "in_memory": in_memory, "grouped": groups is not None}
-    facts |= {"additive": additive, "ignores_missing": missing_level is False}
+    facts |= {"ignores_missing": missing_level is False}
     own_level = None if missing_level == "auto" else missing_level
     if not isinstance(own_level, bool | None):
         own_level = check_feature_names(own_level, (class_var,), "missing_level")
@@ -241,8 +275,39 @@ def bnc(
     with showing_progress(progress), using_jobs(n_jobs):
         structure, rows = learn_structure(learner, class_var, data, options, preparing)
         fitted = _fit_parameters(structure, rows, lp_args, chosen=chosen, **facts)
-        fitted = with_refits(fitted, data, draws=draws) if interval else fitted
-        return as_sum_of_effects(fitted, data, pairs) if additive else fitted
+        return with_refits(fitted, data, draws=draws) if interval else fitted
+
+
+def _checked_missing_level(value: Any, names: Sequence[Hashable], class_var: Hashable) -> Any:
+    """Return the features whose missing values are evidence: True for all, or a tuple of names."""
+    if isinstance(value, str | bool | None):
+        return bool(OneOf((True, False, None, "auto")).check("missing_level", value))
+    chosen = check_feature_names(value, (class_var,), "missing_level")
+    return tuple(check_columns(chosen, names, "missing_level"))
+
+
+def _encode_for_sum(data: OpenedData, class_var: Hashable, groups: Any) -> Dataset:
+    """Return rows in memory, with numeric columns as numbers; fractional weights make cases."""
+    if data.in_parts:
+        data = read_parts_into_memory(data)
+    read = partial(_read_with_numbers, class_var=class_var, numeric=())
+    if groups is not None:
+        return with_groups_as_cases(data, groups, (class_var,), read)
+    check_columns([class_var], data.columns, "class_var")
+    opened = data.check_in_memory("dataset")
+    rows = opened if isinstance(opened, Dataset) else read(opened)
+    return fractional_weights_as_cases(rows)
+
+
+def _fit_sum(data: Dataset, class_var: Hashable, **settings: Any) -> Model:
+    levels = data.schema.levels_of
+    numeric = [name for name in data.numbers if len(levels[name]) not in (1, 2)]
+    rows = read_training(data, (class_var,), numeric=tuple(numeric))
+    assert isinstance(rows, TrainingData)
+    warn_of_copies(rows)
+    fitted = fit_effects(sum_of_effects(class_var, rows), rows, **settings)
+    warn_of_one_class_or_few_rows(fitted, len(rows))
+    return fitted
 
 
 def _reorder_arguments(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any]:
@@ -290,19 +355,19 @@ def _with_name_of_default_recipe(x: Model, given: Mapping[str, Any]) -> Model:
     return replace_unchecked(x, recipe=replace(x.recipe, parameters=replace(by, name=name)))
 
 
-def _check_can_be_additive(
-    learner: Callable[..., Model], lp_args: Mapping[str, Any], *, in_memory: bool
-) -> None:
-    """Raise a ValueError unless the default recipe can fit a sum of effects."""
-    if learner is not LEARNERS[default.LEARNER_OF_SUMS] or not in_memory:
+def _check_can_be_sum(learner: object, given: Mapping[str, Any]) -> None:
+    """Raise a ValueError if arguments of networks are given for a sum of effects."""
+    names = [
+        name
+        for name, value in given.items()
+        if name != "rng" and value not in (None, False, "auto", {})
+    ]
+    if learner is not None or names:
+        what = listed(names) if names else "a learner"
         raise ValueError(
-            "additive must be False with "
-            f"{'data that are not in memory' if not in_memory else 'a learner'}; got True. The sum "
-            "of effects is a model of the default recipe: call bnc(class_var=..., "
-            "dataset=..., additive=True)."
+            f"pairs must be None, and additive False, with {what}. A sum of effects is not a "
+            "network: call bnc(class_var=..., dataset=..., pairs=0), or omit pairs and additive."
         )
-    if _has_prior(lp_args):
-        raise ValueError("additive must be False if a prior is given; got True. Omit the prior.")
 
 
 def _check_accepts_numbers(
@@ -314,17 +379,6 @@ def _check_accepts_numbers(
     check_learner_is_able(
         learner, accepts_numbers, "numbers must be None", numbers, "learn from numbers"
     )
-
-
-def _check_pairs(
-    pairs: Pairs, data: Any, class_var: Hashable, groups: Any, *, additive: bool, interval: bool
-) -> Any:
-    """Return the argument ``pairs`` with names of columns, or raise."""
-    if pairs is not None and (not additive or interval):
-        needed = "additive=True" if not additive else "interval=False"
-        raise ValueError(f"pairs must be None unless {needed}; got {shown(pairs)}.")
-    others = {class_var, groups if isinstance(groups, Hashable) else None}
-    return check_pairs(pairs, [name for name in data.columns if name not in others], class_var)
 
 
 def _read_with_numbers(rows: Opened[Dataset], class_var: Hashable, numeric: Numeric) -> Dataset:

@@ -268,14 +268,16 @@ def _predictor_of_intervals(
     settings: Mapping[str, Any],
     drawn: Mapping[str, Any],
 ) -> Callable[[Any], pd.DataFrame]:
-    """Return a function of rows with the intervals of refits or, without them, of drawn tables."""
-    refits: tuple[Model, ...] = x.learned.get("refits", ())
+    """Return a function of rows with the intervals of refits, drawn effects or drawn tables."""
+    refits: tuple[Model, ...] = x.learned.get("refits", x.learned.get("draws", ()))
     if not refits:
         return partial(_predict_intervals, x, prior=prior, **settings, **reading, **drawn)
     reading = {**reading, "unseen": "missing"}
     if prior is None and x.class_proportions is not None:
         prior = dict(zip(x.known_levels[-1], x.class_proportions.shares, strict=True))
     others = [_predictor_of_rows(one, True, reading, prior, None, False, False) for one in refits]
+    if "draws" in x.learned:
+        return partial(_intervals_of_draws, draws=others, **settings)
     rows = x.trained_on
     finest = 0.0 if rows is None else 1 / max(rows.cases or rows.size, 1.0)
     return partial(_refit_intervals, refits=others, finest=finest, **settings)
@@ -457,6 +459,34 @@ def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: fl
     low: Array = special.expit(estimated - width) - finest
     high: Array = special.expit(estimated + width) + finest
     return np.stack([np.clip(low, 0.0, estimate), np.clip(high, estimate, 1.0)])
+
+
+def _intervals_of_draws(
+    newdata: NewData,
+    *,
+    estimate: Callable[[NewData], pd.DataFrame],
+    draws: Sequence[Callable[[NewData], pd.DataFrame]],
+    interval: float,
+) -> pd.DataFrame:
+    """Predict posteriors with intervals, from those of draws of the effects."""
+    frame = estimate(newdata)
+    others = np.stack([draw(newdata).to_numpy() for draw in draws])
+    return with_interval_columns(frame, bounds_of_draws(frame.to_numpy(), others, interval))
+
+
+def bounds_of_draws(estimate: Array, draws: Array, interval: float) -> Array:
+    """Return interval ends of probabilities, (2, …), from those of draws, (draws, …).
+
+    The log odds of draws are normal with the mean of the estimate, so that with
+    their standard deviation s in G draws the ends are L ± t s, with the quantile
+    t of Student's distribution with G − 1 degrees of freedom.
+    """
+    least, most = np.finfo(np.float64).tiny, 1 - _ROUNDING
+    odds = np.asarray(special.logit(np.clip(draws, least, most)))
+    estimated = np.asarray(special.logit(np.clip(estimate, least, most)))
+    width: Array = special.stdtrit(len(draws) - 1, (1 + interval) / 2) * odds.std(axis=0, ddof=1)
+    low, high = special.expit(estimated - width), special.expit(estimated + width)
+    return np.stack([np.minimum(low, estimate), np.maximum(high, estimate)])
 
 
 def _posteriors_of_targets(x: Model, rows: Rows, prior: ClassPrior | None) -> Array:

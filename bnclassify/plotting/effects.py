@@ -189,7 +189,7 @@ def _draw_curves(
 
 def _band_of_refits(x: Model, effect: Effect, points: Array) -> Array | None:
     """Return jackknife interval ends of a step function, (2, points), if there are refits."""
-    refits: tuple[Model, ...] = x.learned.get("refits", ())
+    refits: tuple[Model, ...] = x.learned.get("refits", x.learned.get("draws", ()))
     if (
         effect.points is not None
         or not refits
@@ -203,8 +203,10 @@ def _band_of_refits(x: Model, effect: Effect, points: Array) -> Array | None:
         odds: Array = effect_on_log_odds(one, effect.feature, effect.target).log_odds[0]
         lines.append(odds[np.searchsorted(one.cuts.get(effect.feature, ()), inside, side="left")])
     own, others = lines[0], np.array(lines[1:])
-    scale: float = special.stdtrit(len(others) - 1, 0.95) * np.sqrt(len(others) - 1)
-    width: Array = scale * others.std(axis=0)
+    n = len(others)
+    # A standard deviation of n draws, or the jackknife of n refits.
+    factor = np.sqrt(n / (n - 1)) if "draws" in x.learned else np.sqrt(n - 1)
+    width: Array = special.stdtrit(n - 1, 0.95) * factor * others.std(axis=0)
     return np.stack([own - width, own + width])
 
 

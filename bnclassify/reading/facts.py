@@ -44,6 +44,8 @@ def facts_of(x: Model) -> dict[str, object]:
         facts["confidence"] = summary.in_words
     if refits := x.learned.get("refits"):
         facts["intervals"] = f"by {len(refits)} refits, each without a part of the cases"
+    if draws := x.learned.get("draws"):
+        facts["intervals"] = f"by {len(draws)} draws of the effects"
     if x.fitted:
         facts["missing values"] = _missing_in_words(x, rows, rule)
         facts["joint distribution"] = "no" if x.no_joint else "yes"
