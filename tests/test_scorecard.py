@@ -136,7 +136,7 @@ def test_printed_cards_have_the_cut_points_that_count(pima: pd.DataFrame) -> Non
 
 
 def test_cards_are_short(pima: pd.DataFrame, run: Run) -> None:
-    frame = pima.assign(noise=np.random.default_rng(0).normal(size=len(pima)).round(2))
+    frame = pima.assign(noise=pima.groupby("diabetes").cumcount() % 3)  # independent of the class
     card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=frame, additive=True), largest=5)
     table = card.points
     assert "noise" not in table["variable"].tolist()

@@ -100,10 +100,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         of a model use ``model_`` with this prior. Costs change labels, not
         probabilities; `to_sql` writes them as a column ``decision``.
     additive : bool, default False
-        If True, the default recipe fits a sum of one effect per feature, as in
-        `bnc`.
-    pairs : int, "auto" or list of pairs, optional
-        The effects of pairs of features that are added to the sum, as in `bnc`.
+        If True, a sum of one effect per feature is fitted, as in `bnc`.
+    pairs : "auto", int or list of pairs, optional
+        If given, a sum of effects of features and of pairs of features is
+        fitted, as in `bnc`.
     interval, draws : bool and int, default False and 20
         Whether to keep refits for intervals of posteriors, and their number, as
         in `bnc`.
@@ -519,6 +519,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         options = {name: getattr(preparing, name) for name in PREPARATION}
         for name in ("additive", "pairs", "interval", "draws"):
             options[name] = getattr(self, name)
-        given = None if self.additive and learner is LEARNERS[default.LEARNER] else learner
+        is_sum = self.additive or self.pairs is not None
+        given = None if is_sum and learner is LEARNERS[default.LEARNER] else learner
         with showing_progress(self.verbose, "verbose"), using_jobs(self.n_jobs):
             return bnc(given, target, data, dag_args=dag_args, **options, **{**rng, **lp_args})
