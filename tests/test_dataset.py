@@ -203,7 +203,7 @@ def test_columns_with_more_levels_than_half_their_rows_are_told(learn: Any) -> N
     ) as told:
         learn("y", data)
     assert len(told) == 2
-    assert "For 'more': Merge rare levels, with min_count=3 in bnc" in str(told[1].message)
+    assert "For 'more': If they are amounts, measurements or dates, convert" in str(told[1].message)
     frame, _ = bn.merge_rare(data, min_count=3, class_var="y", columns=["more", "holes", "id"])
     learn("y", frame)
     with pytest.warns(

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from threading import Timer
 from typing import Any
 
@@ -199,6 +199,15 @@ def test_a_process_that_is_ended_is_reported() -> None:
         assert list(run_tasks(abs, [-1, -2])) == [1, 2]
 
 
+@pytest.fixture
+def _interruptible() -> Iterator[None]:
+    """A process in the background of a script ignores interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interruptible")
 def test_an_interrupt_ends_tasks_that_run_and_cancels_those_that_wait() -> None:
     Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
     start = time.monotonic()

@@ -546,7 +546,10 @@ WARNED: Mapping[str, tuple[Any, str]] = {
     ),
     "case": (RNG.choice(["Paris", "paris", "Rome"], 400), "labels that differ only in white space or case"),
     "a copy of the class": (np.where(CLASSES == "yes", 1, 0), "alone predicts the class in all rows"),
-    "an amount of one class": (NUMBER * (CLASSES == "yes"), "alone predicts the class in all rows"),
+    "an amount of one class": (
+        np.where(CLASSES == "yes", np.abs(NUMBER) + 1, -5.0),
+        "alone predicts the class in all rows",
+    ),
     "numbers of rows": (np.arange(400), "numbers of the rows"),
     "identifiers": (1000 + 3 * RNG.permutation(400), "whole numbers that all differ"),
     "text identifiers": ([f"id{i}" for i in range(400)], "all values differ, as in a column of identifiers"),

@@ -458,7 +458,7 @@ def test_fractions_are_refused_in_prediction_too() -> None:
         ({"discretize": "width", "bins": 1}, ValueError, "bins must be a whole number from 2 to"),
         ({"random_state": "seed"}, TypeError, "rng must be a seed or"),
         ({"learner": "tan_hc"}, TypeError, "dag_args must contain 'k', which tan_hc requires"),
-        ({"dag_args": {"scoring": "aic"}}, TypeError, "dag_args must be .*'scoring'. Did .*'score'"),
+        ({"dag_args": {"scores": "aic"}}, TypeError, "dag_args must be .*'scores'. Did .*'score'"),
         ({"lp_args": {"wanba": True}}, TypeError, "lp_args must be .*'wanba'. Did you mean 'wanbia'"),
     ],
 )

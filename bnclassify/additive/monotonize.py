@@ -103,11 +103,11 @@ def monotonize(
     >>> table = effects(model).assign(rising=effects(rising)["yes"])
     >>> table[table["feature"] == "pregnancies"].round(2)
            feature        value   yes  rising
-    1  pregnancies  (-inf, 1.0] -0.36   -0.50
-    2  pregnancies   (1.0, 2.0] -0.83   -0.50
-    3  pregnancies   (2.0, 4.0]  0.00    0.00
-    4  pregnancies   (4.0, 7.0]  0.25    0.25
-    5  pregnancies   (7.0, inf]  0.87    0.87
+    1  pregnancies  (-inf, 1.5] -0.36   -0.50
+    2  pregnancies   (1.5, 2.5] -0.83   -0.50
+    3  pregnancies   (2.5, 4.5]  0.00    0.00
+    4  pregnancies   (4.5, 7.5]  0.25    0.25
+    5  pregnancies   (7.5, inf]  0.87    0.87
     6  pregnancies    (missing)  0.00    0.00
     """
     model = check_fitted(x)

@@ -116,8 +116,8 @@ def write_page(
     other models are log odds.
 
     The page itself has about 60 kB. A sum of effects of 8 features adds about
-    20 kB, and its 28 pairs add 90 kB. Tables with many parents are larger. Their
-    entries are rounded to 14 digits.
+    20 kB, and its 28 pairs add 90 kB. Tables with many parents are larger.
+    Their entries are rounded to 14 digits.
 
     The picture of the network is drawn by Graphviz. If Graphviz is not
     installed or the network has more than 500 arcs, the picture is plain. The
