@@ -175,7 +175,7 @@ print(
 # Store the statement as a view, or with `CREATE TABLE ... AS`, and write it again when the model is updated. Its length
 # grows with the number of entries of the tables, and is limited to one million characters, the limit of SQLite. A
 # larger model raises an error that names its largest table. The default model of these data has 88,000 characters. If you want a
-# short query, fit a sum of effects, which is a table, as in the next section: the query of `additive=True` has 16,000.
+# short query, fit a sum of effects, which is a table, as in the next section: the query of `additive=True` has 24,000.
 # Most of a short query checks whether text represents a number. If the columns are numbers in the database,
 # `to_sql(..., numbers="typed")` leaves the checks out.
 #
@@ -208,7 +208,7 @@ print(len(to_sql(from_effects(table), table="women")), "characters of SQL")
 # values to 0. All of these are models: you can predict, explain, evaluate, save and export them.
 #
 # A sum of single effects cannot contain an interaction. `pairs="auto"` adds the effects of pairs of features, as many as
-# held-out rows favor, which is none on most tables of people. Each pair is a table with the mean 0 along each side: rows
+# held-out rows favor. Each pair is a table with the mean 0 along each side: rows
 # of `effects` with the columns `given` and `given_value`, a row such as "buying × maint" in `explain`, and a heat map,
 # `plot_effect(model, ("buying", "maint"))`. `scorecard` does not accept pairs.
 
@@ -221,7 +221,7 @@ pair = effects(crossed)
 print(pair[pair["given"] != ""].head(3).round(2).to_string())
 
 # %% [markdown]
-# [Choosing a classifier](overview.py#default-sum-pairs-or-network) shows what pairs gain on six tables.
+# [Choosing a classifier](overview.py#default-sum-pairs-or-network) shows what pairs gain on five tables.
 #
 # ## After deployment: drift and audit
 #

@@ -1021,14 +1021,38 @@ print(
 #
 # ### Sum of effects
 #
-# `additive=True` has the terms "densities", "slopes", "shifts", "steps", "codings" and "gaps", no arcs, and r and a as above.
-# The logistic regression has no steps. Each term
-# depends on one feature, so the log odds of the classes are a sum of one function per feature and a constant. The model is a table
-# of these functions in steps. The finest steps are between all cut points of all codings, and the effect of a step is the mean at
-# the training rows. Then neighbors are merged, first those that add least to the variance within the steps (of the training
-# rows, and half a row more per step), until a feature would lose more than 0.0003 (in nats squared, the mean squared change of
-# its effect). On 40 tables of R packages, mostly of people, the mean log-loss is 0.4255 with the functions and 0.4253 with the
-# steps; on 18 public sets with at most 1,000 training rows, 0.4524 and 0.4529 (both without the term "steps").
+# `bnc(..., pairs=)` and `additive=True` fit the score of class c, with a line, curve or table for each feature and pair:
+#
+# $$s_c(x) = a_c + \sum_j f_{jc}(x_j) + \sum_{i<j} f_{ijc}(x_i, x_j), \qquad P(c \mid x) ∝ e^{s_c(x)}.$$
+#
+# It is a smoothing-spline analysis of variance of the log odds (Wahba, Wang, Gu, Klein, Klein 1995), fitted as a penalized
+# multinomial regression. Each effect is a sum of *contrasts* with weights.
+#
+# - A number is divided into at most 64 groups of equal weight. Its contrasts are a line and a square of the means of the
+#   groups, up to four standard deviations from the mean, and the cosines $\cos(π k r) / k$ of their ranks r, k = 1, …, 12, made
+#   orthogonal. A category has a contrast for each level; in a column with more than twelve levels, those that occur once
+#   share one. Missing values have a contrast against all others.
+# - The contrasts of a type (lines and squares; cosines, levels and missing values) are scaled so that their variances sum
+#   to 1 over the rows, and those of a pair are products of the principal contrasts of both sides, on coarser groups: all
+#   pairs together have at most 32,768 cells.
+# - The weights are normal with mean 0. The variance is τ for each type, times a factor for each feature. The variances
+#   are the means, on the scale of logarithms, over values that a climb tries, by the likelihood of held-out rows in five
+#   folds of at most 500 rows; a prior has standard deviation 2 for ln τ. The factor of a feature is (0.3 + u) / (0.3 + v), with
+#   u the square of its fitted effects and v what its variance expects (MacKay 1992), in two turns. Factors are used only
+#   if the held-out likelihood rises. All effects are multiplied by a power, which is chosen with the variances.
+# - Of more than 128 pairs of at most 64 features, those are used along which the likelihood rises most steeply, in each
+#   fold without its held-out rows. With 16 pairs, the held-out loss must be a tenth lower to be preferred.
+# - *Exact values* of a number or category with many values, and the cells of two, have effects of their own if these raise
+#   the likelihood of rows that are left out one by one, by at least 0.001 nats and two standard errors, or more if there
+#   are many tables to choose from. A number between exact values does not have such an effect.
+#
+# The weights maximize the penalized likelihood of all rows. Effects of pairs below 0.003 nats are left out. Given the
+# weights, each effect is a table, with six digits. With `interval=True`, effects are drawn from the normal approximation of the
+# posterior of the weights, whose covariance is the inverse of the curvature (Wood 2006).
+#
+# On 59 tables of R packages that were not used for development (halves, seed 0), a sum with pairs has a mean log-loss of
+# 0.642 and the default 0.633; the sum has the lower log-loss on 32 of them, and the difference is due to one table, without
+# which the means differ by 0.002.
 #
 # ## Densities of numeric features
 #
@@ -1400,11 +1424,15 @@ check(
 # - Silverman, B. W. (1986). Density Estimation for Statistics and Data Analysis. Chapman and Hall.
 # - Van Allen, T., Singh, A., Greiner, R., Hooper, P. (2008). Quantifying the uncertainty of a belief net response:
 #   Bayesian error-bars for belief net inference. Artificial Intelligence 172.
+# - Wahba, G., Wang, Y., Gu, C., Klein, R., Klein, B. (1995). Smoothing spline ANOVA for exponential families. Annals of
+#   Statistics 23.
 # - Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes: aggregating one-dependence estimators.
 #   Machine Learning 58.
 # - Webb, G. I., Boughton, J. R., Zheng, F., Ting, K. M., Salem, H. (2012). Learning by extrapolation from
 #   marginal to full-multivariate probability distributions: decreasingly naive Bayesian classification.
 #   Machine Learning 86.
+# - Wood, S. N. (2006). On confidence intervals for generalized additive models based on penalized regression splines.
+#   Australian & New Zealand Journal of Statistics 48.
 # - Yilmaz, Y. K., Alpaydın, E., Akın, H. L., Bilgiç, T. (2002). Handling of deterministic relationships in
 #   constraint-based causal discovery. PGM 2002.
 # - Zaidi, N. A., Cerquides, J., Carman, M. J., Webb, G. I. (2013). Alleviating naive Bayes attribute
