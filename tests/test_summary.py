@@ -193,7 +193,7 @@ def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
     sums = bn.bnc(class_var="buys", dataset=people.drop(columns="flat"), additive=True)
     assert facts(sums)["form"] == "sum of one effect per feature"
     card = facts_of(bn.scorecard(bn.monotonize(sums, {"age": "increasing"}, people)))
-    assert card["parameters"] == "default recipe as a table, then monotonize, then scorecard"
+    assert card["parameters"] == "default settings, then monotonize, then scorecard"
     numbers = people[["age"]].assign(
         a=people["age"] ** 2, b=-people["age"], c=people["noise"] + people["age"]
     )

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..base.arrays import Array, Codes, Positions
+from ..base.immutable import cached_property
 from ..frames.dataset import Dataset
 from ..frames.numeric import as_floats
 from ..numbers.cut_points import shortest_cuts

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..base.arrays import Array, Codes, Positions, softmax
-from ..base.immutable import record
+from ..base.immutable import cached_property, record
 from ..base.messages import listed, warn
 from ..frames.dataset import Dataset
 from ..learners.networks import network
@@ -521,11 +520,17 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
         _discretizer(features, data),
         tables=tuple(tables),
         constant=logs_less_reference(constant).round(_DIGITS),
-        shares=tuple([feature.mass for feature in features]),
+        shares=tuple([_smoothed(feature.mass, float(rows.weights.sum())) for feature in features]),
         pairs=tuple(pairs),
         unknown=_moments(rows, tables, pairs) if len(rows.labels) > 1 else None,
         learned={"variances": fitted.variances},
     )
+
+
+def _smoothed(mass: Array, size: float) -> Array:
+    """Return shares with half a row more per value, so that none is 0."""
+    counts = mass * size + 0.5
+    return np.asarray(counts / counts.sum())
 
 
 def _moments(rows: _Rows, tables: Sequence[Array], pairs: Sequence[PairEffects]) -> UnknownEffects:

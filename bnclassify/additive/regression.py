@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..base.arrays import Array, Mask, Positions, Slice, log_normalize, slices
+from ..base.immutable import cached_property
 
 _ROWS = 2**16  # rows whose cells are looked up at once
 _LEAST_CURVATURE = 1e-6
