@@ -226,7 +226,7 @@ print(pair[pair["given"] != ""].head(3).round(2).to_string())
 # ## After deployment: drift and audit
 #
 # `drift` compares new rows with the training data. It returns one row per feature, with the population stability index
-# (below 0.1 is little, above 0.25 much), the shares of missing and unseen values and of numbers outside the range of the
+# (below a tenth is little, above a quarter much), the shares of missing and unseen values and of numbers outside the range of the
 # training data, and the change of the mean log odds; the last row is the score. Numbers are counted in tenths of the training
 # rows, also those of features that the model dropped, so a change of units shows even if the model does not notice it. Here
 # the new rows are women over 30:

@@ -115,9 +115,9 @@ print("P(Class):", params(models["tan_cl"])["Class"].round(4))
 # a level that is written in another way, such as "Low" for "low".
 
 # %%
-odd = voting.head(2).astype(object)
+odd = voting.head(20).astype(object)
 odd.loc[0, "crime"] = "abstained"
-print(predict(models["tan_cl"], odd, unseen="missing").tolist())
+print(predict(models["tan_cl"], odd, unseen="missing").tolist()[:2])
 
 # %% [markdown]
 # ## The default classifier

@@ -143,8 +143,7 @@ table = bn.effects(additive, women, steps=12)
 print(table[table["feature"].isin(["diabetes", "age"])].round(2).to_string())
 
 # %% [markdown]
-# An age of 30 adds 0.10 to the log odds of diabetes. The effect rises until 62, then falls slightly, from 0.45 to 0.36, for
-# the 18 women of 63 to 69. The column `observed` has the share of women with diabetes in each interval, which falls there, too.
+# An age of 30 adds 0.27 to the log odds of diabetes. The effect rises until 53, and then falls. The column `observed` has the share of women with diabetes in each interval, which falls there, too.
 # If you know that the effect should rise, `monotonize` returns the closest table in which it does, and says what that costs:
 
 # %%
@@ -166,7 +165,7 @@ final = bn.from_effects(edited, class_var="diabetes")
 bn.predict(final, new, prob=True).round(3)
 
 # %% [markdown]
-# Bea's probability is now 0.839. `final` is a model like any other. `scorecard` rounds it to points, for people without
+# Bea's probability is now 0.844. `final` is a model like any other. `scorecard` rounds it to points, for people without
 # a computer, and `to_sql` writes it as a query for your database:
 
 # %%
