@@ -156,7 +156,7 @@ def test_tables_files_and_edits_are_exact(several: bool, tmp_path: Path) -> None
     changed = bn.predict(bn.from_effects(edited), rows, prob=True)
     odds = [np.log(p / (1 - p)) for p in (changed["yes"], expected["yes"])] if not several else None
     if odds is not None:
-        np.testing.assert_allclose(odds[0] - odds[1], 3.0, atol=1e-9)
+        np.testing.assert_allclose(odds[0] - odds[1], 3.0, atol=1e-6)  # of some, p is nearly 1
 
 
 def test_cut_points_of_a_pair_can_be_edited(model: Any, frame: pd.DataFrame) -> None:

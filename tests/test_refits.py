@@ -13,7 +13,6 @@ import bnclassify as bn
 from bnclassify.fitting.refits import with_refits
 from bnclassify.fitting.rounds import plan_rounds
 from bnclassify.inference.predict import jackknife_bounds
-from bnclassify.models import EffectTable
 
 
 def log_odds(p: np.ndarray) -> np.ndarray:
@@ -93,32 +92,6 @@ def test_models_with_refits_give_intervals(votes: pd.DataFrame, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_tables_and_cards_keep_the_refits(tmp_path: Path) -> None:
-    pima = bn.load_pima()[["glucose", "pressure", "age", "diabetes"]]
-    x = bn.bnc(class_var="diabetes", dataset=pima, additive=True, interval=True, draws=6)
-    assert all(isinstance(refit, EffectTable) for refit in x.learned["refits"])
-    known = bn.predict(x, pima, prob=True, interval=0.9)["yes"]
-    width = (known["upper"] - known["lower"]).mean()
-    rising = bn.monotonize(x, {"age": "increasing", "glucose": "increasing"}, pima)
-    for refit in rising.learned["refits"]:
-        effects = bn.effects(refit)
-        assert effects["yes"][
-            (effects["feature"] == "age") & (effects["value"] != "(missing)")
-        ].is_monotonic_increasing
-    for one in (rising, bn.scorecard(rising, most_intervals=6), bn.scorecard(x, pdo=20)):
-        found = bn.predict(one, pima, prob=True, interval=0.9)["yes"]
-        assert found["estimate"].tolist() == bn.predict(one, pima, prob=True)["yes"].tolist()
-        assert 0.5 * width < (found["upper"] - found["lower"]).mean() < 1.5 * width
-        bn.save(one, tmp_path / "one.json")
-        assert bn.predict(bn.load(tmp_path / "one.json"), pima, prob=True, interval=0.9)["yes"].equals(found)
-    with pytest.raises(
-        ValueError,
-        match=r"Fit with interval=True, as in bnc\(class_var=\.\.\., dataset=\.\.\., interval=True\)",
-    ):
-        bn.predict(bn.from_effects(bn.effects(x)), pima, prob=True, interval=0.9)
-
-
-@pytest.mark.slow
 def test_sums_with_refits_are_cross_validated_as_without() -> None:
     """The refits add no pairs to the recipe."""
     pima = bn.load_pima()[["glucose", "age", "diabetes"]].head(200)
@@ -127,18 +100,6 @@ def test_sums_with_refits_are_cross_validated_as_without() -> None:
         for interval in (True, False)
     )
     assert bn.cv(x, pima, k=2, rng=0) == bn.cv(plain, pima, k=2, rng=0)
-
-
-@pytest.mark.slow
-def test_refits_are_those_of_the_fitted_sum() -> None:
-    """The intervals of a table are those of the models whose table it is, up to the steps."""
-    pima = bn.load_pima()[["glucose", "age", "diabetes"]]
-    terms = ("densities", "slopes", "shifts", "codings", "gaps")
-    curves = with_refits(bn.bnc("nb", "diabetes", pima, held_out_args={"terms": terms}), pima, draws=6)
-    table = bn.bnc(class_var="diabetes", dataset=pima, additive=True, interval=True, draws=6)
-    found = [bn.predict(one, pima, prob=True, interval=0.9)["yes"] for one in (curves, table)]
-    widths = [(one["upper"] - one["lower"]).mean() for one in found]
-    assert widths[1] == pytest.approx(widths[0], rel=0.1)
 
 
 def test_refits_hold_out_cases_and_follow_the_seed(votes: pd.DataFrame) -> None:

@@ -221,23 +221,23 @@ def fit_scores(
     p) / d). The curvature is that of the steepest class, so that steps do not
     overshoot; momentum makes up for that. ``marks`` are 1 in the class.
     """
-    from scipy.linalg.lapack import spotrf, spotri, spotrs  # slow to import
+    from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # slow to import
 
     ahead = scores
     for turn in range(_MOST_STEPS):
         p = softmax(constant + ahead, axis=1)
         if turn in (0, 1, 3, 6, 10, 15):
             root = np.sqrt(np.maximum((2 * p * (1 - p)).max(axis=1), _LEAST_CURVATURE))[:, None]
-            system = (root * kernel * root.T).astype(np.float32)
+            system = root * kernel * root.T
             system[np.diag_indices(len(kernel))] += 1
-            factor, _ = spotrf(system, lower=1, overwrite_a=1)
-        coefficients = root * spotrs(factor, root * ahead + (marks - p) / root, lower=1)[0]
+            factor, _ = dpotrf(system, lower=1, overwrite_a=1)
+        coefficients = root * dpotrs(factor, root * ahead + (marks - p) / root, lower=1)[0]
         before, scores = scores, kernel @ coefficients
         if float(np.abs(scores - before).mean()) < _CONVERGED:
             break
         ahead = scores + turn / (turn + 3) * (scores - before)
     if not inverts:
         return Posterior(scores, coefficients)
-    lower = np.tril(spotri(factor, lower=1)[0]).astype(np.float64)
+    lower = np.tril(dpotri(factor, lower=1)[0])
     inverse = root * (lower + np.tril(lower, -1).T) * root.T
     return Posterior(scores, coefficients, inverse)
