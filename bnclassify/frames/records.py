@@ -100,12 +100,12 @@ def _check_record(
         hints = [
             advice,
             *(did_you_mean(key, names) for key in record),
-            f"The model has {listed(names)}.",
+            f"The model has {listed(names, most=20)}.",
         ]
         nothing = " If all values are unknown, pass their names as unknown."
         raise KeyError(
             f"{argument} must have a value of at least one variable of the model; got "
-            f"{listed(record)}. {next(filter(None, hints))}"
+            f"{listed(record, most=8)}. {next(filter(None, hints))}"
             f"{nothing if argument in ('newdata', 'row') and not record else ''}"
         )
     _check_scalar(record, [name for name in names if name in record], argument)
