@@ -97,7 +97,7 @@ def test_persons_with_several_rows_are_found_and_told(named: str, kind: Any) -> 
     rng = np.random.default_rng(0)
     patient = np.repeat(rng.permutation(60), 5)
     ill = np.repeat(rng.random(60) < 0.4, 5) ^ (rng.random(300) < 0.05)
-    week = np.tile([0, 2, 4, 6, 8], 60)
+    week = np.tile([0, 2, 4, 6, 8], 60) + np.repeat(np.arange(60) % 2, 5)
     visits = pd.DataFrame({named: [kind(p) for p in patient], "week": week})
     visits[named] = ("P" + visits[named]) if kind is str else visits[named] + 100
     visits["ill"] = np.where(ill, "yes", "no")

@@ -11,6 +11,9 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
+
+pytest.importorskip("sklearn", "1.6", reason="scikit-learn is not installed; the extra sklearn has it")
+
 from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier, MDLPDiscretizer, RareLevelMerger
 
 

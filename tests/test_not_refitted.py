@@ -11,6 +11,9 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.metrics import METRICS
+
+pytest.importorskip("sklearn", "1.6", reason="scikit-learn is not installed; the extra sklearn has it")
+
 from bnclassify.sklearn import BNCClassifier
 
 AGAIN = "Model 0 is not fitted again, and folds can test rows with which it was made. Evaluate it on other"

@@ -12,10 +12,13 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.exchange.scorer import scorer_of_model
-from bnclassify.sklearn import BNCClassifier
 
 from .test_scorer import posteriors
 from .zoo import CASES, case, skewed
+
+pytest.importorskip("sklearn", "1.6", reason="scikit-learn is not installed; the extra sklearn has it")
+
+from bnclassify.sklearn import BNCClassifier
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "impossible"])
