@@ -152,7 +152,7 @@ def _digits_of_text(text: str, unit: str, powers: Mapping[str, int]) -> str:
 def _replacements(
     texts: Sequence[str], unit: str, powers: Mapping[str, int], mark: str
 ) -> list[tuple[str, str]]:
-    """Return the patterns and replacements that make digits of texts, of what occurs in them."""
+    """Return the patterns that occur in texts, and the replacements that make digits of them."""
     together = "\n".join(texts)
     around, characters = {*_AROUND.findall(together)}, {*together} - {"\n"}
     groups = {"." if mark == "," else ",", *_QUOTES, *_SPACES}
