@@ -4,8 +4,8 @@
 # If you call `BNCClassifier()`, or `bnc` without a prior, you get a recipe that chooses structure, cut points,
 # smoothing and weights by itself. On this page we build it step by step, measure what each step is worth, and see
 # what held-out rows decide: on 12 of 29 public data sets, they leave no arcs between features. You should know
-# [Numeric features](numeric.py). The data are measurements of 569 tumors from scikit-learn, so the page needs the
-# extra `vignettes`. Reading it takes 15 minutes.
+# [Numeric features](numeric.py). The data are measurements of 569 tumors from scikit-learn, so the page needs
+# scikit-learn. Reading it takes 15 minutes.
 
 # %%
 import numpy as np
@@ -31,7 +31,7 @@ try:
     from sklearn.ensemble import RandomForestClassifier
 except ImportError as missing:
     raise SystemExit(
-        f"{missing}; this vignette needs: pip install 'pybnclassify[vignettes]'"
+        f"{missing}; this page needs: pip install scikit-learn"
     ) from None
 
 # %% [markdown]

@@ -3,7 +3,7 @@
 #
 # Which of several classifiers is better? This page shows how to test it: on one data set by cross-validation, and in
 # general by ranks over several data sets. It is for you if you report such comparisons. Reading it takes twenty
-# minutes. You need the extra `vignettes`, because scikit-learn provides some of the data and a random forest.
+# minutes. You need scikit-learn, which provides some of the data and a random forest.
 # [Evaluating a classifier](judging.py) explains the metrics. In one line, `compare(cv({"a": a, "b": b}, df, repeats=10, rng=0,
 # mean=False))` says how much better model a is than b on your data, and whether the folds show more than noise.
 #
@@ -35,7 +35,7 @@ try:
     from sklearn.preprocessing import OneHotEncoder
 except ImportError as missing:
     raise SystemExit(
-        f"{missing}; this vignette needs: pip install 'pybnclassify[vignettes]'"
+        f"{missing}; this page needs: pip install scikit-learn"
     ) from None
 
 # %% [markdown]

@@ -90,7 +90,7 @@ show(lambda: bn.lp(bn.nb("class", car), car))
 # `smooth=1` is a good start. See [Which arguments matter](arguments.py).
 #
 # **3. The third argument has no name.** In R you could write `lp(x, car, 1)`. Here, only the model and the data go
-# without their names, because 1 could be any of twenty arguments:
+# without their names, because 1 could be any of 16 arguments:
 
 # %%
 show(lambda: bn.lp(tree, car, 1))
@@ -185,7 +185,7 @@ show(lambda: bn.cv(tree, few, rng=0))
 #
 # ### Drawing and installing
 #
-# **15. Graphviz or matplotlib is not installed.** `plot` and the charts say so. `pip install 'pybnclassify[plot]'`
+# **15. Graphviz or matplotlib is not installed.** `plot` and the charts say so. `pip install matplotlib graphviz-pure`
 # installs both, and needs no program besides Python. In scripts, a picture is not shown by itself: use
 # `plot(x).view()`, or `plot_cpt(x, "safety").figure.savefig("safety.png")`.
 #

@@ -4,7 +4,7 @@
 # A Bayesian network describes the joint distribution of all variables. On this page you learn general networks, in
 # which the class is a variable like any other, compare them with classifiers that give the class a special role, and
 # find groups of rows without any class. You should know [the basic classifiers](overview.py). It takes fifteen minutes
-# and needs the extra `vignettes`.
+# and needs scikit-learn.
 #
 # ```{index} ! d-separation, ! Markov blanket, ! latent classes
 # ```
@@ -46,7 +46,7 @@ try:
     from sklearn.datasets import load_digits
 except ImportError as missing:
     raise SystemExit(
-        f"{missing}; this vignette needs: pip install 'pybnclassify[vignettes]'"
+        f"{missing}; this page needs: pip install scikit-learn"
     ) from None
 
 # %% [markdown]

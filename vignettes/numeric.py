@@ -3,7 +3,7 @@
 #
 # Most classifiers of this package are discrete, but most tables have numeric columns. This page shows how to discretize
 # such columns, how to read and evaluate the resulting model, and when a density serves you better. You should know the
-# [tutorial](start.py). Reading it takes ten minutes, and running it needs the extra `vignettes`.
+# [tutorial](start.py). Reading it takes ten minutes, and running it needs scikit-learn.
 #
 # ```{index} ! continuous features, ! numeric features, ! binning, ! bins, ! discretization, ! MDLP
 # ```
@@ -35,7 +35,7 @@ try:
     from sklearn.datasets import load_wine
 except ImportError as missing:
     raise SystemExit(
-        f"{missing}; this vignette needs: pip install 'pybnclassify[vignettes]'"
+        f"{missing}; this page needs: pip install scikit-learn"
     ) from None
 
 # %% [markdown]

@@ -242,7 +242,7 @@ try:
     from sklearn.model_selection import train_test_split
 except ImportError as missing:
     raise SystemExit(
-        f"{missing}; this page needs: pip install 'pybnclassify[vignettes]' mapie"
+        f"{missing}; this page needs: pip install scikit-learn mapie"
     ) from None
 
 X = car.drop(columns="class").astype(str).to_numpy()
