@@ -343,6 +343,18 @@ def test_every_function_names_a_page_of_the_guide() -> None:
     assert len(named) == len(set(named))
 
 
+def test_a_complete_job_comes_first() -> None:
+    """In the list of names, in the help of the package, in the reference, and in its search."""
+    job = bn._COMPLETE_JOB
+    assert bn.__all__[: len(job)] == job
+    about = (inspect.getdoc(bn) or "").partition("Then there are")[0].partition("in the order of work")[2]
+    assert [name for name in re.findall(r"\w+", about) if name in job] == job
+    table = (ROOT / "vignettes" / "reference" / "index.md").read_text().partition("| **prepare data**")[0]
+    assert {name for name in job if f"{name}(" not in table} == set()
+    scorer = (ROOT / "vignettes" / "_static" / "scorer.js").read_text()
+    assert re.findall(r"\w+", "".join(re.findall(r'"([\w ]+)"', scorer))) == job
+
+
 def test_r_users_are_led_to_their_page() -> None:
     assert "coming_from_r" in (inspect.getdoc(bn) or "")
     page = (ROOT / "vignettes" / "coming_from_r.py").read_text()
