@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
-import os
 import re
 import subprocess
 import sys
@@ -403,20 +402,11 @@ def test_style(command: tuple[str, ...]) -> None:
 VIGNETTES = sorted(path for path in (ROOT / "vignettes").glob("*.py") if path.name != "conf.py")
 
 
-def test_the_quickstart_runs(tmp_path: Path) -> None:
-    environment = {**os.environ, "MPLBACKEND": "agg"}
-    path = ROOT / "vignettes" / "quickstart.py"
-    result = run("-W", "error", str(path), cwd=tmp_path, env=environment)
-    assert result.returncode == 0, result.stderr
-
-
 @pytest.mark.parametrize("path", VIGNETTES, ids=lambda path: path.name)
 def test_vignettes_are_pages(path: Path) -> None:
     """They begin with a title and an introduction before any code."""
-    source = path.read_text()
-    if path.name != "quickstart.py":
-        title, about = re.match(r"# %% \[markdown\]\n# # (.+)\n#\n((?:# .+\n)+)", source).groups()
-        assert len(title) < 60 < len(about)
+    title, about = re.match(r"# %% \[markdown\]\n# # (.+)\n#\n((?:# .+\n)+)", path.read_text()).groups()
+    assert len(title) < 60 < len(about)
 
 
 def test_data_is_what_the_scripts_make(tmp_path: Path) -> None:

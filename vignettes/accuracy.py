@@ -223,7 +223,7 @@ print(pd.Series(loo_summary(model)["ridges"]).round(1).to_dict())
 
 # %% [markdown]
 # Such a model provides P(class | features), but does not define a joint distribution, so `loglik`, `AIC` and `BIC` raise
-# an error. If you need a table of effects, use `additive=True`, as in the [tutorial](start.py).
+# an error. If you need a table of effects, use `additive=True`, as in the [first page](start.py).
 #
 # ## Steps of the recipe
 #

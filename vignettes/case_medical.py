@@ -3,7 +3,7 @@
 #
 # A clinic wants to decide, from measurements that it has anyway, which women it should reassure, test or treat at once.
 # This page goes all the way from a raw file to that decision, and to a sentence that a woman can understand. You should
-# have read the [tutorial](start.py). Reading it takes twenty minutes. The data are real (768 women, 1988); the costs are
+# have read the [first page](start.py). Reading it takes twenty minutes. The data are real (768 women, 1988); the costs are
 # invented, and the result is not a medical instrument.
 #
 # ```{index} ! decision, ! nomogram

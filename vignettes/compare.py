@@ -125,8 +125,7 @@ compare(results, test="bayes_t", rope=0.01).round(3)
 # per learner, so six data sets are six observations, however many folds you use. The six data sets here are those that
 # come with the packages, so they are not a random sample.
 #
-# Four of them contain numeric features. `BNCClassifier` discretizes these in each training fold. [Common
-# pitfalls](pitfalls.py) shows the effect of cut points from all rows. `default` is `BNCClassifier()`, except that missing
+# Four of them contain numeric features. `BNCClassifier` discretizes these in each training fold. [Evaluating a classifier](judging.py#pitfalls) shows the effect of cut points from all rows. `default` is `BNCClassifier()`, except that missing
 # values are ignored, as by the other learners. The block takes about 20 seconds, because it uses five folds once; ten
 # repeats of ten folds are better.
 

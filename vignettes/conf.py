@@ -33,7 +33,7 @@ extensions = [
     "reference",
     "valid",
 ]
-exclude_patterns = ["_*", "**/_*", "conf.py", "quickstart.py", "project/paper/*"]
+exclude_patterns = ["_*", "**/_*", "conf.py", "project/paper/*"]
 nitpicky = True
 nitpick_ignore = [("py:obj", "fit")]  # the method
 html_math_renderer = "mathml"

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Saving and deploying models
 #
-# This page deploys the model of the [tutorial](start.py): as a file, as a web service, in a database, as a table and as a
+# This page deploys the model of the [first page](start.py): as a file, as a web service, in a database, as a table and as a
 # page for browsers. Last, it passes a network to other programs. It takes five minutes.
 #
 # ```{index} ! deploy, ! deployment, ! production, ! web service, ! SQL, ! save, ! pickle, ! drift, ! audit, ! fairness
@@ -221,7 +221,7 @@ pair = effects(crossed)
 print(pair[pair["given"] != ""].head(3).round(2).to_string())
 
 # %% [markdown]
-# [Choosing a classifier](overview.py#default-sum-pairs-or-network) shows what pairs gain on five tables.
+# [Choosing a classifier](overview.py#default-sum-or-network) shows what pairs gain on five tables.
 #
 # ## After deployment: drift and audit
 #

@@ -11,8 +11,8 @@
 #
 # | question | answer |
 # |---|---|
-# | Which classifier should I use? | Start with `BNCClassifier()`; [Choosing a classifier](overview.py#default-sum-pairs-or-network) says when to use a sum, pairs or a network |
-# | Which arguments should I tune? | Usually none: [Which arguments matter](arguments.py) |
+# | Which classifier should I use? | Start with `BNCClassifier()`; [Choosing a classifier](overview.py#default-sum-or-network) says when to use a sum, pairs or a network |
+# | Which arguments should I tune? | Usually none: [Choosing a classifier](overview.py#arguments) |
 # | How do I get probabilities? | `predict(x, df, prob=True)`; out of fold, `cv_predict(x, df)`: [Evaluating a classifier](judging.py#out-of-fold-probabilities) |
 # | How accurate is my model? | `summary(x, df, rng=0)` or `cv`: [Evaluating a classifier](judging.py) |
 # | How do I compare two models? | `compare(cv({"a": a, "b": b}, df, repeats=10, rng=0, mean=False))`: [Comparing classifiers](compare.py) |
@@ -22,7 +22,7 @@
 # | How sure is a prediction? | Fit with `bnc(..., interval=True)`, which refits 20 times, then `predict(..., prob=True, interval=0.9)`: [Uncertainty](uncertainty.py) |
 # | Why did the model make this prediction? | `explain(x, row)`: [Interpreting a model](interpreting.py) |
 # | Which features matter? | `plot_importance(x, df)`: [Interpreting a model](interpreting.py). An importance is not a cause |
-# | Can I get the model as a table, or as points? | `additive=True`, then `effects` or `scorecard`: [Tutorial](start.py#if-you-want-a-table) |
+# | Can I get the model as a table, or as points? | `additive=True`, then `effects` or `scorecard`: [Your table in ten minutes](start.py#the-model-as-a-table-and-as-a-card) |
 # | What do the reasons in a letter of rejection say (adverse action)? | Where points were lost: `explain(card, row)`: [Case study: credit](case_credit.py) |
 # | Is it as good for each group of people? | `summary(x, df, by="sex", k=5, rng=0)`: [Saving and deploying models](deploying.py#after-deployment-drift-and-audit) |
 # | Have the data changed since the fit (drift)? | `drift(x, new, df)`: [Saving and deploying models](deploying.py#after-deployment-drift-and-audit) |
@@ -34,7 +34,7 @@
 # | How are missing values handled? | They stay missing. A *missing* value can be evidence; a feature that a record leaves out is *unknown*, and none: [Missing values](incomplete.py#unknown-or-missing) |
 # | What about dates? | Make features of them: days since a fixed day, month, weekday and hour. The error for a column of dates, and `check_data`, show the two lines of pandas; in a pipeline of scikit-learn, `DatetimeEncoder` of skrub does the same. Dates as text have one level per day; the warning about them shows the same lines |
 # | How do I predict several class variables (multi-label)? | [Several class variables](several.py) |
-# | How do I find groups of rows without a class? | `lca`: [General networks](networks.py#latent-classes) |
+# | How do I find groups of rows without a class? | `lca`: [Networks and queries](networks.py#latent-classes) |
 # | Does it predict numbers (regression), or survival times? | No. Use scikit-learn or statsmodels for numbers, and lifelines or scikit-survival for times. Whether something happens within a year is a class, if all rows were observed for a year |
 # | What if the data do not fit in memory, or grow? | [Large data](scale.py) |
 # | Does a GPU help? | No, it is not used. Models are small, and most fits take seconds |
@@ -87,7 +87,7 @@ show(lambda: bn.tan_cl("diabetes", women))
 show(lambda: bn.lp(bn.nb("class", car), car))
 
 # %% [markdown]
-# `smooth=1` is a good start. See [Which arguments matter](arguments.py).
+# `smooth=1` is a good start. See [Choosing a classifier](overview.py#arguments).
 #
 # **3. The third argument has no name.** In R you could write `lp(x, car, 1)`. Here, only the model and the data go
 # without their names, because 1 could be any of 16 arguments:

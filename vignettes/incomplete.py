@@ -393,6 +393,6 @@ print("mean number of questions:", round(np.mean(questions), 2))
 #
 # Tables and structures are estimated from available cases or, with `missing="em"`, from all observed values.
 # Prediction marginalizes over missing features. If another program needs a complete table, see
-# [Queries](queries.py#multiple-imputation) for single and multiple imputation.
+# [Networks and queries](networks.py#multiple-imputation) for single and multiple imputation.
 #
 # Friedman, N. (1997). Learning belief networks in the presence of missing values and hidden variables. ICML 1997.

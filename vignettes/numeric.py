@@ -3,7 +3,7 @@
 #
 # Most classifiers of this package are discrete, but most tables have numeric columns. This page shows how to discretize
 # such columns, how to read and evaluate the resulting model, and when a density serves you better. You should know the
-# [tutorial](start.py). Reading it takes ten minutes, and running it needs scikit-learn.
+# [first page](start.py). Reading it takes ten minutes, and running it needs scikit-learn.
 #
 # ```{index} ! continuous features, ! numeric features, ! binning, ! bins, ! discretization, ! MDLP
 # ```
@@ -204,6 +204,6 @@ print(
 # ## Summary
 #
 # Use `discretize=` in `bnc` or `BNCClassifier`, so that cut points are learned in each training fold. If you discretize a
-# table before you split it, results are too good: see [Common pitfalls](pitfalls.py#discretizing-before-splitting). A grid
+# table before you split it, results are too good: see [Evaluating a classifier](judging.py#discretizing-before-splitting). A grid
 # search can choose the method: see [For users of scikit-learn](coming_from_sklearn.py#grid-search). `save` writes the cut
 # points with the model: see [Saving and deploying models](deploying.py).
