@@ -5,7 +5,7 @@
 # is on real data, and which arguments are worth trying. You should know [How it works](how_it_works.py). Read the first two sections in five minutes,
 # and the others when you need them.
 #
-# ```{index} ! TAN, ! naive Bayes, ! AODE, ! additive model, ! pairs, ! semi-naive Bayes, ! feature selection, ! A2DE, ! WANBIA, ! MANB
+# ```{index} ! TAN, ! naive Bayes, ! AODE, ! additive model, ! pairs, ! semi-naive Bayes, ! feature selection, ! A2DE, ! WANBIA, ! MANB, ! hyperparameters, ! hyperparameter, ! tuning
 # ```
 #
 # ## Which one fits my data?
@@ -309,9 +309,6 @@ print(pd.DataFrame(columns).loc[list(recipes)].round(3).to_string())
 #
 # (arguments)=
 # ## Which arguments matter
-#
-# ```{index} ! hyperparameters, ! hyperparameter, ! tuning
-# ```
 #
 # The default has nothing to tune. If you use a network, these arguments matter, the most important first:
 #
