@@ -4,8 +4,7 @@
 # A structure is learned from a sample, and another sample of the same size would give another structure, other tables
 # and other posteriors. This page shows how to measure how much they would differ. It is for you if you have learned a
 # model as in [Choosing a classifier](overview.py) and want to know how far to trust it. It uses the car data (1,728
-# cars, six features) and the voting data (232 members of Congress without missing votes). Reading it takes 20 minutes;
-# all examples run in seconds, the slowest two in about 7 and 18.
+# cars, six features) and the voting data (232 members of Congress without missing votes). Reading it takes 15 minutes.
 #
 # ```{index} ! uncertainty, ! bootstrap, ! credible interval, ! confidence interval, ! conformal prediction, ! prediction sets
 # ```
@@ -68,19 +67,16 @@ between_features(strength).head(6)
 # leads to safety in the picture, but to persons in 67 % of the structures. In such a tree, the directions depend only
 # on the choice of the root, so they are not evidence of causes.
 #
-# With fewer cars, arcs are less certain. These are the strengths of arcs if only 200 cars are known:
+# With fewer cars, arcs are less certain: from 200 of them, `tan_cl` learns no arc between features.
 
 # %%
 few = car.sample(200, random_state=1)
 of_few = arc_strength(
     tan_cl("class", few, score="aic"), few, replicates=1_000, rng=0
 )
-between_features(of_few).head(6)
+between_features(of_few).head(3)
 
 # %% [markdown]
-# From these 200 cars, `tan_cl` learns no arc between features. The strongest arc is in 39 % of the structures, although
-# three arcs have strength 1.00 with all 1,728 cars.
-#
 # ## From strengths to a network
 #
 # Which arcs should you keep? `attrs["threshold"]` follows the rule of Scutari and Nagarajan (2013): it compares the
@@ -209,15 +205,9 @@ query(
 # draw tables from the prior and rows from the tables: 90 % intervals contain 90 % of the true probabilities, within two
 # percentage points.
 #
-# The tables of weighted models, back-off and EM depend on more than counts, so they need refits instead: with
-# `bnc(..., interval=True)`, the default is fitted 20 times more, each time without a twentieth of the rows, and `predict(...,
-# prob=True, interval=0.9)` computes the interval from these (the delete-a-group jackknife). It includes the uncertainty of
-# structure, cut points and weights, and reaches one case of n further on both sides, because what occurred in no row can
-# be possible. Tables, monotone tables and scorecards of such a model keep the refits.
-#
-# How honest is it? In a simulation, the intervals of models of 300 and 1,000 rows contained the posterior of a model of a hundred
-# times as many rows in 85 to 94 % of the cases, where 90 % are stated: sums of effects, an interaction, and an interaction with
-# impossible values. An interval says how much the model varies, and not how much better another type of model would be.
+# The tables of weighted models, back-off and EM depend on more than counts, so they have no intervals. With
+# `bnc(..., interval=True)`, the default keeps draws of its effects from their approximate posterior, and `predict(..., prob=True, interval=0.9)` computes the interval
+# from these. Tables, monotone tables and cards of such a model keep the draws.
 #
 # ## Sets of classes
 #
@@ -258,7 +248,7 @@ def find_sets(seed):
     X_conf, X_test, y_conf, y_test = train_test_split(
         X_rest, y_rest, train_size=0.5, stratify=y_rest, random_state=seed
     )
-    fitted = BNCClassifier().fit(X_fit, y_fit)
+    fitted = BNCClassifier("tan_cl", smooth=1).fit(X_fit, y_fit)
 
     def with_thresholds_from(rows):
         conformal = SplitConformalClassifier(
@@ -301,7 +291,7 @@ pd.DataFrame(
 # contain the actual class, and the sets still have about one class on average.
 #
 # The guarantee holds on average over rows of the same population. It is not a probability for the one row in front of
-# you. If rows are few, `CrossConformalClassifier` uses all of them for both purposes, without a guarantee.
+# you.
 #
 # ## How different are two networks?
 #
@@ -333,12 +323,8 @@ pd.DataFrame(
 #
 # ## Summary
 #
-# - `arc_strength` learns a structure again from bootstrap samples; the strength of an arc is the share of
-#   structures that have it. `plot(x, strength=...)` and `plot_strength` draw it.
-# - `averaged_network` builds a network from the arcs above a threshold.
-# - `cpt`, `predict` and `query` return credible intervals of probabilities with `interval=0.9`, given the structure.
-# - For trees, `method="exact"` computes posterior probabilities of edges without samples.
-# - Sets of classes contain the actual class with a frequency that you choose. Check it by class.
-# - `shd` and `kl_divergence` compare two networks by structure and by distribution.
+# `arc_strength` says which arcs other samples would have, and `averaged_network` keeps the strong ones. `cpt`, `predict` and `query` return credible
+# intervals with `interval=0.9`, given the structure. Sets of classes contain the actual class with a frequency that you choose. `shd` and
+# `kl_divergence` compare two networks.
 #
 # [Comparing classifiers](compare.py) is about the uncertainty of an accuracy.
