@@ -85,6 +85,6 @@ copybutton_prompt_is_regexp = True
 copybutton_selector = "div.cell_input pre, div.highlight-python pre, div.highlight-sh pre, div.highlight-pycon pre"
 html_css_files = ["site.css"]
 html_js_files = ["wide.js"]
-html_search_scorer = "_static/scorer.js"
+html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
 html_copy_source = False
 html_show_sourcelink = False
