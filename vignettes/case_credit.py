@@ -132,7 +132,7 @@ print(len(train), "applications of 2023,", len(test), "of 2024 put aside")
 # %% [markdown]
 # ## 4. Fit and compare
 #
-# Three models: naive Bayes as a baseline, the default, and a sum of one effect per feature (`additive=True`), which becomes a
+# Three models: naive Bayes as a baseline, the default, and a sum of one effect per feature (`pairs=0`), which becomes a
 # table that people can read and sign. `groups=customers` also keeps customers together when the recipe holds out rows to choose
 # its weights. `pairs="auto"` would add effects of pairs. The block
 # fits 18 models, in about 15 seconds.
@@ -141,7 +141,7 @@ print(len(train), "applications of 2023,", len(test), "of 2024 put aside")
 models = {
     "nb": bnc("nb", "loan", train, smooth=1, discretize="mdlp"),
     "default": bnc(class_var="loan", dataset=train, groups=customers),
-    "sum": bnc(class_var="loan", dataset=train, groups=customers, additive=True),
+    "sum": bnc(class_var="loan", dataset=train, groups=customers, pairs=0),
 }
 metrics = ["log_loss", "auc"]
 cv(models, train, k=5, groups=customers, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010

@@ -82,7 +82,7 @@ print(len(train), "women for choices,", len(test), "put aside")
 # %% [markdown]
 # ## 4. Fit and compare
 #
-# There are three candidates: naive Bayes, a tree, and a sum of one effect per measurement (`additive=True`), learned together, so that
+# There are three candidates: naive Bayes, a tree, and a sum of one effect per measurement (`pairs=0`), learned together, so that
 # dependent measurements are not counted twice. `missing_level=False` says that a missing value is not evidence, because
 # the clinic will not measure for the same reasons as the study of 1988. We compare by log-loss, because we need
 # probabilities; the baseline is 0.647. This takes about 7 seconds.
@@ -96,7 +96,7 @@ models = {
     "sum": bnc(
         class_var="diabetes",
         dataset=train,
-        additive=True,
+        pairs=0,
         missing_level=False,
         interval=True,
     ),

@@ -125,9 +125,8 @@ compare(results, test="bayes_t", rope=0.01).round(3)
 # per learner, so six data sets are six observations, however many folds you use. The six data sets here are those that
 # come with the packages, so they are not a random sample.
 #
-# Four of them contain numeric features. `BNCClassifier` discretizes these in each training fold. [Evaluating a classifier](judging.py#pitfalls) shows the effect of cut points from all rows. `default` is `BNCClassifier()`, except that missing
-# values are ignored, as by the other learners. The block takes about 20 seconds, because it uses five folds once; ten
-# repeats of ten folds are better.
+# Four of them contain numeric features, which `BNCClassifier` discretizes in each training fold. `default` is `BNCClassifier()`. Five folds once
+# keep the block short; ten repeats of ten folds are better.
 
 # %%
 car = load_car()
@@ -146,7 +145,7 @@ classifiers = {name: BNCClassifier(name, **options) for name in ("nb", "aode")}
 classifiers["tan_cl"] = BNCClassifier(
     "tan_cl", dag_args={"score": "aic"}, **options
 )
-classifiers["default"] = BNCClassifier(missing_level=False)
+classifiers["default"] = BNCClassifier()
 classifiers["forest"] = make_pipeline(
     make_column_transformer(codes, remainder="passthrough"),
     RandomForestClassifier(50, random_state=0),
@@ -174,9 +173,7 @@ print(comparison)
 plot_ranks(comparison)
 
 # %% [markdown]
-# The default classifier has the best rank, 1.3, and the forest the second best, 1.8. The diagram connects models that do
-# not differ significantly. The default classifier differs significantly from naive Bayes and the tree, and the forest from
-# naive Bayes.
+# The diagram joins models whose ranks do not differ significantly. Six data sets are few, so most do not.
 #
 # The smallest p-value of Wilcoxon's test, when one learner is better on every data set, depends on the number of data
 # sets:
@@ -206,15 +203,14 @@ pd.Series(
 compare(scores["car"], train_size=1382, test_size=346).round(3)
 
 # %% [markdown]
-# On car, the default classifier has the highest accuracy, and the forest the second highest. Naive Bayes, which represents no
-# interactions, has the lowest, and all differences from it are significant after Holm's correction (`p_holm`). The difference
-# between the default classifier and the forest is not: five folds are few, and its interval contains 0.
+# Naive Bayes, which represents no interactions, has the lowest accuracy on car, and all differences from it are significant after Holm's
+# correction (`p_holm`).
 #
 # ## Summary
 #
 # Use `compare` for models on one data set and `compare_ranks` for learners over many data sets, report differences with
 # their size and not only p-values, and choose the data sets before you look at the results. [The
-# benchmarks](project/benchmarks.md#accuracy) compare the default classifier with other libraries on 29 data sets.
+# benchmarks](project/benchmarks.md#accuracy) compare classifiers of other libraries.
 #
 # ## References
 #

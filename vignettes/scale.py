@@ -247,10 +247,7 @@ if ibis is not None:
 # %% [markdown]
 # The cut points are just above the quantiles of all rows, and all predictions of the database equal those of `predict`.
 #
-# On two cores of a busy machine, `bnc("tan_cl", ...)` of a Parquet folder with 10,000,000 rows of 20 text columns (52
-# MB) needed 9 seconds of processor time in DuckDB and 36 in chunks of 262,144 rows; `bnc("nb", ...)` needed 2.5 and 22.
-# The process, which includes DuckDB, used at most 266 MiB, of which 206 are the libraries, and 522 MiB with chunks.
-# [Benchmarks](project/benchmarks.md) has the table.
+# [Benchmarks](project/benchmarks.md) has times and memory for ten million rows.
 #
 # Functions that need the rows, such as `cv` and `predict`, raise an error. Take a sample with
 # `table.sample(0.01).to_pandas()`.
