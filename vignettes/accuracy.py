@@ -185,8 +185,4 @@ predict(sure, test.head(3), prob=True, interval=0.9)["malignant"].round(3)
 # The default is a sum of effects of features and pairs, estimated together, whose size held-out rows decide. It is a table that you can
 # read, explain and export.
 #
-# ## References
-#
-# - Wahba, G., Wang, Y., Gu, C., Klein, R., Klein, B. (1995). Smoothing spline ANOVA for exponential families. Annals of
-#   Statistics 23.
-# - Wood, S. N. (2017). Generalized additive models: an introduction with R. CRC Press.
+# [Formulas](methods.py#references) lists the sources.

@@ -57,7 +57,6 @@
 
 # %%
 import bnclassify as bn
-import numpy as np
 
 try:
     bn.awnb_weights
@@ -239,23 +238,7 @@ bn.cpt(naive, "buying").round(7)
 # `params(naive)["buying"]` is the same table as an array. The rows have another order than in R, because the levels of
 # the column have: the highest price comes first here and last in R.
 
-# %%
-# manb <- lp(nb, car, smooth = 0.01, manb_prior = 0.5)
-manb = bn.lp(naive, car, smooth=0.01, manb_prior=0.5)
-
-# round(manb_arc_posterior(manb))
-print(bn.manb_arc_posterior(manb).round().to_dict())
-
-# params(manb)$doors
-print(bn.cpt(manb, "doors").round(3).iloc[0].to_dict())
-
-# all.equal(params(manb)$buying, params(nb)$buying)
-print(np.allclose(bn.params(manb)["buying"], bn.params(naive)["buying"]))
-
 # %% [markdown]
-# The arc from the class to `doors` has probability 0, so `doors` has the same distribution in each class, and the other
-# tables do not change.
-#
 # ### Evaluating
 
 # %%
@@ -272,18 +255,6 @@ print(bn.cv({"nb": naive, "ode_cl_aic": tan}, car, folds=folds).round(7).to_dict
 # %% [markdown]
 # The paper prints −13307.59 for the log-likelihood and −13438.59 for AIC, and the accuracies 0.8582303 and 0.9345913,
 # which it rounds to 86 % and 93 %. They agree to the last digit, because the folds are those of R.
-
-# %%
-# cv(ode_cl_aic, car, k = 10, dag = FALSE, mean = FALSE), for a structure that is kept
-kept = bn.r_folds(car["class"], 10, seed=0)
-print(bn.cv(tan, car, folds=kept, dag=False, mean=False).round(3).T.to_string())
-
-# p <- predict(nb, car); accuracy(p, car$class)
-print(round(bn.accuracy(bn.predict(naive, car), car["class"]), 4))
-
-# cmi('maint', 'buying', car); cmi('maint', 'buying', car, 'class')
-print(round(bn.cmi("maint", "buying", car), 4))
-print(round(bn.cmi("maint", "buying", car, z="class"), 4))
 
 # %% [markdown]
 # ### Predicting
@@ -318,13 +289,6 @@ bn.predict(naive, car, prob=True).head()
 #
 # Factors become categorical columns with the same levels, and results become data frames. Pass a single row as a named
 # list, as in the last line, because reticulate turns a factor of length one into a text.
-#
-# ## New functions
-#
-# The R package does not have discretization, `explain` and its charts, metrics other than accuracy, `cv_predict`,
-# `compare` and `compare_ranks`, EM, general networks with `query`, `sample` and `impute`, data that do not fit in
-# memory, `save` and `load`, and the estimator for scikit-learn. The [reference](reference/index.md) lists all
-# functions.
 #
 # The wrapper for feature selection of mlr has an equivalent in scikit-learn: see [For users of
 # scikit-learn](coming_from_sklearn.py#feature-selection-importance-and-calibration).

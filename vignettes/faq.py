@@ -155,8 +155,8 @@ show(lambda: bn.predict(tree, car.drop(columns="safety")))
 print(bn.predict(tree, {"persons": "4", "doors": "3"}, prob=True).round(2))
 
 # %% [markdown]
-# **11. The model does not define a joint distribution.** `query`, `sample`, `loglik`, `AIC` and `BIC` need one. Models
-# with leave-one-out weights, such as the default, have none:
+# **11. The model does not define a joint distribution.** `query`, `sample`, `loglik`, `AIC` and `BIC` need one. The
+# default and models with weights have none:
 
 # %%
 weighted = bn.bnc("nb", "class", car, smooth=1, held_out="weights")

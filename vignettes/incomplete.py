@@ -234,23 +234,7 @@ asking = bnc("tan_cl", "Class", voting, smooth=1, missing_level=False)
 print(value_of_information(asking, {"crime": "y"}).head(3).round(3))
 
 # %% [markdown]
-# Ask each of 60 members the best next question until one party has a probability of at least 95 %:
-
-# %%
-questions = []
-for _, member in voting.head(60).iterrows():
-    answers = dict.fromkeys(voting.columns[:-1])
-    while predict(asking, answers, prob=True).max(axis=1).item() < 0.95:
-        ranked = value_of_information(asking, answers).index
-        open_votes = [vote for vote in ranked if isinstance(member[vote], str)]
-        if not open_votes:
-            break
-        answers[open_votes[0]] = member[open_votes[0]]
-    questions.append(sum(vote is not None for vote in answers.values()))
-print("mean number of questions:", round(np.mean(questions), 2))
-
-# %% [markdown]
-# On average, 1.6 of the 16 votes are enough. `value_of_information(x, row, costs=costs)` ranks by the expected reduction of
+# `value_of_information(x, row, costs=costs)` ranks by the expected reduction of
 # the cost of the best decision instead, and the pages of `write_page` show the value of each unknown field in the
 # browser.
 #

@@ -18,7 +18,6 @@ from bnclassify import (
     families,
     load_voting,
     lp,
-    modelstring,
     plot,
     plot_effect,
     plot_explanation,
@@ -200,29 +199,8 @@ plot(model, class_arcs=False)
 # %% [markdown]
 # The class is a parent of all features because this makes a good classifier, not because a party causes each vote.
 #
-# ## Other samples have other arcs
-#
-# A learned structure is an estimate. Here the same learner is applied to two random halves of the data:
-
-# %%
-half = voting.sample(frac=0.5, random_state=0)
-arcs = []
-for rows in (half, voting.drop(half.index)):
-    structure = tan_cl("Class", rows, score="bic")
-    pairs = {
-        frozenset(family[:2]) for family in structure.families if len(family) == 3
-    }
-    arcs.append(pairs)
-    print(modelstring(structure)[:72], "…")
-print(
-    "arcs between features:",
-    *map(len, arcs),
-    " in both halves:",
-    len(arcs[0] & arcs[1]),
-)
-
-# %% [markdown]
-# Only 5 of some 15 arcs occur in both halves. Report an arc as a finding only if it is stable.
+# A learned structure is also an estimate: of some 15 arcs between features that `tan_cl` learns from one half of these members, only a third
+# are learned from the other half, too. [Uncertainty](uncertainty.py) measures this.
 #
 # (charts)=
 # ## All charts

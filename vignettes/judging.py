@@ -116,19 +116,7 @@ print(
 
 # %% [markdown]
 # All 65 very good cars are found, at the price of 28 unnecessary inspections. If costs matter, use them as the metric: `cv`
-# accepts any function of posteriors and actual classes.
-
-
-# %%
-def cost(posteriors, actual):
-    """Return the mean cost per row."""
-    decided = confusion((posteriors @ costs).idxmin(axis=1), actual)
-    return (decided * costs).to_numpy().sum() / len(actual)
-
-
-cost_by_fold = cv(models, car, rng=0, metric=cost, mean=False)
-plot_cv(cost_by_fold)
-print(cost_by_fold.mean().round(3))
+# accepts any function of posteriors and actual classes, such as `lambda p, actual: ...`.
 
 # %% [markdown]
 # ## Refer difficult cases
@@ -336,13 +324,4 @@ print("copies in the same fold: ", round(cv(copied, twice, folds=member % 10), 3
 # Fit everything within each training fold, compare every metric with its baseline, use metrics and costs that fit the task, check
 # calibration if you use probabilities, and state the class proportions of new rows.
 #
-# ## References
-#
-# - Chow, C. K. (1970). On optimum recognition error and reject tradeoff. IEEE Transactions on Information Theory 16.
-# - Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI 2001.
-# - Hanley, J. A., McNeil, B. J. (1982). The meaning and use of the area under a receiver operating
-#   characteristic (ROC) curve. Radiology 143.
-# - Niculescu-Mizil, A., Caruana, R. (2005). Predicting good probabilities with supervised learning. ICML
-#   2005.
-# - Saerens, M., Latinne, P., Decaestecker, C. (2002). Adjusting the outputs of a classifier to new a priori
-#   probabilities: a simple procedure. Neural Computation 14.
+# [Formulas](methods.py#references) lists the sources.

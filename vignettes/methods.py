@@ -1070,38 +1070,6 @@ print(
 # Implied values of new rows are marginalized over as if they were missing. (Zheng, Webb, Suraweera, Zhu 2012)
 
 # %% [markdown]
-# ## Comparison of MANB, AWNB and WANBIA
-#
-# Cross-validated accuracies; each method is applied in each training fold:
-
-# %%
-for name, (target, frame) in {
-    "car": ("class", car),
-    "voting": ("Class", votes),
-}.items():
-    naive = nb(target, frame)
-    models = {
-        "plain": lp(naive, frame, smooth=1),
-        "MANB": lp(naive, frame, smooth=1, manb_prior=0.5),
-        "AWNB": lp(naive, frame, smooth=1, awnb_trees=10, rng=0),
-        "WANBIA": lp(naive, frame, smooth=1, wanbia=True),
-    }
-    print(
-        f"{name}: accuracy in 10-fold cross-validation",
-        cv(models, frame, k=10, rng=1).round(3).to_dict(),
-    )
-on_car = lp(nb("class", car), car, smooth=1, wanbia=True)
-print("weights of WANBIA on car:", feature_weights(on_car).round(2).to_dict())
-
-# %% [markdown]
-# - **MANB** is for many features and few rows, if most features may be independent of the class. It has no tuning
-#   parameter except the prior. These two data sets are not of this type.
-# - **WANBIA** is for correlated features, with enough rows to estimate one weight per feature. On car, all
-#   weights are at their limit of 1; naive Bayes is underconfident there, and only weights above 1
-#   would increase the likelihood.
-# - **AWNB** is inexpensive and does not optimize on the training rows. On voting it is as accurate as WANBIA.
-#   On car it is less accurate than naive Bayes, because it reduces the weights of relevant features.
-#
 # ## MDLP discretization
 #
 # Among all divisions of a set S of N rows into S₁ and S₂, halfway between neighboring values, the one with the
@@ -1367,75 +1335,96 @@ check(
 #
 # ## References
 #
-# - Akaike, H. (1974). A new look at the statistical model identification. IEEE Transactions on Automatic
-#   Control 19.
-# - Alpaydın, E. (1999). Combined 5 × 2 cv F test for comparing supervised classification learning algorithms. Neural
-#   Computation 11.
+# - Akaike, H. (1974). A new look at the statistical model identification. IEEE Transactions on Automatic Control
+#   19.
+# - Alpaydın, E. (1999). Combined 5 × 2 cv F test for comparing supervised classification learning algorithms.
+#   Neural Computation 11.
 # - Benavoli, A., Corani, G., Demšar, J., Zaffalon, M. (2017). Time for a change: a tutorial for comparing multiple
 #   classifiers through Bayesian analysis. Journal of Machine Learning Research 18.
 # - Bielza, C., Larrañaga, P. (2014). Discrete Bayesian network classifiers: a survey. ACM Computing Surveys 47.
+# - Bouckaert, R. R., Frank, E. (2004). Evaluating the replicability of significance tests for comparing learning
+#   algorithms. PAKDD 2004.
 # - Brier, G. W. (1950). Verification of forecasts expressed in terms of probability. Monthly Weather Review 78.
-# - Chow, C. K., Liu, C. N. (1968). Approximating discrete probability distributions with dependence trees.
-#   IEEE Transactions on Information Theory 14.
-# - Cooper, G. F., Herskovits, E. (1992). A Bayesian method for the induction of probabilistic networks from data. Machine
-#   Learning 9.
-# - Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing cross-validated algorithms on multiple data sets.
-#   Machine Learning 100.
+# - Buntine, W. (1991). Theory refinement on Bayesian networks. UAI 1991.
+# - Chow, C. K. (1970). On optimum recognition error and reject tradeoff. IEEE Transactions on Information Theory
+#   16.
+# - Chow, C. K., Liu, C. N. (1968). Approximating discrete probability distributions with dependence trees. IEEE
+#   Transactions on Information Theory 14.
+# - Cooper, G. F., Herskovits, E. (1992). A Bayesian method for the induction of probabilistic networks from data.
+#   Machine Learning 9.
+# - Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing cross-validated algorithms on multiple data
+#   sets. Machine Learning 100.
 # - Cover, T. M., Thomas, J. A. (2006). Elements of Information Theory. Wiley.
 # - Dash, D., Cooper, G. F. (2002). Exact model averaging with naive Bayesian classifiers. ICML 2002.
-# - Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of Machine Learning
-#   Research 7.
 # - Dempster, A. P., Laird, N. M., Rubin, D. B. (1977). Maximum likelihood from incomplete data via the EM
 #   algorithm. Journal of the Royal Statistical Society B 39.
-# - Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised classification learning algorithms.
-#   Neural Computation 10.
+# - Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of Machine Learning
+#   Research 7.
+# - Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised classification learning
+#   algorithms. Neural Computation 10.
+# - Domingos, P., Pazzani, M. (1997). On the optimality of the simple Bayesian classifier under zero-one loss.
+#   Machine Learning 29.
+# - Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI 2001.
 # - Fayyad, U. M., Irani, K. B. (1993). Multi-interval discretization of continuous-valued attributes for
 #   classification learning. IJCAI 93.
 # - Friedman, N. (1997). Learning belief networks in the presence of missing values and hidden variables. ICML 1997.
 # - Friedman, N., Geiger, D., Goldszmidt, M. (1997). Bayesian network classifiers. Machine Learning 29.
-# - Gámez, J. A., Mateo, J. L., Puerta, J. M. (2006). Dependency networks based classifiers: learning models by using
-#   independence tests. PGM 2006.
 # - Good, I. J. (1985). Weight of evidence: a brief survey. Bayesian Statistics 2.
-# - Grossman, D., Domingos, P. (2004). Learning Bayesian network classifiers by maximizing conditional likelihood. ICML 2004.
-# - Hall, M. (2007). A decision tree-based attribute weighting filter for naive Bayes. Knowledge-Based
-#   Systems 20.
-# - Hanley, J. A., McNeil, B. J. (1982). The meaning and use of the area under a receiver operating
-#   characteristic (ROC) curve. Radiology 143.
-# - Heckerman, D., Chickering, D. M., Meek, C., Rounthwaite, R., Kadie, C. (2000). Dependency networks for inference,
-#   collaborative filtering, and data visualization. Journal of Machine Learning Research 1.
-# - Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the combination of
-#   knowledge and statistical data. Machine Learning 20.
-# - John, G. H., Langley, P. (1995). Estimating continuous distributions in Bayesian classifiers. UAI 1995.
+# - Grossman, D., Domingos, P. (2004). Learning Bayesian network classifiers by maximizing conditional likelihood.
+#   ICML 2004.
+# - Gámez, J. A., Mateo, J. L., Puerta, J. M. (2006). Dependency networks based classifiers: learning models by
+#   using independence tests. PGM 2006.
+# - Hall, M. (2007). A decision tree-based attribute weighting filter for naive Bayes. Knowledge-Based Systems 20.
+# - Hand, D. J., Yu, K. (2001). Idiot's Bayes: not so stupid after all? International Statistical Review 69.
+# - Hanley, J. A., McNeil, B. J. (1982). The meaning and use of the area under a receiver operating characteristic
+#   (ROC) curve. Radiology 143.
+# - Heckerman, D., Chickering, D. M., Meek, C., Rounthwaite, R., Kadie, C. (2000). Dependency networks for
+#   inference, collaborative filtering, and data visualization. Journal of Machine Learning Research 1.
+# - Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the combination of knowledge
+#   and statistical data. Machine Learning 20.
 # - Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6.
-# - Iman, R. L., Davenport, J. M. (1980). Approximations of the critical region of the Friedman statistic. Communications in
-#   Statistics 9.
-# - Lauritzen, S. L. (1995). The EM algorithm for graphical association models with missing data.
-#   Computational Statistics & Data Analysis 19.
+# - Iman, R. L., Davenport, J. M. (1980). Approximations of the critical region of the Friedman statistic.
+#   Communications in Statistics 9.
+# - John, G. H., Langley, P. (1995). Estimating continuous distributions in Bayesian classifiers. UAI 1995.
+# - Keogh, E. J., Pazzani, M. J. (2002). Learning the structure of augmented Bayesian classifiers. International
+#   Journal on Artificial Intelligence Tools 11.
+# - Kononenko, I. (1991). Semi-naive Bayesian classifier. EWSL 91.
+# - Lauritzen, S. L. (1995). The EM algorithm for graphical association models with missing data. Computational
+#   Statistics & Data Analysis 19.
 # - MacKay, D. J. C. (1992). Bayesian interpolation. Neural Computation 4.
-# - Meilă, M., Jaakkola, T. (2006). Tractable Bayesian learning of tree belief networks. Statistics and Computing 16.
-# - Petitjean, F., Buntine, W., Webb, G. I., Zaidi, N. (2018). Accurate parameter estimation for Bayesian
-#   network classifiers using hierarchical Dirichlet processes. Machine Learning 107.
-# - Read, J., Pfahringer, B., Holmes, G., Frank, E. (2011). Classifier chains for multi-label classification. Machine
-#   Learning 85.
+# - Meilă, M., Jaakkola, T. (2006). Tractable Bayesian learning of tree belief networks. Statistics and Computing
+#   16.
+# - Minsky, M. (1961). Steps toward artificial intelligence. Proceedings of the IRE 49.
+# - Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52.
+# - Niculescu-Mizil, A., Caruana, R. (2005). Predicting good probabilities with supervised learning. ICML 2005.
+# - Pazzani, M. (1996). Constructive induction of Cartesian product attributes. ISIS 96.
+# - Petitjean, F., Buntine, W., Webb, G. I., Zaidi, N. (2018). Accurate parameter estimation for Bayesian network
+#   classifiers using hierarchical Dirichlet processes. Machine Learning 107.
+# - Read, J., Pfahringer, B., Holmes, G., Frank, E. (2011). Classifier chains for multi-label classification.
+#   Machine Learning 85.
+# - Saerens, M., Latinne, P., Decaestecker, C. (2002). Adjusting the outputs of a classifier to new a priori
+#   probabilities: a simple procedure. Neural Computation 14.
 # - Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96.
 # - Schwarz, G. (1978). Estimating the dimension of a model. Annals of Statistics 6.
-# - Scutari, M., Nagarajan, R. (2013). Identifying significant edges in graphical models of molecular networks. Artificial
-#   Intelligence in Medicine 57.
+# - Scutari, M., Nagarajan, R. (2013). Identifying significant edges in graphical models of molecular networks.
+#   Artificial Intelligence in Medicine 57.
 # - Silverman, B. W. (1986). Density Estimation for Statistics and Data Analysis. Chapman and Hall.
 # - Van Allen, T., Singh, A., Greiner, R., Hooper, P. (2008). Quantifying the uncertainty of a belief net response:
 #   Bayesian error-bars for belief net inference. Artificial Intelligence 172.
-# - Wahba, G., Wang, Y., Gu, C., Klein, R., Klein, B. (1995). Smoothing spline ANOVA for exponential families. Annals of
-#   Statistics 23.
+# - Wahba, G., Wang, Y., Gu, C., Klein, R., Klein, B. (1995). Smoothing spline ANOVA for exponential families.
+#   Annals of Statistics 23.
 # - Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes: aggregating one-dependence estimators.
 #   Machine Learning 58.
-# - Webb, G. I., Boughton, J. R., Zheng, F., Ting, K. M., Salem, H. (2012). Learning by extrapolation from
-#   marginal to full-multivariate probability distributions: decreasingly naive Bayesian classification.
-#   Machine Learning 86.
-# - Wood, S. N. (2006). On confidence intervals for generalized additive models based on penalized regression splines.
-#   Australian & New Zealand Journal of Statistics 48.
+# - Webb, G. I., Boughton, J. R., Zheng, F., Ting, K. M., Salem, H. (2012). Learning by extrapolation from marginal
+#   to full-multivariate probability distributions: decreasingly naive Bayesian classification. Machine Learning 86.
+# - Wei, W., Visweswaran, S., Cooper, G. F. (2011). The application of naive Bayes model averaging to predict
+#   Alzheimer's disease from genome-wide data. JAMIA 18.
+# - Wood, S. N. (2006). On confidence intervals for generalized additive models based on penalized regression
+#   splines. Australian & New Zealand Journal of Statistics 48.
+# - Wood, S. N. (2017). Generalized additive models: an introduction with R. CRC Press.
 # - Yilmaz, Y. K., Alpaydın, E., Akın, H. L., Bilgiç, T. (2002). Handling of deterministic relationships in
 #   constraint-based causal discovery. PGM 2002.
-# - Zaidi, N. A., Cerquides, J., Carman, M. J., Webb, G. I. (2013). Alleviating naive Bayes attribute
-#   independence assumption by attribute weighting. JMLR 14.
+# - Zaidi, N. A., Cerquides, J., Carman, M. J., Webb, G. I. (2013). Alleviating naive Bayes attribute independence
+#   assumption by attribute weighting. JMLR 14.
 # - Zheng, F., Webb, G. I., Suraweera, P., Zhu, L. (2012). Subsumption resolution: an efficient and effective
 #   technique for semi-naive Bayesian learning. Machine Learning 87.

@@ -163,22 +163,7 @@ for family in families(told).values():
 
 # %% [markdown]
 # The other learners accept such constraints, too. In `tan_cl` and `chow_liu`, where the directions of arcs depend on
-# the root, `required` and `forbidden` are pairs of features. Suppose that a dealer sets the price and the cost of
-# maintenance together, and that we do not want an arc between price and safety:
-
-# %%
-free = tan_cl("class", car)
-constrained = tan_cl(
-    "class", car, required=[("buying", "maint")], forbidden=[("buying", "safety")]
-)
-for name, tree in (("free", free), ("constrained", constrained)):
-    print(
-        f"{name:12} {network_score(tree, car, score='loglik'):.1f} ",
-        modelstring(tree),
-    )
-
-# %% [markdown]
-# The constraints lower the log-likelihood by 9 nats: safety now has maint as its parent instead of buying.
+# the root, `required` and `forbidden` are pairs of features.
 #
 # Hill climbing stops at the first network that no single change improves. Tabu search continues with the change that
 # decreases the score least, avoids the last 10 networks, and returns the best network found. `restarts` makes random
@@ -507,16 +492,5 @@ for name, model in {
 #
 # `query` returns exact distributions given certain, uncertain or partial evidence, `sample` draws rows, `impute` fills
 # in missing values, and `with_table` and `from_tables` build networks from your own tables.
-
-# %% [markdown]
-# ## References
 #
-# - Buntine, W. (1991). Theory refinement on Bayesian networks. UAI 1991.
-# - Chow, C. K., Liu, C. N. (1968). Approximating discrete probability distributions with dependence trees.
-#   IEEE Transactions on Information Theory 14.
-# - Friedman, N., Geiger, D., Goldszmidt, M. (1997). Bayesian network classifiers. Machine Learning 29.
-# - Gámez, J. A., Mateo, J. L., Puerta, J. M. (2006). Dependency networks based classifiers: learning models
-#   by using independence tests. PGM 2006.
-# - Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the combination of
-#   knowledge and statistical data. Machine Learning 20.
-# - Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96.
+# [Formulas](methods.py#references) lists the sources.

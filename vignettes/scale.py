@@ -28,7 +28,6 @@ from bnclassify import (
     params,
     pool,
     predict,
-    sample,
     tan_cl,
     to_sql,
     update,
@@ -302,31 +301,12 @@ try:
     lp(tan_cl("class", car), chunks, smooth=1, missing="em")
 except TypeError as error:
     print(error)
-
-# %% [markdown]
-# A sample is often sufficient: learn the structure or the cut points from a sample in memory, and estimate the tables
-# from all rows. A model that discretizes accepts partitioned data with raw numeric columns:
-
-# %%
-numbers = sample(model, 2_000, rng=0).assign(
-    price=lambda rows: [x / 2 for x in range(len(rows))]
-)
-cutting = bnc(
-    "nb",
-    "class",
-    numbers.sample(frac=0.2, random_state=0),
-    smooth=1,
-    discretize="mdlp",
-)
-print(
-    predict(
-        lp(cutting, [numbers.iloc[:1000], numbers.iloc[1000:]], smooth=1),
-        numbers.tail(2),
-    ).tolist()
-)
 folder.cleanup()
 
 # %% [markdown]
+# A sample is often sufficient: learn the structure or the cut points from a sample in memory, and estimate the tables
+# from all rows by `lp`.
+#
 # ## Summary
 #
 # Use `encode(df, weights=...)` for frequencies, chunks or Dask for data that do not fit in memory, a table of ibis for

@@ -19,7 +19,7 @@ DERIVED = {
     "case_credit": "0.364",
     "case_medical": "0.125 0.667",
     "coming_from_sklearn": "",
-    "compare": "",
+    "compare": "0.031 0.31 0.05",
     "deploying": "",
     "faq": "",
     "judging": "0.28 1.5",
