@@ -105,7 +105,7 @@ def test_arguments() -> None:
     with pytest.raises(ValueError, match="kdbk"):
         bn.kdb_gain("y", frame, kdbk=-1)
     with pytest.raises(TypeError, match="must be in memory"):
-        bn.kdb_gain("y", lambda: iter([frame]))  # type: ignore[arg-type]
+        bn.kdb_gain("y", bn.encode([frame], in_memory=False))
 
 
 def interacting(columns: int, parity: int, useful: int = 0, n: int = 1000) -> pd.DataFrame:
