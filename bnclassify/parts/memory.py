@@ -48,9 +48,10 @@ def open_source(data: object, argument: str, in_memory: bool | None) -> OpenedDa
             f"in_memory=False); to read it nevertheless, use encode({argument}, in_memory=True)."
         )
         return Parts(source, argument)
-    columns = [_join_column(name, own) for name, *own in zip(names, *parts.columns, strict=True)]
+    # Each column of the parts is freed when it is joined.
+    columns = [_join_column(name, [own.pop(0) for own in parts.columns]) for name in names]
     index = parts.indexes[0].append(list(parts.indexes[1:]))
-    frame = pd.DataFrame(dict(enumerate(columns)), index=index)
+    frame = pd.DataFrame(dict(enumerate(columns)), index=index, copy=False)
     return Frame(frame.set_axis(pd.Index(names, tupleize_cols=False), axis="columns"), argument)
 
 
