@@ -156,7 +156,7 @@ def _check_directions(
         if table.features.index(name) in together:
             raise ValueError(
                 f"directions must name features without effects of pairs; got {shown(name)}. Fit "
-                "the sum with pairs=None."
+                "the sum with pairs=0."
             )
         if children := [
             child for child, parents in table.feature_parents.items() if name in parents

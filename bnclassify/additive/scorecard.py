@@ -405,7 +405,7 @@ def _two_classes_or_error(x: Model) -> Sequence[Hashable]:
     if x.pairs:
         raise ValueError(
             f"x must be a sum of effects of single features; got one with {len(x.pairs)} "
-            "pairs, which have no points. Fit it with pairs=None."
+            "pairs, which have no points. Fit it with pairs=0."
         )
     return names
 
