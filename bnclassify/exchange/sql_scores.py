@@ -220,7 +220,7 @@ class ScoreColumns:
         """Return the column of codes of a feature, in a coding.
 
         With the coding (0, 0, 1, 1, -1), codes up to 1 become 0, others 1, and
-        NULL stays NULL.
+        NULL stays NULL. The last code is that of NULL, unless it is -1.
         """
         code = self.codes[feature]
         if coding is None:
@@ -229,7 +229,8 @@ class ScoreColumns:
         ends = [i for i in range(len(known) - 1) if known[i] != known[i + 1]]
         texts = [str(known[i]) for i in [*ends, len(known) - 1]]
         coded = case_by_intervals(code, ends, texts)
-        return self.query.add_column(f"CASE WHEN {code} IS NULL THEN NULL ELSE {coded} END")
+        missing = "NULL" if coding[-1] < 0 else str(coding[-1])
+        return self.query.add_column(f"CASE WHEN {code} IS NULL THEN {missing} ELSE {coded} END")
 
     def _number_on_scale(self, scale: ScaledNumber) -> str:
         # With knots 0 and 10 and scores −1 and 1: −1 up to 0, −1 + (x + -0) · .2 up to 10, then 1.
