@@ -6,7 +6,7 @@
 #
 # - the *default*, `bnc(class_var=..., dataset=...)` or `BNCClassifier()`, which is the most accurate on average,
 # - the *sum of effects and pairs*, `bnc(class_var=..., dataset=..., pairs="auto")`, which is a table that people can read, edit and deploy,
-#   predicts about six times faster, and is about as accurate.
+#   predicts about six times faster, and is nearly as accurate.
 #
 # You should know [How it works](how_it_works.py). The data are measurements of 569 tumors from scikit-learn. Reading the page takes ten minutes.
 #

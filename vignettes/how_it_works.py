@@ -199,7 +199,7 @@ Graphs()
 # log odds = start + effect of each feature + effect of some pairs of features. An effect is a table with one number per level of a
 # category, per interval of a numeric feature, and for a missing value. Held-out rows decide how smooth and how large effects may be,
 # and which pairs are used. So the model is a table that people can read, edit and deploy. It predicts about six times
-# faster than the default, and is about as accurate.
+# faster than the default, and is nearly as accurate.
 #
 # `explain` shows the terms of both. They predict the class alone. A network also describes the features, so it can be asked about
 # any variable. [The default classifier](accuracy.py) has the details.

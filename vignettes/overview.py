@@ -29,7 +29,7 @@
 # - The *default* [blends weighted networks](how_it_works.py#the-default-and-the-sum-in-one-minute). Use it to predict a class: it is the
 #   most accurate on average.
 # - The *sum* of effects of features and pairs (`pairs="auto"`) is a table that people can read, edit and deploy. It predicts about six
-#   times faster, and is about as accurate. One of single effects (`pairs=0`) is shorter. It is as good if features do not interact, which is common with a few hundred
+#   times faster, and is nearly as accurate. One of single effects (`pairs=0`) is shorter. It is as good if features do not interact, which is common with a few hundred
 #   rows, and worse if they do, as on the cars. It becomes a [table, a card of points and a short query](deploying.py#a-model-as-a-table).
 # - A *network* has a graph and tables of probabilities, and answers questions about any variable. Its tables are counted separately, so
 #   as a classifier it is usually less accurate; it is fitted many times faster. The rest of this page is about networks.

@@ -1,11 +1,14 @@
-"""The fit of the default: contrasts, their variances, the strongest pairs, one regression.
+"""The fit of a sum of effects: contrasts, their variances, the strongest pairs, one regression.
 
-1. Each feature becomes groups of values, and contrasts of these (`contrasts`).
+1. Equal rows become one; each feature becomes groups of values, and contrasts
+   of these (`rows`, `contrasts`).
 2. Prior variances of the contrasts maximize the likelihood of held-out rows,
    first of single effects and then of pairs, which are ranked without the
    held-out rows (`variances`).
 3. A regression with these variances gives the weights of all contrasts
    (`regression`), and the contrasts times their weights are the tables.
+4. Exact values whose effects raise the likelihood of rows that are left out
+   have tables of their own, which are added (`cells`).
 """
 
 from __future__ import annotations

@@ -200,8 +200,8 @@ def bnc(
     is a sum of products of those of both. Exact values, and cells of two, have
     effects of their own if rows that are left out favor them. The weights are
     normal with mean 0 and maximize the penalized likelihood of all rows. Their
-    variances, by type of effect and feature, maximize the likelihood of
-    held-out rows, in five folds of at most 500 rows. Of more than 128 pairs,
+    variances, by type of effect, feature and pair, maximize the likelihood of
+    held-out rows, in five folds of at most 400 rows. Of more than 128 pairs,
     those with the steepest slopes of the likelihood are used.
 
     References
