@@ -148,9 +148,9 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     >>> drift(model, older, pima)[["psi", "log_odds"]].round(1).iloc[[0, 1, -1]]
                  psi  log_odds
     feature
-    age          2.6       0.5
+    age          2.6       0.4
     pregnancies  0.5       0.1
-    (score)      0.4       0.9
+    (score)      0.5       1.0
     """
     model = check_fitted(x)
     if not model.one_class:
