@@ -331,3 +331,57 @@ def test_pairs_of_several_classes_and_numbers_gain_most() -> None:
     own = found.to_numpy()[np.arange(len(test)), [list(found).index(y) for y in test["y"]]]
     assert -np.log(own).mean() < 0.25  # the sum alone has 0.58
     assert (0, 1) in [pair.features for pair in x.pairs]
+
+
+def test_a_value_can_make_a_rare_class_frequent() -> None:
+    """90 ill of 110 positive, and 10 of 890 negative: by counting, P(ill | positive) is 0.818."""
+    test = ["positive"] * 110 + ["negative"] * 890
+    state = ["ill"] * 90 + ["well"] * 20 + ["ill"] * 10 + ["well"] * 880
+    x = bn.bnc(class_var="state", dataset=pd.DataFrame({"test": test, "state": state}), pairs=0)
+    found = bn.predict(x, pd.DataFrame({"test": ["positive", "negative"]}), prob=True)["ill"]
+    np.testing.assert_allclose(found, [90 / 110, 10 / 890], atol=0.02)
+
+
+def test_whole_weights_are_equal_rows_of_a_sum() -> None:
+    rng = np.random.default_rng(4)
+    cells = pd.DataFrame(
+        {"a": [*"uvw"] * 8, "b": np.repeat(np.arange(4.0), 6), "y": [*"nnnyyy", *"nyn"] * 2 + [*"nynyny"]}
+    )
+    counts = rng.integers(1, 60, len(cells))
+    weighted = bn.encode(cells.assign(n=counts), weights="n")
+    x = bn.bnc(class_var="y", dataset=weighted, pairs="auto")
+    repeated = cells.loc[np.repeat(cells.index, counts)].sample(frac=1, random_state=0)
+    other = bn.bnc(class_var="y", dataset=repeated.reset_index(drop=True), pairs="auto")
+    expected = bn.predict(x, cells, prob=True)
+    np.testing.assert_allclose(bn.predict(other, cells, prob=True), expected, atol=1e-9)
+
+
+def test_missing_values_have_effects_in_pairs() -> None:
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame({"a": rng.normal(size=400), "b": rng.choice([*"uv"], 400)})
+    frame["a"] = frame["a"].where(rng.random(400) < 0.6)
+    frame["y"] = np.where(frame["a"].isna() == (frame["b"] == "u"), "yes", "no")
+    x = bn.bnc(class_var="y", dataset=frame, pairs=[("a", "b")])
+    assert (bn.predict(x, frame) == frame["y"]).mean() > 0.99
+    table = bn.effects(x, frame)
+    lines = table[(table["given"] == "b") & (table["value"] == "(missing)")]
+    assert lines["given_value"].tolist() == ["u", "v"]
+    assert lines["share"].sum() == pytest.approx(frame["a"].isna().mean())
+    text = pd.read_csv(io.StringIO(table.to_csv(index=False)))
+    expected = bn.predict(x, frame, prob=True)
+    for again in (bn.from_effects(table), bn.from_effects(text, dataset=frame)):
+        np.testing.assert_allclose(bn.predict(again, frame, prob=True), expected, atol=1e-12)
+    ignores = bn.bnc(class_var="y", dataset=frame, pairs=[("a", "b")], missing_level=False)
+    assert "(missing)" not in bn.effects(ignores).query("given == 'b'")["value"].tolist()
+
+
+def test_rows_of_cases_have_no_order() -> None:
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame(rng.integers(2, size=(200, 3)), columns=[*"abc"]).astype(str)
+    frame["y"] = np.where((frame["a"] == frame["b"]) ^ (rng.random(200) < 0.2), "yes", "no")
+    frame["who"] = [f"p{i}" for i in rng.integers(0, 40, 200)]
+    x = bn.bnc(class_var="y", dataset=frame, groups="who", pairs="auto")
+    mixed = frame.sample(frac=1, random_state=2).reset_index(drop=True)
+    other = bn.bnc(class_var="y", dataset=mixed, groups="who", pairs="auto")
+    rows = frame[[*"abc"]]
+    np.testing.assert_allclose(bn.predict(other, rows, prob=True), bn.predict(x, rows, prob=True), atol=1e-6)
