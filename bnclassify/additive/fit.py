@@ -125,7 +125,7 @@ class _Side(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Fitted:
-    """A regression with its weights, pairs with their sides, and tables of its last terms."""
+    """A regression with its weights, pairs with their sides, and tables of exact values."""
 
     rows: Rows
     regression: Regression
@@ -176,7 +176,7 @@ def _terms(
     terms = _single_terms(rows, variances.all, variances.factors)
     sides, cached = dict[Pair, list[_Side]](), dict[tuple[int, int, int], _Side]()
     sizes = [[len(f.mass) - 1, f.contrasts.shape[1]] for f in rows.features]
-    # Few rows do not say more than a coarse grid.
+    # With few rows, a finer grid has cells without rows.
     cells = min(max(_CELLS / 2, len(chosen) * float(rows.weights.sum())), _CELLS)
     limits = min(cells, _NUMBERS / len(rows.labels)), _WEIGHTS / len(rows.labels)
     most = [_most_each([sizes[i][k] * sizes[j][k] for i, j in chosen], limits[k]) for k in range(2)]

@@ -13,8 +13,8 @@ from ..base.immutable import cached_property
 from ..frames.dataset import Dataset
 from .contrasts import Feature
 
-SAMPLE = 400  # number of rows by which variances are chosen
-FOLDS = 5
+_SAMPLE = 400  # number of rows by which variances are chosen
+_FOLDS = 5
 _MOST_CLASSES = 20  # in the sample
 _CANDIDATES = 64  # number of features whose pairs are ranked
 _STEP = 0.01  # prior variance of the step by which pairs are ranked
@@ -160,7 +160,7 @@ def _sample_in_folds(
     frequent = np.argsort(-share, kind="stable")[:_MOST_CLASSES]
     order = order[np.isin(classes[order], frequent)]
     ends = weights[order].cumsum()
-    size = int(min(SAMPLE, max(round(float(ends[-1])), 1)))
+    size = int(min(_SAMPLE, max(round(float(ends[-1])), 1)))
     # At equal distances of weight: a row of weight 2 is as two rows.
     points = (np.arange(size) + 0.5) * (ends[-1] / size)
     rows = order[np.minimum(np.searchsorted(ends, points), len(order) - 1)]
@@ -168,4 +168,4 @@ def _sample_in_folds(
     if cases is not None:
         _, first, place = np.unique(cases[rows], return_index=True, return_inverse=True)
         place = np.argsort(np.argsort(first))[place.ravel()]
-    return rows, place % FOLDS
+    return rows, place % _FOLDS

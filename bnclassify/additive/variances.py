@@ -6,8 +6,8 @@ contrasts of one type at the rows. So a sample of 400 rows is enough, regardless
 of the number of contrasts, and a step needs one factor of a matrix per fold.
 
 A feature, or a pair, whose effects are larger than those of others of its type
-has a factor of the variance, from one turn of MacKay (1992). Factors are used if
-they raise the likelihood of held-out rows.
+has a factor of the variance, by the fixed point of MacKay (1992). Factors are
+used if they raise the likelihood of held-out rows.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import numpy as np
 from ..base.arrays import Array, Positions, log_normalize, slices, softmax
 from .rows import Pair, Rows
 
-FEW_PAIRS = 16
+_FEW_PAIRS = 16
 _STARTS = (1.0, 0.1)  # of the climb, times the modes of the priors
-_FEW_ROWS = 20  # number of rows of which the scores are halved
+_FEW_ROWS = 20  # number of rows with which effects are halved
 _CLEAR = 0.9  # share of the held-out loss below which few pairs are preferred to many
 _OF_CONSTANT = 10.0  # prior variance of the constant
 _LEAST_CURVATURE = 0.02
@@ -99,13 +99,13 @@ def choose_variances(
         search.add(pair=[products.sum(pairs) for pairs in pairs_of_folds])
         for _ in range(2):
             search.climb(["pair", *parts.types])
-        if len(possible) > most > FEW_PAIRS and not is_fixed:
-            few = [pairs[:FEW_PAIRS] for pairs in pairs_of_folds]
+        if len(possible) > most > _FEW_PAIRS and not is_fixed:
+            few = [pairs[:_FEW_PAIRS] for pairs in pairs_of_folds]
             other = search.copy()
             other.add(pair=[products.sum(pairs) for pairs in few])
             other.climb(["pair", "smooth"])
             if other.best.loss < _CLEAR * search.best.loss:
-                search, number, pairs_of_folds = other, FEW_PAIRS, few
+                search, number, pairs_of_folds = other, _FEW_PAIRS, few
         if search.best.variances["pair"] and len(possible) > 1:
             other = search.copy()
             of_folds = []
@@ -122,7 +122,7 @@ def choose_variances(
                     kernel += sum(variances[name] * own for name, own in kernels.items())
                     return products.factors(before, pairs, kernel)
 
-    # Few rows say too much of the variances that are chosen by them.
+    # Variances that few rows choose make effects too large.
     n = float(rows.weights.sum())
     variances, power = search.mean(), search.mean_power() * n / (n + _FEW_ROWS)
     if possible and is_fixed and not variances["pair"]:
