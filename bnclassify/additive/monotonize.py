@@ -201,12 +201,9 @@ def _make_monotone(
     }
     learned["monotone"] = {**learned.get("monotone", {}), **asked}
     learned["log_loss"] = (_mean_log_loss(table, data), _mean_log_loss(result, data))
-    if "refits" in learned:
-        refits = list[EffectTable]()
-        for refit in learned["refits"]:
-            coded = encode_for_model(refit, dataset, argument="dataset")
-            refits.append(_closest_monotone_table(refit, coded, constraints))
-        learned["refits"] = tuple(refits)
+    if "draws" in learned:
+        draws = [_closest_monotone_table(one, data, constraints) for one in learned["draws"]]
+        learned["draws"] = tuple(draws)
     if recipe is not None and recipe.parameters is not None:
         settings = {**constraints._asdict(), "parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step("monotonize", fit_monotone, settings, draws=True))

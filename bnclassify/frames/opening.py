@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from os import PathLike
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import union_categoricals
 
 from ..base.arrays import Positions
 from ..base.checks import check_columns
@@ -212,3 +214,19 @@ class Parts(Opened[Partitions]):
             )
         check_columns([weights], self.columns, "weights")
         return self.encode(Columns(weights=weights))
+
+
+def read_parts_into_memory(data: Any) -> Frame:
+    """Return the rows of partitioned data as one frame; categories of parts are united."""
+    if isinstance(data, Partitions) and data.is_weighted:
+        raise TypeError(
+            "dataset must be in memory if rows have weights; got encoded parts with weights. Read "
+            "them into one data frame, and call encode(frame, weights=...)."
+        )
+    frames = data.source.reduce(lambda frame: [frame], lambda parts: [*chain.from_iterable(parts)])
+    for name in data.columns:
+        columns = [frame[name] for frame in frames]
+        if all(isinstance(column.dtype, pd.CategoricalDtype) for column in columns):
+            united = union_categoricals(columns, ignore_order=True).categories
+            frames = [f.assign(**{name: f[name].cat.set_categories(united)}) for f in frames]
+    return Frame(pd.concat(frames, ignore_index=True)[[*data.columns]], "dataset")

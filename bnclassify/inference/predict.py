@@ -144,8 +144,8 @@ def predict(
         With ``prob=True``, return an interval for each probability, which
         contains it with this probability, such as 0.9. The tables must be
         estimated with ``smooth``, ``ess`` or ``m`` above 0 (a credible
-        interval), or the model fitted by ``bnc(..., interval=True)`` (a
-        jackknife interval, which its tables and scorecards have, too).
+        interval), or the model be a sum of effects that ``bnc(...,
+        interval=True)`` fitted (the normal approximation of its posterior).
     draws : int, default 1000
         Number of draws of the tables for a credible interval. More draws give
         more exact ends.
@@ -268,17 +268,15 @@ def _predictor_of_intervals(
     settings: Mapping[str, Any],
     drawn: Mapping[str, Any],
 ) -> Callable[[Any], pd.DataFrame]:
-    """Return a function of rows with the intervals of refits or, without them, of drawn tables."""
-    refits: tuple[Model, ...] = x.learned.get("refits", ())
-    if not refits:
+    """Return a function of rows with the intervals of drawn effects or tables."""
+    draws: tuple[Model, ...] = x.learned.get("draws", ())
+    if not draws:
         return partial(_predict_intervals, x, prior=prior, **settings, **reading, **drawn)
     reading = {**reading, "unseen": "missing"}
     if prior is None and x.class_proportions is not None:
         prior = dict(zip(x.known_levels[-1], x.class_proportions.shares, strict=True))
-    others = [_predictor_of_rows(one, True, reading, prior, None, False, False) for one in refits]
-    rows = x.trained_on
-    finest = 0.0 if rows is None else 1 / max(rows.cases or rows.size, 1.0)
-    return partial(_refit_intervals, refits=others, finest=finest, **settings)
+    others = [_predictor_of_rows(one, True, reading, prior, None, False, False) for one in draws]
+    return partial(_intervals_of_draws, draws=others, **settings)
 
 
 def _predictor_of_rows(
@@ -424,39 +422,32 @@ def _predict_intervals(
     return with_interval_columns(frame, bounds)
 
 
-def _refit_intervals(
+def _intervals_of_draws(
     newdata: NewData,
     *,
     estimate: Callable[[NewData], pd.DataFrame],
-    refits: Sequence[Callable[[NewData], pd.DataFrame]],
+    draws: Sequence[Callable[[NewData], pd.DataFrame]],
     interval: float,
-    finest: float,
 ) -> pd.DataFrame:
-    """Predict posteriors with intervals, from those of models without a group of rows each."""
+    """Predict posteriors with intervals, from those of draws of the effects."""
     frame = estimate(newdata)
-    others = np.stack([refit(newdata).to_numpy() for refit in refits])
-    return with_interval_columns(
-        frame, jackknife_bounds(frame.to_numpy(), others, interval, finest)
-    )
+    others = np.stack([draw(newdata).to_numpy() for draw in draws])
+    return with_interval_columns(frame, bounds_of_draws(frame.to_numpy(), others, interval))
 
 
-def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: float = 0.0) -> Array:
-    """Return interval ends of probabilities, (2, …), from those without each group, (groups, …).
+def bounds_of_draws(estimate: Array, draws: Array, interval: float) -> Array:
+    """Return interval ends of probabilities, (2, …), from those of draws, (draws, …).
 
-    With L the log odds, and L_g those without group g of G, the variance of L
-    is (G − 1)/G Σ_g (L_g − mean)², and its distribution Student's t with G − 1
-    degrees of freedom. The ends move outwards by ``finest``, the share of one
-    case, because values that occur in no row occur in no refit either, but can
-    be possible.
+    The log odds of draws are normal with the mean of the estimate, so that with
+    their standard deviation s in G draws the ends are L ± t s, with the quantile
+    t of Student's distribution with G − 1 degrees of freedom.
     """
-    n, least, most = len(others), np.finfo(np.float64).tiny, 1 - _ROUNDING
-    odds = np.asarray(special.logit(np.clip(others, least, most)))
+    least, most = np.finfo(np.float64).tiny, 1 - _ROUNDING
+    odds = np.asarray(special.logit(np.clip(draws, least, most)))
     estimated = np.asarray(special.logit(np.clip(estimate, least, most)))
-    # The variance is (n − 1) times that of the L_g, which `std` divides by n.
-    width: Array = special.stdtrit(n - 1, (1 + interval) / 2) * np.sqrt(n - 1) * odds.std(axis=0)
-    low: Array = special.expit(estimated - width) - finest
-    high: Array = special.expit(estimated + width) + finest
-    return np.stack([np.clip(low, 0.0, estimate), np.clip(high, estimate, 1.0)])
+    width: Array = special.stdtrit(len(draws) - 1, (1 + interval) / 2) * odds.std(axis=0, ddof=1)
+    low, high = special.expit(estimated - width), special.expit(estimated + width)
+    return np.stack([np.minimum(low, estimate), np.maximum(high, estimate)])
 
 
 def _posteriors_of_targets(x: Model, rows: Rows, prior: ClassPrior | None) -> Array:

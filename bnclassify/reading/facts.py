@@ -42,8 +42,8 @@ def facts_of(x: Model) -> dict[str, object]:
     summary = x.learned.get("leave_one_out")
     if summary is not None and summary.fold_rows:
         facts["confidence"] = summary.in_words
-    if refits := x.learned.get("refits"):
-        facts["intervals"] = f"by {len(refits)} refits, each without a part of the cases"
+    if draws := x.learned.get("draws"):
+        facts["intervals"] = f"by {len(draws)} draws of the effects"
     if x.fitted:
         facts["missing values"] = _missing_in_words(x, rows, rule)
         facts["joint distribution"] = "no" if x.no_joint else "yes"

@@ -1,0 +1,226 @@
+"""Contrasts of the values of a feature: the directions in which its effect can differ.
+
+An effect is a sum of contrasts, of which each has a weight with a normal prior
+of mean 0. A number is divided into groups of neighboring values; its contrasts
+are a line, a square, and cosines of ranks, of which the k-th is divided by k,
+so that smooth effects are more probable than rough ones. A category has one
+contrast per level. Contrasts are scaled so that the variances of those of one
+type sum to 1 over the training rows: a prior variance of τ then means that the
+effect of a row has the variance τ, regardless of the feature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Array, Codes, Positions
+from ..frames.dataset import Dataset
+from ..frames.numeric import as_floats
+from ..numbers.cut_points import shortest_cuts
+from .effect_table import UNSEEN, Values
+
+_GROUPS = 64  # maximum number of groups of a number
+COSINES = 12  # number of cosines; a category with more levels joins those that occur once
+_FARTHEST = 4.0  # standard deviations beyond which a line is constant
+_TINY = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """The values of a feature in training rows, in groups, and contrasts of the groups.
+
+    ``groups`` has the group of each row; the last of the ``mass`` of groups,
+    and of the rows of ``line``, (groups, k), and ``smooth``, is that of missing
+    values. ``range`` has the smallest and the largest number.
+    ``numbers`` are the different numbers, ascending, and ``places`` the groups
+    of exact values, the last of missing ones.
+    """
+
+    name: Hashable
+    values: Values
+    groups: Positions
+    mass: Array
+    line: Array
+    smooth: Array
+    range: tuple[float, ...] = ()
+    numbers: Array | None = None
+    exact_number: Positions | None = None
+    places: Positions | None = None
+
+    @property
+    def exact(self) -> Positions:
+        """The exact value of each row: its number, or its group; the last is missing."""
+        return self.groups if self.exact_number is None else self.exact_number
+
+    @property
+    def n_exact(self) -> int:
+        """The number of exact values."""
+        return len(self.mass) - 1 if self.numbers is None else len(self.numbers)
+
+    def by_exact_value(self, weights: Array) -> Feature:
+        """Return the feature with a group for each exact value, and the same contrasts.
+
+        Numbers between exact values have groups of their own, without rows. Of
+        the numbers 1, 2 and 5, the groups end at .5, 1.5, 2.5, 4.5 and 5.5.
+        """
+        if self.numbers is None or self.exact_number is None:
+            return replace(self, places=np.arange(len(self.mass)))
+        numbers, half = self.numbers, float(np.diff(self.numbers).min(initial=np.inf)) / 2
+        ends = np.unique([numbers - half, numbers + half])
+        alike = np.append(False, np.diff(ends) < half)  # the same end of two neighbors
+        ends = ends[~alike]
+        places = np.append(np.searchsorted(ends, numbers), len(ends) + 1)
+        middles = np.concatenate([ends[:1] - half, (ends[:-1] + ends[1:]) / 2, ends[-1:] + half])
+        old = np.searchsorted(self.values.cuts or (), middles, side="left")
+        old = np.append(old, len(self.mass) - 1)
+        groups = places[self.exact_number]
+        return replace(
+            self,
+            values=Values.from_cuts(ends.tolist()),
+            groups=groups,
+            mass=_shares(groups, weights, len(old)),
+            line=self.line[old],
+            smooth=self.smooth[old],
+            numbers=None,
+            exact_number=None,
+            places=places,
+        )
+
+    @cached_property
+    def contrasts(self) -> Array:
+        """All contrasts, (groups, k), scaled as one type."""
+        return _scaled(np.hstack([self.line, self.smooth]), self.mass)
+
+    def principal_contrasts(self, most: int) -> Array:
+        """Return the contrasts that explain most of the variance, (groups, at most so many)."""
+        contrasts = self.contrasts
+        roots = np.sqrt(self.mass)[:, None]
+        _, sizes, directions = np.linalg.svd(roots * contrasts, full_matrices=False)
+        n = int(np.count_nonzero(sizes[:most] > 1e-9 * sizes.max(initial=_TINY)))
+        return np.asarray(contrasts @ directions[:n].T)
+
+
+def read_feature(
+    data: Dataset, name: Hashable, *, counts_missing: bool, min_count: float | None
+) -> Feature:
+    """Return a column of training rows in groups, and the contrasts of these.
+
+    Levels in fewer than ``min_count`` rows are one group; by default, those
+    that occur once, in a column with many levels.
+    """
+    weights, position = data.row_weights, data.positions[name]
+    labels = data.levels[position]
+    if name in data.numbers and len(labels) not in (1, 2):
+        return _read_number(name, as_floats(data.numbers[name]), weights, counts_missing)
+    codes: Codes = data.codes[position]
+    groups, values = np.where(codes < 0, len(labels), codes).astype(np.intp), Values(labels)
+    counts = np.bincount(groups, weights, len(labels) + 1)
+    rare = np.flatnonzero((counts[:-1] > 0) & (counts[:-1] < (min_count or 2)))
+    if (min_count and len(rare)) or (len(rare) > 1 and len(labels) > COSINES):
+        kept = np.setdiff1d(np.arange(len(labels)), rare)
+        values = Values((*[labels[k] for k in kept.tolist()], UNSEEN))
+        group_of_label = np.full(len(labels) + 1, len(kept))
+        group_of_label[kept] = np.arange(len(kept))
+        group_of_label[-1] = len(kept) + 1
+        groups = group_of_label[groups]
+    mass = _shares(groups, weights, len(values.labels) + 1)
+    known = mass[:-1] / max(float(mass[:-1].sum()), _TINY)
+    smooth = np.eye(len(known)) - known  # differences from the mean effect
+    smooth = smooth[:, : len(known) * int(np.count_nonzero(known) > 1)]
+    return _with_missing(
+        name, values, groups, mass, np.zeros((len(known), 0)), smooth, counts_missing
+    )
+
+
+def _read_number(name: Hashable, numbers: Array, weights: Array, counts_missing: bool) -> Feature:
+    known = ~np.isnan(numbers)
+    values, places = np.unique(numbers[known], return_inverse=True)
+    counts = np.bincount(places, weights[known], len(values))
+    values, places = values + 0.0, places.ravel()  # without -0.0
+    # Groups of equal weight: of the values 1, 2, 3, 4 with the shares .4, .1, .4, .1, whose middles
+    # are .2, .45, .7 and .95, two groups are 1 and 2, and 3 and 4.
+    middles = (counts.cumsum() - counts / 2) / max(float(counts.sum()), _TINY)
+    group = np.arange(len(values)) if len(values) <= _GROUPS else (middles * _GROUPS).astype(int)
+    _, group = np.unique(group, return_inverse=True)
+    last = np.flatnonzero(np.diff(group))
+    cuts = values[last] + (values[last + 1] - values[last]) / 2
+    n = len(last) + 1
+    groups = np.full(len(numbers), n)
+    groups[known] = group[places]
+    mass = _shares(groups, weights, n + 1)
+    line: Array = np.zeros((n, 0))
+    smooth = line
+    if len(values) > 1:
+        sums = np.bincount(group, counts * (values / np.abs(values).max()), n)
+        means = sums / np.maximum(np.bincount(group, counts, n), _TINY)
+        line, smooth = _line_and_cosines(means, mass[:-1] / mass[:-1].sum())
+    ends = (float(values[0]), float(values[-1])) if len(values) else ()
+    return _with_missing(
+        name,
+        Values.from_cuts(shortest_cuts(cuts.tolist(), values)),
+        groups,
+        mass,
+        line,
+        smooth,
+        counts_missing,
+        ends,
+        values,
+        np.append(places, len(values))[np.where(known, known.cumsum() - 1, -1)],
+    )
+
+
+def _line_and_cosines(means: Array, mass: Array) -> tuple[Array, Array]:
+    """Return a line and a square of the means of groups, and cosines of their ranks / k.
+
+    They are orthogonal by the mass. Example: of three equal groups, the cosines
+    of the ranks 1/6, 1/2 and 5/6 are proportional to (1, 0, -1) and (1, -2, 1).
+    """
+    n, roots = len(mass), np.sqrt(mass)[:, None]
+    z = means - mass @ means
+    z = np.clip(z / max(float(np.sqrt(mass @ z**2)), _TINY), -_FARTHEST, _FARTHEST)
+    orthonormal, _ = np.linalg.qr(roots * z[:, None] ** np.arange(min(n, 3)))
+    line = orthonormal[:, 1:] / roots * np.array([1.0, 0.5])[: min(n, 3) - 1]
+    k = np.arange(min(n, COSINES + 1))
+    ranks = mass.cumsum() - mass / 2
+    orthonormal, _ = np.linalg.qr(roots * np.cos(np.pi * ranks[:, None] * k))
+    return line, orthonormal[:, 1:] / roots / k[1:]
+
+
+def _with_missing(
+    name: Hashable,
+    values: Values,
+    groups: Positions,
+    mass: Array,
+    line: Array,
+    smooth: Array,
+    counts_missing: bool,
+    *others: Any,
+) -> Feature:
+    """Return a feature with scaled contrasts, and one of the missing values against the others.
+
+    Example: with a share of .2 of missing values, it is .8 for these and -.2
+    for others, so that few missing values cannot have a large effect.
+    """
+    known = mass[:-1] / max(float(mass[:-1].sum()), _TINY)
+    line, smooth = [np.vstack([_scaled(z, known), np.zeros(z.shape[1])]) for z in (line, smooth)]
+    if counts_missing and 0 < mass[-1] < 1:
+        share = float(mass[-1])
+        missing = np.full((len(mass), 1), -share)
+        missing[-1] = 1 - share
+        smooth = np.hstack([smooth, missing])
+    return Feature(name, values, groups, mass, line, smooth, *others)
+
+
+def _scaled(contrasts: Array, mass: Array) -> Array:
+    """Return contrasts of groups, divided by the root of the sum of their variances."""
+    return np.asarray(contrasts / np.sqrt(max(float(mass @ (contrasts**2).sum(axis=1)), _TINY)))
+
+
+def _shares(groups: Positions, weights: Array, n: int) -> Array:
+    counts = np.bincount(groups, weights, n)
+    return counts / max(float(counts.sum()), _TINY)

@@ -1,0 +1,340 @@
+"""Penalized multinomial regression on contrasts, by a quasi-Newton method.
+
+The score of class c in a row is a constant plus Σ_t table_t[cell_t, c], and a
+table is a linear function of weights, table_t = B_t W_t. The weights W maximize
+
+    Σ_rows w log P(class | row) − ½ Σ λ |W|²,
+
+where λ is the precision (one over the prior variance) of each weight. No
+design matrix is made: the scores of rows are sums of entries of tables, and
+slopes are sums of residuals by cell.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..base.arrays import Array, Mask, Positions, Slice, log_normalize, slices
+
+_ROWS = 2**16  # rows whose cells are looked up at once
+_LEAST_CURVATURE = 1e-6
+_MEMORY = 20  # steps that L-BFGS remembers
+_MOST_STEPS = 500
+_ENOUGH = 4  # rows per weight from which curvatures are computed
+
+
+class Term(NamedTuple):
+    """A table of the cells of a feature or pair: the cell of each row, and B, (cells, weights).
+
+    ``precision`` is one over the prior variance of the weights. A table with a
+    weight for each of ``size`` cells has no basis.
+    """
+
+    cells: Positions
+    basis: Array | None
+    precision: float
+    size: int = 0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of cells and of weights."""
+        return (
+            (self.size, self.size)
+            if self.basis is None
+            else (self.basis.shape[0], self.basis.shape[1])
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """The terms of the scores, the (rows,) classes and weights of rows, and a first constant."""
+
+    terms: Sequence[Term]
+    classes: Positions
+    weights: Array
+    constant: Array
+
+    @cached_property
+    def class_contrasts(self) -> Array:
+        """Orthonormal contrasts V of the classes, (classes, classes − 1), so that none is special.
+
+        Weights are those of contrasts. Their squares sum to the same as those
+        of the scores, W Vᵀ.
+        """
+        n = len(self.constant)
+        return np.asarray(np.linalg.qr(np.hstack([np.ones((n, 1)), np.eye(n)[:, 1:]]))[0][:, 1:])
+
+    @cached_property
+    def _ends(self) -> Positions:
+        return np.cumsum([1, *[term.shape[1] for term in self.terms]])
+
+    @cached_property
+    def _precisions(self) -> Array:
+        """λ of the constant, which is nearly free, and of all other weights, (weights, 1)."""
+        return np.repeat(
+            [0.01, *[term.precision for term in self.terms]],
+            [1, *[term.shape[1] for term in self.terms]],
+        )[:, None]
+
+    def tables(self, weights: Array) -> list[Array]:
+        """Return the table of each term, (cells, classes − 1), by contrasts of classes."""
+        pairs = zip(self.terms, self._ends[:-1], self._ends[1:], strict=True)
+        own = [(term.basis, weights[start:end]) for term, start, end in pairs]
+        return [w if basis is None else basis @ w for basis, w in own]
+
+    def _indicators(self, rows: slice) -> Any:
+        """Return which cells of all terms rows have, (rows, cells), sparse."""
+        from scipy.sparse import csr_array  # slow to import
+
+        sizes = [term.shape[0] for term in self.terms]
+        starts = np.cumsum([0, *sizes])
+        cells = np.array([term.cells[rows] for term in self.terms], dtype=np.int32).T
+        n = len(self.classes[rows])
+        cells = cells.reshape(n, len(sizes)) + starts[:-1].astype(np.int32)
+        ends = np.arange(n + 1) * len(sizes)
+        return csr_array((np.ones(cells.size), cells.ravel(), ends), shape=(n, starts[-1]))
+
+    @cached_property
+    def _blocks(self) -> list[tuple[slice, Any]] | None:
+        """The indicators of all rows, if they need not be made again for each product."""
+        if len(self.classes) * len(self.terms) > 2**24:
+            return None
+        return [(rows, self._indicators(rows)) for rows in slices(len(self.classes), most=_ROWS)]
+
+    def _rows(self) -> Any:
+        if self._blocks is not None:
+            return self._blocks
+        return ((rows, self._indicators(rows)) for rows in slices(len(self.classes), most=_ROWS))
+
+    def changes(self, weights: Array) -> Array:
+        """Return X W: what the terms add to the scores of rows, (rows, classes − 1)."""
+        entries = np.concatenate([np.zeros((0, weights.shape[1])), *self.tables(weights)])
+        return np.asarray(np.vstack([marks @ entries for _, marks in self._rows()]) + weights[0])
+
+    def slopes(self, residuals: Array) -> Array:
+        """Return Xᵀ R for (rows, classes − 1) residuals, (weights, classes − 1)."""
+        sums: Any = sum(marks.T @ residuals[rows] for rows, marks in self._rows())
+        parts, start = [residuals.sum(axis=0, keepdims=True)], 0
+        for term in self.terms:
+            own = sums[start : start + term.shape[0]]
+            parts.append(own if term.basis is None else term.basis.T @ own)
+            start += term.shape[0]
+        return np.vstack(parts)
+
+    def scores(self, weights: Array) -> Array:
+        """Return the log posteriors of rows, (rows, classes)."""
+        return log_normalize(self.constant + self.changes(weights) @ self.class_contrasts.T)
+
+    def fit(self, tolerance: float = 0.001) -> Array:
+        """Return the weights with the largest penalized likelihood, (weights, classes − 1).
+
+        L-BFGS, whose first guess of the inverse curvature is that of one
+        curvature for all classes. Scores are linear in a step, so that its
+        length is found without the design. It ends if the slope times the step,
+        twice the distance from the maximum, is below ``tolerance`` nats.
+        """
+        n, contrasts = len(self.classes), self.class_contrasts
+        weights = np.zeros((int(self._ends[-1]), contrasts.shape[1]))
+        if not self.terms or not weights.size:  # the constant is that of the class shares
+            return weights
+        changes = np.zeros((n, contrasts.shape[1]))
+        step = slope = np.zeros(weights.shape)
+        past = deque[tuple[Array, Array, float]](maxlen=_MEMORY)  # steps, bends, their products
+        for turn in range(_MOST_STEPS):
+            posteriors = np.exp(log_normalize(self.constant + changes @ contrasts.T))
+            residuals = self._residuals(posteriors)
+            new_slope = self._precisions * weights - self.slopes(residuals @ contrasts)
+            if turn:
+                bend = new_slope - slope
+                past.append((step, bend, float((step * bend).sum())))
+            slope = new_slope
+            if turn in (0, 10):
+                precondition = self._preconditioner(posteriors)
+            direction = -_inverse_curvature_times(slope, past, precondition)
+            if -float((slope * direction).sum()) < tolerance:
+                break
+            change = self.changes(direction)
+            length = self._step_length(changes, change, weights, direction)
+            step = length * direction
+            weights, changes = weights + step, changes + length * change
+        return weights
+
+    def _residuals(self, posteriors: Array) -> Array:
+        """Return w (y − p), (rows, classes)."""
+        residuals = -posteriors * self.weights[:, None]
+        residuals[np.arange(len(residuals)), self.classes] += self.weights
+        return residuals
+
+    def _step_length(
+        self, changes: Array, change: Array, weights: Array, direction: Array
+    ) -> float:
+        """Return the length t at which the loss stops to fall along a direction, to a third.
+
+        The slope of the convex loss rises from below 0, so that regula falsi
+        encloses its root.
+        """
+        scores, along = [x @ self.class_contrasts.T for x in (changes, change)]
+        scores += self.constant
+        linear = float((self._precisions * weights * direction).sum())
+        square = float((self._precisions * direction**2).sum())
+
+        def slope_at(t: float) -> float:
+            residuals = self._residuals(np.exp(log_normalize(scores + t * along)))
+            return linear + t * square - float((residuals * along).sum())
+
+        low, below, high, above = 0.0, slope_at(0.0), np.inf, np.inf
+        most, t = -0.3 * below, 1.0
+        for _ in range(20):
+            now = slope_at(t)
+            if abs(now) <= most:
+                break
+            if now < 0:
+                low, below = t, now
+            else:
+                high, above = t, now
+            if high == np.inf:
+                t *= 4
+            else:
+                share = float(np.clip(below / (below - above), 0.1, 0.9))
+                t = low + (high - low) * share
+        return t
+
+    def draw(self, weights: Array, n: int) -> list[Array]:
+        """Return draws from the normal approximation of the posterior, N(weights, H⁻¹).
+
+        If F Fᵀ is the curvature of a row, the solution of H δ = Xᵀ F ε₁ + √λ ε₂
+        for standard normal ε has the covariance H⁻¹. The curvature diag(p) − p
+        pᵀ has F = diag(√p) − p √pᵀ.
+        """
+        from scipy.sparse.linalg import LinearOperator, cg  # slow to import
+
+        posteriors = np.exp(self.scores(weights))
+        roots, rng = np.sqrt(posteriors), np.random.default_rng(0)
+        precondition, shape = self._preconditioner(posteriors), weights.shape
+
+        def operator(function: Callable[[Array], Array]) -> Any:
+            flat = partial(_on_matrices, function, shape)
+            return LinearOperator((weights.size, weights.size), matvec=flat, dtype=np.float64)
+
+        curvature = operator(lambda direction: self._curvature_times(posteriors, direction))
+        drawn = list[Array]()
+        for _ in range(n):
+            noise = roots * rng.standard_normal(posteriors.shape)
+            noise -= posteriors * noise.sum(axis=1, keepdims=True)
+            slope = self.slopes((np.sqrt(self.weights)[:, None] * noise) @ self.class_contrasts)
+            slope += np.sqrt(self._precisions) * rng.standard_normal(shape)
+            found, _ = cg(
+                curvature, slope.ravel(), rtol=1e-3, maxiter=200, M=operator(precondition)
+            )
+            drawn.append(weights + found.reshape(shape))
+        return drawn
+
+    def _curvature_times(self, posteriors: Array, direction: Array) -> Array:
+        """Return the Hessian of the loss times a direction, both (weights, classes − 1)."""
+        contrasts = self.class_contrasts
+        change = self.changes(direction) @ contrasts.T
+        change -= (posteriors * change).sum(axis=1, keepdims=True)
+        curved = (posteriors * change * self.weights[:, None]) @ contrasts
+        return self.slopes(curved) + self._precisions * direction
+
+    def _preconditioner(self, posteriors: Array) -> Callable[[Array], Array]:
+        """Return a function that solves (Xᵀ D X + Λ) z = r, with one curvature D for all classes.
+
+        Of tables without a basis, Xᵀ D X has the diagonal only. With more rows
+        than needed, X has rows at equal distances. With fewer rows than
+        weights, z = Λ⁻¹ (r − Xᵀ (D⁻¹ + X Λ⁻¹ Xᵀ)⁻¹ X Λ⁻¹ r).
+        """
+        from scipy.linalg import cho_factor, cho_solve  # slow to import
+
+        n, n_weights = len(posteriors), int(np.count_nonzero(self._have_basis))
+        d = self._curvatures(posteriors)
+        rows = np.arange(n)[:: max(n // max(_ENOUGH * n_weights, 1000), 1)]
+        design, precisions = self._design(rows), self._precisions[self._have_basis]
+        of_rows = d[rows] * (n / len(rows))
+        is_wide = len(rows) < n_weights
+        if is_wide:
+            scaled = design / precisions.ravel()
+            system = scaled @ design.T
+            system[np.diag_indices(len(rows))] += 1 / of_rows
+        else:
+            weighed = design * np.sqrt(of_rows)[:, None]
+            system = weighed.T @ weighed
+            system[np.diag_indices(n_weights)] += precisions.ravel()
+        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        diagonal = self._precisions.copy()
+        for term, start in zip(self.terms, self._ends[:-1], strict=True):
+            if term.basis is None:
+                diagonal[start : start + term.size, 0] += np.bincount(term.cells, d, term.size)
+
+        def solve(r: Array) -> Array:
+            own, found = r[self._have_basis], r / diagonal
+            if is_wide:
+                inner = cho_solve(factor, scaled @ own, check_finite=False)
+                found[self._have_basis] = own / precisions - scaled.T @ inner
+            else:
+                found[self._have_basis] = cho_solve(factor, own, check_finite=False)
+            return found
+
+        return solve
+
+    @cached_property
+    def _have_basis(self) -> Mask:
+        """Which weights are of the constant, or of tables with a basis."""
+        sizes = [term.shape[1] for term in self.terms]
+        return np.repeat([True, *[term.basis is not None for term in self.terms]], [1, *sizes])
+
+    def _curvatures(self, posteriors: Array) -> Array:
+        """Return the curvature of rows along a difference of two scores, the mean over classes."""
+        d = (1 - (posteriors**2).sum(axis=1)) / (posteriors.shape[1] - 1)
+        return np.asarray(np.maximum(d, _LEAST_CURVATURE) * self.weights)
+
+    def _design(self, rows: Positions | Slice) -> Array:
+        """Return the columns of X with a basis, of the constant first, at some rows."""
+        with_basis = [term.basis[term.cells[rows]] for term in self.terms if term.basis is not None]
+        return np.hstack([np.ones((len(np.arange(len(self.classes))[rows]), 1)), *with_basis])
+
+    def left_out_scores(self, weights: Array, rows: Positions) -> Array:
+        """Return the scores of some rows, each without the row, by one step of Newton.
+
+        With the leverage h = xᵀ (Xᵀ D X + Λ)⁻¹ x and the curvature d of a row,
+        its scores change by (p − y) h / (1 − d h).
+        """
+        posteriors = np.exp(self.scores(weights))
+        solve, leverages = self._preconditioner(posteriors), np.empty(len(rows))
+        for block in slices(len(rows), most=1000):
+            columns = np.zeros((len(weights), len(rows[block])))
+            columns[self._have_basis] = self._design(rows[block]).T
+            leverages[block] = (columns * solve(columns)).sum(axis=0)
+        of_rows = posteriors[rows]
+        one = np.minimum(self.weights, 1.0) / np.maximum(self.weights, 1e-300)
+        bends = (self._curvatures(posteriors) * one)[rows] * leverages
+        change = np.minimum(self.weights, 1.0)[rows] * leverages / np.maximum(1 - bends, 0.05)
+        residuals = of_rows.copy()
+        residuals[np.arange(len(rows)), self.classes[rows]] -= 1
+        return np.asarray(np.log(np.maximum(of_rows, 1e-300)) + residuals * change[:, None])
+
+
+def _inverse_curvature_times(
+    slope: Array,
+    past: Sequence[tuple[Array, Array, float]],
+    precondition: Callable[[Array], Array],
+) -> Array:
+    """Return the inverse curvature of L-BFGS times a slope (Nocedal and Wright, algorithm 7.4)."""
+    found, shares = slope.copy(), []
+    for step, bend, product in reversed(past):
+        shares.append(float((step * found).sum()) / product)
+        found -= shares[-1] * bend
+    found = precondition(found)
+    for (step, bend, product), share in zip(past, reversed(shares), strict=True):
+        found = found + (share - float((bend * found).sum()) / product) * step
+    return found
+
+
+def _on_matrices(function: Callable[[Array], Array], shape: tuple[int, ...], flat: Array) -> Array:
+    return function(flat.reshape(shape)).ravel()
