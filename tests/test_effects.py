@@ -195,7 +195,7 @@ def test_merged_intervals_lose_the_least_variance_step_by_step(
 
     before = list(range(1, len(values) + 1))
     for size in reversed(range(most, len(values))):
-        found = ends_of_merged_groups(np.stack([0 * values, values], axis=1), weights, size, 0.0).tolist()
+        found = ends_of_merged_groups(np.stack([0 * values, values], axis=1), weights, size).tolist()
         assert set(found) <= set(before)
         assert len(found) <= size
         if found != before:  # equal neighbors are one interval already

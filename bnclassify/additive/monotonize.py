@@ -103,11 +103,11 @@ def monotonize(
     >>> table = effects(model).assign(rising=effects(rising)["yes"])
     >>> table[table["feature"] == "pregnancies"].round(2)
            feature        value   yes  rising
-    1  pregnancies  (-inf, 1.0] -0.36   -0.50
-    2  pregnancies   (1.0, 2.0] -0.83   -0.50
-    3  pregnancies   (2.0, 4.0]  0.00    0.00
-    4  pregnancies   (4.0, 7.0]  0.25    0.25
-    5  pregnancies   (7.0, inf]  0.87    0.87
+    1  pregnancies  (-inf, 1.5] -0.36   -0.50
+    2  pregnancies   (1.5, 2.5] -0.83   -0.50
+    3  pregnancies   (2.5, 4.5]  0.00    0.00
+    4  pregnancies   (4.5, 7.5]  0.25    0.25
+    5  pregnancies   (7.5, inf]  0.87    0.87
     6  pregnancies    (missing)  0.00    0.00
     """
     model = check_fitted(x)
@@ -156,7 +156,7 @@ def _check_directions(
         if table.features.index(name) in together:
             raise ValueError(
                 f"directions must name features without effects of pairs; got {shown(name)}. Fit "
-                "the sum with pairs=None."
+                "the sum with pairs=0."
             )
         if children := [
             child for child, parents in table.feature_parents.items() if name in parents
@@ -164,7 +164,7 @@ def _check_directions(
             raise ValueError(
                 "directions must name features on which no other effect depends; got "
                 f"{shown(name)}, a parent of {listed(children)}. Fit a model without such pairs, "
-                "for example with additive=True."
+                "for example bnc(class_var=..., dataset=..., pairs=0)."
             )
 
 

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..base import special
 from ..base.arrays import Array, Positions, log, softmax
-from ..base.immutable import record
 from ..base.messages import listed
 from ..frames.dataset import Dataset
-from ..frames.numeric import as_floats
 from ..frames.opening import InFull
 from ..frames.schema import MISSING
 from ..inference.evidence import cards_of_features, positions_parents_first
 from ..inference.value_of_information import density_grid
-from ..model.arguments import check_fitted, read_for_model
-from ..model.model import Model, replace_unchecked
+from ..model.arguments import check_fitted
+from ..model.model import Model
 from ..model.recipes import Step
 from ..numbers.cut_points import (
-    range_and_means_of_intervals,
     short_point_texts,
-    shortest_cuts,
 )
 from ..scores.evaluate import (
     effect_of_feature_alone,
@@ -44,14 +40,10 @@ from .effect_table import (
     logs_less_reference,
     means_of_groups,
     merge_similar_intervals,
-    restricted_to_values,
-    training_rows,
-    with_effect_moments,
-    with_shrunk_missing_effects,
     with_value_shares,
 )
+from .fit import fit_effects
 from .from_effects import as_given
-from .pairs import GROUPS, with_pair_effects
 
 _POINTS = 256  # at which a curve is evaluated between cut points
 
@@ -106,78 +98,11 @@ def tabulate_effects(
     )
 
 
-def as_sum_of_effects(x: Model, data: InFull, pairs: Any = None) -> EffectTable:
-    """Return the default as a sum of effects: a table in which intervals with like effects are one.
-
-    The ``pairs`` are a number of pairs, pairs of names or "auto".
-    """
-    data, recipe = training_rows(x, data), x.recipe
-    raw = with_value_shares(_tabulate_at_all_points(x), data)
-
-    def merge_intervals(kept: int) -> EffectTable:
-        # 3e-4: loss of variance of the effects, in nats squared, at which intervals are merged
-        found = merge_similar_intervals(raw, lost=3e-4, kept=kept)
-        return _with_missing_effects(_with_shortest_cuts(found, data), data, x)
-
-    if pairs in (None, 0, ()):
-        table = merge_intervals(1)
-    else:
-        singles = merge_intervals(GROUPS)  # with cut points without own effect
-        table = with_pair_effects(singles, data, pairs, x)
-        ignored = None if singles.unknown is None else singles.unknown.always
-        table = with_effect_moments(table, data, ignored) if table.pairs else merge_intervals(1)
-    if "refits" in table.learned:
-        both = zip(table.learned["refits"], x.learned["refits"], strict=True)
-        refits = tuple([_with_missing_effects(refit, data, model) for refit, model in both])
-        table = replace_unchecked(table, learned={**table.learned, "refits": refits})
-    if recipe is not None and recipe.parameters is not None:
-        name, settings = f"{recipe.parameters} as a table", {"parameters": recipe.parameters}
-        settings |= {} if pairs is None else {"pairs": pairs}
-        recipe = replace(recipe, parameters=Step(name, fit_sum, settings, draws=True))
-    return replace_unchecked(table, recipe=recipe)
-
-
-def _with_shortest_cuts(x: EffectTable, data: InFull) -> EffectTable:
-    """Return a table with the shortest cut points between the same values of its training data."""
-    numbers, values = read_for_model(x, data, x.cuts, "dataset").numbers, dict(x.values_by_feature)
-    for name, cuts in x.cuts.items():
-        if name in numbers:
-            values[name] = Values.from_cuts(shortest_cuts(cuts, numbers[name]))
-    table = with_value_shares(restricted_to_values(x, values), data)
-    steps, preparation = table.discretizer, table.preparation
-    if steps is None or steps.kept or not all(name in numbers for name in steps.columns):
-        return table
-    columns = [as_floats(numbers[name]) for name in steps.columns]
-    ends = [range_and_means_of_intervals(column, (), None)[0] for column in columns]
-    known = replace(steps, ranges=tuple(ends))
-    return replace(table, preparation=replace(preparation, discretizer=known))
-
-
-def _with_missing_effects(table: EffectTable, data: InFull, x: Model) -> EffectTable:
-    """Return a sum with effects of missing values, if the model has some, and of unknown ones."""
-    shifts = shifts_of_missing(x.score)
-    ignored = np.array([i not in shifts for i in range(len(x.features))], dtype=bool)
-    return with_effect_moments(with_shrunk_missing_effects(table, data, ignored), data, ignored)
-
-
-@record
-def fit_sum(
-    x: Model,
-    data: Dataset,
-    *,
-    parameters: Step,
-    pairs: Any = None,
-    rng: np.random.Generator | None = None,
-) -> EffectTable:
-    """Estimate the parameters of a structure, and return the effects as a table."""
-    return as_sum_of_effects(estimate_model_to_tabulate(parameters, x, data, rng), data, pairs)
-
-
 def estimate_model_to_tabulate(
     parameters: Step, x: Model, data: Dataset, rng: np.random.Generator | None
 ) -> Model:
     """Estimate the parameters of the structure of a model whose table is to be made, or raise."""
-    if isinstance(x, EffectTable) and parameters.first.function is not as_given:
+    if isinstance(x, EffectTable) and parameters.first.function not in (as_given, fit_effects):
         raise ValueError(
             "dag must be True for a table of effects, which lacks the structure of its model."
         )
@@ -218,19 +143,10 @@ def _tabulate_at_all_points(model: Model) -> EffectTable:
         )
     values = dict(zip(model.features, [grid.axis for grid in grids], strict=True))
     made: dict[str, Any] = {"tables": tuple(tables), "constant": constant, "shares": tuple(shares)}
-    made |= {"recipe": model.recipe, "learned": _results_that_describe_table(model)}
+    made |= {"recipe": model.recipe}
     return build_effect_table(
         model.class_var, model.known_levels[-1], values, parents, model.discretizer, **made
     )
-
-
-def _results_that_describe_table(x: Model) -> dict[str, Any]:
-    """Return the results of a model that also describe its table, with its refits as tables."""
-    learned = {k: found for k, found in x.learned.items() if k == "leave_one_out"}
-    refits: tuple[Model, ...] = x.learned.get("refits", ())
-    if refits and all(map(_is_sum_of_effects, refits)):
-        learned["refits"] = tuple(map(_tabulate_at_all_points, refits))
-    return learned
 
 
 def _is_sum_of_effects(x: Model) -> bool:
@@ -249,8 +165,8 @@ def _check_sum_of_effects(x: Model) -> None:
         raise ValueError(
             "x must be a model whose log odds are a sum of effects of at most two features, of "
             f"which one is a parent of the other; got {x.type_in_words}, whose log odds are not. "
-            "Fit it with additive=True, as in bnc(class_var=..., dataset=..., additive=True), or "
-            "use nb, tan_cl, or kdb_mi with dag_args={'kdbk': 1}."
+            "Use the default, bnc(class_var=..., dataset=...), or nb, tan_cl, or kdb_mi with "
+            "dag_args={'kdbk': 1}."
         )
 
 

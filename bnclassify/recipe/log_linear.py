@@ -214,8 +214,7 @@ class LogLinear(BuiltOn):
                 f"x must have tables of at most {MAX_CELLS // 2**5:,} cells to be written out; got "
                 f"{sum(sizes):,}, of which {max(sizes):,} are for "
                 f"{listed([self.features[i] for i in largest.scope])}. Use a single discretization "
-                "such as discretize='mdlp', a sum of single effects, "
-                "additive=True, or fewer parents."
+                "such as discretize='mdlp', or fewer parents."
             )
 
     def raised_to(self, power: float) -> Self:
