@@ -295,7 +295,7 @@ def check_groups_are_used(held_out: str | None, folds: object) -> None:
     if held_out not in ("weights", "parents") and not folds:
         raise ValueError(
             "groups must be None unless held_out is 'weights' or 'parents', or held_out_args has "
-            "'folds'. Tables do not depend on groups. Use groups with cv, or the default recipe."
+            "'folds'. Tables do not depend on groups. Use groups with cv, or the default of bnc."
         )
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ..additive.effect_table import EffectTable
+from ..additive.fit import fit_effects
 from ..base.arrays import Array, ArrayOf, Positions, log_normalize
 from ..base.calls import parameters_of, showing_progress
 from ..base.checks import AnyCutting, Learner, OneOf, Seed, Unseen
@@ -140,10 +141,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     -----
     Text, bool and categorical columns are categorical, as are numbers with two
     values. Other numeric columns are discretized. A column with a single
-    interval is dropped unless it is the only column. The default recipe also
-    uses numbers that repeat as labels. With a prior, whole numbers with at most
-    ten values stay categories, even of type float, the output of OrdinalEncoder
-    and KBinsDiscretizer. NaN, None and pd.NA are missing values. In grids,
+    interval is dropped unless it is the only column. In a network, whole
+    numbers with at most ten values stay categories, even of type float, the
+    output of OrdinalEncoder and KBinsDiscretizer. NaN, None and pd.NA are missing values. In grids,
     ``dag_args__score`` is the argument `score` in ``dag_args``. `score` returns
     the accuracy.
 
@@ -206,7 +206,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             A model of `bnc`, or of a learner and `lp`, which `load` may have
             read from a file, or a table of effects, also made monotone or
             rounded to a scorecard. Without parameters, `fit` estimates those of
-            the default recipe.
+            `bnc`.
 
         Returns
         -------
@@ -231,8 +231,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         BNCClassifier(dag_args={'score': 'aic'}, discretize=None, learner='tan_cl',
                       missing_level=None, smooth=1)
         """
-        is_table = isinstance(x, EffectTable)
-        estimator = cls(x) if is_table else cls(**estimator_arguments(check_model(x)))
+        by = None if check_model(x).recipe is None else x.recipe.parameters
+        is_made = isinstance(x, EffectTable) and (by is None or by.function is not fit_effects)
+        estimator = cls(x) if is_made else cls(**estimator_arguments(x))
         if x.fitted:
             if x.recipe is None:
                 raise ValueError("x must have a recipe; got none. Learn it with bnc.")
