@@ -273,8 +273,7 @@ def bnc(
         if not chosen:
             lp_args |= _usual_prior(structure, lp_args)
         if groups is not None:
-            folds = (lp_args.get("held_out_args") or {}).get("folds")
-            check_groups_are_used(lp_args.get("held_out"), folds)
+            check_groups_are_used(lp_args.get("held_out"))
         fitted = lp(structure, rows, **lp_args)
         warn_of_one_class_or_few_rows(fitted, len(rows))
         return fitted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe, Step
 from ..numbers.discretizer import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_can_discretize, prepare_table
-from ..recipe.codings import FineData, names_of_extra_codings
+from ..recipe.codings import FineData
 from ..recipe.weighted import Weighted
 
 _MANY_CODES = 50
@@ -204,25 +204,6 @@ def _learner_in_recipe(learner: str | Callable[..., Model]) -> Callable[..., Mod
     """Return the learner of a recipe, which files name."""
     named = RECORDS.get(learner, learner) if isinstance(learner, str) else learner
     return find_learner(named, "learner")
-
-
-def learn_structure_from_codes(x: Model, rows: Dataset) -> Model:
-    """Return the structure that a model's learner learns from rows coded by the model's levels."""
-    if x.recipe is None:
-        return x
-    step = x.recipe.structure
-    learner, options = step.function, step.settings
-    if learner is relearn_raw:
-        learner, options = _learner_in_recipe(options["learner"]), options["dag_args"]
-    content = {field.name: getattr(rows, field.name) for field in fields(Dataset)}
-    content |= {"targets": (x.class_var,), "order": rows.columns}
-    if not (isinstance(x, Weighted) and x.coarsenings):
-        found = _checked_structure(learner(x.class_var, dataset=TrainingData(**content), **options))
-        return replace_unchecked(found, recipe=x.recipe)
-    data = FineData(**content, cuttings=x.coarsenings, further=names_of_extra_codings(x))
-    return replace_unchecked(
-        x, structure=check_bnc(learner(x.class_var, dataset=data, **options), "dag_learner")
-    )
 
 
 def _learner_step(learner: Callable[..., Model], options: Mapping[str, Any]) -> Step:

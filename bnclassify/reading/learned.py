@@ -274,11 +274,6 @@ def loo_summary(x: Model) -> pd.Series[Any]:
         - ``rows``: the number of rows that were excluded, one at a time
         - ``ridges``: precision of the weights of each type of additional term,
           1 to 3000
-        - ``fold_power``: the power by folds of the rows, 1 if there are too few
-          rows, or None
-        - ``fold_rows``: the number of rows in these folds; 0 without folds
-        - ``regression_power``: the power of logistic regression by folds, or
-          None
 
     {any}
 

@@ -17,7 +17,6 @@ from .conditional_likelihood import (
     PRECISION,
     LogisticProblem,
     Powers,
-    best_weights,
     fit_weights_and_ridges,
     log_odds_of_scores,
 )
@@ -161,13 +160,6 @@ class HeldOutTerms:
         kept, offset = self.fading.kept_share_and_added_scores(codes, prior.T, of_features.T)
         return replace(self, odds=self.odds.with_scaled_rows(kept), kept=kept, offset=offset.T)
 
-    def at_other_rows(self, rows: Positions, counts: Array) -> HeldOutTerms:
-        """Return the same terms at rows that were not counted."""
-        nothing = LeftOutRows(self.terms.data.codes[-1, rows], np.zeros(len(rows)))
-        odds = HeldOutLogOdds.from_terms(self.terms, rows, nothing, self.depths)
-        held = replace(self, rows=rows, counts=counts, odds=odds, kept=None, offset=0.0)
-        return held._scaled_by_fading()
-
     @property
     def classes(self) -> Codes:
         classes: Codes = self.terms.data.codes[-1, self.rows]
@@ -205,12 +197,6 @@ class HeldOutTerms:
             blocks.append(TermBlock(name, columns=own))
         return blocks
 
-    def regression_blocks(self) -> list[TermBlock]:
-        """Return the columns of logistic regression, and a constant."""
-        intercept = np.ones(len(self.rows)) if self.kept is None else self.kept
-        of_terms = [block for block in self.column_blocks() if block.name in OF_REGRESSION]
-        return [*of_terms, TermBlock("intercept", columns=DesignMatrix(intercept[:, None]))]
-
     def term_blocks(self, best: int) -> list[TermBlock]:
         """Return all terms, first the tables number ``best``."""
         by_depth, of_codings, of_numbers = self.odds
@@ -234,47 +220,6 @@ class HeldOutTerms:
         columns = [block.columns for block in blocks if block.columns is not None]
         design = _join_designs(columns) if columns else None
         return LogisticProblem(joined, self.classes, self.counts, design, self.offset)
-
-    def model_of_class_alone(self, parents: int) -> LogLinear:
-        """Return the model of the class alone, with tables with at most this number of parents."""
-        stacked = self.terms.stacked
-        nothing = (0.0,) * len(stacked.structure.features)
-        base = replace_unchecked(stacked, powers=(*nothing, 1.0), most_parents=parents)
-        if not self.terms.requested:
-            return replace_unchecked(base, fading=self.fading)
-        return self.terms.assemble_model(base, {}, {}, self.fading)
-
-
-@dataclass(frozen=True, eq=False)
-class Regression:
-    """The ridge logistic regression of the class on columns, without tables."""
-
-    held: HeldOutTerms
-    problem: LogisticProblem
-    precisions: Array
-    weights: Array
-
-    @classmethod
-    def fit(cls, held: HeldOutTerms, ridge_of_gaps: float = RIDGE) -> Regression:
-        blocks = held.regression_blocks()
-        # 1e-4: precision of the intercept
-        problem, ridges = held.weight_problem(blocks), {"gaps": ridge_of_gaps, "intercept": 1e-4}
-        sizes = [block.number_of_weights(problem.n_other_classes) for block in blocks]
-        precisions = np.repeat([ridges.get(block.name, RIDGE) for block in blocks], sizes)
-        nothing = np.zeros(len(precisions))
-        weights, _, _ = best_weights(problem, nothing, precisions, nothing)
-        return cls(held, problem, precisions, weights)
-
-    def log_odds_at(self, rows: HeldOutTerms) -> Array:
-        return rows.weight_problem(rows.regression_blocks()).log_odds_at_weights(self.weights)
-
-    def build_model(self, parents: int) -> LogLinear:
-        """Return the model, whose tables, with powers of 0, have at most this number of parents."""
-        by_class = self.problem.column_weights_by_class(self.weights)
-        of_columns = _weights_by_block(by_class, self.held.regression_blocks())
-        stacked = replace_unchecked(self.held.terms.stacked.raised_to(0.0), most_parents=parents)
-        found = self.held.terms.assemble_model(stacked, {}, of_columns, self.held.fading)
-        return replace_unchecked(found, intercept=of_columns["intercept"][0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,11 +261,6 @@ class WeightedFit:
         )
         by_kind = dict(zip(kinds, found.tolist(), strict=True))
         return cls(held, best, powers, problem, mean, found[kind], weights, total, by_kind)
-
-    def log_odds_at(self, rows: HeldOutTerms) -> Array:
-        same = rows.limited_to_depth(self.held.depths[-1])
-        same = same if self.held.has_class else same.with_class_in_offset()
-        return same.weight_problem(same.term_blocks(self.best)).log_odds_at_weights(self.weights)
 
     @cached_property
     def penalty(self) -> float:

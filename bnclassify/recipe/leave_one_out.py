@@ -46,9 +46,7 @@ class LeaveOneOutSummary:
     of the objective, ``log_likelihood`` the log-likelihood of the classes of
     held-out rows, ``parents`` the largest number of feature parents kept,
     ``rows`` the number of held-out rows, and ``ridges`` the precision of the
-    weights of additional terms. ``fold_power`` is the power by folds of the
-    rows, or None, ``fold_rows`` the number of rows in these folds, and
-    ``regression_power`` the power of logistic regression, None without it.
+    weights of additional terms.
     """
 
     power: float
@@ -57,21 +55,6 @@ class LeaveOneOutSummary:
     parents: int
     rows: int
     ridges: Mapping[str, float] = field(default_factory=dict)
-    fold_power: float | None = None
-    fold_rows: int = 0
-    regression_power: float | None = None
-
-    @property
-    def in_words(self) -> str:
-        """By how much the evidence counts, and which share of it logistic regression provides."""
-        regression = self.regression_power or 0.0
-        total = (self.fold_power or 0.0) + regression
-        change = "shrunk" if total < 1 else "stretched"
-        by = f"{change} by {abs(1 - total):.0%}" if abs(1 - total) >= 0.005 else "unchanged"
-        share = (
-            f"; {regression / total:.0%} of the model is logistic regression" if regression else ""
-        )
-        return f"log odds {by} (tuned on {self.fold_rows:,} held-out rows){share}"
 
 
 @record
@@ -120,11 +103,6 @@ class LeaveOneOut(Method):
             return replace_unchecked(x, learned=learned)
         network: Model = replace(x.network, recipe=x.recipe, learned=learned)
         return network
-
-    @property
-    def allows_regression(self) -> bool:
-        """Whether logistic regression can be a member, which has the same terms."""
-        return {"slopes", "shifts"} <= {*self.terms}
 
     def held_out_terms(
         self, x: Model, data: Dataset, prior: Prior, *, all_depths: bool = False
@@ -292,12 +270,6 @@ def rows_to_hold_out(
         spread = np.linspace(0, len(rows) - 1, n).astype(np.intp)
         rows, counts = rows[spread], counts[spread]
     return rows, counts, HeldOutRows(data.codes[-1, rows], data.held_out_weights[rows]), n
-
-
-def distinct_rows(data: Dataset) -> Dataset:
-    """Return the first of equal rows, with the sum of weights, unless a weight is below 1."""
-    rows, counts = _distinct_rows_and_weights(data)
-    return data if len(rows) == len(data) else replace(data.take_rows(rows), weights=counts)
 
 
 def _distinct_rows_and_weights(data: Dataset) -> tuple[Positions, Array]:

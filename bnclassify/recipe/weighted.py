@@ -19,7 +19,7 @@ from ..numbers.discretizer import MovedCuts
 from ..scores.fading import Fading
 from ..scores.rows import Rows
 from .backoff_prior import concentrations_of
-from .codings import Coarsening, coarsening_by_mdlp, codes_in_codings
+from .codings import Coarsening, codes_in_codings
 from .family_terms import Power, powers_by_depth
 from .log_linear import LogLinear, limit_parents
 from .prefix_counts import scope_without_class
@@ -346,21 +346,3 @@ def sums_of_powers(first: Sequence[Any], second: Sequence[Any]) -> tuple[Power, 
         pairs = zip_longest(a, b, fillvalue=0.0)
         sums.append(tuple([x + y for x, y in pairs]))
     return tuple(sums)
-
-
-def without_feature_parents(x: Model) -> Any:
-    """Return a structure without tables, in which the class is the only parent of each feature."""
-    network: Any = x.graph
-    short = limit_parents(network, 0)
-    if isinstance(x, Weighted) and x.coarsenings:
-        return replace_unchecked(x, structure=short)
-    return replace_unchecked(short, recipe=x.recipe)
-
-
-def with_mdlp_cuts_of(x: Model, data: Dataset) -> Any:
-    """Return a structure whose discretization by MDLP, if it has one, is that of other rows."""
-    if not isinstance(x, Weighted) or not x.apart:
-        return x
-    codings = list(x.coarsenings)
-    codings[-x.apart] = coarsening_by_mdlp(codings[-x.apart], data)
-    return replace_unchecked(x, coarsenings=tuple(codings))
