@@ -307,7 +307,6 @@ def with_shared_text(parts: Mapping[str, str]) -> Callable[[Function], Function]
 RELATED = """
 AIC BIC loglik cloglik: loglik cloglik AIC BIC nparams network_score
 AODE ANDE Ensemble: aode ande members predict
-Refined: bnc predict explain feature_weights effects
 BNC DN: tan_cl chisq_dn lp families cpt
 MBC MAODE Chain ChainEnsemble: mbc maode chain predict
 Dataset Partitions: encode

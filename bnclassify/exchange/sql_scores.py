@@ -115,25 +115,15 @@ class ScoreColumns:
 
     def _scores_of_blend(self, formula: Blend, relative: bool) -> list[str]:
         """Return the score or, if features are missing, λ terms + (1 - λ) trees; see `Fading`."""
-        usual: list[float] = formula.rule.usual.tolist()
-        others = [code for code, share in zip(self.codes, usual, strict=True) if share < 1]
         kept, power = self._weight_columns_of_blend(formula)
         by_tree = [self.score_columns_of(tree) for tree in formula.trees]
         scores = self.score_columns_of(formula.formula, relative)
-        n_others, most = self._null_count_column(others), sql_number(formula.rule.gaps)
-        share = f"CASE WHEN {n_others}>{most} THEN {most}/{n_others} ELSE 1e0 END"
-        share_of_shifts = self.query.add_column(share)
         n_missing = self._null_count_column(self.codes)
         texts = []
         for c, score in enumerate(scores):
-            shifts = []
-            for gap in formula.gaps:
-                shifts.append(_value_if_missing(self.codes[gap.owner], float(gap.logs[-1, c])))
-            if shifts and formula.rule.gaps < len(others):
-                shifts = [f"{share_of_shifts}*({sql_sum(shifts)})"]
             prior = f"(1-{kept})*{sql_number(formula.log_prior[c])}"
             of_trees = f"{power}*{sql_sum([tree_scores[c] for tree_scores in by_tree])}"
-            blended = sql_sum([f"{kept}*{score}", prior, of_trees, *shifts])
+            blended = sql_sum([f"{kept}*{score}", prior, of_trees])
             texts.append(f"CASE WHEN {n_missing}=0 THEN {score} ELSE {blended} END")
         return texts
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 
 from ..base.calls import progress_bar, with_call_advice
-from ..base.checks import Flag, Instance, Names, OneOf, Optional, Seed, check_rng
+from ..base.checks import Flag, Instance, OneOf, Optional, Seed, check_rng
 from ..base.immutable import record
 from ..base.messages import listed, shown, to_python_scalar, warn
 from ..frames.dataset import Countable, Dataset, Opened
@@ -35,7 +35,7 @@ from ..recipe.posterior_power import LeaveOneOutPower
 from ..several.multidimensional import MultiModel
 
 _HELD_OUT = {
-    "weights": ("parents", "terms"),
+    "weights": ("parents",),
     "parents": (),
     "power": (),
 }
@@ -135,15 +135,6 @@ def lp(
 
         - "parents" (for "weights"): if True, the number of feature parents is
           also chosen.
-        - "terms" (for "weights"): list of further terms of the log odds, each
-          with a weight. For a numeric feature: "zscores" or "gaussians" (the
-          log density of its value, standardized or by rank, given the class and
-          up to eight other numbers), "densities" (given the class alone),
-          "slopes" (a coefficient per class), "steps" (a constant per class and
-          interval of MDLP, with ``discretize="averaged_mdlp"``) and "codings"
-          (tables of further discretizations). For any feature: "shifts" (a
-          constant per class and level), "depths" (tables with fewer parents)
-          and "gaps" (a constant per class for a missing value).
     numbers : {"gaussian", "kernel"} or dict, optional
         Density of numeric features given their parents: a normal distribution
         per configuration of the parents, or the mean of normal densities around
@@ -254,13 +245,11 @@ def parse_held_out(
         return None, {}
     for name in given:
         OneOf(_HELD_OUT[how]).check(f"each key of held_out_args with held_out={how!r}", name)
-    if "terms" in given:
-        given["terms"] = Names().check("terms in held_out_args", given["terms"])
     settings = {"held_out": how} | ({"held_out_args": given} if given else {})
     if how == "power":
         return LeaveOneOutPower(), settings
     parents = how == "parents" or given.get("parents", False)
-    return LeaveOneOut(how == "weights", parents, given.get("terms", ())), settings
+    return LeaveOneOut(how == "weights", parents), settings
 
 
 def check_groups_are_used(held_out: str | None) -> None:

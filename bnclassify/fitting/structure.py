@@ -114,7 +114,7 @@ def _learn_over_discretizations(
     fine = FineData.from_cuts(data, cuts)
     network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
     structure = replace_unchecked(network, recipe=recipe)
-    return Weighted(structure, fine.cuttings, recipe=recipe, apart=len(fine.further)), fine
+    return Weighted(structure, fine.cuttings, recipe=recipe), fine
 
 
 def _read_raw(

@@ -272,8 +272,6 @@ def loo_summary(x: Model) -> pd.Series[Any]:
           the counts in turn, in nats
         - ``parents``: the largest number of feature parents of a feature
         - ``rows``: the number of rows that were excluded, one at a time
-        - ``ridges``: precision of the weights of each type of additional term,
-          1 to 3000
 
     {any}
 

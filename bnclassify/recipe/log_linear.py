@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, log, slices
+from ..base.arrays import BLOCK_ROWS, Array, log, slices
 from ..base.immutable import cached_property
 from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
 from ..frames.dataset import Dataset
 from ..model.derived import BuiltOn, forward_to_basis
-from ..model.model import MISSING_RULE, replace_unchecked
+from ..model.model import MISSING_RULE
 from ..model.recipes import NO_JOINT
 from ..network.classifiers import BNC
 from ..scores.elimination import log_joint_of_network
@@ -26,7 +26,7 @@ from ..scores.fading import Fading
 from ..scores.formulas import Blend, Formula, Sum, Table, scopes_of_terms
 from ..scores.rows import Rows
 from .codings import Coarsening
-from .family_terms import FamilyTerm, Power, family_terms
+from .family_terms import FamilyTerm, family_terms
 from .incomplete_rows import evenly_spread_positions, factors_of_first_parents
 from .prefix_tables import PrefixTable, class_shares
 
@@ -58,16 +58,12 @@ class LogLinear(BuiltOn):
             """The table of each family, the class last, in each discretization."""
 
         @property
-        def powers(self) -> tuple[Power, ...]:
+        def powers(self) -> tuple[float, ...]:
             """The powers of the terms of each feature, then of the class."""
 
         @property
-        def apart(self) -> int:
-            """Number of the last discretizations that do not belong to the average."""
-
-        @property
-        def further(self) -> tuple[tuple[Power, ...], ...]:
-            """The powers, like `powers`, of each discretization that is ``apart``, or none."""
+        def model_without_parents(self) -> LogLinear:
+            """The tables of the features without feature parents, with powers of 1."""
 
         fading: Fading | None
         """The rule for incomplete rows; None if missing features are ignored."""
@@ -75,15 +71,8 @@ class LogLinear(BuiltOn):
         def learn_tables(self, data: Dataset, prior: Any) -> Any:
             """Return the structure with tables of all prefixes of families, with all powers 1."""
 
-        def sum_with(self, other: Any) -> Any:
-            """Return the sum of this model and one with the same terms and at least its parents."""
-
         def unstacked(self) -> LogLinear:
             """Return the same model for long use, with the tables of each coding apart."""
-
-    @property
-    def model_of_tables(self) -> LogLinear:
-        return self
 
     def facts(self) -> dict[str, Any]:
         """Return the facts of the model; it is a sum if no feature has a feature parent."""
@@ -105,8 +94,6 @@ class LogLinear(BuiltOn):
         """The treatment of missing values in prediction, in words."""
         if self.fading is None:
             return "ignored"
-        if not self.fading.usual.any():
-            return "ignored, unless they were missing in training"
         return "the fewer values a row has, the more it is predicted by naive Bayes"
 
     @property
@@ -120,31 +107,21 @@ class LogLinear(BuiltOn):
 
     @cached_property
     def sum_of_terms(self) -> Sum:
-        """The terms of complete rows: one per family, and others."""
+        """The terms of complete rows, one per family."""
         cards = [len(labels) for labels in self.known_levels]
-        nothing = (0.0,) * len(self.powers)
-        powers = (self.powers, *(self.further or [nothing] * self.apart))
         codings = [coarsen.maps for coarsen in self.coarsenings]
         terms = family_terms(
-            self.structure.scopes, cards, self.tables, powers, codings, self._check_size
+            self.structure.scopes, cards, self.tables, self.powers, codings, self._check_size
         )
         return Sum(terms, marginalizes=False)
 
     @cached_property
     def formula(self) -> Formula:
         """The terms and, in incomplete rows, the rule that blends them with trees."""
-        total, fading = self.sum_of_terms, self.fading
-        if fading is None:
-            return total
-        gaps = []
-        for i, shift in enumerate(self.gaps):
-            if shift is not None:
-                of_levels = np.zeros((len(self.known_levels[i]), len(shift)))
-                gaps.append(Table(i, (i,), np.concatenate([of_levels, shift[None]])))
-        if not fading.usual.any():  # a sum, also of incomplete rows
-            return replace(total, terms=(*total.terms, *gaps))
+        if self.fading is None:
+            return self.sum_of_terms
         trees = self.value_formulas if self.depth else (self.model_without_parents.sum_of_terms,)
-        return Blend(total, log(self.learned_class_prior()), trees, tuple(gaps), fading)
+        return Blend(self.sum_of_terms, log(self.learned_class_prior()), trees, self.fading)
 
     def values_at(self, rows: Rows) -> Iterator[tuple[int, Array]]:
         """Yield the owner and values of each term of complete rows, (rows or 1, classes or 1)."""
@@ -159,32 +136,12 @@ class LogLinear(BuiltOn):
         return total
 
     @cached_property
-    def model_without_parents(self) -> LogLinear:
-        """The tables of the features without feature parents, averaged, with powers of 1."""
-        return replace_unchecked(
-            self.model_of_tables, powers=((1.0,),) * len(self.features) + ((0.0,),), further=()
-        )
-
-    def shifts_of_missing_values(self, codes: Codes) -> Array:
-        """Return the sums of the shifts of missing values, (rows, classes)."""
-        total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
-        for i, shift in enumerate(self.gaps):
-            if shift is not None:
-                total[codes[i] < 0] += shift
-        return total if self.fading is None else total * self.fading.weight_of_shifts(codes)
-
-    @property
-    def gaps(self) -> tuple[Array | None, ...]:
-        """The shift of a missing value of each feature, (classes,), or None."""
-        return (None,) * len(self.features)
-
-    @cached_property
     def value_formulas(self) -> tuple[Formula, ...]:
         """The trees of some of the networks as sums of tables."""
         trees, nothing = [], np.full((len(self.features), 1), -1)
-        averaged = self.tables[: len(self.tables) - self.apart]
-        for number in evenly_spread_positions(averaged):
-            factors = factors_of_first_parents(self.structure_in_coding(number), averaged[number])
+        for number in evenly_spread_positions(self.tables):
+            structure = self.structure_in_coding(number)
+            factors = factors_of_first_parents(structure, self.tables[number])
             maps = self.coarsenings[number].maps if self.coarsenings else ()
             tables = []
             for i, factor in enumerate(factors):
@@ -217,29 +174,13 @@ class LogLinear(BuiltOn):
                 "such as discretize='mdlp', or fewer parents."
             )
 
-    def raised_to(self, power: float) -> Self:
-        """Return the model with the power multiplied into its weights."""
-        further = tuple([scale_powers(powers, power) for powers in self.further])
-        return replace_unchecked(self, powers=scale_powers(self.powers, power), further=further)
-
     def feature_weights(self) -> Any:
-        *of_features, of_class = map(np.sum, self.powers)
+        *of_features, of_class = self.powers
         return dict(zip([self.class_var, *self.features], [of_class, *of_features], strict=True))
 
     def learned_class_prior(self) -> Array:
         """Return the class shares in training, regardless of the power of the class."""
         return class_shares(self.tables[0][-1].as_stack)
-
-
-def scale_powers(powers: Sequence[Power], by: float) -> tuple[Power, ...]:
-    """Return powers times a number."""
-    result: list[Power] = []
-    for power in powers:
-        if isinstance(power, tuple):
-            result.append(tuple([by * each for each in power]))
-        else:
-            result.append(by * power)
-    return tuple(result)
 
 
 def limit_parents(x: BNC, parents: int) -> BNC:

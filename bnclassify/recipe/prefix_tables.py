@@ -128,6 +128,12 @@ class PrefixTable(Immutable):
         )
         return islice(steps, self.prefix_without_parents, None)
 
+    @property
+    def without_parents(self) -> PrefixTable:
+        """The table of the feature given the class alone."""
+        n = self.prefix_without_parents + 1
+        return PrefixTable(self.cards[:1], self.prefixes[:n], self.masses[:n], self.nested)
+
     def cpt_of_family(self, family: Sequence[Hashable]) -> Array:
         """Return the conditional probability table in family order, or raise if it is too large."""
         if self.n_cells > MAX_CELLS:

@@ -141,23 +141,19 @@ class StackedFamilies:
         codes: Codes,
         left_out: LeftOutRows | None = None,
         rows: Any = slice(None),
-        apart: int = 0,
         tables: LeftOutTables | None = None,
     ) -> Iterator[Array]:
-        """Yield logs of families by 0, 1, … parents, (1 + apart, families, rows, classes or 1).
+        """Yield mean logs of families over codings, by 0, 1, … parents.
 
-        The first are means over codings, without the ``apart`` last ones, which
-        follow. Families that are the same in all codings have the first alone.
-        ``tables`` are those of `left_out_tables`.
+        They are (families, rows, classes or 1). ``tables`` are those of
+        `left_out_tables`.
         """
-        n, kept = len(self.stack.cards), max(1, self.n_codings - apart)
+        n = len(self.stack.cards)
         if left_out is not None and n > 1:
             left_out = LeftOutRows(np.tile(left_out.classes, n), np.tile(left_out.shares, n))
         for logs in self._logs_of_stack(codes, left_out, rows, tables):
             logs = logs.reshape(len(self.families), self.n_codings, -1, logs.shape[1])
-            logs = logs.swapaxes(0, 1)  # (codings, families, rows, classes or 1)
-            mean = logs[:1] if kept == 1 else logs[:kept].sum(axis=0, keepdims=True) / kept
-            yield np.concatenate([mean, logs[kept:]]) if len(logs) > kept else mean
+            yield logs[:, 0] if self.n_codings == 1 else logs.sum(axis=1) / self.n_codings
 
     def _logs_of_stack(
         self, codes: Codes, left_out: LeftOutRows | None, rows: Any, tables: LeftOutTables | None

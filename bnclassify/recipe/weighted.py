@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,7 @@ from ..scores.fading import Fading
 from ..scores.rows import Rows
 from .backoff_prior import concentrations_of
 from .codings import Coarsening, codes_in_codings
-from .family_terms import Power, powers_by_depth
 from .log_linear import LogLinear, limit_parents
-from .prefix_counts import scope_without_class
 from .prefix_tables import LeftOutRows, PrefixTable, class_shares
 from .stacked_families import StackedFamilies, learn_tables_in_stacks
 
@@ -37,21 +35,18 @@ class Weighted(LogLinear):
     intervals between the cut points of all discretizations. ``tables`` are
     empty until `lp` estimates them. A missing feature is ignored, and a family
     with a missing parent backs off to the previous parents, unless ``fading``
-    is given. The last discretizations, ``apart`` in number, do not belong to
-    the average, but may have powers of their own, ``further``.
+    is given.
     """
 
-    bounds = field_bounds(powers=POWER, further=POWER)
+    bounds = field_bounds(powers=POWER)
 
     structure: BNC
     coarsenings: tuple[Coarsening, ...] = ()
     tables: tuple[tuple[PrefixTable, ...], ...] = ()
-    powers: tuple[Power, ...] = ()
+    powers: tuple[float, ...] = ()
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
     fading: Fading | None = None
-    apart: int = 0
-    further: tuple[tuple[Power, ...], ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,22 +61,18 @@ class Weighted(LogLinear):
         codings = len(self.coarsenings) or 1
         if any(len(coarsen.maps) != len(self.features) for coarsen in self.coarsenings):
             return False
-        if not 0 <= self.apart < codings or len(self.further) not in (0, self.apart):
-            return False
         if len(self.tables) not in (0, codings):
             return False
         return all(self._fits_coding(i, tables) for i, tables in enumerate(self.tables))
 
     def _fits_coding(self, coding: int, tables: Sequence[PrefixTable]) -> bool:
-        """Whether tables have the levels of a discretization, and powers the depths of tables."""
+        """Whether tables have the levels of a discretization, and one power each."""
         scopes, cards = self.structure.scopes, self.structure_in_coding(coding).cards
         if not len(tables) == len(self.powers) == len(scopes):
             return False
-        for scope, power, table in zip(scopes, self.powers, tables, strict=True):
+        for scope, table in zip(scopes, tables, strict=True):
             of_table = (*table.cards, cards[-1]) if table.prefix_without_parents else table.cards
             if of_table != tuple([cards[v] for v in scope]):
-                return False
-            if len(powers_by_depth(power, len(table.cards))) != len(table.cards):
                 return False
         return True
 
@@ -124,6 +115,15 @@ class Weighted(LogLinear):
             cpts.append(table.cpt_of_family(family))
         return replace(self.structure, cpts=tuple(cpts))
 
+    @cached_property
+    def model_without_parents(self) -> LogLinear:
+        short = [tuple([table.without_parents for table in tables]) for tables in self.tables]
+        powers = (1.0,) * len(self.features) + (0.0,)
+        structure = limit_parents(self.structure, 0)
+        return replace_unchecked(
+            self, structure=structure, tables=tuple(short), powers=powers, fading=None
+        )
+
     def estimate(self, data: Any, prior: Any) -> Any:
         if not self.coarsenings:
             return replace(self.structure, recipe=self.recipe).estimate(data, prior)
@@ -145,12 +145,11 @@ class StackedModel(LogLinear):
     origin: Weighted
     codes: Codes
     groups: Sequence[StackedFamilies]
-    powers: tuple[Power, ...]
+    powers: tuple[float, ...]
     most_parents: int
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
     fading: Fading | None = None
-    further: tuple[tuple[Power, ...], ...] = ()
 
     @classmethod
     def learn(cls, x: Weighted, data: Dataset, prior: Any) -> StackedModel:
@@ -192,8 +191,9 @@ class StackedModel(LogLinear):
         return tuple(in_codings)
 
     @property
-    def apart(self) -> int:
-        return self.origin.apart
+    def model_without_parents(self) -> LogLinear:
+        powers = (1.0,) * len(self.features) + (0.0,)
+        return replace_unchecked(self, powers=powers, most_parents=0, fading=None)
 
     def learned_class_prior(self) -> Array:
         class_number = len(self.features)
@@ -210,66 +210,19 @@ class StackedModel(LogLinear):
             powers=self.powers,
             learned=learned,
             fading=self.fading,
-            further=self.further,
         )
 
     def values_at(
         self, rows: Rows, left_out: LeftOutRows | None = None
     ) -> Iterator[tuple[int, Array]]:
-        # Σ over the average and the other discretizations, and over the numbers of parents, of
-        # power · ln P(feature | class, first parents); each family is (rows, classes)
+        # power · mean over discretizations of ln P(feature | class, parents)
         coded = codes_in_codings(rows.codes, self.coarsenings)
         for group in self.groups:
-            powers = self._powers_of_group(group)
-            if not powers.any():
-                continue
-            logs = group.logs_of_families(coded, left_out, apart=self.apart)
-            total = np.zeros(())
-            power: Array
-            for power, of_depth in zip(powers, logs, strict=False):  # only as deep as the powers
-                if power.any():
-                    # (1 + apart, families, 1, 1) times (1 + apart, families, rows, classes)
-                    terms = power[:, :, None, None] * of_depth[: len(power)]
-                    total = total + terms.sum(axis=0)
-            yield from zip(group.families, total, strict=True)
-
-    def _powers_of_group(self, group: StackedFamilies) -> Array:
-        """Return powers by number of parents, (depths, 1 + apart, families).
-
-        Example: two features with one parent each, averaged over five
-        discretizations, and one more that is apart, have (2, 2, 2) powers.
-        """
-        depths = min(1 + self.most_parents, group.stack.cards.shape[1])
-        of_codings = [self.powers]
-        if group.n_codings > 1:
-            of_codings.extend(self.further)
-        powers = []
-        for each in of_codings:
-            powers.append([powers_by_depth(each[family], depths) for family in group.families])
-        return np.moveaxis(np.array(powers), 2, 0)
-
-    def sum_with(self, other: StackedModel) -> StackedModel:
-        """Return the sum of this model and one with the same tables and at least its parents."""
-        powers = sums_of_powers(
-            self._one_power_per_depth(self.powers), other._one_power_per_depth(other.powers)
-        )
-        own = [self._one_power_per_depth(each) for each in self.further]
-        others = [other._one_power_per_depth(each) for each in other.further]
-        further = own or others
-        if own and others:
-            further = [sums_of_powers(a, b) for a, b in zip(own, others, strict=True)]
-        return replace_unchecked(other, powers=powers, further=tuple(further))
-
-    def _one_power_per_depth(self, powers: Sequence[Power]) -> tuple[Power, ...]:
-        """Return powers with one number for each number of feature parents.
-
-        Example: the power 0.5 of a feature with two parents is (0, 0, 0.5).
-        """
-        result = []
-        for power, scope in zip(powers, self.structure.scopes, strict=True):
-            n = len(scope_without_class(scope, len(self.features)))
-            result.append(tuple(powers_by_depth(power, n).tolist()))
-        return tuple(result)
+            powers = np.array([self.powers[family] for family in group.families])
+            if powers.any():
+                depth = min(self.most_parents, group.stack.cards.shape[1] - 1)
+                logs = next(islice(group.logs_of_families(coded, left_out), depth, None))
+                yield from zip(group.families, powers[:, None, None] * logs, strict=True)
 
     def scores_left_out(self, codes: Codes, left_out: LeftOutRows) -> Array:
         """Return the sums of terms at training rows, (rows, classes), each without the row."""
@@ -279,70 +232,23 @@ class StackedModel(LogLinear):
                 total[block] += logs
         return total
 
-    @cached_property
-    def families_in_separate_codings(self) -> list[Positions]:
-        """The families that have levels in each discretization that is apart."""
-        varying = [f for group in self.groups if group.n_codings > 1 for f in group.families]
-        codings, found = len(self.codes), []
-        for i in range(codings - self.apart, codings):
-            cards = self.origin.structure_in_coding(i).cards
-            found.append(np.array([f for f in varying if cards[f] > 1], dtype=np.intp))
-        return found
-
     def left_out_log_odds(
         self, rows: Positions, left_out: LeftOutRows, depths: Sequence[int]
-    ) -> tuple[Array, list[Array]]:
-        """Return odds by each family, each row held out: (depths, families, classes − 1, rows).
-
-        In each discretization that is apart, they are those of
-        `families_in_separate_codings`.
-        """
+    ) -> Array:
+        """Return odds by each family, each row held out: (depths, families, classes − 1, rows)."""
         n_classes = self.structure.cards[-1]
-        families = [np.arange(len(self.powers)), *self.families_in_separate_codings]
-        found: list[Array] = [
-            np.zeros((len(depths), len(own), n_classes - 1, len(rows))) for own in families
-        ]
+        found = np.zeros((len(depths), len(self.powers), n_classes - 1, len(rows)))
         for group in self.groups:
-            # Example: if a discretization has the families 1 and 3, these have the places 0 and 1.
-            places = [
-                {family: i for i, family in enumerate(own.tolist()) if family in group.families}
-                for own in families
-            ]
             tables = group.left_out_tables(left_out)
             columns = 1 if group.is_class_family else n_classes  # which are worked out at once
             for block in slices(len(rows), columns * len(group.stack.cards)):
                 at, counted = rows[block], left_out.take(block)
-                logs = list(group.logs_of_families(self.codes, counted, at, self.apart, tables))
-                for i, depth in enumerate(depths):
+                logs = list(group.logs_of_families(self.codes, counted, at, tables))
+                for odds, depth in zip(found, depths, strict=True):
                     # a family with fewer parents has fewer depths
                     of_depth = logs[min(depth, len(logs) - 1)]
-                    for odds, each, place in zip(found, of_depth, places, strict=False):
-                        _write_log_odds_of_families(
-                            each, group.families, place, odds[i, ..., block]
-                        )
-        return found[0], found[1:]
-
-
-def _write_log_odds_of_families(
-    logs: Iterable[Array], families: Sequence[int], place: Mapping[int, int], odds: Array
-) -> None:
-    """Write the odds of the families that have a place, by their logs, (families, rows, classes).
-
-    ``odds`` are (places, classes − 1, rows).
-    """
-    for family, of_family in zip(families, logs, strict=True):
-        if family in place and of_family.shape[1] > 1:
-            by_class = of_family.T
-            np.subtract(by_class[1:], by_class[:1], out=odds[place[family]])
-
-
-def sums_of_powers(first: Sequence[Any], second: Sequence[Any]) -> tuple[Power, ...]:
-    """Return the sums of powers by number of feature parents, of which one model can have fewer.
-
-    Example: ((1.0, 0.5),) and ((0.25,),) have the sums ((1.25, 0.5),).
-    """
-    sums = []
-    for a, b in zip(first, second, strict=True):
-        pairs = zip_longest(a, b, fillvalue=0.0)
-        sums.append(tuple([x + y for x, y in pairs]))
-    return tuple(sums)
+                    for family, of_family in zip(group.families, of_depth, strict=True):
+                        if of_family.shape[1] > 1:
+                            by_class = of_family.T
+                            np.subtract(by_class[1:], by_class[:1], out=odds[family, :, block])
+        return found

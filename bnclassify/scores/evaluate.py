@@ -92,7 +92,7 @@ def _scores_of_block(x: Formula, rows: Rows, adjusted: bool) -> Array:
     elif isinstance(x, Raised):
         scores = scores * (_power_per_row(x, rows) if adjusted else x.power)
     elif adjusted:
-        _blend_incomplete_rows(x, scores, rows, scores_at, None)
+        _blend_incomplete_rows(x, scores, rows, scores_at)
     return scores if x.shift is None else scores + x.shift
 
 
@@ -217,12 +217,10 @@ def _blend_incomplete_rows(
     scores: Array,
     rows: Rows,
     at: Callable[[Formula, Rows], Array],
-    order: Sequence[int] | None,
 ) -> None:
-    """Blend the scores of incomplete rows, (…, rows, classes), with the trees, and add the shifts.
+    """Blend the scores of incomplete rows, (…, rows, classes), with the trees.
 
-    ``at`` returns the scores of a tree at rows. With an ``order``, the scores
-    are those in sequence.
+    ``at`` returns the scores of a tree at rows, maybe in sequence.
     """
     some = np.flatnonzero(~rows.mask_of_complete_rows)
     if not len(some):
@@ -231,16 +229,6 @@ def _blend_incomplete_rows(
     trees: Array = sum((at(tree, known) for tree in x.trees), np.zeros(1)) / len(x.trees)
     kept, added = x.rule.kept_share_and_added_scores(known.codes, x.log_prior, trees)
     scores[..., some, :] = kept[:, None] * scores[..., some, :] + added
-    share = x.rule.weight_of_shifts(known.codes)
-    shifts = {
-        gap.owner: share * _zeros_if_unknown(gap.owner, gap.entries_of_rows(known.codes), known)
-        for gap in x.gaps
-    }
-    if order is None:
-        scores[some] += sum(shifts.values(), np.zeros(1))
-    elif shifts:
-        nothing = np.zeros((len(some), scores.shape[-1]))
-        scores[1:, some] += np.cumsum([shifts.get(i, nothing) for i in order], axis=0)
 
 
 def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
@@ -257,7 +245,7 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
         return scores_in_sequence(x.formula, recoded_rows(x, rows), order)
     if isinstance(x, Blend):
         logs = scores_in_sequence(x.formula, rows, order)
-        _blend_incomplete_rows(x, logs, rows, partial(scores_in_sequence, order=order), order)
+        _blend_incomplete_rows(x, logs, rows, partial(scores_in_sequence, order=order))
         return logs
     if isinstance(x, Completed):
         start, parts = _completed_effects(x, rows)
@@ -440,8 +428,9 @@ def shifts_of_missing(x: Formula) -> dict[int, Array]:
     if isinstance(x, Raised):
         return shifts_of_missing(x.formula)
     found: dict[int, Array] = {}
-    tables = _table_terms_of_features(formula_of_complete_rows(x)) if is_sum_of_tables(x) else []
-    for term in (*tables, *(x.gaps if isinstance(x, Blend) else ())):
+    for term in (
+        _table_terms_of_features(formula_of_complete_rows(x)) if is_sum_of_tables(x) else ()
+    ):
         shift: Array = term.entries_if_parents_missing[-1]
         if shift.any():
             found[term.owner] = found.get(term.owner, 0.0) + shift

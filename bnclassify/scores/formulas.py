@@ -275,15 +275,14 @@ class Raised:
 
 @dataclass(frozen=True, eq=False)
 class Blend:
-    """The score of a formula or, of incomplete rows, of a rule by which trees count: see `Fading`.
+    """The score of a formula, in incomplete rows blended with that of trees: see `Fading`.
 
-    ``gaps`` are the shifts of missing values; ``shift`` is added per class.
+    ``shift`` is added per class.
     """
 
     formula: Formula
     log_prior: Array
     trees: tuple[Formula, ...]
-    gaps: tuple[Table, ...]
     rule: Fading
     shift: Array | None = None
 
