@@ -25,7 +25,7 @@ ScoreName: TypeAlias = Literal["loglik", "aic", "bic", "bde", "k2"]
 
 Cutting: TypeAlias = Literal["mdlp", "quantile", "width", "mixed"]
 
-AnyCutting: TypeAlias = Cutting | Literal["averaged", "averaged5", "averaged_mdlp"]
+AnyCutting: TypeAlias = Cutting | Literal["averaged", "averaged5"]
 
 _LabelMetric: TypeAlias = Literal["f1", "precision", "recall", "kappa", "mcc"]
 
