@@ -40,9 +40,6 @@ from .formulas import (
     Numeric,
     Raised,
     Recoded,
-    ScaledNumber,
-    Slope,
-    Student,
     Sum,
     Table,
     formula_of_complete_rows,
@@ -137,22 +134,10 @@ def term_values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
 
 def scopes_and_term_values(x: Sum, rows: Rows) -> Iterator[Effect]:
     """Yield the owner of each term of such a sum, the features it depends on, and its values."""
-    scaled = [scale.feature for scale in x.scales]
-    z = [_scores_on_scale(scale, rows) for scale in x.scales]
     for term in x.terms:
-        if isinstance(term, Slope):
-            values = z[term.scale][:, None] * term.slopes
-            yield term.owner, (term.owner,), _zeros_if_unknown(term.owner, values, rows)
-        elif not isinstance(term, Student):
-            assert not isinstance(term, Numeric | Normal)  # which are only in sums that marginalize
-            values = term.entries_of_rows(rows.codes)
-            yield term.owner, term.scope, _zeros_if_unknown(term.owner, values, rows)
-    for terms in x.stacked_students:
-        missing = np.array([np.isnan(numbers_of_feature(i, rows)) for i in terms.owners])
-        for i, values in enumerate(terms.term_values_at_scores(np.array(z), missing)):
-            parents = [scaled[at] for at in terms.parents[i].tolist()]
-            scope = tuple(sorted({terms.owners[i], *parents}))
-            yield terms.owners[i], scope, _zeros_if_unknown(terms.owners[i], values, rows)
+        assert not isinstance(term, Numeric | Normal)  # which are only in sums that marginalize
+        values = term.entries_of_rows(rows.codes)
+        yield term.owner, term.scope, _zeros_if_unknown(term.owner, values, rows)
 
 
 def _zeros_if_unknown(owner: int, values: Array, rows: Rows) -> Array:
@@ -166,12 +151,6 @@ def numbers_of_feature(feature: int, rows: Rows) -> Array:
     """Return the numbers of a feature, NaN if they are not given."""
     values = rows.numbers.get(feature)
     return np.full(len(rows), np.nan) if values is None else values
-
-
-def _scores_on_scale(scale: ScaledNumber, rows: Rows) -> Array:
-    """Return the scores z of numbers on a scale, 0 if missing."""
-    numbers = numbers_of_feature(scale.feature, rows)
-    return np.where(np.isnan(numbers), 0.0, np.interp(numbers, scale.knots, scale.scores))
 
 
 def _network_scores(x: Sum, rows: Rows) -> Array:
@@ -251,7 +230,7 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
         start, parts = _completed_effects(x, rows)
         owners = [term.owner for term in tables_of_effects(x)]
         return _cumulative_scores([(-1, start), *zip(owners, parts, strict=True)], len(rows), order)
-    if not isinstance(x, Sum) or (_class_depends_on_features(x) and not x.scales):
+    if not isinstance(x, Sum) or _class_depends_on_features(x):
         return _scores_of_revealed_rows(x, rows, order)
     if not x.marginalizes:
         return _cumulative_scores(term_values_at(x, rows), len(rows), order)
@@ -296,9 +275,7 @@ def tables_of_effects(x: Completed) -> list[Table]:
 
 
 def _class_depends_on_features(x: Sum) -> bool:
-    return any(
-        term.scope for term in x.terms if term.owner < 0 and not isinstance(term, Slope | Student)
-    )
+    return any(term.scope for term in x.terms if term.owner < 0)
 
 
 def _scores_of_revealed_rows(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
@@ -394,8 +371,8 @@ def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
 
 def _table_terms_of_features(x: Sum) -> list[Table | Counted]:
     """Return the terms of a sum that does not marginalize that are tables of features."""
-    other = Slope | Student | Numeric | Normal
-    return [term for term in x.terms if not isinstance(term, other) and term.owner >= 0]
+    others = Numeric | Normal
+    return [term for term in x.terms if not isinstance(term, others) and term.owner >= 0]
 
 
 def _row_of_missing_values(n_features: int) -> Rows:
@@ -428,9 +405,9 @@ def shifts_of_missing(x: Formula) -> dict[int, Array]:
     if isinstance(x, Raised):
         return shifts_of_missing(x.formula)
     found: dict[int, Array] = {}
-    for term in (
-        _table_terms_of_features(formula_of_complete_rows(x)) if is_sum_of_tables(x) else ()
-    ):
+    if not is_sum_of_tables(x):
+        return found
+    for term in _table_terms_of_features(formula_of_complete_rows(x)):
         shift: Array = term.entries_if_parents_missing[-1]
         if shift.any():
             found[term.owner] = found.get(term.owner, 0.0) + shift
