@@ -194,7 +194,6 @@ def relearn_raw(
 ) -> Model:
     """Learn a structure from raw data like `bnc`, including the preparation of the data."""
     function = _learner_in_recipe(learner)
-    preparing.pop("is_default", None)  # in files of earlier versions
     return _structure_from_raw(class_var, dataset, function, dag_args, Preparing(**preparing), rng)[
         0
     ]
