@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from bnclassify.recipe.blend import number_of_cases
 from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.frames.opening import split_off_groups
-from bnclassify.recipe.blend import number_of_cases
 from bnclassify.recipe.content_order import ContentHashes
 from bnclassify.recipe.row_folds import split_cases_into_folds
 

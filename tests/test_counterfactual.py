@@ -174,7 +174,7 @@ def sick() -> tuple[Any, pd.DataFrame]:
     data = pd.DataFrame(
         {"glucose": glucose, "bmi": bmi, "ill": np.where(rng.random(800) < risk, "yes", "no")}
     )
-    return bn.bnc(class_var="ill", dataset=data, additive=True), data
+    return bn.bnc(class_var="ill", dataset=data, pairs=0), data
 
 
 def test_each_feature_has_its_nearest_value(sick: tuple[Any, pd.DataFrame]) -> None:

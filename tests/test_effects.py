@@ -397,7 +397,7 @@ def test_tables_of_other_shapes() -> None:
 
 
 MODELS: dict[str, Any] = {
-    "additive=True": lambda car: bn.lp(bn.aode("class", car), car, smooth=1),
+    "pairs=0": lambda car: bn.lp(bn.aode("class", car), car, smooth=1),
     r"\{'kdbk': 1\}": lambda car: bn.lp(bn.kdb_mi("class", car, kdbk=2), car, smooth=1),
     "a sum of effects": lambda car: bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1),
     "smooth above 0": lambda car: bn.lp(bn.nb("class", car), car, smooth=0),
@@ -437,11 +437,11 @@ def test_a_feature_without_a_name_is_refused_where_no_name_is_no_feature() -> No
 
 @pytest.mark.slow
 def test_additive_models_are_tables(pima: pd.DataFrame, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"as in bnc\(class_var=\.\.\., dataset=\.\.\., additive=True\)"):
+    with pytest.raises(ValueError, match=r"as in bnc\(class_var=\.\.\., dataset=\.\.\., pairs=0\)"):
         bn.effects(bn.bnc("kdb_mi", "diabetes", pima, dag_args={"kdbk": 2}))
     votes, car = bn.load_voting(), bn.load_car()
     for name, frame in {"Class": votes, "class": car, "diabetes": pima}.items():
-        x = bn.bnc(class_var=name, dataset=frame, additive=True)
+        x = bn.bnc(class_var=name, dataset=frame, pairs=0)
         assert isinstance(x, EffectTable)
         again = bn.from_effects(bn.effects(x))
         expected = bn.predict(x, frame, prob=True)  # rows with missing values, too
@@ -456,7 +456,7 @@ def test_additive_models_are_tables(pima: pd.DataFrame, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_additive_models_are_the_sum_of_curves_in_steps(pima: pd.DataFrame, curves: Any) -> None:
     """Intervals are merged while the variance of the effects of a feature changes by less than .0003."""
-    x = bn.bnc(class_var="diabetes", dataset=pima, additive=True)
+    x = bn.bnc(class_var="diabetes", dataset=pima, pairs=0)
     fine = bn.from_effects(bn.effects(curves, steps=1000))
     explained = [bn.explain(one, pima, target="yes")["log_odds"].unstack() for one in (fine, x)]  # noqa: PD010
     known = pima.drop(columns="diabetes").notna().assign(diabetes=True)  # effects of missing values shrink
@@ -486,7 +486,7 @@ def degenerate(rows: int = 60) -> dict[str, pd.DataFrame]:
 @pytest.mark.parametrize("name", degenerate())
 def test_additive_models_of_degenerate_data(name: str, tmp_path: Path) -> None:
     frame = degenerate()[name]
-    x = bn.bnc(class_var="y", dataset=frame, additive=True)
+    x = bn.bnc(class_var="y", dataset=frame, pairs=0)
     posteriors = bn.predict(x, frame, prob=True)
     np.testing.assert_allclose(posteriors.sum(axis=1), 1)
     bn.save(x, tmp_path / "x.json")
@@ -649,7 +649,7 @@ def test_cut_points_of_sums_have_few_digits_and_separate_the_same_rows() -> None
     data["grade"] = rng.choice(np.arange(10, 60) / 10, 400)
     odds = 2 * data["third"] + (data["x"] - 50) / 10 - data["grade"] / 3 + rng.logistic(size=400)
     data["y"] = np.where(odds > 0.5, "yes", "no")
-    x = bn.bnc(class_var="y", dataset=data, additive=True)
+    x = bn.bnc(class_var="y", dataset=data, pairs=0)
     assert set(x.cuts["third"]) <= {0.25, 0.75}
     assert all(len(f"{cut:.12g}") <= 4 for cut in x.cuts["grade"])
     values = np.sort(data["x"])

@@ -22,7 +22,7 @@ MARKS = {
     (False, True, False): "sum",
     (False, False, True): "net",
 }
-"""The mark of a function that works with the default, with ``additive=True``, and with every network."""
+"""The mark of a function that works with the default, with ``pairs=0``, and with every network."""
 
 CALLS: dict[str, Callable[[Any, pd.DataFrame, Path], Any]] = {
     "AIC": lambda x, df, path: bn.AIC(x, df),
@@ -121,7 +121,7 @@ def models(cars: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
     """The default with arcs, a sum of effects, and a network with two feature parents, with their data."""
     default = bn.bnc(class_var="class", dataset=cars)
     assert any(len(family) > 2 for family in bn.families(default).values())
-    total = bn.bnc(class_var="class", dataset=cars, additive=True)
+    total = bn.bnc(class_var="class", dataset=cars, pairs=0)
     labels = cars.drop(columns="price")
     net = bn.bnc("kdb_mi", "class", labels, smooth=1, dag_args={"kdbk": 2})
     return [(default, cars), (total, cars), (net, labels)]

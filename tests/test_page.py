@@ -349,7 +349,7 @@ def lacking() -> pd.DataFrame:
     ("settings", "evident"),
     [
         ({"discretize": "mdlp", "missing_level": True}, ["town", "income"]),
-        ({"additive": True}, ["town", "income"]),
+        ({"pairs": 0}, ["town", "income"]),
         ({"dag_learner": "nb", "numbers": "gaussian", "smooth": 1}, []),
     ],
 )
@@ -533,7 +533,7 @@ show({ empty, answer: texts("#answer"), bars: texts("#contributions tbody tr"),
 @pytest.mark.slow
 def test_page_of_a_card_has_its_points(tmp_path: Path) -> None:
     pima = bn.load_pima()[["glucose", "age", "diabetes"]]
-    card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=pima, additive=True), pdo=20, most_intervals=3)
+    card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=pima, pairs=0), pdo=20, most_intervals=3)
     state = state_of(written(card, tmp_path), CARD, tmp_path)
     p, total = (
         bn.predict(card, {"glucose": 170}, **how).iloc[0] for how in ({"prob": True}, {"points": True})

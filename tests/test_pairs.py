@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
-from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,16 +11,6 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.additive import pairs as pairs_module
-from bnclassify.additive.pairs import (
-    _add_pairs_to_sum,
-    _Choice,
-    _gains_of_pairs,
-    _GroupedRows,
-    _orthogonal_contrasts_of_groups,
-    _PairRegression,
-    _slopes_without_single_effects,
-)
 
 PAIR = "a \N{MULTIPLICATION SIGN} b"
 
@@ -46,13 +33,13 @@ def frame() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def model(frame: pd.DataFrame) -> Any:
-    return bn.bnc(class_var="class", dataset=frame, additive=True, pairs="auto")
+    return bn.bnc(class_var="class", dataset=frame, pairs="auto")
 
 
 def test_a_pair_that_matters_is_found(model: Any, frame: pd.DataFrame) -> None:
     assert model.pairs[0].features == (0, 1)
     new = crossed(300, np.random.default_rng(1))
-    plain = bn.bnc(class_var="class", dataset=frame, additive=True)
+    plain = bn.bnc(class_var="class", dataset=frame, pairs=0)
     truth = (new["class"] == "yes").to_numpy().astype(int)
 
     def log_loss(x: Any) -> float:
@@ -62,21 +49,20 @@ def test_a_pair_that_matters_is_found(model: Any, frame: pd.DataFrame) -> None:
     assert log_loss(model) < log_loss(plain) - 0.2
 
 
-def test_no_pair_is_added_if_held_out_rows_gain_nothing() -> None:
+def test_pairs_without_effect_cost_little() -> None:
     rng = np.random.default_rng(2)
-    y = rng.random(200) < 0.5
-    frame = pd.DataFrame({f"v{i}": rng.normal(size=200) + y for i in range(4)}).assign(y=y)
-    auto, none, zero = (
-        bn.bnc(class_var="y", dataset=frame, additive=True, pairs=pairs) for pairs in ("auto", None, 0)
-    )
-    assert not auto.pairs
-    for x in (auto, zero):
-        pd.testing.assert_frame_equal(bn.predict(x, frame, prob=True), bn.predict(none, frame, prob=True))
+    y = rng.random(1200) < 0.5
+    frame = pd.DataFrame({f"v{i}": rng.normal(size=1200) + y for i in range(4)}).assign(y=y)
+    train, test = frame[:200], frame[200:]
+    auto, zero, none = (bn.bnc(class_var="y", dataset=train, pairs=pairs) for pairs in ("auto", 0, ()))
+    assert -bn.cloglik(auto, test) / 1000 < -bn.cloglik(zero, test) / 1000 + 0.01
+    assert not zero.pairs
+    pd.testing.assert_frame_equal(bn.predict(zero, frame, prob=True), bn.predict(none, frame, prob=True))
 
 
 @pytest.mark.parametrize("pairs", [2, [("a", "b"), ("d", "c")]])
 def test_a_number_and_names_of_pairs(frame: pd.DataFrame, pairs: Any) -> None:
-    x = bn.bnc(class_var="class", dataset=frame, additive=True, pairs=pairs)
+    x = bn.bnc(class_var="class", dataset=frame, pairs=pairs)
     assert len(x.pairs) == 2
     if pairs != 2:
         assert [pair.features for pair in x.pairs] == [(0, 1), (2, 3)]
@@ -150,7 +136,7 @@ def test_tables_files_and_edits_are_exact(several: bool, tmp_path: Path) -> None
         frame = frame.sample(600, random_state=0).reset_index(drop=True)
     else:
         frame, name = crossed(300, np.random.default_rng(3)), "class"
-    x = bn.bnc(class_var=name, dataset=frame, additive=True, pairs=3)
+    x = bn.bnc(class_var=name, dataset=frame, pairs=3)
     rows = frame.drop(columns=name)
     expected = bn.predict(x, rows, prob=True)
     table = bn.effects(x, frame)
@@ -206,7 +192,7 @@ def test_other_functions_accept_pairs_or_refuse_them(model: Any, frame: pd.DataF
     assert (bn.value_of_information(model, {"a": 1.0})["gain"] >= 0).all()
     found = bn.cv(model, frame, k=2, rng=0, metric="log_loss")
     assert found < bn.cv(
-        bn.bnc(class_var="class", dataset=frame, additive=True), frame, k=2, rng=0, metric="log_loss"
+        bn.bnc(class_var="class", dataset=frame, pairs=0), frame, k=2, rng=0, metric="log_loss"
     )
 
 
@@ -222,24 +208,22 @@ def test_wrong_pairs_are_errors(frame: pd.DataFrame) -> None:
     }
     for message, pairs in wrong.items():
         with pytest.raises((ValueError, TypeError, KeyError), match=message):
-            bn.bnc(class_var="class", dataset=frame, additive=True, pairs=pairs)
-    with pytest.raises(ValueError, match=r"pairs must be None unless additive=True; got 3"):
-        bn.bnc(class_var="class", dataset=frame, pairs=3)
-    with pytest.raises(ValueError, match="interval=False"):
-        bn.bnc(class_var="class", dataset=frame, additive=True, interval=True, pairs=3)
+            bn.bnc(class_var="class", dataset=frame, pairs=pairs)
+    with pytest.raises(ValueError, match=r"pairs must be 'auto' with a learner; got 3"):
+        bn.bnc("nb", "class", frame, pairs=3)
 
 
 def test_pairs_in_the_estimator(frame: pd.DataFrame) -> None:
     sklearn = pytest.importorskip("bnclassify.sklearn", reason="scikit-learn is not installed")
     y = frame["class"]
-    fitted = sklearn.BNCClassifier(additive=True, pairs="auto").fit(frame.drop(columns="class"), y)
+    fitted = sklearn.BNCClassifier(pairs="auto").fit(frame.drop(columns="class"), y)
     assert fitted.model_.pairs
 
 
 @pytest.mark.slow
 def test_order_of_rows_and_columns_does_not_matter(frame: pd.DataFrame) -> None:
     one, other = (
-        bn.bnc(class_var="class", dataset=rows, additive=True, pairs=1)
+        bn.bnc(class_var="class", dataset=rows, pairs=1)
         for rows in (frame, frame.sample(frac=1, random_state=1)[["d", "c", "class", "b", "a"]])
     )
     rows = frame.head(50).drop(columns="class")
@@ -259,24 +243,8 @@ def test_degenerate_data(kind: str) -> None:
         frame = frame.groupby("class").head(2)
     if kind == "missing column":
         frame = frame.assign(a=np.nan, d=frame["d"].where(frame.index > 50))
-    x = bn.bnc(class_var="class", dataset=frame, additive=True, pairs="auto")
+    x = bn.bnc(class_var="class", dataset=frame, pairs="auto")
     assert np.isfinite(bn.predict(x, frame, prob=True)).all(axis=None)
-
-
-@pytest.mark.parametrize("n", [9, 10])
-def test_fewer_than_two_rows_per_fold_have_the_scores_of_the_sum(
-    n: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ten rows are two in each of five folds."""
-    calls = []
-    monkeypatch.setattr(
-        pairs_module,
-        "out_of_fold_scores",
-        lambda x, data, number: calls.append(number) or np.zeros((len(data), 2)),
-    )
-    frame = crossed(n, np.random.default_rng(4)).assign(**{"class": np.where(np.arange(n) % 2, "yes", "no")})
-    bn.bnc(class_var="class", dataset=frame[["b", "d", "class"]], additive=True, pairs=1)
-    assert calls == [5] * (n == 10)
 
 
 @pytest.mark.filterwarnings("ignore:The log-loss rises", "ignore:learner is a table that is not fitted")
@@ -286,7 +254,7 @@ def test_estimators_of_sums_and_cards_predict_and_repeat_their_recipe(
 ) -> None:
     sklearn = pytest.importorskip("bnclassify.sklearn", reason="scikit-learn is not installed")
     base = pytest.importorskip("sklearn.base", reason="scikit-learn is not installed")
-    total = bn.bnc(class_var="class", dataset=frame, additive=True)
+    total = bn.bnc(class_var="class", dataset=frame, pairs=0)
     x = {
         "sum": lambda: total,
         "pairs": lambda: model,
@@ -311,7 +279,7 @@ def test_a_table_of_frequencies_has_the_pairs_of_its_rows() -> None:
     frame = frame.astype(str)
     frame["y"] = np.where(rng.random(n) < 0.05, rng.random(n) < 0.5, frame["a"] != frame["b"])
     table = bn.encode(frame.value_counts().reset_index(name="w"), weights="w")
-    rows, weighted = (bn.bnc(class_var="y", dataset=x, additive=True, pairs=1) for x in (frame, table))
+    rows, weighted = (bn.bnc(class_var="y", dataset=x, pairs=1) for x in (frame, table))
     assert rows.pairs[0].features == (0, 1)
     assert [pair.features for pair in weighted.pairs] == [pair.features for pair in rows.pairs]
     found, expected = (bn.predict(x, frame, prob=True) for x in (weighted, rows))
@@ -323,7 +291,7 @@ def test_pairs_and_unknown_values_do_not_depend_on_names_of_classes() -> None:
     car = bn.load_car().sample(150, random_state=0).reset_index(drop=True)
     names = {"unacc": "z", "acc": "a", "good": "m", "vgood": "b"}
     renamed = car.assign(**{"class": car["class"].astype(str).map(names)})
-    models = [bn.bnc(class_var="class", dataset=x, additive=True, pairs=1) for x in (car, renamed)]
+    models = [bn.bnc(class_var="class", dataset=x, pairs=1) for x in (car, renamed)]
     for unknown in ([], ["safety", "persons"]):
         rows = car.drop(columns=["class", *unknown])
         expected, found = (bn.predict(x, rows, prob=True, unknown=unknown) for x in models)
@@ -333,7 +301,7 @@ def test_pairs_and_unknown_values_do_not_depend_on_names_of_classes() -> None:
 
 def test_five_groups_are_enough(frame: pd.DataFrame) -> None:
     grouped = frame.assign(clinic=np.arange(len(frame)) % 5)
-    x = bn.bnc(class_var="class", dataset=grouped, additive=True, pairs=1, groups="clinic")
+    x = bn.bnc(class_var="class", dataset=grouped, pairs=1, groups="clinic")
     assert [pair.features for pair in x.pairs] == [(0, 1)]
 
 
@@ -341,9 +309,9 @@ def test_five_groups_are_enough(frame: pd.DataFrame) -> None:
 def test_a_pair_with_a_constant_feature_is_ignored_with_a_warning(frame: pd.DataFrame) -> None:
     constant = frame[["a", "b", "class"]].assign(site="here")
     with pytest.warns(UserWarning, match="pairs of 'site' have no effect"):
-        x = bn.bnc(class_var="class", dataset=constant, additive=True, pairs=[("a", "site"), ("a", "b")])
+        x = bn.bnc(class_var="class", dataset=constant, pairs=[("a", "site"), ("a", "b")])
     assert [pair.features for pair in x.pairs] == [(0, 1)]
-    assert len(bn.bnc(class_var="class", dataset=constant, additive=True, pairs=3).pairs) == 1
+    assert len(bn.bnc(class_var="class", dataset=constant, pairs=3).pairs) == 1
 
 
 @pytest.mark.slow
@@ -354,115 +322,8 @@ def test_pairs_of_several_classes_and_numbers_gain_most() -> None:
     frame["y"] = np.array(list("pqqp"))[place]
     frame.loc[frame["c"] > 1, "y"] = "r"
     train, test = frame[:400], frame[400:]
-    x = bn.bnc(class_var="y", dataset=train, additive=True, pairs="auto")
+    x = bn.bnc(class_var="y", dataset=train, pairs="auto")
     found = bn.predict(x, test.drop(columns="y"), prob=True)
     own = found.to_numpy()[np.arange(len(test)), [list(found).index(y) for y in test["y"]]]
     assert -np.log(own).mean() < 0.25  # the sum alone has 0.58
     assert (0, 1) in [pair.features for pair in x.pairs]
-
-
-def grouped_rows() -> _GroupedRows:
-    """Return rows of 3 classes and 3 features, of 3, 3 and 2 groups, some of them missing."""
-    rng, n = np.random.default_rng(0), 150
-    groups = rng.integers(-1, [[3], [3], [2]], (3, n))
-    scores = rng.normal(size=(n, 3))
-    scores -= scores.mean(axis=1, keepdims=True)
-    true = 2 * scores + np.outer((groups[0] == groups[1]) * 2, [1, 0, -1])
-    classes = (true + rng.gumbel(size=(n, 3))).argmax(axis=1)
-    contrasts = np.zeros((3, 3, 2))
-    contrasts[:2] = [[1, 0.5], [0, -1], [-1, 0.5]]
-    contrasts[2, :2, 0] = 1, -1
-    weights = rng.integers(1, 4, n).astype(float)
-    return _GroupedRows(scores, groups.astype(np.int8), classes, weights, contrasts)
-
-
-def test_the_regression_minimizes_the_penalized_loss_of_plain_loops() -> None:
-    optimize = pytest.importorskip("scipy.optimize")
-    rows, pairs, n = grouped_rows(), [(0, 1), (2, 1)], 150
-    features = np.zeros((n, 8))  # products of contrasts, by pair; 0 if a value is missing
-    for row, (p, (i, j)) in product(range(n), enumerate(pairs)):
-        g, h = rows.groups[[i, j], row]
-        if min(g, h) >= 0:
-            features[row, 4 * p : 4 * p + 4] = np.outer(rows.contrasts[i, g], rows.contrasts[j, h]).ravel()
-
-    def changes(x: Any) -> Any:
-        return (x[-1] - 1) * rows.scores + x[24:27] + features @ x[:24].reshape(8, 3)
-
-    def penalized_loss(x: Any) -> float:
-        logs = rows.scores + changes(x)
-        logs = logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
-        penalty = 0.5 * (x[:24] ** 2).sum() + 1e-3 * (x[24:27] ** 2).sum() + 30 * (x[-1] - 1) ** 2
-        return float(penalty / 2 - rows.weights @ logs[np.arange(n), rows.classes])
-
-    best = optimize.minimize(penalized_loss, np.append(np.zeros(27), 1.0)).x
-    fit = _PairRegression(rows, pairs).fit(0.5)
-    assert fit.factor_of_sum() == pytest.approx(best[-1], abs=0.01)
-    np.testing.assert_allclose(fit.score_changes_at(rows), changes(best), atol=0.05)
-
-
-def test_gains_of_pairs_are_those_of_plain_loops() -> None:
-    rows = grouped_rows()
-    posteriors = np.exp(rows.scores) / np.exp(rows.scores).sum(axis=1, keepdims=True)
-    found = _gains_of_pairs(rows, np.array([0, 1, 2]))
-    for i, j in [(0, 1), (0, 2), (1, 2)]:
-        gain = 0.0
-        for c in range(3):
-            slope, curve = np.zeros((2, 3, 3))
-            for row, weight in enumerate(rows.weights):
-                g, h, p = *rows.groups[[i, j], row], posteriors[row, c]
-                if min(g, h) >= 0:
-                    slope[g, h] += weight * ((rows.classes[row] == c) - p)
-                    curve[g, h] += weight * p * (1 - p)
-            for _ in range(2):
-                for side in (0, 1):
-                    total = np.maximum(curve.sum(axis=side, keepdims=True), 1e-9)
-                    slope -= curve * slope.sum(axis=side, keepdims=True) / total
-            for one, other in product(rows.contrasts[i].T, rows.contrasts[j].T):
-                spread = one**2 @ curve @ other**2
-                gain += 0.5 * ((one @ slope @ other) ** 2 - spread) / (spread + 8)
-        assert found[i, j] == pytest.approx(gain, rel=1e-9)
-
-
-def test_single_effects_are_removed_in_two_rounds() -> None:
-    slope, curve = np.array([[4.0, 1], [-1, -4]]), np.array([[4.0, 1], [1, 4]])
-    found = _slopes_without_single_effects(slope.reshape(1, 2, 1, 2), curve.reshape(1, 2, 1, 2))
-    # A half round multiplies the single effects that remain by the correlation, .6.
-    np.testing.assert_allclose(found.reshape(2, 2), [[-0.3456, 0.3456], [-0.3456, 0.3456]])
-
-
-def test_contrasts_of_numbers_are_orthogonal_and_the_short_ones_are_shrunk() -> None:
-    shares = np.array([0.1, 0.2, 0.3, 0.15, 0.25, 0.0])
-    x: Any = SimpleNamespace(features=("a", "b"), cuts={"a": (1, 2, 3, 4)}, shares=(shares, shares))
-    groups = np.array([0, 1, 2, 3, 4, -1])
-    contrasts, of_labels = _orthogonal_contrasts_of_groups(x, [groups, groups])
-    moments = (contrasts.T * shares[:5]) @ contrasts
-    sizes = 1 / np.arange(1, 5) ** 2
-    np.testing.assert_allclose(moments, np.diag(sizes / sizes.sum()), atol=1e-12)
-    np.testing.assert_allclose(shares[:5] @ contrasts, 0, atol=1e-12)
-    np.testing.assert_allclose(shares[:5] @ of_labels, 0, atol=1e-12)
-    assert shares[:5] @ (of_labels**2).sum(axis=1) == pytest.approx(1)
-
-
-@pytest.mark.parametrize(("gain", "number"), [(0.19, 0), (0.21, 1)])
-def test_pairs_are_added_if_they_gain_two_standard_errors(
-    gain: float, number: int, frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    choice = _Choice(gain, 0.1, number=1, precision=4.0)
-    monkeypatch.setattr(pairs_module, "_choose_precision_and_number", lambda *_: choice)
-    x = bn.bnc(class_var="class", dataset=frame[["a", "b", "class"]], additive=True, pairs="auto")
-    assert len(x.pairs) == number
-
-
-def test_the_sum_is_raised_to_a_power_and_shifted(frame: pd.DataFrame) -> None:
-    x = bn.bnc(class_var="class", dataset=frame, additive=True)
-    groups = [np.append(np.arange(len(share) - 1), -1) for share in x.shares]
-    fit: Any = SimpleNamespace(
-        pairs=[(0, 1)],
-        factor_of_sum=lambda: 1.5,
-        effects_of_pairs=lambda: np.zeros((1, len(groups[0]), len(groups[1]), 2)),
-        score_shifts_of_classes=lambda: np.array([0.1, 0.35]),
-    )
-    models = replace(x, unknown=None), _add_pairs_to_sum(x, fit, groups)
-    before, after = (bn.predict(model, frame, prob=True) for model in models)
-    odds = [np.log(p["yes"] / p["no"]) for p in (before, after)]
-    np.testing.assert_allclose(odds[1], 1.5 * odds[0] + 0.25, atol=1e-9)

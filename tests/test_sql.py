@@ -347,7 +347,7 @@ def test_the_largest_float_can_stand_for_no_data(sentinel: float, numbers: Any, 
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": np.where(rng.random(120) < 0.3, sentinel, rng.normal(size=120).round(2))})
     frame["y"] = np.where((frame["x"] == sentinel) ^ (rng.random(120) < 0.1), "p", "q")
-    for settings in ({}, {"additive": True}, {"smooth": 1, "discretize": "quantile"}):
+    for settings in ({}, {"pairs": 0}, {"smooth": 1, "discretize": "quantile"}):
         x = bn.bnc("nb" if "smooth" in settings else None, "y", frame, **settings)
         statement = bn.to_sql(x, table="t", key="id", numbers=numbers)
         found = sorted(run(statement, frame.assign(id=range(len(frame))), "t"))
@@ -452,10 +452,10 @@ def test_the_remedies_for_the_default_model_work() -> None:
     numbers = {f"x{i}": 0.5 * z @ rng.normal(size=2) + 0.87 * rng.normal(size=214) for i in range(9)}
     frame = pd.DataFrame(numbers).assign(y=y)
     wide = bn.bnc("kdb_mi", "y", frame, dag_args={"kdbk": 4})
-    with pytest.raises(ValueError, match=r"discretize='mdlp', a sum of .*, additive=True"):
+    with pytest.raises(ValueError, match=r"discretize='mdlp', a sum of .*, pairs=0"):
         bn.to_sql(wide, table="t")
     single = bn.bnc("kdb_mi", "y", frame, discretize="mdlp", dag_args={"kdbk": 4})
-    for remedy in (single, bn.bnc(class_var="y", dataset=frame, additive=True)):
+    for remedy in (single, bn.bnc(class_var="y", dataset=frame, pairs=0)):
         assert len(bn.to_sql(remedy, table="t")) < 100_000
     table = bn.from_effects(bn.effects(bn.bnc("nb", "y", frame, smooth=1, discretize="averaged"), frame))
     assert len(bn.to_sql(table, table="t")) < 100_000

@@ -166,11 +166,11 @@ CASES: dict[str, Callable[[], Case]] = {
     "card of a tree": lambda: (bn.scorecard(case("votes tan")[0]), some_votes()),
     "card of extreme odds": _extreme,
     "sum": lambda: (
-        bn.bnc(class_var="diabetes", dataset=bn.load_pima().head(400), additive=True),
+        bn.bnc(class_var="diabetes", dataset=bn.load_pima().head(400), pairs=0),
         some_women(),
     ),
     "sum with pairs": lambda: (
-        bn.bnc(class_var="Class", dataset=bn.load_voting(), additive=True, pairs=3),
+        bn.bnc(class_var="Class", dataset=bn.load_voting(), pairs=3),
         some_votes(),
     ),
     "effects": lambda: (bn.from_effects(bn.effects(case("women recipe without arcs")[0])), some_women()),

@@ -1,0 +1,125 @@
+"""Intervals of posteriors by draws of the effects of a sum."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import t as student
+
+import bnclassify as bn
+from bnclassify.fitting.rounds import plan_rounds
+from bnclassify.inference.predict import bounds_of_draws
+from bnclassify.models import EffectTable
+
+
+def log_odds(p: np.ndarray) -> np.ndarray:
+    return np.log(p) - np.log1p(-p)
+
+
+def test_bounds_are_those_of_the_formula() -> None:
+    rng = np.random.default_rng(0)
+    draws, estimate = rng.beta(3, 5, (12, 4, 2)), rng.beta(3, 5, (4, 2))
+    low, high = bounds_of_draws(estimate, draws, 0.8)
+    for row in range(4):
+        for label in range(2):
+            odds = log_odds(draws[:, row, label])
+            variance = sum((odd - odds.mean()) ** 2 for odd in odds) / 11
+            width, center = student.ppf(0.9, 11) * np.sqrt(variance), log_odds(estimate[row, label])
+            assert log_odds(low[row, label]) == pytest.approx(center - width)
+            assert log_odds(high[row, label]) == pytest.approx(center + width)
+
+
+def test_bounds_of_equal_and_of_extreme_draws() -> None:
+    estimate = np.array([[0.0, 1.0, 0.25, 1e-200]])
+    bounds = bounds_of_draws(estimate, np.stack([estimate] * 5), 0.9)
+    np.testing.assert_allclose(bounds, np.stack([estimate] * 2), rtol=1e-9, atol=1e-300)
+    others = np.stack([estimate[:, ::-1], estimate, estimate])
+    low, high = bounds_of_draws(estimate, others, 0.9)
+    assert np.isfinite([low, high]).all()
+    assert (low <= estimate).all()
+    assert (estimate <= high).all()
+
+
+@pytest.fixture(scope="module")
+def votes() -> pd.DataFrame:
+    return bn.load_voting()[["crime", "immigration", "physician_fee_freeze", "Class"]]
+
+
+def test_sums_with_draws_give_intervals(votes: pd.DataFrame, tmp_path: Path) -> None:
+    x = bn.bnc(class_var="Class", dataset=votes)
+    with pytest.raises(ValueError, match="interval must be None"):
+        bn.predict(x, votes, prob=True, interval=0.9)
+    kept = bn.bnc(class_var="Class", dataset=votes, interval=True, draws=8)
+    assert bn.predict(kept, votes, prob=True).equals(bn.predict(x, votes, prob=True))
+    found = bn.predict(kept, votes, prob=True, interval=0.9)
+    wider = bn.predict(kept, votes, prob=True, interval=0.99)
+    by = [found.xs(part, axis=1, level=1) for part in ("lower", "estimate", "upper")]
+    assert (by[0] <= by[1]).all().all()
+    assert (by[1] <= by[2]).all().all()
+    assert (by[0] < by[2]).all().all()
+    assert (wider.xs("lower", axis=1, level=1) <= by[0]).all().all()
+    np.testing.assert_allclose(by[0]["democrat"], 1 - by[2]["republican"], atol=1e-9)
+    prior = bn.predict(kept, votes, prob=True, interval=0.9, prior={"democrat": 0.1, "republican": 0.9})
+    assert (prior["republican"]["lower"] >= by[0]["republican"] - 1e-12).all()
+    bn.save(kept, tmp_path / "kept.json")
+    assert bn.predict(bn.load(tmp_path / "kept.json"), votes, prob=True, interval=0.9).equals(found)
+    assert "8 draws" in " ".join(repr(kept).split())
+    again = bn.bnc(class_var="Class", dataset=votes, interval=True, draws=8)
+    assert bn.predict(again, votes, prob=True, interval=0.9).equals(found)
+
+
+def test_draws_have_a_range(votes: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match=r"draws must be a whole number from 2 to 1,000; got 1\."):
+        bn.bnc(class_var="Class", dataset=votes, interval=True, draws=1)
+
+
+@pytest.mark.filterwarnings("ignore:The log-loss rises")
+def test_tables_and_cards_keep_the_draws(tmp_path: Path) -> None:
+    pima = bn.load_pima()[["glucose", "pressure", "age", "diabetes"]]
+    x = bn.bnc(class_var="diabetes", dataset=pima, pairs=0, interval=True, draws=6)
+    assert all(isinstance(draw, EffectTable) for draw in x.learned["draws"])
+    known = bn.predict(x, pima, prob=True, interval=0.9)["yes"]
+    width = (known["upper"] - known["lower"]).mean()
+    rising = bn.monotonize(x, {"age": "increasing", "glucose": "increasing"}, pima)
+    for draw in rising.learned["draws"]:
+        effects = bn.effects(draw)
+        assert effects["yes"][
+            (effects["feature"] == "age") & (effects["value"] != "(missing)")
+        ].is_monotonic_increasing
+    for one in (rising, bn.scorecard(rising, most_intervals=6), bn.scorecard(x, pdo=20)):
+        found = bn.predict(one, pima, prob=True, interval=0.9)["yes"]
+        assert found["estimate"].tolist() == bn.predict(one, pima, prob=True)["yes"].tolist()
+        assert 0.5 * width < (found["upper"] - found["lower"]).mean() < 1.5 * width
+        bn.save(one, tmp_path / "one.json")
+        assert bn.predict(bn.load(tmp_path / "one.json"), pima, prob=True, interval=0.9)["yes"].equals(found)
+    with pytest.raises(
+        ValueError,
+        match=r"Fit with interval=True, as in bnc\(class_var=\.\.\., dataset=\.\.\., interval=True\)",
+    ):
+        bn.predict(bn.from_effects(bn.effects(x)), pima, prob=True, interval=0.9)
+
+
+@pytest.mark.slow
+def test_intervals_of_a_sum_cover_the_truth() -> None:
+    """Of 90 % intervals, about 90 % contain the probability with which the class was drawn."""
+    covered = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        frame = pd.DataFrame(rng.normal(size=(400, 3))).add_prefix("x")
+        truth = 1 / (1 + np.exp(-frame["x0"] - np.sin(2 * frame["x1"])))
+        frame["y"] = np.where(rng.random(400) < truth, "yes", "no")
+        x = bn.bnc(class_var="y", dataset=frame, pairs=0, interval=True, draws=50)
+        found = bn.predict(x, frame, prob=True, interval=0.9)["yes"]
+        covered.append(((found["lower"] <= truth) & (truth <= found["upper"])).mean())
+    assert 0.85 <= np.mean(covered) <= 0.97
+
+
+def test_rounds_have_seeds_of_their_own(votes: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "Class", votes, smooth=1)
+    plans = [plan_rounds({0: x}, votes, k=3, repeats=2, groups=None, rng=seed) for seed in (0, 0, 1)]
+    seeds = [[round_.seed for round_ in plan.rounds] for plan in plans]
+    assert seeds[0] == seeds[1]
+    assert len({*seeds[0], *seeds[2]}) == 12
