@@ -738,17 +738,16 @@ def banded() -> Any:
 
 @pytest.mark.slow
 def test_effects_with_intervals_have_a_band_within_the_training_data(banded: Any) -> None:
-    """The band is the jackknife interval, and the curve ends where the values of training end."""
+    """The band is the interval of draws, and the curve ends where the values of training end."""
     ax = bn.plot_effect(banded, "glucose")
     assert legend(ax)[0] == "90 % interval"
     (points, effect) = ax.lines[1].get_data()
     assert (points.min(), points.max()) == (44, 199)
     [band] = ax.collections
     corners = band.get_paths()[0].vertices
-    refits = banded.learned["refits"]
-    first = [effect_on_log_odds(refit, "glucose", None).log_odds[0, 0] for refit in refits]
-    deviations = np.square(np.array(first) - np.mean(first)).sum()
-    half = scipy.stats.t.ppf(0.95, len(refits) - 1) * (deviations * (1 - 1 / len(refits))) ** 0.5
+    draws = banded.learned["draws"]
+    first = [effect_on_log_odds(draw, "glucose", None).log_odds[0, 0] for draw in draws]
+    half = scipy.stats.t.ppf(0.95, len(draws) - 1) * np.std(first, ddof=1)
     low, high = np.unique(corners[corners[:, 0] == 44, 1])
     assert [low, high] == pytest.approx([effect[0] - half, effect[0] + half], rel=1e-9)
     assert "90 % interval" not in legend(bn.plot_effect(bn.from_effects(bn.effects(banded)), "glucose"))

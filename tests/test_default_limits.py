@@ -80,8 +80,6 @@ def test_ten_rows_of_noise_leave_the_default_uncertain() -> None:
     assert np.mean(losses) < 0.08
 
 
-
-
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize(("n", "d"), [(200, 30), pytest.param(150, 80, marks=pytest.mark.slow), (3000, 10)])
 def test_noise_leaves_the_default_uncertain(n: int, d: int, whole: bool) -> None:

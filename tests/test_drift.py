@@ -243,7 +243,7 @@ def test_predicted_classes_are_counted() -> None:
 
 @pytest.mark.parametrize("options", [{"numbers": "gaussian"}, {"discretize": "mdlp"}, {"pairs": 0}])
 def test_weighted_rows_are_repeated_rows(pima: pd.DataFrame, options: dict[str, Any]) -> None:
-    dag = () if "additive" in options else ("nb",)
+    dag = () if "pairs" in options else ("nb",)
     x = bn.bnc(*dag, class_var="diabetes", dataset=pima, **options, **({"smooth": 1} if dag else {}))
     times = np.arange(len(pima)) % 4
     repeated = pima.loc[pima.index.repeat(times)].reset_index(drop=True)

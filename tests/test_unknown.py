@@ -114,8 +114,8 @@ def test_missing_values_do_not_add_up_without_limit(people: pd.DataFrame) -> Non
 
 
 def test_missing_level_false_makes_missing_values_no_evidence(people: pd.DataFrame) -> None:
-    for additive in (False, True):
-        x = bn.bnc(class_var="class", dataset=people, additive=additive, missing_level=False)
+    for pairs in ("auto", 0):
+        x = bn.bnc(class_var="class", dataset=people, pairs=pairs, missing_level=False)
         missing = {"age": 50, "often": None, "test": "high"}
         assert log_odds(x, missing) == pytest.approx(log_odds(x, {"age": 50, "test": "high"}), abs=1e-12)
 

@@ -34,12 +34,7 @@ from ..recipe.leave_one_out import LeaveOneOut
 from ..recipe.posterior_power import LeaveOneOutPower
 from ..several.multidimensional import MultiModel
 
-_HELD_OUT = {
-    "weights": ("parents",),
-    "parents": (),
-    "power": (),
-}
-"""The keys of ``held_out_args`` by ``held_out``."""
+_HELD_OUT = ("weights", "parents", "power")
 
 M = TypeVar("M", bound=Model)
 OneOrSeveral = TypeVar(
@@ -84,7 +79,7 @@ def lp(
     naive Bayes averaged over arcs (MANB)       ``manb_prior``
     weights of features by trees (AWNB)         ``awnb_trees``, ``awnb_bootstrap``, ``rng``
     weights of features by likelihood (WANBIA)  ``wanbia``
-    weights or a power by held-out rows         ``held_out``, ``held_out_args``, ``groups``, ``rng``
+    weights or a power by held-out rows         ``held_out``, ``held_out_args``, ``groups``
     incomplete rows by EM                       ``missing``
     densities of numeric features               ``numbers``
     values that imply others                    ``subsumption``
@@ -131,10 +126,8 @@ def lp(
         - "power": one power of the posterior. For probabilities that are too
           close to 0 and 1.
     held_out_args : dict, optional
-        Arguments of ``held_out``. By default, none is used:
-
-        - "parents" (for "weights"): if True, the number of feature parents is
-          also chosen.
+        With ``held_out="weights"``, ``{"parents": True}`` also chooses the
+        number of feature parents.
     numbers : {"gaussian", "kernel"} or dict, optional
         Density of numeric features given their parents: a normal distribution
         per configuration of the parents, or the mean of normal densities around
@@ -235,16 +228,14 @@ def parse_held_out(
     how: str | None, args: Mapping[str, Any] | None
 ) -> tuple[Method | None, dict[str, Any]]:
     """Return the method of estimation by held-out rows, and arguments of `lp`."""
-    Optional(OneOf(tuple(_HELD_OUT))).check("held_out", how)
+    Optional(OneOf(_HELD_OUT)).check("held_out", how)
     given = dict(Instance(Mapping | None, "a dict of arguments").check("held_out_args", args) or {})
+    if given and how != "weights":
+        raise ValueError(f"held_out must be 'weights' with held_out_args; got {shown(how)}.")
     if how is None:
-        if given:
-            raise ValueError(
-                "held_out must be 'weights', 'parents' or 'power' with held_out_args; got None."
-            )
         return None, {}
     for name in given:
-        OneOf(_HELD_OUT[how]).check(f"each key of held_out_args with held_out={how!r}", name)
+        OneOf(("parents",)).check("each key of held_out_args", name)
     settings = {"held_out": how} | ({"held_out_args": given} if given else {})
     if how == "power":
         return LeaveOneOutPower(), settings
