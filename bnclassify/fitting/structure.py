@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -156,14 +155,14 @@ def _prepare_for_learner(
     kept = [name for name in data.schema.numeric if name in data.numbers]
     numeric = tuple([name for name in kept if not pd.isna(data.numbers[name]).all()])
     if names is not None:
-        return replace(_read_training_rows(data, class_var, names, numeric), raw=raw)
+        return _read_training_rows(data, class_var, names, numeric)
     cuts = preparation.discretizer
     uncut = () if cuts is None else cuts.uncut
     unknown = [name for name in features if name in data.schema.numeric and name not in numeric]
     drop = {*uncut, *unknown}.difference(preparation.missing)
     if not keep and len(drop) < len(features):
         features = [name for name in features if name not in drop]
-    prepared = replace(_read_training_rows(data, class_var, features, numeric), raw=raw)
+    prepared = _read_training_rows(data, class_var, features, numeric)
     if warns:
         # With intentionally narrow intervals.
         fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()

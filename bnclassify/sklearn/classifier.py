@@ -231,7 +231,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         BNCClassifier(dag_args={'score': 'aic'}, discretize=None, learner='tan_cl',
                       missing_level=None, smooth=1)
         """
-        by = None if check_model(x).recipe is None else x.recipe.parameters
+        recipe = check_model(x).recipe
+        by = None if recipe is None else recipe.parameters
         is_made = isinstance(x, EffectTable) and (by is None or by.function is not fit_effects)
         estimator = cls(x) if is_made else cls(**estimator_arguments(x))
         if x.fitted:
