@@ -31,7 +31,6 @@ from bnclassify.model.model import Model
 from bnclassify.models import AODE, DN
 from bnclassify.network.classifiers import Network
 from bnclassify.network.methods import Method
-from bnclassify.recipe.weighted import StackedModel
 from bnclassify.several.multidimensional import ClassView
 
 from . import stored
@@ -346,7 +345,7 @@ def kinds(base: type) -> Iterator[type]:
 
 def test_files_hold_every_kind_of_model_and_method() -> None:
     # The base of BNC and DN, and models that are made for one question or trial, are in no file.
-    found = {*kinds(Model), *kinds(Method)} - {Network, ClassView, StackedModel}
+    found = {*kinds(Model), *kinds(Method)} - {Network, ClassView}
     assert {bn.BNC, DN, AODE, bn.Ensemble} <= found
     assert not [kind for kind in found if not is_record(kind)]
 

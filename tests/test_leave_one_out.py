@@ -404,7 +404,7 @@ def test_prefixes_are_counted_in_the_rows_that_know_them(data: st.DataObject) ->
     cards = [len(frame[v].cat.categories) for v in names]
     classes, n_classes = frame["class"].cat.codes.to_numpy(), len(frame["class"].cat.categories)
     weights = data.draw(st.none() | st.just(np.arange(len(frame)) % 3.0))
-    prefixes, _ = count_prefixes(codes, cards, classes, n_classes, weights)
+    prefixes = count_prefixes(codes, cards, classes, n_classes, weights)
     assert len(prefixes) == len(names) + 1
     for depth, prefix in enumerate(prefixes[1:]):
         known = np.all([code >= 0 for code in codes[: depth + 1]], axis=0)
@@ -577,8 +577,8 @@ def test_a_held_out_row_subtracts_at_most_its_weight() -> None:
 
 def test_a_class_without_rows_has_a_smoothed_share() -> None:
     # rows of weights 3 and 0: with a pseudo-count, 1 and (0 + 1/2) / (3 + 1), before they are normalized
-    prefixes, _ = count_prefixes([np.array([0, 1])], [2], weights=np.array([3.0, 0.0]))
-    shares = class_shares(PrefixTable((2,), prefixes, (1.0,), nested=True).as_stack)
+    prefixes = count_prefixes([np.array([0, 1])], [2], weights=np.array([3.0, 0.0]))
+    shares = class_shares(PrefixTable((2,), prefixes, (1.0,), nested=True))
     np.testing.assert_allclose(shares, np.array([1, 0.125]) / 1.125)
 
 

@@ -164,9 +164,9 @@ def test_left_out_rows_of_a_fitted_model() -> None:
         pairs = zip(term.features, codings, strict=True)
         members = [rows.codes[i] if coding is None else coding[rows.codes[i]] for i, coding in pairs]
         of_rows = (
-            class_probabilities(term.table.as_stack, members, len(frame), left_out)
+            class_probabilities(term.table, members, len(frame), left_out)
             if term.of_class
-            else feature_probabilities(term.table.as_stack, members, left_out)
+            else feature_probabilities(term.table, members, left_out)
         )
         *_, values = of_rows
         total += term.power * np.log(values)
@@ -190,7 +190,7 @@ def test_tables_of_all_configurations_are_those_of_their_rows(backoff: bool) -> 
             *given, variable = np.indices((*cards, levels)).reshape(len(table.cards), -1)
             for grid, value in zip(
                 table.full_tables_by_depth(),
-                table.as_stack.probabilities_at_rows([variable, *given]),
+                table.probabilities_at_rows([variable, *given]),
                 strict=True,
             ):
                 full = np.broadcast_to(grid, (*cards, *grid.shape[-2:]))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.exchange.scorer import scorer_of_model
 from bnclassify.models import Scorecard
-from bnclassify.recipe import log_linear as log_linear_module
+from bnclassify.recipe import weighted as weighted_module
 from bnclassify.recipe.family_terms import FamilyTerm
 
 from .oracles import with_holes
@@ -466,9 +466,9 @@ def test_tables_are_not_written_out_if_they_have_too_many_cells(monkeypatch: pyt
     car = bn.load_car()
     x = bn.lp(bn.kdb_mi("class", car, kdbk=2), car, backoff=True, held_out="weights")
     sizes = [term.logs.size for term in scorer_of_model(x).formula.formula.terms]
-    monkeypatch.setattr(log_linear_module, "MAX_CELLS", 32 * sum(sizes))
+    monkeypatch.setattr(weighted_module, "MAX_CELLS", 32 * sum(sizes))
     bn.to_sql(x, table="t")
-    monkeypatch.setattr(log_linear_module, "MAX_CELLS", 32 * (sum(sizes) - 1))
+    monkeypatch.setattr(weighted_module, "MAX_CELLS", 32 * (sum(sizes) - 1))
     monkeypatch.delattr(FamilyTerm, "_table_in_coding")
     message = rf"got {sum(sizes):,}, of which {max(sizes):,} are for .*\. Use a single"
     with pytest.raises(ValueError, match=message):

@@ -108,13 +108,3 @@ class FineData(TrainingData):
             order=self.order,
             cases=self.cases,
         )
-
-
-def codes_in_codings(codes: Codes, coarsenings: Sequence[Coarsening]) -> Codes:
-    """Return the codes of features in each coding, (codings, features, rows)."""
-    if not coarsenings:
-        return codes[None]
-    result = np.empty((len(coarsenings), *codes.shape), codes.dtype)
-    for row, coarsen in zip(result, coarsenings, strict=True):
-        row[:] = coarsen(codes)
-    return result

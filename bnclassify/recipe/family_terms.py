@@ -85,9 +85,7 @@ class RaisedTable:
 
     def logs_without_parents(self, codes: Codes) -> Array:
         """Return the log table without feature parents at rows, times the power."""
-        return self._raised_logs(
-            feature_probabilities(self.table.without_parents.as_stack, [codes])
-        )
+        return self._raised_logs(feature_probabilities(self.table.with_first_parents(0), [codes]))
 
     def _look_up_logs(self, members: list[Codes]) -> Array:
         """Return the logs of rows in which all of the family is observed."""
@@ -97,11 +95,10 @@ class RaisedTable:
         return self.log_table.take(flat_index(ordered, cards), axis=0, mode="clip")
 
     def _logs_from_counts(self, members: list[Codes]) -> Array:
-        stack = self.table.as_stack
         if not self.of_class:
-            return self._raised_logs(feature_probabilities(stack, members))
+            return self._raised_logs(feature_probabilities(self.table, members))
         rows = len(members[0]) if members else 1
-        return self._raised_logs(class_probabilities(stack, members, rows))
+        return self._raised_logs(class_probabilities(self.table, members, rows))
 
 
 Part = tuple[tuple[Coding, ...], RaisedTable]

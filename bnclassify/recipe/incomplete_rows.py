@@ -100,7 +100,7 @@ def _tables_without_own_row(
             same = same * (cells == code)
         return (same * own_value).ravel(), (same * any_value).ravel()
 
-    *_, values = table.as_stack.probabilities_at_rows(
+    *_, values = table.probabilities_at_rows(
         all_codes, np.tile(left_out.classes, len(variable)), deduct
     )
     return values.reshape(*parent_cards, levels, rows, values.shape[1])

@@ -12,7 +12,17 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, log, one_thread
+from ..base.arrays import (
+    BLOCK_ROWS,
+    TOLERANCE,
+    Array,
+    Codes,
+    Mask,
+    Positions,
+    log,
+    one_thread,
+    slices,
+)
 from ..base.checks import Flag
 from ..base.immutable import record
 from ..frames.dataset import Dataset
@@ -26,9 +36,8 @@ from .backoff_prior import check_prefix_prior
 from .conditional_likelihood import Powers, best_powers, log_likelihood, log_odds_of_scores
 from .content_order import ContentHashes, hash_rows, rows_in_content_order
 from .incomplete_rows import learn_fading, log_joint_of_incomplete_rows
-from .log_linear import LogLinear
 from .prefix_tables import LeftOutRows
-from .weighted import StackedModel, Weighted
+from .weighted import Weighted
 
 _MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
 
@@ -98,15 +107,15 @@ class LeaveOneOut(Method):
             model = (
                 x if isinstance(x, Weighted) else Weighted(cast("BNC", x.graph), recipe=x.recipe)
             )
-            stacked = model.learn_tables(data, prior)
-            held = self._held_out_odds(model, stacked, data, prior)
+            model = model.learn_tables(data, prior)
+            held = self._held_out_odds(model, data, prior)
             found = self._best_powers_by_depth(held)
             value = {i: powers.objective for i, powers in found.items()}
             # the fewest parents of those that are tied
             best = min(i for i in value if value[i] >= max(value.values()) - TOLERANCE)
             powers, depth = found[best], held.depths[best]
             kept = replace_unchecked(
-                stacked, powers=tuple(powers.single.tolist()), most_parents=depth
+                model.with_first_parents(depth), powers=tuple(powers.single.tolist())
             )
             if self.weights:
                 fading = learn_fading(data, held.odds[0], held.classes, held.counts)
@@ -115,7 +124,7 @@ class LeaveOneOut(Method):
             summary = LeaveOneOutSummary(
                 powers.common, powers.objective, powers.log_likelihood, depth, held.represented
             )
-            return self._with_summary(kept.unstacked(), summary)
+            return self._with_summary(kept, summary)
 
     def _with_summary(self, x: Weighted, summary: LeaveOneOutSummary) -> Model:
         if self.weights:
@@ -125,17 +134,15 @@ class LeaveOneOut(Method):
             return replace_unchecked(x, learned=learned)
         return replace(x.network, recipe=x.recipe, learned=learned)
 
-    def _held_out_odds(
-        self, x: Weighted, stacked: StackedModel, data: Dataset, prior: Prior
-    ) -> _HeldOut:
+    def _held_out_odds(self, x: Weighted, data: Dataset, prior: Prior) -> _HeldOut:
         """Return odds at held-out rows, or at all rows, held out by folds of cases."""
-        depth = stacked.most_parents
+        depth = x.depth
         depths = range(0 if self.parents else depth, depth + 1)
         if data.cases is not None and len(np.unique(data.cases)) < len(data):
             odds = _log_odds_by_folds_of_cases(x, data, depths, prior)
             return _HeldOut(depths, odds, data.codes[-1], data.row_weights, len(data))
-        rows, counts, left_out, n = rows_to_hold_out(data, len(depths) * len(stacked.powers))
-        odds = stacked.left_out_log_odds(rows, left_out, depths)
+        rows, counts, left_out, n = rows_to_hold_out(data, len(depths) * len(x.powers))
+        odds = x.left_out_log_odds(data.codes[:-1, rows], left_out, depths)
         return _HeldOut(depths, odds, left_out.classes, counts, n)
 
     def _best_powers_by_depth(self, held: _HeldOut) -> dict[int, Powers]:
@@ -150,7 +157,7 @@ class LeaveOneOut(Method):
         return found
 
 
-def fading_with_best_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fading:
+def fading_with_best_exponent(fading: Fading, x: Weighted, data: Dataset) -> Fading:
     """Return a model's rule with the exponent that is best for training rows with hidden features.
 
     Of each row, a random share of the features that no training row lacks is
@@ -201,7 +208,8 @@ def _log_odds_by_folds_of_cases(x: Weighted, data: Dataset, depths: range, prior
         own = np.flatnonzero(fold_of_rows == fold)
         train = replace(data, weights=np.where(fold_of_rows == fold, 0.0, data.row_weights))
         others = LeftOutRows(data.codes[-1, own], np.zeros(len(own)))
-        found.append(x.learn_tables(train, prior).left_out_log_odds(own, others, depths))
+        model = x.learn_tables(train, prior)
+        found.append(model.left_out_log_odds(data.codes[:-1, own], others, depths))
         rows.append(own)
     order = np.argsort(np.concatenate(rows))
     return np.ascontiguousarray(np.concatenate(found, axis=-1)[..., order])
@@ -212,13 +220,16 @@ class HeldOutRows(LeftOutRows):
 
     def log_joint(self, x: BNC, data: Dataset, prior: Prior, rows: Positions) -> Array:
         """Return ln P(features, class) of rows, each by a network of the rest, (rows, classes)."""
-        stacked = Weighted(x).learn_tables(data, prior)
-        [tables] = stacked.tables
+        model = Weighted(x).learn_tables(data, prior)
+        [tables] = model.tables
         codes = data.codes[:, rows]
         complete: Mask = codes.min(axis=0) >= 0
         result = np.empty((len(rows), data.cards[-1]))
-        known = self.take(complete)
-        result[complete] = stacked.scores_left_out(codes[:-1, complete], known)
+        known = np.flatnonzero(complete)
+        for block in slices(len(known), most=BLOCK_ROWS):
+            at = known[block]
+            by_family = model.left_out_logs([codes[:-1, at]], self.take(at))
+            result[at] = sum(by_depth[-1] for by_depth in by_family)
         incomplete = np.nonzero(~complete)[0]
         # 2**20: maximum number of cells of the tables of a family, one per incomplete row
         rows_per_block = max(1, 2**20 // max(table.n_cells for table in tables))
