@@ -118,7 +118,7 @@ def cars() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def models(cars: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
-    """The default with pairs, a sum of single effects, and a network with two feature parents, with their data."""
+    """The default with pairs, single effects, and a network with two feature parents, with their data."""
     default = bn.bnc(class_var="class", dataset=cars)
     assert default.pairs  # type: ignore[attr-defined]
     total = bn.bnc(class_var="class", dataset=cars, pairs=0)
