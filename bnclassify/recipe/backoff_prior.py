@@ -350,7 +350,7 @@ def _mean_number_of_levels(prefix: PrefixCounts) -> float:
     A configuration includes the class, if it is a parent. Example: 3 levels
     occur in class a, and 1 in class b; the mean is 2.
     """
-    cells, rows = np.count_nonzero(prefix.counts), np.count_nonzero(prefix.totals)
+    cells, rows = int(np.count_nonzero(prefix.counts)), int(np.count_nonzero(prefix.totals))
     return max(cells, 1) / max(rows, 1)
 
 

@@ -226,8 +226,8 @@ class HeldOutRows(LeftOutRows):
         complete: Mask = codes.min(axis=0) >= 0
         result = np.empty((len(rows), data.cards[-1]))
         known = np.flatnonzero(complete)
-        for block in slices(len(known), most=BLOCK_ROWS):
-            at = known[block]
+        for part in slices(len(known), most=BLOCK_ROWS):
+            at = known[part]
             by_family = model.left_out_logs([codes[:-1, at]], self.take(at))
             result[at] = sum(by_depth[-1] for by_depth in by_family)
         incomplete = np.nonzero(~complete)[0]

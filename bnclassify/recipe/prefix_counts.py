@@ -242,7 +242,7 @@ def positions_in_prefixes(
     A position is -1 if a value is missing or does not occur with the previous
     values.
     """
-    places = np.zeros(len(codes[0]), dtype=np.intp)  # of the only one without feature parents
+    places: Places = np.zeros(len(codes[0]), dtype=np.intp)  # without feature parents
     steps = len(prefixes) - len(codes) + 1  # without feature parents
     cells = None
     for i, prefix in enumerate(prefixes):
