@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 
 import numpy as np
 
-from ..base.arrays import Mask, Positions, first_best
+from ..base.arrays import Array, Mask, Positions, first_best
 from ..base.checks import OneOf, ScoreName, Whole
 from ..base.graphs import descending_order
 from ..counts.information import pair_informations

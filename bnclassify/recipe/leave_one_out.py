@@ -170,7 +170,8 @@ def fading_with_best_exponent(fading: Fading, x: Weighted, data: Dataset) -> Fad
         return fading
     copies, hidden = _copies_with_hidden_features(data, always)
     codes = np.where(hidden, -1, data.codes[:-1, copies])
-    rest = log(x.learned_class_prior()), x.model_without_parents.scores_of_complete_rows(Rows(codes))
+    without_parents = x.model_without_parents.scores_of_complete_rows(Rows(codes))
+    rest = log(x.learned_class_prior()), without_parents
     terms = x.scores_of_complete_rows(Rows(codes))
     classes, counts = data.codes[-1, copies], data.row_weights[copies]
 
