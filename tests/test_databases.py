@@ -412,7 +412,7 @@ def test_what_needs_rows_says_so(duck: Any) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "class with parents", "ensemble", "waode", "votes recipe", "women gaussian", "odd recipe",
+        "class with parents", "ensemble", "waode", "votes weights", "women gaussian", "odd recipe",
         "odd names", "card", "card of a tree", "effects", "card of extreme odds",
     ],
 )  # fmt: skip

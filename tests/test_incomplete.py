@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.model.model import replace_unchecked
-from bnclassify.recipe.incomplete_rows import learn_fading
 from bnclassify.scores import elimination, forests
 from bnclassify.scores.fading import Fading
 
@@ -195,17 +194,6 @@ def test_only_features_that_are_always_known_are_hidden(monkeypatch: pytest.Monk
     assert hidden[-1][1] == frame["b"].isna().mean()
 
 
-def test_the_shift_of_a_missing_value_is_that_of_a_row_with_a_mean_number_of_them() -> None:
-    """Rows lack 1 and 3 values, so the mean of 4 missing values is in a row with (1 + 9) / 4 of them."""
-    frame = pd.DataFrame(
-        {"a": ["u", None, "v"], "b": ["u", None, "v"], "c": [None, None, "u"], "y": list("pqp")}
-    )
-    data = bn.encode(frame)
-    fading = learn_fading(data, np.zeros((3, 1, 3)), data.codes[-1], np.ones(3), additive=False)
-    assert fading.gaps == 2.5
-    np.testing.assert_allclose(fading.usual, [2 / 3, 2 / 3, 1 / 3])
-
-
 def test_a_sum_too_large_is_refused_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elimination, "MAX_CELLS", 600)
     rng = np.random.default_rng(0)
@@ -326,9 +314,3 @@ def test_likelihoods_that_round_to_zero_in_a_product_are_summed_as_logs() -> Non
     row = pd.DataFrame({"p": [None], "v": [None], "d": [0], "e": [0], "f": [0]}, dtype="Int64")
     # P(y) P(p = 0) P(d | v = 0) P(e | v = 0) P(f = 0 | p = 0): 1 · 1 and 2 · 1/2 times the same number
     np.testing.assert_allclose(bn.predict(x, row, prob=True), [[0.5, 0.5]])
-
-
-def test_shifts_are_scaled_by_the_missing_values_that_training_rows_have() -> None:
-    rule = Fading(np.array([1.0, 0.5, 0.5]), 1.0, gaps=1.0)
-    codes = np.array([[0, -1, -1], [-1, -1, -1], [0, 0, -1]])  # (features, rows)
-    assert rule.weight_of_shifts(codes).ravel().tolist() == [1.0, 1.0, 0.5]

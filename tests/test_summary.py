@@ -190,7 +190,7 @@ def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
         "                      row has, the more it is predicted by naive Bayes",
         "  joint distribution: no",
     ]
-    sums = bn.bnc(class_var="buys", dataset=people.drop(columns="flat"), additive=True)
+    sums = bn.bnc(class_var="buys", dataset=people.drop(columns="flat"), pairs=0)
     assert facts(sums)["form"] == "sum of one effect per feature"
     card = facts_of(bn.scorecard(bn.monotonize(sums, {"age": "increasing"}, people)))
     assert card["parameters"] == "default settings, then monotonize, then scorecard"

@@ -143,14 +143,14 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     --------
     >>> from bnclassify import bnc, drift, load_pima
     >>> pima = load_pima()
-    >>> model = bnc(class_var="diabetes", dataset=pima, additive=True)
+    >>> model = bnc(class_var="diabetes", dataset=pima)
     >>> older = pima[pima["age"] > 30]
     >>> drift(model, older, pima)[["psi", "log_odds"]].round(1).iloc[[0, 1, -1]]
                  psi  log_odds
     feature
     age          2.6       0.5
     pregnancies  0.5       0.1
-    (score)      0.4       0.9
+    (score)      0.4       1.0
     """
     model = check_fitted(x)
     if not model.one_class:

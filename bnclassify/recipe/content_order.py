@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Codes, Positions, slices, weights_at
+from ..base.arrays import Array, ArrayOf, Codes, Positions, slices
 from ..base.messages import listed, warn
 from ..frames.dataset import Dataset
 from ..frames.encode import rows_as_cases
@@ -268,16 +268,6 @@ def _check_sum_of_weights(weights: Array | None) -> None:
             f"weights must sum to at most {most:g} if they are numbers of rows; got a sum of "
             f"{weights.sum():g}. Divide them by a number, or use encode(..., weights_are='cases')."
         )
-
-
-def class_ranks(data: Dataset, order: Positions) -> Positions:
-    """Return each class's place among classes by weight, then by first row in an order."""
-    classes: Codes = data.codes[-1][order]
-    weights, n_classes = weights_at(data.weights, order), data.cards[-1]
-    counts = np.bincount(classes, weights, n_classes).round(6)
-    first = np.full(n_classes, len(classes))
-    np.minimum.at(first, classes, np.arange(len(classes)))
-    return np.argsort(np.lexsort((first, -counts)))
 
 
 def rows_in_content_order(data: Data) -> Data:

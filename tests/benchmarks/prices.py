@@ -16,10 +16,10 @@ from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
+from bnclassify.recipe.default import TERMS
 
 import bnclassify as bn
 from bnclassify.recipe import conditional_likelihood, held_out_terms
-from bnclassify.recipe.default import TERMS
 from bnclassify.recipe.leave_one_out import LeaveOneOut
 from bnclassify.sklearn import BNCClassifier
 
