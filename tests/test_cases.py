@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.frames.opening import split_off_groups
-from bnclassify.recipe.content_order import ContentHashes
+from bnclassify.recipe import leave_one_out
 from bnclassify.recipe.row_folds import split_cases_into_folds
 
 from .estimators import BNCClassifier
@@ -285,23 +283,16 @@ def test_the_meaning_of_weights_must_fit() -> None:
 # The order of rows
 
 
-def in_order_of_contents(frame: pd.DataFrame) -> list[list[int]]:
-    """Return columns and rows in the order of their contents, without names: levels by their first row."""
-    found = ContentHashes(bn.encode(frame))
-    columns = [*frame.columns[:-1][found.column_order], frame.columns[-1]]
-    return [pd.factorize(frame[name].iloc[found.row_order])[0].tolist() for name in columns]
-
-
-@given(st.lists(st.tuples(*[st.sampled_from("abc")] * 3), min_size=1, max_size=30), st.randoms())
-def test_rows_and_columns_have_an_order_of_their_own(rows: list[tuple[str, str, str]], rng: Any) -> None:
-    """It depends neither on names nor on the order in which they are given, also if rows are symmetric."""
-    frame = pd.DataFrame(rows, columns=["x", "z", "y"])
-    names = dict(zip("abc", rng.sample("uvw", 3), strict=True))
-    other = frame.iloc[rng.sample(range(len(rows)), len(rows))][["z", "x", "y"]].map(names.get)
-    expected = in_order_of_contents(frame)
-    assert in_order_of_contents(other.rename(columns={"x": "w"})) == expected
-    classes = np.array(expected[-1])
-    assert np.count_nonzero(classes[1:] != classes[:-1]) == frame["y"].nunique() - 1  # they are adjacent
+def test_weights_by_held_out_rows_have_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if only some of the rows are held out."""
+    frame = patients(300).drop(columns=["fever", "pulse"])
+    monkeypatch.setattr(leave_one_out, "_MOST_CELLS", 500)
+    other = frame.sample(frac=1, random_state=0)[frame.columns[::-1]]
+    weights = []
+    for rows in (frame, other):
+        fitted = bn.lp(bn.nb("sick", rows), rows, smooth=1, held_out="weights")
+        weights.append(bn.feature_weights(fitted)[list(frame.columns)])
+    np.testing.assert_allclose(weights[0], weights[1], atol=1e-12)
 
 
 @pytest.mark.parametrize("unit", [pytest.param(1.0, marks=pytest.mark.slow), 3.7, -2.0])

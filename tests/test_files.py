@@ -615,8 +615,6 @@ DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
     "weight of a kernel": ("kernel", put(points(1, -1.0), "densities", "mass", "by_class")),
     "features of fading": ("weighted", put(array([1.0]), "fading", "usual")),
     "slope of fading": ("weighted", put(4.6e18, "fading", "slope")),
-    "negative exponent": ("weighted", put(-1, "fading", "exponent")),
-    "huge exponent": ("weighted", put(1e9, "fading", "exponent")),
     "counts that are numbers": ("nb", put([1.0] * 7, "learned", "counts", "counts")),
     "negative count": ("nb", put(-1, "learned", "counts", "counts", 0, "values", 0, 0)),
     "fewer counts": ("nb", put([], "learned", "counts", "counts")),

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.model.model import replace_unchecked
 from bnclassify.scores import elimination, forests
 from bnclassify.scores.fading import Fading
 
@@ -112,22 +111,6 @@ def test_complete_rows_do_not_change_beside_incomplete_ones(voting: pd.DataFrame
         together = bn.predict(x, voting, prob=True)[complete]
         alone = bn.predict(x, voting[complete], prob=True)
         pd.testing.assert_frame_equal(together, alone, check_exact=True)
-
-
-def test_how_fast_terms_fade_is_learned_from_rows_with_hidden_features(car: pd.DataFrame) -> None:
-    x = bn.bnc(class_var="class", dataset=car)
-    new = pd.concat([with_holes(car, 0.15, seed) for seed in range(4)])
-    codes = np.tile(car["class"].cat.codes.to_numpy(), 4)
-
-    def losses(exponent: float) -> Any:
-        y = replace_unchecked(x, fading=replace(x.fading, exponent=exponent))
-        return -np.log(bn.predict(y, new, prob=True).to_numpy()[np.arange(len(new)), codes])
-
-    learned = x.fading.exponent
-    assert 1 < learned < 16
-    for extreme in (1.0, 16.0):  # worse by more than chance explains
-        more = losses(extreme) - losses(learned)
-        assert more.mean() > 3 * more.std() / np.sqrt(len(more))
 
 
 def test_all_missing_gives_the_prior(voting: pd.DataFrame) -> None:

@@ -21,7 +21,6 @@ from bnclassify.recipe.backoff_prior import LEAST, MOST, best_concentrations
 from bnclassify.recipe.conditional_likelihood import best_common_power, best_powers
 from bnclassify.recipe.prefix_counts import count_prefixes
 from bnclassify.recipe.prefix_tables import PrefixTable, class_shares
-from bnclassify.scores.fading import Fading
 
 from .conftest import REFERENCE, read_reference
 from .strategies import frames, networks
@@ -580,21 +579,3 @@ def test_a_class_without_rows_has_a_smoothed_share() -> None:
     prefixes = count_prefixes([np.array([0, 1])], [2], weights=np.array([3.0, 0.0]))
     shares = class_shares(PrefixTable((2,), prefixes, (1.0,), nested=True))
     np.testing.assert_allclose(shares, np.array([1, 0.125]) / 1.125)
-
-
-def test_only_features_that_no_row_lacks_are_hidden_to_choose_the_exponent(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rng, seen = np.random.default_rng(0), list[Any]()
-    frame = pd.DataFrame(rng.integers(0, 2, (100, 3)), columns=["x", "z", "y"]).astype(str)
-    frame.loc[:29, "x"] = None
-    original = Fading.kept_share_and_added_scores
-
-    def recorded(self: Fading, codes: Any, *rest: Any) -> Any:
-        seen.append(codes)
-        return original(self, codes, *rest)
-
-    monkeypatch.setattr(Fading, "kept_share_and_added_scores", recorded)
-    bn.lp(bn.nb("y", frame), frame, backoff=True, held_out="weights")
-    assert (seen[-1][0] < 0).sum() == 3 * 30  # three copies of each row
-    assert 0 < (seen[-1][1] < 0).sum() < 300

@@ -225,7 +225,7 @@ def test_incomplete_rows_are_blended_with_a_tree() -> None:
     share = len(hidden) / 6  # no training row lacks a value
     terms = model.scores_of_complete_rows(Rows(_codes(model, row)))[0]
     power = fading.power + (1 - fading.power) * share
-    kept = (1 - share) ** fading.exponent
+    kept = 1 - share
     shares = car["class"].value_counts(normalize=True)[list(bn.classes(model))]
     score = kept * terms + (1 - kept) * (np.log(shares.to_numpy()) + power * evidence)
     expected = softmax(score)

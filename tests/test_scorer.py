@@ -73,9 +73,7 @@ class Row:
         power = (rule.power + (1 - rule.power) * h) / len(formula.trees)
         trees = [sum(logs) for logs in zip(*map(self.scores, formula.trees), strict=True)]
         blended = zip(scores, formula.log_prior.tolist(), trees, strict=True)
-        fresh = sum(u >= 1 and lack for u, lack in zip(usual, lacks, strict=True)) / (sum(usual) or 1)
-        kept = (1 - h) * (1 - fresh) ** (rule.exponent - 1)
-        return [kept * score + (1 - kept) * (prior + power * tree) for score, prior, tree in blended]
+        return [(1 - h) * score + h * (prior + power * tree) for score, prior, tree in blended]
 
     def sum(self, formula: Sum) -> list[float]:
         """Add up terms whose tables have an entry for missing values."""

@@ -111,7 +111,7 @@ class ScoreColumns:
         return [f"{power}*{score}" for score in self.score_columns_of(formula.formula, relative)]
 
     def _scores_of_blend(self, formula: Blend, relative: bool) -> list[str]:
-        """Return the score or, if features are missing, λ terms + (1 - λ) trees; see `Fading`."""
+        """Return the score or, if features are missing, (1 - h) terms + h trees; see `Fading`."""
         kept, power = self._weight_columns_of_blend(formula)
         by_tree = [self.score_columns_of(tree) for tree in formula.trees]
         scores = self.score_columns_of(formula.formula, relative)
@@ -125,21 +125,13 @@ class ScoreColumns:
         return texts
 
     def _weight_columns_of_blend(self, formula: Blend) -> tuple[str, str]:
-        """Return the columns of λ, the weight of the terms, and of the weight of each tree.
-
-        They depend on h and on g = n / total, with n missing features that no
-        training row lacks.
-        """
+        """Return the columns of 1 - h, the weight of the terms, and of the weight of each tree."""
         rule = formula.rule
         usual = list(zip(self.codes, list[float](rule.usual.tolist()), strict=True))
         total = float(rule.usual.sum()) or 1.0
         shares = [_value_if_missing(code, share / total) for code, share in usual]
         h = self.query.add_column(sql_sum([ZERO, *shares]))
-        always = [code for code, share in usual if share >= 1]
-        n_always = self._null_count_column(always)
-        faded = (1 - np.arange(len(always) + 1) / total).clip(0)
-        factors = [sql_number(factor) for factor in (faded ** (rule.exponent - 1)).tolist()]
-        kept = self.query.add_column(f"(1-{h})*({case_by_code(n_always, factors, '0e0')})")
+        kept = self.query.add_column(f"1-{h}")
         base, rest = sql_number(rule.power), sql_number(1 - rule.power)
         return kept, self.query.add_column(f"(1-{kept})*({base}+{rest}*{h})/{len(formula.trees)}")
 

@@ -19,7 +19,6 @@ from ..base.arrays import (
     Codes,
     Mask,
     Positions,
-    log,
     one_thread,
     slices,
 )
@@ -30,11 +29,9 @@ from ..model.model import Model, replace_unchecked
 from ..network.classifiers import BNC
 from ..network.methods import Method
 from ..network.priors import Prior, check_positive_prior
-from ..scores.fading import MOST_EXPONENT, Fading
-from ..scores.rows import Rows
 from .backoff_prior import check_prefix_prior
-from .conditional_likelihood import Powers, best_powers, log_likelihood, log_odds_of_scores
-from .content_order import ContentHashes, hash_rows, rows_in_content_order
+from .conditional_likelihood import Powers, best_powers, log_likelihood
+from .content_order import hash_rows, rows_in_content_order
 from .incomplete_rows import learn_fading, log_joint_of_incomplete_rows
 from .prefix_tables import LeftOutRows
 from .weighted import Weighted
@@ -119,7 +116,6 @@ class LeaveOneOut(Method):
             )
             if self.weights:
                 fading = learn_fading(data, held.odds[0], held.classes, held.counts)
-                fading = fading_with_best_exponent(fading, kept, data)
                 kept = replace_unchecked(kept, fading=fading)
             summary = LeaveOneOutSummary(
                 powers.common, powers.objective, powers.log_likelihood, depth, held.represented
@@ -155,44 +151,6 @@ class LeaveOneOut(Method):
                 value = log_likelihood(terms.sum(axis=0), held.classes, held.counts)
                 found[i] = Powers(1.0, np.ones(len(terms)), value, value)
         return found
-
-
-def fading_with_best_exponent(fading: Fading, x: Weighted, data: Dataset) -> Fading:
-    """Return a model's rule with the exponent that is best for training rows with hidden features.
-
-    Of each row, a random share of the features that no training row lacks is
-    hidden.
-    """
-    from scipy.optimize import minimize_scalar  # slow to import
-
-    always = np.flatnonzero(fading.usual >= 1)
-    if data.cards[-1] < 2 or not len(always):
-        return fading
-    copies, hidden = _copies_with_hidden_features(data, always)
-    codes = np.where(hidden, -1, data.codes[:-1, copies])
-    without_parents = x.model_without_parents.scores_of_complete_rows(Rows(codes))
-    rest = log(x.learned_class_prior()), without_parents
-    terms = x.scores_of_complete_rows(Rows(codes))
-    classes, counts = data.codes[-1, copies], data.row_weights[copies]
-
-    def loss(exponent: float) -> float:
-        tried = replace(fading, exponent=float(exponent))
-        kept, added = tried.kept_share_and_added_scores(codes, *rest)
-        scores = kept[:, None] * terms + added
-        return -log_likelihood(log_odds_of_scores(scores), classes, counts)
-
-    best = minimize_scalar(loss, bounds=(1.0, MOST_EXPONENT), method="bounded").x
-    return replace(fading, exponent=float(best))
-
-
-def _copies_with_hidden_features(data: Dataset, can_hide: Positions) -> tuple[Positions, Mask]:
-    """Return rows, three times each, and which features are hidden in them, (features, copies)."""
-    rows = np.unique(np.linspace(0, len(data) - 1, min(len(data), 200)).astype(np.intp))
-    copies, d = np.tile(rows, 3), len(data.codes) - 1
-    rng, ranks = np.random.default_rng(0), np.argsort(ContentHashes(data).column_order)
-    # In a copy with the share 0.3, about 3 of 10 features are hidden.
-    numbers, share = rng.random((d, len(copies)))[ranks], rng.random(len(copies))
-    return copies, (numbers < share) & np.isin(np.arange(d), can_hide)[:, None]
 
 
 def _log_odds_by_folds_of_cases(x: Weighted, data: Dataset, depths: range, prior: Prior) -> Array:
