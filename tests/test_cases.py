@@ -81,14 +81,14 @@ def test_rows_that_are_probably_copies_are_told() -> None:
     frame = measured(60)
     copied = pd.concat([frame, frame.head(20)], ignore_index=True)
     with pytest.warns(UserWarning, match=r"20 of 80 rows equal an earlier row.*'fever', 'pulse'.*groups="):
-        model = bn.bnc("nb", "sick", copied)
+        model = bn.bnc("sick", copied)
     assert "(rows)" in bn.check_data(copied, "sick")["column"].tolist()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         bn.cv(model, copied, k=3)  # no warning for each training fold
-        bn.bnc("nb", "sick", copied.drop_duplicates())
-        bn.bnc("nb", "sick", copied, groups=[*range(60), *range(20)])
-        bn.bnc("nb", "sick", pd.concat([frame[["cough", "town", "sick"]]] * 2, ignore_index=True))
+        bn.bnc("sick", copied.drop_duplicates())
+        bn.bnc("sick", copied, groups=[*range(60), *range(20)])
+        bn.bnc("sick", pd.concat([frame[["cough", "town", "sick"]]] * 2, ignore_index=True))
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(i, marks=pytest.mark.slow) for i in range(3, 8))])
@@ -101,7 +101,7 @@ def test_rows_that_are_equal_by_chance_are_not_told(seed: int) -> None:
         assert not len(bn.check_data(table, "sick"))
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            bn.bnc("nb", "sick", table)
+            bn.bnc("sick", table)
 
 
 @pytest.mark.parametrize("as_numbers", [False, True])
@@ -215,7 +215,6 @@ def test_lp_accepts_groups() -> None:
         ("nobody", KeyError, "groups"),
         ([1, 2], ValueError, "one label for each of the 60 rows; got 2"),
         ([None] + [1] * 59, ValueError, "got 1 missing"),
-        ([1, 2, 3] * 20, ValueError, "at least 5 groups"),
     ],
 )
 def test_groups_must_be_labels(groups: Any, error: type[Exception], message: str) -> None:
@@ -333,8 +332,8 @@ def test_folds_that_divide_groups_are_refused() -> None:
 @pytest.mark.slow
 def test_groups_of_encoded_data_are_a_column() -> None:
     frame = patients(100).drop(columns=["fever", "pulse"]).assign(person=(np.arange(100) // 4).astype(str))
-    one = bn.bnc("nb", "sick", bn.encode(frame), groups="person")
-    other = bn.bnc("nb", "sick", frame, groups="person")
+    one = bn.bnc("sick", bn.encode(frame), pairs=0, groups="person")
+    other = bn.bnc("sick", frame, pairs=0, groups="person")
     assert bn.features(one) == bn.features(other)
     folds = {"k": 2, "rng": 0, "groups": "person"}
     assert bn.cv(one, bn.encode(frame), **folds) == bn.cv(other, frame, **folds)

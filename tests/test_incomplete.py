@@ -246,7 +246,7 @@ LEARNED: dict[str, Callable[[pd.DataFrame], Any]] = {
     "`aode`": lambda d: bn.lp(bn.aode("Class", d), d, smooth=1, missing="em"),
     "`lca`": lambda d: bn.lca("group", d.drop(columns="Class"), k=2, restarts=1, rng=0),
     "`wanbia": lambda d: bn.lp(bn.nb("Class", d), d, smooth=1, wanbia=True),
-    "the default": lambda d: bn.bnc("kdb_mi", "Class", d, missing_level=False),
+    "the default": lambda d: bn.bnc(class_var="Class", dataset=d),
     '`held_out="power"': lambda d: bn.lp(bn.tan_cl("Class", d), d, smooth=1, held_out="power"),
     "`subsumption": lambda d: bn.lp(bn.nb("Class", d), d, smooth=1, subsumption=30),
     "`ande`": lambda d: bn.lp(bn.ande("Class", d), d, smooth=1),

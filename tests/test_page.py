@@ -348,7 +348,7 @@ def lacking() -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("settings", "evident"),
     [
-        ({"discretize": "mdlp", "missing_level": True}, ["town", "income"]),
+        ({"dag_learner": "nb", "discretize": "mdlp", "smooth": 1, "missing_level": True}, ["town", "income"]),
         ({"pairs": 0}, ["town", "income"]),
         ({"dag_learner": "nb", "numbers": "gaussian", "smooth": 1}, []),
     ],

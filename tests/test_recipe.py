@@ -223,7 +223,7 @@ def test_incomplete_rows_are_blended_with_a_tree() -> None:
     prior = np.log(np.asarray(bn.params(tree)["class"]))
     evidence = np.log(densities.sum(axis=1)) - prior
     share = len(hidden) / 6  # no training row lacks a value
-    terms = model.scores_of_complete_rows(Rows(_codes(model, row)))[0]
+    terms = scores_at(model.sum_of_terms, Rows(_codes(model, row)))[0]
     power = fading.power + (1 - fading.power) * share
     kept = 1 - share
     shares = car["class"].value_counts(normalize=True)[list(bn.classes(model))]

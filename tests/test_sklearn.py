@@ -690,7 +690,8 @@ def test_weighted_numbers_are_rows_repeated(discretize: str) -> None:
     X, y = load_wine(return_X_y=True, as_frame=True)
     X, weights = X.iloc[:, :4], np.random.default_rng(1).integers(0, 4, len(y))
     repeated = np.repeat(np.arange(len(y)), weights)
-    options = {"discretize": discretize, "smooth": 1, "dag_args": {"kdbk": 1}} if discretize != "auto" else {}
+    network: dict[str, Any] = {"learner": "kdb_mi", "smooth": 1, "dag_args": {"kdbk": 1}}
+    options = {"discretize": discretize, **network} if discretize != "auto" else {}
     mine = BNCClassifier(**options, weights_are="frequencies").fit(X, y, sample_weight=weights)
     other = BNCClassifier(**options).fit(X.iloc[repeated], y.iloc[repeated])
     assert mine.discretizer_.points == other.discretizer_.points
@@ -714,7 +715,7 @@ def test_weights_with_fractions_are_cases_in_any_unit(car: pd.DataFrame) -> None
 def test_whole_weights_of_numbers_are_cases() -> None:
     X, y = load_wine(return_X_y=True, as_frame=True)
     X, weights = X.iloc[:, :4], np.random.default_rng(1).integers(1, 4, len(y))
-    options = {"smooth": 1, "discretize": "mdlp"}
+    options: dict[str, Any] = {"learner": "kdb_mi", "smooth": 1, "discretize": "mdlp"}
     mine = BNCClassifier(**options).fit(X, y, sample_weight=weights).predict_proba(X)
     cases = BNCClassifier(**options, weights_are="cases").fit(X, y, sample_weight=weights)
     np.testing.assert_array_equal(mine, cases.predict_proba(X))
@@ -726,11 +727,13 @@ def test_rows_of_weight_0_are_ignored_with_their_groups() -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
     X, y = X.iloc[::2, :2], y[::2]
     groups, used = np.arange(len(y)) // 4, np.arange(len(y)) % 3 > 0
-    found = BNCClassifier("nb").fit(X, y, sample_weight=used.astype(float), groups=groups)
-    expected = BNCClassifier("nb").fit(X[used], y[used], groups=groups[used])
+    found = BNCClassifier().fit(X, y, sample_weight=used.astype(float), groups=groups)
+    expected = BNCClassifier().fit(X[used], y[used], groups=groups[used])
     np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(X))
-    apart = BNCClassifier("nb").fit(X[used], y[used])
+    apart = BNCClassifier().fit(X[used], y[used])
     assert not np.array_equal(found.predict_proba(X), apart.predict_proba(X))
+    with pytest.raises(ValueError, match="groups must be None unless held_out is"):
+        BNCClassifier("nb").fit(X, y, groups=groups)
 
 
 def test_joint_log_probabilities(X: pd.DataFrame, y: pd.Series[Any]) -> None:

@@ -65,19 +65,25 @@ def check(run: Run, model: Any, frame: pd.DataFrame) -> None:
     np.testing.assert_allclose(posteriors, expected, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name != "sum"])
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ("sum", "women default")])
 def test_predictions_are_those_of_predict(name: str, run: Run) -> None:
     check(run, *case(name))
 
 
-def test_sums_have_no_answer_if_a_value_is_missing_of_which_training_says_nothing(run: Run) -> None:
-    model, rows = case("sum")
+@pytest.mark.parametrize("name", ["sum", "women default"])
+def test_sums_have_no_answer_if_a_value_is_missing_of_which_training_says_nothing(
+    name: str, run: Run
+) -> None:
+    model, rows = case(name)
     always = rows[["pregnancies", "pedigree", "age"]].notna().all(axis=1)
     assert 0 < always.sum() < len(rows)
     check(run, model, rows[always])
     found = run(bn.to_sql(model, table="t"), rows[~always].reset_index(drop=True), "t")
     assert {value for row in found for value in row} == {None}
-    for x in (model, bn.scorecard(model)):  # more values are missing than in any training row
+    for x in (
+        model,
+        *([] if model.pairs else [bn.scorecard(model)]),
+    ):  # more values are missing than in any training row
         nothing = rows.head(1).assign(**dict.fromkeys(bn.features(x), float("nan")))
         assert set(run(bn.to_sql(x, table="t"), nothing, "t")[0]) == {None}
 
@@ -183,7 +189,7 @@ def check_texts(kind: str, run: Run) -> None:
     elif kind == "gaussian":
         model = bn.bnc("tan_cl", "y", frame, smooth=1, numbers="gaussian")
     else:
-        model = bn.bnc(class_var="y", dataset=frame)
+        model = bn.bnc(class_var="y", dataset=frame.assign(x=frame["x"].where(frame.index % 10 > 0)))
     stored = rows.assign(x=TEXTS, id=range(len(rows)))
     found = sorted(run(bn.to_sql(model, table="t", key="id"), stored, "t"))
     expected = bn.predict(model, rows, prob=True, unseen="missing").to_numpy()

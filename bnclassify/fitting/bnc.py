@@ -78,7 +78,7 @@ def bnc(
     progress: bool | None = None,
     **lp_args: Any,
 ) -> Model:
-    """Fit the default, or learn structure and parameters of a network, in one call.
+    """Fit the default, or structure and parameters of a network, in one call.
 
     ``bnc("class", data)`` fits the default, a sum of effects of features and of
     pairs of features, which needs no settings. ``bnc("tan_cl", "class", data,
@@ -274,7 +274,7 @@ def bnc(
         if not chosen:
             lp_args |= _usual_prior(structure, lp_args)
         if groups is not None:
-            check_groups_are_used(lp_args.get("held_out"))
+            check_learner_uses_groups(learner, lp_args)
         fitted = lp(structure, rows, **lp_args)
         warn_of_one_class_or_few_rows(fitted, len(rows))
         return fitted
@@ -329,6 +329,14 @@ def _usual_prior(x: Model, given: Mapping[str, Any]) -> dict[str, Any]:
     others = [name for name in _OTHER_METHODS if given.get(name) not in (None, False, "available")]
     accepts = not others and not x.no_joint and x.one_class and (x.graph is x or x.is_average)
     return {"backoff": True} if accepts else {"smooth": 1}
+
+
+def check_learner_uses_groups(
+    learner: Callable[..., Model], lp_args: Mapping[str, Any] | None
+) -> None:
+    """Raise unless folds of a greedy learner, or held-out rows of `lp`, follow groups."""
+    if "folds" not in parameters_of(learner):
+        check_groups_are_used((lp_args or {}).get("held_out"))
 
 
 def _reorder_arguments(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any]:

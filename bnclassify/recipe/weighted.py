@@ -19,10 +19,8 @@ from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
 from ..numbers.discretizer import MovedCuts
 from ..scores.elimination import log_joint_of_network
-from ..scores.evaluate import term_values_at
 from ..scores.fading import Fading
 from ..scores.formulas import Blend, Formula, Sum, Table, scopes_of_terms
-from ..scores.rows import Rows
 from .backoff_prior import concentrations_of, tables_of_counts
 from .codings import Coarsening
 from .conditional_likelihood import log_odds_of_scores
@@ -178,18 +176,6 @@ class Weighted(BuiltOn):
             return self.sum_of_terms
         trees = self.value_formulas if self.depth else (self.model_without_parents.sum_of_terms,)
         return Blend(self.sum_of_terms, log(self.learned_class_prior()), trees, self.fading)
-
-    def values_at(self, rows: Rows) -> Iterator[tuple[int, Array]]:
-        """Yield the owner and values of each term of complete rows, (rows or 1, classes or 1)."""
-        return term_values_at(self.sum_of_terms, rows)
-
-    def scores_of_complete_rows(self, rows: Rows) -> Array:
-        """Return the sums of the terms of complete rows, (rows, classes)."""
-        total = np.zeros((len(rows), len(self.known_levels[-1])))
-        for block in slices(len(rows), most=BLOCK_ROWS):
-            for _, logs in self.values_at(rows.subset(block)):
-                total[block] += logs
-        return total
 
     @cached_property
     def value_formulas(self) -> tuple[Formula, ...]:

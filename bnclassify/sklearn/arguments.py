@@ -10,9 +10,19 @@ from ..fitting.structure import relearn_raw
 from ..learners import LEARNERS
 from ..model.class_prior import with_proportions_again
 from ..model.model import Model
+from ..model.recipes import Step
 
 PREPARATION = ("discretize", "bins", "min_count", "missing_level")
 """The arguments of `bnc` that prepare raw data."""
+
+
+def estimation_step(x: Model) -> Step | None:
+    """Return the step that estimated the parameters of a model, before proportions were given."""
+    by = None if x.recipe is None else x.recipe.parameters
+    if by is not None and by.function is with_proportions_again:
+        step: Step = by.settings["parameters"]
+        return step
+    return by
 
 
 def estimator_arguments(x: Model) -> dict[str, Any]:
@@ -22,18 +32,16 @@ def estimator_arguments(x: Model) -> dict[str, Any]:
             f"x must have one class variable; got {type(x).__name__}. Use BNCMultiClassifier."
         )
     recipe = x.recipe
-    by, given = None if recipe is None else recipe.parameters, x.class_proportions
-    if by is not None and by.function is with_proportions_again:
-        by = by.settings["parameters"]
+    by, given = estimation_step(x), x.class_proportions
     prior: dict[str, Any] = {}
     if given is not None:
-        prior["prior"] = dict(zip(x.known_levels[-1], given.shares, strict=True))
+        prior["prior"] = dict[Any, Any](zip(x.known_levels[-1], given.shares, strict=True))
     if by is not None and by.function is fit_effects:
         found = {name: by.settings[name] for name in ("pairs", "missing_level", "min_count")}
         if found["missing_level"] is True:
             found["missing_level"] = "auto"
         draws = by.settings["draws"]
-        return found | prior | ({"interval": True, "draws": draws} if draws else {})
+        return found | ({"interval": True, "draws": draws} if draws else {}) | prior
     if recipe is None or (x.fitted and (by is None or by.function is not lp)):
         how = "no recipe" if recipe is None else "tables without a recipe"
         how = how if by is None else f"those of {by}"

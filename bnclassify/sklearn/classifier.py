@@ -21,7 +21,7 @@ from ..base.checks import AnyCutting, Learner, OneOf, Seed, Unseen
 from ..base.messages import listed, shown, warn
 from ..base.parallel import using_jobs
 from ..evaluation.summary import mean_contributions
-from ..fitting.bnc import bnc
+from ..fitting.bnc import bnc, check_learner_uses_groups
 from ..fitting.rounds import training_data_of_model
 from ..frames.dataset import Dataset
 from ..frames.encode import rows_as_cases
@@ -37,7 +37,7 @@ from ..model.model import Model
 from ..model.recipes import contains_given
 from ..network.densities import numeric_columns_of
 from ..numbers.preparation import Preparing
-from .arguments import PREPARATION, estimator_arguments
+from .arguments import PREPARATION, estimation_step, estimator_arguments
 from .inputs import (
     CategoricalInput,
     checked_labels,
@@ -231,8 +231,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         BNCClassifier(dag_args={'score': 'aic'}, discretize=None, learner='tan_cl',
                       missing_level=None, smooth=1)
         """
-        recipe = check_model(x).recipe
-        by = None if recipe is None else recipe.parameters
+        by = estimation_step(check_model(x))
         is_made = isinstance(x, EffectTable) and (by is None or by.function is not fit_effects)
         estimator = cls(x) if is_made else cls(**estimator_arguments(x))
         if x.fitted:
@@ -313,6 +312,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                 check_same_index(groups, X.index, "groups", "X")
             groups = groups.reset_index(drop=True)
         cases = None if groups is None else split_off_groups(frame, groups)[1]
+        if groups is not None and not isinstance(self.learner, EffectTable | None):
+            check_learner_uses_groups(learner, self.lp_args)
         weights = None
         if sample_weight is not None:
             row_index = X.index if isinstance(X, pd.DataFrame) else frame.index
