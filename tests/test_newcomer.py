@@ -95,7 +95,6 @@ ANSWERS: dict[str, tuple[Callable[[Any], Any], Any, str]] = {
         (TypeError, ValueError),
         "discretize=",
     ),
-    "effects(default)": (lambda on: bn.effects(on.clf), (TypeError, ValueError), "pairs=0"),
     "query(default)": (lambda on: bn.query(on.clf, "age"), (TypeError, ValueError), "smooth=1"),
     "a column of dates": (
         lambda on: on.new().fit(X.assign(seen=pd.date_range("2024", periods=160)), Y),

@@ -408,7 +408,7 @@ MODELS: dict[str, Any] = {
     "the model has no parameters": lambda two, car: bn.nb("class", two),
     "got an AODE": lambda two, car: bn.lp(bn.aode("class", two), two, smooth=1),
     "x must have two classes": lambda two, car: bn.lp(bn.mbc(["class", "safety"], two), two, smooth=1),
-    "got a model with weights.*pairs=0": lambda two, car: bn.bnc("kdb_mi", "diabetes", bn.load_pima()),
+    "got a BNC, whose log odds are not..*kdbk": lambda two, car: bn.bnc("kdb_mi", "diabetes", bn.load_pima()),
 }
 
 

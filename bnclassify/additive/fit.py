@@ -21,6 +21,7 @@ from ..base.arrays import Array, Codes, Positions, softmax
 from ..base.immutable import cached_property, record
 from ..base.messages import listed, warn
 from ..frames.dataset import Dataset
+from ..frames.numeric import as_floats
 from ..learners.networks import network
 from ..model.model import Model
 from ..model.recipes import Step, TrainingRows
@@ -64,7 +65,7 @@ def sum_of_effects(class_var: Hashable, dataset: Dataset, **settings: Any) -> BN
     incomplete = data.incomplete.tolist()
     features = []
     for k, name in enumerate(data.columns[:-1]):
-        values = data.numbers.get(name, data.codes[k])
+        values = as_floats(data.numbers[name]) if name in data.numbers else data.codes[k]
         known = values[~np.isnan(values)] if name in data.numbers else values[values >= 0]
         lacks = len(known) < len(values) if name in data.numbers else incomplete[k]
         if len(known) and (lacks or (known != known[0]).any()):

@@ -315,6 +315,9 @@ def _encode_for_sum(data: OpenedData, class_var: Hashable, groups: Any) -> Datas
 
 def _fit_sum(data: Dataset, class_var: Hashable, **settings: Any) -> Model:
     levels = data.schema.levels_of
+    known = [name for name in data.columns if levels[name] or name in data.numbers]
+    if class_var in known and len(known) > 1:
+        data = data.select(known)
     numeric = [name for name in data.numbers if len(levels[name]) not in (1, 2)]
     rows = read_training(data, (class_var,), numeric=tuple(numeric))
     assert isinstance(rows, TrainingData)
