@@ -1,27 +1,41 @@
-"""Bayesian network classifiers for tables, with the functions of the R package bnclassify.
+"""Classifiers for tables that explain themselves: a sum of effects, and Bayesian networks.
 
-Learners such as ``nb``, ``tan_cl`` and ``hc`` return a structure, and ``lp``
-estimates its parameters; ``bnc`` does both, and
-``bnc(class_var=..., dataset=...)`` fits the default model. Functions such as
-``predict``, ``explain``, ``cv``, ``plot`` and ``save`` accept the model. The
-first two arguments are a model (or, to learn one, the name of the class) and
-the data; all others are keywords. ``help`` of a function shows its formula,
-errors, source and an example. ``bnclassify.sklearn`` has an estimator for
-scikit-learn, ``BNCClassifier``.
+``bnc(class_var="y", dataset=df)`` fits the default model to a DataFrame, and
+``predict(model, df, prob=True)`` and ``explain(model, row)`` use it. The first
+two arguments are a model (or, to learn one, the name of the class) and the
+data; all others are keywords. ``help`` of a function shows its formula, errors,
+source and an example.
 
->>> from bnclassify import cv, explain, load_car, lp, tan_cl
+A complete job needs these 24 functions, in the order of work:
+
+- checks and the fit: check_data, bnc (in scikit-learn, bnclassify.sklearn.BNCClassifier)
+- predictions: predict, explain, counterfactual
+- evaluation: cv, cv_predict, summary, confusion, compare
+- charts: plot_importance, plot_effect, plot_explanation, plot_calibration
+- the model as a table: effects, monotonize, from_effects, scorecard, with_prior
+- handing over: save, load, write_page, to_sql, drift
+
+Then there are
+
+- networks: a learner such as nb, tan_cl, kdb_mi, aode or hc returns a structure,
+  and lp estimates its tables, which cpt, query, sample and plot read;
+- several classes at once: mbc, maode, chain;
+- names of R: all functions of the R package bnclassify.
+
+>>> from bnclassify import bnc, cv, explain, load_car
 >>> car = load_car()
->>> model = lp(tan_cl("class", car, score="aic"), car, smooth=1)
+>>> model = bnc("tan_cl", "class", car, smooth=1, dag_args={"score": "aic"})
 >>> explain(model, car.iloc[-1], sentences=True)[0]
 "maint = low: the odds of 'vgood' against 'acc' are 2.8 times as high"
 >>> round(cv(model, car, k=10, rng=0), 3)  # cross-validated accuracy
 0.939
 
-The functions have the names of the R package. The page For users of R
-(``vignettes/coming_from_r.py`` in the sources) lists all differences. In short:
-loglik, cloglik for logLik, cLogLik; feature_weights for awnb_weights;
-to_networkx for as_igraph; to_pgmpy, to_pyagrum for as_grain; BNCClassifier for
-as_mlr; load_car(), load_voting() for data; save, load for saveRDS, readRDS.
+The page For users of R (``vignettes/coming_from_r.py`` in the sources) lists
+all differences from the R package, and what users of e1071, klaR, caret and
+bnlearn call. In short: loglik, cloglik for logLik, cLogLik; feature_weights
+for awnb_weights; to_networkx for as_igraph; to_pgmpy, to_pyagrum for as_grain;
+BNCClassifier for as_mlr; load_car(), load_voting() for data; save, load for
+saveRDS, readRDS.
 
 For developers: data flow downwards through this list of packages, and each
 imports only from those above it::
@@ -179,10 +193,18 @@ from .reading.learned import (
 from .several.multi_learners import chain as chain, maode as maode, mbc as mbc
 from .superparents.n_dependence import ande as ande
 
-__all__ = sorted(
+_COMPLETE_JOB = [
+    "check_data", "bnc", "predict", "explain", "counterfactual", "cv", "cv_predict",
+    "summary", "confusion", "compare", "plot_importance", "plot_effect", "plot_explanation",
+    "plot_calibration", "effects", "monotonize", "from_effects", "scorecard", "with_prior",
+    "save", "load", "write_page", "to_sql", "drift",
+]  # fmt: skip
+"""The functions that a complete job needs, in the order of work: first in lists of names."""
+
+__all__ = _COMPLETE_JOB + sorted(
     name
     for name, value in globals().items()
-    if getattr(value, "__module__", "").startswith("bnclassify.")
+    if getattr(value, "__module__", "").startswith("bnclassify.") and name not in _COMPLETE_JOB
 )
 
 
@@ -247,4 +269,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """List the public names only, as an editor shows them after ``bnclassify.``."""
-    return __all__
+    return sorted(__all__)

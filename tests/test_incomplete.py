@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.scores import elimination, forests
-from bnclassify.scores.fading import Fading
 
 from .conftest import informative_gaps, read_reference, reference_frame
 from .oracles import joint_by_enumeration, posterior_by_enumeration, with_holes
@@ -161,22 +160,6 @@ def test_a_chain_of_missing_features_above_the_class_is_summed_exactly(car: pd.D
     )
 
 
-def test_only_features_that_are_always_known_are_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng, hidden = np.random.default_rng(0), []
-    frame = pd.DataFrame(rng.choice(list("uv"), (90, 3)), columns=list("aby"))
-    frame["b"] = frame["b"].mask(rng.random(90) < 0.2)
-    blended = Fading.kept_share_and_added_scores
-
-    def record(fading: Fading, codes: Any, *scores: Any) -> Any:
-        hidden.append((codes < 0).mean(axis=1))
-        return blended(fading, codes, *scores)
-
-    monkeypatch.setattr(Fading, "kept_share_and_added_scores", record)
-    bn.lp(bn.nb("y", frame), frame, smooth=1, held_out="weights")
-    assert hidden[-1][0] > 0.3
-    assert hidden[-1][1] == frame["b"].isna().mean()
-
-
 def test_a_sum_too_large_is_refused_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elimination, "MAX_CELLS", 600)
     rng = np.random.default_rng(0)
@@ -247,6 +230,7 @@ LEARNED: dict[str, Callable[[pd.DataFrame], Any]] = {
     "`lca`": lambda d: bn.lca("group", d.drop(columns="Class"), k=2, restarts=1, rng=0),
     "`wanbia": lambda d: bn.lp(bn.nb("Class", d), d, smooth=1, wanbia=True),
     "the default": lambda d: bn.bnc(class_var="Class", dataset=d),
+    '`held_out="weights"': lambda d: bn.bnc("kdb_mi", "Class", d, backoff=True, held_out="weights"),
     '`held_out="power"': lambda d: bn.lp(bn.tan_cl("Class", d), d, smooth=1, held_out="power"),
     "`subsumption": lambda d: bn.lp(bn.nb("Class", d), d, smooth=1, subsumption=30),
     "`ande`": lambda d: bn.lp(bn.ande("Class", d), d, smooth=1),

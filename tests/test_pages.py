@@ -124,30 +124,6 @@ def test_visible_code_defines_its_names(path: Path) -> None:
     assert sorted(used - defined - {*dir(builtins)}) == []
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_the_lines_of_the_cheat_sheet_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And the default model raises an error exactly where the sheet asks for a sum or a network."""
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed; the extra plot has it")
-    pytest.importorskip("sklearn", "1.6", reason="scikit-learn is not installed; the extra sklearn has it")
-    monkeypatch.chdir(tmp_path)
-    path = ROOT / "vignettes" / "cheat_sheet.md"
-    names: dict[str, object] = {}
-    few = "bn.load_pima()[['age', 'glucose', 'diabetes']].head(400)"  # which is faster, as are few folds
-    exec(blocks_of(path)[0].replace("bn.load_pima()", few), names)
-    rows = re.findall(
-        r"^\| (.*) \| (.*) \| ?(yes|sum|net|) ?\|$", path.read_text(encoding="utf-8"), re.MULTILINE
-    )
-    assert len(rows) > 30
-    for _, codes, default in rows:
-        for code in re.findall(r"`((?:bn\.|BNC)[^`]+)`", codes):
-            eval(re.sub(r"(bn\.(?:cv|cv_predict|summary)\((?!.*k=).*)rng=0", r"\1rng=0, k=3", code), names)
-            asked = re.sub(r"\b(total|net)\b", "x", code)
-            if default in ("sum", "net") and asked != code:
-                with pytest.raises((TypeError, ValueError)):
-                    eval(asked, names)
-
-
 def run_cells(path: Path, cells: list[str], folder: Path) -> str:
     """Run cells as a script, with warnings as errors, and return what it prints, or skip or fail the test."""
     pytest.importorskip("matplotlib", reason="matplotlib is not installed; the extra plot has it")
@@ -182,7 +158,7 @@ def test_a_wrong_decimal_is_found() -> None:
     ("words", "page"),
     [
         ("feature importance", "interpreting"),
-        ("hyperparameters tuning", "arguments"),
+        ("hyperparameters tuning", "overview"),
         ("csv", "start"),
         ("NaN", "incomplete"),
         ("threshold", "judging"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
-import os
 import re
 import subprocess
 import sys
@@ -343,6 +342,18 @@ def test_every_function_names_a_page_of_the_guide() -> None:
     assert len(named) == len(set(named))
 
 
+def test_a_complete_job_comes_first() -> None:
+    """In the list of names, in the help of the package, in the reference, and in its search."""
+    job = bn._COMPLETE_JOB
+    assert bn.__all__[: len(job)] == job
+    about = (inspect.getdoc(bn) or "").partition("Then there are")[0].partition("in the order of work")[2]
+    assert [name for name in re.findall(r"\w+", about) if name in job] == job
+    table = (ROOT / "vignettes" / "reference" / "index.md").read_text().partition("| **prepare data**")[0]
+    assert {name for name in job if f"{name}(" not in table} == set()
+    scorer = (ROOT / "vignettes" / "_static" / "scorer.js").read_text()
+    assert re.findall(r"\w+", "".join(re.findall(r'"([\w ]+)"', scorer))) == job
+
+
 def test_r_users_are_led_to_their_page() -> None:
     assert "coming_from_r" in (inspect.getdoc(bn) or "")
     page = (ROOT / "vignettes" / "coming_from_r.py").read_text()
@@ -391,20 +402,11 @@ def test_style(command: tuple[str, ...]) -> None:
 VIGNETTES = sorted(path for path in (ROOT / "vignettes").glob("*.py") if path.name != "conf.py")
 
 
-def test_the_quickstart_runs(tmp_path: Path) -> None:
-    environment = {**os.environ, "MPLBACKEND": "agg"}
-    path = ROOT / "vignettes" / "quickstart.py"
-    result = run("-W", "error", str(path), cwd=tmp_path, env=environment)
-    assert result.returncode == 0, result.stderr
-
-
 @pytest.mark.parametrize("path", VIGNETTES, ids=lambda path: path.name)
 def test_vignettes_are_pages(path: Path) -> None:
     """They begin with a title and an introduction before any code."""
-    source = path.read_text()
-    if path.name != "quickstart.py":
-        title, about = re.match(r"# %% \[markdown\]\n# # (.+)\n#\n((?:# .+\n)+)", source).groups()
-        assert len(title) < 60 < len(about)
+    title, about = re.match(r"# %% \[markdown\]\n# # (.+)\n#\n((?:# .+\n)+)", path.read_text()).groups()
+    assert len(title) < 60 < len(about)
 
 
 def test_data_is_what_the_scripts_make(tmp_path: Path) -> None:

@@ -526,7 +526,7 @@ def test_without_scikit_learn_the_extra_is_named() -> None:
     assert result.returncode == 1
     assert result.stderr.splitlines()[-1] == (
         "ImportError: bnclassify.sklearn requires scikit-learn 1.6 or later. "
-        "Run pip install 'pybnclassify[sklearn]'."
+        "Run pip install 'scikit-learn>=1.6'."
     )
 
 

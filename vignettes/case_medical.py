@@ -3,7 +3,7 @@
 #
 # A clinic wants to decide, from measurements that it has anyway, which women it should reassure, test or treat at once.
 # This page goes all the way from a raw file to that decision, and to a sentence that a woman can understand. You should
-# have read the [tutorial](start.py). Reading it takes twenty minutes. The data are real (768 women, 1988); the costs are
+# have read the [first page](start.py). Reading it takes twenty minutes. The data are real (768 women, 1988); the costs are
 # invented, and the result is not a medical instrument.
 #
 # ```{index} ! decision, ! nomogram
@@ -82,7 +82,7 @@ print(len(train), "women for choices,", len(test), "put aside")
 # %% [markdown]
 # ## 4. Fit and compare
 #
-# There are three candidates: naive Bayes, a tree, and a sum of one effect per measurement (`additive=True`), learned together, so that
+# There are three candidates: naive Bayes, a tree, and a sum of one effect per measurement (`pairs=0`), learned together, so that
 # dependent measurements are not counted twice. `missing_level=False` says that a missing value is not evidence, because
 # the clinic will not measure for the same reasons as the study of 1988. We compare by log-loss, because we need
 # probabilities; the baseline is 0.647. This takes about 7 seconds.
@@ -96,7 +96,7 @@ models = {
     "sum": bnc(
         class_var="diabetes",
         dataset=train,
-        additive=True,
+        pairs=0,
         missing_level=False,
         interval=True,
     ),
@@ -105,9 +105,8 @@ metrics = ["log_loss", "auc", "accuracy"]
 cv(models, train, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
-# The sum has the lowest log-loss, 0.469, and the highest AUC, although it has no arcs between
-# features: here more cut points and weights help more than arcs. So we use it. It is also the easiest to explain, because each
-# measurement contributes on its own. (`interval=True` keeps 20 draws of its effects, for step 9.)
+# The sum has the lowest log-loss and the highest AUC. It is also the easiest to explain, because each measurement contributes on its
+# own. So we use it. (`interval=True` keeps draws of its effects, for step 9.)
 #
 # ## 5. Read the model
 #
@@ -124,8 +123,7 @@ plot_effect(model, "glucose", target="yes", dataset=train)
 plot_effect(model, "age", target="yes", dataset=train)
 
 # %% [markdown]
-# Glucose matters most, and its contribution rises over its whole range: from about 128 on, it is evidence for diabetes. The
-# contribution of age rises until about 40, and more slowly after. Show both curves to a
+# Glucose matters most, and its contribution rises over its whole range. That of age rises first, and more slowly after. Show both curves to a
 # physician. If a curve bends where it should not, look for the reason before you go on.
 #
 # ## 6. Check the probabilities
@@ -142,9 +140,8 @@ columns = ["intercept", "slope", "calibration_error", "expected_error"]
 calibration(posteriors, train["diabetes"])[columns].round(3)
 
 # %% [markdown]
-# The slope is 0.97, close to 1: the probabilities are hardly too extreme. The calibration error, 0.050, is about as large as
-# perfectly calibrated probabilities would show on as many rows (`expected_error`). For comparison, the slope of the tree
-# is 0.74, so it is overconfident.
+# A slope of 1 is perfect; below 1, probabilities are too extreme. The calibration error is compared with that of perfectly calibrated probabilities on
+# as many rows (`expected_error`). The tree, for comparison, is overconfident.
 #
 # ## 7. Decide by cost
 #
@@ -174,8 +171,8 @@ for decision in costs:
     print(f"mean cost of {decision} for everyone: {always:.3f}")
 
 # %% [markdown]
-# With these decisions, a woman costs 0.736 on average, 26 % less than a test for everyone, the best decision without
-# a model. If you change the costs, the decisions change, and the model stays.
+# The decisions of the model cost less than a test for everyone, the best decision without a model. If you change the costs, the decisions
+# change, and the model stays.
 #
 # ## 8. Evaluate once, on the rows put aside
 
@@ -188,9 +185,8 @@ decision = predict(model, test, costs=costs)
 print(pd.crosstab(test["diabetes"], decision))
 
 # %% [markdown]
-# The women put aside cost 0.660 each. One of the 89 women with diabetes is reassured. With the tree, it would be
-# 1.102, more than a test for everyone, although its accuracy is nearly the same: if you decide by cost, you need
-# calibrated probabilities.
+# Few women with diabetes are reassured. With the tree, the cost would be higher, although its accuracy is nearly the same: if you decide by
+# cost, you need calibrated probabilities.
 #
 # ## 9. Explain it to one woman
 #
@@ -204,8 +200,8 @@ print("decision:", predict(model, cleo, costs=costs).item())
 print(*explain(model, cleo, sentences=True), sep="\n")
 
 # %% [markdown]
-# Her probability is 0.344, and between 0.259 and 0.440 with a probability of 0.9. A test is the best decision over this
-# whole interval (from 0.125 to 0.667), so it does not depend on which women were in the study.
+# A test is the best decision for all probabilities from 0.125 to 0.667. If the interval lies within, the decision does not depend on which women were in the
+# study.
 #
 # What should be measured next? `value_of_information` computes by how much each unknown value is expected to reduce the
 # cost of the decision:
@@ -214,9 +210,7 @@ print(*explain(model, cleo, sentences=True), sep="\n")
 value_of_information(model, cleo, costs=costs).round(3)
 
 # %% [markdown]
-# The body mass index is worth most: knowing it is expected to save 0.009 of the price of a test, and scales cost next
-# to nothing. The other values are informative about the class, but none would change the decision. (For a sum of effects, these
-# gains are approximate.)
+# The first measurement is worth most, as a share of the price of a test: measure it if it costs less.
 #
 # ## 10. A card for the pocket
 #
@@ -237,10 +231,9 @@ plot_nomogram(card, row=cleo)
 cv({"card": card}, train, rng=0, metric=["auc", "log_loss"]).round(3)
 
 # %% [markdown]
-# Cleo has 22 points. The card has no points of missing values, which are not evidence in this model, so an unknown measurement
-# counts with the mean points of its rows. The table of totals gives her 0.443. `predict` allows for the
-# uncertainty of the unknown values, and gives her 0.359. On held-out women, the card has an AUC of 0.820, and the model of step 4,
-# which needs a computer, 0.841: the price of three intervals per measurement.
+# The card has no points of missing values, which are not evidence in this model, so an unknown measurement
+# counts with the mean points of its rows. The table of totals gives Cleo about the probability of `predict`, which also allows for the
+# uncertainty of the unknown values. The lower AUC of the card is the price of three intervals per measurement.
 #
 # ## 11. Report and hand over
 #

@@ -12,7 +12,6 @@
 # %%
 import pandas as pd
 from bnclassify import (
-    cv,
     explain,
     load_car,
     load_voting,
@@ -22,25 +21,21 @@ from bnclassify import (
     plot,
     predict,
 )
-from bnclassify.sklearn import BNCClassifier, MDLPDiscretizer
+from bnclassify.sklearn import BNCClassifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_wine
 from sklearn.feature_selection import SequentialFeatureSelector
-from sklearn.inspection import permutation_importance
 from sklearn.model_selection import (
     GridSearchCV,
     StratifiedKFold,
-    TimeSeriesSplit,
     cross_val_predict,
     cross_val_score,
-    train_test_split,
 )
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
-    KBinsDiscretizer,
     OrdinalEncoder,
 )
 
@@ -123,24 +118,7 @@ selector = SequentialFeatureSelector(tree, n_features_to_select=4, cv=folds)
 print(list(X.columns[selector.fit(X, y).get_support()]))
 
 # %% [markdown]
-# There are two measures of feature importance. One is the decrease in held-out accuracy if you permute the values of
-# one feature; the other is `feature_importances_`, the mean absolute contributions to the log odds, as proportions:
-
-# %%
-X_train, X_test, y_train, y_test = train_test_split(
-    X, y, stratify=y, random_state=0
-)
-importance = permutation_importance(
-    tree.fit(X_train, y_train), X_test, y_test, random_state=0
-)
-measures = {
-    "permutation": importance.importances_mean,
-    "contributions": tree.feature_importances_,
-}
-print(pd.DataFrame(measures, X.columns).round(3).to_string())
-
-# %% [markdown]
-# Safety and the number of persons are the strongest features by both measures. Only the first measures performance.
+# `feature_importances_` has the mean absolute contributions to the log odds, as proportions. `permutation_importance` of scikit-learn measures performance instead.
 #
 # Naive Bayes is overconfident if features are correlated. `CalibratedClassifierCV` recalibrates its probabilities:
 
@@ -177,34 +155,13 @@ pipeline = make_pipeline(prepare, tree).set_output(transform="pandas")
 print(cross_val_score(pipeline, X.astype(str), y, cv=folds).mean().round(3))
 
 # %% [markdown]
-# `MDLPDiscretizer` and `RareLevelMerger` are transformers that you can put before other classifiers, which cannot
-# discretize by the class or merge rare categories themselves:
-
-# %%
-bins = KBinsDiscretizer(5, encode="ordinal", strategy="uniform")
-for transformer in (bins, MDLPDiscretizer()):
-    other = make_pipeline(transformer, CategoricalNB(min_categories=20))
-    accuracy = cross_val_score(other, wines, cultivar, cv=folds).mean()
-    print(type(transformer).__name__, accuracy.round(3))
-
-# %% [markdown]
-# Both discretize the wines well. MDLP chooses the number of intervals, and features that do not depend on the class
-# get a single one.
+# `MDLPDiscretizer` and `RareLevelMerger` are transformers that you can put before other classifiers.
 #
 # ## Groups and time series
 #
 # If some rows of a group, such as a patient, are test rows, its other rows must not be in the training set, and neither
 # must later rows of a time series. `folds=` of `cv` accepts the splits of scikit-learn's `GroupKFold` and
-# `TimeSeriesSplit`:
-
-# %%
-rows = car.sample(frac=1, random_state=0)
-print(
-    cv(classifier, rows, folds=TimeSeriesSplit(4).split(rows), mean=False).round(3)
-)
-
-# %% [markdown]
-# Each fold is evaluated with a model of the rows before it, so later folds have more training rows.
+# `TimeSeriesSplit`.
 #
 # ## Comparison with `CategoricalNB`
 #

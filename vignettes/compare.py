@@ -3,7 +3,7 @@
 #
 # Which of several classifiers is better? This page shows how to test it: on one data set by cross-validation, and in
 # general by ranks over several data sets. It is for you if you report such comparisons. Reading it takes twenty
-# minutes. You need the extra `vignettes`, because scikit-learn provides some of the data and a random forest.
+# minutes. You need scikit-learn, which provides some of the data and a random forest.
 # [Evaluating a classifier](judging.py) explains the metrics. In one line, `compare(cv({"a": a, "b": b}, df, repeats=10, rng=0,
 # mean=False))` says how much better model a is than b on your data, and whether the folds show more than noise.
 #
@@ -35,7 +35,7 @@ try:
     from sklearn.preprocessing import OneHotEncoder
 except ImportError as missing:
     raise SystemExit(
-        f"{missing}; this vignette needs: pip install 'pybnclassify[vignettes]'"
+        f"{missing}; this page needs: pip install scikit-learn"
     ) from None
 
 # %% [markdown]
@@ -93,13 +93,7 @@ pd.DataFrame({"usual p": usual, "corrected p": corrected}).rename_axis(
 # because the number of folds grows, but its variance cannot fall below a bound that depends on the ratio of test and
 # training rows, and it stays far above 0.05.
 #
-# Dietterich (1998) and Alpaydın (1999) proposed tests for five repeats of two folds. For results of another form,
-# `compare` raises an error that names the appropriate test.
-
-# %%
-compare(
-    cv(models, voting, k=2, repeats=5, rng=0, mean=False), test="5x2cv_f"
-).round(4)
+# Dietterich (1998) and Alpaydın (1999) proposed tests for five repeats of two folds: `compare(results, test="5x2cv_f")`.
 
 # %% [markdown]
 # ## Size of the difference, and equivalence
@@ -125,10 +119,8 @@ compare(results, test="bayes_t", rope=0.01).round(3)
 # per learner, so six data sets are six observations, however many folds you use. The six data sets here are those that
 # come with the packages, so they are not a random sample.
 #
-# Four of them contain numeric features. `BNCClassifier` discretizes these in each training fold. [Common
-# pitfalls](pitfalls.py) shows the effect of cut points from all rows. `default` is `BNCClassifier()`, except that missing
-# values are ignored, as by the other learners. The block takes about 20 seconds, because it uses five folds once; ten
-# repeats of ten folds are better.
+# Four of them contain numeric features, which `BNCClassifier` discretizes in each training fold. `default` is `BNCClassifier()`. Five folds once
+# keep the block short; ten repeats of ten folds are better.
 
 # %%
 car = load_car()
@@ -147,7 +139,7 @@ classifiers = {name: BNCClassifier(name, **options) for name in ("nb", "aode")}
 classifiers["tan_cl"] = BNCClassifier(
     "tan_cl", dag_args={"score": "aic"}, **options
 )
-classifiers["default"] = BNCClassifier(missing_level=False)
+classifiers["default"] = BNCClassifier()
 classifiers["forest"] = make_pipeline(
     make_column_transformer(codes, remainder="passthrough"),
     RandomForestClassifier(50, random_state=0),
@@ -175,20 +167,9 @@ print(comparison)
 plot_ranks(comparison)
 
 # %% [markdown]
-# The default classifier has the best rank, 1.3, and the forest the second best, 1.8. The diagram connects models that do
-# not differ significantly. The default classifier differs significantly from naive Bayes and the tree, and the forest from
-# naive Bayes.
+# The diagram joins models whose ranks do not differ significantly. Six data sets are few, so most do not.
 #
-# The smallest p-value of Wilcoxon's test, when one learner is better on every data set, depends on the number of data
-# sets:
-
-# %%
-one_sided = {n: pd.DataFrame({"a": range(1, n + 1), "b": 0}) for n in (4, 6, 8, 10)}
-pd.Series(
-    {n: compare_ranks(table).wilcoxon["p"].item() for n, table in one_sided.items()}
-).round(4)
-
-# %% [markdown]
+# Could Wilcoxon's test show more? If one learner is better on each of six data sets, its p-value is 0.031.
 # With six data sets and ten pairs, Holm's procedure multiplies the smallest p-value by 10: 10 × 0.031 = 0.31, so no
 # Wilcoxon result can be significant after Holm's correction, whereas Nemenyi's test above can. The absence of
 # significant differences is therefore not evidence that the learners are equal. Few data sets cannot show
@@ -207,28 +188,13 @@ pd.Series(
 compare(scores["car"], train_size=1382, test_size=346).round(3)
 
 # %% [markdown]
-# On car, the default classifier has the highest accuracy, and the forest the second highest. Naive Bayes, which represents no
-# interactions, has the lowest, and all differences from it are significant after Holm's correction (`p_holm`). The difference
-# between the default classifier and the forest is not: five folds are few, and its interval contains 0.
+# Naive Bayes, which represents no interactions, has the lowest accuracy on car, and all differences from it are significant after Holm's
+# correction (`p_holm`).
 #
 # ## Summary
 #
 # Use `compare` for models on one data set and `compare_ranks` for learners over many data sets, report differences with
 # their size and not only p-values, and choose the data sets before you look at the results. [The
-# benchmarks](project/benchmarks.md#accuracy) compare the default classifier with other libraries on 29 data sets.
+# benchmarks](project/benchmarks.md#accuracy) compare classifiers of other libraries.
 #
-# ## References
-#
-# - Alpaydın, E. (1999). Combined 5 × 2 cv F test for comparing supervised classification learning
-#   algorithms. Neural Computation 11.
-# - Benavoli, A., Corani, G., Demšar, J., Zaffalon, M. (2017). Time for a change: a tutorial for comparing
-#   multiple classifiers through Bayesian analysis. Journal of Machine Learning Research 18.
-# - Bouckaert, R. R., Frank, E. (2004). Evaluating the replicability of significance tests for comparing
-#   learning algorithms. PAKDD 2004.
-# - Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing cross-validated algorithms on multiple
-#   data sets. Machine Learning 100.
-# - Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of Machine
-#   Learning Research 7.
-# - Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised classification learning
-#   algorithms. Neural Computation 10.
-# - Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52.
+# [Formulas](methods.py#references) lists the sources.

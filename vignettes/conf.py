@@ -33,7 +33,7 @@ extensions = [
     "reference",
     "valid",
 ]
-exclude_patterns = ["_*", "**/_*", "conf.py", "quickstart.py", "project/paper/*"]
+exclude_patterns = ["_*", "**/_*", "conf.py", "project/paper/*"]
 nitpicky = True
 nitpick_ignore = [("py:obj", "fit")]  # the method
 html_math_renderer = "mathml"
@@ -85,5 +85,6 @@ copybutton_prompt_is_regexp = True
 copybutton_selector = "div.cell_input pre, div.highlight-python pre, div.highlight-sh pre, div.highlight-pycon pre"
 html_css_files = ["site.css"]
 html_js_files = ["wide.js"]
+html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
 html_copy_source = False
 html_show_sourcelink = False

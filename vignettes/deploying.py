@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Saving and deploying models
 #
-# This page deploys the model of the [tutorial](start.py): as a file, as a web service, in a database, as a table and as a
+# This page deploys the model of the [first page](start.py): as a file, as a web service, in a database, as a table and as a
 # page for browsers. Last, it passes a network to other programs. It takes five minutes.
 #
 # ```{index} ! deploy, ! deployment, ! production, ! web service, ! SQL, ! save, ! pickle, ! drift, ! audit, ! fairness
@@ -174,20 +174,19 @@ print(
 # %% [markdown]
 # Store the statement as a view, or with `CREATE TABLE ... AS`, and write it again when the model is updated. Its length
 # grows with the number of entries of the tables, and is limited to one million characters, the limit of SQLite. A
-# larger model raises an error that names its largest table. The default model of these data has 88,000 characters. If you want a
-# short query, fit a sum of effects, which is a table, as in the next section: the query of `additive=True` has 24,000.
+# larger model raises an error that names its largest table. If you want a short query, fit a sum of single effects, as in the next section.
 # Most of a short query checks whether text represents a number. If the columns are numbers in the database,
 # `to_sql(..., numbers="typed")` leaves the checks out.
 #
 # ## A model as a table
 #
-# In a sum of one effect per feature, as `additive=True` fits it, the log odds of a row are a sum of entries of a table.
+# In a sum of one effect per feature, as `pairs=0` fits it, the log odds of a row are a sum of entries of a table.
 # `effects` returns this table, one row per feature and interval. You can save it as a CSV file, change an entry, and make a
 # model of it again with `from_effects`. A CSV file does not keep types: classes and levels that are numbers become text, as in
 # the rows to predict then, too, and labels such as "NA" must be read with `keep_default_na=False, na_values=[""]`:
 
 # %%
-sums = bnc(class_var="diabetes", dataset=women, additive=True)
+sums = bnc(class_var="diabetes", dataset=women, pairs=0)
 table = effects(sums, women, steps=5)
 print(table[table["feature"] == "age"].round(2).to_string(index=False))
 rising = monotonize(sums, {"age": "increasing", "glucose": "increasing"}, women)
@@ -207,21 +206,18 @@ print(len(to_sql(from_effects(table), table="women")), "characters of SQL")
 # should; `explain` also has a column `lost`, the points below the best value. The last lines set the effect of missing
 # values to 0. All of these are models: you can predict, explain, evaluate, save and export them.
 #
-# A sum of single effects cannot contain an interaction. `pairs="auto"` adds the effects of pairs of features, as many as
-# held-out rows favor. Each pair is a table with the mean 0 along each side: rows
+# A sum of single effects cannot contain an interaction, which the effect of a pair of features is. Each pair is a table with the mean 0 along each side: rows
 # of `effects` with the columns `given` and `given_value`, a row such as "buying × maint" in `explain`, and a heat map,
 # `plot_effect(model, ("buying", "maint"))`. `scorecard` does not accept pairs.
 
 # %%
 car = load_car()
-crossed = bnc(
-    class_var="class", dataset=car, additive=True, pairs=[("persons", "safety")]
-)
+crossed = bnc(class_var="class", dataset=car, pairs=[("persons", "safety")])
 pair = effects(crossed)
 print(pair[pair["given"] != ""].head(3).round(2).to_string())
 
 # %% [markdown]
-# [Choosing a classifier](overview.py#default-sum-pairs-or-network) shows what pairs gain on five tables.
+# For a car for two persons, safety adds nothing: it is unacceptable anyway.
 #
 # ## After deployment: drift and audit
 #

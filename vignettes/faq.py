@@ -11,30 +11,30 @@
 #
 # | question | answer |
 # |---|---|
-# | Which classifier should I use? | Start with `BNCClassifier()`; [Choosing a classifier](overview.py#default-sum-pairs-or-network) says when to use a sum, pairs or a network |
-# | Which arguments should I tune? | Usually none: [Which arguments matter](arguments.py) |
+# | Which classifier should I use? | Start with `BNCClassifier()`; [Choosing a classifier](overview.py#default-sum-or-network) says when to use a sum or a network |
+# | Which arguments should I tune? | Usually none: [Choosing a classifier](overview.py#arguments) |
 # | How do I get probabilities? | `predict(x, df, prob=True)`; out of fold, `cv_predict(x, df)`: [Evaluating a classifier](judging.py#out-of-fold-probabilities) |
 # | How accurate is my model? | `summary(x, df, rng=0)` or `cv`: [Evaluating a classifier](judging.py) |
 # | How do I compare two models? | `compare(cv({"a": a, "b": b}, df, repeats=10, rng=0, mean=False))`: [Comparing classifiers](compare.py) |
 # | How do I draw a ROC curve? | By `sklearn.metrics.RocCurveDisplay.from_predictions(df[y] == "yes", cv_predict(x, df, rng=0)["yes"])` |
-# | Why is the rare class never predicted? | The most probable label is another one. Pass `costs`, in place of `class_weight` or resampling, which distort probabilities: [Evaluating a classifier](judging.py#misclassification-costs) |
+# | Why is the rare class never predicted? | Because another class is more probable in every row. Pass `costs`, so that the label with the lowest expected cost is predicted. Resampling and class weights would change the probabilities: [Evaluating a classifier](judging.py#misclassification-costs) |
 # | Why does scikit-learn report an accuracy below the baseline? | `cv=5` does not shuffle, and the rows are sorted: [For users of scikit-learn](coming_from_sklearn.py#differences) |
-# | How sure is a prediction? | Fit with `bnc(..., interval=True)`, which refits 20 times, then `predict(..., prob=True, interval=0.9)`: [Uncertainty](uncertainty.py) |
+# | How sure is a prediction? | Fit with `bnc(..., interval=True)`, then `predict(..., prob=True, interval=0.9)`: [Uncertainty](uncertainty.py) |
 # | Why did the model make this prediction? | `explain(x, row)`: [Interpreting a model](interpreting.py) |
 # | Which features matter? | `plot_importance(x, df)`: [Interpreting a model](interpreting.py). An importance is not a cause |
-# | Can I get the model as a table, or as points? | `additive=True`, then `effects` or `scorecard`: [Tutorial](start.py#if-you-want-a-table) |
+# | Can I get the model as a table, or as points? | `pairs=0`, then `effects` or `scorecard`: [Your table in ten minutes](start.py#the-model-as-a-table-and-as-a-card) |
 # | What do the reasons in a letter of rejection say (adverse action)? | Where points were lost: `explain(card, row)`: [Case study: credit](case_credit.py) |
 # | Is it as good for each group of people? | `summary(x, df, by="sex", k=5, rng=0)`: [Saving and deploying models](deploying.py#after-deployment-drift-and-audit) |
 # | Have the data changed since the fit (drift)? | `drift(x, new, df)`: [Saving and deploying models](deploying.py#after-deployment-drift-and-audit) |
-# | What do the lines of `print(model)` mean? | [The default classifier](accuracy.py#step-by-step) explains each |
-# | Why has my model no arcs? | Arcs did not help on held-out rows: [The default classifier](accuracy.py#what-held-out-rows-decide) |
+# | What do the lines of `print(model)` mean? | [The default classifier](accuracy.py#on-data) explains them |
+# | Why has my model no arcs? | The default is a sum of effects, not a network: [The default classifier](accuracy.py). `tan_cl` learns arcs |
 # | Would other data give the same arcs? | `arc_strength`: [Uncertainty](uncertainty.py) |
-# | What does `smooth` do? | In one sentence: {term}`smoothing`. As a formula: [Formulas](methods.py#tables) |
+# | What does `smooth` do? | In one sentence: {term}`smoothing`. By hand: [How it works](how_it_works.py) |
 # | Why is a category "None" missing? | `pandas.read_csv` reads "None" and "NA" as missing values. Use `read_csv(path, keep_default_na=False, na_values=[""])` |
 # | How are missing values handled? | They stay missing. A *missing* value can be evidence; a feature that a record leaves out is *unknown*, and none: [Missing values](incomplete.py#unknown-or-missing) |
 # | What about dates? | Make features of them: days since a fixed day, month, weekday and hour. The error for a column of dates, and `check_data`, show the two lines of pandas; in a pipeline of scikit-learn, `DatetimeEncoder` of skrub does the same. Dates as text have one level per day; the warning about them shows the same lines |
 # | How do I predict several class variables (multi-label)? | [Several class variables](several.py) |
-# | How do I find groups of rows without a class? | `lca`: [General networks](networks.py#latent-classes) |
+# | How do I find groups of rows without a class? | `lca`: [Networks and queries](networks.py#latent-classes) |
 # | Does it predict numbers (regression), or survival times? | No. Use scikit-learn or statsmodels for numbers, and lifelines or scikit-survival for times. Whether something happens within a year is a class, if all rows were observed for a year |
 # | What if the data do not fit in memory, or grow? | [Large data](scale.py) |
 # | Does a GPU help? | No, it is not used. Models are small, and most fits take seconds |
@@ -87,10 +87,10 @@ show(lambda: bn.tan_cl("diabetes", women))
 show(lambda: bn.lp(bn.nb("class", car), car))
 
 # %% [markdown]
-# `smooth=1` is a good start. See [Which arguments matter](arguments.py).
+# `smooth=1` is a good start. See [Choosing a classifier](overview.py#arguments).
 #
 # **3. The third argument has no name.** In R you could write `lp(x, car, 1)`. Here, only the model and the data go
-# without their names, because 1 could be any of twenty arguments:
+# without their names, because 1 could be any of 16 arguments:
 
 # %%
 show(lambda: bn.lp(tree, car, 1))
@@ -155,8 +155,8 @@ show(lambda: bn.predict(tree, car.drop(columns="safety")))
 print(bn.predict(tree, {"persons": "4", "doors": "3"}, prob=True).round(2))
 
 # %% [markdown]
-# **11. The model does not define a joint distribution.** `query`, `sample`, `loglik`, `AIC` and `BIC` need one. Models
-# with leave-one-out weights, such as the default, have none:
+# **11. The model does not define a joint distribution.** `query`, `sample`, `loglik`, `AIC` and `BIC` need one. The
+# default and models with weights have none:
 
 # %%
 weighted = bn.bnc("nb", "class", car, smooth=1, held_out="weights")
@@ -185,7 +185,7 @@ show(lambda: bn.cv(tree, few, rng=0))
 #
 # ### Drawing and installing
 #
-# **15. Graphviz or matplotlib is not installed.** `plot` and the charts say so. `pip install 'pybnclassify[plot]'`
+# **15. Graphviz or matplotlib is not installed.** `plot` and the charts say so. `pip install matplotlib graphviz-pure`
 # installs both, and needs no program besides Python. In scripts, a picture is not shown by itself: use
 # `plot(x).view()`, or `plot_cpt(x, "safety").figure.savefig("safety.png")`.
 #

@@ -1,13 +1,19 @@
 # %% [markdown]
 # # How it works
 #
-# On this page you compute a prediction by hand, from two small tables, and then see what the classifiers of the package
-# add to this calculation. You need nothing but fractions and a logarithm. It takes five minutes.
+# This page answers four questions: what a Bayesian network classifier is, why its tables are arrays, how a prediction is
+# computed, and what the default does, in one minute. You need nothing but fractions and a logarithm. It takes ten minutes, and has six
+# exercises at the end.
 #
-# ## Two tables
+# ```{index} ! Bayesian network classifier, ! exercises
+# ```
 #
-# We ask whether a woman has diabetes, and know two things about her: whether her glucose is above 127, and whether she
-# is older than 28.
+# ## What is a Bayesian network classifier?
+#
+# We ask whether a woman has diabetes, and know whether her glucose is above 127 and whether she is older than 28. A *Bayesian
+# network* is a graph with one node per variable and one table per node. An arc says on which variables a table depends: its *parents*.
+# Multiply one entry of each table, and you have the probability of a whole row. A *Bayesian network
+# classifier* uses this to predict one variable, the class: it computes the probability of the row with each class, and compares them.
 
 # %%
 import numpy as np
@@ -24,6 +30,7 @@ from bnclassify import (
     load_pima,
     members,
     nb,
+    params,
     plot,
     predict,
     tan_cl,
@@ -37,20 +44,37 @@ known = pd.DataFrame(
         "diabetes": women["diabetes"],
     }
 )
+model = bnc("nb", "diabetes", known, smooth=0)
+plot(model)
+
+# %% [markdown]
+# In this graph, the class has an arc to both features: their tables depend on it. This is the simplest classifier, *naive Bayes*.
+#
+# ## Why tables are arrays
+#
+# Count the women, and divide each column by its sum:
+
+# %%
 for feature in ("high_glucose", "over_28"):
     print(pd.crosstab(known[feature], known["diabetes"]), "\n")
+    print(cpt(model, feature).round(3), "\n")
 print(known["diabetes"].value_counts().to_string())
 
 # %% [markdown]
-# The first table says that 174 of the 266 women with diabetes have high glucose, but only 109 of the 497 women without
-# it. Divide each column by its sum, and you have the *likelihood* of each value in each class:
+# 174 of the 266 women with diabetes have high glucose, but only 109 of the 497 women without it. These proportions are
+# the *likelihood* of each value in each class. A feature with one parent has a table of rows and columns. With two parents, it has a
+# column for each combination of their values, so it is an array with three axes: the variable, the other parent, and the class.
+# That is all: a table is an array because each parent is an axis. `params` returns the array, `cpt` the same numbers with labels:
 
 # %%
-model = bnc("nb", "diabetes", known, smooth=0)
-print(cpt(model, "high_glucose").round(3), "\n")
-print(cpt(model, "over_28").round(3))
+tree = bnc("tan_cl", "diabetes", known, smooth=0)
+print(cpt(tree, "over_28").round(3))
+print(params(tree)["over_28"].shape)
 
 # %% [markdown]
+# The array has 2 × 2 × 2 entries. Each further parent multiplies its size, and divides the rows among more columns: this is why
+# classifiers allow few parents.
+#
 # ## One prediction by hand
 #
 # Consider a woman of 51 with high glucose. Before you know anything about her, the probability of diabetes is 266 / 763 =
@@ -67,8 +91,8 @@ woman = pd.DataFrame({"high_glucose": ["yes"], "over_28": ["yes"]})
 predict(model, woman, prob=True).round(3)
 
 # %% [markdown]
-# This is *naive Bayes*. It is called naive because it multiplies the two likelihoods, which is correct only if glucose
-# and age are independent among the women of a class.
+# Naive Bayes is called naive because it multiplies the two likelihoods, which is correct only if glucose and age are
+# independent among the women of a class.
 #
 # ## The same as a sum
 #
@@ -89,8 +113,7 @@ explain(model, woman).round(2)
 # %% [markdown]
 # An explanation is therefore not an approximation of the model. It is the model. If a feature is missing, its factor
 # is omitted from the product, so its contribution is 0. In naive Bayes, this is the same as averaging over its
-# possible values. (With default settings, a missing value can be evidence, too: see
-# [Missing values](incomplete.py#the-default-classifier).)
+# possible values.
 #
 # ## Three problems, and their solutions in the package
 #
@@ -163,11 +186,89 @@ class Graphs:
 Graphs()
 
 # %% [markdown]
-# [Choosing a classifier](overview.py) compares all of them. With default settings, `BNCClassifier()` evaluates arcs
-# between features on held-out rows, and gives every feature a weight, so that dependent features are not counted
-# twice: see [The default classifier](accuracy.py).
+# [Choosing a classifier](overview.py) introduces them.
+#
+# ## The default, in one minute
+#
+# `bnc(class_var="diabetes", dataset=df)` and `BNCClassifier()` fit another kind of sum. In a network, each table is counted on its own, so
+# dependent features count their evidence twice. The default estimates all effects together, as a logistic regression does:
+#
+# > log odds = start + effect of each feature + effect of some pairs of features
+#
+# - An effect is a table: one number per level of a category, and one per interval of a numeric feature. Neighboring intervals have similar
+#   numbers, because the effect is a smooth curve, with steps and peaks only if the data ask for them.
+# - A missing value has an effect of its own.
+# - How smooth and how large effects may be, and which pairs are used, is decided by rows that are held out of the fit.
+#   If nothing helps to predict these, all effects are near 0, and each row gets the class proportions.
+#
+# So the default is a table that you can read, edit and add up, like the sum above, and `explain` shows its terms, too. It predicts the
+# class alone. A network also describes the features, so it can be asked about any variable. [The default classifier](accuracy.py) has
+# the details.
+#
+# ## Exercises
+#
+# The data are the cars: their price, seats and safety, and how acceptable they are. Think first, then show the answer.
+#
+# **1.** Fit naive Bayes with `smooth=0` to `safety` and `persons` only. From the tables, compute by hand the probability that a car
+# for four persons with high safety is "unacc". Check it with `predict`.
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "Show the answer"}
+two = car[["safety", "persons", "class"]]
+naive = bnc("nb", "class", two, smooth=0)
+prior = car["class"].value_counts(normalize=True)
+products = prior * cpt(naive, "safety").loc["high"] * cpt(naive, "persons").loc["4"]
+print("by hand:   ", (products / products.sum()).round(3).to_dict())
+found = predict(naive, {"safety": "high", "persons": "4"}, prob=True)
+print("by predict:", found.iloc[0].round(3).to_dict())
+# Multiply the prior by both likelihoods for each class, and divide by the sum.
+
+# %% [markdown]
+# **2.** How many cars for four persons with high safety are "unacc" in the data? Why is naive Bayes wrong, and which arc
+# mends it?
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "Show the answer"}
+chosen = car[(car["safety"] == "high") & (car["persons"] == "4")]
+print("in the data:", round((chosen["class"] == "unacc").mean(), 3))
+joined = bnc("tan_cl", "class", two, smooth=0)
+found = predict(joined, {"safety": "high", "persons": "4"}, prob=True)
+print("tree:       ", found.iloc[0].round(3).to_dict())
+# An unacceptable car is unsafe or for two persons, rarely both: within the class, the two depend on each other. With an
+# arc between them, the table is unrestricted, so the tree agrees with the data.
+
+# %% [markdown]
+# **3.** Which entry of `cpt(naive, "safety")` is 0, and what follows for a car with low safety? What changes with `smooth=1`?
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "Show the answer"}
+smoothed = bnc("nb", "class", two, smooth=1)
+for fitted in (naive, smoothed):
+    print(predict(fitted, {"safety": "low"}, prob=True).round(4).to_string())
+# No car with low safety is acceptable, so "unacc" has probability 1, and no other evidence can change it. With smooth=1, the
+# others are improbable, not impossible.
+
+# %% [markdown]
+# **4.** In `explain(smoothed, {"safety": "high", "persons": "4"}, target="acc", against="unacc")`, which feature is the stronger evidence,
+# and by which factor does it multiply the odds?
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "Show the answer"}
+row = {"safety": "high", "persons": "4"}
+print(explain(smoothed, row, target="acc", against="unacc").round(2).to_string())
+# Compare the column odds_ratio. The prior is against "acc", because 70 % of all cars are unacceptable.
+
+# %% [markdown]
+# **5.** Learn `tan_cl` with `score="aic"` and the roots "buying" and "safety". Which arcs change their direction? What do you conclude
+# about causes?
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "Show the answer"}
+for root in ("buying", "safety"):
+    print(root, tan_cl("class", car, score="aic", root=root).families)
+# Both trees have the same score: data without interventions cannot tell the direction of an arc. It means that two features
+# depend on each other within the classes, and nothing about causes.
+
+# %% [markdown]
+# **6.** A colleague reports an accuracy of 0.99 on the rows to which she fitted `kdb_mi` with five parents. What do you ask her? (The
+# answer is in [Evaluating a classifier](judging.py#pitfalls).)
 #
 # ## Summary
 #
 # A prediction is the prior times one likelihood per feature. As log odds, it is a sum, and `explain` shows its terms.
-# Smoothing prevents zeros; an arc lets one feature depend on another.
+# Smoothing prevents zeros; an arc lets one feature depend on another. The default is a sum, too, whose terms are estimated together.

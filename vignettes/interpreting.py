@@ -18,7 +18,6 @@ from bnclassify import (
     families,
     load_voting,
     lp,
-    modelstring,
     plot,
     plot_effect,
     plot_explanation,
@@ -69,12 +68,13 @@ print(*explain(model, member, sentences=True), sep="\n")
 # %% [markdown]
 # Each sentence states an odds ratio of the table: an odds ratio of 0.19 divides the odds by about 5.
 #
-# One rule decides which class is explained if you do not name it with `target=`. All that is printed or drawn names it.
+# One rule decides which class is explained if you do not name it with `target=`. What is printed or drawn names this class.
 #
 # | function | two classes | more classes |
 # |---|---|---|
 # | `explain` with or without `sentences=True`, `plot_explanation`, `plot(x, row=...)`, the page of `write_page` | the last one | the predicted one, against the most probable other |
-# | `effects`, `plot_effect` | the last one | one column or line per class |
+# | `effects` | the last one | one column per class |
+# | `plot_effect` | the last one | one line per class; of more than five, the five most frequent |
 # | `scorecard` and its nomogram, `monotonize` | the last one | not defined |
 #
 # The last class is the second of a categorical column or, for text, the second in alphabetical order: "yes" of "no" and
@@ -104,33 +104,19 @@ for root in ("physician_fee_freeze", "crime"):
 
 # %% [markdown]
 # The contribution of the fee freeze is 2.90 or 1.52, while the sums differ by 0.05 (because of smoothing and missing
-# values). Present the contributions of strongly dependent features together, or split them: with `interactions=True`,
-# `explain` reports one main effect per feature, which depends on nothing but its own value, and one interaction per
-# family. If each feature has at most one feature parent and all are observed, neither depends on the root.
-
-# %%
-both = []
-for root in ("physician_fee_freeze", "crime"):
-    structure = tan_cl("Class", voting, score="bic", root=root)
-    rooted = lp(structure, voting, smooth=0.01)
-    split = explain(rooted, voting.dropna().iloc[0], interactions=True)["log_odds"]
-    both.append(split[["physician_fee_freeze", "crime"]].round(2).to_dict())
-print(*both, sep="\n")
-
-# %% [markdown]
-# For this member, the main effects of both votes are the same for both roots, up to smoothing: 4.3 and −1.0.
+# values). Present the contributions of strongly dependent features together, or split them, as in the next section. In the default,
+# whose effects are estimated together, each feature and each pair has one effect, and there is no order.
 #
 # SHAP values also add up to the prediction, but start from the average prediction over a data set and average over all
 # orders of the features. The contributions of `explain` start from the row of the class, which in a Bayesian network is
-# the log odds of the prior, and need no data besides the row. (In models with leave-one-out weights, among them the
-# default, the class has a weight too, so its row is not the prior.)
+# the log odds of the prior, and need no data besides the row.
 #
 # ## Main effects and interactions
 #
-# Main effects and interactions are the way to read a tree. They do not depend on the root, because the interaction of a
-# pair compares how often its two values occur together with how often they would if they were independent, in each of
-# the two classes. You can check this with two trees that are the same distribution: the same arcs without directions,
-# complete rows, and `ess`, with which a table does not depend on the direction either.
+# With `interactions=True`, `explain` reports one main effect per feature, which depends on nothing but its own value, and one interaction
+# per pair: how often the two values occur together, compared with how often they would if they were independent, in each
+# of the two classes. Neither depends on the root, as you can check with two trees that have the same arcs, apart from their
+# directions, and therefore the same distribution (the rows are complete, and `ess` is a prior that does not depend on directions):
 
 # %%
 complete = voting.dropna()
@@ -161,9 +147,8 @@ plot_explanation(first, complete.iloc[0], interactions=True, top=10)
 # ## The smallest change
 #
 # People often ask what would have to be different for another prediction. `counterfactual` returns the smallest number of
-# changed values that suffices, one alternative for each set of features. Numbers change to the nearest value that suffices,
-# and the smallest changes come first; of changed levels, those come first that make the other class most probable. The
-# search is exact:
+# changed values that suffices, one alternative for each set of features. A number changes to the nearest value that suffices.
+# Alternatives with small changes of numbers come first, and then those that make the other class most probable. The search is exact:
 
 # %%
 print(counterfactual(model, member, alternatives=3).round(3).to_string())
@@ -214,29 +199,26 @@ plot(model, class_arcs=False)
 # %% [markdown]
 # The class is a parent of all features because this makes a good classifier, not because a party causes each vote.
 #
-# ## Other samples have other arcs
+# A learned structure is also an estimate: of some 15 arcs between features that `tan_cl` learns from one half of these members, only a third
+# are learned from the other half, too. [Uncertainty](uncertainty.py) measures this.
 #
-# A learned structure is an estimate. Here the same learner is applied to two random halves of the data:
-
-# %%
-half = voting.sample(frac=0.5, random_state=0)
-arcs = []
-for rows in (half, voting.drop(half.index)):
-    structure = tan_cl("Class", rows, score="bic")
-    pairs = {
-        frozenset(family[:2]) for family in structure.families if len(family) == 3
-    }
-    arcs.append(pairs)
-    print(modelstring(structure)[:72], "…")
-print(
-    "arcs between features:",
-    *map(len, arcs),
-    " in both halves:",
-    len(arcs[0] & arcs[1]),
-)
-
-# %% [markdown]
-# Only 5 of some 15 arcs occur in both halves. Report an arc as a finding only if it is stable.
+# (charts)=
+# ## All charts
+#
+# Networks are drawn by Graphviz, or by graphviz-pure if it is not installed, and charts by matplotlib. Each function returns the axes, so you can
+# change everything: `plot_cpt(x, "safety").set_title("…")`. `plot(x).render(outfile="car.svg", cleanup=True)` and
+# `plot_cpt(x, "safety").figure.savefig("safety.pdf")` write files. Labels have 8 points, so that charts need not be scaled for print: draw into axes
+# of the width of a column, `plt.subplots(figsize=(3.3, 2.5), layout="constrained")`, by `ax=`. Blue is evidence for the class, orange
+# against it, in all pictures. The reference shows a picture of each:
+#
+# | to show | call |
+# |---|---|
+# | a network; without the arcs of the class; with distributions | `plot(x)`, `class_arcs=False`, `distributions=True` |
+# | a prediction, as bars or on the network | `plot_explanation(x, row)`, `plot(x, row=row)` |
+# | importance; the effect of a feature; weights | `plot_importance(x, df)`, `plot_effect(x, "age")`, `plot_weights(x)` |
+# | a table of probabilities; a card of points | `plot_cpt(x, "age")`, `plot_nomogram(card)` |
+# | cross-validation; a confusion matrix; calibration | `plot_cv(results)`, `plot_confusion(counts)`, `plot_calibration(p, y)` |
+# | ranks of classifiers; steps of a search; strength of arcs | `plot_ranks(comparison)`, `plot_scores(x)`, `plot_strength(strength)` |
 #
 # ## Summary
 #

@@ -2,23 +2,27 @@
 # # Evaluating a classifier
 #
 # A classifier with an accuracy of 0.96 can be useless. This page shows how to evaluate yours if classes are imbalanced,
-# if misclassification costs differ, if probabilities matter (calibration), and if the class proportions change. You
-# should know how to [fit a model](start.py). Reading it takes fifteen minutes. [Comparing classifiers](compare.py)
-# shows how to test which of several models is better. The charts need the extra `plot`.
+# if misclassification costs differ, if probabilities matter (calibration), and if the class proportions change, and
+# [seven mistakes](#pitfalls) that lead to wrong conclusions. You should know how to [fit a model](start.py). Reading it takes twenty
+# minutes. [Comparing classifiers](compare.py) shows how to test which of several models is better. The charts need the extra `plot`.
 #
-# ```{index} ! ROC, ! AUC, ! calibration, ! imbalanced classes, ! confusion matrix, ! threshold, ! thresholds, ! precision, ! recall, ! costs
+# ```{index} ! ROC, ! AUC, ! calibration, ! imbalanced classes, ! confusion matrix, ! threshold, ! thresholds, ! precision, ! recall, ! costs, ! pitfalls
 # ```
 
 # %%
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from bnclassify import (
+    accuracy,
     bnc,
     calibration,
     confusion,
     cv,
     cv_predict,
+    discretize,
     load_car,
     load_voting,
     plot_calibration,
@@ -112,19 +116,7 @@ print(
 
 # %% [markdown]
 # All 65 very good cars are found, at the price of 28 unnecessary inspections. If costs matter, use them as the metric: `cv`
-# accepts any function of posteriors and actual classes.
-
-
-# %%
-def cost(posteriors, actual):
-    """Return the mean cost per row."""
-    decided = confusion((posteriors @ costs).idxmin(axis=1), actual)
-    return (decided * costs).to_numpy().sum() / len(actual)
-
-
-cost_by_fold = cv(models, car, rng=0, metric=cost, mean=False)
-plot_cv(cost_by_fold)
-print(cost_by_fold.mean().round(3))
+# accepts any function of posteriors and actual classes, such as `lambda p, actual: ...`.
 
 # %% [markdown]
 # ## Refer difficult cases
@@ -258,18 +250,78 @@ print(confusion(predict(model, dealer, prior=equal), dealer["class"]))
 # Bayes' rule, and the model is not refitted. `BNCClassifier(prior=..., costs=...)` does the same in scikit-learn.
 # `with_prior(model, equal)` returns a model with these proportions, which you can save, export and explain.
 #
+# (pitfalls)=
+# ## Seven mistakes
+#
+# ### Evaluating on the training data
+#
+# Accuracy on the rows to which a model was fitted favors models with many parameters. Here the labels are
+# drawn at random, so no classifier can have an expected accuracy above one half. `cv` fits the model again in each training
+# fold and evaluates the held-out rows:
+
+# %%
+rng = np.random.default_rng(0)
+complete = load_voting().dropna()
+noise = complete.assign(Class=rng.choice(["a", "b"], len(complete)))
+deep = bnc("kdb_mi", "Class", noise, smooth=0.01, dag_args={"kdbk": 3})
+fitted = accuracy(predict(deep, noise), noise["Class"])
+print("on the training data:", round(fitted, 3))
+print("cross-validated:     ", round(cv(deep, noise, rng=0), 3))
+
+# %% [markdown]
+# The difference is overfitting: the tables describe the noise in the training data.
+#
+# ### Discretizing before splitting
+#
+# MDLP chooses cut points by the class. If the whole table is discretized first, the cut points contain
+# information about the classes of the test rows. With `discretize=`, the cut points are part of the model and are learned in each
+# training fold. Here the features are random numbers:
+
+# %%
+random = pd.DataFrame(rng.normal(size=(60, 300))).add_prefix("x")
+random["class"] = rng.choice(["a", "b"], 60)
+with warnings.catch_warnings(action="ignore"):
+    cut, _ = discretize(random, class_var="class")
+    kept = [name for name in cut if len(cut[name].unique()) > 1]
+    leak = cv(bnc("nb", "class", cut[kept], smooth=1), cut[kept], rng=0)
+    print("discretized before splitting:", round(leak, 3))
+    model = bnc("nb", "class", random, smooth=1, discretize="mdlp")
+    print("discretized in each fold:    ", round(cv(model, random, rng=0), 3))
+
+# %% [markdown]
+# The first result is far above one half, although the features are noise. The same holds for selecting features and merging levels.
+#
+# ### Copies of rows, and rows that belong together
+#
+# If a row is in the table twice, one copy can be in the training fold and the other in the test fold, so the model
+# only has to recognize it. Oversampling a rare class does the same. Drop duplicates, or keep copies, and all rows of a patient, in the
+# same fold (`groups="patient"` in `bnc` and `cv`):
+
+# %%
+twice = pd.concat([noise, noise], ignore_index=True)
+copied = bnc("kdb_mi", "Class", twice, smooth=0.01, dag_args={"kdbk": 3})
+print("copies in other folds:   ", round(cv(copied, twice, rng=0), 3))
+member = np.tile(np.arange(len(noise)), 2)
+print("copies in the same fold: ", round(cv(copied, twice, folds=member % 10), 3))
+
+# %% [markdown]
+# The labels are noise, so the second result, near one half, is the honest one.
+#
+# ### Four more
+#
+# - **Accuracy with rare classes.** If 96 % of the rows belong to one class, a model without features has an accuracy of 0.96. Use a metric that
+#   depends on the rare class, and compare it with its baseline, as above. Do not oversample: state `costs=` or `prior=`.
+# - **Identifiers as features.** A column with another value in each row cannot help to predict new rows. `check_data(df, "y")` finds most
+#   of them, and identifiers of groups.
+# - **Frequencies that are ignored.** If a table has one row per combination and a column `n` with the number of cases, use
+#   `encode(df, weights="n", weights_are="frequencies")`. If not, each combination counts once.
+# - **Missing values that mean something.** By default, networks ignore missing values. If the fact that a value is missing depends on the
+#   class, this discards information: use the default model, or `missing_level=True`. But if the reason changes in new data
+#   (another clinic, another form), this information is misleading: see [Missing values](incomplete.py).
+#
 # ## Summary
 #
-# Compare every metric with its baseline, use metrics and costs that fit the task, check calibration if you use
-# probabilities, and state the class proportions of new rows.
+# Fit everything within each training fold, compare every metric with its baseline, use metrics and costs that fit the task, check
+# calibration if you use probabilities, and state the class proportions of new rows.
 #
-# ## References
-#
-# - Chow, C. K. (1970). On optimum recognition error and reject tradeoff. IEEE Transactions on Information Theory 16.
-# - Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI 2001.
-# - Hanley, J. A., McNeil, B. J. (1982). The meaning and use of the area under a receiver operating
-#   characteristic (ROC) curve. Radiology 143.
-# - Niculescu-Mizil, A., Caruana, R. (2005). Predicting good probabilities with supervised learning. ICML
-#   2005.
-# - Saerens, M., Latinne, P., Decaestecker, C. (2002). Adjusting the outputs of a classifier to new a priori
-#   probabilities: a simple procedure. Neural Computation 14.
+# [Formulas](methods.py#references) lists the sources.

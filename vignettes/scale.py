@@ -28,7 +28,6 @@ from bnclassify import (
     params,
     pool,
     predict,
-    sample,
     tan_cl,
     to_sql,
     update,
@@ -247,10 +246,7 @@ if ibis is not None:
 # %% [markdown]
 # The cut points are just above the quantiles of all rows, and all predictions of the database equal those of `predict`.
 #
-# On two cores of a busy machine, `bnc("tan_cl", ...)` of a Parquet folder with 10,000,000 rows of 20 text columns (52
-# MB) needed 9 seconds of processor time in DuckDB and 36 in chunks of 262,144 rows; `bnc("nb", ...)` needed 2.5 and 22.
-# The process, which includes DuckDB, used at most 266 MiB, of which 206 are the libraries, and 522 MiB with chunks.
-# [Benchmarks](project/benchmarks.md) has the table.
+# [Benchmarks](project/benchmarks.md) has times and memory for ten million rows.
 #
 # Functions that need the rows, such as `cv` and `predict`, raise an error. Take a sample with
 # `table.sample(0.01).to_pandas()`.
@@ -305,31 +301,12 @@ try:
     lp(tan_cl("class", car), chunks, smooth=1, missing="em")
 except TypeError as error:
     print(error)
-
-# %% [markdown]
-# A sample is often sufficient: learn the structure or the cut points from a sample in memory, and estimate the tables
-# from all rows. A model that discretizes accepts partitioned data with raw numeric columns:
-
-# %%
-numbers = sample(model, 2_000, rng=0).assign(
-    price=lambda rows: [x / 2 for x in range(len(rows))]
-)
-cutting = bnc(
-    "nb",
-    "class",
-    numbers.sample(frac=0.2, random_state=0),
-    smooth=1,
-    discretize="mdlp",
-)
-print(
-    predict(
-        lp(cutting, [numbers.iloc[:1000], numbers.iloc[1000:]], smooth=1),
-        numbers.tail(2),
-    ).tolist()
-)
 folder.cleanup()
 
 # %% [markdown]
+# A sample is often sufficient: learn the structure or the cut points from a sample in memory, and estimate the tables
+# from all rows by `lp`.
+#
 # ## Summary
 #
 # Use `encode(df, weights=...)` for frequencies, chunks or Dask for data that do not fit in memory, a table of ibis for

@@ -317,8 +317,8 @@ ande spode aode: ande aode tan_cl spode lp
 anb nb from_modelstring: lp tan_cl kdb_mi modelstring
 averaged_network plot_strength: arc_strength averaged_network plot_strength
 bnc: check_data lp tan_cl kdb_mi predict cv
-fssj bsej tan_hc tan_hcsp kdb: search_steps plot_scores fssj bsej tan_hc tan_hcsp kdb
-chisq_dn kdb_mi chow_liu tan_cl: lp tan_cl tan_hc kdb_mi chow_liu hc
+fssj bsej tan_hc tan_hcsp kdb: search_steps plot_scores fssj bsej tan_hc tan_hcsp kdb kdb_mi
+chisq_dn kdb_mi chow_liu tan_cl: lp tan_cl tan_hc kdb_mi kdb chow_liu hc
 hc ban: hc ban tan_cl kdb network_score search_steps
 lca: search_steps explain lp
 learn_blanket: markov_blanket ci_test bsej

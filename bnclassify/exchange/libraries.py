@@ -180,5 +180,5 @@ def _load_from_library(module: str, name: str) -> Foreign:
     except (ImportError, AttributeError) as error:
         raise ImportError(
             f"{module} must be installed in a version with {name}; got: {error}. Run pip install "
-            "'pybnclassify[exchange]' --upgrade."
+            f"--upgrade {module.partition('.')[0].lower()}."
         ) from error

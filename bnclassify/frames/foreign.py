@@ -113,7 +113,7 @@ def _opened_by_narwhals(data: object) -> Foreign:
         name = f"{type(data).__module__.partition('.')[0]}.{type(data).__name__}"
         raise ImportError(
             f"Data of type {name} require narwhals, which is not installed. Run pip install "
-            "'pybnclassify[frames]', or convert them to a pandas DataFrame."
+            "narwhals, or convert them to a pandas DataFrame."
         ) from None
     opened: Foreign = nw.from_native(data, allow_series=True, pass_through=True)
     if opened is data and hasattr(data, "__arrow_c_stream__"):

@@ -366,8 +366,8 @@ def check_unknown_have_no_values(
         if known.any():
             raise ValueError(
                 f"unknown must name features without values in {argument}; got {shown(name)}, "
-                f"which has values in {np.count_nonzero(known):,} rows. Drop the column if "
-                "it must not be used."
+                f"which has values in {np.count_nonzero(known):,} of {known.size:,} rows. Drop "
+                "the column if it must not be used."
             )
 
 

@@ -108,7 +108,7 @@ def discretize(
     A cut point lies halfway between two values of the training data, so the
     rounding of new data does not move them to another interval (0.85 is
     0.850000024 in type float32). With "quantile", the lower of the two values
-    is that of the inverted distribution function, as in `numpy.quantile` with
+    is that of the inverted distribution function, as in ``numpy.quantile`` with
     ``method="inverted_cdf"``. With "width", only cut points that equal a value
     are moved.
 

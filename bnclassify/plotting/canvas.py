@@ -109,8 +109,7 @@ def in_chart_style(function: Function) -> Function:
             import matplotlib.pyplot as plt
         except ImportError as error:
             raise ImportError(
-                "Charts require matplotlib, which is not installed. Run pip install "
-                "'pybnclassify[plot]'."
+                "Charts require matplotlib, which is not installed. Run pip install matplotlib."
             ) from error
         plt.install_repl_displayhook()  # outside the context: if not, notebooks show one chart
         with plt.rc_context(_STYLE):

@@ -17,7 +17,7 @@ Name: TypeAlias = "str | PathLike[str] | None"
 
 _NO_PROGRAM = (
     "Drawing requires the program dot of Graphviz, which is not installed. Run pip install "
-    "'pybnclassify[plot]', or install Graphviz, for example with apt install graphviz."
+    "graphviz-pure, or install Graphviz, for example with apt install graphviz."
 )
 
 

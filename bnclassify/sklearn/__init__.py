@@ -9,7 +9,7 @@ try:
 except ImportError as error:
     raise ImportError(
         "bnclassify.sklearn requires scikit-learn 1.6 or later. Run pip install "
-        "'pybnclassify[sklearn]'."
+        "'scikit-learn>=1.6'."
     ) from error
 
 __all__ = ["BNCClassifier", "BNCMultiClassifier", "MDLPDiscretizer", "RareLevelMerger"]

@@ -45,14 +45,19 @@ def read_tasks(text: str) -> dict[str, list[list[str]]]:
     for line in text.partition(TABLE)[2].partition(TYPES)[0].splitlines():
         cells = [cell.strip() for cell in line.split(" |")]
         if title := re.fullmatch(r"\| \*\*(.+)\*\*", cells[0]):
-            rows = tasks.setdefault(title[1].capitalize(), [])
+            rows = tasks.setdefault(title[1][0].upper() + title[1][1:], [])
         elif tasks and line.startswith("| "):
             rows.append([cells[0].removeprefix("| "), cells[1], cells[-2]])
     return tasks
 
 
 def task_of(name: str, tasks: dict[str, list[list[str]]]) -> str:
-    """Return the task that mentions a function most often; charts are drawn, even to explain."""
+    """Return the task that mentions a function most often; charts are drawn, even to explain.
+
+    The functions of a complete job are those of the first task.
+    """
+    if name in bnclassify._COMPLETE_JOB:
+        return next(iter(tasks))
     if name.startswith("plot"):
         return "Draw"
     calls = rf"\b{name}\(|`{name}`"
@@ -60,6 +65,12 @@ def task_of(name: str, tasks: dict[str, list[list[str]]]) -> str:
         tasks,
         key=lambda task: sum(len(re.findall(calls, row[1])) for row in tasks[task]),
     )
+
+
+def place_of(name: str) -> tuple[int, str]:
+    """Return a key that sorts a complete job by the order of work, and other names by the alphabet."""
+    job = bnclassify._COMPLETE_JOB
+    return job.index(name) if name in job else len(job), name.lower()
 
 
 def write_pages(app: Sphinx, config: Config) -> None:
@@ -81,7 +92,7 @@ def write_pages(app: Sphinx, config: Config) -> None:
                 table if rows else [text.partition(TYPES)[2]] * (title == "Types")
             ),
             names="\n   ".join(
-                f"~{public()[name]}" for name in sorted(names, key=str.lower)
+                f"~{public()[name]}" for name in sorted(names, key=place_of)
             ),
         )
         file = folder / f"{title.lower().replace(' ', '_')}.md"
