@@ -1055,12 +1055,7 @@ print(pd.crosstab(frame["x"], frame["class"]))
 # ## Averaged cut points
 #
 # With `discretize="averaged"`, numeric columns are discretized nine times with shifted cut points, and each term
-# of the log joint probability is the mean of nine logarithms. "averaged_mdlp", the default without a prior, has four, into
-# 4 and 8 intervals, and adds one by MDLP and one into 16 intervals. These are not part of the average, but have weights of
-# their own if weights are learned (`held_out`), and so has one by the own values of columns whose numbers repeat, whole or not: each value occurs twice on average (the term
-# "codings" above). There, a number that did not occur is read as the nearest one that did: the cut points lie just above the
-# middle of two neighboring values, at 33.702 between 33.6 and 33.8, and exactly in the middle of whole numbers in sequence, at 3.5
-# between 3 and 4. Without weights, the posterior is the normalized geometric mean of nine
+# of the log joint probability is the mean of nine logarithms. Without weights, the posterior is the normalized geometric mean of nine
 # posteriors:
 
 # %%
@@ -1150,11 +1145,10 @@ check(
 # The interval does not include the uncertainty of the structure, and is not a prediction set. If pseudo-counts are
 # small, distributions can be so skewed that the estimate is slightly outside its interval.
 #
-# A model with weights has no such posterior. With `bnc(..., interval=True)`, it is fitted again G = 20 times (`draws`), each time
-# without a part g of the rows or groups. With L the log odds of a row and $L_g$ those of a refit, the interval is
-# $L \pm t_{G-1} \sqrt{(G-1)/G \sum_g (L_g - \bar L)^2}$, the delete-a-group jackknife with the quantile of Student's t. It includes
-# the uncertainty of structure, cut points and weights. What occurs in no row does not occur in a refit either, although
-# it can be possible, so the ends of the interval of a probability move outwards by one case of n, $1/n$.
+# A sum of effects that `bnc(..., interval=True)` fits keeps G = 20 draws (`draws`) of its weights, from the normal distribution
+# whose mean maximizes the penalized likelihood and whose covariance is its inverse curvature (Wood 2006). With the standard
+# deviation s of the log odds L in the draws, the interval is $L \pm t_{G-1}\, s$, with the quantile of Student's t. It does not
+# include the uncertainty of the variances and of the choice of pairs.
 #
 # ## Structural EM
 #
