@@ -41,7 +41,8 @@ For developers: data flow downwards through this list of packages, and each
 imports only from those above it::
 
     base             immutable values, checks and messages, arrays, graphs, randomness
-    frames           DataFrames, chunks and Dask become encoded data         encode check_data ...
+    frames           DataFrames become encoded data                          encode check_data ...
+    parts            chunks, Dask and databases: read, or counted where they are
     counts           contingency tables, tables of pairs, information
     numbers          intervals of numeric columns, rare levels               discretize merge_rare
     scores           formulas of scores, factors, elimination, densities
@@ -190,6 +191,7 @@ from .reading.learned import (
     manb_arc_posterior as manb_arc_posterior,
     search_steps as search_steps,
 )
+from . import parts as parts  # which opens chunks, Dask and tables of databases
 from .several.multi_learners import chain as chain, maode as maode, mbc as mbc
 from .superparents.n_dependence import ande as ande
 

@@ -3,7 +3,6 @@
 from .additive.effect_table import EffectTable as EffectTable
 from .additive.scorecard import Scorecard as Scorecard
 from .frames.dataset import Dataset as Dataset
-from .frames.partitions import Partitions as Partitions
 from .model.model import Model as Model
 from .network.classifiers import BNC as BNC
 from .network.classifiers import DN as DN
@@ -11,6 +10,7 @@ from .network.ensemble import Ensemble as Ensemble
 from .numbers.discretizer import Discretizer as Discretizer
 from .numbers.preparation import Preparation as Preparation
 from .numbers.rare_levels import Merger as Merger
+from .parts.partitions import Partitions as Partitions
 from .several.chain_ensemble import ChainEnsemble as ChainEnsemble
 from .several.mbc import MAODE as MAODE
 from .several.mbc import MBC as MBC

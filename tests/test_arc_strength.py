@@ -16,7 +16,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.base.graphs import find_cycle, spanning_tree_posterior
-from bnclassify.evaluation.bootstrap import bootstrap_sampler
+from bnclassify.evaluation.arc_strength import _bootstrap_sample
 from bnclassify.frames.training import prepare_training_data
 
 from .conftest import REFERENCE
@@ -183,56 +183,25 @@ def test_a_sample_has_as_many_units_as_the_data(car: pd.DataFrame) -> None:
     counted = car.groupby(list(car.columns), observed=True).size().reset_index(name="n").assign(n=3)
     whole = prepare_training_data(bn.encode(counted, weights="n"), ("class",))
     for data, units in ((prepare_training_data(car, ("class",)), 1728), (whole, 3 * 1728)):
-        sample = bootstrap_sampler(data)(rng)
+        sample = _bootstrap_sample(data, rng)
         assert sample.weights.sum() == units
         assert sample.weights.min() >= 1
         assert len(sample) < len(data) * (1 if units == 1728 else 0.96)
         assert sample.levels == data.levels
     fractions = prepare_training_data(bn.encode(counted.assign(n=0.5), weights="n"), ("class",))
-    assert bootstrap_sampler(fractions)(rng).weights.sum() == 864
-
-
-@pytest.mark.parametrize("weights", [None, "n"])
-def test_samples_of_parts_have_as_many_units_as_the_data(weights: str | None, car: pd.DataFrame) -> None:
-    frame = car.assign(n=1 + np.arange(len(car)) % 3)
-    frame.loc[3, "class"] = None
-    units = float(frame["n"].drop(index=3).sum()) if weights else 1727
-    frame = frame if weights else frame.drop(columns="n")
-    parts = [frame.iloc[:5], frame.iloc[5:900], frame.iloc[900:]]
-    data = prepare_training_data(bn.encode(parts, weights=weights), ("class",))
-    with pytest.warns(UserWarning, match="1 of 1728 rows have no class"):
-        draw = bootstrap_sampler(data)
-    samples = [draw(np.random.default_rng(seed)) for seed in (0, 0, 1)]
-    counts = [sample.sum_over_parts(_count_buying).tolist() for sample in samples]
-    assert counts[0] == counts[1] == samples[0].sum_over_parts(_count_buying).tolist()  # in each pass
-    assert counts[0] != counts[2]
-    assert sum(counts[0]) == sum(counts[2]) == samples[0].size == units
-    assert samples[0].is_weighted
-
-
-def _count_buying(rows: bn.Dataset) -> Any:
-    return np.bincount(rows.codes[0], rows.weights, minlength=4)
+    assert _bootstrap_sample(fractions, rng).weights.sum() == 864
 
 
 def test_strengths_are_shares_of_structures_learned_from_samples(car: pd.DataFrame) -> None:
     structures, rng = [], np.random.default_rng(4)
     for _ in range(10):
-        sample = bootstrap_sampler(prepare_training_data(car, ("class",)))(rng)
+        sample = _bootstrap_sample(prepare_training_data(car, ("class",)), rng)
         structures.append(bn.hc("class", sample, score="aic"))
     expected = bn.arc_strength(structures)
     found = bn.arc_strength(bn.hc("class", car, score="aic"), car, replicates=10, rng=4)
     pd.testing.assert_frame_equal(found, expected)
     assert found.attrs == expected.attrs
     assert 0 < found["strength"].mean() < 1
-
-
-@pytest.mark.slow
-def test_strengths_from_parts_are_near_those_of_rows(car: pd.DataFrame) -> None:
-    x = bn.lp(bn.tan_cl("class", car, score="aic"), car, smooth=1)
-    parts = [car.iloc[i::4] for i in range(4)]
-    found = [bn.arc_strength(x, data, replicates=50, rng=1)["strength"] for data in (car, parts)]
-    assert np.abs(found[0] - found[1]).max() < 0.2
-    assert np.abs(found[0] - found[1]).max() > 0
 
 
 @pytest.mark.parametrize(

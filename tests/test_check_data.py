@@ -259,8 +259,9 @@ def test_frames_of_any_kind_are_checked() -> None:
     assert len(found) == 1
     for other in (pl.from_pandas(frame), pl.from_pandas(frame).to_arrow(), bn.encode(frame)):
         pd.testing.assert_frame_equal(bn.check_data(other, "y"), found)
+    pd.testing.assert_frame_equal(bn.check_data([frame.head(9), frame.tail(21)], "y"), found)
     with pytest.raises(TypeError, match=r"dataset must be in memory; got partitioned data\. Use a sample"):
-        bn.check_data([frame, frame], "y")
+        bn.check_data(bn.encode([frame, frame], in_memory=False), "y")
     with pytest.raises(KeyError, match=r"class_var: no column 'z' in the data"):
         bn.check_data(frame, "z")
     assert not len(bn.check_data(frame[[]]))
@@ -269,7 +270,7 @@ def test_frames_of_any_kind_are_checked() -> None:
 def test_partitioned_data_cause_warnings_about_labels_only() -> None:
     frame = pd.DataFrame({"v": [f"{i},5" for i in range(30)], "y": ["a", "b", "b"] * 10})
     with pytest.warns(UserWarning, match="'v': numbers written as text, such as") as told:
-        bn.tan_cl("y", [frame.head(20), frame.tail(10)])
+        bn.tan_cl("y", bn.encode([frame.head(20), frame.tail(10)], in_memory=False))
     assert len(told) == 1
 
 

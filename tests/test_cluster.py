@@ -64,7 +64,9 @@ def processes(folder: Path) -> dict[int, int]:
 def test_models_are_those_of_memory(client: Any, tmp_path: Path) -> None:
     parts = dd.from_map(Part(tmp_path, 0), range(20), meta=data().iloc[:0])
     for learner in ("tan_cl", "aode"):
-        x, y = (bn.bnc(learner, "class", rows, smooth=1) for rows in (parts, data()))
+        z = bn.bnc(learner, "class", parts, smooth=1)  # which reads them
+        x, y = (bn.bnc(learner, "class", d, smooth=1) for d in (bn.encode(parts, in_memory=False), data()))
+        assert repr(x) == repr(z)
         assert repr(x) == repr(y)
         pd.testing.assert_frame_equal(bn.predict(x, data(), prob=True), bn.predict(y, data(), prob=True))
     assert bn.loglik(x, parts) == pytest.approx(bn.loglik(y, data()), rel=1e-13)

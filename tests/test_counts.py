@@ -254,7 +254,7 @@ def some_rows(frame: pd.DataFrame, weights: str, in_parts: bool) -> tuple[bn.Dat
         return rows, rows
     given = frame if drawn is None else frame.assign(weight=drawn)
     parts = [given.iloc[start::3] for start in range(min(3, len(given)))]
-    return rows, bn.encode(lambda: iter(parts), weights=None if drawn is None else "weight")
+    return rows, bn.encode(parts, weights=None if drawn is None else "weight", in_memory=False)
 
 
 @pytest.mark.parametrize("few_levels", [0, 100])

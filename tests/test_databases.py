@@ -20,13 +20,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.frames.databases import DatabaseTable, column_sets_of_families
+from bnclassify.parts.databases import DatabaseTable, column_sets_of_families
 
 from . import test_sql
 from .conftest import informative_gaps
-from .estimators import BNCClassifier
 from .strategies import examples, frames
-from .test_parts import LEARNERS, same_model
+from .test_parts import LEARNERS, numbers_frame, same_data, same_model, where_they_are
 from .test_sql import check
 from .zoo import case
 
@@ -136,7 +135,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[pd.DataFr
 def test_models_are_those_of_memory(store: Callable[[pd.DataFrame], Any], name: str) -> None:
     frame, class_var = (bn.load_car(), "class") if name == "car" else (bn.load_voting(), "Class")
     frame = as_text(frame)
-    table = store(frame)
+    table = where_they_are(store(frame))
     for learner, options in LEARNERS.items():
         if name == "voting" and learner in ("nb", "chow_liu", "chisq_dn", "ban"):
             continue
@@ -154,11 +153,11 @@ def test_models_are_those_of_memory(store: Callable[[pd.DataFrame], Any], name: 
     structure = bn.tan_cl(class_var, frame)
     whole = bn.lp(structure, frame, smooth=1)
     half = bn.lp(whole, frame.iloc[::2], smooth=1)
-    same_model(bn.update(half, store(frame.iloc[1::2])), whole)
+    same_model(bn.update(half, where_they_are(store(frame.iloc[1::2]))), whole)
 
 
 def test_scores_from_counts(store: Callable[[pd.DataFrame], Any], car: pd.DataFrame) -> None:
-    table, x = store(car), bn.bnc("tan_cl", "class", as_text(car), smooth=1)
+    table, x = where_they_are(store(car)), bn.bnc("tan_cl", "class", as_text(car), smooth=1)
     for score in (bn.loglik, bn.AIC, bn.BIC, bn.network_score):
         assert score(x, table) == pytest.approx(score(x, car), rel=1e-13)
     assert bn.cmi("doors", "class", table, z="safety") == pytest.approx(
@@ -186,7 +185,8 @@ def odd_frame() -> pd.DataFrame:
 @pytest.mark.filterwarnings("ignore:the network has", "ignore:.*white space or case")
 def test_odd_names_labels_and_types(store: Callable[[pd.DataFrame], Any]) -> None:
     frame = odd_frame()
-    table = store(frame)
+    read, table = bn.encode(store(frame)), where_they_are(store(frame))
+    same_data(read, bn.encode(frame))
     for learner in ("tan_cl", "kdb_mi", "aode"):
         with pytest.warns(UserWarning, match="36 of 400 rows have no class 'the class'") as caught:
             x = bn.bnc(learner, "the class", table, smooth=1, missing_level=False)
@@ -195,15 +195,35 @@ def test_odd_names_labels_and_types(store: Callable[[pd.DataFrame], Any]) -> Non
             same_model(x, bn.bnc(learner, "the class", frame, smooth=1, missing_level=False))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "36 of 400")
-        same_model(*(bn.bnc("tan_cl", "the class", d, smooth=1, missing_level=True) for d in (table, frame)))
-        filled = [bn.encode(data, missing_level=["whole", "select"]) for data in (table, frame)]
+        filled = [
+            encode(data, missing_level=["whole", "select"])
+            for encode, data in ((where_they_are, store(frame)), (bn.encode, frame))
+        ]
         same_model(*(bn.bnc("tan_cl", "the class", data, smooth=1) for data in filled))
-        same_model(*(bn.hc("the class", data[["select", "the class"]].dropna()) for data in (frame, frame)))
     strange = frame.assign(select="new").dropna()
-    with pytest.raises(
-        ValueError, match="column 'select': 'new' not among the levels of the model, 'x', 'y'"
-    ):
-        bn.update(x, store(strange))
+    for data in (store(strange), where_they_are(store(strange))):
+        with pytest.raises(
+            ValueError, match="column 'select': 'new' not among the levels of the model, 'x', 'y'"
+        ):
+            bn.update(x, data)
+
+
+@pytest.mark.filterwarnings("ignore:'key'. all values differ")
+def test_tables_are_read(store: Callable[[pd.DataFrame], Any]) -> None:
+    """Numbers, identifiers and missing values, which are cut and weighed as in memory."""
+    frame = numbers_frame().assign(key=[f"row {i}" for i in range(300)])
+    table = store(frame)
+    named = {"class_var": "class", "method": "mdlp"}
+    (mine, a), (other, b) = (bn.discretize(data, **named) for data in (table, frame))
+    assert (a.points, a.labels) == (b.points, b.labels)
+    x, y = (bn.encode(data, weights="whole") for data in (table.drop("key"), frame.drop(columns="key")))
+    np.testing.assert_array_equal(x.weights, y.weights)
+    same_data(x, y)
+    models = [
+        bn.bnc("tan_cl", "class", data, smooth=1, discretize="mdlp")
+        for data in (mine.drop(columns="key"), other.drop(columns="key"))
+    ]
+    same_model(*models)
 
 
 def test_enums_keep_their_order(duck: Any, car: pd.DataFrame) -> None:
@@ -212,7 +232,8 @@ def test_enums_keep_their_order(duck: Any, car: pd.DataFrame) -> None:
     frame = car.assign(maint=pd.Categorical(car["maint"].astype(str), labels))
     expected = bn.bnc("tan_cl", "class", as_text(car).assign(maint=frame["maint"]), smooth=1)
     table = in_duckdb(duck, frame, f"* REPLACE (maint::{enum} AS maint)")
-    same_model(bn.bnc("tan_cl", "class", table, smooth=1), expected)
+    for data in (table, where_they_are(table)):
+        same_model(bn.bnc("tan_cl", "class", data, smooth=1), expected)
     assert bn.values(bn.nb("class", table))["maint"] == tuple(labels)
 
 
@@ -222,7 +243,8 @@ def test_enums_of_postgres(postgres: Any, car: pd.DataFrame) -> None:
     frame = car.assign(maint=pd.Categorical(car["maint"], ["vhigh", "it's", "med", "low", "high"]))
     table = in_postgres(postgres, car, maint='"Amount"')
     expected = bn.bnc("tan_cl", "class", as_text(car).assign(maint=frame["maint"]), smooth=1)
-    same_model(bn.bnc("tan_cl", "class", table, smooth=1), expected)
+    for data in (table, where_they_are(table)):
+        same_model(bn.bnc("tan_cl", "class", data, smooth=1), expected)
 
 
 @pytest.mark.slow
@@ -230,7 +252,7 @@ def test_weights_are_a_column(store: Callable[[pd.DataFrame], Any], car: pd.Data
     rng = np.random.default_rng(0)
     weighed = as_text(car).assign(times=rng.integers(0, 3, len(car)), share=rng.random(len(car)))
     table = store(weighed)
-    parts = bn.encode(table.drop("share"), weights="times")
+    parts = where_they_are(table.drop("share"), weights="times")
     rows = bn.encode(weighed.drop(columns="share"), weights="times")
     for learner in ("tan_cl", "hc", "aode", "ande"):
         same_model(*(bn.bnc(learner, "class", data, smooth=1) for data in (parts, rows)))
@@ -238,76 +260,27 @@ def test_weights_are_a_column(store: Callable[[pd.DataFrame], Any], car: pd.Data
     assert bn.BIC(x, parts) == pytest.approx(bn.BIC(x, rows), rel=1e-13)
     assert parts.size == rows.size
     mine, other = (
-        bn.bnc("tan_cl", "class", bn.encode(data, weights="share"), smooth=1)
-        for data in (table.drop("times"), weighed.drop(columns="times"))
+        bn.bnc("tan_cl", "class", encode(data, weights="share"), smooth=1)
+        for encode, data in (
+            (where_they_are, table.drop("times")),
+            (bn.encode, weighed.drop(columns="times")),
+        )
     )
     assert mine.families == other.families
     for name, cpt in bn.params(other).items():
         np.testing.assert_allclose(bn.params(mine)[name], cpt, rtol=1e-12)
     small = table.mutate(share=table.share / 1000).drop("times")
     with pytest.warns(UserWarning, match="less than the number of its rows, 1,728"):
-        bn.hc("class", bn.encode(small, weights="share"))
+        bn.hc("class", where_they_are(small, weights="share"))
     wrong = table.mutate(share=(table.share > 0.5).ifelse(-1.5, ibis.null("float64")))
     with pytest.raises(ValueError, match=r"weights must be finite numbers of 0 or more; got 1,728 others"):
-        bn.nb("class", bn.encode(wrong, weights="share"))
+        bn.nb("class", where_they_are(wrong, weights="share"))
     with pytest.raises(
         TypeError, match="weights must be a column of numbers; got 'doors', with string values"
     ):
-        bn.encode(table.select("doors", "class"), weights="doors")
+        where_they_are(table.select("doors", "class"), weights="doors")
     with pytest.raises(KeyError, match="weights: no column 'tims'"):
-        bn.encode(table, weights="tims")
-
-
-def numbers_frame() -> pd.DataFrame:
-    rng, n = np.random.default_rng(0), 600
-    y = rng.choice(["p", "q"], n)
-    frame = pd.DataFrame(
-        {
-            "x": rng.normal(size=n) + (y == "p"),
-            "whole": rng.integers(0, 50, n),
-            "few": rng.integers(0, 4, n),
-            "half": rng.choice([0.5, 1.0], n),
-            "constant": 3.5,
-            "tied": rng.integers(0, 3, n) * rng.normal(size=n),
-            "flag": rng.random(n) < 0.5,
-            "y": y,
-        }
-    )
-    frame.loc[::7, "x"] = np.nan
-    return frame
-
-
-@pytest.mark.slow
-def test_quantiles_are_those_of_memory(store: Callable[[pd.DataFrame], Any]) -> None:
-    frame = numbers_frame().assign(w=np.random.default_rng(1).integers(0, 4, 600))
-    frame.loc[[frame["x"].idxmin(), frame["x"].idxmax()], "w"] = 0  # which are not in the range
-    table = store(frame)
-    for options in ({}, {"columns": ["x", "few"]}, {"weights": "w"}):
-        options = {"class_var": "y", "method": "quantile", "bins": 5, **options}
-        (mine, a), (other, b) = (bn.discretize(data, **options) for data in (table, frame))
-        assert (a.columns, a.points, a.labels, a.ranges) == (b.columns, b.points, b.labels, b.ranges)
-        for of_a, of_b in zip(a.means, b.means, strict=True):
-            np.testing.assert_allclose(of_a, of_b, rtol=1e-12)
-        if "columns" not in options:
-            mine, other = (bn.encode(data, weights="w") for data in (mine, other))
-            same_model(*(bn.lp(bn.tan_cl("y", data), data, smooth=1) for data in (mine, other)))
-
-
-@pytest.mark.slow
-def test_models_that_take_raw_numbers(store: Callable[[pd.DataFrame], Any]) -> None:
-    frame = numbers_frame()
-    table = store(frame)
-    for learner in ("tan_cl", "aode"):
-        x, y = (
-            bn.bnc(learner, "y", d, smooth=1, discretize="quantile", missing_level=True)
-            for d in (table, frame)
-        )
-        same_model(x, y)
-        assert x.preparation.discretizer.points == y.preparation.discretizer.points
-        pd.testing.assert_frame_equal(bn.predict(x, frame, prob=True), bn.predict(y, frame, prob=True))
-        same_model(bn.lp(x, table, smooth=2), bn.lp(y, frame, smooth=2))
-        same_model(bn.update(x, table), bn.update(y, frame))
-        assert bn.loglik(x, table) == pytest.approx(bn.loglik(y, frame)) if learner != "aode" else True
+        where_they_are(table, weights="tims")
 
 
 @pytest.mark.slow
@@ -317,8 +290,10 @@ def test_any_rows(duck: Any, data: st.DataObject) -> None:
     frame = as_text(data.draw(frames(missing=0.2)))
     assume(frame.notna().any().all())
     table = in_duckdb(duck, frame)
-    same_model(*(bn.bnc("tan_cl", "class", rows, smooth=1, missing_level=False) for rows in (table, frame)))
-    same_model(*(bn.bnc("nb", "class", rows, backoff=True, missing_level=False) for rows in (table, frame)))
+    same_data(bn.encode(table), bn.encode(frame))
+    both = where_they_are(table), frame
+    same_model(*(bn.bnc("tan_cl", "class", rows, smooth=1, missing_level=False) for rows in both))
+    same_model(*(bn.bnc("nb", "class", rows, backoff=True, missing_level=False) for rows in both))
 
 
 def test_few_queries_and_no_rows(duck: Any, car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,7 +309,7 @@ def test_few_queries_and_no_rows(duck: Any, car: pd.DataFrame, monkeypatch: pyte
     table = in_duckdb(duck, pd.concat([car] * 20))
     for learner, most in {"nb": 3, "tan_cl": 3, "kdb_mi": 3, "aode": 3, "hc": 2}.items():
         sizes.clear()
-        x = bn.bnc(learner, "class", table, smooth=1)
+        x = bn.bnc(learner, "class", where_they_are(table), smooth=1)
         steps = len(bn.search_steps(x)) if learner == "hc" else 0
         assert len(sizes) <= most + steps
         assert max(sizes) < 2 * len(car)
@@ -355,57 +330,54 @@ def test_tables_that_cover_families(most: int, number: int) -> None:
 
 
 def test_identifiers(duck: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bnclassify.frames.databases.MAX_LEVELS", 50)
+    monkeypatch.setattr("bnclassify.parts.databases.MAX_LEVELS", 50)
     table = in_duckdb(duck, pd.DataFrame({"key": np.arange(100), "y": ["a", "b"] * 50}))
-    with pytest.raises(ValueError, match="dataset: 'key' has more than 50 levels"):
-        bn.nb("y", table)
+    with pytest.raises(ValueError, match="frame: 'key' has more than 50 levels"):
+        where_they_are(table)
 
 
 @pytest.mark.slow
 def test_what_needs_rows_says_so(duck: Any) -> None:
     frame = numbers_frame()
     table = in_duckdb(duck, frame)
-    x = bn.bnc("nb", "y", table, smooth=1, discretize="quantile")
-    averaged = bn.bnc("nb", "y", frame, smooth=1, discretize="averaged")
+    labels = where_they_are(table.select("z", "flag", "class"))
+    x = bn.bnc("nb", "class", labels, smooth=1)
     sample = r"must be in memory; got partitioned data.* table\.sample\(0\.01\)\.to_pandas\(\)"
     calls: dict[str, Callable[[], object]] = {
-        sample: lambda: bn.lp(x, table, smooth=1, missing="em"),
-        f"{sample} ": lambda: bn.cloglik(x, table),
-        f"dataset {sample}": lambda: bn.lp(averaged, table, smooth=1),
-        f"^dataset {sample}": lambda: bn.tan_hc("y", table, k=2, smooth=1),
-        "newdata must be in memory": lambda: bn.predict(x, table),
-        "dataset must be in memory": lambda: bn.cv(x, table),
-        "X must be in memory": lambda: BNCClassifier("nb").fit(table, frame["y"]),
-        "min_count must be None if dataset is a table": lambda: bn.bnc(
-            "nb", "y", table, smooth=1, min_count=3
+        sample: lambda: bn.lp(x, labels, smooth=1, missing="em"),
+        f"{sample} ": lambda: bn.cloglik(x, labels),
+        f"^dataset {sample}": lambda: bn.tan_hc("class", labels, k=2, smooth=1),
+        "newdata must be in memory": lambda: bn.predict(x, labels),
+        "dataset must be in memory": lambda: bn.cv(x, labels),
+        "column 'x' must be categorical: text, bool or integer; got float64 values. Cut it": lambda: (
+            where_they_are(table)
         ),
-        "column 'x' must be categorical: text, bool or integer; got float64 values. Use disc": lambda: bn.nb(
-            "y", table
-        ),
-        "column 'day' must be categorical.*got date values. Cast it": lambda: bn.nb(
-            "y", table.select("y", day=ibis.date("2020-01-01"))
-        ),
-        "columns must name columns of numbers; got 'flag'": lambda: bn.discretize(
-            table, method="quantile", columns=["flag"]
+        "column 'day' must be categorical.*got date values. Cast it": lambda: where_they_are(
+            table.select("class", day=ibis.date("2020-01-01"))
         ),
     }
     for message, call in calls.items():
         with pytest.raises(TypeError, match=message.strip()):
             call()
-    for method in ("mdlp", "averaged"):
-        with pytest.raises(
-            ValueError, match=f"method must be 'quantile' if dataset is a table.*got '{method}'"
-        ):
-            bn.bnc("nb", "y", table, smooth=1, discretize=method)
-    with pytest.raises(ValueError, match="column 'x' must have finite numbers"):
-        bn.discretize(table.mutate(x=ibis.literal(np.inf)), class_var="y", method="quantile")
-    with pytest.raises(ValueError, match=r"integers below 2\*\*53.*'whole'"):
-        bn.discretize(table.mutate(whole=table.whole + 2**53), class_var="y", method="quantile")
-    with pytest.raises(ValueError, match="the class 'y' is missing in every row"):
-        bn.nb("y", table.select("y", "flag").limit(0))
     with pytest.raises(ValueError, match="must have rows; got none"):
-        bn.lp(bn.nb("y", table.select("y", "flag")), table.limit(0), smooth=1)
-    assert repr(DatabaseTable(table)) == "Table of a database: 8 columns"
+        bn.nb("class", where_they_are(table.select("class", "flag").limit(0)))
+    with pytest.raises(ValueError, match="must have rows; got none"):
+        bn.lp(
+            bn.nb("class", frame[["class", "flag"]]),
+            where_they_are(table.select("class", "flag").limit(0)),
+            smooth=1,
+        )
+    assert repr(DatabaseTable(table)) == "Table of a database: 7 columns"
+
+
+def test_large_tables_stay_where_they_are(
+    duck: Any, car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bnclassify.parts.memory.MOST_BYTES", 1_000)
+    table, frame = in_duckdb(duck, car), as_text(car)
+    assert isinstance(bn.encode(table), bn.models.Partitions)
+    same_model(*(bn.bnc("tan_cl", "class", data, smooth=1) for data in (table, frame)))
+    assert isinstance(bn.encode(table, in_memory=True), bn.models.Dataset)
 
 
 @pytest.mark.slow
@@ -512,7 +484,7 @@ def test_a_table_that_changes_between_queries_is_refused(change: str, with_gaps:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of rows without a class
             try:
-                model = bn.bnc("tan_cl", "y", duck.table("changing"), smooth=1)
+                model = bn.bnc("tan_cl", "y", where_they_are(duck.table("changing")), smooth=1)
             except ValueError as error:
                 outcomes.append(str(error))
                 model = bn.bnc("tan_cl", "y", duck.create_table("copy", duck.table("changing")), smooth=1)
@@ -530,8 +502,9 @@ def test_decimals_without_fractions_are_whole_numbers(duck: Any) -> None:
     frame = pd.DataFrame({"k": rng.integers(1, 5, 100), "y": rng.choice(["u", "v"], 100)})
     table = in_duckdb(duck, frame, "CAST(k AS DECIMAL(10, 0)) AS k, CAST(k AS HUGEINT) AS h, y")
     expected = bn.bnc("nb", "y", frame.assign(h=frame["k"])[["k", "h", "y"]], smooth=1)
-    model = bn.bnc("nb", "y", table, smooth=1)
-    assert bn.values(model) == bn.values(expected)
-    np.testing.assert_array_equal(bn.params(model)["k"], bn.params(expected)["k"])
-    with pytest.raises(TypeError, match=r"got decimal\(10, 2\) values\. Use discretize"):
-        bn.bnc("nb", "y", in_duckdb(duck, frame, "CAST(k AS DECIMAL(10, 2)) AS k, y"), smooth=1)
+    for data in (table, where_they_are(table)):
+        model = bn.bnc("nb", "y", data, smooth=1)
+        assert bn.values(model) == bn.values(expected)
+        np.testing.assert_array_equal(bn.params(model)["k"], bn.params(expected)["k"])
+    with pytest.raises(TypeError, match=r"got decimal\(10, 2\) values\. Cut it"):
+        where_they_are(in_duckdb(duck, frame, "CAST(k AS DECIMAL(10, 2)) AS k, y"))

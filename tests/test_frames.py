@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.frames.sources import as_pandas
+from bnclassify.frames.foreign import foreign_to_pandas
 
 from .estimators import BNCClassifier, BNCMultiClassifier
 
@@ -149,7 +149,7 @@ def check_equal(mine: Any, other: Any) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_columns_are_as_in_pandas(people: pd.DataFrame, kind: str) -> None:
-    found = as_pandas(KINDS[kind](people))
+    found = foreign_to_pandas(KINDS[kind](people))
     mine, other = bn.encode(coded(found)), bn.encode(coded(people))
     assert mine.levels == other.levels
     assert mine.levels[:3] == (tuple(GRADES), (1, 2, 3), (False, True))
@@ -189,7 +189,7 @@ def test_predictions_are_in_the_library_of_the_rows(people: pd.DataFrame, kind: 
     ]
     for call in calls:
         assert isinstance(call(rows), series)
-        assert as_pandas(call(rows)).tolist() == call(people).tolist()
+        assert foreign_to_pandas(call(rows)).tolist() == call(people).tolist()
     calls = [
         lambda given: bn.predict(x, given, prob=True),
         lambda given: bn.cv_predict(x, given, k=3, rng=0),
@@ -199,9 +199,9 @@ def test_predictions_are_in_the_library_of_the_rows(people: pd.DataFrame, kind: 
     for call in calls:
         found, expected = call(rows), call(people)
         assert isinstance(found, table)
-        np.testing.assert_array_equal(as_pandas(found).to_numpy(), expected.to_numpy())
-    assert as_pandas(bn.predict(x, rows, prob=True)).columns.tolist() == ["maybe", "no", "yes"]
-    assert as_pandas(bn.predict(both, rows, prob=True)).columns[-1] == "pet_True"
+        np.testing.assert_array_equal(foreign_to_pandas(found).to_numpy(), expected.to_numpy())
+    assert foreign_to_pandas(bn.predict(x, rows, prob=True)).columns.tolist() == ["maybe", "no", "yes"]
+    assert foreign_to_pandas(bn.predict(both, rows, prob=True)).columns[-1] == "pet_True"
 
 
 def test_labels_keep_their_types(people: pd.DataFrame) -> None:
@@ -286,7 +286,7 @@ def test_lists_of_frames_are_partitioned_data(people: pd.DataFrame, kind: str) -
 
 
 def test_decimals_are_numbers() -> None:
-    found = as_pandas(duckdb.sql("select 1.5::decimal(20, 2) as x, null::boolean as y, null as z"))
+    found = foreign_to_pandas(duckdb.sql("select 1.5::decimal(20, 2) as x, null::boolean as y, null as z"))
     assert found["x"].tolist() == [1.5]
     assert found[["y", "z"]].isna().all(axis=None)
 

@@ -80,7 +80,7 @@ def test_incomplete_rows_weights_and_parts() -> None:
     expected = bn.ci_test(*names[:2], complete, z="Class")
     pd.testing.assert_series_equal(bn.ci_test(*names[:2], voting, z=["Class"]), expected)
     chunks = [voting.iloc[:200], voting.iloc[200:]]
-    in_parts = bn.ci_test(*names[:2], lambda: iter(chunks), z="Class", permutations=50, rng=0)
+    in_parts = bn.ci_test(*names[:2], bn.encode(chunks, in_memory=False), z="Class", permutations=50, rng=0)
     assert in_parts["statistic"] == pytest.approx(expected["statistic"])
     assert in_parts["p"] == bn.ci_test(*names[:2], voting, z="Class", permutations=50, rng=0)["p"]
     weighted = bn.encode(complete.assign(w=3), weights="w")

@@ -1,4 +1,4 @@
-"""Data in parts, by Dask or in chunks: the same models, scores and predictions as in memory."""
+"""Data in parts, by Dask or in chunks: read into memory, or counted where they are, with equal results."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import bnclassify as bn
 from bnclassify.base.arrays import sum_nested
 from bnclassify.counts.information import mutual_information
 from bnclassify.counts.pairs import pair_statistics
-from bnclassify.frames.opening import open_data
 from bnclassify.frames.training import prepare_training_data
 from bnclassify.models import Partitions
+from bnclassify.parts.sources import Chunks
 
 from .conftest import informative_gaps
 from .strategies import examples, frames, networks
@@ -46,20 +46,222 @@ def with_unknown_categories(frame: pd.DataFrame, parts: int) -> Any:
     return unknown.assign(**{c: unknown[c].cat.as_unknown() for c in frame})
 
 
+def where_they_are(data: Any, **options: Any) -> Any:
+    return bn.encode(data, in_memory=False, **options)
+
+
 FORMS: dict[str, Callable[[pd.DataFrame], Any]] = {
-    "chunks": chunks,
-    "a list": lambda frame: [frame.iloc[:7], frame.iloc[7:7], frame.iloc[7:]],
-    "encoded chunks": lambda frame: bn.encode(chunks(frame)),
-    "1 partition": lambda frame: by_dask(frame, 1),
-    "5 partitions": lambda frame: by_dask(frame, 5),
-    "encoded partitions": lambda frame: bn.encode(by_dask(frame, 2)),
+    "chunks": lambda frame: where_they_are(chunks(frame)),
+    "5 partitions": lambda frame: where_they_are(by_dask(frame, 5)),
 }
+"""Data that stay where they are."""
 
 
-@pytest.fixture(params=FORMS)
+@pytest.fixture(params=["chunks", pytest.param("5 partitions", marks=pytest.mark.slow)])
 def form(request: pytest.FixtureRequest) -> Callable[[pd.DataFrame], Any]:
     return FORMS[request.param]
 
+
+def same_data(mine: Any, other: Any) -> None:
+    """The same codes, levels, weights, numbers and row labels."""
+    assert mine.schema == other.schema
+    assert list(map(type, mine.levels[-1])) == list(map(type, other.levels[-1]))
+    np.testing.assert_array_equal(mine.codes, other.codes)
+    assert mine.codes.dtype == other.codes.dtype
+    assert mine.index.equals(other.index)
+    assert mine.numbers.keys() == other.numbers.keys()
+    for name, values in other.numbers.items():
+        np.testing.assert_array_equal(mine.numbers[name], values)
+
+
+# Read into memory.
+
+READ: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "chunks": chunks,
+    "a list": lambda frame: [frame.iloc[:7], frame.iloc[7:7], frame.iloc[7:]],
+    "1 partition": lambda frame: by_dask(frame, 1),
+    "5 partitions": lambda frame: by_dask(frame, 5),
+}
+
+
+@pytest.mark.parametrize("read", READ)
+@pytest.mark.parametrize("kind", ["categories", "text", "arrow"])
+def test_parts_are_the_data_of_memory(read: str, kind: str) -> None:
+    votes = bn.load_voting()
+    frame = votes if kind == "categories" else votes.astype(object if kind == "text" else "string")
+    same_data(bn.encode(READ[read](frame)), bn.encode(frame))
+    assert bn.encode(READ[read](frame)).codes.itemsize == 1
+
+
+def numbers_frame(n: int = 300) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, n))
+    is_p = x + y + rng.normal(size=n) / 2 > 0
+    return pd.DataFrame(
+        {
+            "x": x,
+            "y": np.where(rng.random(n) < 0.1, np.nan, y),
+            "whole": rng.integers(0, 2_000, n),
+            "nullable": pd.array(rng.integers(0, 4, n), dtype="Int64"),
+            "flag": rng.random(n) < 0.3,
+            "z": rng.choice(list("ab"), n),
+            "class": np.where(is_p, "p", "q"),
+        }
+    )
+
+
+RAW: dict[str, Callable[[Any], Any]] = {
+    "default": lambda data: bn.bnc(class_var="class", dataset=data),
+    "gaussian": lambda data: bn.bnc("nb", "class", data, smooth=1, numbers="gaussian"),
+    "mdlp": lambda data: bn.bnc("tan_cl", "class", data, smooth=1, discretize="mdlp"),
+    "discretize": lambda data: bn.discretize(data, class_var="class")[1],
+    "merge_rare": lambda data: bn.merge_rare(data, columns=["z"], min_count=200)[1],
+    "check_data": bn.check_data,
+}
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_numbers_in_parts_are_those_of_memory(name: str) -> None:
+    frame = numbers_frame()
+    mine, other = (RAW[name](data) for data in (chunks(frame), frame))
+    if isinstance(other, bn.models.Model):
+        mine, other = (bn.predict(x, frame, prob=True) for x in (mine, other))
+    if isinstance(other, pd.DataFrame):
+        pd.testing.assert_frame_equal(mine, other)
+    else:
+        assert repr(mine) == repr(other)
+
+
+METHODS: dict[str, Callable[[Any], Any]] = {
+    "search": lambda data: bn.lp(bn.tan_hc("Class", data, k=2, rng=0), data, smooth=1),
+    "EM": lambda data: bn.lp(bn.nb("Class", data), data, smooth=1, missing="em"),
+    "WANBIA": lambda data: bn.lp(bn.nb("Class", data), data, smooth=1, wanbia=True),
+    "AWNB": lambda data: bn.lp(bn.nb("Class", data), data, smooth=1, awnb_trees=2, rng=0),
+    "leave-one-out": lambda data: bn.lp(bn.nb("Class", data), data, smooth=1, held_out="power"),
+}
+
+
+@informative_gaps
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_that_need_rows_read_parts(votes: pd.DataFrame, name: str) -> None:
+    frame = votes[["Class", "crime", "mx_missile", "immigration"]]
+    frame = frame.dropna() if name == "search" else frame
+    mine, other = (METHODS[name](data) for data in (chunks(frame), frame))
+    pd.testing.assert_frame_equal(bn.predict(mine, frame, prob=True), bn.predict(other, frame, prob=True))
+
+
+def test_parts_are_evaluated_as_rows_are(car: pd.DataFrame) -> None:
+    few = car.iloc[::4]
+    x = bn.bnc("tan_cl", "class", few, smooth=1)
+    options: dict[str, Any] = {"metric": ["accuracy", "auc", "log_loss"], "mean": False, "rng": 0, "k": 3}
+    for more in ({}, {"dag": False}, {"groups": np.arange(len(few)) // 2}):
+        found = [bn.cv(x, data, **options, **more) for data in (chunks(few), few)]
+        pd.testing.assert_frame_equal(*found)
+        assert found[0].attrs == found[1].attrs
+    frames_predicted = [bn.cv_predict(x, data, k=3, rng=0) for data in (by_dask(few, 2), few)]
+    pd.testing.assert_frame_equal(*frames_predicted)
+    pd.testing.assert_series_equal(*(bn.predict(x, data) for data in (chunks(few), few)))
+    pd.testing.assert_frame_equal(*(bn.explain(x, data) for data in (chunks(few.head(9), 3), few.head(9))))
+    assert repr(bn.summary(x, chunks(few), rng=0)) == repr(bn.summary(x, few, rng=0))
+
+
+def test_folds_are_a_column(car: pd.DataFrame) -> None:
+    few, folds = car.iloc[::4], np.arange(432) % 3
+    x = bn.bnc("nb", "class", few, smooth=1)
+    expected = bn.cv(x, few, folds=folds, mean=False)
+    for frame in (few.assign(fold=folds), few.assign(fold=np.array(["a", "b", "c"])[folds])):
+        for data in (frame, chunks(frame), bn.encode(frame)):
+            pd.testing.assert_frame_equal(bn.cv(x, data, folds="fold", mean=False), expected)
+    with pytest.raises(KeyError, match="folds: no column 'fold'"):
+        bn.cv(x, few, folds="fold")
+    with pytest.raises(ValueError, match="folds must have a fold in every row; 2 rows have none"):
+        bn.cv(x, few.assign(fold=np.where(np.arange(432) < 2, None, "a")), folds="fold")
+    with pytest.raises(ValueError, match="at least 2 folds; got 1"):
+        bn.cv(x, few.assign(fold=0), folds="fold")
+
+
+def test_weights_of_parts_that_are_read(car: pd.DataFrame) -> None:
+    weighed = car.assign(times=np.random.default_rng(0).integers(0, 3, len(car)))
+    mine, other = (
+        bn.encode(data, weights="times", weights_are="cases") for data in (chunks(weighed), weighed)
+    )
+    np.testing.assert_array_equal(mine.weights, other.weights)
+    same_data(mine, other)
+
+
+@given(st.data())
+@examples(40)
+def test_any_parts_of_any_rows_are_read(data: st.DataObject) -> None:
+    frame = data.draw(frames(missing=0.2))
+    size = data.draw(st.integers(1, len(frame)))
+    same_data(bn.encode(chunks(frame, size)), bn.encode(frame))
+
+
+def test_a_function_reads_parts_once(car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    calls: dict[str, Callable[[Any], object]] = {
+        "nb": lambda data: bn.nb("class", data),
+        "tan_cl": lambda data: bn.tan_cl("class", data),
+        "kdb_mi": lambda data: bn.kdb_mi("class", data),
+        "hc": lambda data: bn.hc("class", data),
+        "bnc": lambda data: bn.bnc("tan_cl", "class", data, smooth=1),
+        "lp": lambda data: bn.lp(x, data, smooth=1),
+        "update": lambda data: bn.update(x, data, levels="grow"),
+        "predict": lambda data: bn.predict(x, data, prob=True, interval=0.9),
+        "cv": lambda data: bn.cv(x, data, k=2),
+        "summary": lambda data: bn.summary(x, data, k=2),
+        "BIC": lambda data: bn.BIC(x, data),
+        "chain": lambda data: bn.lp(bn.chain(["class", "doors"], car), data, smooth=1),
+        "check_data": bn.check_data,
+    }
+    for name, call in calls.items():
+        opened: list[None] = []
+
+        def give(opened: list[None] = opened) -> Iterator[pd.DataFrame]:
+            opened.append(None)
+            return chunks(car)()
+
+        call(give)
+        assert len(opened) == 1, name
+
+
+def test_large_data_stay_where_they_are(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bnclassify.parts.memory.MOST_BYTES", 9_000)
+    expected = bn.bnc("tan_cl", "class", car, smooth=1)
+    for data in (chunks(car), by_dask(car, 4)):
+        with pytest.warns(UserWarning, match=r"dataset needs more than .* GiB as codes.* in_memory=False"):
+            same_model(bn.bnc("tan_cl", "class", data, smooth=1), expected)
+        assert isinstance(bn.encode(data, in_memory=True), bn.models.Dataset)
+    with pytest.warns(UserWarning, match="frame needs more than"):
+        assert isinstance(bn.encode(chunks(car)), Partitions)
+    assert isinstance(bn.encode([car.iloc[:500]]), bn.models.Dataset)
+    with pytest.raises(TypeError, match="in_memory must be True or False"):
+        bn.encode(car, in_memory="no")  # type: ignore[call-overload]
+
+
+def test_models_that_discretize_count_large_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = numbers_frame()
+    x = bn.bnc("tan_cl", "class", frame, smooth=1, discretize="quantile")
+    expected = bn.lp(x, frame, smooth=2), bn.loglik(x, frame), bn.update(x, frame)
+    monkeypatch.setattr("bnclassify.parts.memory.MOST_BYTES", 1_000)
+    with pytest.warns(UserWarning, match="needs more than"):
+        found = bn.lp(x, chunks(frame), smooth=2), bn.loglik(x, chunks(frame)), bn.update(x, chunks(frame))
+    same_model(found[0], expected[0])
+    same_model(found[2], expected[2])
+    assert found[1] == pytest.approx(expected[1], rel=1e-13)
+    in_memory = pytest.raises(TypeError, match="must be in memory")
+    with pytest.warns(UserWarning, match="needs more than"), in_memory:
+        bn.discretize(chunks(frame), class_var="class")
+
+
+def test_text_of_many_levels_is_not_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bnclassify.parts.memory.MOST_BYTES", 9_000)
+    frame = pd.DataFrame({"key": [f"k{i}" for i in range(200)], "c": ["a", "b"] * 100})
+    with pytest.warns(UserWarning, match="needs more than"):
+        assert isinstance(bn.encode(chunks(frame)), Partitions)
+
+
+# Counted where they are.
 
 LEARNERS = {
     "nb": {}, "tan_cl": {"score": "bic"}, "chow_liu": {}, "kdb_mi": {}, "hc": {}, "ban": {"score": "bde"},
@@ -129,14 +331,16 @@ def test_scores(car: pd.DataFrame, form: Callable[[pd.DataFrame], Any]) -> None:
 @pytest.mark.parametrize("parts", [1, 5])
 def test_unknown_categories_are_sorted(parts: int) -> None:
     votes = bn.load_voting()
-    text = votes.astype(object)
-    x = bn.bnc("tan_cl", "Class", with_unknown_categories(votes, parts), smooth=1)
-    same_model(x, bn.bnc("tan_cl", "Class", text, smooth=1))
+    data, text = with_unknown_categories(votes, parts), votes.astype(object)
+    same_data(bn.encode(data), bn.encode(text))
+    for rows in (data, where_they_are(data)):
+        x = bn.bnc("tan_cl", "Class", rows, smooth=1)
+        same_model(x, bn.bnc("tan_cl", "Class", text, smooth=1))
 
 
 def test_categories_that_never_occur_stay(car: pd.DataFrame) -> None:
     few = car[car["doors"] != "3"]
-    for parts in (by_dask(few, 3), chunks(few)):
+    for parts in (by_dask(few, 3), chunks(few), where_they_are(by_dask(few, 3)), where_they_are(chunks(few))):
         x = bn.bnc("tan_cl", "class", parts, smooth=1)
         assert bn.values(x)["doors"] == ("2", "3", "4", "5more")
 
@@ -146,7 +350,8 @@ def test_categories_that_never_occur_stay(car: pd.DataFrame) -> None:
 def test_any_parts_of_any_rows(data: st.DataObject) -> None:
     frame = data.draw(frames(missing=0.2))
     size = data.draw(st.integers(1, len(frame)))
-    parts, n = prepare_training_data(chunks(frame, size), ("class",)), frame.shape[1] - 1
+    data_in_parts, n = where_they_are(chunks(frame, size)), frame.shape[1] - 1
+    parts = prepare_training_data(data_in_parts, ("class",))
     rows = prepare_training_data(frame, ("class",))
     mine, other = (pair_statistics(d, range(n), n) for d in (parts, rows))
     np.testing.assert_allclose(mine.information, other.information, atol=1e-14)
@@ -155,7 +360,7 @@ def test_any_parts_of_any_rows(data: st.DataObject) -> None:
     assert own == pytest.approx(theirs, abs=1e-14)
     structure = data.draw(networks(frame))
     for prior in ({"smooth": 0.5}, {"backoff": True}):
-        same_model(bn.lp(structure, chunks(frame, size), **prior), bn.lp(structure, frame, **prior))
+        same_model(bn.lp(structure, data_in_parts, **prior), bn.lp(structure, frame, **prior))
 
 
 @pytest.mark.filterwarnings("ignore:the network has")
@@ -166,13 +371,14 @@ def test_many_levels() -> None:
         few=rng.integers(0, 2, 500), c=rng.integers(0, 3, 500)
     )
     for learner in ("tan_cl", "aode", "kdb_mi"):
-        same_model(*(bn.bnc(learner, "c", data, smooth=1) for data in (chunks(frame), frame)))
+        parts = where_they_are(chunks(frame))
+        same_model(*(bn.bnc(learner, "c", data, smooth=1) for data in (parts, frame)))
 
 
-def test_weights_in_a_column(car: pd.DataFrame, form: Callable[[pd.DataFrame], Any]) -> None:
+@pytest.mark.parametrize("raw", [chunks, lambda frame: by_dask(frame, 3)], ids=["chunks", "dask"])
+def test_weights_in_a_column(car: pd.DataFrame, raw: Callable[[pd.DataFrame], Any]) -> None:
     weighed = car.assign(times=np.random.default_rng(0).integers(0, 3, len(car)))
-    raw = form(weighed) if not isinstance(form(car), Partitions) else chunks(weighed)
-    parts, rows = bn.encode(raw, weights="times"), bn.encode(weighed, weights="times")
+    parts, rows = where_they_are(raw(weighed), weights="times"), bn.encode(weighed, weights="times")
     for learner in ("tan_cl", "hc"):
         same_model(*(bn.bnc(learner, "class", data, smooth=1) for data in (parts, rows)))
     x = bn.bnc("nb", "class", rows, smooth=1)
@@ -181,26 +387,29 @@ def test_weights_in_a_column(car: pd.DataFrame, form: Callable[[pd.DataFrame], A
     with pytest.raises(
         TypeError, match="weights must be the name of a column if data are partitioned; got array"
     ):
-        bn.encode(chunks(car), weights=np.ones(len(car)))
+        where_they_are(raw(car), weights=np.ones(len(car)))
     with pytest.raises(KeyError, match=r"weights: no column 'tims'.*'times'"):
-        bn.encode(raw, weights="tims")
+        where_they_are(raw(weighed), weights="tims")
+    with pytest.raises(TypeError, match="weights_are must be 'frequencies' if rows stay where they are"):
+        where_they_are(raw(weighed), weights="times", weights_are="cases")
 
 
-def test_rows_without_a_class_are_told_once(votes: pd.DataFrame) -> None:
+@pytest.mark.parametrize("stay", [lambda data: data, where_they_are], ids=["read", "where they are"])
+def test_rows_without_a_class_are_told_once(votes: pd.DataFrame, stay: Callable[[Any], Any]) -> None:
     gaps = votes.assign(Class=votes["Class"].where(np.arange(len(votes)) % 7 > 0))
     with pytest.warns(UserWarning, match="34 of 232 rows have no class 'Class'") as caught:
-        x = bn.bnc("tan_cl", "Class", chunks(gaps), smooth=1)
+        x = bn.bnc("tan_cl", "Class", stay(chunks(gaps)), smooth=1)
     assert len(caught) == 1
     with pytest.warns(UserWarning, match="34 of 232 rows"):
         same_model(x, bn.bnc("tan_cl", "Class", gaps, smooth=1))
     nothing = votes.assign(Class=pd.Categorical([None] * len(votes), ["yes", "no"]))
     with pytest.raises(ValueError, match="the class 'Class' is missing in every row"):
-        bn.tan_cl("Class", chunks(nothing))
+        bn.tan_cl("Class", stay(chunks(nothing)))
 
 
 def test_what_is_known_of_all_rows_is_not_said_of_those_with_a_class(votes: pd.DataFrame) -> None:
     gaps = votes.assign(Class=votes["Class"].where(np.arange(len(votes)) % 7 > 0))
-    parts = bn.encode(chunks(gaps))
+    parts = where_they_are(chunks(gaps))
     assert len(parts) == len(votes)
     with pytest.warns(UserWarning, match="34 of 232 rows have no class 'Class'"):
         x = bn.lp(bn.nb("Class", features=["crime"]), parts, smooth=1)
@@ -224,12 +433,12 @@ class Passes:
 @pytest.mark.parametrize(
     ("verb", "passes"),
     [
-        (lambda x, data: bn.nb("class", data), 1),
-        (lambda x, data: bn.tan_cl("class", data), 2),
-        (lambda x, data: bn.chow_liu("class", data), 2),
-        (lambda x, data: bn.kdb_mi("class", data), 3),
-        (lambda x, data: bn.bnc("tan_cl", "class", data, smooth=1), 3),
-        (lambda x, data: bn.bnc("aode", "class", data, smooth=1), 2),
+        (lambda x, data: bn.nb("class", data), 0),
+        (lambda x, data: bn.tan_cl("class", data), 1),
+        (lambda x, data: bn.chow_liu("class", data), 1),
+        (lambda x, data: bn.kdb_mi("class", data), 2),
+        (lambda x, data: bn.bnc("tan_cl", "class", data, smooth=1), 2),
+        (lambda x, data: bn.bnc("aode", "class", data, smooth=1), 1),
         (lambda x, data: bn.lp(x, data, smooth=1), 1),
         (lambda x, data: bn.lp(x, data, backoff=True), 1),
         (lambda x, data: bn.loglik(x, data), 1),
@@ -237,16 +446,18 @@ class Passes:
     ],
 )
 def test_passes(car: pd.DataFrame, verb: Callable[[Any, Any], Any], passes: int) -> None:
-    """One for levels, if they are not known; one for all pairs; one for all tables."""
+    """One when data are encoded, for levels; one for all pairs; one for all tables."""
     x = bn.bnc("tan_cl", "class", car, smooth=1)
     data = Passes(car)
-    verb(x, data)
-    assert data.number == passes
+    parts = where_they_are(data)
+    assert data.number == 1
+    verb(x, parts)
+    assert data.number == 1 + passes
 
 
 def test_hill_climbing_goes_through_the_data_once_a_step(car: pd.DataFrame) -> None:
     data = Passes(car)
-    x = bn.hc("class", data)
+    x = bn.hc("class", where_they_are(data))
     assert data.number <= len(bn.search_steps(x)) + 2
 
 
@@ -271,23 +482,10 @@ def test_a_function_makes_a_new_iterator_in_each_call(car: pd.DataFrame, tmp_pat
             verb(x, function)
     pieces = iter([text, text])
     with pytest.raises(ValueError, match=again):
-        bn.bnc("tan_cl", "class", lambda: pieces, smooth=1)
+        bn.tan_cl("class", where_they_are(lambda: pieces))
     text.to_csv(tmp_path / "car.csv", index=False)
     with pd.read_csv(tmp_path / "car.csv", chunksize=500) as reader, pytest.raises(ValueError, match=again):
-        bn.bnc("nb", "class", lambda: reader, smooth=1)
-
-
-def test_no_frame_is_read_to_be_thrown_away(car: pd.DataFrame) -> None:
-    calls: list[int] = []
-
-    def give() -> Iterator[pd.DataFrame]:
-        calls.append(0)
-        return chunks(car.astype(str))()
-
-    x = bn.bnc("tan_cl", "class", give, smooth=1)
-    assert len(calls) == 3  # levels, pairs, tables
-    bn.loglik(x, give)
-    assert len(calls) == 4
+        bn.tan_cl("class", where_they_are(lambda: reader))
 
 
 def test_files_that_no_pass_follows_are_closed(car: pd.DataFrame) -> None:
@@ -306,10 +504,10 @@ def test_files_that_no_pass_follows_are_closed(car: pd.DataFrame) -> None:
 
 
 def test_data_that_changes_between_passes(car: pd.DataFrame) -> None:
-    for learner in ("tan_cl", "nb"):
-        sizes = iter([1728, 1728, 432] if learner == "tan_cl" else [1728, 432])
-        with pytest.raises(ValueError, match="1728 rows in the first pass and 432 in a later one"):
-            bn.bnc(learner, "class", lambda sizes=sizes: [car.iloc[: next(sizes)].astype(str)], smooth=1)
+    sizes = iter([1728, 432])
+    parts = where_they_are(lambda: [car.iloc[: next(sizes)].astype(str)])
+    with pytest.raises(ValueError, match="1728 rows in the first pass and 432 in a later one"):
+        bn.tan_cl("class", parts)
 
 
 def test_a_file_in_chunks(car: pd.DataFrame, tmp_path: Any) -> None:
@@ -402,30 +600,29 @@ def test_a_level_that_the_model_does_not_know(car: pd.DataFrame) -> None:
 
 
 def test_identifiers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bnclassify.frames.survey.MAX_LEVELS", 50)
+    monkeypatch.setattr("bnclassify.parts.survey.MAX_LEVELS", 50)
     frame = pd.DataFrame({"id": np.arange(120), "c": np.arange(120) % 2})
     with pytest.raises(ValueError, match="'id' has more than 50 levels"):
-        bn.nb("c", chunks(frame, 30))
+        where_they_are(chunks(frame, 30))
 
 
 NEED_ROWS: dict[str, Callable[[Any], Any]] = {
     "search": lambda data: bn.tan_hc("class", data, k=3),
-    "search by bnc": lambda data: bn.bnc("fssj", "class", data, smooth=1, dag_args={"k": 3}),
     "EM": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, missing="em"),
     "WANBIA": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, wanbia=True),
-    "AWNB": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, awnb_trees=2),
     "leave-one-out": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, held_out="power"),
     "cuts": lambda data: bn.discretize(data, class_var="class"),
+    "cv": lambda data: bn.cv(bn.bnc("nb", "class", bn.load_car(), smooth=1), data),
+    "summary": lambda data: bn.summary(bn.bnc("nb", "class", bn.load_car(), smooth=1), data, k=0),
+    "strengths": lambda data: bn.arc_strength(bn.tan_cl("class", bn.load_car()), data, replicates=2),
+    "drift": lambda data: bn.drift(bn.bnc("nb", "class", bn.load_car(), smooth=1), data),
 }
 
 
 @pytest.mark.parametrize("verb", NEED_ROWS)
 def test_what_needs_rows_says_so(car: pd.DataFrame, verb: str) -> None:
-    for data in (chunks(car), bn.encode(chunks(car)), by_dask(car, 2)):
-        with pytest.raises(
-            TypeError, match=r"must be in memory; got partitioned data.*frame\.sample\(frac=0\.01\)"
-        ):
-            NEED_ROWS[verb](data)
+    with pytest.raises(TypeError, match=r"must be in memory; got partitioned data\. Use "):
+        NEED_ROWS[verb](where_they_are(chunks(car)))
 
 
 ASK_ABOUT_ROWS: dict[str, tuple[Callable[..., Any], str]] = {
@@ -440,11 +637,8 @@ ASK_ABOUT_ROWS: dict[str, tuple[Callable[..., Any], str]] = {
 def test_what_is_asked_about_rows_says_how_to_go_on(car: pd.DataFrame, verb: str) -> None:
     x = bn.bnc("nb", "class", car, smooth=1)
     function, message = ASK_ABOUT_ROWS[verb]
-    forms = [chunks(car), [car.iloc[:9], car.iloc[9:]], bn.encode(chunks(car))]
-    for data in [*forms, *([] if verb == "predict" else [by_dask(car, 2)])]:
-        with pytest.raises(TypeError, match=message) as error:
-            function(x, data)
-        assert "structures by" not in str(error.value)
+    with pytest.raises(TypeError, match=message):
+        function(x, where_they_are(chunks(car)))
 
 
 def test_estimators_take_rows_in_memory(car: pd.DataFrame) -> None:
@@ -472,7 +666,7 @@ def test_predictions_are_lazy(car: pd.DataFrame, votes: pd.DataFrame, parts: int
         labels, posteriors = bn.predict(x, lazy), bn.predict(x, lazy, prob=True)
         assert labels.npartitions == lazy.npartitions
         pd.testing.assert_series_equal(labels.compute(), bn.predict(x, frame))
-        pd.testing.assert_series_equal(bn.predict(x, bn.encode(lazy)).compute(), bn.predict(x, frame))
+        pd.testing.assert_series_equal(bn.predict(x, where_they_are(lazy)).compute(), bn.predict(x, frame))
         pd.testing.assert_frame_equal(posteriors.compute(), bn.predict(x, frame, prob=True))
         assert posteriors.columns.tolist() == list(bn.classes(x))
         assert labels.dtype == bn.predict(x, frame).dtype
@@ -494,12 +688,12 @@ def test_values_that_add_up() -> None:
 def test_what_workers_are_sent_can_be_pickled(car: pd.DataFrame) -> None:
     sent: list[Any] = []
 
-    class Spy(bn.frames.sources.Chunks):
+    class Spy(Chunks):
         def reduce(self, make: Any, merge: Any, columns: Any = None) -> Any:
             sent.append(pickle.loads(pickle.dumps((make, merge))))
             return super().reduce(*sent[-1], columns)
 
-    parts = bn.encode(chunks(car))
+    parts = where_they_are(chunks(car))
     object.__setattr__(parts, "source", Spy(chunks(car), "dataset"))
     for learner in ("tan_cl", "hc", "aode", "ande"):
         x = bn.bnc(learner, "class", parts, smooth=1)
@@ -509,130 +703,14 @@ def test_what_workers_are_sent_can_be_pickled(car: pd.DataFrame) -> None:
     assert parts.level_weights("class").sum() == len(car)
 
 
-METRICS = ["accuracy", "balanced_accuracy", "log_loss", "brier", "rmse", "calibration_error"]
-
-
-@pytest.mark.slow
-@informative_gaps
-@pytest.mark.parametrize("name", CLASS)
-def test_cross_validation_by_given_folds(form: Callable[[pd.DataFrame], Any], name: str) -> None:
-    """The figures of memory, with the same folds."""
-    frame = bn.load_car().iloc[::3] if name == "car" else bn.load_voting()
-    class_var, folds = CLASS[name], np.random.default_rng(0).integers(0, 3, len(frame))
-    models = {
-        "nb": bn.bnc("nb", class_var, frame, smooth=1),
-        "tan": bn.bnc("tan_cl", class_var, frame, smooth=0.1, dag_args={"score": "aic"}),
-    }
-    numbered = form(frame.assign(fold=folds))
-    for dag in (True, False):
-        mine = bn.cv(models, numbered, folds="fold", metric=METRICS, mean=False, dag=dag)
-        other = bn.cv(models, frame, folds=folds, metric=METRICS, mean=False, dag=dag)
-        pd.testing.assert_frame_equal(mine, other, rtol=1e-12)
-    told, known = (frame.attrs["cv"] for frame in (mine, other))
-    assert told["train_size"] == pytest.approx(known["train_size"])
-    assert told["baselines"] == pytest.approx(known["baselines"])
-    assert bn.cv(models["tan"], numbered, folds="fold", dag=False) == pytest.approx(
-        mine["tan", "accuracy"].mean()
-    )
-
-
-def hashed(frame: pd.DataFrame, k: int, seed: int = 0) -> np.ndarray:
-    from bnclassify.metrics.folds import HashedFolds
-
-    drawn = int(np.random.default_rng(seed).integers(2**63))
-    return HashedFolds(tuple(frame), k, drawn)(frame)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", ["a list", "5 partitions"])
-def test_hashed_folds(car: pd.DataFrame, form: str) -> None:
-    """They are the same however rows lie in parts, and about as large as each other."""
-    x, parts = bn.bnc("tan_cl", "class", car, smooth=1), FORMS[form](car)
-    found = bn.cv(x, parts, k=4, mean=False)
-    folds = hashed(car, 4)
-    pd.testing.assert_frame_equal(found, bn.cv(x, car, folds=folds, mean=False), rtol=1e-12)
-    sizes = np.bincount(folds)
-    assert (np.abs(sizes - len(car) / 4) < 4 * np.sqrt(len(car) * 3 / 16)).all()
-    again = bn.cv(x, parts, k=4, mean=False, rng=0)
-    pd.testing.assert_frame_equal(found, again)
-    assert not bn.cv(x, parts, k=4, mean=False, rng=1).equals(found)
-    repeated = bn.cv(x, parts, k=2, repeats=2, mean=False)
-    assert repeated.index.tolist() == [(0, 0), (0, 1), (1, 0), (1, 1)]
-    assert repeated.loc[0].to_numpy().tolist() != repeated.loc[1].to_numpy().tolist()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("parts", [1, 5])
-def test_predictions_out_of_fold_are_lazy(car: pd.DataFrame, parts: int) -> None:
-    x, lazy = bn.bnc("tan_cl", "class", car, smooth=1), by_dask(car, parts)
-    folds = hashed(car, 5)
-    for prob in (True, False):
-        mine = bn.cv_predict(x, lazy, k=5, prob=prob)
-        other = bn.cv_predict(x, car, folds=folds, prob=prob)
-        compare = pd.testing.assert_frame_equal if prob else pd.testing.assert_series_equal
-        compare(mine.compute(), other)
-        compare(bn.cv_predict(x, bn.encode(lazy), k=5, prob=prob).compute(), other)
-    numbered = by_dask(car.assign(fold=np.arange(len(car)) % 3), parts)
-    mine = bn.cv_predict(x, numbered, folds="fold").compute()
-    pd.testing.assert_frame_equal(mine, bn.cv_predict(x, car, folds=np.arange(len(car)) % 3))
-    with pytest.raises(TypeError, match="or a Dask DataFrame, whose predictions are lazy; got chunks"):
-        bn.cv_predict(x, chunks(car))
-
-
-@pytest.mark.slow
-def test_cross_validation_in_parts_says_what_it_cannot(car: pd.DataFrame) -> None:
-    x, data = bn.bnc("nb", "class", car, smooth=1), chunks(car)
-    with pytest.raises(
-        TypeError, match="must be a function of sums over rows if data are partitioned; got 'auc'"
-    ):
-        bn.cv(x, data, metric=["accuracy", "auc"])
-    with pytest.raises(TypeError, match="must be a function of sums over rows"):
-        bn.cv(x, data, metric=lambda posteriors, actual: 0.0)
-    with pytest.raises(TypeError, match="folds must be the name of a column"):
-        bn.cv(x, data, folds=np.arange(len(car)) % 2)
-    with pytest.raises(KeyError, match="folds: no column 'fold'"):
-        bn.cv(x, data, folds="fold", columns="any")
-    with pytest.raises(ValueError, match="the columns that model 0 was learned from; it lacks 'doors'"):
-        bn.cv(x, chunks(car.drop(columns="doors")))
-    gaps = car.assign(**{"class": car["class"].where(np.arange(len(car)) > 3)})
-    with pytest.warns(UserWarning, match="4 of 1728 rows have no class 'class' and are ignored"):
-        found = bn.cv([x], chunks(gaps), k=3, metric=["accuracy", "log_loss"])
-    same = bn.cv([x], chunks(gaps.iloc[4:]), k=3, metric=["accuracy", "log_loss"])
-    pd.testing.assert_series_equal(found, same)
-    assert found.attrs["cv"] == same.attrs["cv"]
-    errors = (results.attrs["standard_errors"] for results in (found, same))  # of sums in another order
-    np.testing.assert_allclose(*(list(each.values()) for each in errors), rtol=1e-12)
-    with pytest.raises(ValueError, match="a new iterator at each call"):
-        bn.cv(x, iter([car]))
-    sampled = bn.bnc("nb", "class", car, smooth=1, wanbia=True)
-    with pytest.raises(TypeError, match="must be in memory"):
-        bn.cv(sampled, data)
-
-
-@pytest.mark.slow
-def test_weighted_rows_in_cross_validation(car: pd.DataFrame) -> None:
-    weighed = car.assign(
-        times=np.random.default_rng(0).integers(0, 3, len(car)), fold=np.arange(len(car)) % 3
-    )
-    x = bn.bnc("tan_cl", "class", car, smooth=1)
-    parts = bn.encode(chunks(weighed), weights="times")
-    rows = bn.encode(car, weights=weighed["times"])
-    mine = bn.cv(x, parts, folds="fold", metric=METRICS, mean=False)
-    other = bn.cv(x, rows, folds=weighed["fold"].to_numpy(), metric=METRICS, mean=False)
-    pd.testing.assert_frame_equal(mine, other, rtol=1e-12)
-    for size in ("train_size", "test_size"):
-        assert mine.attrs["cv"][size] == pytest.approx(other.attrs["cv"][size])
-    assert mine.attrs["cv"]["test_size"] == pytest.approx(weighed["times"].sum() / 3)
-
-
 def test_encoded_parts_without_rows_are_told_of(car: pd.DataFrame) -> None:
-    weightless = bn.encode(lambda: [car.assign(w=0.0)], weights="w")
+    weightless = where_they_are(lambda: [car.assign(w=0.0)], weights="w")
     with pytest.raises(ValueError, match="all weights are 0"):
         bn.tan_cl("class", weightless)
     x = bn.tan_cl("class", car)
     with pytest.raises(ValueError, match="all weights are 0"):
         bn.lp(x, weightless, smooth=1)
-    for empty in (bn.encode(lambda: [car.iloc[:0]]), bn.encode(by_dask(car.iloc[:0], 1))):
+    for empty in (where_they_are(lambda: [car.iloc[:0]]), where_they_are(by_dask(car.iloc[:0], 1))):
         with pytest.raises(ValueError, match=r"dataset must have rows; got none"):
             bn.bnc("tan_cl", "class", empty, smooth=1)
         len(empty)  # which counts, so that what follows need not
@@ -645,56 +723,7 @@ def test_encoded_parts_are_warned_of_wide_tables() -> None:
     wide = pd.DataFrame({name: rng.integers(0, 40, 300).astype(str) for name in ("x", "y", "class")})
     x = bn.nb("class", wide)
     with pytest.warns(UserWarning, match=r"the network has .* free parameters, more than the 300 rows"):
-        bn.lp(x, bn.encode(chunks(wide)), smooth=1)
-
-
-def raw_rows() -> pd.DataFrame:
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(2, 400))
-    is_p = x + y + rng.normal(size=400) / 2 > 0
-    return pd.DataFrame({"x": x, "y": y, "z": rng.choice(list("ab"), 400), "class": np.where(is_p, "p", "q")})
-
-
-def test_models_that_take_raw_data_are_cross_validated() -> None:
-    raw = raw_rows()
-    x = bn.bnc("tan_cl", "class", raw, discretize="mdlp", smooth=1)
-    folds = np.arange(len(raw)) % 3
-    mine = bn.cv(x, chunks(raw.assign(fold=folds)), folds="fold", metric=METRICS, mean=False, dag=False)
-    other = bn.cv(x, raw, folds=folds, metric=METRICS, mean=False, dag=False)
-    pd.testing.assert_frame_equal(mine, other, rtol=1e-12)
-    lazy = bn.cv_predict(x, by_dask(raw.assign(fold=folds), 3), folds="fold", dag=False).compute()
-    pd.testing.assert_frame_equal(lazy, bn.cv_predict(x, raw, folds=folds, dag=False), rtol=1e-12)
-    with pytest.raises(
-        TypeError,
-        match=r"dataset must be in memory to refit the preparation of raw data. .* cv\(..., dag=False\)",
-    ):
-        bn.cv(x, chunks(raw))
-    with pytest.raises(TypeError, match="prepare raw data in the same way"):
-        bn.cv([x, bn.bnc("nb", "class", raw, discretize="width", smooth=1)], chunks(raw), dag=False)
-    with pytest.raises(TypeError, match="must be in memory"):
-        bn.cv(bn.bnc("nb", "class", raw, discretize="averaged", smooth=1), chunks(raw), dag=False)
-
-
-@pytest.mark.slow
-def test_folds_are_the_same_whatever_the_models(car: pd.DataFrame) -> None:
-    few = bn.lp(bn.nb("class", car, features=["doors", "safety"]), car, smooth=1)
-    x, parts = bn.bnc("nb", "class", car, smooth=1), by_dask(car, 2)
-    together = bn.cv({"few": few, "all": x}, parts, k=4, mean=False)
-    apart = bn.cv({"few": few}, parts, k=4, mean=False), bn.cv({"all": x}, parts, k=4, mean=False)
-    pd.testing.assert_frame_equal(pd.concat(apart, axis=1), together)
-    assert [results.attrs["cv"]["folds"] for results in apart] == [together.attrs["cv"]["folds"]] * 2
-
-
-@pytest.mark.slow
-def test_folds_that_no_row_is_in(car: pd.DataFrame) -> None:
-    x, folds = bn.bnc("nb", "class", car, smooth=1), np.arange(len(car)) % 2
-    labels = pd.Categorical.from_codes(folds * 2, ["a", "b", "c"])
-    mine = bn.cv(x, chunks(car.assign(fold=labels)), folds="fold", mean=False)
-    pd.testing.assert_frame_equal(mine, bn.cv(x, car, folds=folds, mean=False), rtol=1e-12)
-    few = bn.cv(x, chunks(car.iloc[::400]), k=30, dag=False, mean=False)  # most test no row
-    assert 2 <= few[0].notna().sum() <= 5
-    with pytest.raises(ValueError, match="at least 2 folds; got 1 in 'fold'"):
-        bn.cv(x, chunks(car.assign(fold=labels[:1].repeat(len(car)))), folds="fold")
+        bn.lp(x, where_they_are(chunks(wide)), smooth=1)
 
 
 def test_whole_numbers_that_are_floats_in_some_chunks() -> None:
@@ -707,85 +736,9 @@ def test_whole_numbers_that_are_floats_in_some_chunks() -> None:
         same_model(x, bn.bnc("nb", "y", whole, smooth=1))
         assert bn.loglik(x, order) == pytest.approx(bn.loglik(x, whole))
     with pytest.raises(TypeError, match="column 'x' must be categorical; got whole numbers of type float"):
-        bn.nb("y", parts[1:])
+        bn.tan_cl("y", parts[1:])
     with pytest.raises(TypeError, match="column 'x' must be categorical; got numbers with fractions"):
-        bn.nb("y", [frame, frame.assign(x=0.5)])
-
-
-@pytest.mark.slow
-def test_unseen_levels_in_parts_are_missing_as_in_memory(
-    car: pd.DataFrame, form: Callable[[pd.DataFrame], Any]
-) -> None:
-    known = car[(car["safety"] != "low") & (car["doors"] != "2")].astype(str)
-    x, frame = bn.bnc("tan_cl", "class", known, smooth=1), car.astype(str)
-    folds = np.arange(len(car)) % 3
-    with pytest.warns(
-        UserWarning, match="treated as missing: '576 in 'safety'', '432 in 'doors''|treated"
-    ) as caught:
-        mine = bn.cv(x, form(frame.assign(fold=folds)), folds="fold", dag=False, mean=False)
-    with pytest.warns(UserWarning, match="treated as missing"):
-        other = bn.cv(x, frame, folds=folds, dag=False, mean=False)
-    pd.testing.assert_frame_equal(mine, other, rtol=1e-12)
-    assert len(caught) == 1
-    assert mine.attrs["unseen"] == other.attrs["unseen"] == {"doors": 432, "safety": 576}
-    with pytest.raises(ValueError, match="not among the levels"):
-        bn.cv(x, form(frame), dag=False, unseen="error")
-
-
-@pytest.mark.slow
-def test_units_of_whole_weights_in_parts_are_split(car: pd.DataFrame) -> None:
-    counted = car.groupby(list(car.columns), observed=True).size().rename("n").reset_index()
-    counted["n"] = counted["n"] * np.arange(1, len(counted) + 1) % 90
-    x = bn.bnc("nb", "class", car, smooth=1)
-    data = bn.encode(chunks(counted), weights="n")
-    found = bn.cv(x, data, k=5, mean=False)
-    sizes = found.attrs["cv"]
-    assert sizes["test_size"] + sizes["train_size"] == counted["n"].sum()
-    from bnclassify.metrics.folds import HashedFolds
-
-    folds = HashedFolds(tuple(car.columns), 5, 7, "n")
-    parts = folds.units_tested_by_folds(counted)
-    assert (parts.sum(axis=1) == counted["n"]).all()
-    assert ((parts > 0).sum(axis=1) > 1).mean() > 0.9  # nearly every row is in several folds
-    assert np.abs(parts.sum(axis=0) / parts.sum() - 0.2).max() < 0.005
-    one = counted.assign(n=1)
-    assert (folds.units_tested_by_folds(one).argmax(axis=1) == folds(one)).all()
-    lazy = bn.cv_predict(x, bn.encode(by_dask(counted, 3), weights="n"), k=5).compute()
-    assert lazy.sum(axis=1).to_numpy() == pytest.approx(1)
-    # A row whose units are in all folds has the mean of the posteriors of these folds.
-    parts = HashedFolds(
-        tuple(car.columns), 5, int(np.random.default_rng(0).integers(2**63)), "n"
-    ).units_tested_by_folds(counted)
-    expected = np.zeros(lazy.shape)
-    for fold in range(5):
-        rows = bn.encode(counted.drop(columns="n"), weights=(counted["n"] - parts[:, fold]).to_numpy())
-        learned = bn.lp(bn.nb("class", rows), rows, smooth=1)
-        expected += parts[:, [fold]] * bn.predict(learned, counted, prob=True)[lazy.columns].to_numpy()
-    weighted = counted["n"].to_numpy() > 0
-    weights = counted["n"].to_numpy()[weighted, None]
-    np.testing.assert_allclose(lazy.to_numpy()[weighted], expected[weighted] / weights, rtol=1e-10)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("divided", "size"), [(chunks, 600), (by_dask, 3)])
-def test_folds_of_parts_without_rows_to_learn_from_are_nan(
-    car: pd.DataFrame, divided: Any, size: int
-) -> None:
-    folds = np.arange(len(car)) % 3
-    x = bn.bnc("nb", "class", car, smooth=1)
-    frame = car.assign(fold=folds, w=np.where(folds == 1, 1.5, 0.0))
-    message = "No training row has a positive weight if fold 1 is tested"
-    parts = bn.encode(divided(frame, size), weights="w")
-    with pytest.warns(UserWarning, match=message):
-        mine = bn.cv(x, parts, folds="fold", mean=False)
-    with pytest.warns(UserWarning, match=message):
-        other = bn.cv(x, bn.encode(car, weights=frame["w"]), folds=folds, mean=False)
-    pd.testing.assert_frame_equal(mine, other)
-    assert np.isnan(mine.loc[1, 0])
-    if divided is by_dask:
-        with pytest.warns(UserWarning, match=message):
-            lazy = bn.cv_predict(x, parts, folds="fold")
-        assert (lazy.compute().isna().all(axis=1) == (folds == 1)).all()
+        bn.tan_cl("y", [frame, frame.assign(x=0.5)])
 
 
 @pytest.mark.parametrize(
@@ -812,22 +765,8 @@ def test_values_that_change_between_passes_are_refused(change: Any) -> None:
         return read
 
     with pytest.raises(ValueError, match="must not change between passes over its parts; got different val"):
-        bn.bnc("tan_cl", "y", changing(3), smooth=1)
-    same_model(bn.bnc("tan_cl", "y", changing(9), smooth=1), bn.bnc("tan_cl", "y", chunks(frame), smooth=1))
-
-
-def test_numbers_of_parts_are_columns_that_are_numbers_in_all_of_them() -> None:
-    many, few = np.arange(40) + 0.5, [0.0, 1.0] * 20
-    parts = {
-        "numbers in a part": (many, few),
-        "few values each": (few, [2.5, 3.5] * 20),
-        "codes": (few, few),
-        "missing in a part": (many, [np.nan] * 40),
-        "missing": ([np.nan] * 40, [np.nan] * 40),
-        "text in a part": (many, ["a", "b"] * 20),
-        "text": (["a", "b"] * 20, ["b", "c"] * 20),
-    }
-    pair = [pd.DataFrame({name: columns[i] for name, columns in parts.items()}) for i in range(2)]
-    for order in (pair, pair[::-1]):
-        _, found = open_data(order).data_and_default_numeric_features(list(parts), ())
-        assert found == ("numbers in a part", "few values each", "missing in a part")
+        bn.bnc("tan_cl", "y", where_they_are(changing(3)), smooth=1)
+    same_model(
+        bn.bnc("tan_cl", "y", where_they_are(changing(9)), smooth=1),
+        bn.bnc("tan_cl", "y", chunks(frame), smooth=1),
+    )

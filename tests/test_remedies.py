@@ -659,7 +659,6 @@ def test_messages_name_what_was_passed() -> None:
 
 
 def test_results_by_group_need_rows_in_memory(car: pd.DataFrame) -> None:
-    dd = pytest.importorskip("dask.dataframe")
-    x = bn.bnc("nb", "class", car, smooth=1)
-    with pytest.raises(TypeError, match=r"dataset must be in memory; got partitioned data.*compute"):
-        bn.summary(x, dd.from_pandas(car, npartitions=2), by="safety")
+    x, stay = bn.bnc("nb", "class", car, smooth=1), bn.encode([car], in_memory=False)
+    with pytest.raises(TypeError, match=r"dataset must be in memory; got partitioned data.*in_memory=True"):
+        bn.summary(x, stay, by="safety")

@@ -466,7 +466,11 @@ def test_a_source(voting: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None
     def fetch(*_: object) -> None:
         raise AssertionError("rows are fetched")
 
+    read = bn.encode(votes)
+    assert isinstance(read, bn.models.Dataset)
+    assert read.levels == bn.encode(frame).levels
     monkeypatch.setattr(Table, "reduce", fetch)  # learners count
+    votes = bn.encode(votes, in_memory=False)
     for learner in (bn.nb, bn.tan_cl, bn.kdb_mi, bn.chow_liu):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "9 of 435 rows have no class")
@@ -499,7 +503,7 @@ def test_a_source_without_rows_or_a_member(voting: pd.DataFrame) -> None:
     class InParts(Table):
         count = property()  # type: ignore[assignment]
 
-    with pytest.raises(ValueError, match="the class 'Class' is missing in every row"):
+    with pytest.raises(ValueError, match="dataset must have rows; got none"):
         bn.nb("Class", InParts(connection, "votes"))
 
     class Incomplete:

@@ -249,14 +249,8 @@ def test_summary_of_other_models(car: pd.DataFrame) -> None:
     # the most frequent labels are unacc and, with equal frequencies, any level of safety
     assert alone["hamming"] == pytest.approx((0.700 + 1 / 3) / 2, abs=0.03)
     assert alone["exact_match"] < 1 / 3
-    in_parts = bn.summary(several, lambda: [car.iloc[::2], car.iloc[1::2]], k=2).attrs["metrics"]
-    assert in_parts["accuracy(class)"][1] is None
     latent = bn.lca("group", votes, k=2, rng=0)
     assert bn.summary(latent, votes).attrs["metrics"] == {}
-    in_parts = bn.lp(bn.nb("class", car), lambda: [car.iloc[::2], car.iloc[1::2]], smooth=1)
-    values = bn.summary(in_parts, lambda: [car.iloc[::2], car.iloc[1::2]], k=2).set_index("item")["value"]
-    assert "strongest features" not in values.index
-    assert float(values["accuracy"][:5]) > 0.8
     with pytest.raises(ValueError, match="has no parameters"):
         bn.summary(bn.nb("class", car), car)
     with pytest.raises(TypeError, match="x must be a model"):

@@ -96,8 +96,8 @@ def test_weights_and_parts(car: pd.DataFrame) -> None:
     mine = bn.update(bn.lp(x, first, smooth=1), bn.encode(more, weights=weights))
     both = bn.encode(pd.concat([first, more]), weights=np.r_[np.ones(len(first)), weights])
     same(mine, bn.lp(x, both, smooth=1), car)
-    chunked = bn.update(bn.lp(x, first, smooth=1), [more.iloc[:100], more.iloc[100:]])
-    same(chunked, bn.lp(x, car, smooth=1), car)
+    parts = bn.encode([more.iloc[:100], more.iloc[100:]], in_memory=False)
+    same(bn.update(bn.lp(x, first, smooth=1), parts), bn.lp(x, car, smooth=1), car)
 
 
 @pytest.mark.parametrize("options", [{"smooth": 1}, {"backoff": True}], ids=str)

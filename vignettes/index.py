@@ -126,7 +126,7 @@ class Tiles:
         )
         return f"""<div class="tiles">
 <figure><figcaption><strong>Explained.</strong> The contributions add up to the log odds of the prediction,
-exactly. High glucose multiplies Bea's odds of diabetes by 5.2.</figcaption>{reasons}</figure>
+exactly. Her high glucose counts most.</figcaption>{reasons}</figure>
 <figure><figcaption><strong>Unknown and missing values.</strong> Predict with what you know. Four of the eight
 measurements of Bea are unknown, and none is filled in.</figcaption>{knowledge}</figure>
 <figure><figcaption><strong>Important features.</strong> The mean size of the contributions of each feature for all

@@ -512,10 +512,7 @@ check(
 # Metrics are means by weight. If all weights are whole numbers, as in a table of frequencies, a row of weight 5 counts as
 # five rows: its units are split over the folds at random, so that results equal the results of repeated rows. If a weight
 # is fractional, or `folds` are given, each row belongs to one fold, because it is one case, such as a respondent of a
-# survey. The fold of a row of partitioned data depends on a hash of its values and its label, on the seed, and on the
-# names of all columns, but neither on the models nor on the partitions. Rows that are equal in all values and in their
-# label are in the same fold; units of whole weights are hashed separately. Models that discretize are evaluated on
-# partitioned data with `dag=False`, which keeps the cut points. With several class variables, folds are not stratified.
+# survey. With several class variables, folds are not stratified.
 
 # %%
 folds = np.arange(len(votes)) % 5

@@ -1,10 +1,11 @@
 # %% [markdown]
 # # Large data
 #
-# Most models of this package consist of counts, and counts can be added up: over weighted rows, over chunks of a file
-# that does not fit in memory, over the machines of a cluster, in a database, over rows that arrive later, and over
-# the sites of a study. This page fits the same tree in all these ways and checks that the results are equal. It takes
-# ten minutes. Dask needs the extra `dask`, tables in databases the extra `databases`, and frames of other libraries
+# A label needs one byte once it is encoded, so a file of ten gigabytes often fits in memory: chunks of a file, a Dask DataFrame
+# and a table of a database can be used wherever this site uses a DataFrame. And most models of this package consist of
+# counts, which can be added up: over weighted rows, over chunks that do not fit, over the machines of a cluster, in a
+# database, over rows that arrive later, and over the sites of a study. This page fits the same tree in all these ways and
+# checks that the results are equal. It takes ten minutes. Dask needs the extra `dask`, tables in databases the extra `databases`, and frames of other libraries
 # the extra `frames`.
 #
 # ```{index} ! large data, ! memory, ! memory error, ! chunks, ! Dask, ! DuckDB, ! weights, ! survey weights, ! frequencies
@@ -131,8 +132,9 @@ if pl is not None:
 #
 # ## Chunks of a file
 #
-# Instead of a DataFrame, pass a function that opens the file and returns chunks. Only one chunk is in memory at a time. The
-# first chunk determines the columns: later chunks must contain them, and additional columns of later chunks are ignored.
+# Instead of a DataFrame, pass a function that opens the file and returns chunks. Each chunk is read once and kept as codes, with
+# one byte per label and eight bytes per number with fractions. The first chunk determines the columns: later chunks must
+# contain them, and additional columns of later chunks are ignored. All functions accept chunks, also `cv`:
 
 # %%
 folder = TemporaryDirectory()
@@ -150,19 +152,55 @@ print(
     families(in_chunks) == families(model),
     round(loglik(in_chunks, chunks), 3),
     round(loglik(model, car), 3),
+    cv(in_chunks, chunks, k=5, rng=0),
 )
 
 # %% [markdown]
-# Both models have the same structure and log-likelihood. `tan_cl` reads the file once for the levels of the columns,
-# which are sorted, and once to count all pairs; `lp` reads it once more for the tables. `nb` and `aode` do not count
-# pairs, `kdb_mi` reads the file once more, and `hc` and `ban` once per step. A list of
+# Both models have the same structure and log-likelihood, and the last number is the accuracy in five folds. A list of
 # DataFrames and functions that return batches of Arrow, such as the row groups of a Parquet file, are accepted as well.
+# Each function reads the chunks again. If you call several, encode the chunks first:
+
+# %%
+codes = encode(chunks)
+print(codes)
+print(families(lp(tan_cl("class", codes), codes, smooth=1)) == families(model))
+
+# %% [markdown]
+# The result is a `Dataset`, as from a DataFrame, and is accepted like one.
+#
+# ## Data that do not fit in memory
+#
+# Chunks, partitions and tables whose codes need more than 1 GiB, a billion labels, are counted where they are, and a
+# warning says so. `encode(source, in_memory=False)` asks for it, for data of any size. The result has the levels of the columns,
+# but no rows:
+
+# %%
+counted_in_turn = encode(chunks, in_memory=False)
+print(counted_in_turn)
+in_turn = lp(tan_cl("class", counted_in_turn), counted_in_turn, smooth=1)
+print(families(in_turn) == families(model), round(loglik(in_turn, chunks), 3))
+
+# %% [markdown]
+# Tree and log-likelihood are the same. `encode` read the file once for the levels, `tan_cl` once to count all pairs, and `lp` once for
+# the tables. `nb` counts nothing, `kdb_mi` reads the file twice, and `hc` once per step. Only one chunk is in memory at a time.
+# These functions, `chow_liu`, `aode`, `update` and scores such as `BIC` accept data that stay where they are. Others need the
+# rows, and raise an error that suggests a sample:
+
+# %%
+try:
+    cv(model, counted_in_turn)
+except TypeError as error:
+    print(error)
+
+# %% [markdown]
+# A sample is often sufficient: learn the structure or the cut points from a sample in memory, and estimate the tables
+# from all rows, with `lp(x, source, smooth=1)`.
 
 # %% [markdown]
 # ## Dask: threads, processes, a cluster
 #
-# A [Dask](https://docs.dask.org) DataFrame can be used like a DataFrame if only counts are needed. Its partitions are encoded
-# and counted where they are stored, and only tables of counts are sent to your process. By default, Dask uses threads of
+# A [Dask](https://docs.dask.org) DataFrame can be used like a DataFrame. Its workers encode the partitions where they are
+# stored, and send codes or, with `encode(frame, in_memory=False)`, only tables of counts. By default, Dask uses threads of
 # this process. With
 #
 # ```python
@@ -180,30 +218,31 @@ if dd is not None:
         car, npartitions=3
     )  # from files: dd.read_parquet("cars/*.parquet")
     on_dask = bnc("tan_cl", "class", parts, smooth=1)
-    print(same(on_dask))
+    stay = encode(parts, in_memory=False)
+    print(same(on_dask), same(bnc("tan_cl", "class", stay, smooth=1)))
 
 # %% [markdown]
-# Predictions are lazy: the result is a Dask Series or DataFrame that can be written by partition or computed. `cv` assigns rows to
-# folds by a hash of the row and its label, or by a column that you name.
+# Predictions are lazy: the result is a Dask Series or DataFrame that can be written by partition or computed. All other
+# functions return pandas.
 
 # %%
 if dd is not None:
     posteriors = predict(on_dask, parts, prob=True)
     print(type(posteriors).__name__, posteriors.npartitions)
     print(posteriors.tail(2).round(3))
-    print(cv(on_dask, parts, k=5, metric=["accuracy", "log_loss"], rng=0).round(3))
 
 # %% [markdown]
-# Use partitions of about a million rows, with `split_row_groups=` or `blocksize=` of `dd.read_parquet`; a worker holds one
+# The posteriors are computed in the workers. Use partitions of about a million rows, with `split_row_groups=` or `blocksize=` of `dd.read_parquet`; a worker holds one
 # partition at a time. Categorical columns with known categories (`frame.categorize()`) avoid one pass, and
 # `client.persist(frame)` avoids reading the files again, if the workers have enough memory.
 #
 # ## Tables in databases
 #
-# A table of [ibis](https://ibis-project.org) (extra `databases`) is counted by its database: DuckDB, PostgreSQL,
-# BigQuery, Spark and other engines. All counts of a learner are requested together, by GROUP BY queries, and only
-# tables of counts are sent to your process. The rows stay where they are, so memory does not depend on their number.
-# NULL is a missing value, enums of DuckDB and PostgreSQL keep their order, and other levels are sorted.
+# A table of [ibis](https://ibis-project.org) (extra `databases`) of DuckDB, PostgreSQL, BigQuery, Spark or another engine can
+# be used like a DataFrame: the database finds the levels, and sends the codes of all rows. With
+# `encode(table, in_memory=False)`, it counts them: all counts of a learner are requested together, by GROUP BY queries, and
+# only tables of counts are sent to your process, so memory does not depend on the number of rows. NULL is a missing value,
+# enums of DuckDB and PostgreSQL keep their order, and other levels are sorted.
 
 # %%
 if ibis is not None:
@@ -212,7 +251,7 @@ if ibis is not None:
     )  # in this process; ibis.postgres.connect(...) and others reach servers
     con.raw_sql(f"CREATE TABLE cars AS FROM read_csv('{path}', all_varchar = true)")
     in_database = con.table("cars")  # of files: con.read_parquet("cars/*.parquet")
-    in_sql = bnc("tan_cl", "class", in_database, smooth=1)
+    in_sql = bnc("tan_cl", "class", encode(in_database, in_memory=False), smooth=1)
     print(
         families(in_sql) == families(model),
         round(BIC(in_sql, in_database), 3),
@@ -220,13 +259,13 @@ if ibis is not None:
     )
 
 # %% [markdown]
-# Both models have the same structure and BIC, which is computed from the counts of the families. `bnc` needs three
-# queries here: for enums, for the levels of all columns, and for all pairs of columns, whose counts also give the
+# Both models have the same structure and BIC, which is computed from the counts of the families. The first needs three
+# queries: for enums, for the levels of all columns, and for all pairs of columns, whose counts also give the
 # tables of the tree. `hc` needs one query per step. `encode(table, weights="people")` names a column of weights. If
-# values are missing, `loglik`, `AIC` and `BIC` need the rows and raise an error for a table in a database.
+# values are missing, `loglik`, `AIC` and `BIC` need the rows and raise an error for a table whose rows stay in the database.
 #
-# Numeric columns are discretized at quantiles, which the database computes. The model then accepts raw rows, and
-# `to_sql` returns the query that scores them where they are.
+# Numeric columns are discretized in memory. The model then accepts raw rows, and `to_sql` returns the query that scores them
+# where they are.
 
 # %%
 if ibis is not None:
@@ -244,12 +283,9 @@ if ibis is not None:
     )
 
 # %% [markdown]
-# The cut points are just above the quantiles of all rows, and all predictions of the database equal those of `predict`.
+# All predictions of the database equal those of `predict`.
 #
-# [Benchmarks](project/benchmarks.md) has times and memory for ten million rows.
-#
-# Functions that need the rows, such as `cv` and `predict`, raise an error. Take a sample with
-# `table.sample(0.01).to_pandas()`.
+# [Benchmarks](project/benchmarks.md) has times and memory for ten million rows that were counted where they are.
 #
 # ## Updating a model with new rows
 #
@@ -290,25 +326,13 @@ print(same(pool(sites)))
 # The result equals the model of all rows. The models must have the same structure, prior and cut points;
 # `levels="union"` unites their levels. A model contains counts, and a count of 1 describes a single row, so a model
 # file can be confidential.
-#
-# ## Methods that need all rows in memory
-#
-# Searches by cross-validation (`tan_hc`, `kdb`, …), EM, the weights of WANBIA, AWNB and leave-one-out, and MDLP read the rows
-# many times. With partitioned data, they raise an error that suggests a sample:
 
 # %%
-try:
-    lp(tan_cl("class", car), chunks, smooth=1, missing="em")
-except TypeError as error:
-    print(error)
 folder.cleanup()
 
 # %% [markdown]
-# A sample is often sufficient: learn the structure or the cut points from a sample in memory, and estimate the tables
-# from all rows by `lp`.
-#
 # ## Summary
 #
-# Use `encode(df, weights=...)` for frequencies, chunks or Dask for data that do not fit in memory, a table of ibis for
-# rows in a database, `update` for rows that arrive later, and `pool` for models of several sites. Frames of polars,
-# Arrow and DuckDB need no conversion.
+# Use `encode(df, weights=...)` for frequencies, chunks, Dask or a table of ibis like a DataFrame, `encode(source,
+# in_memory=False)` for data that do not fit in memory or must stay where they are, `update` for rows that arrive later,
+# and `pool` for models of several sites. Frames of polars, Arrow and DuckDB need no conversion.

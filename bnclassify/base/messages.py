@@ -194,7 +194,7 @@ def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
 
 _SAMPLE = (
     "Use a sample, for example frame.sample(frac=0.01).compute() of a Dask DataFrame, or "
-    "table.sample(0.01).to_pandas() of a table in a database."
+    "table.sample(0.01).to_pandas() of a table in a database"
 )
 
 _REMEDIES = {
@@ -204,13 +204,15 @@ _REMEDIES = {
     ),
     "frame": "Use one part at a time, as in: for chunk in chunks: impute(x, chunk).",
     "row": "Use a few rows, such as frame.head() of a Dask DataFrame.",
+    "X": f"{_SAMPLE}.",
 }
-"""The remedy for partitioned data in calls that need rows in memory, by argument."""
+"""The remedy for data that stay where they are in calls that need rows in memory, by argument."""
 
 
-def needs_rows_error(argument: str, *, in_turn: bool = True) -> TypeError:
+def needs_rows_error(argument: str) -> TypeError:
     """Return the error about partitioned data in a call that needs rows in memory."""
-    remedy = _REMEDIES.get(argument, _SAMPLE) if in_turn else _SAMPLE
+    read = "or read all rows, with encode(source, in_memory=True), if their codes fit"
+    remedy = _REMEDIES.get(argument, f"{_SAMPLE}, {read}.")
     return TypeError(f"{argument} must be in memory; got partitioned data. {remedy}")
 
 

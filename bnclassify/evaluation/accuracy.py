@@ -14,8 +14,8 @@ from ..base.calls import with_call_advice
 from ..base.checks import Instance, check_columns
 from ..base.messages import shown, to_python_scalar
 from ..frames.dataset import Dataset
+from ..frames.foreign import foreign_to_pandas
 from ..frames.numeric import check_weights
-from ..frames.sources import as_pandas
 from ..model.model import Model
 
 Objects = ArrayOf[np.object_]
@@ -178,7 +178,7 @@ def confusion(
     guesses, truth = _paired_labels(predicted, actual)
     if pd.isna(guesses).any():
         raise ValueError("predicted must have no missing labels. Compare the rows that have one.")
-    classes = _all_classes(as_pandas(predicted), as_pandas(actual))
+    classes = _all_classes(foreign_to_pandas(predicted), foreign_to_pandas(actual))
     names = pd.Index(classes, dtype=object, tupleize_cols=False)
     row = names.get_indexer(pd.Index(truth, dtype=object)).astype(np.intp)
     column = names.get_indexer(pd.Index(guesses, dtype=object))
@@ -190,7 +190,7 @@ def confusion(
 
 def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Objects]:
     """Return labels as two arrays of objects, or raise if they cannot be compared."""
-    predicted, actual = as_pandas(predicted), as_pandas(actual)
+    predicted, actual = foreign_to_pandas(predicted), foreign_to_pandas(actual)
     for name, labels in {"predicted": predicted, "actual": actual}.items():
         check_no_dataset(name, labels)
         if isinstance(labels, Model | pd.DataFrame) or np.ndim(labels) != 1:
@@ -258,7 +258,7 @@ def _weights_of_labels(
     """Return checked weights, which have the index of the labels if one of the two has one."""
     if weights is None:
         return None
-    both: list[Any] = [as_pandas(actual), as_pandas(predicted)]
+    both: list[Any] = [foreign_to_pandas(actual), foreign_to_pandas(predicted)]
     for labels in both:
         if isinstance(labels, pd.Series | pd.DataFrame):
             return check_weights(weights, labels.index)
@@ -281,7 +281,7 @@ def _is_correct(predicted: ArrayLike, actual: ArrayLike) -> Mask:
 
 def _are_labels_correct(predicted: pd.DataFrame, actual: pd.DataFrame) -> Mask:
     """Return whether each label is correct, (class variables, rows)."""
-    predicted, actual = as_pandas(predicted), as_pandas(actual)
+    predicted, actual = foreign_to_pandas(predicted), foreign_to_pandas(actual)
     expected = "a DataFrame with one column of labels for each class variable"
     for name, frame in {"predicted": predicted, "actual": actual}.items():
         Instance(pd.DataFrame, expected).check(name, frame)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import permutations
 from typing import Literal
 
@@ -16,13 +17,13 @@ from ..base.graphs import ChangingDag
 from ..base.messages import listed
 from ..fitting.rounds import check_recipe, check_training_columns, training_data_of_models
 from ..frames.opening import InFull, InParts, open_data
+from ..frames.training import TrainingData
 from ..learners.fixed import fixed_again, network_with_families
 from ..learners.trees import edge_posterior
 from ..model.arguments import check_single_graph, unwrap_estimator
 from ..model.model import Model
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from .bootstrap import Sampled, bootstrap_sampler
 
 Arc = tuple[Hashable, Hashable]
 
@@ -52,8 +53,7 @@ def arc_strength(
         list of networks over the same variables, such as structures by other
         methods.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
-        The training data of `x`; None if `x` is a list. Partitioned data are
-        accepted if the learner accepts them.
+        The training data of `x`; None if `x` is a list.
     replicates : int, default 200
         Number of bootstrap samples, at least 1.
     method : {"bootstrap", "exact"}, default "bootstrap"
@@ -122,9 +122,9 @@ def arc_strength(
     recipe = check_recipe(x, fitted=False)
     if dataset is None:
         raise ValueError("dataset must be given unless x is a list of networks; got None.")
-    opened = open_data(dataset)
-    check_training_columns({0: x}, opened, "same", True, None)
-    data: Sampled = training_data_of_models({0: x}, opened, opened.columns, dag=True)
+    opened = open_data(dataset).check_in_memory("dataset")
+    check_training_columns({0: x}, opened, "same", True)
+    data = training_data_of_models({0: x}, opened, opened.columns, dag=True)
     names = list(data.order)
     if method == "exact":
         settings = recipe.structure.settings
@@ -138,11 +138,11 @@ def arc_strength(
         return _strengths_from_edge_probabilities(
             names, x.class_var, data.features, edge_posterior(data, settings.get("ess", 1))
         )
-    generator, draw = check_rng(rng), bootstrap_sampler(data)
+    generator = check_rng(rng)
     counted = np.zeros((2, len(names), len(names)))
     with progress_bar(progress, total=replicates, desc="arc_strength", unit=" samples") as bar:
         for _ in range(replicates):
-            learned = recipe.fit(draw(generator), generator)
+            learned = recipe.fit(_bootstrap_sample(data, generator), generator)
             counted += _adjacency_and_directions(learned, names)
             bar.update()
     return _tabulate_strengths(names, *counted / replicates)
@@ -332,3 +332,16 @@ def chosen_threshold(strength: pd.DataFrame, threshold: float | None) -> float:
         return threshold
     known = strength.attrs.get("threshold")
     return float(inclusion_threshold(strength["strength"].to_numpy()) if known is None else known)
+
+
+def _bootstrap_sample(data: TrainingData, rng: np.random.Generator) -> TrainingData:
+    """Draw as many units as the rows have; rows keep fractional weights."""
+    rows, weights = len(data), data.weights
+    if weights is None or (weights % 1).any():
+        drawn = np.bincount(rng.integers(rows, size=rows), minlength=rows).astype(np.float64)
+        drawn = drawn if weights is None else drawn * weights
+    else:
+        total = int(weights.sum())
+        drawn = rng.multinomial(total, weights / total).astype(np.float64)
+    kept = np.flatnonzero(drawn)
+    return replace(data.take_rows(kept), weights=drawn[kept], with_unknown=None)

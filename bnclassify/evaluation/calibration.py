@@ -13,8 +13,8 @@ from ..base import special
 from ..base.arrays import Array, Codes, Mask, first_best
 from ..base.checks import Instance, OneOf, Whole
 from ..base.messages import listed
+from ..frames.foreign import foreign_to_pandas
 from ..frames.frame import check_unique
-from ..frames.sources import as_pandas
 from ..metrics import bin_means, bin_sums, calibration_error, calibration_noise, ends_of_equal_width
 from .accuracy import check_no_dataset, check_same_rows
 
@@ -200,7 +200,7 @@ def check_posteriors(
     posteriors: pd.DataFrame, actual: pd.Series[Any]
 ) -> tuple[Array, Codes, pd.Index[Any]]:
     """Return posteriors as an array, the codes of the actual classes and the classes, or raise."""
-    given, posteriors, actual = posteriors, as_pandas(posteriors), as_pandas(actual)
+    given, posteriors, actual = posteriors, foreign_to_pandas(posteriors), foreign_to_pandas(actual)
     expected = (
         "a DataFrame with one column per class, as cv_predict(x, df) and predict(x, "
         "df, prob=True) return"

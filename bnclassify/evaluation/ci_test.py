@@ -81,7 +81,7 @@ def cmi(
         x, y, z, dataset, numeric_columns_of(numbers)
     )
     information, _ = mutual_information(data, first, second, others)
-    if not len(data):  # known after partitions were read
+    if not len(data):  # known after parts were read
         raise ValueError("dataset must have at least one row; got none.")
     return information / _UNITS[unit]
 

@@ -13,12 +13,11 @@ import pandas as pd
 from ..base.arrays import Array
 from ..base.calls import showing_progress, with_call_advice
 from ..base.checks import Flag, MetricName, Seed, Unseen, Whole
-from ..base.messages import listed, warn
+from ..base.messages import warn
 from ..base.parallel import using_jobs
 from ..fitting.rounds import Plan, models_by_name, names_of_given_models, plan_rounds
 from ..frames.opening import InFull, InParts
-from ..frames.partitions import Partitions
-from ..metrics import METRICS, AnyMetric, choose_metrics
+from ..metrics import AnyMetric, choose_metrics
 from ..metrics.folds import Folds
 from ..model.arguments import check_has_joint_distribution, check_ordered, unwrap_estimator
 from ..model.model import Model
@@ -135,8 +134,6 @@ def cv(
         - a function ``(posteriors, actual)`` that returns a number.
           `posteriors` has one column per class. If rows have weights, it must
           accept ``weights``, a Series.
-
-        With partitioned data, "auc" and functions are not available.
     dag : bool, default True
         If True, structure and parameters are refitted; if False, only the
         parameters, which is faster, but too optimistic if the structure was
@@ -145,11 +142,11 @@ def cv(
         If True, average over folds. "calibration_error" is then computed from
         all held-out rows. Use False for the results of each fold, which
         `compare` needs.
-    folds : list of arrays or array of int, optional
-        Positions of the test rows of each fold, the fold number of each row, or
-        pairs of training and test rows, as scikit-learn's ``TimeSeriesSplit``
-        yields them. For partitioned data, the name of a column with the fold of
-        each row. By default, `k` random folds.
+    folds : list of arrays, array of int, or str, optional
+        Positions of the test rows of each fold, the fold number of each row,
+        the name of a column with the fold of each row, or pairs of training and
+        test rows, as scikit-learn's ``TimeSeriesSplit`` yields them. By
+        default, `k` random folds.
     groups : str or array-like, optional
         Name of a column, or one label per row, if several rows belong together,
         such as the visits of a patient. The rows of a group stay in one fold.
@@ -168,8 +165,7 @@ def cv(
     n_jobs : int, optional
         Number of folds that run at the same time, by default 1; -1 means all
         processor cores. The results are the same. Folds run in processes on
-        Linux and in threads on other systems; partitioned data run one fold at
-        a time.
+        Linux and in threads on other systems.
     progress : bool, optional
         Whether to show a progress bar. By default, it appears after 3 seconds
         in an interactive session.
@@ -190,12 +186,12 @@ def cv(
 
     Notes
     -----
-    Folds of rows in memory are stratified by class. A row of weight 5 counts as
+    Folds are stratified by class. A row of weight 5 counts as
     five rows, which can be in several folds; a row with a fractional weight
     stays in one fold. "brier" is the mean of (P(class) − 1[class])², as in
     scikit-learn, and the sum over the classes if there are more than two. The
-    page :doc:`Formulas </methods>` defines the metrics, and how weights and
-    partitioned data are split.
+    page :doc:`Formulas </methods>` defines the metrics, and how weights are
+    split.
 
     For several class variables, "accuracy" means "hamming", the proportion of
     labels that are correct, and "exact_match" is the proportion of rows with
@@ -234,7 +230,6 @@ def cv(
     options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
     with using_jobs(n_jobs), showing_progress(progress):
         plan = plan_rounds(models, dataset, k=k, repeats=repeats, columns=columns, **options)
-        _check_metrics_of_partitions(metrics, plan)
         scores = evaluate_in_rounds(models, plan, metrics, dag=dag)
     by_metric = isinstance(metric, list | tuple) or len(targets) > 1
     flat = len(targets) > 1 and isinstance(x, Model)
@@ -292,18 +287,6 @@ def _describe_folds_and_baselines(plan: Plan, scores: Scores) -> Scheme:
     return Scheme(
         plan.n_repeats, k, train_size, test_size, plan.is_partition, plan.folds, baselines
     )
-
-
-def _check_metrics_of_partitions(metrics: Sequence[AnyMetric], plan: Plan) -> None:
-    """Raise a TypeError if a metric needs all rows and the data are partitioned."""
-    unfit = [metric.name for metric in metrics if metric.needs_rows]
-    if unfit and isinstance(plan.data, Partitions):
-        raise TypeError(
-            "metric must be a function of sums over rows if data are partitioned; got "
-            f"{listed(unfit)}. Use "
-            f"{listed([m.name for m in METRICS.values() if not m.needs_rows])}, or "
-            "a sample in memory."
-        )
 
 
 def _warn_of_undefined_metrics(metrics: Sequence[AnyMetric], values: Array) -> None:

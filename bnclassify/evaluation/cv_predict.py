@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
 from typing import Any, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
@@ -18,14 +16,11 @@ from ..fitting.rounds import Plan, Round, models_by_name, plan_rounds
 from ..frames.dataset import Dataset
 from ..frames.foreign import AnyFrame, in_library_of
 from ..frames.opening import InFull, InPandas, InParts
-from ..frames.partitions import Partitions, dask_frame_of
 from ..frames.training import TrainingData
-from ..inference.predict import predict
-from ..metrics.folds import Folds, GivenFolds, HashedFolds
+from ..metrics.folds import Folds
 from ..metrics.outcomes import Labelling, predict_outcomes
 from ..model.arguments import unwrap_estimator
 from ..model.model import Model
-from ..reading.families import classes
 from ..recipe.row_folds import RowFold
 from .cv import Options
 
@@ -107,8 +102,6 @@ def cv_predict(
     with using_jobs(n_jobs), showing_progress(progress):
         plan = plan_rounds(models, dataset, k=k, columns=columns, **options)
         with progress_bar(None, total=len(plan.rounds), desc="cv_predict", unit=" folds") as bar:
-            if isinstance(plan.data, Partitions):
-                return _predict_parts(x, plan, prob=prob, dag=dag, bar=bar)
             found = _predict_rows(x, plan, plan.data, prob=prob, dag=dag, bar=bar)
     predicted: Predictions = in_library_of(dataset, found)
     return predicted
@@ -157,47 +150,3 @@ def _labeled_predictions(labelling: Labelling, posteriors: Array, *, prob: bool)
     found = labelling.posterior_frame(logs)
     found[unknown] = np.nan
     return found
-
-
-def _predict_parts(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> Predictions:
-    """Predict the rows of a Dask DataFrame, each when its partition is computed, after all rounds.
-
-    Rows in memory are predicted in their rounds, so that no model is kept.
-    """
-    frame = dask_frame_of(plan.data)
-    if frame is None:
-        raise TypeError(
-            "dataset must be in memory, or a Dask DataFrame, whose predictions are lazy; got "
-            "chunks. For metrics of chunks, use cv."
-        )
-    fitted = [*plan.map_rounds({0: x}, lambda rnd, train, test, learned: learned, dag=dag, bar=bar)]
-    first = next(models[0] for models in fitted if models)
-    folds: HashedFolds | GivenFolds = plan.rounds[0].fold.folds
-    out_of_fold = partial(_predict_out_of_fold, first=first, models=fitted, folds=folds, prob=prob)
-    meta = predict(first, frame._meta.iloc[:0], prob=prob)
-    predicted: Predictions = frame.map_partitions(out_of_fold, meta=meta)
-    return predicted
-
-
-def _predict_out_of_fold(
-    frame: pd.DataFrame,
-    first: Model,
-    models: Sequence[Sequence[Model]],
-    folds: HashedFolds | GivenFolds,
-    prob: bool,
-) -> Predictions:
-    """Predict each row by models that were fitted without it, or without units of its weight."""
-    shares: Array = np.eye(len(models))[folds(frame)]
-    if isinstance(folds, HashedFolds) and folds.weights is not None:
-        tested = folds.units_tested_by_folds(frame)
-        shares = np.where(tested.any(axis=1, keepdims=True), tested, shares)
-    posteriors = np.zeros((len(frame), len(classes(first))))
-    for number, learned in enumerate(models):  # none if the fold leaves no training rows
-        rows = np.flatnonzero(shares[:, number])
-        found = np.array(np.nan)
-        for x in learned:
-            found = predict(x, frame.iloc[rows], prob=True, unseen="missing").to_numpy()
-        posteriors[rows] += shares[rows, number, None] * found
-    posteriors[frame[first.class_var].isna().to_numpy()] = np.nan
-    labelling = Labelling(classes(first), first.class_var, frame.index)
-    return _labeled_predictions(labelling, posteriors, prob=prob)

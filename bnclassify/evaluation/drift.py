@@ -12,11 +12,11 @@ import pandas as pd
 from ..additive.effect_table import UNSEEN, EffectTable
 from ..base.arrays import Array, Codes, Mask
 from ..base.graphs import descending_order
-from ..base.messages import listed, needs_rows_error, shown, warn
+from ..base.messages import listed, shown, warn
 from ..frames.dataset import Dataset, Opened
 from ..frames.labels import rounding_of_numbers
 from ..frames.numeric import as_floats, labels_and_codes_of_numbers
-from ..frames.opening import InFull, is_partitioned, open_rows
+from ..frames.opening import InFull, open_rows
 from ..frames.schema import MISSING, Columns
 from ..inference.evidence import weigh_evidence
 from ..model.arguments import check_fitted, check_has_rows, read_for_model
@@ -211,8 +211,6 @@ def _warn_of_columns_not_measured(measured: pd.Series[Any]) -> None:
 
 
 def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
-    if is_partitioned(rows):
-        raise needs_rows_error(argument, in_turn=False)
     opened = open_rows(rows, argument)
     raw = check_has_rows(read_for_model(x, opened, x.features, argument), argument)
     raw = raw.with_positive_weights()

@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from itertools import product
-from operator import sub
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,9 +23,8 @@ from ..fitting.rounds import (
     training_data_of_models,
     warn_of_unseen_values,
 )
-from ..frames.dataset import Countable, Dataset
+from ..frames.dataset import Dataset
 from ..frames.opening import open_data
-from ..frames.partitions import Partitions
 from ..metrics import AnyMetric
 from ..metrics.outcomes import Outcomes, predict_outcomes
 from ..model.model import Model
@@ -222,18 +220,16 @@ def evaluate_in_rounds(
     """Refit models in each round, and evaluate them on its test rows."""
     data = plan.data
     weigh = partial(_total_and_label_weights, targets=data.targets)
-    total = data.sum_over_parts(weigh)
 
     def evaluate_round(
-        _: Round, train: Countable, test: Countable, learned: list[Model]
+        _: Round, train: Dataset, test: Dataset, learned: list[Model]
     ) -> tuple[list[list[Any]], tuple[float, float]]:
         if not learned:
             return [[None] * len(metrics)] * (len(models) + 1), (0.0, test.size)
         of_rows = partial(_sums_and_weights_of_rows, learned, metrics)
-        sums, tested = of_rows(test) if isinstance(test, Dataset) else test.sum_over_parts(of_rows)
-        in_memory = isinstance(train, Dataset)
-        learned_from = train.sum_over_parts(weigh) if in_memory else [*map(sub, total, tested)]
-        frequencies = _metric_sums_of_class_shares(metrics, test, data, learned_from[1:], tested[1])
+        sums, tested = of_rows(test)
+        learned_from = train.sum_over_parts(weigh)
+        frequencies = _metric_sums_of_class_shares(metrics, test, data, learned_from[1:])
         return [*sums, frequencies], (learned_from[0], tested[0])
 
     steps = len(plan.rounds) * len(models)
@@ -248,14 +244,11 @@ def evaluate_without_refit(
 ) -> tuple[list[float], list[float | None]]:
     """Return metrics of a model in rows, and those of the class shares in these rows."""
     models, opened = dict[Hashable, Model]({0: x}), open_data(dataset)
-    data = training_data_of_models(models, opened, [*opened.columns], dag=False, lenient=True)
-    if isinstance(data, Dataset):
-        data, unseen = hide_unseen_levels(models, data)
-        warn_of_unseen_values(unseen)
+    data = training_data_of_models(models, opened, [*opened.columns], dag=False)
+    data, unseen = hide_unseen_levels(models, data)
+    warn_of_unseen_values(unseen)
     [sums], tested = data.sum_over_parts(partial(_sums_and_weights_of_rows, [x], metrics))
-    if isinstance(data, Partitions):
-        warn_of_unseen_values(data.unseen_counts)
-    of_shares = _metric_sums_of_class_shares(metrics, data, data, tested[1:], tested[1])
+    of_shares = _metric_sums_of_class_shares(metrics, data, data, tested[1:])
     pairs = zip(metrics, of_shares, strict=True)
     baselines = [None if own is None else metric.value_from_sums(own) for metric, own in pairs]
     values = zip(metrics, sums, strict=True)
@@ -263,29 +256,14 @@ def evaluate_without_refit(
 
 
 def _metric_sums_of_class_shares(
-    metrics: Sequence[AnyMetric],
-    test: Countable,
-    data: Countable,
-    counts: Sequence[Array],
-    tested: Array,
+    metrics: Sequence[AnyMetric], test: Dataset, data: Dataset, counts: Sequence[Array]
 ) -> list[Any]:
-    """Return the sums of metrics of label frequencies alone; None if a user's function fails.
-
-    In partitioned data, the rows of a label, of which ``tested`` has the
-    weights, are merged into one row.
-    """
-    rows: tuple[Codes, pd.Index[Any], Array | None]
-    if isinstance(test, Dataset):
-        rows = test.codes[-len(data.targets) :], test.index, test.weights
-    elif len(data.targets) == 1:
-        rows = np.arange(len(tested))[None], pd.RangeIndex(len(tested)), tested
-    else:
-        return [None] * len(metrics)
-    actual, index, weights = rows
+    """Return the sums of metrics of label frequencies alone; None if a user's function fails."""
+    actual: Codes = test.codes[-len(data.targets) :]
     logs = [np.broadcast_to(log(normalize(own)), (actual.shape[1], len(own))) for own in counts]
     levels = data.levels[-len(counts) :]
     labels = partial(np.array, [*map(first_best, logs)])
-    outcomes = Outcomes(logs, actual, data.targets, levels, index, weights, labels)
+    outcomes = Outcomes(logs, actual, data.targets, levels, test.index, test.weights, labels)
     sums: list[Any] = []
     with silencing_warnings():  # users did not request these results
         for metric in metrics:

@@ -35,7 +35,7 @@ def _log_likelihood(x: Model, dataset: InFull | InParts, *, joint: bool) -> floa
     rows: Countable = encode_any_source(x, dataset, variables_of_new_data(x) if joint else None)
     sums = partial(_log_likelihood_of_part, x, joint)
     total = rows.sum_from_source_or_parts(sums) if joint else rows.sum_over_parts(sums)
-    if not rows.size:  # known after partitions were read
+    if not rows.size:  # known after parts were read
         raise ValueError("dataset must have at least one row with a weight above 0; got none.")
     return total
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..base.calls import with_call_advice
 from ..base.checks import Seed, Whole
-from ..frames.opening import InFull, InParts, is_partitioned
+from ..frames.opening import InFull, InParts, open_data
 from ..inference.evidence import weigh_evidence
 from ..metrics import choose_metrics
 from ..model.arguments import (
@@ -110,6 +110,7 @@ def summary(
         return results_by_group(x, dataset, by, k, rng, groups, progress)
     facts, metrics = facts_of(x), dict[str, tuple[float, float | None]]()
     if dataset is not None:
+        dataset = open_data(dataset).check_in_memory("dataset")
         names = _METRICS + _metrics_of_order(check_fitted(x))
         is_latent = variables_of_new_data(x) == x.features
         if not is_latent and not k:
@@ -123,8 +124,7 @@ def summary(
             for name, value in means.items():
                 metrics[str(name)] = value, baselines.get(str(name))
         facts |= _facts_of_metrics(metrics)
-        if not is_partitioned(dataset):
-            facts["strongest features"] = _strongest_features_by_target(x, dataset)
+        facts["strongest features"] = _strongest_features_by_target(x, dataset)
     table = _Summary({"item": list(facts), "value": pd.Series(list(facts.values()), dtype=object)})
     table.attrs["metrics"] = metrics
     return table

@@ -23,15 +23,13 @@ from ..base.checks import (
 from ..base.messages import did_you_mean, listed, shown
 from ..base.parallel import check_jobs, using_jobs
 from ..frames.columns import warn_of_columns
-from ..frames.dataset import Dataset, Opened
+from ..frames.dataset import Dataset, Opened, OpenedData
 from ..frames.opening import (
     InFull,
     InParts,
     open_data,
-    read_parts_into_memory,
     with_groups_as_cases,
 )
-from ..frames.partitions import OpenedData
 from ..frames.training import Numeric, TrainingData, read_training
 from ..learners import LEARNERS, find_learner
 from ..model.model import Model
@@ -302,8 +300,7 @@ def _checked_missing_level(value: Any, names: Sequence[Hashable], class_var: Has
 
 def _encode_for_sum(data: OpenedData, class_var: Hashable, groups: Any) -> Dataset:
     """Return rows in memory, with numeric columns as numbers; fractional weights make cases."""
-    if data.in_parts:
-        data = read_parts_into_memory(data)
+    data = data.check_in_memory("dataset")
     read = partial(_read_with_numbers, class_var=class_var, numeric=())
     if groups is not None:
         return with_groups_as_cases(data, groups, (class_var,), read)

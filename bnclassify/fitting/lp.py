@@ -13,10 +13,9 @@ from ..base.calls import progress_bar, with_call_advice
 from ..base.checks import Flag, Instance, OneOf, Optional, Seed, check_rng
 from ..base.immutable import record
 from ..base.messages import listed, shown, to_python_scalar, warn
-from ..frames.dataset import Countable, Dataset, Opened
+from ..frames.dataset import Countable, Dataset, Opened, OpenedData
 from ..frames.frame import check_have_levels
 from ..frames.opening import InFull, InParts, open_data, with_groups_as_cases
-from ..frames.partitions import OpenedData
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, read_training
 from ..model.arguments import check_model

@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 
-from ..base.arrays import Mask
+from ..base.arrays import Mask, Positions
 from ..base.calls import Bar
-from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
+from ..base.checks import Flag, OneOf, Seed, check_columns, check_rng
 from ..base.messages import listed, shown, warn
 from ..base.parallel import run_tasks
-from ..frames.dataset import Countable, Dataset
+from ..frames.dataset import Dataset, Opened, OpenedData
 from ..frames.frame import check_have_levels
 from ..frames.labels import check_unseen, recode_column
 from ..frames.opening import open_data, split_off_groups
-from ..frames.partitions import NoRowsError, OpenedData, Partitions
 from ..frames.schema import Columns
-from ..frames.training import TrainingData, read_training
-from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, drawn_or_given_folds
+from ..frames.training import NoRowsError, TrainingData, read_training
+from ..metrics.folds import Folds, drawn_or_given_folds
 from ..model.arguments import check_fitted, unwrap_estimator
 from ..model.derived import Derived
 from ..model.model import Model
 from ..model.recipes import Recipe, contains_given
-from ..numbers.preparation import Preparation, check_can_discretize
-from ..reading.families import values
+from ..numbers.preparation import check_can_discretize
+from ..recipe.row_folds import RowFold
 
 R = TypeVar("R")
 D = TypeVar("D", bound=Dataset)
@@ -39,21 +39,21 @@ class Round:
 
     repeat: int
     number: int
-    fold: Any  # a RowFold or, if data are partitioned, a FoldRows
+    fold: RowFold
     seed: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Data of any source, and the assignment of rows to folds.
+    """Rows, and their assignment to folds.
 
     ``folds`` is a digest of the folds, which are a partition if each repeat
     tests every row once; ``unseen`` has the numbers of unseen values that are
-    treated as missing, by column. ``index`` are the labels of all rows in
-    memory, and ``known`` is whether they have a class.
+    treated as missing, by column. ``index`` are the labels of all rows, and
+    ``known`` is whether they have a class.
     """
 
-    data: TrainingData | Partitions
+    data: TrainingData
     rounds: list[Round]
     folds: str
     is_partition: bool
@@ -83,7 +83,7 @@ class Plan:
             train, test = rnd.fold.split(self.data)
             learned: list[Model] = []
             try:
-                if isinstance(train, Dataset) and not train.size:
+                if not train.size:
                     raise NoRowsError("dataset must have rows; got none.")
                 learned = [
                     _refit_without_fold(name, model, rnd, train, dag)
@@ -94,9 +94,7 @@ class Plan:
             return function(rnd, train, test, learned), bool(learned)
 
         empty: list[int] = []
-        # a source of partitions need not support several readers
-        run_all = map if isinstance(self.data, Partitions) else run_tasks
-        results = run_all(run_round, self.rounds)
+        results = run_tasks(run_round, self.rounds)
         for rnd, (result, has_models) in zip(self.rounds, results, strict=True):
             empty += [] if has_models else [rnd.number]
             bar.update(len(models))
@@ -108,7 +106,7 @@ class Plan:
             )
 
 
-def _refit_without_fold(name: Any, model: Model, rnd: Round, train: Countable, dag: bool) -> Model:
+def _refit_without_fold(name: Any, model: Model, rnd: Round, train: Dataset, dag: bool) -> Model:
     """Return a model, refitted to the training rows of a round, or raise."""
     recipe, rng = check_recipe(model), None if rnd.seed is None else check_rng(rnd.seed)
     try:
@@ -185,10 +183,12 @@ def plan_rounds(
     """Prepare the data that models need, and assign its rows to folds."""
     check_unseen(unseen)
     Flag().check("dag", dag)
-    opened, cases = open_data(dataset), None
+    opened, cases = open_data(dataset).check_in_memory("dataset"), None
     if groups is not None:
         opened, cases = split_off_groups(opened, groups, next(iter(models.values())).targets)
-    check_training_columns(models, opened, columns, dag, folds)
+    if isinstance(folds, str):
+        opened, folds = _split_off_folds(opened, folds)
+    check_training_columns(models, opened, columns, dag)
     if groups is None and folds is None:
         _warn_of_divided_groups(models)
     if given := names_of_given_models(models):
@@ -196,26 +196,26 @@ def plan_rounds(
             f"Model {listed(given)} is not fitted again, and folds can test rows with which it was "
             "made. Evaluate it on other rows, with summary(x, rows, k=0)."
         )
-    names, lenient = [*opened.columns], unseen == "missing" and not dag
+    data = training_data_of_models(models, opened, [*opened.columns], dag=dag)
     counts: Mapping[Hashable, int] = {}
-    if opened.in_parts:
-        if folds is not None:
-            check_columns([folds], names, "folds")
-            names = [name for name in names if name != folds]
-        read = training_data_of_models(models, opened, names, dag=dag, lenient=lenient)
-        parts = cast("Partitions", read)
-        plan = _plan_folds_of_parts(parts, opened, k, repeats, folds, rng)
-        counts = parts.unseen_counts if lenient else counts
-    else:
-        data = cast("TrainingData", training_data_of_models(models, opened, names, dag=dag))
-        if lenient:
-            data, counts = hide_unseen_levels(models, data)
-        if cases is not None:
-            rows = data.is_row_labeled if len(data.targets) == 1 else slice(None)
-            data = replace(data, cases=cases[rows])
-        plan = _plan_folds_in_memory(data, k, repeats, folds, rng)
+    if unseen == "missing" and not dag:
+        data, counts = hide_unseen_levels(models, data)
+    if cases is not None:
+        rows = data.is_row_labeled if len(data.targets) == 1 else slice(None)
+        data = replace(data, cases=cases[rows])
+    plan = _plan_folds(data, k, repeats, folds, rng)
     warn_of_unseen_values(counts)
     return replace(plan, unseen=counts)
+
+
+def _split_off_folds(data: Any, column: str) -> tuple[Opened[Dataset], Positions]:
+    """Return data without a column, and the position of its label in each row, or raise."""
+    check_columns([column], data.columns, "folds")
+    data, labels = data.split_off_column(column)
+    number, _ = pd.factorize(pd.Series(labels), sort=True)
+    if missing := np.count_nonzero(number < 0):
+        raise ValueError(f"folds must have a fold in every row; {missing} rows have none.")
+    return data, number
 
 
 def warn_of_unseen_values(counts: Mapping[Hashable, int]) -> None:
@@ -228,12 +228,12 @@ def warn_of_unseen_values(counts: Mapping[Hashable, int]) -> None:
 
 
 def check_training_columns(
-    models: Mapping[Hashable, Model], data: OpenedData, columns: object, dag: bool, folds: object
+    models: Mapping[Hashable, Model], data: OpenedData, columns: object, dag: bool
 ) -> None:
     """Raise unless the data have exactly the training columns, or ``columns`` is "any"."""
     if OneOf(("same", "any")).check("columns", columns) == "any" or not dag:
         return
-    present = [name for name in data.columns if not (isinstance(folds, str) and name == folds)]
+    present = data.columns
     for name, model in models.items():
         recipe = check_recipe(model, fitted=False)
         seen = recipe.seen
@@ -278,15 +278,15 @@ def names_of_given_models(models: Mapping[Hashable, Model]) -> list[Hashable]:
     return [name for name, model in models.items() if contains_given(model.recipe)]
 
 
-def training_data_of_model(x: Model, dataset: OpenedData) -> Any:
+def training_data_of_model(x: Model, dataset: OpenedData) -> TrainingData:
     """Return the rows with a class, prepared for the recipe of a model."""
     return training_data_of_models({0: x}, dataset, dataset.columns, dag=True, warns=False)
 
 
 def _read_numbers_for_models(
-    models: Mapping[Hashable, Model], dataset: OpenedData, names: Sequence[Hashable], dag: bool
-) -> OpenedData:
-    """Encode rows in memory, with numeric columns as numbers if some models need them."""
+    models: Mapping[Hashable, Model], dataset: Opened[Dataset], names: Sequence[Hashable], dag: bool
+) -> Opened[Dataset]:
+    """Encode rows, with numeric columns as numbers if some models need them."""
     cut = {k: m for k, m in models.items() if m.discretizer is not None}
     raw = cut | {k: m for k, m in models.items() if m.densities}
     if not raw:
@@ -296,17 +296,13 @@ def _read_numbers_for_models(
     needed, coded = [set(names) if some is None else some for some in sets]
     target = next(iter(models.values())).class_var
     check_columns({target, *needed}, names, "dataset")
-    return dataset.check_in_memory("dataset").encode_raw(target, needed | {target}, coded)
+    return dataset.encode_raw(target, needed | {target}, coded)
 
 
 def hide_unseen_levels(
     models: Mapping[Hashable, Model], data: TrainingData
 ) -> tuple[TrainingData, dict[Hashable, int]]:
-    """Return data without the levels that a fixed model lacks, and their numbers by column.
-
-    Raw rows are coded by each model here, and parts by their common preparation
-    as they are read.
-    """
+    """Return data without the levels that a fixed model lacks, and their numbers by column."""
     unseen: dict[Hashable, Mask] = {}
     for model in models.values():
         coded = data if model.preparation is None else model.preparation.prepared_data(data)
@@ -328,94 +324,51 @@ def hide_unseen_levels(
     return replace(data, codes=hidden, numbers=numbers), counts
 
 
-def _hide_unseen_levels_in_parts(models: Mapping[Hashable, Model], data: Partitions) -> Partitions:
-    """Return partitioned data in which levels that a fixed model does not contain are missing."""
-    known: dict[Hashable, tuple[Hashable, ...]] = {}
-    for model in models.values():
-        for name in [name for name in model.features if name not in model.densities]:
-            labels = model.levels_by_name[name]
-            known[name] = tuple([label for label in labels if label in known.get(name, labels)])
-    levels = {name: known[name] for name in data.columns if name in known}
-    return data.with_reading(schema=data.schema.with_levels(levels), lenient=tuple(levels))
-
-
 def training_data_of_models(
     models: Mapping[Hashable, Model],
     dataset: OpenedData,
     names: Sequence[Hashable],
     *,
     dag: bool,
-    lenient: bool = False,
     warns: bool = True,
-) -> TrainingData | Partitions:
+) -> TrainingData:
     """Return the columns among names to which models can be refitted, in rows with the only target.
 
-    If ``lenient``, unseen values in partitioned data are missing. If ``warns``,
-    dropped rows cause a warning.
+    If ``warns``, dropped rows cause a warning.
     """
-    preparation = None
-    if dataset.in_parts:
-        preparation = _common_preparation(models, dag)
-    elif not isinstance(dataset, Dataset):
-        dataset = _read_numbers_for_models(models, dataset, names, dag)
+    dataset = dataset.check_in_memory("dataset")
+    opened = dataset
+    if not isinstance(dataset, Dataset):
+        opened = _read_numbers_for_models(models, dataset, names, dag)
     elif dag and warns and any(model.discretizer is not None for model in models.values()):
         check_can_discretize(dataset)
     targets = next(iter(models.values())).targets
     needed = columns_for_refits(models, dag=dag)
     check_columns({*targets, *(needed or ())}, names, "dataset")
     chosen = [name for name in names if needed is None or name in needed or name in targets]
-    opened, known = dataset, None
-    if preparation is not None:
-        known = {k: v for model in models.values() for k, v in values(model).items()}
-        opened = dataset.prepared(preparation, known)
     kept: set[Hashable] = set()
-    if not isinstance(dataset, Dataset):
+    if not isinstance(opened, Dataset):
         kept = {name for model in models.values() for name in model.densities}
-    data = opened.read(Columns(chosen, known, kept))
-    if lenient and isinstance(data, Partitions):
-        data = _hide_unseen_levels_in_parts(models, data)
-    raw = set(data.numbers if isinstance(data, Dataset) else kept)
-    if preparation is None and all(model.preparation is not None for model in models.values()):
+    data = opened.read(Columns(chosen, numeric=kept))
+    raw = set(data.numbers)
+    if all(model.preparation is not None for model in models.values()):
         raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}
     check_have_levels(
         data, [name for name in data.columns if name not in raw or name in targets], targets
     )
     if warns and len(targets) == 1 and data.incomplete[data.positions[targets[0]]]:
-        unknown = data.select(targets).sum_over_parts(_count_missing_values)
+        unknown = np.count_nonzero(data.codes[data.positions[targets[0]]] < 0)
         if unknown < len(data):  # none is left otherwise, which is an error below
             warn(f"{unknown} of {len(data)} rows have no class {shown(targets[0])} and are ignored")
-    return read_training(data, targets, known=dict.fromkeys(raw, ()), warns=False)
+    read = read_training(data, targets, known=dict.fromkeys(raw, ()), warns=False)
+    assert isinstance(read, TrainingData)
+    return read
 
 
-def _count_missing_values(rows: Dataset) -> int:
-    """Return the number of missing values in rows; workers call it, so it has a name."""
-    return int(np.count_nonzero(rows.codes < 0))
+def _plan_folds(data: TrainingData, k: int, repeats: int, folds: Folds | None, rng: Seed) -> Plan:
+    """Assign rows to folds, stratified by one target; the first repeat never changes.
 
-
-def _common_preparation(models: Mapping[Hashable, Model], dag: bool) -> Preparation | None:
-    """Return the common preparation of models for raw partitioned data, or None."""
-    first, *others = [model.preparation for model in models.values()]
-    if any(other != first for other in others):
-        raise TypeError(
-            "x must be models that prepare raw data in the same way if data are partitioned. "
-            "Evaluate them one by one with dag=False, or on a sample in memory."
-        )
-    if first is not None and dag:
-        raise TypeError(
-            "dataset must be in memory to refit the preparation of raw data. Use a sample in "
-            "memory or, unless the rows are in a database, cv(..., dag=False), which keeps the "
-            "preparation and the structure."
-        )
-    return first
-
-
-def _plan_folds_in_memory(
-    data: TrainingData, k: int, repeats: int, folds: Folds | None, rng: Seed
-) -> Plan:
-    """Assign rows in memory to folds, stratified by one target; the first repeat never changes.
-
-    Given folds include rows without a class. Rows in parts are assigned by
-    hashes, because stratified folds need all rows at once.
+    Given folds include rows without a class.
     """
     generator, rounds, digest, is_partition = check_rng(rng), [], blake2b(digest_size=12), True
     index, given = data.with_unlabeled_rows.index, data
@@ -434,38 +387,3 @@ def _plan_folds_in_memory(
             numbers = np.array([len(test.rows), *np.sort(test.rows), *units, *learned])
             digest.update(numbers.astype("<i8").tobytes())
     return Plan(data, rounds, digest.hexdigest(), is_partition, index=index, known=known)
-
-
-def _plan_folds_of_parts(
-    data: Partitions, dataset: OpenedData, k: int, repeats: int, column: Hashable, rng: Seed
-) -> Plan:
-    """Assign the rows of partitioned data to folds by a hash of their values, or by a column."""
-    if column is None:
-        Whole(least=2).check("k", k)
-        generator = check_rng(0 if rng is None else rng)
-        # all columns, so that the folds do not depend on the models
-        weights = data.reading.weights
-        names = tuple([name for name in data.source.names if name != weights])
-        seeds = [int(generator.integers(2**63)) for _ in range(repeats)]
-        split = weights if data.is_weighted and not data.n_positive_and_fractional[1] else None
-        drawn: list[Any] = [HashedFolds(names, k, seed, split) for seed in seeds]
-    else:
-        codes = dataset.read(Columns([column]))
-        counts = codes.sum_over_parts(
-            lambda rows: np.bincount(rows.codes[0][rows.codes[0] >= 0], minlength=rows.cards[0])
-        )
-        pairs = zip(codes.levels[0], counts, strict=True)
-        labels = tuple([label for label, count in pairs if count])
-        if len(labels) < 2:
-            raise ValueError(
-                f"folds must be a column with at least 2 folds; got {len(labels)} "
-                f"in {shown(column)}."
-            )
-        drawn = [GivenFolds(column, labels)]
-    rounds = [
-        Round(repeat, number, FoldRows(folds, number))
-        for repeat, folds in enumerate(drawn)
-        for number in range(folds.k)
-    ]
-    digest = blake2b(repr(tuple(drawn)).encode(), digest_size=12)
-    return Plan(data, rounds, digest.hexdigest(), True)

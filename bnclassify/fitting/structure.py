@@ -14,10 +14,8 @@ from ..base.checks import check_columns
 from ..base.immutable import RECORDS, is_record, record
 from ..base.messages import is_named_as_count, listed, shown, warn
 from ..frames.columns import warn_of_columns, warn_of_no_features
-from ..frames.databases import database_table_of
-from ..frames.dataset import Countable, Dataset
+from ..frames.dataset import Countable, Dataset, OpenedData
 from ..frames.frame import Frame
-from ..frames.partitions import OpenedData, Partitions
 from ..frames.training import TrainingData, read_training
 from ..learners import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
@@ -25,7 +23,7 @@ from ..model.arguments import check_bnc
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe, Step
 from ..numbers.discretizer import MovedCuts
-from ..numbers.preparation import Preparation, Preparing, check_can_discretize, prepare_table
+from ..numbers.preparation import Preparation, Preparing, check_can_discretize
 from ..recipe.codings import FineData
 from ..recipe.weighted import Weighted
 
@@ -66,7 +64,7 @@ def _structure_from_raw(
     options: Mapping[str, Any],
     preparing: Preparing,
     rng: np.random.Generator | None = None,
-) -> tuple[Model, TrainingData | Partitions]:
+) -> tuple[Model, TrainingData]:
     """Learn a structure from raw data, with its recipe."""
     step = _learner_step(learner, options)
     if step.draws and rng is not None:
@@ -75,15 +73,11 @@ def _structure_from_raw(
     settings = {"learner": named, "dag_args": dict(step.settings), **preparing._asdict()}
     names = _chosen_features(options)
     keep = "parents" in options
-    data: Any
-    if (table := database_table_of(dataset)) is not None:
-        preparation, data, seen = prepare_table(table, class_var, names, preparing, keep=keep)
-    else:
-        raw, seen = _read_raw(class_var, dataset, names, preparing)
-        preparation = preparing.learn(raw, class_var)
-        data = _prepare_for_learner(
-            raw, preparation, class_var, names, keep=keep, warns=raw is not dataset
-        )
+    raw, seen = _read_raw(class_var, dataset, names, preparing)
+    preparation = preparing.learn(raw, class_var)
+    data = _prepare_for_learner(
+        raw, preparation, class_var, names, keep=keep, warns=raw is not dataset
+    )
     again = Step(step.name, relearn_raw, settings, draws=step.draws)
     recipe = Recipe(class_var, again, names, preparation=preparation, seen=seen)
     cuts = preparation.discretizer

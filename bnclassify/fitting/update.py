@@ -13,10 +13,9 @@ from ..base.calls import with_call_advice
 from ..base.checks import Instance, ListOf, OneOf
 from ..base.messages import shown
 from ..counts.contingency import Recoding
-from ..frames.dataset import Countable
+from ..frames.dataset import Countable, OpenedData
 from ..frames.labels import united_levels
 from ..frames.opening import InFull, InParts, open_data
-from ..frames.partitions import OpenedData
 from ..frames.schema import Columns
 from ..model.arguments import check_fitted, unwrap_estimator
 from ..model.class_prior import PROPORTIONS

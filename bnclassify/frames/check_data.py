@@ -59,7 +59,7 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     KeyError
         If `class_var` is not a column.
     TypeError
-        If the data are not a table, or are partitioned.
+        If the data are not a table, or stay where they are.
 
     Notes
     -----

@@ -240,7 +240,7 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
 
 
 def warn_of_labels(schema: Schema) -> None:
-    """Warn of serious findings about labels of partitioned data, whose rows are not read."""
+    """Warn of serious findings about labels of data that stay where they are."""
     none = np.empty(0, dtype=np.int8)
     columns = zip(schema.columns, schema.levels, strict=True)
     _warn_of_findings([CodedColumn(name, labels, none) for name, labels in columns])

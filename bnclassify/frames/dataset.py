@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -28,9 +28,6 @@ from .labels import REFIT, TREAT_AS_MISSING, recode_column, warn_of_unseen_label
 from .numeric import are_categories, as_floats, check_weights, levels_as_floats
 from .schema import ALL, MISSING, Columns, Known, Levels, Schema
 
-if TYPE_CHECKING:
-    from .sources import Source
-
 _PART_ROWS = 2**20
 """Rows in memory are counted in parts of this size, so that temporary arrays stay small."""
 
@@ -47,9 +44,6 @@ class Prepare(Protocol):
 
     def prepared_data(self, data: Data, /) -> Data:
         """Prepare encoded data, unless they are prepared."""
-
-    def prepared_source(self, source: Source, /) -> Source | None:
-        """Return a source with prepared columns if it prepares them itself, or None."""
 
 
 class Opened(ABC, Generic[Read]):
@@ -123,7 +117,9 @@ class Opened(ABC, Generic[Read]):
 
 
 class Countable(Immutable):
-    """Data ready to learn from: coded, in memory or partitioned; `Dataset` describes the members.
+    """Data ready to learn from: coded, in memory or counted where they are, as by a database.
+
+    `Dataset` describes the members.
 
     Prepared training data have features, then the target variables.
     """
@@ -207,6 +203,10 @@ class Countable(Immutable):
     def codings(self) -> Iterable[Countable]:
         """The codings over whose rows statistics of pairs are averaged; a Dataset has one."""
         return (self,)
+
+
+OpenedData: TypeAlias = Opened[Countable]
+"""Opened data of any source, with rows in memory or partitioned."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

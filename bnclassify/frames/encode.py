@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable
 from dataclasses import replace
-from typing import Any, TypeVar, cast, overload
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
 from ..base.calls import with_call_advice
-from ..base.checks import Names, OneOf, check_columns
+from ..base.checks import Flag, Names, OneOf, Optional, check_columns
 from ..base.messages import listed, warn
 from .dataset import Countable, Dataset
 from .opening import InFull, InParts, Meaning, open_data
-from .partitions import Partitions
 from .schema import MISSING
 
 Data = TypeVar("Data", bound=Dataset)
@@ -23,14 +22,22 @@ Data = TypeVar("Data", bound=Dataset)
 
 @overload
 def encode(
+    frame: InFull | InParts,
+    *,
+    weights: Any = None,
+    weights_are: Meaning | None = None,
+    missing_level: Any = False,
+    in_memory: Literal[True],
+) -> Dataset: ...
+@overload
+def encode(
     frame: InFull,
     *,
     weights: Any = None,
     weights_are: Meaning | None = None,
     missing_level: Any = False,
+    in_memory: bool | None = None,
 ) -> Dataset: ...
-
-
 @overload
 def encode(
     frame: InParts,
@@ -38,9 +45,8 @@ def encode(
     weights: Any = None,
     weights_are: Meaning | None = None,
     missing_level: Any = False,
-) -> Partitions: ...
-
-
+    in_memory: bool | None = None,
+) -> Any: ...
 @with_call_advice("Pass weights by name: encode(frame, weights=name).")
 def encode(
     frame: Any,
@@ -48,7 +54,8 @@ def encode(
     weights: Any = None,
     weights_are: Meaning | None = None,
     missing_level: Any = False,
-) -> Dataset | Partitions:
+    in_memory: bool | None = None,
+) -> Any:
     """Encode categorical data as integers, once for many calls.
 
     Every function of the package accepts a data frame or the result of this
@@ -74,12 +81,15 @@ def encode(
         If True, missing values become a level "(missing)" in each column with
         missing values, in these data and in new data; a list names exactly the
         columns. Name the features if the class has missing values.
+    in_memory : bool, optional
+        Whether partitioned data are read into memory. By default, they are if
+        their codes need at most 1 GiB. If False, the rows stay where they are.
 
     Returns
     -------
     Dataset or Partitions
-        Codes, levels and weights. For partitioned data, Partitions, without a
-        copy of the rows.
+        Codes, levels and weights, in memory. For partitioned data that stay
+        where they are, Partitions, which has no rows.
 
     Raises
     ------
@@ -95,12 +105,19 @@ def encode(
     that narwhals or the interface of Arrow supports. `predict` and `cv_predict`
     return the type of the data, all other functions return pandas.
 
-    Partitioned data need not fit in memory. They are a Dask DataFrame, a
-    function that returns a new iterator of data frames at each call, such as
-    ``lambda: pd.read_csv(path, chunksize=100_000)``, a list of data frames, or
-    a table of ibis, which its database counts by GROUP BY queries. All
-    functions that only count accept them, and their results are the same as in
-    memory. Weights are the name of a column.
+    Partitioned data are a Dask DataFrame, a function that returns a new
+    iterator of data frames at each call, such as ``lambda: pd.read_csv(path,
+    chunksize=100_000)``, a list of data frames, or a table of ibis. Their rows
+    are read once, part by part, and kept as codes, with one byte per label and
+    eight per number with fractions. Weights are the name of a column, or one
+    number per row.
+
+    Data that do not fit in memory, and with ``in_memory=False`` all partitioned
+    data, stay where they are: chunks are counted in turn, partitions of Dask by
+    their workers, and tables by GROUP BY queries. Functions that only count
+    accept them, with the same results: `nb`, `tan_cl`, `chow_liu`, `kdb_mi`,
+    `hc`, `aode`, `lp`, `update`, and scores such as `BIC`. Weights are then the
+    name of a column. All other functions raise an error.
 
     Examples
     --------
@@ -116,16 +133,21 @@ def encode(
         OneOf(("frequencies", "cases")).check("weights_are", weights_are)
         if weights is None:
             raise ValueError("weights must be given if weights_are is given; got None.")
-    opened = open_data(frame, "frame")
+    opened: Any = open_data(
+        frame, "frame", in_memory=Optional(Flag()).check("in_memory", in_memory)
+    )
     if weights is not None:
         opened = opened.with_weights(weights)
-    data = cast("Dataset | Partitions", opened if isinstance(opened, Countable) else opened.read())
+    data = opened if isinstance(opened, Countable) else opened.read()
     if isinstance(data, Dataset) and weights is not None:
         data = rows_as_cases(data) if weights_are == "cases" else data
         if weights_are is None:
             _warn_of_weights(data)
     elif weights_are == "cases":
-        raise TypeError("weights_are must be 'frequencies' if data are partitioned; got 'cases'.")
+        raise TypeError(
+            "weights_are must be 'frequencies' if rows stay where they are; got 'cases'. Use "
+            "in_memory=True."
+        )
     return data if missing_level is False else add_missing_level(data, missing_level)
 
 
@@ -157,7 +179,7 @@ def _warn_of_weights(data: Dataset) -> None:
         )
 
 
-def add_missing_level(data: Dataset | Partitions, columns: Any = True) -> Dataset | Partitions:
+def add_missing_level(data: Countable, columns: Any = True) -> Countable:
     """Return data in which missing values of chosen columns (True: all) are their last level."""
     if columns is True:
         chosen = [name for name, gaps in zip(data.columns, data.incomplete, strict=True) if gaps]

@@ -54,7 +54,7 @@ class Foreign(Protocol):
     def __lt__(self, other: object, /) -> Foreign: ...
 
 
-def foreign_to_pandas(data: object) -> object:
+def foreign_to_pandas(data: Any) -> Any:
     """Return another library's data frame or Series as one of pandas, and other data unchanged."""
     if not is_foreign(data):
         return data
@@ -94,6 +94,17 @@ def in_library_of(given: object, answer: pd.Series[Any] | pd.DataFrame) -> Any:
     values, types = zip(*[_values_and_type(column) for _, column in answer.items()], strict=True)
     schema = dict(zip(names, types, strict=True))
     return nw.from_dict(dict(zip(names, values, strict=True)), schema, backend=backend).to_native()
+
+
+def is_dask(data: object) -> bool:
+    """Whether data is a Dask DataFrame, found without importing Dask."""
+    return type(data).__module__.partition(".")[0] == "dask" and type(data).__name__ == "DataFrame"
+
+
+def dask_frame_of(data: object) -> Any:
+    """Return the Dask DataFrame, also of encoded data that stay there; None for other data."""
+    frame = data if is_dask(data) else getattr(data, "dask_frame", None)
+    return frame if is_dask(frame) else None
 
 
 def is_foreign(data: object) -> bool:

@@ -93,8 +93,8 @@ class Columns(NamedTuple):
     """Columns to read: their names (None for all), and which of them are ``numeric``.
 
     The ``known`` levels need not occur. Columns in ``raw`` are numbers unless
-    they are encoded; those that map to True must be numbers. Of partitioned
-    data, rows that lack the ``required`` column are dropped, and ``weights``
+    they are encoded; those that map to True must be numbers. Of data that
+    stay where they are, rows that lack the ``required`` column are dropped, and ``weights``
     names the column of weights. A KeyError for absent columns names the
     argument ``named_by``.
     """

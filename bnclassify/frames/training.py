@@ -11,13 +11,12 @@ import pandas as pd
 
 from ..base.arrays import Mask
 from ..base.checks import check_column_name, check_columns, check_feature_names
-from . import databases as databases  # which registers its source
+from ..base.messages import no_labels_error, shown, warn
 from .columns import warn_of_columns, warn_of_labels, warn_of_no_features
-from .dataset import Countable, Dataset, Prepare
+from .dataset import Countable, Dataset, OpenedData, Prepare
 from .frame import check_have_levels
 from .numeric import FLOATS
 from .opening import InFull, InParts, open_data
-from .partitions import OpenedData, Partitions, check_rows_remain
 from .schema import MISSING, Columns, Known, Schema
 
 Numeric: TypeAlias = bool | tuple[Hashable, ...]
@@ -32,6 +31,10 @@ def data_and_numeric_features(
         check_columns(numeric, features, "numbers")
         return data, numeric
     return data.data_and_default_numeric_features(features, targets) if numeric else (data, ())
+
+
+class NoRowsError(ValueError):
+    """Raised if no rows or labels remain."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,7 +76,7 @@ def prepare_training_data(
     rows_needed: bool = False,
     numeric: Numeric = (),
     named_by: str = "class_var",
-) -> TrainingData | Partitions:
+) -> Countable:
     """Open and prepare training data, or raise: the first line of functions that learn structures.
 
     Data that are prepared for the targets are returned, with the ``features``.
@@ -106,12 +109,12 @@ def read_training(
     numeric: Numeric = (),
     warns: bool = True,
     named_by: str = "class_var",
-) -> TrainingData | Partitions:
+) -> Countable:
     """Read opened data to learn from them, or raise.
 
     The columns are the ``features`` (by default, all) in the order of the data,
     then the ``targets``. Data prepared for the same targets is returned
-    unchanged. Partitioned data raises an error if ``rows_needed``. The
+    unchanged. Data that stay where they are raise an error if ``rows_needed``. The
     ``known`` levels, for example of a model, need not occur in the data. A
     ``preparation`` converts raw columns to categories, and ``numeric`` columns
     are kept as numbers. If ``warns`` is False, rows without a class and wide
@@ -127,7 +130,7 @@ def read_training(
         allowed = set(named).difference(targets)
         candidates = [name for name in opened.columns if name in allowed]
         opened, numbers = data_and_numeric_features(opened, candidates, targets, numeric)
-    if isinstance(opened, TrainingData | Partitions) and opened.targets == targets:
+    if isinstance(opened, Countable) and opened.targets == targets:
         kept = opened.columns_as_numbers(numbers) if isinstance(opened, TrainingData) else opened
         return kept if features is None else with_features(kept, tuple(features))
     chosen, order = _features_and_column_order(opened, targets, features, warns, named_by)
@@ -135,16 +138,16 @@ def read_training(
     required = targets[0] if len(targets) == 1 else None
     data = opened.read(Columns(columns, known, numbers, required=required))
     _check_no_missing_level(data.schema, targets, named_by)
-    if not isinstance(opened, TrainingData | Partitions):  # with checked levels
+    has_checked_levels = opened.in_parts and isinstance(opened, Countable)
+    if not (has_checked_levels or isinstance(opened, TrainingData)):
         given = {*(known or ()), *numbers}
         check_have_levels(data, [name for name in data.columns if name not in given], targets)
-    if isinstance(data, Partitions):
-        data = replace(data, targets=targets, order=order, warns=warns)
+    if not isinstance(data, Dataset):
         if features is None and warns:
             warn_of_labels(data.schema)
-        data.check_rows_remain()
-        return data
-    assert isinstance(data, Dataset)
+        counted: Any = data  # where it is
+        prepared: Countable = counted.prepared_for(targets, order, warns)
+        return prepared
     if features is None and warns:
         warn_of_columns(data, targets[0] if len(targets) == 1 else None)
     return _rows_with_targets(data, targets, order, warns)
@@ -210,6 +213,20 @@ def _rows_with_targets(
     with_unknown = None if kept is data else data
     content = {field.name: getattr(kept, field.name) for field in fields(Dataset)}
     return TrainingData(**content, targets=targets, order=order, with_unknown=with_unknown)
+
+
+def check_rows_remain(
+    targets: Sequence[Hashable], rows: int, kept: int, size: float, warns: bool
+) -> None:
+    """Raise if no rows remain, and warn of rows that were dropped because they have no class."""
+    if not rows:
+        raise NoRowsError("dataset must have rows; got none.")
+    if not kept:
+        raise no_labels_error(targets)
+    if not size:
+        raise NoRowsError("dataset must have rows with a positive weight; all weights are 0.")
+    if kept < rows and warns:
+        warn(f"{rows - kept} of {rows} rows have no class {shown(targets[0])} and are ignored")
 
 
 def mark_as_averaging(learner: L) -> L:

@@ -15,11 +15,10 @@ from ..base.calls import with_call_advice
 from ..base.checks import Flag, Names, OneOf, Seed, Unseen, check_columns, check_rng, must_be
 from ..base.messages import listed, shown
 from ..frames.dataset import Dataset
-from ..frames.foreign import AnyFrame, in_library_of
+from ..frames.foreign import AnyFrame, dask_frame_of, in_library_of
 from ..frames.labels import check_unseen
-from ..frames.partitions import dask_frame_of
+from ..frames.opening import open_rows
 from ..frames.records import Row
-from ..frames.sources import as_pandas
 from ..metrics.outcomes import Labelling, categorical_type
 from ..model.arguments import check_fitted, check_ordered, encode_for_model, log_joint
 from ..model.class_prior import ClassPrior, check_class_prior, log_prior_ratio
@@ -251,7 +250,7 @@ def predict(
         predict_rows = _predictor_of_intervals(model, reading, prior, settings, drawn)
     frame = dask_frame_of(newdata)
     if frame is None:
-        rows = newdata if isinstance(newdata, Dataset) else as_pandas(newdata)
+        rows: Any = open_rows(newdata)
         answer: pd.Series[Any] | pd.DataFrame = in_library_of(newdata, predict_rows(rows))
     else:
         columns = list(frame.columns)

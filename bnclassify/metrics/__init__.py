@@ -1,4 +1,4 @@
-"""Metrics of posteriors in two steps: sums over rows or partitions, then a value from these."""
+"""Metrics of posteriors in two steps: sums over rows, then a value from these."""
 
 from __future__ import annotations
 

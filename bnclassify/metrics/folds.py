@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions
+from ..base.arrays import ArrayOf, Codes, Positions
 from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..base.messages import listed, shown, warn
+from ..frames.foreign import foreign_to_pandas
 from ..frames.frame import encode_frame
 from ..frames.numeric import check_same_index
-from ..frames.partitions import Partitions
-from ..frames.sources import as_pandas
 from ..frames.training import TrainingData
 from ..recipe.row_folds import RowFold, split_cases_into_folds
-
-_MOST_HASHED = 64  # maximum number of units of a row that are hashed separately
-_STEP = 0x9E3779B97F4A7C15  # increment of SplitMix64
 
 Folds = Sequence[ArrayLike] | ArrayOf[Any] | Iterable[tuple[ArrayLike, ArrayLike]]
 
@@ -68,7 +63,7 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> Positions:
 
 def encode_classes(y: ArrayLike) -> tuple[Codes, tuple[Hashable, ...]]:
     """Return the code of the class of each row, and the classes."""
-    y = as_pandas(y)
+    y = foreign_to_pandas(y)
     if isinstance(y, str | pd.DataFrame) or np.ndim(y) != 1:
         raise TypeError(f"y must be the class of each row; got {type(y).__name__}.")
     data = encode_frame(pd.Series(y).to_frame("y"), ["y"], argument="y")
@@ -389,101 +384,3 @@ def _check_test_rows(fold: object, rows: int) -> Positions:
             f"not all; got {shown(fold)}."
         )
     return test.astype(np.intp)
-
-
-@dataclass(frozen=True)
-class HashedFolds:
-    """Folds of partitioned data by a hash of ``columns`` and a ``seed``, or of units of weights."""
-
-    columns: tuple[Hashable, ...]
-    k: int
-    seed: int
-    weights: Hashable = None
-
-    def __call__(self, frame: pd.DataFrame) -> Positions:
-        """Return the fold of each row, from 0 to k − 1."""
-        return self._folds_of_hashes(self._seeded_hashes_with_index(frame))
-
-    def units_tested_by_folds(self, frame: pd.DataFrame) -> ArrayOf[np.int64]:
-        """Return how many units of the weight of each row each fold tests, (rows, k)."""
-        hashes = self._seeded_hashes_with_index(frame)
-        units = frame[self.weights].to_numpy(dtype=np.int64)
-        few: ArrayOf[np.int64] = np.where(units <= _MOST_HASHED, units, 0)
-        rows = np.repeat(np.arange(len(units)), few)
-        # Within its row.
-        unit: Positions = np.arange(len(rows)) - np.repeat(np.cumsum(few) - few, few)
-        folds = self._folds_of_hashes(hashes[rows] + unit.astype(np.uint64) * np.uint64(_STEP))
-        tested = np.bincount(rows * self.k + folds, minlength=len(units) * self.k).reshape(
-            -1, self.k
-        )
-        for row in np.flatnonzero(units > _MOST_HASHED):
-            tested[row] = check_rng(int(hashes[row])).multinomial(
-                units[row], np.full(self.k, 1 / self.k)
-            )
-        return tested
-
-    def _seeded_hashes_with_index(self, frame: pd.DataFrame) -> ArrayOf[np.uint64]:
-        rows = frame[list(self.columns)]
-        hashes = pd.util.hash_pandas_object(rows, index=True).to_numpy(dtype=np.uint64, copy=True)
-        return np.asarray(hashes + np.uint64(self.seed % 2**64))
-
-    def _folds_of_hashes(self, hashes: ArrayOf[np.uint64]) -> Positions:
-        # SplitMix64, so that folds of neighboring seeds are independent.
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
-        return np.asarray((hashes ^ (hashes >> np.uint64(31))) % np.uint64(self.k), dtype=np.intp)
-
-
-@dataclass(frozen=True)
-class GivenFolds:
-    """Folds of partitioned data given by a column, one fold per label in it, from ``labels``."""
-
-    column: Hashable
-    labels: tuple[Hashable, ...]
-
-    @property
-    def columns(self) -> tuple[Hashable, ...]:
-        """The column."""
-        return (self.column,)
-
-    @property
-    def k(self) -> int:
-        """The number of folds."""
-        return len(self.labels)
-
-    def __call__(self, frame: pd.DataFrame) -> Positions:
-        """Return the fold of each row, from 0 to k − 1, or raise if a row has none."""
-        folds = pd.Index(list(self.labels)).get_indexer(pd.Index(frame[self.column]))
-        if (folds < 0).any():
-            raise ValueError(
-                "folds must have a fold in every row; "
-                f"{np.count_nonzero(folds < 0)} rows have none."
-            )
-        return np.asarray(folds, dtype=np.intp)
-
-
-@dataclass(frozen=True)
-class FoldRows:
-    """A fold of partitioned data: the rows, or units of weights, that it tests, or the others."""
-
-    folds: HashedFolds | GivenFolds
-    number: int
-    tested: bool = True
-
-    def split(self, data: Partitions) -> tuple[Partitions, Partitions]:
-        """Return the training rows and the test rows, which can be empty."""
-        train = data.with_reading(keep=replace(self, tested=False))
-        return train, replace(data.with_reading(keep=self), targets=())
-
-    @property
-    def columns(self) -> tuple[Hashable, ...]:
-        """The columns that determine the fold."""
-        return self.folds.columns
-
-    def __call__(self, frame: pd.DataFrame) -> Mask | Array:
-        """Return whether each row is selected, or how many units of its weight are."""
-        if not isinstance(self.folds, HashedFolds) or self.folds.weights is None:
-            return np.asarray((self.folds(frame) == self.number) == self.tested)
-        units: Array = self.folds.units_tested_by_folds(frame).astype(np.float64)
-        tested = units[:, self.number]
-        return tested if self.tested else units.sum(axis=1) - tested

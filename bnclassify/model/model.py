@@ -11,9 +11,8 @@ from ..base.arrays import Array, ArrayOf, Codes, log_normalize
 from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY, Immutable, cached_property
 from ..base.messages import listed
-from ..frames.dataset import Countable, Dataset, codes_by_levels
+from ..frames.dataset import Countable, Dataset, OpenedData, codes_by_levels
 from ..frames.numeric import as_floats
-from ..frames.partitions import OpenedData
 from ..frames.schema import Levels
 from ..numbers.discretizer import Discretizer
 from ..numbers.preparation import Preparation

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from ..base.checks import OneOf
 from ..base.immutable import record
 from ..base.messages import listed, shown
-from ..frames.partitions import OpenedData
+from ..frames.dataset import OpenedData
 from ..frames.training import Numeric, data_and_numeric_features
 from ..model.model import Model, replace_unchecked
 from ..scores.densities import FAMILIES

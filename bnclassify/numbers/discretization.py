@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
-from typing import Any, cast
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes
 from ..base.calls import with_call_advice
 from ..base.checks import Cutting, OneOf, Whole, check_columns, check_feature_names
-from ..base.messages import listed, shown
-from ..frames.databases import DatabaseTable, Spread, database_table_of
+from ..base.messages import shown
 from ..frames.foreign import AnyFrame
 from ..frames.numeric import (
-    MOST_CODES,
-    are_categories,
     as_floats,
     check_exact_integers,
-    check_finite,
     check_weights,
     is_column_name,
     labels_if_categories,
-    number_as_label,
     read_numbers,
 )
-from ..frames.opening import frame_of, open_data
+from ..frames.opening import frame_of
 from .cut_points import (
     BY_CLASS,
     CUTTINGS,
@@ -34,7 +28,6 @@ from .cut_points import (
     MOST_BINS,
     class_codes,
     cut_points,
-    points_between,
     quantile_cuts_at_shifts,
     range_and_means_of_intervals,
 )
@@ -55,9 +48,8 @@ def discretize(
 
     Parameters
     ----------
-    dataset : pandas.DataFrame, or table of ibis
-        Training data. Missing values stay missing. In a table of ibis, with
-        rows that stay in their database, ``method`` is "quantile".
+    dataset : pandas.DataFrame, or partitioned data that fit in memory
+        Training data. Missing values stay missing.
     class_var : str, optional
         Name of the class, which is never discretized. "mdlp" and "mixed"
         require it.
@@ -83,7 +75,7 @@ def discretize(
     pandas.DataFrame
         A copy of ``dataset`` with categorical columns in place of numeric ones,
         see `Discretizer`. A column without cut points has one level,
-        ``(-inf, inf)``. For a table of ibis, it is a table to learn from.
+        ``(-inf, inf)``.
     Discretizer
         Discretizes other data frames at the same cut points. ``cuts`` contains
         the cut points, ``kept`` the numbers that stay categorical, ``uncut``
@@ -137,9 +129,6 @@ def discretize(
     """
     OneOf(METHODS).check("method", method)
     names = None if columns is None else check_feature_names(columns, (class_var,), "columns")
-    if (table := database_table_of(open_data(dataset))) is not None:
-        discretizer = learn_cuts_of_table(table, class_var, method, bins, names, weights)
-        return cast("pd.DataFrame", discretizer.prepared_source(table)), discretizer
     dataset = frame_of(dataset, "dataset")
     if not len(dataset):
         raise ValueError("dataset must have rows; got none.")
@@ -203,84 +192,6 @@ def _in_column_order(
 ) -> tuple[tuple[Any, ...], ...]:
     """Return the values of all columns, which are none where a column has no entry."""
     return tuple([by_column.get(name, ()) for name in names])
-
-
-def learn_cuts_of_table(
-    table: DatabaseTable,
-    class_var: Hashable | None,
-    method: str,
-    bins: int,
-    columns: Collection[Hashable] | None = None,
-    weights: Hashable = None,
-) -> Discretizer:
-    """Choose cut points of numeric columns of a table in a database, at their quantiles."""
-    if method != "quantile":
-        raise ValueError(
-            f"method must be 'quantile' if dataset is a table in a database; got {shown(method)}. "
-            "The other methods accept a sample, such as table.sample(0.01).to_pandas()."
-        )
-    bins = Whole(least=2, most=MOST_BINS).check("bins", bins)
-    numeric = _columns_to_cut(table, class_var, columns, weights)
-    spreads = table.number_spreads(numeric, bins, weights)
-    kept = _labels_of_categorical_numbers(table, spreads) if columns is None else {}
-    ends = {name: np.array([spread.low, spread.high]) for name, spread in spreads.items()}
-    for name, low_and_high in ends.items():
-        check_finite(low_and_high, name, "dataset")
-    ranges = {n: (spread.low, spread.high) for n, spread in spreads.items() if n not in kept}
-    large = [n for n in ranges if np.abs(ends[n]).max() >= 2**53 and table.types[n].is_integer()]
-    check_exact_integers({name: ends[name].astype(object) for name in large})
-    points = {name: _points_between_distinct(spreads[name]) for name in ranges}
-    means = {}
-    for name, sums in table.interval_sums(points, weights).items():
-        edges = np.array([ranges[name][0], *points[name], ranges[name][1]])
-        of_intervals = edges[:-1] / 2 + edges[1:] / 2  # the middle of an interval without rows
-        for interval, (total, moment) in sums.items():
-            of_intervals[interval] = moment / total if total else of_intervals[interval]
-        means[name] = tuple(of_intervals.tolist())
-    learned = [_in_column_order(found, numeric) for found in (points, kept, ranges, means)]
-    return Discretizer(method, tuple(numeric), *learned)
-
-
-def _columns_to_cut(
-    table: DatabaseTable,
-    class_var: Hashable | None,
-    columns: Collection[Hashable] | None,
-    weights: Hashable,
-) -> list[Hashable]:
-    """Return the numeric columns of a table to discretize, or raise."""
-    others = [name for name in (class_var, weights) if name is not None]
-    check_columns(others, table.names, "dataset")
-    numeric = [name for name in table.numeric if name not in others]
-    if columns is None:
-        return numeric
-    check_columns(columns, table.names, "columns")
-    if text := [name for name in columns if name not in numeric]:
-        raise TypeError(
-            f"columns must name columns of numbers; got {listed(text)}. Cast them first."
-        )
-    return [name for name in numeric if name in columns]
-
-
-def _labels_of_categorical_numbers(
-    table: DatabaseTable, spreads: Mapping[Hashable, Spread]
-) -> dict[Hashable, tuple[Any, ...]]:
-    """Return the distinct numbers, ascending, of columns in which they are categories."""
-    few = [name for name, spread in spreads.items() if spread.distinct <= MOST_CODES]
-    uncut = table.with_intervals({}, dict.fromkeys(few, ()))
-    kept: dict[Hashable, tuple[Any, ...]] = {}
-    for name, counts in zip(few, uncut.count([(name,) for name in few]), strict=True):
-        numbers = {number_as_label(x) for (x,) in counts if isinstance(x, int | float)}
-        labels = tuple(sorted(numbers))
-        if are_categories(labels):
-            kept[name] = labels
-    return kept
-
-
-def _points_between_distinct(spread: Spread) -> tuple[float, ...]:
-    """Return points above the quantiles below the largest value, or the one below the largest."""
-    gaps = [gap for gap in spread.gaps if None not in gap]
-    chosen = np.array(sorted(set(gaps[:-1])) or gaps, dtype=float)
-    return tuple(points_between(*chosen.T).tolist()) if gaps else ()
 
 
 def _cuts_of_several_discretizations(

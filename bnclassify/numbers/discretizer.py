@@ -13,7 +13,6 @@ from ..base.arrays import Array, ArrayOf, Positions
 from ..base.checks import check_columns
 from ..base.immutable import ANY_NUMBER, Immutable, cached_property, field_bounds, record
 from ..base.messages import listed, shown
-from ..frames.databases import DatabaseTable
 from ..frames.dataset import Data
 from ..frames.numeric import (
     ArrayLike,
@@ -221,13 +220,6 @@ class Discretizer(Immutable):
                 frame.isetitem(i, pd.Categorical.from_codes(codes, categories, ordered=is_cut))
         warn_of_distant_numbers(read, self.training_ranges)
         return frame
-
-    def prepared_source(self, source: DatabaseTable) -> DatabaseTable:
-        """Return a table that discretizes its columns itself."""
-        points = {name: cuts for name, cuts in self.cuts.items() if name in source.names}
-        return source.with_intervals(
-            points, {**self.kept, **{name: self.intervals[name] for name in points}}
-        )
 
     def prepared_data(self, data: Data) -> Data:
         """Return data with codes for the numbers of the columns of this discretizer."""

@@ -11,19 +11,16 @@ import pandas as pd
 from ..base.checks import OneOf, check_columns, check_feature_names
 from ..base.immutable import Immutable, record
 from ..base.messages import listed
-from ..frames.databases import DatabaseTable
-from ..frames.dataset import Countable, Data, Dataset, Opened
+from ..frames.dataset import Countable, Data, Dataset, Opened, OpenedData
 from ..frames.encode import check_can_add_missing_level
 from ..frames.frame import Frame, encode_frame
 from ..frames.numeric import are_categories, check_class_type
-from ..frames.opening import Parts, frame_of
-from ..frames.partitions import OpenedData, Partitions
+from ..frames.opening import frame_of
 from ..frames.records import Row
 from ..frames.schema import Columns, Known
-from ..frames.sources import Source
-from ..frames.training import Numeric, data_and_numeric_features, read_training, with_features
+from ..frames.training import Numeric, data_and_numeric_features
 from .cut_points import CUTTINGS, METHODS
-from .discretization import learn_cuts, learn_cuts_of_table
+from .discretization import learn_cuts
 from .discretizer import Discretizer
 from .rare_levels import Merger, learn_merger, with_encoded_columns
 
@@ -100,12 +97,6 @@ class Preparation(Immutable):
         numeric = [name for name, labels in known.items() if not labels]
         raw = {} if self.discretizer is None else self.discretizer.numeric
         return rows.encode(Columns(known, known, numeric, named_by, raw))
-
-    def prepared_source(self, source: Source) -> Source | None:
-        """Return the source with discretized columns if it can discretize, as a database can."""
-        if not isinstance(source, DatabaseTable) or self.merger is not None:
-            return None
-        return source if self.discretizer is None else self.discretizer.prepared_source(source)
 
     def prepared_data(self, data: Data) -> Data:
         """Return encoded data with the categories of the model; prepared columns do not change."""
@@ -184,36 +175,6 @@ class Preparing(NamedTuple):
             chosen = [name for name in data.columns if name in named]
         check_can_add_missing_level(data, chosen)
         return tuple(chosen)
-
-
-def prepare_table(
-    source: DatabaseTable,
-    class_var: Hashable,
-    features: tuple[Hashable, ...] | None,
-    preparing: Preparing,
-    *,
-    keep: bool,
-) -> tuple[Preparation, Partitions, tuple[Hashable, ...] | None]:
-    """Learn how to prepare a table; return it prepared, and the columns to learn from again."""
-    if preparing.min_count is not None:
-        raise TypeError(
-            "min_count must be None if dataset is a table in a database; got "
-            f"{preparing.min_count}. Merge rare levels in a query."
-        )
-    discretizer: Discretizer | None = None
-    if preparing.discretize is not None:
-        discretizer = learn_cuts_of_table(source, class_var, preparing.discretize, preparing.bins)
-    rows = Parts(source, "dataset")
-    data = read_training(rows, (class_var,), features, preparation=Preparation(None, discretizer))
-    assert isinstance(data, Partitions)
-    missing = preparing.columns_with_missing_level(data, class_var)
-    data = data.with_missing_level(missing) if missing else data
-    uncut = set() if discretizer is None else {*discretizer.uncut}.difference(missing)
-    kept = [name for name in data.features if name not in uncut]
-    if kept and features is None and not keep:
-        data = with_features(data, kept)
-    seen = tuple(source.names) if features is None else None
-    return Preparation(None, discretizer, missing), data, seen
 
 
 def check_can_discretize(dataset: object) -> None:

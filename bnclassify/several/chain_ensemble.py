@@ -12,7 +12,7 @@ import numpy as np
 from ..base.arrays import Array, Codes, first_best, slices
 from ..base.immutable import record
 from ..base.messages import listed
-from ..frames.partitions import OpenedData
+from ..frames.dataset import OpenedData
 from ..model.derived import forward_to_basis
 from ..model.model import Fit
 from ..model.recipes import Recipe, Step, recipe_with_parameter_step

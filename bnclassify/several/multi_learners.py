@@ -30,8 +30,7 @@ from ..base.messages import shown, with_shared_text
 from ..counts.pairs import pair_statistics
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts
-from ..frames.partitions import Partitions
-from ..frames.training import TrainingData, prepare_training_data, read_training
+from ..frames.training import prepare_training_data, read_training
 from ..learners import find_learner
 from ..learners.local_scores import LocalScores, check_score_and_ess, warn_of_fractional_weights
 from ..model.model import Model
@@ -389,7 +388,7 @@ def _checked_chain_orders(
 
 
 def _learn_chain_members(
-    data: TrainingData | Partitions,
+    data: Any,
     order: Sequence[Hashable],
     learner: Callable[..., Model],
     options: Mapping[str, Any],

@@ -15,10 +15,9 @@ from ..base.arrays import Array, Codes, Slice, first_best, log, log_normalize, l
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
-from ..frames.dataset import codes_by_levels
-from ..frames.partitions import OpenedData, Partitions
+from ..frames.dataset import OpenedData, codes_by_levels
 from ..frames.schema import Levels
-from ..frames.training import TrainingData, read_training
+from ..frames.training import read_training
 from ..metrics.outcomes import Labelling
 from ..model.arguments import read_for_model
 from ..model.counted import CountedModel
@@ -217,7 +216,7 @@ class Chained(MultiModel):
             members=tuple([member.map_counted_parts(function, *rest) for member, *rest in alike]),
         )
 
-    def read_training_rows(self, dataset: OpenedData) -> TrainingData | Partitions:
+    def read_training_rows(self, dataset: OpenedData) -> Any:
         """Return the training rows of all members."""
         known = None if self.levels is None else self.levels_by_name
         return read_training(dataset, self.class_vars, self.features, known=known)

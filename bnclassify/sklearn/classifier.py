@@ -25,9 +25,9 @@ from ..fitting.bnc import bnc, check_learner_uses_groups
 from ..fitting.rounds import training_data_of_model
 from ..frames.dataset import Dataset
 from ..frames.encode import rows_as_cases
+from ..frames.foreign import foreign_to_pandas
 from ..frames.numeric import check_not_reordered, check_same_index, check_weights
 from ..frames.opening import Meaning, open_data, split_off_groups
-from ..frames.sources import as_pandas
 from ..inference.decisions import check_costs
 from ..inference.predict import predict, unnormalized_log_posteriors
 from ..learners import LEARNERS, find_learner
@@ -301,7 +301,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         UserWarning
             If `X` contains the class, and in the cases of `bnc`.
         """
-        learner, X, y = self._find_learner(), as_pandas(X), as_pandas(y)
+        learner, X, y = self._find_learner(), foreign_to_pandas(X), foreign_to_pandas(y)
         labels: ArrayOf[Any] = validate_data(self, y=checked_labels(y))
         check_classification_targets(labels)
         check_not_reordered(y, X)
@@ -375,7 +375,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
         """Return the share of rows, weighted by ``sample_weight``, with the correct label."""
-        X, y = as_pandas(X), as_pandas(y)
+        X, y = foreign_to_pandas(X), foreign_to_pandas(y)
         check_not_reordered(y, X)
         if isinstance(X, pd.DataFrame):
             check_same_index(sample_weight, X.index, "sample_weight", "X")

@@ -18,9 +18,10 @@ from ..base.foreign_words import ARGUMENTS_ELSEWHERE
 from ..base.messages import listed, needs_rows_error, shown, warn
 from ..fitting.lp import lp
 from ..frames.columns import arrays_and_types
+from ..frames.foreign import foreign_to_pandas
 from ..frames.frame import check_unique
 from ..frames.numeric import NUMBERS, ArrayLike, value_type
-from ..frames.sources import as_pandas, find_source
+from ..frames.opening import is_partitioned
 from ..model.model import Model
 
 _DICTS = ("dag_args", "lp_args")
@@ -85,9 +86,9 @@ class CategoricalInput(BaseEstimator):
     def _frame_as_in_fit(self, X: Any, *, reset: bool = False) -> pd.DataFrame:
         """Return a new data frame with names and types as in `fit`, which resets names."""
         OneOf(("error", "missing")).check("handle_unknown", self.handle_unknown)
-        if find_source(X, "X") is not None:
+        if is_partitioned(X):
             raise needs_rows_error("X")
-        X = as_pandas(X)
+        X = foreign_to_pandas(X)
         if not reset and isinstance(X, pd.Series) and set(X.index) >= set(self._names):  # one row
             X = X[self._names].to_frame().T
         if isinstance(X, np.ma.MaskedArray):  # of which scikit-learn ignores the mask

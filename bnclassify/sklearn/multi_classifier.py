@@ -19,8 +19,8 @@ from ..base.checks import Cutting, Flag, Instance, OneOf, Seed, Unseen, must_be
 from ..base.messages import listed
 from ..base.parallel import using_jobs
 from ..fitting.lp import lp
+from ..frames.foreign import foreign_to_pandas
 from ..frames.numeric import check_not_reordered, check_weights
-from ..frames.sources import as_pandas
 from ..inference.predict import predict
 from ..model.model import Model
 from ..numbers.discretization import discretize
@@ -125,7 +125,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         BNCMultiClassifier
             The fitted estimator.
         """
-        learner, X, y = self._find_learner(), as_pandas(X), as_pandas(y)
+        learner, X, y = self._find_learner(), foreign_to_pandas(X), foreign_to_pandas(y)
         Flag().check("joint", self.joint)
         values = validate_data(self, y=_checked_multi_labels(y), multi_output=True)
         labels = _columns_of_labels(values, y)
@@ -181,7 +181,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
 
     def score(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
         """Return the share of rows, weighted by ``sample_weight``, with all labels correct."""
-        X, y = as_pandas(X), as_pandas(y)
+        X, y = foreign_to_pandas(X), foreign_to_pandas(y)
         check_not_reordered(y, X)
         predicted = self.predict(X).reshape(-1, self.n_outputs_)
         if sample_weight is not None:

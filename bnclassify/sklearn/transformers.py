@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from ..base.arrays import ArrayOf
 from ..base.checks import Cutting, OneOf, Unseen
 from ..base.messages import listed
+from ..frames.foreign import foreign_to_pandas
 from ..frames.numeric import NUMBERS, check_not_reordered, value_type
-from ..frames.sources import as_pandas
 from ..numbers.cut_points import BY_CLASS
 from ..numbers.discretization import discretize
 from ..numbers.rare_levels import merge_rare
@@ -117,7 +117,7 @@ class MDLPDiscretizer(_ColumnwiseTransformer):
         if self.method in BY_CLASS:
             labels = validate_data(self, y=checked_labels(y))
             check_classification_targets(labels)
-        check_not_reordered(as_pandas(y), as_pandas(X))
+        check_not_reordered(foreign_to_pandas(y), foreign_to_pandas(X))
         frame = self._frame_as_in_fit(X, reset=True)
         names = list(frame.columns)
         known = [name for name in names if frame[name].notna().any()]

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import bnclassify as bn
-from bnclassify.frames.sources import Chunks
+from bnclassify.parts.sources import Chunks
 
 from .data import tree_augmented
 
@@ -74,7 +74,8 @@ def partitions(path: Path) -> Any:
 
 
 def learn(data: Any) -> bn.BNC:
-    """Learn a tree by `tan_cl`, and its tables."""
+    """Learn a tree by `tan_cl`, and its tables; chunks, partitions and tables are not read at once."""
+    data = data if isinstance(data, pd.DataFrame) else bn.encode(data, in_memory=False)
     model = bn.bnc("tan_cl", "class", data, smooth=1)
     assert isinstance(model, bn.BNC)
     return model
@@ -218,7 +219,7 @@ class Weighed(Chunks):
 
 def table_bytes(path: Path) -> list[int]:
     """Return the bytes of the tables of one part, in each pass over the data."""
-    parts = bn.encode([next(chunks(path)()).to_pandas()])
+    parts = bn.encode([next(chunks(path)()).to_pandas()], in_memory=False)
     source = Weighed(chunks(path))
     object.__setattr__(parts, "source", source)
     learn(parts)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from sys import float_info
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Mask, Positions
-from ..base.immutable import EMPTY, cached_property
+from ..base.immutable import cached_property
 from ..base.messages import needs_rows_error, shown
-from .foreign import Foreign
-from .schema import Known
+from ..frames.foreign import Foreign
+from ..frames.schema import Known
 from .sources import SOURCES, LabelCounts, Make, Merge, T
 from .survey import MAX_LEVELS
 
@@ -43,25 +44,6 @@ def is_ibis_table(data: object) -> bool:
     """Whether data is a table of ibis, found without importing ibis."""
     kinds = [(kind.__module__, kind.__name__) for kind in type(data).__mro__]
     return ("ibis.expr.types.relations", "Table") in kinds
-
-
-def database_table_of(data: object) -> DatabaseTable | None:
-    """Return the table in a database that opened data are, or None."""
-    source = getattr(data, "source", None)
-    return source if isinstance(source, DatabaseTable) else None
-
-
-class Spread(NamedTuple):
-    """How many distinct numbers a column has, the smallest and largest, and points to cut it.
-
-    ``gaps`` are pairs of neighboring values: at each quantile the value and the
-    next larger one, None at the largest value, and last the two largest values.
-    """
-
-    distinct: int
-    low: float
-    high: float
-    gaps: tuple[tuple[float | None, float | None], ...]
 
 
 @dataclass(frozen=True)
@@ -94,10 +76,10 @@ class _Joint:
 
 
 class DatabaseTable:
-    """A table of ibis, which counts by GROUP BY. Columns that are ``given`` have these levels."""
+    """A table of ibis, which counts by GROUP BY, so that its rows are read only if necessary."""
 
-    def __init__(self, table: Foreign, argument: str = "dataset", given: Known = EMPTY) -> None:
-        self.table, self.argument, self.given = table, argument, given
+    def __init__(self, table: Foreign, argument: str = "dataset") -> None:
+        self.table, self.argument = table, argument
         self.types = dict(cast("Items", table.schema().items()))
         self.names = list(self.types)
         self._labels: dict[Hashable, Labels] = {}
@@ -109,13 +91,9 @@ class DatabaseTable:
 
     @cached_property
     def declared(self) -> Known:
-        """The levels of enums, which DuckDB and PostgreSQL have, and those that are given."""
-        return {**self._enum_levels, **self.given}
-
-    @cached_property
-    def _enum_levels(self) -> dict[Hashable, tuple[str, ...]]:
-        types = {name: dtype for name, dtype in self.types.items() if name not in self.given}
-        texts = [name for name, dtype in types.items() if dtype.is_string() or dtype.is_unknown()]
+        """The levels of enums, which DuckDB and PostgreSQL have."""
+        types = self.types.items()
+        texts = [name for name, dtype in types if dtype.is_string() or dtype.is_unknown()]
         backend = self.table.get_backend()
         if not texts or str(backend.name) not in ("duckdb", "postgres"):
             return {}
@@ -137,7 +115,56 @@ class DatabaseTable:
         self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None
     ) -> T:
         """Raise a TypeError, because rows stay in the database."""
-        raise needs_rows_error(self.argument)
+        raise needs_rows_error("dataset")
+
+    @cached_property
+    def n_cells(self) -> int:
+        """The number of values."""
+        return len(self.names) * cast("int", self.table.count().to_pyarrow().as_py())
+
+    def read(self) -> pd.DataFrame:
+        """Return all rows. Text has few bytes per label, because the database sends its codes."""
+        import ibis
+        import pyarrow as pa  # type: ignore[import-untyped]
+
+        types = self.types.items()
+        texts = [name for name, dtype in types if name in self.declared or dtype.is_string()]
+        self._request_counts([(name,) for name in texts if name not in self._labels], None, None)
+        labels: dict[Hashable, list[Any]] = {}
+        for name in texts:
+            known = [label for label in self._labels[name] if label is not None]
+            labels[name] = list(self.declared.get(name, sorted(cast("list[Any]", known))))
+        # 100: number of levels up to which an expression finds the code of a label
+        coded = {name: own for name, own in labels.items() if len(own) <= 100}
+        columns = {str(name): self._cast_to_read(name) for name in self.names}
+        for name, own in coded.items():
+            column = columns[str(name)]
+            cases = [(column == ibis.literal(label, "string"), i) for i, label in enumerate(own)]
+            code: Foreign = ibis.cases((column.isnull(), -1), *cases, else_=-2)
+            columns[str(name)] = code.cast("int8")
+        rows: Foreign = self.table.select(**columns).to_pyarrow()
+        nullable: dict[Any, Any] = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+        frame = cast("pd.DataFrame", rows.to_pandas(types_mapper=nullable.get))
+        for name, own in coded.items():
+            if (frame[name] < -1).any():
+                raise self._changed_error(f"values of {shown(name)}")
+            frame[name] = pd.Categorical.from_codes(frame[name], pd.Index(own, dtype=object))
+        for name in self.declared.keys() - coded.keys():
+            frame[name] = pd.Categorical(frame[name], labels[name])
+        return frame
+
+    def _cast_to_read(self, name: Hashable) -> Foreign:
+        """Return a column with labels as one of a few types, and numbers with fractions as floats.
+
+        Columns of other types are read as they are, for an error about them.
+        """
+        dtype, column = self.types[name], self.table[name]
+        if dtype.is_floating() or (dtype.is_decimal() and cast("int", dtype.scale) != 0):
+            return _cast_to_float(column)
+        is_label = dtype.is_boolean() or dtype.is_numeric() or dtype.is_string()
+        return (
+            self._cast_to_labels(self.table, name) if is_label or name in self.declared else column
+        )
 
     def count(
         self,
@@ -245,11 +272,13 @@ class DatabaseTable:
             size = max(len(before), len(counts))
             first, second = (np.pad(found, (0, size - len(found))) for found in (before, counts))
             if not np.allclose(first, second, rtol=1e-9, atol=1e-9 * first.sum()):
-                what = "rows" if name is None else f"values of {shown(name)}"
-                raise ValueError(
-                    f"{self.argument} must not change between queries; got different numbers of "
-                    f"{what}. Use a copy, such as con.create_table('copy', table)."
-                )
+                raise self._changed_error("rows" if name is None else f"values of {shown(name)}")
+
+    def _changed_error(self, what: str) -> ValueError:
+        return ValueError(
+            f"{self.argument} must not change between queries; got different numbers of {what}. "
+            "Use a copy, such as con.create_table('copy', table)."
+        )
 
     def _codes_of_labels(self, name: Hashable, labels: Iterable[Hashable]) -> list[int]:
         """Number the labels of a column, in the order in which they are met."""
@@ -267,14 +296,13 @@ class DatabaseTable:
         dtype = self.types[name]
         if dtype.is_decimal() and cast("int", dtype.scale) == 0:
             return "int64"
-        if name in self._enum_levels:
+        if name in self.declared:
             return "string"
         kind = next((kind for kind, test in _KINDS.items() if getattr(dtype, test)()), None)
-        if kind is None or (kind == "float64" and name not in self.given):
+        if kind in (None, "float64"):
             remedy = "Cast it in the database, for example to text."
             if kind is not None:
-                call = "discretize(dataset, method='quantile')"
-                remedy = f"Use {call}, or bnc(..., discretize='quantile')."
+                remedy = "Cut it in the database, or read a sample and use discretize."
             raise TypeError(
                 f"column {shown(name)} must be categorical: text, bool or integer; got "
                 f"{dtype} values. {remedy}"
@@ -284,9 +312,7 @@ class DatabaseTable:
     def _cast_to_labels(self, rows: Foreign, name: Hashable) -> Foreign:
         """Return the labels of a column as one of these types; enums are not text to PostgreSQL."""
         kind = self._type_to_cast_labels_to(name)
-        if kind == "float64":
-            return _cast_to_float(rows[name])
-        if name in self._enum_levels and self.types[name].is_string():
+        if name in self.declared and self.types[name].is_string():
             return rows[name].concat("")
         return rows[name].cast(kind)
 
@@ -322,111 +348,9 @@ class DatabaseTable:
             )
         return rows[weights].cast("float64")
 
-    @property
-    def numeric(self) -> list[Hashable]:
-        """The columns of numbers that are not categories."""
-        types = [(name, dtype) for name, dtype in self.types.items() if name not in self.given]
-        return [name for name, dtype in types if dtype.is_numeric() and not dtype.is_boolean()]
-
-    def _query_rows_by_column(
-        self,
-        names: Iterable[Hashable],
-        weights: Hashable,
-        select: Callable[[Hashable, Foreign], Foreign],
-    ) -> Iterator[tuple[Hashable, dict[str, Number]]]:
-        """Select known numbers x of columns, of weight w, in one query; yield rows by column."""
-        import ibis
-
-        selects = []
-        for position, name in enumerate(names):
-            rows = self.table.filter(_cast_to_float(self.table[name]).notnull())
-            weight: Foreign = ibis.literal(1).cast("float64")
-            if weights is not None:
-                weight = self._cast_to_weights(rows, weights)
-            selected = select(name, rows.select(x=_cast_to_float(rows[name]), w=weight))
-            selects.append(selected.mutate(position=ibis.literal(position, "int64")))
-        for row in _rows_of_query(ibis.union(*selects)) if selects else ():
-            yield list(names)[cast("int", row.pop("position"))], cast("dict[str, Number]", row)
-
-    def number_spreads(
-        self, names: Sequence[Hashable], bins: int, weights: Hashable
-    ) -> dict[Hashable, Spread]:
-        """Return facts about columns of numbers in which a value is known."""
-        spreads = {}
-        for name, row in self._query_rows_by_column(
-            names, weights, lambda _, rows: _select_spread(rows, bins, weights is not None)
-        ):
-            if row["low"] is not None:
-                facts = cast("dict[str, float]", row)
-                gaps = [(row[f"q{k}"], row[f"next{k}"]) for k in range(1, bins)]
-                distinct, low, high = int(facts["distinct"]), facts["low"], facts["high"]
-                spreads[name] = Spread(distinct, low, high, (*gaps, (row["second"], high)))
-        return spreads
-
-    def interval_sums(
-        self, points: Points, weights: Hashable
-    ) -> dict[Hashable, dict[int, tuple[float, float]]]:
-        """Return the weight and the weighted sum of the numbers in each interval."""
-
-        def select_sums(name: Hashable, rows: Foreign) -> Foreign:
-            interval = _interval_label(rows.x, points[name], range(len(points[name]) + 1), "int64")
-            return rows.group_by(interval=interval).agg(w=rows.w.sum(), wx=(rows.w * rows.x).sum())
-
-        found: dict[Hashable, dict[int, tuple[float, float]]] = {name: {} for name in points}
-        for name, row in self._query_rows_by_column(points, weights, select_sums):
-            interval, weight, moment = cast("tuple[int, float, float]", row.values())
-            found[name][interval] = weight, moment
-        return found
-
-    def with_intervals(self, points: Points, levels: Known) -> DatabaseTable:
-        """Return the table with intervals, from ``levels``, in place of numbers with cut points."""
-        numbers = {name: _cast_to_float(self.table[name]) for name in points}
-        cut = {n: _interval_label(x, points[n], levels[n], "string") for n, x in numbers.items()}
-        mutated = DatabaseTable(self.table.mutate(cut), self.argument, {**self.given, **levels})
-        mutated._seen.update({key: found for key, found in self._seen.items() if key[0] is None})
-        return mutated
-
 
 def _rows_of_query(table: Foreign) -> list[dict[str, object]]:
     return cast("list[dict[str, object]]", table.to_pyarrow().to_pylist())
-
-
-def _select_spread(rows: Foreign, bins: int, is_weighted: bool) -> Foreign:
-    """Return a SELECT of the facts of `Spread` about numbers x of weight w; q1 is a quantile."""
-    import ibis
-
-    values = rows.group_by("x").agg(n=rows.w.sum())
-    below = values.n.sum().over(ibis.cumulative_window(order_by="x"))
-    known = ibis.ifelse(values.n > 0, values.x, ibis.null("float64"))
-    larger = known.min().over(ibis.window(rows=(1, None), order_by="x"))
-    values = values.mutate(
-        below=below, total=values.n.sum().over(), top=known.max().over(), larger=larger
-    )
-    x, counts = values.x, values.n > 0
-    facts = {"distinct": x.count(), "low": x.min(where=counts), "high": x.max(where=counts)}
-    facts["second"] = x.max(where=counts & (x < values.top))
-    for k in range(1, bins):  # the first number up to which there is this share of the weight
-        reached = values.below * bins >= values.total * k
-        if is_weighted:  # with fractions, sums are rounded
-            reached = values.below >= values.total * (k / bins) * (1 - 1e-12)
-        facts[f"q{k}"] = x.min(where=reached)
-        facts[f"next{k}"] = values.larger.min(where=reached)
-    return values.agg(**facts)
-
-
-def _interval_label(
-    number: Foreign, points: Sequence[float], labels: Sequence[Hashable], kind: str
-) -> Foreign:
-    """Return the label of the interval of a number; it has no label if it is missing."""
-    import ibis
-
-    named = [ibis.literal(label, kind) for label in labels]
-    upper = [
-        (number <= ibis.literal(p, "float64"), label)
-        for p, label in zip(points, named, strict=False)
-    ]
-    found: Foreign = ibis.cases((number.isnull(), ibis.null(kind)), *upper, else_=named[-1])
-    return found
 
 
 def _cast_to_float(column: Foreign) -> Foreign:

@@ -1,9 +1,9 @@
-"""A pass over partitioned data that finds the levels of columns, or which columns are numbers."""
+"""Raw data that stay where they are, and the pass over them that finds the levels of columns."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,49 +11,25 @@ import pandas as pd
 from pandas.api.types import is_float_dtype
 
 from ..base.arrays import sum_nested
+from ..base.checks import check_columns
+from ..base.immutable import cached_property
 from ..base.messages import listed, shown
-from .columns import arrays_and_types, check_categorical
-from .frame import encode_frame
-from .numeric import (
-    MOST_CODES,
-    are_categories,
-    is_categorical,
-    number_as_label,
-    read_numbers,
+from ..frames.columns import check_categorical
+from ..frames.dataset import Opened, Prepare
+from ..frames.frame import encode_frame
+from ..frames.numeric import is_categorical, is_column_name
+from ..frames.schema import ALL, Columns, Known, Levels, Schema
+from .partitions import (
+    Facts,
+    Memo,
+    Partitions,
+    Reading,
+    known_rows_and_facts,
+    label_counts_from_source,
+    row_facts_from_source,
+    weights_from_column,
 )
-from .partitions import label_counts_from_source, row_facts_from_source
-from .reading import Facts, Reading, known_rows_and_facts, weights_from_column
-from .schema import Levels, Schema
 from .sources import Source
-
-Labels = frozenset[int | float]
-
-
-def find_numeric_columns(source: Source, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
-    """Return the columns that are numbers, and not a few labels, after a pass over the data."""
-    look, join = _distinct_numbers_by_column, _join_numbers_by_column
-    found: list[Labels | None] = source.reduce(look, join, list(columns))
-    numbers = {name: own for name, own in zip(columns, found, strict=True) if own is not None}
-    return tuple([name for name, own in numbers.items() if not are_categories(tuple(own))])
-
-
-def _distinct_numbers_by_column(frame: pd.DataFrame) -> list[Labels | None]:
-    """Return distinct numbers of each column of a part, as many as decide; None for text."""
-    found = list[Labels | None]()
-    for name, array, kind in zip(frame.columns, *arrays_and_types(frame), strict=True):
-        numbers = read_numbers(array, name, "dataset", must=False, kind=kind)
-        if numbers is None:
-            found.append(None)
-        else:
-            distinct = pd.Series(numbers).dropna().unique()
-            found.append(frozenset(map(number_as_label, distinct[: MOST_CODES + 1])))
-    return found
-
-
-def _join_numbers_by_column(parts: Sequence[Sequence[Labels | None]]) -> list[Labels | None]:
-    columns = zip(*parts, strict=True)
-    return [None if None in own else frozenset().union(*filter(None, own)) for own in columns]
-
 
 MAX_LEVELS = 2**20
 """Maximum number of levels; a column with more of them is regarded as an identifier."""
@@ -114,7 +90,7 @@ def _levels_of_all_parts(name: Hashable, parts: Sequence[ColumnLevels]) -> Colum
     filled = [part for part in parts if part.labels]
     # True equals 1, so both would be one level, whose label would depend on the order.
     if len({any(isinstance(label, bool) for label in part.labels) for part in filled}) > 1:
-        raise _two_types_error(name, [label for part in filled for label in part.labels])
+        raise two_types_error(name, [label for part in filled for label in part.labels])
     if all(part == filled[0] for part in filled[1:]):
         return filled[0] if filled else parts[0]
     labels = tuple(dict.fromkeys(label for part in filled for label in part.labels))
@@ -135,12 +111,66 @@ def _sorted_levels(name: Hashable, levels: ColumnLevels) -> tuple[Any, ...]:
     try:
         return tuple(sorted(levels.labels))
     except TypeError:
-        raise _two_types_error(name, levels.labels) from None
+        raise two_types_error(name, levels.labels) from None
 
 
-def _two_types_error(name: Hashable, labels: Sequence[Hashable]) -> TypeError:
+def two_types_error(name: Hashable, labels: Sequence[Hashable]) -> TypeError:
+    """Return the error about a column whose labels have several types."""
     kinds = dict.fromkeys(type(label).__name__ for label in labels)
     return TypeError(
         f"column {shown(name)} must have one type in all parts of the data; got {listed(kinds)}. "
         f"Read it as one, for example with dtype={{{shown(name)}: str}}."
     )
+
+
+@dataclass(frozen=True)
+class Parts(Opened[Partitions]):
+    """Data that stay where they are, before encoding; ``preparation`` converts their columns."""
+
+    source: Source
+    argument: str
+    preparation: Prepare | None = None
+
+    in_parts = True
+
+    @cached_property
+    def columns(self) -> Sequence[Hashable]:
+        return list(self.source.names)
+
+    def encode(self, wanted: Columns = ALL) -> Partitions:
+        """Return columns in the given order, after a pass for levels if some are unknown."""
+        required, weights = wanted.required, wanted.weights
+        names = [name for name in wanted.check_names_of_columns(self.columns) if name != weights]
+        source = self.source
+        levels = {**source.declared, **(wanted.known or {}), **dict.fromkeys(wanted.numeric, ())}
+        memo = Memo()
+        if not levels.keys() >= set(names):
+            coded = [name for name in names if levels.get(name) != ()]
+            surveyed, facts = surveyed_levels_and_facts(source, coded, required, weights)
+            levels = dict(zip(coded, surveyed, strict=True)) | levels
+            memo.keep_facts(facts, coded)
+        declared: Known = getattr(self.source, "ordered_categories", {})
+        ordered = frozenset(name for name in names if declared.get(name) == levels[name])
+        schema = Schema(tuple(names), tuple([levels[name] for name in names]), ordered)
+        schema.check_without_mark(wanted.known or {}, self.argument)
+        return Partitions(source, Reading(schema, required, weights, self.preparation), memo=memo)
+
+    def prepared(self, preparation: Prepare, known: Known) -> Parts:
+        return replace(self, preparation=preparation)
+
+    def data_and_default_numeric_features(
+        self, features: Sequence[Hashable], targets: Sequence[Hashable]
+    ) -> tuple[Parts, tuple[Hashable, ...]]:
+        raise TypeError(
+            "numbers must be a dict {column: method} if data are counted part by part; got text. "
+            "Name the numeric columns."
+        )
+
+    def with_weights(self, weights: object) -> Partitions:
+        if not is_column_name(weights):
+            raise TypeError(
+                "weights must be the name of a column if data are partitioned; "
+                f"got {shown(weights)}."
+            )
+        check_columns([weights], self.columns, "weights")
+        return self.encode(Columns(weights=weights))

@@ -1,4 +1,4 @@
-"""Partitioned data, which provide only sums over their parts."""
+"""Partitioned data that stay where they are, which provide only sums over their parts."""
 
 from __future__ import annotations
 
@@ -6,20 +6,88 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import methodcaller
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Mask, Positions, sum_nested
-from ..base.messages import needs_rows_error, no_labels_error, shown, warn
-from .dataset import Countable, Dataset, Opened, Prepare
-from .labels import recode_column
-from .reading import Facts, Reading
-from .schema import ALL, MISSING, Columns, Known, Schema
-from .sources import LabelCounts, Source, is_dask
+from ..base.messages import needs_rows_error, shown
+from ..frames.dataset import Countable, Dataset, Opened, Prepare
+from ..frames.foreign import dask_frame_of
+from ..frames.frame import Frame
+from ..frames.labels import recode_column
+from ..frames.numeric import check_weights
+from ..frames.schema import ALL, MISSING, Columns, Known, Schema
+from ..frames.training import check_rows_remain
+from .sources import LabelCounts, Source
 
 T = TypeVar("T")
+
+
+class Facts(NamedTuple):
+    """Facts that a pass over rows collects: their number, and how many are kept, with a class.
+
+    Of these, ``size`` is the weight, ``gaps`` has the number of missing values
+    by column, ``positive`` have a weight above 0, and ``fractional`` a weight
+    that is not whole. ``labels`` has the weight of each label of the targets,
+    and ``checks`` are the sums of the codes by column.
+    """
+
+    rows: int
+    kept: int
+    size: float
+    gaps: ArrayOf[np.int64]
+    positive: int = 0
+    fractional: int = 0
+    labels: Any = ()
+    checks: Any = 0
+
+
+def known_rows_and_facts(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
+    """Return the rows with a class (all rows if no column is required), and their facts."""
+    rows, data = len(data), data.rows_with_known(class_var)
+    gaps = np.zeros(len(data.columns), dtype=np.int64)
+    gaps[data.incomplete] = np.count_nonzero(data.codes[data.incomplete] < 0, axis=1)
+    weights = np.empty(0) if data.weights is None else data.weights
+    fractional = int(np.count_nonzero(weights != np.round(weights)))
+    facts = Facts(rows, len(data), data.size, gaps, int(np.count_nonzero(weights)), fractional)
+    return data, facts._replace(checks=data.codes.sum(axis=1, dtype=np.int64))
+
+
+def weights_from_column(frame: pd.DataFrame, name: Hashable) -> Array | None:
+    """Return the weights in a column of a frame; None without a name."""
+    return None if name is None else check_weights(frame[name].array, frame.index)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A function that encodes a frame, called by workers.
+
+    Rows that lack the ``required`` column are dropped, ``weights`` names a
+    column, and ``prepare`` converts raw columns to categories.
+    """
+
+    schema: Schema
+    required: Hashable = None
+    weights: Hashable = None
+    prepare: Prepare | None = None
+
+    @property
+    def columns(self) -> tuple[Hashable, ...]:
+        """The columns of frames that are read."""
+        return (*self.schema.columns, *([] if self.weights is None else [self.weights]))
+
+    def __call__(self, frame: pd.DataFrame) -> tuple[Dataset, Facts]:
+        """Return the rows of a frame, and their facts."""
+        schema, opened = self.schema, Frame(frame, "dataset")
+        if self.prepare is None:
+            raw = opened.encode_columns(schema.columns, numeric=schema.numeric, whole_floats=True)
+        else:
+            raw = self.prepare.prepared_data(self.prepare.read(opened, schema.levels_of))
+        weights = weights_from_column(frame, self.weights)
+        data = replace(raw.coded_by_schema(schema), weights=weights)
+        return known_rows_and_facts(data, self.required)
 
 
 Key = tuple[Hashable, tuple[Hashable, ...]]
@@ -29,17 +97,15 @@ Key = tuple[Hashable, tuple[Hashable, ...]]
 class Memo:
     """Results of passes over the data, shared by all selections of columns of the same rows.
 
-    ``counted`` are the facts of the last pass, ``gaps`` and ``unseen_counts``
-    the numbers of missing and of unseen values by column, and ``labels`` the
-    counts of the levels of targets, by column and levels. ``checks`` has the
-    number of rows, a check sum and the gaps of each column, which must be the
-    same in every pass.
+    ``counted`` are the facts of the last pass, ``gaps`` the numbers of missing
+    values by column, and ``labels`` the counts of the levels of targets, by
+    column and levels. ``checks`` has the number of rows, a check sum and the
+    gaps of each column, which must be the same in every pass.
     """
 
     def __init__(self) -> None:
         self.counted: Facts | None = None
         self.gaps: dict[Hashable, int] = {}
-        self.unseen_counts: dict[Hashable, int] = {}
         self.labels: dict[Key, Array] = {}
         self.checks: dict[Key, tuple[int, int, int]] = {}
 
@@ -57,20 +123,16 @@ class Memo:
         """Keep facts about some columns; return whether they are the first."""
         is_first = self.counted is None
         self.counted = facts
-        hidden = np.broadcast_to(facts.unseen_counts, len(columns))  # one per column, or 0 for all
         for i, name in enumerate(columns):
             self.gaps[name] = int(facts.gaps[i])
-            self.unseen_counts[name] = int(hidden[i])
         return is_first
-
-
-class NoRowsError(ValueError):
-    """Raised if no rows or labels remain."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Partitions(Countable, Opened["Partitions"]):
-    """Partitioned categorical data, from `encode`. Rows are encoded and counted part by part.
+    """Categorical data that stay where they are, from ``encode(source, in_memory=False)``.
+
+    Rows are encoded and counted part by part, or counted by their database.
 
     The object has the names and levels of the columns, but no codes.
 
@@ -92,7 +154,8 @@ class Partitions(Countable, Opened["Partitions"]):
     --------
     >>> from bnclassify import encode, load_car, lp, tan_cl
     >>> car = load_car()
-    >>> parts = encode(lambda: (car.iloc[start : start + 500] for start in range(0, 1728, 500)))
+    >>> chunks = [car.iloc[start : start + 500] for start in range(0, 1728, 500)]
+    >>> parts = encode(chunks, in_memory=False)
     >>> model = lp(tan_cl("class", parts), parts, smooth=1)
     """
 
@@ -114,8 +177,13 @@ class Partitions(Countable, Opened["Partitions"]):
         return self.reading.schema
 
     @property
+    def dask_frame(self) -> Any:
+        """The Dask DataFrame that the data are, or None."""
+        return dask_frame_of(getattr(self.source, "frame", None))
+
+    @property
     def is_weighted(self) -> bool:
-        return self.reading.weights is not None or self.reading.draw is not None
+        return self.reading.weights is not None
 
     @property
     def n_positive_and_fractional(self) -> tuple[int, int]:
@@ -156,9 +224,7 @@ class Partitions(Countable, Opened["Partitions"]):
         raise needs_rows_error("dataset")
 
     def coded_by_schema(self, schema: Schema) -> Partitions:
-        lenient = tuple([name for name in self.reading.lenient if name in schema.columns])
-        reading = replace(self.reading, schema=schema, lenient=lenient)
-        return replace(self, reading=reading)
+        return replace(self, reading=replace(self.reading, schema=schema))
 
     def select(self, columns: Sequence[Hashable]) -> Partitions:
         return self.coded_by_schema(self.schema.select(columns))
@@ -183,27 +249,10 @@ class Partitions(Countable, Opened["Partitions"]):
     def prepared(self, preparation: Prepare, known: Known) -> Partitions:
         return self  # the frames are prepared when they are read
 
-    def data_and_default_numeric_features(
-        self, features: Sequence[Hashable], targets: Sequence[Hashable]
-    ) -> tuple[Partitions, tuple[Hashable, ...]]:
-        return self, tuple([name for name in features if name in self.schema.numeric])
-
     def with_weights(self, weights: object) -> Partitions:
         raise TypeError(
             "weights must be None for encoded partitioned data. Pass the source to encode."
         )
-
-    def with_reading(self, **changes: Any) -> Partitions:
-        """Return rows that are read in another way, with fields of `reading` changed."""
-        return replace(self, reading=replace(self.reading, **changes), memo=Memo())
-
-    @property
-    def unseen_counts(self) -> dict[Hashable, int]:
-        """The number of unseen values by column, which are treated as missing."""
-        if self.memo.counted is None:
-            self._keep_row_facts()
-        counts = self.memo.unseen_counts
-        return {name: counts[name] for name in self.columns if counts.get(name, 0)}
 
     def sum_from_source_or_parts(self, count: Callable[[Any], T]) -> T:
         if not source_counts_rows(self.source, self.reading):
@@ -223,8 +272,7 @@ class Partitions(Countable, Opened["Partitions"]):
         total, facts = self.source.reduce(counting, sum_nested, self.reading.columns)
         for name, counts in zip(targets, facts.labels, strict=True):
             self.memo.labels[self._target_and_levels(name)] = counts
-        if self.reading.draw is None:
-            self.memo.check_same_as_first_pass(facts, self.schema)
+        self.memo.check_same_as_first_pass(facts, self.schema)
         if self.memo.keep_facts(facts, self.columns):
             self.check_rows_remain()
         return total
@@ -276,6 +324,14 @@ class Partitions(Countable, Opened["Partitions"]):
             codes[member] = recode_column(coded, old, new, self.columns[i], None)
         return codes, np.array(list(counts.values()), dtype=np.float64)
 
+    def prepared_for(
+        self, targets: tuple[Hashable, ...], order: tuple[Hashable, ...], warns: bool
+    ) -> Partitions:
+        """Return training data for targets, with the columns in the original order, or raise."""
+        prepared = replace(self, targets=targets, order=order, warns=warns)
+        prepared.check_rows_remain()
+        return prepared
+
     def check_rows_remain(self) -> None:
         """Raise if no rows remain, and warn of rows without a class."""
         facts = self.memo.counted
@@ -284,10 +340,6 @@ class Partitions(Countable, Opened["Partitions"]):
         unlabeled = all(self.memo.gaps.get(name) == facts.kept for name in self.targets)
         kept = 0 if unlabeled else facts.kept
         check_rows_remain(self.targets, facts.rows, kept, facts.size, self.warns)
-
-
-OpenedData: TypeAlias = Opened[Dataset | Partitions]
-"""Opened data of any source, with rows in memory or partitioned."""
 
 
 def _count_frame(
@@ -301,34 +353,9 @@ def _count_frame(
     return count(data), facts._replace(labels=tuple(map(data.level_weights, targets)))
 
 
-def dask_frame_of(data: object) -> Any:
-    """Return the Dask DataFrame, also if it is encoded; None for other data."""
-    frame = getattr(data.source, "frame", None) if isinstance(data, Partitions) else data
-    return frame if is_dask(frame) else None
-
-
-def check_rows_remain(
-    targets: Sequence[Hashable], rows: int, kept: int, size: float, warns: bool
-) -> None:
-    """Raise if no rows remain, and warn of rows that were dropped because they have no class."""
-    if not rows:
-        raise NoRowsError("dataset must have rows; got none.")
-    if not kept:
-        raise no_labels_error(targets)
-    if not size:
-        raise NoRowsError("dataset must have rows with a positive weight; all weights are 0.")
-    if kept < rows and warns:
-        warn(f"{rows - kept} of {rows} rows have no class {shown(targets[0])} and are ignored")
-
-
 def source_counts_rows(source: Source, reading: Reading) -> bool:
-    """Whether the source can count the rows as they are read, so that no frame is needed.
-
-    Rows that are selected, drawn, prepared or leniently coded are known only
-    frame by frame.
-    """
-    changes = reading.keep, reading.draw, reading.prepare, reading.lenient or None
-    return hasattr(source, "count") and all(change is None for change in changes)
+    """Whether the source can count the rows, so that no frame is needed to prepare them."""
+    return hasattr(source, "count") and reading.prepare is None
 
 
 def label_counts_from_source(

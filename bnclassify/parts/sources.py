@@ -16,7 +16,7 @@ import pandas as pd
 from ..base.calls import with_progress_bar
 from ..base.immutable import cached_property
 from ..base.messages import listed
-from .foreign import Foreign, foreign_to_pandas, is_foreign
+from ..frames.foreign import Foreign, foreign_to_pandas, is_dask, is_foreign
 
 T = TypeVar("T")
 
@@ -41,6 +41,10 @@ class Source(Protocol):
     the rows in which the ``required`` column is known are counted, all of them
     if it is None; ``weights`` names a column whose sum replaces the number of
     rows, or is None.
+
+    It is read into memory if it fits. A source that can do so at once has the
+    method ``read()``, which returns a data frame, and ``n_cells``, the number
+    of its values, so that rows that do not fit are not read.
     """
 
     @property
@@ -176,11 +180,6 @@ def ordered_categories_by_column(frame: pd.DataFrame) -> dict[Hashable, tuple[Ha
     }
 
 
-def is_dask(data: object) -> bool:
-    """Whether data is a Dask DataFrame, found without importing Dask."""
-    return type(data).__module__.partition(".")[0] == "dask" and type(data).__name__ == "DataFrame"
-
-
 def is_delayed(data: object) -> bool:
     """Whether data is a delayed value of Dask, which can be called but does not return frames."""
     return type(data).__module__ == "dask.delayed"
@@ -199,11 +198,6 @@ def find_source(data: object, argument: str) -> Source | None:
     if isinstance(data, Source):
         return data
     return next((make(data, argument) for test, make in SOURCES if test(data)), None)
-
-
-def as_pandas(data: Any) -> Any:
-    """Return another library's data frame or Series as one of pandas, unless it has parts."""
-    return data if find_source(data, "dataset") is not None else foreign_to_pandas(data)
 
 
 def _is_chunks(data: object) -> bool:

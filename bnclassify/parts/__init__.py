@@ -1,0 +1,13 @@
+"""Rows that are given in parts: chunks, Dask and tables of databases, read into memory if they fit.
+
+What does not fit, or stays where it is by wish, is counted and scored there. Nothing else in the
+package imports these modules: `opening` in ``frames`` calls the function that is registered here.
+"""
+
+from __future__ import annotations
+
+from ..frames import opening
+from . import databases as databases  # which registers its source
+from .memory import open_source
+
+opening.OPENERS.append(open_source)

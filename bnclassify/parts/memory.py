@@ -1,0 +1,157 @@
+"""Partitioned data that fit in memory: the columns of each part are made narrow, and joined."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..base.arrays import code_type
+from ..base.messages import warn
+from ..frames.columns import arrays_and_types, encode_column
+from ..frames.dataset import OpenedData
+from ..frames.frame import Frame, check_unique
+from .sources import find_source
+from .survey import Parts, two_types_error
+
+MOST_BYTES = 2**30
+"""Size of narrow data up to which they are read into memory: a billion labels."""
+
+_BYTES_PER_LEVEL = 100
+"""Approximate size of the text of a level, so that columns of identifiers are not narrow."""
+
+
+def open_source(data: object, argument: str, in_memory: bool | None) -> OpenedData | None:
+    """Open partitioned data, in memory if they fit (None) or must (True); None for other data."""
+    source = find_source(data, argument)
+    if source is None:
+        return None
+    names = list(source.names)
+    check_unique(names, argument)
+    most = MOST_BYTES if in_memory is None else np.inf
+    if in_memory is False or getattr(source, "n_cells", 0) > most:
+        return Parts(source, argument)
+    try:
+        if hasattr(source, "read"):
+            parts = _narrow_columns(source.read())
+        else:
+            parts = source.reduce(_narrow_columns, partial(_join_parts, most=most), names)
+    except _TooLargeError:
+        warn(
+            f"{argument} needs more than {MOST_BYTES / 2**30:.3g} GiB as codes, so it is counted "
+            f"part by part. To save this attempt to read it, use encode({argument}, "
+            f"in_memory=False); to read it nevertheless, use encode({argument}, in_memory=True)."
+        )
+        return Parts(source, argument)
+    columns = [_join_column(name, own) for name, *own in zip(names, *parts.columns, strict=True)]
+    index = parts.indexes[0].append(list(parts.indexes[1:]))
+    frame = pd.DataFrame(dict(enumerate(columns)), index=index)
+    return Frame(frame.set_axis(pd.Index(names, tupleize_cols=False), axis="columns"), argument)
+
+
+class _TooLargeError(Exception):
+    """Raised if narrow data exceed the size that is allowed."""
+
+
+class _Narrow(NamedTuple):
+    """The columns and row labels of parts, and the number of bytes of the values."""
+
+    columns: list[list[Any]]
+    indexes: list[pd.Index[Any]]
+    size: float
+
+
+def _narrow_columns(frame: pd.DataFrame) -> _Narrow:
+    """Return the columns of a part, with labels as categories; workers call this.
+
+    Whole numbers have as few bytes as they need, and integers and bools with
+    missing values are nullable.
+    """
+    columns, n_levels = list[Any](), 0
+    for array, kind in zip(*arrays_and_types(frame), strict=True):
+        narrow: Any = array
+        if isinstance(array, pd.Categorical) or kind == "string":
+            narrow = _as_categories(*encode_column(array))
+            n_levels += len(narrow.categories)
+        elif array.dtype == object and kind in _NULLABLE:
+            with suppress(OverflowError):  # integers beyond 64 bits stay as they are
+                narrow = pd.array(array, dtype=_NULLABLE[kind])
+        elif isinstance(array, np.ndarray) and array.dtype.kind in "iu":
+            narrow = pd.to_numeric(array, downcast="integer")
+        columns.append(narrow)
+    size = sum(array.nbytes for array in columns) + _BYTES_PER_LEVEL * n_levels
+    return _Narrow([columns], [frame.index], size)
+
+
+_NULLABLE: dict[str, Any] = {"boolean": "boolean", "integer": "Int64"}
+
+
+def _join_parts(parts: Sequence[_Narrow], *, most: float) -> _Narrow:
+    """Return several parts as one, or raise if they need more than ``most`` bytes."""
+    columns, indexes, sizes = zip(*parts, strict=True)
+    if sum(sizes) > most:
+        raise _TooLargeError
+    return _Narrow([*chain.from_iterable(columns)], [*chain.from_iterable(indexes)], sum(sizes))
+
+
+def _join_column(name: Hashable, parts: Sequence[Any]) -> Any:
+    """Return the values of a column in all parts, as if they had been read at once.
+
+    A part without values can have any type. If all values of some parts are
+    integers, whole numbers of type float are integers, too, because missing
+    values make them floats.
+    """
+    filled = [part for part in parts if not pd.isna(part).all()]
+    if any(isinstance(part, pd.Categorical) for part in filled or parts):
+        return _join_categories(name, parts)
+    kinds = {part.dtype.kind for part in filled}
+    if "b" in kinds and len(kinds) > 1:
+        raise two_types_error(name, [pd.Series(part).dropna().tolist()[0] for part in filled])
+    type_of_missing: Any = object if any(part.dtype == object for part in parts) else "float64"
+    if kinds and kinds <= {"i", "u"}:
+        type_of_missing = "Int64"
+    elif kinds == {"b"}:
+        type_of_missing = "boolean"
+    elif kinds == {"i", "f"}:
+        floats = [pd.Series(part).dropna() for part in filled if part.dtype.kind == "f"]
+        if all((own % 1 == 0).all() for own in floats):
+            parts, type_of_missing = [pd.array(part, dtype="Int64") for part in parts], "Int64"
+    series = [
+        pd.Series(part, copy=False)
+        if not pd.isna(part).all()
+        else pd.Series(np.nan, range(len(part)), dtype=type_of_missing)
+        for part in parts
+    ]
+    return pd.concat([own for own in series if len(own)] or series[:1], ignore_index=True).array
+
+
+def _join_categories(name: Hashable, parts: Sequence[Any]) -> pd.Categorical:
+    """Return the labels of all parts, in the order that all declare or, if they differ, sorted."""
+    coded = [encode_column(part) for part in parts]
+    filled = [(levels, ordered) for levels, _, ordered in coded if levels]
+    labels = tuple(dict.fromkeys(label for levels, _ in filled for label in levels))
+    if len({isinstance(label, bool) for label in labels}) > 1:  # True equals 1
+        raise two_types_error(name, [label for levels, _ in filled for label in levels])
+    is_ordered = all(ordered for _, ordered in filled)
+    if any(levels != labels for levels, _ in filled):
+        is_ordered = False
+        try:
+            labels = tuple(sorted(labels))
+        except TypeError:
+            raise two_types_error(name, labels) from None
+    place = {label: code for code, label in enumerate(labels)}
+    codes = []
+    for levels, own, _ in coded:
+        new = np.array([*map(place.__getitem__, levels), -1], dtype=code_type(len(labels)))
+        codes.append(new[own])
+    return _as_categories(labels, np.concatenate(codes), is_ordered)
+
+
+def _as_categories(levels: tuple[Any, ...], codes: Any, is_ordered: bool) -> pd.Categorical:
+    dtype: Any = pd.CategoricalDtype(pd.Index(levels, tupleize_cols=False), is_ordered)
+    return pd.Categorical.from_codes(codes.astype(code_type(len(levels))), dtype=dtype)
