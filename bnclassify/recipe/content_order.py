@@ -30,8 +30,10 @@ def hash_rows(data: Dataset) -> ArrayOf[np.uint64]:
 
 
 def rows_in_content_order(data: Data) -> Data:
-    """Return the rows by class, in an order that depends on their contents alone."""
-    return data.take_rows(np.lexsort((data.row_weights, hash_rows(data), data.codes[-1])))
+    """Return the rows by class and values, whatever the order of the rows and columns."""
+    by_name = sorted(range(len(data.columns) - 1), key=lambda i: repr(data.columns[i]))
+    columns = [data.codes[i] for i in by_name]
+    return data.take_rows(np.lexsort((data.row_weights, *columns, data.codes[-1])))
 
 
 def fractional_weights_as_cases(data: Data) -> Data:
