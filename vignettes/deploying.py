@@ -12,11 +12,8 @@ import html
 import json
 import sqlite3
 from contextlib import closing
+from io import BytesIO
 from pathlib import Path
-from socketserver import ThreadingMixIn
-from threading import Thread
-from urllib.request import urlopen
-from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import pandas as pd
 from bnclassify import (
@@ -98,8 +95,7 @@ print(answer(again, '{"glucose": 171, "age": 51, "bmi": 34.2}'))
 # A web server answers several requests at once. Models never change after they are made, so any number of threads can
 # predict with the same one, and no lock is needed. To serve a new model, for example after `update`, assign it to the
 # name from which requests take their model: a request that is in progress finishes with the model that it began with. This
-# application follows WSGI, the interface of Python servers such as Gunicorn and mod_wsgi; here, a server of the
-# standard library runs it.
+# application follows WSGI, the interface of Python servers such as Gunicorn and mod_wsgi:
 
 # %%
 current = {"model": again}
@@ -116,36 +112,12 @@ def application(environ, start_response):
     return [text.encode()]
 
 
-class Server(ThreadingMixIn, WSGIServer):
-    """A server with one thread per request."""
-
-    daemon_threads = True
-
-
-class Quiet(WSGIRequestHandler):
-    """Does not print every request."""
-
-    def log_message(self, format, *arguments):
-        pass
-
-
-with make_server("localhost", 0, application, Server, Quiet) as server:
-    Thread(target=server.serve_forever, daemon=True).start()
-    address = f"http://localhost:{server.server_port}"
-    with urlopen(
-        address, data=b'{"glucose": 171, "age": 51, "bmi": 34.2}'
-    ) as response:
-        print(response.status, json.loads(response.read())["probabilities"])
-    current["model"] = bnc(class_var="diabetes", dataset=women.tail(400))
-    with urlopen(
-        address, data=b'{"glucose": 171, "age": 51, "bmi": 34.2}'
-    ) as response:
-        print(response.status, json.loads(response.read())["probabilities"])
-    server.shutdown()
+for body in (b'{"glucose": 171, "age": 51}', b'{"glucose": [171]}'):
+    request = {"wsgi.input": BytesIO(body), "CONTENT_LENGTH": str(len(body))}
+    print(application(request, lambda status, headers: print(status)))
 
 # %% [markdown]
-# The second answer is that of the new model, from 400 rows. A record that a model cannot read, such as one with a feature
-# that is a list, is answered by status 400 and the message of the error.
+# A record that a model cannot read is answered by status 400 and the message of the error.
 #
 # ## Predict in a database
 #

@@ -90,22 +90,10 @@ print(*explain(model, member, sentences=True), sep="\n")
 #
 # ## Contributions depend on the order of features
 #
-# In naive Bayes, the contribution of a feature depends only on its own value. In a network with arcs between features,
-# a feature's contribution is computed given the values of its parents. Two dependent features share evidence, and the
-# evidence that they share is credited to the parent. So a different root of the tree splits the same sum differently:
-
-# %%
-for root in ("physician_fee_freeze", "crime"):
-    structure = tan_cl("Class", voting, score="bic", root=root)
-    rooted = lp(structure, voting, smooth=0.01)
-    table = explain(rooted, voting.iloc[0])["log_odds"]
-    pair = table[["physician_fee_freeze", "crime"]].round(2).to_dict()
-    print(f"root {root}: {pair}, sum of all features {table.sum():.2f}")
-
-# %% [markdown]
-# The contribution of the fee freeze is 2.90 or 1.52, while the sums differ by 0.05 (because of smoothing and missing
-# values). Present the contributions of strongly dependent features together, or split them, as in the next section. In the default,
-# whose effects are estimated together, each feature and each pair has one effect, and there is no order.
+# In naive Bayes and in the default, the contribution of a feature or pair depends only on its own value. In a network with arcs between
+# features, a contribution is computed given the values of the parents: the evidence that two dependent features share is credited to the
+# parent, so a different root of a tree splits the same sum differently. Present the contributions of strongly dependent features together, or split
+# them, as in the next section.
 #
 # SHAP values also add up to the prediction, but start from the average prediction over a data set and average over all
 # orders of the features. The contributions of `explain` start from the row of the class, which in a Bayesian network is

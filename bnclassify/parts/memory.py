@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import code_type
+from ..base.arrays import Codes, code_type
 from ..base.messages import warn
 from ..frames.columns import arrays_and_types, encode_column
 from ..frames.dataset import OpenedData
@@ -48,14 +48,31 @@ def open_source(data: object, argument: str, in_memory: bool | None) -> OpenedDa
             f"in_memory=False); to read it nevertheless, use encode({argument}, in_memory=True)."
         )
         return Parts(source, argument)
-    columns = [_join_column(name, own) for name, *own in zip(names, *parts.columns, strict=True)]
+    # Each column of the parts is freed when it is joined.
+    columns = [_join_column(name, [own.pop(0) for own in parts.columns]) for name in names]
     index = parts.indexes[0].append(list(parts.indexes[1:]))
-    frame = pd.DataFrame(dict(enumerate(columns)), index=index)
+    frame = pd.DataFrame(dict(enumerate(columns)), index=index, copy=False)
     return Frame(frame.set_axis(pd.Index(names, tupleize_cols=False), axis="columns"), argument)
 
 
 class _TooLargeError(Exception):
     """Raised if narrow data exceed the size that is allowed."""
+
+
+class _Labels(NamedTuple):
+    """A column of labels: its levels, whose order may be declared, and the codes of the rows."""
+
+    levels: tuple[Any, ...]
+    codes: Codes
+    is_ordered: bool
+
+    @classmethod
+    def from_column(cls, column: Any) -> _Labels:
+        """Return the labels of a column, with codes of few bytes."""
+        if isinstance(column, _Labels):
+            return column
+        levels, codes, is_ordered = encode_column(column)
+        return cls(levels, codes.astype(code_type(len(levels)), copy=False), is_ordered)
 
 
 class _Narrow(NamedTuple):
@@ -67,24 +84,25 @@ class _Narrow(NamedTuple):
 
 
 def _narrow_columns(frame: pd.DataFrame) -> _Narrow:
-    """Return the columns of a part, with labels as categories; workers call this.
+    """Return the columns of a part, with the codes of labels; workers call this.
 
     Whole numbers have as few bytes as they need, and integers and bools with
     missing values are nullable.
     """
-    columns, n_levels = list[Any](), 0
+    columns, size = list[Any](), 0.0
     for array, kind in zip(*arrays_and_types(frame), strict=True):
         narrow: Any = array
         if isinstance(array, pd.Categorical) or kind == "string":
-            narrow = _as_categories(*encode_column(array))
-            n_levels += len(narrow.categories)
-        elif array.dtype == object and kind in _NULLABLE:
-            with suppress(OverflowError):  # integers beyond 64 bits stay as they are
-                narrow = pd.array(array, dtype=_NULLABLE[kind])
-        elif isinstance(array, np.ndarray) and array.dtype.kind in "iu":
-            narrow = pd.to_numeric(array, downcast="integer")
+            narrow = _Labels.from_column(array)
+            size += narrow.codes.nbytes + _BYTES_PER_LEVEL * len(narrow.levels)
+        else:
+            if array.dtype == object and kind in _NULLABLE:
+                with suppress(OverflowError):  # integers beyond 64 bits stay as they are
+                    narrow = pd.array(array, dtype=_NULLABLE[kind])
+            elif isinstance(array, np.ndarray) and array.dtype.kind in "iu":
+                narrow = pd.to_numeric(array, downcast="integer")
+            size += narrow.nbytes
         columns.append(narrow)
-    size = sum(array.nbytes for array in columns) + _BYTES_PER_LEVEL * n_levels
     return _Narrow([columns], [frame.index], size)
 
 
@@ -106,13 +124,14 @@ def _join_column(name: Hashable, parts: Sequence[Any]) -> Any:
     integers, whole numbers of type float are integers, too, because missing
     values make them floats.
     """
-    filled = [part for part in parts if not pd.isna(part).all()]
-    if any(isinstance(part, pd.Categorical) for part in filled or parts):
-        return _join_categories(name, parts)
+    are_empty = [_is_without_values(part) for part in parts]
+    filled = [part for part, is_empty in zip(parts, are_empty, strict=True) if not is_empty]
+    if any(isinstance(part, _Labels) for part in filled or parts):
+        return _join_labels(name, list(map(_Labels.from_column, parts)))
     kinds = {part.dtype.kind for part in filled}
     if "b" in kinds and len(kinds) > 1:
         raise two_types_error(name, [pd.Series(part).dropna().tolist()[0] for part in filled])
-    type_of_missing: Any = object if any(part.dtype == object for part in parts) else "float64"
+    type_of_missing: Any = object if any(part.dtype == object for part in filled) else "float64"
     if kinds and kinds <= {"i", "u"}:
         type_of_missing = "Int64"
     elif kinds == {"b"}:
@@ -120,25 +139,34 @@ def _join_column(name: Hashable, parts: Sequence[Any]) -> Any:
     elif kinds == {"i", "f"}:
         floats = [pd.Series(part).dropna() for part in filled if part.dtype.kind == "f"]
         if all((own % 1 == 0).all() for own in floats):
-            parts, type_of_missing = [pd.array(part, dtype="Int64") for part in parts], "Int64"
-    series = [
-        pd.Series(part, copy=False)
-        if not pd.isna(part).all()
-        else pd.Series(np.nan, range(len(part)), dtype=type_of_missing)
-        for part in parts
-    ]
+            type_of_missing = "Int64"
+    series = []
+    for part, is_empty in zip(parts, are_empty, strict=True):
+        if is_empty:
+            rows = part.codes if isinstance(part, _Labels) else part
+            series.append(pd.Series(np.nan, range(len(rows)), dtype=type_of_missing))
+        else:
+            is_whole = type_of_missing == "Int64" and part.dtype.kind == "f"
+            series.append(pd.Series(part, dtype="Int64" if is_whole else None, copy=False))
     return pd.concat([own for own in series if len(own)] or series[:1], ignore_index=True).array
 
 
-def _join_categories(name: Hashable, parts: Sequence[Any]) -> pd.Categorical:
+def _is_without_values(part: Any) -> bool:
+    return (
+        not len(part.codes) or part.codes.max() < 0
+        if isinstance(part, _Labels)
+        else bool(pd.isna(part).all())
+    )
+
+
+def _join_labels(name: Hashable, parts: Sequence[_Labels]) -> pd.Categorical:
     """Return the labels of all parts, in the order that all declare or, if they differ, sorted."""
-    coded = [encode_column(part) for part in parts]
-    filled = [(levels, ordered) for levels, _, ordered in coded if levels]
-    labels = tuple(dict.fromkeys(label for levels, _ in filled for label in levels))
+    filled = [part for part in parts if part.levels]
+    labels = tuple(dict.fromkeys(label for part in filled for label in part.levels))
     if len({isinstance(label, bool) for label in labels}) > 1:  # True equals 1
-        raise two_types_error(name, [label for levels, _ in filled for label in levels])
-    is_ordered = all(ordered for _, ordered in filled)
-    if any(levels != labels for levels, _ in filled):
+        raise two_types_error(name, [label for part in filled for label in part.levels])
+    is_ordered = all(part.is_ordered for part in filled)
+    if any(part.levels != labels for part in filled):
         is_ordered = False
         try:
             labels = tuple(sorted(labels))
@@ -146,12 +174,8 @@ def _join_categories(name: Hashable, parts: Sequence[Any]) -> pd.Categorical:
             raise two_types_error(name, labels) from None
     place = {label: code for code, label in enumerate(labels)}
     codes = []
-    for levels, own, _ in coded:
-        new = np.array([*map(place.__getitem__, levels), -1], dtype=code_type(len(labels)))
-        codes.append(new[own])
-    return _as_categories(labels, np.concatenate(codes), is_ordered)
-
-
-def _as_categories(levels: tuple[Any, ...], codes: Any, is_ordered: bool) -> pd.Categorical:
-    dtype: Any = pd.CategoricalDtype(pd.Index(levels, tupleize_cols=False), is_ordered)
-    return pd.Categorical.from_codes(codes.astype(code_type(len(levels))), dtype=dtype)
+    for part in parts:
+        new = np.array([*map(place.__getitem__, part.levels), -1], dtype=code_type(len(labels)))
+        codes.append(new[part.codes])
+    dtype: Any = pd.CategoricalDtype(pd.Index(labels, tupleize_cols=False), is_ordered)
+    return pd.Categorical.from_codes(np.concatenate(codes), dtype=dtype, validate=False)
