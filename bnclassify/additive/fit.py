@@ -210,6 +210,7 @@ class _Variances(NamedTuple):
     all: dict[str, float]
     factors: dict[str, Array]
     number: int
+    relevance: Any = None
 
 
 class _Side(NamedTuple):
@@ -251,7 +252,11 @@ def _fit(rows: _Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
         residuals = np.eye(len(rows.labels))[rows.classes[some]] - np.exp(scores[some])
         ranked = rows.rank_pairs(some, rows.weights[some][:, None] * residuals)
         chosen = ranked[: variances.number]
-    sides, terms = _terms(rows, chosen, variances)
+    of_pairs = np.ones(len(chosen))
+    if chosen and variances.relevance:
+        types = [name for name in ("smooth", "line") if name in variances.relevance.search.kernels]
+        of_pairs = variances.relevance.of_chosen(types, chosen)
+    sides, terms = _terms(rows, chosen, variances, of_pairs)
     regression = Regression(terms, rows.classes, rows.weights, constant)
     power = variances.all["power"]
     weights = power * regression.fit()
@@ -269,7 +274,7 @@ def _fit(rows: _Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
             f.by_exact_value(rows.weights) if i in exact else f for i, f in enumerate(rows.features)
         ]
         rows = replace(rows, features=features)
-        sides, terms = _terms(rows, chosen, variances)
+        sides, terms = _terms(rows, chosen, variances, of_pairs)
         terms += [Term(t.cells, None, 1 / t.variance, t.size) for t in tables]
         regression = Regression(terms, rows.classes, rows.weights, constant)
         weights = power * regression.fit()
@@ -277,7 +282,7 @@ def _fit(rows: _Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
 
 
 def _terms(
-    rows: _Rows, chosen: Sequence[Pair], variances: _Variances
+    rows: _Rows, chosen: Sequence[Pair], variances: _Variances, of_pairs
 ) -> tuple[dict[int, _Side], list[Term]]:
     """Return the sides of pairs, and the terms of single effects and of pairs."""
     sides, terms = dict[int, _Side](), _single_terms(rows, variances.all, variances.factors)
@@ -286,7 +291,7 @@ def _terms(
         columns = min(_COLUMNS, _WEIGHTS / len(rows.labels))
         size = int(np.clip(np.sqrt(columns / len(chosen)), 2, COSINES))
         sides = {i: _side(rows.features[i], grid, size) for pair in chosen for i in pair}
-        terms += [_pair_term(rows, sides, pair, variances.all["pair"]) for pair in chosen]
+        terms += [_pair_term(rows, sides, pair, variances.all["pair"] * f) for pair, f in zip(chosen, of_pairs)]
     return sides, terms
 
 
@@ -323,37 +328,99 @@ def _choose_variances(
         else:
             search = alike
     alone, number = search.mean(), most
+    pairs = None
     if possible:
         is_ranked = len(possible) > most
-        of_features = {}
-        for i in {*np.ravel(possible).tolist()}:
-            z = rows.features[i].contrasts[rows.features[i].groups[rows.sample]]
-            of_features[i] = z @ z.T
+        pairs = _PairKernels.from_rows(rows, {*np.ravel(possible).tolist()})
+        of_folds = [possible] * len(search.best.state)
         if is_ranked:
-            orders = []
-            for v in search.numbers:
+            of_folds = []
+            for v, own in enumerate(search.best.state):
                 train = np.flatnonzero(rows.folds != v)
-                residuals = marks[train] - softmax(constant + search.best.state[v], axis=1)
-                orders.append(rows.rank_pairs(rows.sample[train], residuals))
-            few, many = [
-                [_sum_of_products(of_features, order[:n]) for order in orders]
-                for n in (_FEW_PAIRS, most)
-            ]
-            search.add(pair=many)
+                residuals = marks[train] - softmax(constant + own, axis=1)
+                of_folds.append(rows.rank_pairs(rows.sample[train], residuals)[:most])
+            search.add(pair=[pairs.sum(own) for own in of_folds])
         else:
-            search.add(pair=_sum_of_products(of_features, possible))
+            search.add(pair=pairs.sum(possible))
         for _ in range(2):
             search.climb(["pair", *types])
-        if is_ranked and not is_fixed:
+        if is_ranked and not is_fixed and len(of_folds[0]) > _FEW_PAIRS:
             with_few = search.copy()
-            with_few.add(pair=few)
+            with_few.add(pair=[pairs.sum(own[:_FEW_PAIRS]) for own in of_folds])
             with_few.climb(["pair", "smooth"])
             if with_few.best.loss < _CLEAR * search.best.loss:
                 search, number = with_few, _FEW_PAIRS
+                of_folds = [own[:_FEW_PAIRS] for own in of_folds]
+        if search.best.variances["pair"] and len(possible) > 1:
+            alike, kernels = search.copy(), []
+            for v, own in enumerate(of_folds):
+                train = np.flatnonzero(rows.folds != v)
+                kernel = search.kernel_of_fold(search.best.variances, v)[np.ix_(train, train)]
+                factors_v = pairs.factors(own, search.best.variances["pair"], kernel, marks, constant, train, search.best.state[v])
+                kernels.append(pairs.sum(own, factors_v))
+            search.add(pair=kernels)
+            if search.best.loss < alike.best.loss - ENOUGH:
+                pairs = replace(pairs, search=alike, factors_of=factors)
+            else:
+                search = alike
     variances = search.mean()
     if possible and is_fixed and not variances["pair"]:
         variances["pair"] = CENTER["pair"]
-    return _Variances(alone, variances, factors, number)
+    return _Variances(alone, variances, factors, number, pairs if pairs and pairs.search else None)
+
+
+@dataclass(frozen=True, eq=False)
+class _PairKernels:
+    """The products of the contrasts of each feature at the rows of the sample."""
+
+    kernels: Array
+    places: dict[int, int]
+    rows: _Rows
+    search: VarianceSearch | None = None
+    factors_of: dict[str, Array] | None = None
+
+    @classmethod
+    def from_rows(cls, rows: _Rows, features) -> _PairKernels:
+        some = sorted(features)
+        z = [rows.features[i].contrasts[rows.features[i].groups[rows.sample]] for i in some]
+        return cls(np.array([own @ own.T for own in z]), {i: k for k, i in enumerate(some)}, rows)
+
+    def sum(self, pairs: Sequence[Pair], factors: Array | None = None) -> Array:
+        """Return Σ r k_i k_j over pairs, by the sum over the second sides of each first one."""
+        d, n = len(self.kernels), self.kernels.shape[1]
+        of_pairs = np.zeros((d, d))
+        first, second = np.array([[self.places[i] for i in pair] for pair in pairs]).T
+        of_pairs[first, second] = 1.0 if factors is None else factors
+        used = np.flatnonzero(of_pairs.any(axis=1))
+        flat = self.kernels.reshape(d, n * n)
+        total = np.zeros(n * n)
+        for i in used:
+            total += flat[i] * (of_pairs[i] @ flat)
+        return total.reshape(n, n)
+
+    def factors(self, pairs, variance, kernel, marks, constant, rows, scores):
+        fitted = fit_scores(kernel, marks[rows], constant, scores, inverts=True)
+        own = self.kernels[:, rows[:, None], rows]
+        flat = own.reshape(len(own), -1)
+        both = np.array([(fitted.coefficients @ fitted.coefficients.T).ravel(), fitted.inverse.ravel()])
+        first, second = np.array([[self.places[i] for i in pair] for pair in pairs]).T
+        used, expected = np.empty(len(pairs)), np.empty(len(pairs))
+        for i in np.unique(first):
+            at = first == i
+            used[at], expected[at] = variance * ((both * flat[i]) @ flat[second[at]].T)
+        ratio = expected.sum() / max(used.sum(), 1e-12)
+        return (_SHAPE + ratio * used) / (_SHAPE + expected)
+
+    def of_chosen(self, types, pairs: Sequence[Pair]) -> Array:
+        """Factors of pairs from all rows of the sample."""
+        rows, search = self.rows, self.search
+        now = search.best.variances
+        kernel = np.full((len(rows.sample),) * 2, OF_CONSTANT)
+        for name in types:
+            kernel += now[name] * _Stack.from_rows(rows, name).kernel(self.factors_of[name])
+        kernel += now["pair"] * self.sum(pairs)
+        every = np.arange(len(kernel))
+        return self.factors(pairs, now["pair"], kernel, search.marks, search.constant, every, np.zeros(search.marks.shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -411,14 +478,6 @@ def _factors(
                 (_SHAPE + ratio * used[name]) / (_SHAPE + expected[name])
             )
     return factors
-
-
-def _sum_of_products(kernels: dict[int, Array], pairs: Sequence[Pair]) -> Array:
-    """Return Σ k_i k_j over pairs, by the sum over the second sides of each first one."""
-    total = np.zeros(next(iter(kernels.values())).shape)
-    for i in sorted({i for i, _ in pairs}):
-        total += kernels[i] * np.sum([kernels[j] for first, j in pairs if first == i], axis=0)
-    return total
 
 
 def _single_terms(
