@@ -28,7 +28,7 @@ from ..network.classifiers import BNC
 from ..numbers.discretizer import Discretizer
 from ..scores.unknown import UnknownEffects
 from .cells import Cells, possible_tables, tables_that_gain
-from .contrasts import COSINES, Feature, read_feature
+from .contrasts import Feature, read_feature
 from .effect_table import EffectTable, PairEffects, build_effect_table, logs_less_reference
 from .regression import Regression, Term
 from .variances import (
@@ -45,8 +45,8 @@ _MOST_PAIRS = 128
 _FEW_PAIRS = 16
 _CANDIDATES = 64  # number of features whose pairs are ranked
 _CELLS = 2**15  # maximum number of cells of all pairs
-_COLUMNS = 1500  # maximum number of products of contrasts of all pairs
-_WEIGHTS = 2**16  # the same, times classes
+_WEIGHTS = 2**20  # maximum number of products of contrasts of all pairs, times classes
+_BASE = 1000
 _RANKED_ROWS, _TABLE_ROWS = 2**16, 2**14  # rows by which pairs, and tables of cells, are chosen
 _SHAPE = 0.3  # prior of a factor of a variance, in degrees of freedom
 _CLEAR = 0.9  # share of the held-out loss below which few pairs are preferred to many
@@ -214,9 +214,10 @@ class _Variances(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """A feature in pairs: the coarser group of each of its groups, and contrasts of these."""
+    """A feature in pairs: the coarser group of each of its groups and rows, and contrasts."""
 
     groups: Positions
+    of_rows: Positions
     contrasts: Array
 
 
@@ -228,7 +229,7 @@ class _Fitted:
     regression: Regression
     weights: Array
     pairs: Sequence[Pair]
-    sides: dict[int, _Side]
+    sides: dict[Pair, list[_Side]]
     tables: Sequence[Cells]
     variances: dict[str, float]
 
@@ -239,7 +240,7 @@ def _fit(rows: _Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
     most = _MOST_PAIRS if pairs == "auto" else pairs if isinstance(pairs, int) else len(possible)
     possible = possible[:most] if named is None and not most else possible
     variances = _choose_variances(rows, possible, most, is_fixed=pairs != "auto")
-    constant = np.log(rows.shares)
+    constant, base = np.log(rows.shares), rows.some(_BASE)
     chosen = possible if variances.all.get("pair") else []
     if len(chosen) > variances.number:
         alone = Regression(
@@ -247,6 +248,7 @@ def _fit(rows: _Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
             rows.classes,
             rows.weights,
             constant,
+            base,
         )
         some, scores = rows.some(_RANKED_ROWS), alone.scores(alone.fit(tolerance=1.0))
         residuals = np.eye(len(rows.labels))[rows.classes[some]] - np.exp(scores[some])
@@ -257,7 +259,7 @@ def _fit(rows: _Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
         types = [name for name in ("smooth", "line") if name in variances.relevance.search.kernels]
         of_pairs = variances.relevance.of_chosen(types, chosen)
     sides, terms = _terms(rows, chosen, variances, of_pairs)
-    regression = Regression(terms, rows.classes, rows.weights, constant)
+    regression = Regression(terms, rows.classes, rows.weights, constant, base)
     power = variances.all["power"]
     weights = power * regression.fit()
     some = rows.some(_TABLE_ROWS)
@@ -268,31 +270,50 @@ def _fit(rows: _Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
         left_out = regression.left_out_scores(weights, some)
         own = left_out, rows.classes[some], rows.weights[some], cases
         tables = tables_that_gain(tables, some, *own, len(rows.features))
-    if tables:
-        exact = {i for table in tables for i in table.features}
-        features = [
-            f.by_exact_value(rows.weights) if i in exact else f for i, f in enumerate(rows.features)
-        ]
-        rows = replace(rows, features=features)
-        sides, terms = _terms(rows, chosen, variances, of_pairs)
-        terms += [Term(t.cells, None, 1 / t.variance, t.size) for t in tables]
-        regression = Regression(terms, rows.classes, rows.weights, constant)
-        weights = power * regression.fit()
     return _Fitted(rows, regression, weights, chosen, sides, tables, variances.all)
 
 
 def _terms(
-    rows: _Rows, chosen: Sequence[Pair], variances: _Variances, of_pairs
-) -> tuple[dict[int, _Side], list[Term]]:
+    rows: _Rows, chosen: Sequence[Pair], variances: _Variances, of_pairs: Array
+) -> tuple[dict[Pair, list[_Side]], list[Term]]:
     """Return the sides of pairs, and the terms of single effects and of pairs."""
-    sides, terms = dict[int, _Side](), _single_terms(rows, variances.all, variances.factors)
-    if chosen:
-        grid = int(np.sqrt(min(_CELLS / len(chosen), len(rows.classes))).clip(2))
-        columns = min(_COLUMNS, _WEIGHTS / len(rows.labels))
-        size = int(np.clip(np.sqrt(columns / len(chosen)), 2, COSINES))
-        sides = {i: _side(rows.features[i], grid, size) for pair in chosen for i in pair}
-        terms += [_pair_term(rows, sides, pair, variances.all["pair"] * f) for pair, f in zip(chosen, of_pairs)]
+    terms = _single_terms(rows, variances.all, variances.factors)
+    sides, cached = dict[Pair, list[_Side]](), dict[tuple[int, int, int], _Side]()
+    sizes = [[len(f.mass) - 1, f.contrasts.shape[1]] for f in rows.features]
+    most = np.array([_CELLS, _WEIGHTS / len(rows.labels)])
+    most = [_most_each([sizes[i][k] * sizes[j][k] for i, j in chosen], most[k]) for k in (0, 1)]
+    for pair, factor in zip(chosen, of_pairs, strict=True):
+        of_sides = [_within([sizes[i][k] for i in pair], most[k]) for k in (0, 1)]
+        for key in zip(pair, *of_sides, strict=True):
+            if key not in cached:
+                cached[key] = _side(rows.features[key[0]], *key[1:])
+            sides.setdefault(pair, []).append(cached[key])
+        groups, contrasts = [tuple([getattr(side, name) for side in sides[pair]]) for name in ("of_rows", "contrasts")]
+        terms.append(Term(groups, contrasts, 1 / (variances.all["pair"] * factor)))
     return sides, terms
+
+
+def _most_each(sizes: Sequence[int], most: float) -> float:
+    """Return the largest size of each that keeps the sum of all, at most this size each, in bounds.
+
+    Example: of the sizes 2, 9 and 20 with at most 20 in all, each has at most 9.
+    """
+    for k, size in enumerate(sorted(sizes)):
+        share = most / (len(sizes) - k)
+        if size > share:
+            return share
+        most -= size
+    return np.inf
+
+
+def _within(sizes: Sequence[int], most: float) -> list[int]:
+    """Return two sizes with a product of at most so many: the larger one is reduced first."""
+    if sizes[0] * sizes[1] <= most:
+        return [*sizes]
+    root = int(np.sqrt(most).clip(2))
+    return [
+        min(one, max(root, int(most / other))) for one, other in zip(sizes, sizes[::-1], strict=True)
+    ]
 
 
 def _choose_variances(
@@ -490,12 +511,12 @@ def _single_terms(
             contrasts = getattr(feature, name)
             if contrasts.shape[1]:
                 variance = max(variances[name] * float(factors[name][i]), 1e-6)
-                terms.append(Term(feature.groups, contrasts, 1 / variance))
+                terms.append(Term((feature.groups,), (contrasts,), 1 / variance))
     return terms
 
 
 def _side(feature: Feature, most_groups: int, most_contrasts: int) -> _Side:
-    """Return the groups of a feature in pairs, and principal contrasts, 0 for missing values."""
+    """Return the coarser groups of a feature in pairs, the last of missing values, and contrasts."""
     known = feature.mass[:-1] / max(float(feature.mass[:-1].sum()), 1e-300)
     n = len(known)
     if n <= most_groups:
@@ -507,30 +528,19 @@ def _side(feature: Feature, most_groups: int, most_contrasts: int) -> _Side:
         groups = np.full(n, most_groups - 1)
         frequent = np.argsort(-known, kind="stable")[: most_groups - 1]
         groups[frequent] = np.arange(most_groups - 1)
-    size = int(groups.max(initial=0)) + 1
-    mass = np.bincount(groups, known, size)
-    of_known = feature.contrasts[:-1] - known @ feature.contrasts[:-1]
-    contrasts = np.zeros((size + 1, of_known.shape[1]))
-    np.add.at(contrasts, groups, known[:, None] * of_known)
-    contrasts[:-1] /= np.maximum(mass, 1e-300)[:, None]
-    _, sizes, directions = np.linalg.svd(
-        np.sqrt(mass)[:, None] * contrasts[:-1], full_matrices=False
-    )
+    groups = np.append(groups, groups.max(initial=0) + 1)
+    mass = np.bincount(groups, feature.mass)
+    contrasts = np.zeros((len(mass), feature.contrasts.shape[1]))
+    np.add.at(contrasts, groups, feature.mass[:, None] * feature.contrasts)
+    contrasts /= np.maximum(mass, 1e-300)[:, None]
+    _, sizes, directions = np.linalg.svd(np.sqrt(mass)[:, None] * contrasts, full_matrices=False)
     k = int(np.count_nonzero(sizes[:most_contrasts] > 1e-9 * sizes.max(initial=1e-300)))
-    return _Side(np.append(groups, size), contrasts @ directions[:k].T)
-
-
-def _pair_term(rows: _Rows, sides: dict[int, _Side], pair: Pair, variance: float) -> Term:
-    """Return the term of a pair: its cells in rows, and products of contrasts of both sides."""
-    first, second = [sides[i] for i in pair]
-    down, across = [sides[i].groups[rows.features[i].groups] for i in pair]
-    basis = np.asarray(np.kron(first.contrasts, second.contrasts), dtype=np.float64)
-    return Term(down * len(second.contrasts) + across, basis, 1 / variance)
+    return _Side(groups, groups[feature.groups], contrasts @ directions[:k].T)
 
 
 def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTable:
     """Return the tables of a regression as a model."""
-    rows, regression, features = fitted.rows, fitted.regression, fitted.rows.features
+    rows, regression, features = fitted.rows, fitted.regression, [*fitted.rows.features]
     of_terms = iter([t @ regression.class_contrasts.T for t in regression.tables(fitted.weights)])
     tables, pairs = list[Array](), list[PairEffects]()
     for feature in features:
@@ -541,34 +551,39 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
         tables.append(table)
     of_pairs: dict[Pair, tuple[list[Positions], Array]] = {}
     for pair in fitted.pairs:
-        first, second = [fitted.sides[i] for i in pair]
+        first, second = fitted.sides[pair]
         smooth = next(of_terms).reshape(len(first.contrasts), len(second.contrasts), -1)
         of_pairs[pair] = [first.groups, second.groups], smooth
+    groups_before = [np.arange(len(table)) for table in tables]
+    for i in {i for table in fitted.tables for i in table.features}:
+        features[i], groups_before[i] = features[i].by_exact_value(rows.weights)
+        tables[i] = tables[i][groups_before[i]]
+    rows = replace(rows, features=features)
+    for pair, (groups, cells) in of_pairs.items():
+        of_pairs[pair] = [own[groups_before[i]] for i, own in zip(pair, groups)], cells
     for own in fitted.tables:
         places = [np.asarray(features[i].places) for i in own.features]
-        sizes = [len(features[i].mass) for i in own.features]
-        exact = next(of_terms).reshape(*map(len, places), len(rows.labels))
+        exact = own.effects.reshape(*map(len, places), -1)
         if len(own.features) == 1:
             tables[own.features[0]][places[0]] += exact
             continue
-        i, j = own.features
-        exact[-1] = exact[:, -1] = 0  # missing values
-        cells: Array = np.zeros((*sizes, len(rows.labels)))
-        if (i, j) in of_pairs:
-            groups, of_smooth = of_pairs[i, j]
+        pair = i, j = own.features
+        cells: Array = np.zeros((len(tables[i]), len(tables[j]), len(rows.labels)))
+        if pair in of_pairs:
+            groups, of_smooth = of_pairs[pair]
             cells += of_smooth[np.ix_(*groups)]
         cells[np.ix_(*places)] += exact
-        of_pairs[i, j] = [np.arange(size) for size in sizes], cells
+        of_pairs[pair] = [np.arange(size) for size in cells.shape[:2]], cells
     some = rows.some(_MOMENT_ROWS)
     for pair, (groups, of_cells) in of_pairs.items():
         at = [own[features[i].groups[some]] for i, own in zip(pair, groups, strict=True)]
         squares = np.square(of_cells[at[0], at[1]]).mean(axis=1)
         if float(np.average(squares, weights=rows.weights[some])) < _LEAST_EFFECT**2:
             continue
-        down, across = [np.append(own[:-1], -1) for own in groups]
         effects = logs_less_reference(of_cells).round(_DIGITS)
         if effects.any():
-            pairs.append(PairEffects(pair, (down, across), effects))
+            effects = np.pad(effects, ((0, 1), (0, 1), (0, 0)))  # of unknown values
+            pairs.append(PairEffects(pair, (groups[0], groups[1]), effects))
     tables = [logs_less_reference(table).round(_DIGITS) for table in tables]
     constant = np.log(rows.shares) + regression.class_contrasts @ fitted.weights[0]
     return build_effect_table(
