@@ -30,7 +30,7 @@ from ..scores.unknown import UnknownEffects
 from .cells import Cells, possible_tables, tables_that_gain
 from .contrasts import Feature, read_feature
 from .effect_table import EffectTable, PairEffects, build_effect_table, logs_less_reference
-from .regression import Regression, Term
+from .regression import Regression, Term, sum_of_products
 from .variances import (
     CENTER,
     ENOUGH,
@@ -406,29 +406,23 @@ class _PairKernels:
         z = [rows.features[i].contrasts[rows.features[i].groups[rows.sample]] for i in some]
         return cls(np.array([own @ own.T for own in z]), {i: k for k, i in enumerate(some)}, rows)
 
-    def sum(self, pairs: Sequence[Pair], factors: Array | None = None) -> Array:
-        """Return Σ r k_i k_j over pairs, by the sum over the second sides of each first one."""
-        d, n = len(self.kernels), self.kernels.shape[1]
-        of_pairs = np.zeros((d, d))
+    def sum(self, pairs: Sequence[Pair], factors: Array | float = 1.0) -> Array:
+        """Return Σ r k_i k_j over pairs."""
+        weights = np.zeros((len(self.kernels), len(self.kernels)))
+        weights[self.at(pairs)] = factors
+        return sum_of_products(self.kernels, weights)
+
+    def at(self, pairs: Sequence[Pair]) -> tuple[Positions, Positions]:
         first, second = np.array([[self.places[i] for i in pair] for pair in pairs]).T
-        of_pairs[first, second] = 1.0 if factors is None else factors
-        used = np.flatnonzero(of_pairs.any(axis=1))
-        flat = self.kernels.reshape(d, n * n)
-        total = np.zeros(n * n)
-        for i in used:
-            total += flat[i] * (of_pairs[i] @ flat)
-        return total.reshape(n, n)
+        return first, second
 
     def factors(self, pairs, variance, kernel, marks, constant, rows, scores):
         fitted = fit_scores(kernel, marks[rows], constant, scores, inverts=True)
-        own = self.kernels[:, rows[:, None], rows]
-        flat = own.reshape(len(own), -1)
-        both = np.array([(fitted.coefficients @ fitted.coefficients.T).ravel(), fitted.inverse.ravel()])
-        first, second = np.array([[self.places[i] for i in pair] for pair in pairs]).T
-        used, expected = np.empty(len(pairs)), np.empty(len(pairs))
-        for i in np.unique(first):
-            at = first == i
-            used[at], expected[at] = variance * ((both * flat[i]) @ flat[second[at]].T)
+        flat = self.kernels[:, rows[:, None], rows].reshape(len(self.kernels), -1)
+        used, expected = [
+            variance * ((flat * of_rows.ravel()) @ flat.T)[self.at(pairs)]
+            for of_rows in (fitted.coefficients @ fitted.coefficients.T, fitted.inverse)
+        ]
         ratio = expected.sum() / max(used.sum(), 1e-12)
         return (_SHAPE + ratio * used) / (_SHAPE + expected)
 

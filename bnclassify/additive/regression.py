@@ -72,6 +72,16 @@ class Term(NamedTuple):
         return _along_sides([z.T for z in self.contrasts], of_cells)
 
 
+def sum_of_products(kernels: Array, weights: Array) -> Array:
+    """Return Σ_ij w_ij K_i ∘ K_j, elementwise, for kernels (n, rows, columns) and weights (n, n)."""
+    flat = kernels.reshape(len(kernels), -1)
+    total = np.empty(flat.shape[1])
+    for block in slices(len(total), most=2**14):
+        own = flat[:, block]
+        total[block] = np.einsum("ij,ij->j", own, weights @ own)
+    return total.reshape(kernels.shape[1:])
+
+
 def _along_sides(matrices: Sequence[Array], values: Array) -> Array:
     """Return the Kronecker product of matrices, one or two or none, times values."""
     if not matrices:
@@ -112,6 +122,10 @@ class Regression:
         return np.cumsum([1, *[term.n_weights for term in self.terms]])
 
     @cached_property
+    def _cell_ends(self) -> Positions:
+        return np.cumsum([0, *[term.n_cells for term in self.terms]])
+
+    @cached_property
     def _precisions(self) -> Array:
         """λ of the constant, which is nearly free, and of all other weights, (weights, 1)."""
         return np.repeat(
@@ -128,12 +142,11 @@ class Regression:
         """Return which cells of all terms rows have, (rows, cells), sparse."""
         from scipy.sparse import csr_array  # slow to import
 
-        sizes = [term.n_cells for term in self.terms]
-        starts = np.cumsum([0, *sizes])
+        starts = self._cell_ends
         cells = np.array([term.cells(rows) for term in self.terms], dtype=np.int32).T
         n = len(self.classes[rows])
-        cells = cells.reshape(n, len(sizes)) + starts[:-1].astype(np.int32)
-        ends = np.arange(n + 1) * len(sizes)
+        cells = cells.reshape(n, len(self.terms)) + starts[:-1].astype(np.int32)
+        ends = np.arange(n + 1) * len(self.terms)
         return csr_array((np.ones(cells.size), cells.ravel(), ends), shape=(n, starts[-1]))
 
     @cached_property
@@ -156,17 +169,16 @@ class Regression:
     def slopes(self, residuals: Array) -> Array:
         """Return Xᵀ R for (rows, classes − 1) residuals, (weights, classes − 1)."""
         sums: Any = sum(marks.T @ residuals[rows] for rows, marks in self._rows())
-        parts, start = [residuals.sum(axis=0, keepdims=True)], 0
-        for term in self.terms:
-            parts.append(term.sums(sums[start : start + term.n_cells]))
-            start += term.n_cells
+        parts = [residuals.sum(axis=0, keepdims=True)]
+        for term, start, end in zip(self.terms, self._cell_ends[:-1], self._cell_ends[1:], strict=True):
+            parts.append(term.sums(sums[start:end]))
         return np.vstack(parts)
 
     def scores(self, weights: Array) -> Array:
         """Return the log posteriors of rows, (rows, classes)."""
         return log_normalize(self.constant + self.changes(weights) @ self.class_contrasts.T)
 
-    def fit(self, tolerance: float = 0.001) -> Array:
+    def fit(self, tolerance: float = 0.01) -> Array:
         """Return the weights with the largest penalized likelihood, (weights, classes − 1).
 
         L-BFGS, whose first guess of the inverse curvature is that of one
@@ -198,6 +210,7 @@ class Regression:
             length = self._step_length(changes, change, weights, direction)
             step = length * direction
             weights, changes = weights + step, changes + length * change
+        self.__dict__["turns"] = turn
         return weights
 
     def _residuals(self, posteriors: Array) -> Array:
@@ -296,27 +309,36 @@ class Regression:
 
         That is the prior covariance of the scores of two rows.
         """
-        total = np.full((len(self.classes), len(others[0].groups[0]) if others else 0), 100.0)
         mine, theirs = [
-            [
-                np.sqrt(1 / t.precision) * t.contrasts[0][t.groups[0]]
-                for t in terms
-                if len(t.contrasts) == 1
-            ]
+            np.hstack(
+                [np.full((len(terms[0].groups[0]), 1), 10.0)]
+                + [
+                    np.sqrt(1 / t.precision) * t.contrasts[0][t.groups[0]]
+                    for t in terms
+                    if len(t.contrasts) == 1
+                ]
+            )
             for terms in (self.terms, others)
         ]
-        if mine:
-            total += np.hstack(mine) @ np.hstack(theirs).T
-        done = dict[tuple[int, ...], Array]()
-        for one, other in zip(self.terms, others, strict=True):
-            if len(one.contrasts) < 2:
-                continue
-            for side in zip(one.groups, one.contrasts, other.groups, strict=True):
-                key = tuple(map(id, side[:2]))
-                if key not in done:
-                    done[key] = side[1][side[0]] @ side[1][side[2]].T
-            first, second = [done[id(g), id(z)] for g, z in zip(one.groups, one.contrasts)]
-            total += first * second / one.precision
+        total = mine @ theirs.T
+        sides, at = dict[int, tuple[Positions, Positions, Array]](), list[list[int]]()
+        of_pairs = [(a, b) for a, b in zip(self.terms, others, strict=True) if len(a.contrasts) == 2]
+        for one, other in of_pairs:
+            own = [*zip(one.groups, other.groups, one.contrasts, strict=True)]
+            sides |= {id(side[2]): side for side in own}
+            at.append([id(side[2]) for side in own])
+        if not at:
+            return total
+        places = {key: k for k, key in enumerate(sides)}
+        first, second = np.array([[places[key] for key in pair] for pair in at]).T
+        variances = np.zeros((len(sides), len(sides)))
+        variances[first, second] = [1 / one.precision for one, _ in of_pairs]
+        right = [z[g].T for _, g, z in sides.values()]
+        most = max(2**22 // (len(sides) * total.shape[1]), 1)
+        for rows in slices(len(total), most=most):
+            left = [z[g[rows]] for g, _, z in sides.values()]
+            kernels = np.array([a @ b for a, b in zip(left, right, strict=True)])
+            total[rows] += sum_of_products(kernels, variances)
         return total
 
     def _preconditioner(self, posteriors: Array) -> Callable[[Array], Array]:

@@ -17,7 +17,7 @@ import numpy as np
 from ..base.arrays import Array, Positions, log_normalize, softmax
 from .contrasts import Feature
 
-SAMPLE = 500  # number of rows
+SAMPLE = 400  # number of rows
 FOLDS = 5
 _MOST_CLASSES = 20
 OF_CONSTANT = 10.0  # prior variance of the constant
