@@ -108,7 +108,9 @@ def tables_that_gain(
         new = best._replace(effects=best.effects + slopes / (bends + 1 / variance))
         cells_left -= best.size * (best.features not in added)
         added[best.features], scores = new, scores_with_it
-        left = [new if t is best else t for t in left if t.features in added or t.size <= cells_left]
+        left = [
+            new if t is best else t for t in left if t.features in added or t.size <= cells_left
+        ]
     return [*added.values()]
 
 

@@ -22,9 +22,10 @@ import numpy as np
 
 from ..base.arrays import Array, Positions, log_normalize, slices
 from ..base.immutable import cached_property
+from .variances import sum_of_products
 
 _ROWS = 2**16  # rows whose cells are looked up at once
-_LEAST_CURVATURE = 1e-6
+_LEAST_CURVATURE = 1e-4
 _MEMORY = 20  # steps that L-BFGS remembers
 _MOST_STEPS = 500
 
@@ -70,16 +71,6 @@ class Term(NamedTuple):
     def sums(self, of_cells: Array) -> Array:
         """Return Bᵀ times sums of cells, (cells, classes) -> (weights, classes)."""
         return _along_sides([z.T for z in self.contrasts], of_cells)
-
-
-def sum_of_products(kernels: Array, weights: Array) -> Array:
-    """Return Σ_ij w_ij K_i ∘ K_j, elementwise, for kernels (n, rows, columns) and weights (n, n)."""
-    flat = kernels.reshape(len(kernels), -1)
-    total = np.empty(flat.shape[1])
-    for block in slices(len(total), most=2**14):
-        own = flat[:, block]
-        total[block] = np.einsum("ij,ij->j", own, weights @ own)
-    return total.reshape(kernels.shape[1:])
 
 
 def _along_sides(matrices: Sequence[Array], values: Array) -> Array:
@@ -170,7 +161,9 @@ class Regression:
         """Return Xᵀ R for (rows, classes − 1) residuals, (weights, classes − 1)."""
         sums: Any = sum(marks.T @ residuals[rows] for rows, marks in self._rows())
         parts = [residuals.sum(axis=0, keepdims=True)]
-        for term, start, end in zip(self.terms, self._cell_ends[:-1], self._cell_ends[1:], strict=True):
+        for term, start, end in zip(
+            self.terms, self._cell_ends[:-1], self._cell_ends[1:], strict=True
+        ):
             parts.append(term.sums(sums[start:end]))
         return np.vstack(parts)
 
@@ -322,7 +315,9 @@ class Regression:
         ]
         total = mine @ theirs.T
         sides, at = dict[int, tuple[Positions, Positions, Array]](), list[list[int]]()
-        of_pairs = [(a, b) for a, b in zip(self.terms, others, strict=True) if len(a.contrasts) == 2]
+        of_pairs = [
+            (a, b) for a, b in zip(self.terms, others, strict=True) if len(a.contrasts) == 2
+        ]
         for one, other in of_pairs:
             own = [*zip(one.groups, other.groups, one.contrasts, strict=True)]
             sides |= {id(side[2]): side for side in own}
@@ -401,7 +396,9 @@ class Regression:
         for block in slices(len(rows), most=1000):
             of_rows = [term.at(rows[block]) for term in self.terms if term.contrasts]
             k = self._of_base.kernel(of_rows)
-            leverages[block] = (solve_triangular(inner, k, lower=True, check_finite=False)**2).sum(axis=0)
+            leverages[block] = (
+                solve_triangular(inner, k, lower=True, check_finite=False) ** 2
+            ).sum(axis=0)
         of_rows = posteriors[rows]
         one = np.minimum(self.weights, 1.0) / np.maximum(self.weights, 1e-300)
         bends = (d * one)[rows] * leverages
