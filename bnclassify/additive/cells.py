@@ -62,7 +62,7 @@ def tables_that_gain(
     cases: Positions | None,
     n_features: int,
 ) -> list[Cells]:
-    """Return the tables that raise the likelihood of rows that are left out, with their variances.
+    """Return the tables that raise the likelihood of rows that are left out, with effects.
 
     Of the ``rows`` by which they are chosen, the classes, weights and cases are
     given; ``left_out`` are the log odds of rows without themselves, (rows, classes).

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions
+from ..base.arrays import Array, Codes, Positions, log_normalize
 from ..base.immutable import record
 from ..base.messages import listed, warn
 from ..frames.dataset import Dataset

@@ -105,7 +105,7 @@ class Regression:
         Weights are those of contrasts. Their squares sum to the same as those
         of the scores, W Vᵀ.
         """
-        n = len(self.constant)
+        n = self.constant.shape[-1]
         return np.asarray(np.linalg.qr(np.hstack([np.ones((n, 1)), np.eye(n)[:, 1:]]))[0][:, 1:])
 
     @cached_property

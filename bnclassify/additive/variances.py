@@ -23,6 +23,8 @@ from ..base.arrays import Array, Positions, log_normalize, slices, softmax
 from .rows import Pair, Rows
 
 FEW_PAIRS = 16
+_STARTS = (1.0, 0.1)  # of the climb, times the modes of the priors
+_FEW_ROWS = 20  # number of rows of which the scores are halved
 _CLEAR = 0.9  # share of the held-out loss below which few pairs are preferred to many
 _OF_CONSTANT = 10.0  # prior variance of the constant
 _LEAST_CURVATURE = 0.02
@@ -71,9 +73,11 @@ def choose_variances(
     if not parts.keys or len(rows.labels) < 2 or rows.folds.max() < 1:
         pair = _CENTER["pair"] if is_fixed and possible else 0.0
         return Variances(_CENTER, {**_CENTER, "pair": pair}, 1.0, alike, most, _ones)
-    search = _Search(rows)
-    search.add(**parts.kernels())
-    search.climb(parts.types)
+    searches = [_Search(rows, start) for start in _STARTS]
+    for one in searches:
+        one.add(**parts.kernels())
+        one.climb(parts.types)
+    search = min(searches, key=lambda one: one.best.loss)
     factors = np.ones(len(parts.keys))
     if len(parts.keys) > 1:
         of_folds = [parts.kernels(parts.factors(search, v)) for v in search.numbers]
@@ -118,7 +122,9 @@ def choose_variances(
                     kernel += sum(variances[name] * own for name, own in kernels.items())
                     return products.factors(before, pairs, kernel)
 
-    variances, power = search.mean(), search.mean_power()
+    # Few rows say too much of the variances that are chosen by them.
+    n = float(rows.weights.sum())
+    variances, power = search.mean(), search.mean_power() * n / (n + _FEW_ROWS)
     if possible and is_fixed and not variances["pair"]:
         variances["pair"] = _CENTER["pair"]
     found = dict(zip(parts.keys, factors.tolist(), strict=True))
@@ -141,15 +147,13 @@ class _Try(NamedTuple):
 class _Search:
     """A climb along each variance in turn, to the largest held-out likelihood."""
 
-    def __init__(self, rows: Rows):
+    def __init__(self, rows: Rows, start: float):
         present, sampled = np.unique(rows.classes[rows.sample], return_inverse=True)
         self.marks, self.constant = (
             np.eye(len(present))[sampled.ravel()],
             np.log(rows.shares[present]),
         )
-        self.folds = rows.folds
-        # Many features share the variance of a score.
-        self.start = 1.0 if len(rows.features) <= 30 else 0.1
+        self.folds, self.start = rows.folds, start
         self.kernels: dict[str, Kernel] = {}
         self.tried = list[_Try]()
         state = [np.zeros((len(self.train(v)), len(present))) for v in self.numbers]
