@@ -26,7 +26,7 @@ _REPEATED = 0.9  # cells per row from which they do not repeat
 
 
 class Cells(NamedTuple):
-    """A table of exact values: its features, the cell of each row, and effects, (cells, classes)."""
+    """A table of exact values: features, the cell of each row, and effects, (cells, classes)."""
 
     features: tuple[int, ...]
     cells: Positions

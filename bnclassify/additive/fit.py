@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, log_normalize
+from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import record
 from ..base.messages import listed, warn
 from ..frames.dataset import Dataset
@@ -223,7 +223,7 @@ def _single_terms(
 
 
 def _side(feature: Feature, most_groups: int, most_contrasts: int) -> _Side:
-    """Return the coarser groups of a feature in pairs, the last of missing values, and contrasts."""
+    """Return coarser groups of a feature in pairs, the last of missing values, and contrasts."""
     known = feature.mass[:-1] / max(float(feature.mass[:-1].sum()), 1e-300)
     n = len(known)
     if n <= most_groups:
@@ -261,13 +261,13 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
         first, second = fitted.sides[pair]
         smooth = next(of_terms).reshape(len(first.contrasts), len(second.contrasts), -1)
         of_pairs[pair] = [first.groups, second.groups], smooth
-    groups_before = [np.arange(len(table)) for table in tables]
+    before = [np.arange(len(table)) for table in tables]
     for i in {i for table in fitted.tables for i in table.features}:
-        features[i], groups_before[i] = features[i].by_exact_value(rows.weights)
-        tables[i] = tables[i][groups_before[i]]
+        features[i], before[i] = features[i].by_exact_value(rows.weights)
+        tables[i] = tables[i][before[i]]
     rows = replace(rows, features=features)
     for pair, (groups, cells) in of_pairs.items():
-        of_pairs[pair] = [own[groups_before[i]] for i, own in zip(pair, groups)], cells
+        of_pairs[pair] = [own[before[i]] for i, own in zip(pair, groups, strict=True)], cells
     for own in fitted.tables:
         places = [np.asarray(features[i].places) for i in own.features]
         exact = own.effects.reshape(*map(len, places), -1)

@@ -203,7 +203,6 @@ class Regression:
             length = self._step_length(changes, change, weights, direction)
             step = length * direction
             weights, changes = weights + step, changes + length * change
-        self.__dict__["turns"] = turn
         return weights
 
     def _residuals(self, posteriors: Array) -> Array:
