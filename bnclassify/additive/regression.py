@@ -129,37 +129,31 @@ class Regression:
         pairs = zip(self.terms, self._ends[:-1], self._ends[1:], strict=True)
         return [term.table(weights[start:end]) for term, start, end in pairs]
 
-    def _indicators(self, rows: slice) -> Any:
-        """Return which cells of all terms rows have, (rows, cells), sparse."""
+    @cached_property
+    def _blocks(self) -> list[tuple[slice, Any]]:
+        """Which cells of all terms blocks of rows have, (rows, cells), sparse."""
         from scipy.sparse import csr_array  # slow to import
 
-        starts = self._cell_ends
-        cells = np.array([term.cells(rows) for term in self.terms], dtype=np.int32).T
-        n = len(self.classes[rows])
-        cells = cells.reshape(n, len(self.terms)) + starts[:-1].astype(np.int32)
-        ends = np.arange(n + 1) * len(self.terms)
-        return csr_array((np.ones(cells.size), cells.ravel(), ends), shape=(n, starts[-1]))
-
-    @cached_property
-    def _blocks(self) -> list[tuple[slice, Any]] | None:
-        """The indicators of all rows, if they need not be made again for each product."""
-        if len(self.classes) * len(self.terms) > 2**24:
-            return None
-        return [(rows, self._indicators(rows)) for rows in slices(len(self.classes), most=_ROWS)]
-
-    def _rows(self) -> Any:
-        if self._blocks is not None:
-            return self._blocks
-        return ((rows, self._indicators(rows)) for rows in slices(len(self.classes), most=_ROWS))
+        n_terms, starts, blocks = len(self.terms), self._cell_ends, list[tuple[slice, Any]]()
+        ones = np.ones(min(len(self.classes), _ROWS) * n_terms)  # the same in all blocks
+        for rows in slices(len(self.classes), most=_ROWS):
+            n = len(self.classes[rows])
+            cells = np.empty((n, n_terms), dtype=np.int32)
+            for k, term in enumerate(self.terms):
+                cells[:, k] = term.cells(rows) + starts[k]
+            ends = np.arange(n + 1, dtype=np.int32) * n_terms
+            marks = csr_array((ones[: cells.size], cells.ravel(), ends), shape=(n, starts[-1]))
+            blocks.append((rows, marks))
+        return blocks
 
     def changes(self, weights: Array) -> Array:
         """Return X W: what the terms add to the scores of rows, (rows, classes − 1)."""
         entries = np.concatenate([np.zeros((0, weights.shape[1])), *self.tables(weights)])
-        return np.asarray(np.vstack([marks @ entries for _, marks in self._rows()]) + weights[0])
+        return np.asarray(np.vstack([marks @ entries for _, marks in self._blocks]) + weights[0])
 
     def slopes(self, residuals: Array) -> Array:
         """Return Xᵀ R for (rows, classes − 1) residuals, (weights, classes − 1)."""
-        sums: Any = sum(marks.T @ residuals[rows] for rows, marks in self._rows())
+        sums: Any = sum(marks.T @ residuals[rows] for rows, marks in self._blocks)
         parts = [residuals.sum(axis=0, keepdims=True)]
         for term, start, end in zip(
             self.terms, self._cell_ends[:-1], self._cell_ends[1:], strict=True

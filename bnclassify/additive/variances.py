@@ -386,14 +386,23 @@ class _Posterior(NamedTuple):
 
 
 def _fit_scores(
-    kernel: Array, marks: Array, constant: Array, scores: Array, *, inverts: bool = False
+    kernel: Array,
+    marks: Array,
+    constant: Array,
+    scores: Array,
+    *,
+    inverts: bool = False,
+    is_safe: bool = False,
 ) -> _Posterior:
     """Return the scores with the largest posterior density, (rows, classes), from given ones.
 
     Each step solves a weighted ridge regression: with the curvature d of each
     row and the residuals y − p, the scores are K α, α = (K + 1/d)⁻¹ (f + (y −
     p) / d). The curvature is that of the steepest class, so that steps do not
-    overshoot; momentum makes up for that. ``marks`` are 1 in the class.
+    overshoot; momentum makes up for that. If scores of 0 are better, as with a
+    rare class that a value makes frequent, it is again from these, and safe:
+    with the bound tanh(o / 2) / o of Jaakkola and Jordan (2000) for log odds o.
+    ``marks`` are 1 in the class.
     """
     from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # slow to import
 
@@ -401,7 +410,11 @@ def _fit_scores(
     for turn in range(_MOST_STEPS):
         p = softmax(constant + ahead, axis=1)
         if turn in (0, 1, 3, 6, 10, 15):
-            root = np.sqrt(np.maximum((2 * p * (1 - p)).max(axis=1), _LEAST_CURVATURE))[:, None]
+            d = 2 * p * (1 - p)
+            if is_safe:
+                odds = np.abs(np.log(np.maximum(p, 1e-12) / np.maximum(1 - p, 1e-12))) + 1e-3
+                d = np.tanh(odds / 2) / odds
+            root = np.sqrt(np.maximum(d.max(axis=1), _LEAST_CURVATURE))[:, None]
             system = root * kernel * root.T
             system[np.diag_indices(len(kernel))] += 1
             factor, _ = dpotrf(system, lower=1, overwrite_a=1)
@@ -410,6 +423,11 @@ def _fit_scores(
         if float(np.abs(scores - before).mean()) < _CONVERGED:
             break
         ahead = scores + turn / (turn + 3) * (scores - before)
+    logs = log_normalize(constant + scores)
+    loss = (coefficients * scores).sum() / 2 - (marks * logs).sum()
+    if loss > -(marks * constant).sum() and not is_safe:
+        zeros = np.zeros(scores.shape)
+        return _fit_scores(kernel, marks, constant, zeros, inverts=inverts, is_safe=True)
     if not inverts:
         return _Posterior(scores, coefficients)
     lower = np.tril(dpotri(factor, lower=1)[0])
