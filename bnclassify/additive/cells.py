@@ -9,7 +9,7 @@ table is added if it raises the likelihood of rows that are left out one by one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,12 +26,12 @@ _REPEATED = 0.9  # cells per row from which they do not repeat
 
 
 class Cells(NamedTuple):
-    """A table of exact values: its features, the cell of each row, and its prior variance."""
+    """A table of exact values: features, the cell of each row, and effects, (cells, classes)."""
 
     features: tuple[int, ...]
     cells: Positions
     size: int
-    variance: float = 1.0
+    effects: Any = None
 
 
 def possible_tables(
@@ -62,7 +62,7 @@ def tables_that_gain(
     cases: Positions | None,
     n_features: int,
 ) -> list[Cells]:
-    """Return the tables that raise the likelihood of rows that are left out, with their variances.
+    """Return the tables that raise the likelihood of rows that are left out, with effects.
 
     Of the ``rows`` by which they are chosen, the classes, weights and cases are
     given; ``left_out`` are the log odds of rows without themselves, (rows, classes).
@@ -72,9 +72,9 @@ def tables_that_gain(
     clear: some standard errors, more with more possible tables.
     """
     n_classes = left_out.shape[1]
-    scores, every, added = log_normalize(left_out), np.arange(len(rows)), list[Cells]()
-    whole = {table.features: table for table in tables}
-    left, cells_left = [t._replace(cells=t.cells[rows]) for t in tables], _MOST_CELLS
+    scores, every = log_normalize(left_out), np.arange(len(rows))
+    added, cells_left = dict[tuple[int, ...], Cells](), _MOST_CELLS
+    left = [t._replace(cells=t.cells[rows], effects=np.zeros((t.size, n_classes))) for t in tables]
     variances: Sequence[float] = (1.0,)
     clear = max(2.0, float(np.sqrt(2 * np.log(n_features * (n_features + 1) / 2 + 1))))
     for turn in range(_MOST_TABLES + 1):
@@ -92,24 +92,31 @@ def tables_that_gain(
                 gains = new[every, classes] - scores[every, classes]
                 mean = float(np.average(gains, weights=weights))
                 spread = float(np.average((gains - mean) ** 2, weights=weights))
-                tried.append(
-                    (mean, np.sqrt(spread / weights.sum()), table._replace(variance=variance), new)
-                )
+                tried.append((mean, np.sqrt(spread / weights.sum()), table, variance, new))
         if turn == 0:  # a first look
             tried.sort(key=lambda one: -one[0])
-            left = [table for mean, _, table, _ in tried[:_KEPT] if mean > 0]
+            left = [table for mean, _, table, *_ in tried[:_KEPT] if mean > 0]
             variances = _VARIANCES
             continue
         if not tried:
             break
-        mean, error, best, new = max(tried, key=lambda one: one[0])
+        mean, error, best, variance, scores_with_it = max(tried, key=lambda one: one[0])
         least = max(clear, 3.0 * (2 * len(np.unique(best.cells)) > weights.sum()))
         if mean < max(_LEAST_GAIN, least * error):
             break
-        added.append(whole[best.features]._replace(variance=best.variance))
-        scores, cells_left = new, cells_left - best.size
-        left = [t for t in left if t.features != best.features and t.size <= cells_left]
-    return added
+        slopes, bends = [_sums(best, own, weights) for own in (residuals, curvatures)]
+        new = best._replace(effects=best.effects + slopes / (bends + 1 / variance))
+        cells_left -= best.size * (best.features not in added)
+        added[best.features], scores = new, scores_with_it
+        left = [
+            new if t is best else t for t in left if t.features in added or t.size <= cells_left
+        ]
+    return [*added.values()]
+
+
+def _sums(table: Cells, values: Array, weights: Array) -> Array:
+    """Return the weighted sums of values in each cell, (cells, classes)."""
+    return np.array([np.bincount(table.cells, weights * own, table.size) for own in values.T]).T
 
 
 def _sums_of_others(table: Cells, values: Array, weights: Array, cases: Positions | None) -> Array:

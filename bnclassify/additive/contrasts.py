@@ -62,14 +62,14 @@ class Feature:
         """The number of exact values."""
         return len(self.mass) - 1 if self.numbers is None else len(self.numbers)
 
-    def by_exact_value(self, weights: Array) -> Feature:
-        """Return the feature with a group for each exact value, and the same contrasts.
+    def by_exact_value(self, weights: Array) -> tuple[Feature, Positions]:
+        """Return the feature with a group for each exact value, and their groups before.
 
         Numbers between exact values have groups of their own, without rows. Of
         the numbers 1, 2 and 5, the groups end at .5, 1.5, 2.5, 4.5 and 5.5.
         """
         if self.numbers is None or self.exact_number is None:
-            return replace(self, places=np.arange(len(self.mass)))
+            return replace(self, places=np.arange(len(self.mass))), np.arange(len(self.mass))
         numbers, half = self.numbers, float(np.diff(self.numbers).min(initial=np.inf)) / 2
         ends = np.unique([numbers - half, numbers + half])
         alike = np.append(False, np.diff(ends) < half)  # the same end of two neighbors
@@ -79,7 +79,7 @@ class Feature:
         old = np.searchsorted(self.values.cuts or (), middles, side="left")
         old = np.append(old, len(self.mass) - 1)
         groups = places[self.exact_number]
-        return replace(
+        feature = replace(
             self,
             values=Values.from_cuts(ends.tolist()),
             groups=groups,
@@ -90,6 +90,7 @@ class Feature:
             exact_number=None,
             places=places,
         )
+        return feature, old
 
     @cached_property
     def contrasts(self) -> Array:

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, softmax
-from ..base.immutable import cached_property, record
+from ..base.arrays import Array, Codes, Positions
+from ..base.immutable import record
 from ..base.messages import listed, warn
 from ..frames.dataset import Dataset
 from ..frames.numeric import as_floats
@@ -29,33 +29,20 @@ from ..network.classifiers import BNC
 from ..numbers.discretizer import Discretizer
 from ..scores.unknown import UnknownEffects
 from .cells import Cells, possible_tables, tables_that_gain
-from .contrasts import COSINES, Feature, read_feature
+from .contrasts import Feature, read_feature
 from .effect_table import EffectTable, PairEffects, build_effect_table, logs_less_reference
 from .regression import Regression, Term
-from .variances import (
-    CENTER,
-    ENOUGH,
-    OF_CONSTANT,
-    VarianceSearch,
-    fit_scores,
-    order_by_contents,
-    sample_in_folds,
-)
+from .rows import Pair, Rows
+from .variances import Variances, choose_variances
 
 _MOST_PAIRS = 128
-_FEW_PAIRS = 16
-_CANDIDATES = 64  # number of features whose pairs are ranked
 _CELLS = 2**15  # maximum number of cells of all pairs
-_COLUMNS = 1500  # maximum number of products of contrasts of all pairs
-_WEIGHTS = 2**16  # the same, times classes
+_WEIGHTS = 2**20  # maximum number of products of contrasts of all pairs, times classes
+_BASE = 1000  # number of rows by which curvatures are approximated
 _RANKED_ROWS, _TABLE_ROWS = 2**16, 2**14  # rows by which pairs, and tables of cells, are chosen
-_SHAPE = 0.3  # prior of a factor of a variance, in degrees of freedom
-_CLEAR = 0.9  # share of the held-out loss below which few pairs are preferred to many
 _LEAST_EFFECT = 0.003  # mean effect of a pair, in nats, below which it is left out
 _DIGITS = 6  # of effects, so that files and pages are small
 _MOMENT_ROWS = 10_000  # rows from which the moments of effects are computed
-
-Pair = tuple[int, int]  # positions of two features, ascending
 
 
 @record
@@ -92,7 +79,7 @@ def fit_effects(
     for name in x.features:
         counts = missing_level if isinstance(missing_level, bool) else name in missing_level
         features.append(read_feature(data, name, counts_missing=counts, min_count=min_count))
-    rows = _Rows.from_data(data, features)
+    rows = Rows.from_data(data, features)
     named: list[Pair] | None = None
     if not isinstance(pairs, str | int):
         kept = [pair for pair in pairs if set(pair) <= set(x.features)]
@@ -125,98 +112,11 @@ def _with_class_last(data: Dataset, class_var: Hashable) -> Dataset:
     return data.select([*[name for name in data.columns if name != class_var], class_var])
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Training rows: features, classes, weights and cases, an order, and the sample in folds.
-
-    No share of a class is 0.
-    """
-
-    features: Sequence[Feature]
-    classes: Positions
-    labels: tuple[Hashable, ...]
-    weights: Array
-    cases: Positions | None
-    shares: Array
-    order: Positions
-    sample: Positions
-    folds: Positions
-
-    @classmethod
-    def from_data(cls, data: Dataset, features: Sequence[Feature]) -> _Rows:
-        """Return coded rows with the class in the last column."""
-        weights, classes = data.row_weights, data.codes[-1].astype(np.intp)
-        counts = np.maximum(np.bincount(classes, weights, len(data.levels[-1])), 0.5)
-        shares: Array = counts / counts.sum()
-        order = order_by_contents(features, classes, shares, weights)
-        sample, folds = sample_in_folds(order, classes, shares, weights, data.cases)
-        return cls(
-            features, classes, data.levels[-1], weights, data.cases, shares, order, sample, folds
-        )
-
-    def some(self, most: int) -> Positions:
-        """Return at most so many rows, at equal distances in the order by contents."""
-        return np.sort(self.order[:: max(-(-len(self.order) // most), 1)])
-
-    @cached_property
-    def candidates(self) -> list[int]:
-        """The features whose pairs are ranked: those with the largest single effects."""
-        found = [i for i, f in enumerate(self.features) if f.contrasts.shape[1]]
-        if len(found) <= _CANDIDATES:
-            return found
-        residuals = np.eye(len(self.labels))[self.classes] - self.shares
-        residuals *= self.weights[:, None]
-        sizes = []
-        for i in found:
-            z = self.features[i].principal_contrasts(3)
-            sums = np.zeros((len(z), len(self.labels)))
-            np.add.at(sums, self.features[i].groups, residuals)
-            variance = float(self.features[i].mass @ (z**2).sum(axis=1))
-            sizes.append(float(((z.T @ sums) ** 2).sum()) / max(variance, 1e-9))
-        best = np.argsort(-np.round(sizes, 9), kind="stable")[:_CANDIDATES]
-        return sorted([found[k] for k in best.tolist()])
-
-    def rank_pairs(self, rows: Positions, residuals: Array) -> list[Pair]:
-        """Return pairs of candidates, first those whose products raise the likelihood most.
-
-        ``residuals`` are w (y − p) of some rows, (rows, classes). The slope of the
-        likelihood along a product z_i z_j of contrasts is G = Σ w z_i z_j (y −
-        p), whose square is E = Σ w² z_i² z_j² (y − p)² on average by chance. A
-        step along it gains about (G² − E) / (E + 1/τ).
-        """
-        sides = [
-            self.features[i].principal_contrasts(3)[self.features[i].groups[rows]]
-            for i in self.candidates
-        ]
-        owner = np.repeat(np.arange(len(sides)), [z.shape[1] for z in sides])
-        z = np.hstack(sides)
-        slopes = np.zeros((len(owner), len(owner)))
-        for of_class in residuals.T:
-            slopes += (z.T @ (of_class[:, None] * z)) ** 2
-        chance = (z**2).T @ ((residuals**2).sum(axis=1)[:, None] * z**2)
-        gains = (slopes - chance) / (chance + 1 / CENTER["pair"])
-        marks = np.eye(len(sides))[:, owner]
-        gains = (marks @ gains @ marks.T).round(9)
-        order = sorted(combinations(range(len(sides)), 2), key=lambda pair: -gains[pair])
-        return [(self.candidates[i], self.candidates[j]) for i, j in order]
-
-
-class _Variances(NamedTuple):
-    """Prior variances by type of contrast, factors of these by feature, and the number of pairs.
-
-    ``alone`` are the variances without pairs.
-    """
-
-    alone: dict[str, float]
-    all: dict[str, float]
-    factors: dict[str, Array]
-    number: int
-
-
 class _Side(NamedTuple):
-    """A feature in pairs: the coarser group of each of its groups, and contrasts of these."""
+    """A feature in pairs: the coarser group of each of its groups and rows, and contrasts."""
 
     groups: Positions
+    of_rows: Positions
     contrasts: Array
 
 
@@ -224,206 +124,93 @@ class _Side(NamedTuple):
 class _Fitted:
     """A regression with its weights, pairs with their sides, and tables of its last terms."""
 
-    rows: _Rows
+    rows: Rows
     regression: Regression
     weights: Array
     pairs: Sequence[Pair]
-    sides: dict[int, _Side]
+    sides: dict[Pair, list[_Side]]
     tables: Sequence[Cells]
-    variances: dict[str, float]
+    variances: Variances
 
 
-def _fit(rows: _Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
+def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
     """Choose variances and pairs (named ones, a number, or "auto"), and fit all terms."""
     possible = list(combinations(rows.candidates, 2)) if named is None else list(named)
     most = _MOST_PAIRS if pairs == "auto" else pairs if isinstance(pairs, int) else len(possible)
     possible = possible[:most] if named is None and not most else possible
-    variances = _choose_variances(rows, possible, most, is_fixed=pairs != "auto")
-    constant = np.log(rows.shares)
+    variances = choose_variances(rows, possible, most, is_fixed=pairs != "auto")
+    own = rows.classes, rows.weights, np.log(rows.shares), rows.some(_BASE)
     chosen = possible if variances.all.get("pair") else []
     if len(chosen) > variances.number:
-        alone = Regression(
-            _single_terms(rows, variances.alone, variances.factors),
-            rows.classes,
-            rows.weights,
-            constant,
-        )
+        alone = Regression(_single_terms(rows, variances.alone, variances.factors), *own)
         some, scores = rows.some(_RANKED_ROWS), alone.scores(alone.fit(tolerance=1.0))
         residuals = np.eye(len(rows.labels))[rows.classes[some]] - np.exp(scores[some])
         ranked = rows.rank_pairs(some, rows.weights[some][:, None] * residuals)
         chosen = ranked[: variances.number]
     sides, terms = _terms(rows, chosen, variances)
-    regression = Regression(terms, rows.classes, rows.weights, constant)
-    power = variances.all["power"]
-    weights = power * regression.fit()
+    regression = Regression(terms, *own)
+    weights = variances.power * regression.fit()
     some = rows.some(_TABLE_ROWS)
-    of_some = float(rows.weights[some].sum())
-    tables = possible_tables(rows.features, chosen or possible[:_MOST_PAIRS], some, of_some)
+    of_some = rows.weights[some]
+    tables = possible_tables(
+        rows.features, chosen or possible[:_MOST_PAIRS], some, float(of_some.sum())
+    )
     if tables and len(rows.labels) > 1:
         cases = None if rows.cases is None else rows.cases[some]
         left_out = regression.left_out_scores(weights, some)
-        own = left_out, rows.classes[some], rows.weights[some], cases
-        tables = tables_that_gain(tables, some, *own, len(rows.features))
-    if tables:
-        exact = {i for table in tables for i in table.features}
-        features = [
-            f.by_exact_value(rows.weights) if i in exact else f for i, f in enumerate(rows.features)
-        ]
-        rows = replace(rows, features=features)
-        sides, terms = _terms(rows, chosen, variances)
-        terms += [Term(t.cells, None, 1 / t.variance, t.size) for t in tables]
-        regression = Regression(terms, rows.classes, rows.weights, constant)
-        weights = power * regression.fit()
-    return _Fitted(rows, regression, weights, chosen, sides, tables, variances.all)
+        tables = tables_that_gain(
+            tables, some, left_out, rows.classes[some], of_some, cases, len(rows.features)
+        )
+    return _Fitted(rows, regression, weights, chosen, sides, tables, variances)
 
 
 def _terms(
-    rows: _Rows, chosen: Sequence[Pair], variances: _Variances
-) -> tuple[dict[int, _Side], list[Term]]:
+    rows: Rows, chosen: Sequence[Pair], variances: Variances
+) -> tuple[dict[Pair, list[_Side]], list[Term]]:
     """Return the sides of pairs, and the terms of single effects and of pairs."""
-    sides, terms = dict[int, _Side](), _single_terms(rows, variances.all, variances.factors)
-    if chosen:
-        grid = int(np.sqrt(min(_CELLS / len(chosen), len(rows.classes))).clip(2))
-        columns = min(_COLUMNS, _WEIGHTS / len(rows.labels))
-        size = int(np.clip(np.sqrt(columns / len(chosen)), 2, COSINES))
-        sides = {i: _side(rows.features[i], grid, size) for pair in chosen for i in pair}
-        terms += [_pair_term(rows, sides, pair, variances.all["pair"]) for pair in chosen]
+    terms = _single_terms(rows, variances.all, variances.factors)
+    sides, cached = dict[Pair, list[_Side]](), dict[tuple[int, int, int], _Side]()
+    sizes = [[len(f.mass) - 1, f.contrasts.shape[1]] for f in rows.features]
+    limits = _CELLS, _WEIGHTS / len(rows.labels)
+    most = [_most_each([sizes[i][k] * sizes[j][k] for i, j in chosen], limits[k]) for k in range(2)]
+    factors = variances.factors_of_pairs(chosen) if chosen else np.zeros(0)
+    for pair, factor in zip(chosen, factors.tolist(), strict=True):
+        of_sides = [_within([sizes[i][k] for i in pair], most[k]) for k in range(2)]
+        for key in zip(pair, *of_sides, strict=True):
+            if key not in cached:
+                cached[key] = _side(rows.features[key[0]], *key[1:])
+            sides.setdefault(pair, []).append(cached[key])
+        of_rows, contrasts = zip(*[(s.of_rows, s.contrasts) for s in sides[pair]], strict=True)
+        terms.append(Term(of_rows, contrasts, 1 / (variances.all["pair"] * factor)))
     return sides, terms
 
 
-def _choose_variances(
-    rows: _Rows, possible: Sequence[Pair], most: int, *, is_fixed: bool
-) -> _Variances:
-    """Return the variances, and the number of pairs, with the largest held-out likelihood."""
-    types = {name: _Stack.from_rows(rows, name) for name in ("smooth", "line")}
-    types = {name: stack for name, stack in types.items() if len(stack.owners)}
-    equal: dict[str, Array] = {name: np.ones(len(rows.features)) for name in ("smooth", "line")}
-    if not types or len(rows.labels) < 2 or rows.folds.max() < 1:
-        pair = CENTER["pair"] if is_fixed and possible else 0.0
-        return _Variances(CENTER, {**CENTER, "pair": pair, "power": 1.0}, equal, most)
-    present, sampled = np.unique(rows.classes[rows.sample], return_inverse=True)
-    marks, constant = np.eye(len(present))[sampled.ravel()], np.log(rows.shares[present])
-    search = VarianceSearch(marks, constant, rows.folds, len(rows.features))
-    search.add(**{name: stack.kernel() for name, stack in types.items()})
-    search.climb([*types])
-    factors, alike = equal, search.copy()
-    if len(rows.features) > 1:
-        of_folds = []
-        for v, before in enumerate(search.best.state):
-            train = np.flatnonzero(rows.folds != v)
-            of_folds.append(_factors(types, search.best.variances, marks, constant, train, before))
-        kernels = {}
-        for name, stack in types.items():
-            kernels[name] = [stack.kernel(of_fold[name]) for of_fold in of_folds]
-        search.add(**kernels)
-        search.climb([*types])
-        if search.best.loss < alike.best.loss - ENOUGH:
-            common, everywhere = alike.best.variances, np.arange(len(marks))
-            start = np.zeros(marks.shape)
-            factors = equal | _factors(types, common, marks, constant, everywhere, start)
-        else:
-            search = alike
-    alone, number = search.mean(), most
-    if possible:
-        is_ranked = len(possible) > most
-        of_features = {}
-        for i in {*np.ravel(possible).tolist()}:
-            z = rows.features[i].contrasts[rows.features[i].groups[rows.sample]]
-            of_features[i] = z @ z.T
-        if is_ranked:
-            orders = []
-            for v in search.numbers:
-                train = np.flatnonzero(rows.folds != v)
-                residuals = marks[train] - softmax(constant + search.best.state[v], axis=1)
-                orders.append(rows.rank_pairs(rows.sample[train], residuals))
-            few, many = [
-                [_sum_of_products(of_features, order[:n]) for order in orders]
-                for n in (_FEW_PAIRS, most)
-            ]
-            search.add(pair=many)
-        else:
-            search.add(pair=_sum_of_products(of_features, possible))
-        for _ in range(2):
-            search.climb(["pair", *types])
-        if is_ranked and not is_fixed:
-            with_few = search.copy()
-            with_few.add(pair=few)
-            with_few.climb(["pair", "smooth"])
-            if with_few.best.loss < _CLEAR * search.best.loss:
-                search, number = with_few, _FEW_PAIRS
-    variances = search.mean()
-    if possible and is_fixed and not variances["pair"]:
-        variances["pair"] = CENTER["pair"]
-    return _Variances(alone, variances, factors, number)
+def _most_each(sizes: Sequence[int], most: float) -> float:
+    """Return the largest size of each that keeps the sum of all, at most this size each, in bounds.
 
-
-@dataclass(frozen=True, eq=False)
-class _Stack:
-    """The contrasts of one type of all features at the rows of the sample, and their owners."""
-
-    contrasts: Array
-    owners: Positions
-
-    @classmethod
-    def from_rows(cls, rows: _Rows, name: str) -> _Stack:
-        own = [getattr(f, name)[f.groups[rows.sample]] for f in rows.features]
-        owners = np.repeat(np.arange(len(own)), [z.shape[1] for z in own])
-        return cls(np.hstack([np.zeros((len(rows.sample), 0)), *own]), owners)
-
-    def kernel(self, factors: Array | None = None) -> Array:
-        """Return the products of the contrasts of rows, (rows, rows), with factors of features."""
-        scale = 1.0 if factors is None else factors[self.owners]
-        return np.asarray((self.contrasts * scale) @ self.contrasts.T)
-
-
-def _factors(
-    types: dict[str, _Stack],
-    variances: dict[str, float],
-    marks: Array,
-    constant: Array,
-    rows: Positions,
-    scores: Array,
-) -> dict[str, Array]:
-    """Return factors of the variances by type of contrast and feature, from two turns.
-
-    The effects of a feature have the squares τ |Zᵀ α|², of which τ tr (K +
-    1/d)⁻¹ Z Zᵀ is what its variance τ expects (MacKay 1992). With more, its
-    variance is too small. The mean of both is the same over all features.
+    Example: of the sizes 2, 9 and 20 with at most 20 in all, each has at most 9.
     """
-    n = max(int(stack.owners.max()) for stack in types.values()) + 1
-    factors: dict[str, Array] = {name: np.ones(n) for name in types}
-    for _ in range(2):
-        kernel = np.full((len(rows), len(rows)), OF_CONSTANT)
-        for name, stack in types.items():
-            kernel += variances[name] * stack.kernel(factors[name])[np.ix_(rows, rows)]
-        fitted = fit_scores(kernel, marks[rows], constant, scores, inverts=True)
-        scores, inverse = fitted.scores, np.asarray(fitted.inverse)
-        used, expected = dict[str, Array](), dict[str, Array]()
-        for name, stack in types.items():
-            z, scale = stack.contrasts[rows], variances[name] * factors[name]
-            squares = ((z.T @ fitted.coefficients) ** 2).sum(axis=1)
-            used[name] = scale * np.bincount(stack.owners, squares, n)
-            traces = (z * (inverse @ z)).sum(axis=0)
-            expected[name] = scale * np.bincount(stack.owners, traces, n)
-        total = sum(float(own.sum()) for own in used.values())
-        ratio = sum(float(own.sum()) for own in expected.values()) / max(total, 1e-12)
-        for name in types:
-            factors[name] = factors[name] * (
-                (_SHAPE + ratio * used[name]) / (_SHAPE + expected[name])
-            )
-    return factors
+    for k, size in enumerate(sorted(sizes)):
+        share = most / (len(sizes) - k)
+        if size > share:
+            return share
+        most -= size
+    return np.inf
 
 
-def _sum_of_products(kernels: dict[int, Array], pairs: Sequence[Pair]) -> Array:
-    """Return Σ k_i k_j over pairs, by the sum over the second sides of each first one."""
-    total = np.zeros(next(iter(kernels.values())).shape)
-    for i in sorted({i for i, _ in pairs}):
-        total += kernels[i] * np.sum([kernels[j] for first, j in pairs if first == i], axis=0)
-    return total
+def _within(sizes: Sequence[int], most: float) -> list[int]:
+    """Return two sizes with a product of at most so many: the larger one is reduced first."""
+    if sizes[0] * sizes[1] <= most:
+        return [*sizes]
+    root = int(np.sqrt(most).clip(2))
+    return [
+        min(one, max(root, int(most / other)))
+        for one, other in zip(sizes, sizes[::-1], strict=True)
+    ]
 
 
 def _single_terms(
-    rows: _Rows, variances: dict[str, float], factors: dict[str, Array]
+    rows: Rows, variances: dict[str, float], factors: dict[tuple[str, int], float]
 ) -> list[Term]:
     """Return the terms of single effects: of each feature, its line and its smooth contrasts."""
     terms = []
@@ -431,13 +218,13 @@ def _single_terms(
         for name in ("line", "smooth"):
             contrasts = getattr(feature, name)
             if contrasts.shape[1]:
-                variance = max(variances[name] * float(factors[name][i]), 1e-6)
-                terms.append(Term(feature.groups, contrasts, 1 / variance))
+                variance = max(variances[name] * factors[name, i], 1e-6)
+                terms.append(Term((feature.groups,), (contrasts,), 1 / variance))
     return terms
 
 
 def _side(feature: Feature, most_groups: int, most_contrasts: int) -> _Side:
-    """Return the groups of a feature in pairs, and principal contrasts, 0 for missing values."""
+    """Return coarser groups of a feature in pairs, the last of missing values, and contrasts."""
     known = feature.mass[:-1] / max(float(feature.mass[:-1].sum()), 1e-300)
     n = len(known)
     if n <= most_groups:
@@ -449,30 +236,19 @@ def _side(feature: Feature, most_groups: int, most_contrasts: int) -> _Side:
         groups = np.full(n, most_groups - 1)
         frequent = np.argsort(-known, kind="stable")[: most_groups - 1]
         groups[frequent] = np.arange(most_groups - 1)
-    size = int(groups.max(initial=0)) + 1
-    mass = np.bincount(groups, known, size)
-    of_known = feature.contrasts[:-1] - known @ feature.contrasts[:-1]
-    contrasts = np.zeros((size + 1, of_known.shape[1]))
-    np.add.at(contrasts, groups, known[:, None] * of_known)
-    contrasts[:-1] /= np.maximum(mass, 1e-300)[:, None]
-    _, sizes, directions = np.linalg.svd(
-        np.sqrt(mass)[:, None] * contrasts[:-1], full_matrices=False
-    )
+    groups = np.append(groups, groups.max(initial=0) + 1)
+    mass = np.bincount(groups, feature.mass)
+    contrasts = np.zeros((len(mass), feature.contrasts.shape[1]))
+    np.add.at(contrasts, groups, feature.mass[:, None] * feature.contrasts)
+    contrasts /= np.maximum(mass, 1e-300)[:, None]
+    _, sizes, directions = np.linalg.svd(np.sqrt(mass)[:, None] * contrasts, full_matrices=False)
     k = int(np.count_nonzero(sizes[:most_contrasts] > 1e-9 * sizes.max(initial=1e-300)))
-    return _Side(np.append(groups, size), contrasts @ directions[:k].T)
-
-
-def _pair_term(rows: _Rows, sides: dict[int, _Side], pair: Pair, variance: float) -> Term:
-    """Return the term of a pair: its cells in rows, and products of contrasts of both sides."""
-    first, second = [sides[i] for i in pair]
-    down, across = [sides[i].groups[rows.features[i].groups] for i in pair]
-    basis = np.asarray(np.kron(first.contrasts, second.contrasts), dtype=np.float64)
-    return Term(down * len(second.contrasts) + across, basis, 1 / variance)
+    return _Side(groups, groups[feature.groups], contrasts @ directions[:k].T)
 
 
 def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTable:
     """Return the tables of a regression as a model."""
-    rows, regression, features = fitted.rows, fitted.regression, fitted.rows.features
+    rows, regression, features = fitted.rows, fitted.regression, [*fitted.rows.features]
     of_terms = iter([t @ regression.class_contrasts.T for t in regression.tables(fitted.weights)])
     tables, pairs = list[Array](), list[PairEffects]()
     for feature in features:
@@ -483,34 +259,39 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
         tables.append(table)
     of_pairs: dict[Pair, tuple[list[Positions], Array]] = {}
     for pair in fitted.pairs:
-        first, second = [fitted.sides[i] for i in pair]
+        first, second = fitted.sides[pair]
         smooth = next(of_terms).reshape(len(first.contrasts), len(second.contrasts), -1)
         of_pairs[pair] = [first.groups, second.groups], smooth
+    before = [np.arange(len(table)) for table in tables]
+    for i in {i for table in fitted.tables for i in table.features}:
+        features[i], before[i] = features[i].by_exact_value(rows.weights)
+        tables[i] = tables[i][before[i]]
+    rows = replace(rows, features=features)
+    for pair, (groups, cells) in of_pairs.items():
+        of_pairs[pair] = [own[before[i]] for i, own in zip(pair, groups, strict=True)], cells
     for own in fitted.tables:
         places = [np.asarray(features[i].places) for i in own.features]
-        sizes = [len(features[i].mass) for i in own.features]
-        exact = next(of_terms).reshape(*map(len, places), len(rows.labels))
+        exact = own.effects.reshape(*map(len, places), -1)
         if len(own.features) == 1:
             tables[own.features[0]][places[0]] += exact
             continue
-        i, j = own.features
-        exact[-1] = exact[:, -1] = 0  # missing values
-        cells: Array = np.zeros((*sizes, len(rows.labels)))
-        if (i, j) in of_pairs:
-            groups, of_smooth = of_pairs[i, j]
+        pair = i, j = own.features
+        cells: Array = np.zeros((len(tables[i]), len(tables[j]), len(rows.labels)))
+        if pair in of_pairs:
+            groups, of_smooth = of_pairs[pair]
             cells += of_smooth[np.ix_(*groups)]
         cells[np.ix_(*places)] += exact
-        of_pairs[i, j] = [np.arange(size) for size in sizes], cells
+        of_pairs[pair] = [np.arange(size) for size in cells.shape[:2]], cells
     some = rows.some(_MOMENT_ROWS)
     for pair, (groups, of_cells) in of_pairs.items():
         at = [own[features[i].groups[some]] for i, own in zip(pair, groups, strict=True)]
         squares = np.square(of_cells[at[0], at[1]]).mean(axis=1)
         if float(np.average(squares, weights=rows.weights[some])) < _LEAST_EFFECT**2:
             continue
-        down, across = [np.append(own[:-1], -1) for own in groups]
         effects = logs_less_reference(of_cells).round(_DIGITS)
         if effects.any():
-            pairs.append(PairEffects(pair, (down, across), effects))
+            effects = np.pad(effects, ((0, 1), (0, 1), (0, 0)))  # of unknown values
+            pairs.append(PairEffects(pair, (groups[0], groups[1]), effects))
     tables = [logs_less_reference(table).round(_DIGITS) for table in tables]
     constant = np.log(rows.shares) + regression.class_contrasts @ fitted.weights[0]
     return build_effect_table(
@@ -524,7 +305,7 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
         shares=tuple([_smoothed(feature.mass, float(rows.weights.sum())) for feature in features]),
         pairs=tuple(pairs),
         unknown=_moments(rows, tables, pairs) if len(rows.labels) > 1 else None,
-        learned={"variances": fitted.variances},
+        learned={"variances": {"power": fitted.variances.power, **fitted.variances.all}},
     )
 
 
@@ -534,7 +315,7 @@ def _smoothed(mass: Array, size: float) -> Array:
     return np.asarray(counts / counts.sum())
 
 
-def _moments(rows: _Rows, tables: Sequence[Array], pairs: Sequence[PairEffects]) -> UnknownEffects:
+def _moments(rows: Rows, tables: Sequence[Array], pairs: Sequence[PairEffects]) -> UnknownEffects:
     """Return the means and covariances of effects in at most 10,000 rows, for unknown values."""
     some = rows.some(_MOMENT_ROWS)
     groups: Codes = np.array([f.groups[some] for f in rows.features]).reshape(

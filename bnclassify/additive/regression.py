@@ -20,46 +20,83 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Mask, Positions, Slice, log_normalize, slices
+from ..base.arrays import Array, Positions, log_normalize, slices
 from ..base.immutable import cached_property
+from .variances import sum_of_products
 
 _ROWS = 2**16  # rows whose cells are looked up at once
-_LEAST_CURVATURE = 1e-6
+_LEAST_CURVATURE = 1e-4
 _MEMORY = 20  # steps that L-BFGS remembers
 _MOST_STEPS = 500
-_ENOUGH = 4  # rows per weight from which curvatures are computed
 
 
 class Term(NamedTuple):
-    """A table of the cells of a feature or pair: the cell of each row, and B, (cells, weights).
+    """A table of the groups of a feature, or of the cells of two, as contrasts times weights.
 
-    ``precision`` is one over the prior variance of the weights. A table with a
-    weight for each of ``size`` cells has no basis.
+    Of each side, ``groups`` has the group of each row, and ``contrasts`` are
+    (groups, k). The weights are those of the products of contrasts of both
+    sides. A table without contrasts has a weight for each of ``size`` cells.
+    ``precision`` is one over the prior variance of the weights.
     """
 
-    cells: Positions
-    basis: Array | None
+    groups: tuple[Positions, ...]
+    contrasts: tuple[Array, ...]
     precision: float
     size: int = 0
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """The number of cells and of weights."""
-        return (
-            (self.size, self.size)
-            if self.basis is None
-            else (self.basis.shape[0], self.basis.shape[1])
-        )
+    def n_cells(self) -> int:
+        return self.size or int(np.prod([len(z) for z in self.contrasts]))
+
+    @property
+    def n_weights(self) -> int:
+        return self.size or int(np.prod([z.shape[1] for z in self.contrasts]))
+
+    def cells(self, rows: Positions | slice) -> Positions:
+        """Return the cells of rows."""
+        first, *others = [groups[rows] for groups in self.groups]
+        return first if not others else first * len(self.contrasts[1]) + others[0]
+
+    def at(self, rows: Positions) -> Term:
+        """Return the term of some rows."""
+        return self._replace(groups=tuple([groups[rows] for groups in self.groups]))
+
+    def table(self, weights: Array) -> Array:
+        """Return the table of weights, (weights, classes) -> (cells, classes).
+
+        With the contrasts A and B of the sides, and the weights W of a class, it is A W Bᵀ.
+        """
+        return _along_sides(self.contrasts, weights)
+
+    def sums(self, of_cells: Array) -> Array:
+        """Return Bᵀ times sums of cells, (cells, classes) -> (weights, classes)."""
+        return _along_sides([z.T for z in self.contrasts], of_cells)
+
+
+def _along_sides(matrices: Sequence[Array], values: Array) -> Array:
+    """Return the Kronecker product of matrices, one or two or none, times values."""
+    if not matrices:
+        return values
+    first, n = matrices[0], values.shape[1]
+    values = first @ values.reshape(first.shape[1], -1)
+    if len(matrices) == 2:
+        values = matrices[1] @ values.reshape(len(first), -1, n)
+    return values.reshape(-1, n)
 
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """The terms of the scores, the (rows,) classes and weights of rows, and a first constant."""
+    """The terms of the scores, the (rows,) classes and weights of rows, and a first constant.
+
+    Terms without contrasts are the last ones. ``base`` are the rows by which
+    curvatures are approximated.
+    """
 
     terms: Sequence[Term]
     classes: Positions
     weights: Array
     constant: Array
+    base: Positions
 
     @cached_property
     def class_contrasts(self) -> Array:
@@ -68,71 +105,67 @@ class Regression:
         Weights are those of contrasts. Their squares sum to the same as those
         of the scores, W Vᵀ.
         """
-        n = len(self.constant)
+        n = self.constant.shape[-1]
         return np.asarray(np.linalg.qr(np.hstack([np.ones((n, 1)), np.eye(n)[:, 1:]]))[0][:, 1:])
 
     @cached_property
     def _ends(self) -> Positions:
-        return np.cumsum([1, *[term.shape[1] for term in self.terms]])
+        return np.cumsum([1, *[term.n_weights for term in self.terms]])
+
+    @cached_property
+    def _cell_ends(self) -> Positions:
+        return np.cumsum([0, *[term.n_cells for term in self.terms]])
 
     @cached_property
     def _precisions(self) -> Array:
         """λ of the constant, which is nearly free, and of all other weights, (weights, 1)."""
         return np.repeat(
             [0.01, *[term.precision for term in self.terms]],
-            [1, *[term.shape[1] for term in self.terms]],
+            [1, *[term.n_weights for term in self.terms]],
         )[:, None]
 
     def tables(self, weights: Array) -> list[Array]:
         """Return the table of each term, (cells, classes − 1), by contrasts of classes."""
         pairs = zip(self.terms, self._ends[:-1], self._ends[1:], strict=True)
-        own = [(term.basis, weights[start:end]) for term, start, end in pairs]
-        return [w if basis is None else basis @ w for basis, w in own]
-
-    def _indicators(self, rows: slice) -> Any:
-        """Return which cells of all terms rows have, (rows, cells), sparse."""
-        from scipy.sparse import csr_array  # slow to import
-
-        sizes = [term.shape[0] for term in self.terms]
-        starts = np.cumsum([0, *sizes])
-        cells = np.array([term.cells[rows] for term in self.terms], dtype=np.int32).T
-        n = len(self.classes[rows])
-        cells = cells.reshape(n, len(sizes)) + starts[:-1].astype(np.int32)
-        ends = np.arange(n + 1) * len(sizes)
-        return csr_array((np.ones(cells.size), cells.ravel(), ends), shape=(n, starts[-1]))
+        return [term.table(weights[start:end]) for term, start, end in pairs]
 
     @cached_property
-    def _blocks(self) -> list[tuple[slice, Any]] | None:
-        """The indicators of all rows, if they need not be made again for each product."""
-        if len(self.classes) * len(self.terms) > 2**24:
-            return None
-        return [(rows, self._indicators(rows)) for rows in slices(len(self.classes), most=_ROWS)]
+    def _blocks(self) -> list[tuple[slice, Any]]:
+        """Which cells of all terms blocks of rows have, (rows, cells), sparse."""
+        from scipy.sparse import csr_array  # slow to import
 
-    def _rows(self) -> Any:
-        if self._blocks is not None:
-            return self._blocks
-        return ((rows, self._indicators(rows)) for rows in slices(len(self.classes), most=_ROWS))
+        n_terms, starts, blocks = len(self.terms), self._cell_ends, list[tuple[slice, Any]]()
+        ones = np.ones(min(len(self.classes), _ROWS) * n_terms)  # the same in all blocks
+        for rows in slices(len(self.classes), most=_ROWS):
+            n = len(self.classes[rows])
+            cells = np.empty((n, n_terms), dtype=np.int32)
+            for k, term in enumerate(self.terms):
+                cells[:, k] = term.cells(rows) + starts[k]
+            ends = np.arange(n + 1, dtype=np.int32) * n_terms
+            marks = csr_array((ones[: cells.size], cells.ravel(), ends), shape=(n, starts[-1]))
+            blocks.append((rows, marks))
+        return blocks
 
     def changes(self, weights: Array) -> Array:
         """Return X W: what the terms add to the scores of rows, (rows, classes − 1)."""
         entries = np.concatenate([np.zeros((0, weights.shape[1])), *self.tables(weights)])
-        return np.asarray(np.vstack([marks @ entries for _, marks in self._rows()]) + weights[0])
+        return np.asarray(np.vstack([marks @ entries for _, marks in self._blocks]) + weights[0])
 
     def slopes(self, residuals: Array) -> Array:
         """Return Xᵀ R for (rows, classes − 1) residuals, (weights, classes − 1)."""
-        sums: Any = sum(marks.T @ residuals[rows] for rows, marks in self._rows())
-        parts, start = [residuals.sum(axis=0, keepdims=True)], 0
-        for term in self.terms:
-            own = sums[start : start + term.shape[0]]
-            parts.append(own if term.basis is None else term.basis.T @ own)
-            start += term.shape[0]
+        sums: Any = sum(marks.T @ residuals[rows] for rows, marks in self._blocks)
+        parts = [residuals.sum(axis=0, keepdims=True)]
+        for term, start, end in zip(
+            self.terms, self._cell_ends[:-1], self._cell_ends[1:], strict=True
+        ):
+            parts.append(term.sums(sums[start:end]))
         return np.vstack(parts)
 
     def scores(self, weights: Array) -> Array:
         """Return the log posteriors of rows, (rows, classes)."""
         return log_normalize(self.constant + self.changes(weights) @ self.class_contrasts.T)
 
-    def fit(self, tolerance: float = 0.001) -> Array:
+    def fit(self, tolerance: float = 0.01) -> Array:
         """Return the weights with the largest penalized likelihood, (weights, classes − 1).
 
         L-BFGS, whose first guess of the inverse curvature is that of one
@@ -244,77 +277,124 @@ class Regression:
         curved = (posteriors * change * self.weights[:, None]) @ contrasts
         return self.slopes(curved) + self._precisions * direction
 
+    @cached_property
+    def _of_base(self) -> Regression:
+        """The terms with contrasts, of the rows of the base."""
+        terms = [term.at(self.base) for term in self.terms if term.contrasts]
+        rows = np.arange(len(self.base))
+        return Regression(
+            terms, self.classes[self.base], self.weights[self.base], self.constant, rows
+        )
+
+    @cached_property
+    def _kernel(self) -> Array:
+        return self._of_base.kernel(self._of_base.terms)
+
+    def kernel(self, others: Sequence[Term]) -> Array:
+        """Return Σ products of contrasts / λ, (rows, rows of others), for terms with contrasts.
+
+        That is the prior covariance of the scores of two rows.
+        """
+        mine, theirs = [
+            np.hstack(
+                [np.full((len(terms[0].groups[0]), 1), 10.0)]
+                + [
+                    np.sqrt(1 / t.precision) * t.contrasts[0][t.groups[0]]
+                    for t in terms
+                    if len(t.contrasts) == 1
+                ]
+            )
+            for terms in (self.terms, others)
+        ]
+        total = mine @ theirs.T
+        sides, at = dict[int, tuple[Positions, Positions, Array]](), list[list[int]]()
+        of_pairs = [
+            (a, b) for a, b in zip(self.terms, others, strict=True) if len(a.contrasts) == 2
+        ]
+        for one, other in of_pairs:
+            own = [*zip(one.groups, other.groups, one.contrasts, strict=True)]
+            sides |= {id(side[2]): side for side in own}
+            at.append([id(side[2]) for side in own])
+        if not at:
+            return total
+        places = {key: k for k, key in enumerate(sides)}
+        first, second = np.array([[places[key] for key in pair] for pair in at]).T
+        variances = np.zeros((len(sides), len(sides)))
+        variances[first, second] = [1 / one.precision for one, _ in of_pairs]
+        right = [z[g].T for _, g, z in sides.values()]
+        most = max(2**22 // (len(sides) * total.shape[1]), 1)
+        for rows in slices(len(total), most=most):
+            left = [z[g[rows]] for g, _, z in sides.values()]
+            kernels = np.array([a @ b for a, b in zip(left, right, strict=True)])
+            total[rows] += sum_of_products(kernels, variances)
+        return total
+
     def _preconditioner(self, posteriors: Array) -> Callable[[Array], Array]:
         """Return a function that solves (Xᵀ D X + Λ) z = r, with one curvature D for all classes.
 
-        Of tables without a basis, Xᵀ D X has the diagonal only. With more rows
-        than needed, X has rows at equal distances. With fewer rows than
-        weights, z = Λ⁻¹ (r − Xᵀ (D⁻¹ + X Λ⁻¹ Xᵀ)⁻¹ X Λ⁻¹ r).
+        X has the rows of the base, and D their share of all rows: z = Λ⁻¹ (r −
+        Xᵀ (D⁻¹ + X Λ⁻¹ Xᵀ)⁻¹ X Λ⁻¹ r). Of tables without contrasts, Xᵀ D X has
+        the diagonal only.
         """
         from scipy.linalg import cho_factor, cho_solve  # slow to import
 
-        n, n_weights = len(posteriors), int(np.count_nonzero(self._have_basis))
-        d = self._curvatures(posteriors)
-        rows = np.arange(n)[:: max(n // max(_ENOUGH * n_weights, 1000), 1)]
-        design, precisions = self._design(rows), self._precisions[self._have_basis]
-        of_rows = d[rows] * (n / len(rows))
-        is_wide = len(rows) < n_weights
-        if is_wide:
-            scaled = design / precisions.ravel()
-            system = scaled @ design.T
-            system[np.diag_indices(len(rows))] += 1 / of_rows
-        else:
-            weighed = design * np.sqrt(of_rows)[:, None]
-            system = weighed.T @ weighed
-            system[np.diag_indices(n_weights)] += precisions.ravel()
+        base, d = self._of_base, self._curvatures(posteriors)
+        n_smooth = int(base._ends[-1])
+        precisions = self._precisions[:n_smooth]
+        system = self._kernel.copy()
+        system[np.diag_indices(len(system))] += 1 / self._of_base_rows(d)
         factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
         diagonal = self._precisions.copy()
         for term, start in zip(self.terms, self._ends[:-1], strict=True):
-            if term.basis is None:
-                diagonal[start : start + term.size, 0] += np.bincount(term.cells, d, term.size)
+            if not term.contrasts:
+                diagonal[start : start + term.size, 0] += np.bincount(term.groups[0], d, term.size)
 
         def solve(r: Array) -> Array:
-            own, found = r[self._have_basis], r / diagonal
-            if is_wide:
-                inner = cho_solve(factor, scaled @ own, check_finite=False)
-                found[self._have_basis] = own / precisions - scaled.T @ inner
-            else:
-                found[self._have_basis] = cho_solve(factor, own, check_finite=False)
+            found = r / diagonal
+            inner = cho_solve(factor, base.changes(found[:n_smooth]), check_finite=False)
+            found[:n_smooth] -= base.slopes(inner) / precisions
             return found
 
         return solve
 
-    @cached_property
-    def _have_basis(self) -> Mask:
-        """Which weights are of the constant, or of tables with a basis."""
-        sizes = [term.shape[1] for term in self.terms]
-        return np.repeat([True, *[term.basis is not None for term in self.terms]], [1, *sizes])
+    def _of_base_rows(self, d: Array) -> Array:
+        """Return the curvatures of the rows of the base, which stand for all rows."""
+        own = d[self.base]
+        return np.asarray(own * (float(d.sum()) / float(own.sum())))
 
     def _curvatures(self, posteriors: Array) -> Array:
         """Return the curvature of rows along a difference of two scores, the mean over classes."""
         d = (1 - (posteriors**2).sum(axis=1)) / (posteriors.shape[1] - 1)
         return np.asarray(np.maximum(d, _LEAST_CURVATURE) * self.weights)
 
-    def _design(self, rows: Positions | Slice) -> Array:
-        """Return the columns of X with a basis, of the constant first, at some rows."""
-        with_basis = [term.basis[term.cells[rows]] for term in self.terms if term.basis is not None]
-        return np.hstack([np.ones((len(np.arange(len(self.classes))[rows]), 1)), *with_basis])
-
     def left_out_scores(self, weights: Array, rows: Positions) -> Array:
         """Return the scores of some rows, each without the row, by one step of Newton.
 
         With the leverage h = xᵀ (Xᵀ D X + Λ)⁻¹ x and the curvature d of a row,
-        its scores change by (p − y) h / (1 − d h).
+        its scores change by (p − y) h / (1 − d h). With the kernel K = L Lᵀ of
+        the base and the kernel k of a row with it, h = zᵀ (1 + Lᵀ D L)⁻¹ z, z =
+        L⁻¹ k.
         """
+        from scipy.linalg import solve_triangular  # slow to import
+
         posteriors = np.exp(self.scores(weights))
-        solve, leverages = self._preconditioner(posteriors), np.empty(len(rows))
+        d = self._curvatures(posteriors)
+        kernel = self._kernel.copy()
+        kernel[np.diag_indices(len(kernel))] += 1e-6 * kernel.trace() / len(kernel)
+        lower = np.linalg.cholesky(kernel)
+        system = lower.T @ (self._of_base_rows(d)[:, None] * lower)
+        system[np.diag_indices(len(system))] += 1
+        inner = lower @ np.linalg.cholesky(system)  # K + K D K = inner innerᵀ
+        leverages = np.empty(len(rows))
         for block in slices(len(rows), most=1000):
-            columns = np.zeros((len(weights), len(rows[block])))
-            columns[self._have_basis] = self._design(rows[block]).T
-            leverages[block] = (columns * solve(columns)).sum(axis=0)
+            of_rows = [term.at(rows[block]) for term in self.terms if term.contrasts]
+            k = self._of_base.kernel(of_rows)
+            leverages[block] = (
+                solve_triangular(inner, k, lower=True, check_finite=False) ** 2
+            ).sum(axis=0)
         of_rows = posteriors[rows]
         one = np.minimum(self.weights, 1.0) / np.maximum(self.weights, 1e-300)
-        bends = (self._curvatures(posteriors) * one)[rows] * leverages
+        bends = (d * one)[rows] * leverages
         change = np.minimum(self.weights, 1.0)[rows] * leverages / np.maximum(1 - bends, 0.05)
         residuals = of_rows.copy()
         residuals[np.arange(len(rows)), self.classes[rows]] -= 1

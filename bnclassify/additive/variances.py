@@ -2,95 +2,137 @@
 
 Scores with normal weights are a Gaussian process: the covariance of the scores
 of two rows is K = 10 + Σ τ_type K_type, where K_type sums the products of the
-contrasts of one type at the rows. So a sample of 500 rows is enough, regardless
+contrasts of one type at the rows. So a sample of 400 rows is enough, regardless
 of the number of contrasts, and a step needs one factor of a matrix per fold.
+
+A feature, or a pair, whose effects are larger than those of others of its type
+has a factor of the variance, from one turn of MacKay (1992). Factors are used if
+they raise the likelihood of held-out rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Positions, log_normalize, softmax
-from .contrasts import Feature
+from ..base.arrays import Array, Positions, log_normalize, slices, softmax
+from .rows import Pair, Rows
 
-SAMPLE = 500  # number of rows
-FOLDS = 5
-_MOST_CLASSES = 20
-OF_CONSTANT = 10.0  # prior variance of the constant
+FEW_PAIRS = 16
+_STARTS = (1.0, 0.1)  # of the climb, times the modes of the priors
+_FEW_ROWS = 20  # number of rows of which the scores are halved
+_CLEAR = 0.9  # share of the held-out loss below which few pairs are preferred to many
+_OF_CONSTANT = 10.0  # prior variance of the constant
 _LEAST_CURVATURE = 0.02
 _CONVERGED = 0.03  # mean change of scores
 _MOST_STEPS = 20
 _POWERS = np.exp(np.linspace(-0.8, 0.4, 13)).tolist()
 _SPREAD_OF_POWER = 0.3  # standard deviation of its logarithm
 _SPREAD = 2.0  # standard deviation of half the prior of ln τ
-ENOUGH = 1e-4  # fall of the loss for which a climb goes on
+_ENOUGH = 1e-4  # fall of the loss for which a climb goes on
+_SHAPE = 0.3  # prior of a factor of a variance, in degrees of freedom
 
-GRID = {
+_GRID = {
     "smooth": (0.003, 0.03, 0.3, 3.0, 30.0),
     "line": (0.0, 0.03, 0.3, 3.0, 30.0),
     "pair": (0.0, 0.0001, 0.001, 0.01, 0.1, 1.0, 10.0),
 }
 """The prior variances that are tried, by type of contrast."""
 
-CENTER = {"smooth": 0.3, "line": 0.3, "pair": 0.01}
+_CENTER = {"smooth": 0.3, "line": 0.3, "pair": 0.01}
 """The mode of the prior of each variance."""
 
 Kernel = Array | Sequence[Array]  # of all rows of the sample, or one per fold
 
 
-def order_by_contents(
-    features: Sequence[Feature], classes: Positions, share: Array, weights: Array
-) -> Positions:
-    """Return an order of the rows, by classes, that follows their contents alone.
+class Variances(NamedTuple):
+    """Prior variances by type of contrast, factors by type and feature, and the number of pairs.
 
-    It does not depend on the order of rows and columns, or on the names of
-    columns, levels and classes, so that no sample of rows does.
+    ``alone`` are the variances without pairs, ``power`` multiplies all effects,
+    and ``factors_of_pairs`` is a function of pairs.
     """
-    color = classes * 0
-    # Rows have the same color if their values are as frequent, in each class; then, if these occur
-    # in rows of the same colors, and so on. Colors are whole numbers, so that sums are exact.
-    for _ in range(3):
-        marks = np.empty((len(features), len(classes)))
-        for feature, of_rows in zip(features, marks, strict=True):
-            totals = np.bincount(feature.groups, weights * (color + 1.0) ** 2, len(feature.mass))
-            mark = 2 + feature.mass + totals / float(weights.sum()) ** 3
-            if feature.values.cuts is not None:
-                mark += feature.mass.cumsum()
-            of_rows[:] = np.sqrt(mark)[feature.groups]
-        mixed = np.sort(marks, axis=0).sum(axis=0) + np.sqrt(2 + share)[classes]
-        color = np.unique(mixed * 1e4 % 1, return_inverse=True)[1].ravel()
-    # Rows of one color can be exchanged, if all rows are: the order of levels decides for all.
-    for feature, of_rows in zip(features, marks, strict=True):
-        column = float(feature.mass @ np.bincount(feature.groups, of_rows, len(feature.mass)))
-        of_rows[:] = np.sqrt(column + feature.groups)
-    exchangeable = np.sort(marks, axis=0).sum(axis=0)
-    return np.lexsort((exchangeable, color, np.argsort(np.argsort(share, kind="stable"))[classes]))
+
+    alone: dict[str, float]
+    all: dict[str, float]
+    power: float
+    factors: dict[tuple[str, int], float]
+    number: int
+    factors_of_pairs: Callable[[Sequence[Pair]], Array]
 
 
-def sample_in_folds(
-    order: Positions, classes: Positions, share: Array, weights: Array, cases: Positions | None
-) -> tuple[Positions, Positions]:
-    """Return rows in proportion to their weights, and the fold of each.
+def choose_variances(
+    rows: Rows, possible: Sequence[Pair], most: int, *, is_fixed: bool
+) -> Variances:
+    """Return the variances, and the number of pairs, with the largest held-out likelihood."""
+    parts = _Parts.from_rows(rows)
+    alike: dict[tuple[str, int], float] = dict.fromkeys(parts.keys, 1.0)
+    if not parts.keys or len(rows.labels) < 2 or rows.folds.max() < 1:
+        pair = _CENTER["pair"] if is_fixed and possible else 0.0
+        return Variances(_CENTER, {**_CENTER, "pair": pair}, 1.0, alike, most, _ones)
+    searches = [_Search(rows, start) for start in _STARTS]
+    for one in searches:
+        one.add(**parts.kernels())
+        one.climb(parts.types)
+    search = min(searches, key=lambda one: one.best.loss)
+    factors = np.ones(len(parts.keys))
+    if len(parts.keys) > 1:
+        of_folds = [parts.kernels(parts.factors(search, v)) for v in search.numbers]
+        other = search.copy()
+        other.add(**{name: [own[name] for own in of_folds] for name in parts.types})
+        other.climb(parts.types)
+        if other.best.loss < search.best.loss - _ENOUGH:
+            search, factors = other, parts.factors(search)
+    alone, number, factors_of_pairs = search.mean(), most, _ones
+    if possible:
+        products = _Products.from_rows(rows, sorted({*np.ravel(possible).tolist()}))
+        pairs_of_folds = [possible] * len(search.numbers)
+        if len(possible) > most:
+            pairs_of_folds = []
+            for v, scores in enumerate(search.best.state):
+                train = search.train(v)
+                residuals = search.marks[train] - softmax(search.constant + scores, axis=1)
+                pairs_of_folds.append(rows.rank_pairs(rows.sample[train], residuals)[:most])
+        search.add(pair=[products.sum(pairs) for pairs in pairs_of_folds])
+        for _ in range(2):
+            search.climb(["pair", *parts.types])
+        if len(possible) > most > FEW_PAIRS and not is_fixed:
+            few = [pairs[:FEW_PAIRS] for pairs in pairs_of_folds]
+            other = search.copy()
+            other.add(pair=[products.sum(pairs) for pairs in few])
+            other.climb(["pair", "smooth"])
+            if other.best.loss < _CLEAR * search.best.loss:
+                search, number, pairs_of_folds = other, FEW_PAIRS, few
+        if search.best.variances["pair"] and len(possible) > 1:
+            other = search.copy()
+            of_folds = []
+            for v, pairs in enumerate(pairs_of_folds):
+                kernel = search.kernel_of_fold(search.best.variances, v)
+                of_folds.append(products.sum(pairs, products.factors(search, pairs, kernel, v)))
+            other.add(pair=of_folds)
+            if other.best.loss < search.best.loss - _ENOUGH:
+                kernels, before, search = parts.kernels(factors), search, other
 
-    They are of the most frequent classes, so that each of many has several rows
-    as among all rows. The rows of a case are in one fold.
-    """
-    frequent = np.argsort(-share, kind="stable")[:_MOST_CLASSES]
-    order = order[np.isin(classes[order], frequent)]
-    ends = weights[order].cumsum()
-    size = int(min(SAMPLE, max(round(float(ends[-1])), 1)))
-    # At equal distances of weight: a row of weight 2 is as two rows.
-    points = (np.arange(size) + 0.5) * (ends[-1] / size)
-    rows = order[np.minimum(np.searchsorted(ends, points), len(order) - 1)]
-    place = np.arange(size)
-    if cases is not None:
-        _, first, place = np.unique(cases[rows], return_index=True, return_inverse=True)
-        place = np.argsort(np.argsort(first))[place.ravel()]
-    return rows, place % FOLDS
+                def factors_of_pairs(pairs: Sequence[Pair]) -> Array:
+                    variances = before.best.variances
+                    kernel = _OF_CONSTANT + variances["pair"] * products.sum(pairs)
+                    kernel += sum(variances[name] * own for name, own in kernels.items())
+                    return products.factors(before, pairs, kernel)
+
+    # Few rows say too much of the variances that are chosen by them.
+    n = float(rows.weights.sum())
+    variances, power = search.mean(), search.mean_power() * n / (n + _FEW_ROWS)
+    if possible and is_fixed and not variances["pair"]:
+        variances["pair"] = _CENTER["pair"]
+    found = dict(zip(parts.keys, factors.tolist(), strict=True))
+    return Variances(alone, variances, power, found, number, factors_of_pairs)
+
+
+def _ones(pairs: Sequence[Pair]) -> Array:
+    return np.ones(len(pairs))
 
 
 class _Try(NamedTuple):
@@ -102,85 +144,104 @@ class _Try(NamedTuple):
     power: float = 1.0
 
 
-class VarianceSearch:
+class _Search:
     """A climb along each variance in turn, to the largest held-out likelihood."""
 
-    def __init__(self, marks: Array, constant: Array, folds: Positions, n_features: int):
-        self.marks, self.constant, self.folds = marks, constant, folds
-        # Many features share the variance of a score.
-        self.start = 1.0 if n_features <= 30 else 0.1
+    def __init__(self, rows: Rows, start: float):
+        present, sampled = np.unique(rows.classes[rows.sample], return_inverse=True)
+        self.marks, self.constant = (
+            np.eye(len(present))[sampled.ravel()],
+            np.log(rows.shares[present]),
+        )
+        self.folds, self.start = rows.folds, start
         self.kernels: dict[str, Kernel] = {}
         self.tried = list[_Try]()
-        zeros = [np.zeros((np.count_nonzero(folds != v), len(constant))) for v in self.numbers]
-        self.best = _Try(np.inf, {}, zeros)
+        state = [np.zeros((len(self.train(v)), len(present))) for v in self.numbers]
+        self.best = _Try(np.inf, {}, state)
 
     @property
     def numbers(self) -> range:
         return range(int(self.folds.max()) + 1)
 
+    def train(self, v: int | None) -> Positions:
+        """Return the rows that are not in a fold, or all."""
+        return np.flatnonzero(self.folds != v)
+
     def add(self, **kernels: Kernel) -> None:
-        """Add types of contrasts, with kernels at the rows of the sample."""
-        self.kernels |= kernels
+        """Add types of contrasts, with kernels at the rows of the sample, or replace them."""
+        self.kernels = self.kernels | kernels
         variances = dict(self.best.variances)
         for name in kernels:
-            variances.setdefault(name, CENTER[name] * (1.0 if name == "pair" else self.start))
+            variances.setdefault(name, _CENTER[name] * (1.0 if name == "pair" else self.start))
         self.tried = []
         self.best = self._try(variances)
 
-    def copy(self) -> VarianceSearch:
+    def copy(self) -> _Search:
         """Return a search that goes on from the best variances so far."""
-        other = copy(self)
-        other.kernels = dict(self.kernels)
-        return other
+        return copy(self)
 
     def climb(self, names: Sequence[str]) -> None:
         for name in names:
             for direction in (1, -1):
                 moved = False
                 while True:
-                    grid = GRID[name]
+                    grid = _GRID[name]
                     i = grid.index(self.best.variances[name]) + direction
                     if not 0 <= i < len(grid):
                         break
                     new = self._try(self.best.variances | {name: grid[i]})
-                    if new.loss > self.best.loss - ENOUGH:
+                    if new.loss > self.best.loss - _ENOUGH:
                         break
                     self.best, moved = new, True
                 if moved:
                     break
 
     def mean(self) -> dict[str, float]:
-        """Return each variance, averaged on the scale of logarithms over those that were tried.
-
-        The weights are posterior probabilities, proportional to exp(−n loss).
-        The power is averaged in the same way.
-        """
-        losses = np.array([one.loss for one in self.tried])
-        weights = np.exp((losses.min() - losses) * len(self.folds))
-        weights /= weights.sum()
-        found = {"power": float(np.exp(weights @ np.log([one.power for one in self.tried])))}
+        """Return each variance, averaged on the scale of logarithms over those that were tried."""
+        found = dict[str, float]()
         for name in self.best.variances:
             logs = [_log_variance(name, one.variances[name]) for one in self.tried]
-            value = float(np.exp(weights @ logs))
-            found[name] = value if name == "smooth" or value > GRID[name][1] / 5 else 0.0
+            value = float(np.exp(self._posterior @ logs))
+            found[name] = value if name == "smooth" or value > _GRID[name][1] / 5 else 0.0
         return found
+
+    def mean_power(self) -> float:
+        """Return the power, averaged in the same way."""
+        return float(np.exp(self._posterior @ np.log([one.power for one in self.tried])))
+
+    @property
+    def _posterior(self) -> Array:
+        """The posterior probabilities of what was tried, proportional to exp(−n loss)."""
+        losses = np.array([one.loss for one in self.tried])
+        return softmax(-losses * len(self.folds), axis=0)
 
     def kernel_of_fold(self, variances: dict[str, float], v: int) -> Array:
         """Return the covariances of the scores of all rows of the sample."""
-        total = np.full((len(self.folds), len(self.folds)), OF_CONSTANT)
+        total = np.full((len(self.folds), len(self.folds)), _OF_CONSTANT)
         for name, value in variances.items():
             kernel = self.kernels[name]
             if value:
                 total += value * (kernel if isinstance(kernel, np.ndarray) else kernel[v])
         return total
 
+    def fit(self, kernel: Array, v: int | None, scores: Array | None = None) -> _Posterior:
+        """Return the posterior of the scores of the rows outside a fold, or of all, inverted."""
+        rows = self.train(v)
+        start = self.best.state[v] if v is not None else np.zeros((len(rows), len(self.constant)))
+        start = start if scores is None else scores
+        own = kernel[np.ix_(rows, rows)]
+        return _fit_scores(own, self.marks[rows], self.constant, start, inverts=True)
+
     def _try(self, variances: dict[str, float]) -> _Try:
+        for one in self.tried:
+            if one.variances == variances:
+                return one
         state, changes = list[Array](), np.empty(self.marks.shape)
         for v, before in enumerate(self.best.state):
-            train, test = np.flatnonzero(self.folds != v), np.flatnonzero(self.folds == v)
+            train, test = self.train(v), np.flatnonzero(self.folds == v)
             kernel = self.kernel_of_fold(variances, v)
             own = kernel[np.ix_(train, train)]
-            fitted = fit_scores(own, self.marks[train], self.constant, before)
+            fitted = _fit_scores(own, self.marks[train], self.constant, before)
             state.append(fitted.scores)
             changes[test] = kernel[np.ix_(test, train)] @ fitted.coefficients
         losses = []
@@ -190,7 +251,7 @@ class VarianceSearch:
             losses.append((float(penalty - (logs * self.marks).sum()), power))
         loss, power = min(losses)
         prior = sum(
-            ((_log_variance(name, value) - np.log(CENTER[name])) / _SPREAD) ** 2 / 2
+            ((_log_variance(name, value) - np.log(_CENTER[name])) / _SPREAD) ** 2 / 2
             for name, value in variances.items()
         )
         found = _Try((loss + prior) / len(changes), variances, state, power)
@@ -200,26 +261,148 @@ class VarianceSearch:
 
 def _log_variance(name: str, value: float) -> float:
     """Return the logarithm of a variance; 0 counts as a tenth of the smallest other one."""
-    return float(np.log(max(value, GRID[name][1] / 10)))
+    return float(np.log(max(value, _GRID[name][1] / 10)))
 
 
-class Posterior(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """The contrasts of single effects at the rows of the sample, (rows, contrasts), by part.
+
+    A part has the contrasts of a type and feature, its key, and ``owners`` has
+    the number of the part of each contrast.
+    """
+
+    keys: list[tuple[str, int]]
+    contrasts: Array
+    owners: Positions
+
+    @classmethod
+    def from_rows(cls, rows: Rows) -> _Parts:
+        keys, own = list[tuple[str, int]](), [np.zeros((len(rows.sample), 0))]
+        for name in ("smooth", "line"):
+            for i, feature in enumerate(rows.features):
+                z = getattr(feature, name)
+                if z.shape[1]:
+                    keys.append((name, i))
+                    own.append(z[feature.groups[rows.sample]])
+        owners = np.repeat(np.arange(len(keys)), [z.shape[1] for z in own[1:]])
+        return cls(keys, np.hstack(own), owners)
+
+    @property
+    def types(self) -> list[str]:
+        return [*dict.fromkeys(name for name, _ in self.keys)]
+
+    def kernels(self, factors: Array | None = None) -> dict[str, Array]:
+        """Return the products of the contrasts of rows, (rows, rows), by type."""
+        scale = np.ones(len(self.keys)) if factors is None else factors
+        types, found = np.array([name for name, _ in self.keys])[self.owners], {}
+        for name in self.types:
+            z = self.contrasts[:, types == name]
+            found[name] = (z * scale[self.owners[types == name]]) @ z.T
+        return found
+
+    def factors(self, search: _Search, v: int | None = None) -> Array:
+        """Return factors of the variances of parts, from two turns with the rows outside a fold.
+
+        The effects of a part have the squares τ |Zᵀ α|², and τ tr (K + 1/d)⁻¹ Z Zᵀ
+        is what its variance τ expects.
+        """
+        variances = search.best.variances
+        factors, scores, z = np.ones(len(self.keys)), None, self.contrasts[search.train(v)]
+        for _ in range(2):
+            kernel = np.full((len(self.contrasts),) * 2, _OF_CONSTANT)
+            for name, own in self.kernels(factors).items():
+                kernel += variances[name] * own
+            fitted = search.fit(kernel, v, scores)
+            scores, n = fitted.scores, len(self.keys)
+            squares = np.bincount(self.owners, ((z.T @ fitted.coefficients) ** 2).sum(axis=1), n)
+            traces = np.bincount(self.owners, (z * (fitted.inverse @ z)).sum(axis=0), n)
+            scale = factors * np.array([variances[name] for name, _ in self.keys])
+            factors = factors * _relevances(scale * squares, scale * traces)
+        return factors
+
+
+def _relevances(used: Array, expected: Array) -> Array:
+    """Return the ratio of squares of effects to those that a common variance expects.
+
+    The mean of both is made the same, and ratios are shrunk to 1.
+    """
+    ratio = float(expected.sum()) / max(float(used.sum()), 1e-12)
+    return np.asarray((_SHAPE + ratio * used) / (_SHAPE + expected))
+
+
+@dataclass(frozen=True, eq=False)
+class _Products:
+    """The products of the contrasts of each feature at the rows of the sample."""
+
+    kernels: Array
+    places: dict[int, int]
+
+    @classmethod
+    def from_rows(cls, rows: Rows, features: Sequence[int]) -> _Products:
+        z = [rows.features[i].contrasts[rows.features[i].groups[rows.sample]] for i in features]
+        return cls(np.array([own @ own.T for own in z]), {i: k for k, i in enumerate(features)})
+
+    def _at(self, pairs: Sequence[Pair]) -> tuple[Positions, Positions]:
+        first, second = np.array([[self.places[i] for i in pair] for pair in pairs]).T
+        return first, second
+
+    def sum(self, pairs: Sequence[Pair], factors: Array | float = 1.0) -> Array:
+        """Return Σ r k_i k_j over pairs."""
+        weights = np.zeros((len(self.kernels), len(self.kernels)))
+        weights[self._at(pairs)] = factors
+        return sum_of_products(self.kernels, weights)
+
+    def factors(
+        self, search: _Search, pairs: Sequence[Pair], kernel: Array, v: int | None = None
+    ) -> Array:
+        """Return factors of the variances of pairs, as those of parts, with the kernel of all."""
+        rows, fitted = search.train(v), search.fit(kernel, v)
+        flat = self.kernels[:, rows[:, None], rows].reshape(len(self.kernels), -1)
+        squares = fitted.coefficients @ fitted.coefficients.T
+        used, expected = [
+            search.best.variances["pair"] * ((flat * own.ravel()) @ flat.T)[self._at(pairs)]
+            for own in (squares, fitted.inverse)
+        ]
+        return _relevances(used, expected)
+
+
+def sum_of_products(kernels: Array, weights: Array) -> Array:
+    """Return Σ_ij w_ij K_i ∘ K_j, elementwise, for kernels (n, rows, columns), weights (n, n)."""
+    flat = kernels.reshape(len(kernels), -1)
+    total = np.empty(flat.shape[1])
+    for block in slices(len(total), most=2**14):
+        own = flat[:, block]
+        total[block] = np.einsum("ij,ij->j", own, weights @ own)
+    return total.reshape(kernels.shape[1:])
+
+
+class _Posterior(NamedTuple):
     """The scores K α of rows, their coefficients α, and (K + 1/d)⁻¹, (rows, rows), if inverted."""
 
     scores: Array
     coefficients: Array
-    inverse: Array | None = None
+    inverse: Any = None
 
 
-def fit_scores(
-    kernel: Array, marks: Array, constant: Array, scores: Array, *, inverts: bool = False
-) -> Posterior:
+def _fit_scores(
+    kernel: Array,
+    marks: Array,
+    constant: Array,
+    scores: Array,
+    *,
+    inverts: bool = False,
+    is_safe: bool = False,
+) -> _Posterior:
     """Return the scores with the largest posterior density, (rows, classes), from given ones.
 
     Each step solves a weighted ridge regression: with the curvature d of each
     row and the residuals y − p, the scores are K α, α = (K + 1/d)⁻¹ (f + (y −
     p) / d). The curvature is that of the steepest class, so that steps do not
-    overshoot; momentum makes up for that. ``marks`` are 1 in the class.
+    overshoot; momentum makes up for that. If scores of 0 are better, as with a
+    rare class that a value makes frequent, it is again from these, and safe:
+    with the bound tanh(o / 2) / o of Jaakkola and Jordan (2000) for log odds o.
+    ``marks`` are 1 in the class.
     """
     from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # slow to import
 
@@ -227,7 +410,11 @@ def fit_scores(
     for turn in range(_MOST_STEPS):
         p = softmax(constant + ahead, axis=1)
         if turn in (0, 1, 3, 6, 10, 15):
-            root = np.sqrt(np.maximum((2 * p * (1 - p)).max(axis=1), _LEAST_CURVATURE))[:, None]
+            d = 2 * p * (1 - p)
+            if is_safe:
+                odds = np.abs(np.log(np.maximum(p, 1e-12) / np.maximum(1 - p, 1e-12))) + 1e-3
+                d = np.tanh(odds / 2) / odds
+            root = np.sqrt(np.maximum(d.max(axis=1), _LEAST_CURVATURE))[:, None]
             system = root * kernel * root.T
             system[np.diag_indices(len(kernel))] += 1
             factor, _ = dpotrf(system, lower=1, overwrite_a=1)
@@ -236,8 +423,13 @@ def fit_scores(
         if float(np.abs(scores - before).mean()) < _CONVERGED:
             break
         ahead = scores + turn / (turn + 3) * (scores - before)
+    logs = log_normalize(constant + scores)
+    loss = (coefficients * scores).sum() / 2 - (marks * logs).sum()
+    if loss > -(marks * constant).sum() and not is_safe:
+        zeros = np.zeros(scores.shape)
+        return _fit_scores(kernel, marks, constant, zeros, inverts=inverts, is_safe=True)
     if not inverts:
-        return Posterior(scores, coefficients)
+        return _Posterior(scores, coefficients)
     lower = np.tril(dpotri(factor, lower=1)[0])
     inverse = root * (lower + np.tril(lower, -1).T) * root.T
-    return Posterior(scores, coefficients, inverse)
+    return _Posterior(scores, coefficients, inverse)

@@ -1,0 +1,149 @@
+"""Training rows of a sum of effects: their order, a sample in folds, and the pairs they favor."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from ..base.arrays import Array, Positions
+from ..base.immutable import cached_property
+from ..frames.dataset import Dataset
+from .contrasts import Feature
+
+SAMPLE = 400  # number of rows by which variances are chosen
+FOLDS = 5
+_MOST_CLASSES = 20  # in the sample
+_CANDIDATES = 64  # number of features whose pairs are ranked
+_STEP = 0.01  # prior variance of the step by which pairs are ranked
+
+Pair = tuple[int, int]  # positions of two features, ascending
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Training rows: features, classes, weights and cases, an order, and the sample in folds.
+
+    No share of a class is 0.
+    """
+
+    features: Sequence[Feature]
+    classes: Positions
+    labels: tuple[Hashable, ...]
+    weights: Array
+    cases: Positions | None
+    shares: Array
+    order: Positions
+    sample: Positions
+    folds: Positions
+
+    @classmethod
+    def from_data(cls, data: Dataset, features: Sequence[Feature]) -> Rows:
+        """Return coded rows with the class in the last column."""
+        weights, classes = data.row_weights, data.codes[-1].astype(np.intp)
+        counts = np.maximum(np.bincount(classes, weights, len(data.levels[-1])), 0.5)
+        shares: Array = counts / counts.sum()
+        order = _order_by_contents(features, classes, shares, weights)
+        sample, folds = _sample_in_folds(order, classes, shares, weights, data.cases)
+        return cls(
+            features, classes, data.levels[-1], weights, data.cases, shares, order, sample, folds
+        )
+
+    def some(self, most: int) -> Positions:
+        """Return at most so many rows, at equal distances in the order by contents."""
+        return np.sort(self.order[:: max(-(-len(self.order) // most), 1)])
+
+    @cached_property
+    def candidates(self) -> list[int]:
+        """The features whose pairs are ranked: those with the largest single effects."""
+        found = [i for i, f in enumerate(self.features) if f.contrasts.shape[1]]
+        if len(found) <= _CANDIDATES:
+            return found
+        residuals = np.eye(len(self.labels))[self.classes] - self.shares
+        residuals *= self.weights[:, None]
+        sizes = []
+        for i in found:
+            z = self.features[i].principal_contrasts(3)
+            sums = np.zeros((len(z), len(self.labels)))
+            np.add.at(sums, self.features[i].groups, residuals)
+            variance = float(self.features[i].mass @ (z**2).sum(axis=1))
+            sizes.append(float(((z.T @ sums) ** 2).sum()) / max(variance, 1e-9))
+        best = np.argsort(-np.round(sizes, 9), kind="stable")[:_CANDIDATES]
+        return sorted([found[k] for k in best.tolist()])
+
+    def rank_pairs(self, rows: Positions, residuals: Array) -> list[Pair]:
+        """Return pairs of candidates, first those whose products raise the likelihood most.
+
+        ``residuals`` are w (y − p) of some rows, (rows, classes). The slope of the
+        likelihood along a product z_i z_j of contrasts is G = Σ w z_i z_j (y −
+        p), whose square is E = Σ w² z_i² z_j² (y − p)² on average by chance. A
+        step along it gains about (G² − E) / (E + 1/τ).
+        """
+        sides = [
+            self.features[i].principal_contrasts(3)[self.features[i].groups[rows]]
+            for i in self.candidates
+        ]
+        owner = np.repeat(np.arange(len(sides)), [z.shape[1] for z in sides])
+        z = np.hstack(sides)
+        slopes = np.zeros((len(owner), len(owner)))
+        for of_class in residuals.T:
+            slopes += (z.T @ (of_class[:, None] * z)) ** 2
+        chance = (z**2).T @ ((residuals**2).sum(axis=1)[:, None] * z**2)
+        gains = (slopes - chance) / (chance + 1 / _STEP)
+        marks = np.eye(len(sides))[:, owner]
+        gains = (marks @ gains @ marks.T).round(9)
+        order = sorted(combinations(range(len(sides)), 2), key=lambda pair: -gains[pair])
+        return [(self.candidates[i], self.candidates[j]) for i, j in order]
+
+
+def _order_by_contents(
+    features: Sequence[Feature], classes: Positions, share: Array, weights: Array
+) -> Positions:
+    """Return an order of the rows, by classes, that follows their contents alone.
+
+    It does not depend on the order of rows and columns, or on the names of
+    columns, levels and classes, so that no sample of rows does.
+    """
+    color = classes * 0
+    # Rows have the same color if their values are as frequent, in each class; then, if these occur
+    # in rows of the same colors, and so on. Colors are whole numbers, so that sums are exact.
+    for _ in range(3):
+        marks = np.empty((len(features), len(classes)))
+        for feature, of_rows in zip(features, marks, strict=True):
+            totals = np.bincount(feature.groups, weights * (color + 1.0) ** 2, len(feature.mass))
+            mark = 2 + feature.mass + totals / float(weights.sum()) ** 3
+            if feature.values.cuts is not None:
+                mark += feature.mass.cumsum()
+            of_rows[:] = np.sqrt(mark)[feature.groups]
+        mixed = np.sort(marks, axis=0).sum(axis=0) + np.sqrt(2 + share)[classes]
+        color = np.unique(mixed * 1e4 % 1, return_inverse=True)[1].ravel()
+    # Rows of one color can be exchanged, if all rows are: the order of levels decides for all.
+    for feature, of_rows in zip(features, marks, strict=True):
+        column = float(feature.mass @ np.bincount(feature.groups, of_rows, len(feature.mass)))
+        of_rows[:] = np.sqrt(column + feature.groups)
+    exchangeable = np.sort(marks, axis=0).sum(axis=0)
+    return np.lexsort((exchangeable, color, np.argsort(np.argsort(share, kind="stable"))[classes]))
+
+
+def _sample_in_folds(
+    order: Positions, classes: Positions, share: Array, weights: Array, cases: Positions | None
+) -> tuple[Positions, Positions]:
+    """Return rows in proportion to their weights, and the fold of each.
+
+    They are of the most frequent classes, so that each of many has several rows
+    as among all rows. The rows of a case are in one fold.
+    """
+    frequent = np.argsort(-share, kind="stable")[:_MOST_CLASSES]
+    order = order[np.isin(classes[order], frequent)]
+    ends = weights[order].cumsum()
+    size = int(min(SAMPLE, max(round(float(ends[-1])), 1)))
+    # At equal distances of weight: a row of weight 2 is as two rows.
+    points = (np.arange(size) + 0.5) * (ends[-1] / size)
+    rows = order[np.minimum(np.searchsorted(ends, points), len(order) - 1)]
+    place = np.arange(size)
+    if cases is not None:
+        _, first, place = np.unique(cases[rows], return_index=True, return_inverse=True)
+        place = np.argsort(np.argsort(first))[place.ravel()]
+    return rows, place % FOLDS
