@@ -58,6 +58,11 @@ class Feature:
         return self.groups if self.exact_number is None else self.exact_number
 
     @property
+    def counts_missing(self) -> bool:
+        """Whether missing values have an effect."""
+        return bool(self.smooth[-1].any())
+
+    @property
     def n_exact(self) -> int:
         """The number of exact values."""
         return len(self.mass) - 1 if self.numbers is None else len(self.numbers)

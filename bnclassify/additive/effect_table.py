@@ -69,9 +69,9 @@ class PairEffects(Immutable):
     """The effects of a pair of features, beyond those of each, in groups of their values.
 
     ``features`` are their positions, ascending, and ``groups`` has the number
-    of the group of each value of each of them, and -1 for a missing one. The
-    ``table`` is (groups + 1, groups + 1, classes); its last entries are for
-    missing values, and 0.
+    of the group of each value of each of them; that of a missing one is -1 if
+    it has no effects. The ``table`` is (groups + 1, groups + 1, classes); its
+    last entries are 0.
     """
 
     features: tuple[int, int]

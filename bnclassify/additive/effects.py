@@ -14,6 +14,7 @@ from ..base.checks import Optional, Whole
 from ..base.messages import listed, repeated_items, shown
 from ..frames.dataset import Dataset, Opened, codes_by_levels
 from ..frames.opening import InFull, open_rows
+from ..frames.schema import MISSING
 from ..inference.evidence import target_position
 from ..model.arguments import check_fitted, encode_for_model
 from ..model.model import Model
@@ -189,13 +190,17 @@ class _PairAxis(NamedTuple):
 
 
 def _pair_axis(x: EffectTable, i: int, groups: Positions) -> _PairAxis:
-    """Return the values of a feature in a pair: the intervals of its groups, or its labels."""
-    name = x.features[i]
+    """Return the values of a feature in a pair: the intervals of its groups, or its labels.
+
+    The last is that of missing values, if these have effects.
+    """
+    name, missing = x.features[i], [MISSING] * int(groups[-1] >= 0)
     if name not in x.cuts:
-        labels = list(x.known_levels[i])
-        return _PairAxis(labels, groups[:-1], np.append(np.arange(len(labels)), -1))
+        labels = [*x.known_levels[i], *missing]
+        places = np.append(np.arange(len(groups) - 1), len(labels) - 1 if missing else -1)
+        return _PairAxis(labels, groups[: len(labels)], places)
     ends = np.flatnonzero(np.diff(groups[:-1]))
-    values = intervals_between_cuts([x.cuts[name][end] for end in ends.tolist()])
+    values = intervals_between_cuts([x.cuts[name][end] for end in ends.tolist()]) + missing
     return _PairAxis(values, np.arange(len(values)), groups)
 
 

@@ -272,6 +272,9 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
     for own in fitted.tables:
         places = [np.asarray(features[i].places) for i in own.features]
         exact = own.effects.reshape(*map(len, places), -1)
+        for axis, i in enumerate(own.features):
+            if not features[i].counts_missing:
+                np.moveaxis(exact, axis, 0)[-1] = 0
         if len(own.features) == 1:
             tables[own.features[0]][places[0]] += exact
             continue
@@ -289,6 +292,10 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
         if float(np.average(squares, weights=rows.weights[some])) < _LEAST_EFFECT**2:
             continue
         effects = logs_less_reference(of_cells).round(_DIGITS)
+        for axis, i in enumerate(pair):
+            if not features[i].counts_missing:
+                groups[axis] = np.append(groups[axis][:-1], -1)
+                effects = np.delete(effects, -1, axis=axis)
         if effects.any():
             effects = np.pad(effects, ((0, 1), (0, 1), (0, 0)))  # of unknown values
             pairs.append(PairEffects(pair, (groups[0], groups[1]), effects))

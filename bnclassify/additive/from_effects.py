@@ -253,9 +253,9 @@ def _read_pair(
     every = f"combination of values of {shown(names[0])} and {shown(names[1])}"
     table = _place_rows_on_axes(frame.iloc[rows], axes, numbers[rows], every)
     _check_no_row_absent(table, axes, every)
-    table = np.pad(table, ((0, 1), (0, 1), (0, 0)))  # of missing values
+    table = np.pad(table, ((0, 1), (0, 1), (0, 0)))  # of unknown values
     groups = [
-        _coarser_group_of_each_value(axis.feature_values, values[name])
+        _coarser_group_of_each_value(axis, values[name])
         for name, axis in zip(names, axes, strict=True)
     ]
     i, j = [list(values).index(name) for name in names]
@@ -264,12 +264,13 @@ def _read_pair(
     return PairEffects((j, i), (groups[1], groups[0]), np.swapaxes(table, 0, 1))
 
 
-def _coarser_group_of_each_value(grouped: Values, own: Values) -> Positions:
-    """Return the group of each value of a feature, and -1 for a missing one."""
+def _coarser_group_of_each_value(axis: _Axis, own: Values) -> Positions:
+    """Return the group of each value of a feature, the last of a missing one, or -1."""
+    grouped, missing = axis.feature_values, axis.positions.get(MISSING, -1)
     if own.cuts is not None:
         ends = np.array([*own.cuts, np.inf])
-        return np.append(np.searchsorted(np.array(grouped.cuts or ()), ends, side="left"), -1)
-    return np.array([*map(grouped.labels.index, own.labels), -1], dtype=np.intp)
+        return np.append(np.searchsorted(np.array(grouped.cuts or ()), ends, side="left"), missing)
+    return np.array([*map(grouped.labels.index, own.labels), missing], dtype=np.intp)
 
 
 def _value_axes_of_pairs(
@@ -292,7 +293,8 @@ def _value_axes_of_pairs(
                     f"table must have the same labels of {shown(name)} in the rows of a pair as in "
                     f"its own rows, or intervals in both; got {listed(own.labels)}."
                 )
-            read[pair].append(_Axis(own, has_missing=False))
+            has_missing = bool((frame[column][rows] == MISSING).any())
+            read[pair].append(_Axis(own, has_missing=has_missing))
     return read
 
 
