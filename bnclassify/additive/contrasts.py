@@ -67,6 +67,11 @@ class Feature:
         """The number of exact values."""
         return len(self.mass) - 1 if self.numbers is None else len(self.numbers)
 
+    def at(self, rows: Positions) -> Feature:
+        """Return the feature of some rows."""
+        exact = None if self.exact_number is None else self.exact_number[rows]
+        return replace(self, groups=self.groups[rows], exact_number=exact)
+
     def by_exact_value(self, weights: Array) -> tuple[Feature, Positions]:
         """Return the feature with a group for each exact value, and their groups before.
 

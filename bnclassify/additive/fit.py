@@ -36,7 +36,7 @@ from .rows import Pair, Rows
 from .variances import Variances, choose_variances
 
 _MOST_PAIRS = 128
-_CELLS = 2**15  # maximum number of cells of all pairs
+_CELLS = 2**15  # maximum number of cells of all pairs with two classes, fewer with more
 _WEIGHTS = 2**20  # maximum number of products of contrasts of all pairs, times classes
 _BASE = 1000  # number of rows by which curvatures are approximated
 _RANKED_ROWS, _TABLE_ROWS = 2**16, 2**14  # rows by which pairs, and tables of cells, are chosen
@@ -171,7 +171,7 @@ def _terms(
     terms = _single_terms(rows, variances.all, variances.factors)
     sides, cached = dict[Pair, list[_Side]](), dict[tuple[int, int, int], _Side]()
     sizes = [[len(f.mass) - 1, f.contrasts.shape[1]] for f in rows.features]
-    limits = _CELLS, _WEIGHTS / len(rows.labels)
+    limits = 2 * _CELLS / max(len(rows.labels), 2), _WEIGHTS / len(rows.labels)
     most = [_most_each([sizes[i][k] * sizes[j][k] for i, j in chosen], limits[k]) for k in range(2)]
     factors = variances.factors_of_pairs(chosen) if chosen else np.zeros(0)
     for pair, factor in zip(chosen, factors.tolist(), strict=True):

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..base.arrays import Array, Positions
+from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import cached_property
 from ..frames.dataset import Dataset
 from .contrasts import Feature
@@ -26,7 +26,7 @@ Pair = tuple[int, int]  # positions of two features, ascending
 class Rows:
     """Training rows: features, classes, weights and cases, an order, and the sample in folds.
 
-    No share of a class is 0.
+    Equal rows are one, with the sum of their weights. No share of a class is 0.
     """
 
     features: Sequence[Feature]
@@ -42,14 +42,16 @@ class Rows:
     @classmethod
     def from_data(cls, data: Dataset, features: Sequence[Feature]) -> Rows:
         """Return coded rows with the class in the last column."""
-        weights, classes = data.row_weights, data.codes[-1].astype(np.intp)
+        classes, cases = data.codes[-1].astype(np.intp), data.cases
+        values = [f.exact for f in features] + ([] if cases is None else [cases])
+        first, weights = _merge_equal_rows([classes, *values], data.row_weights)
+        features, classes = [f.at(first) for f in features], classes[first]
+        cases = None if cases is None else cases[first]
         counts = np.maximum(np.bincount(classes, weights, len(data.levels[-1])), 0.5)
         shares: Array = counts / counts.sum()
-        order = _order_by_contents(features, classes, shares, weights)
-        sample, folds = _sample_in_folds(order, classes, shares, weights, data.cases)
-        return cls(
-            features, classes, data.levels[-1], weights, data.cases, shares, order, sample, folds
-        )
+        order = _order_by_contents(features, classes, shares, weights, cases)
+        sample, folds = _sample_in_folds(order, classes, shares, weights, cases)
+        return cls(features, classes, data.levels[-1], weights, cases, shares, order, sample, folds)
 
     def some(self, most: int) -> Positions:
         """Return at most so many rows, at equal distances in the order by contents."""
@@ -98,8 +100,25 @@ class Rows:
         return [(self.candidates[i], self.candidates[j]) for i, j in order]
 
 
+def _merge_equal_rows(columns: Sequence[Codes], weights: Array) -> tuple[Positions, Array]:
+    """Return the first of rows with equal codes in all columns, and the sums of their weights.
+
+    Rows are compared, and ordered, by a hash of 64 bits.
+    """
+    hashes = np.zeros(len(weights), dtype=np.uint64)
+    for column in columns:
+        hashes = (hashes ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        hashes ^= hashes >> np.uint64(31)
+    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    return first, np.bincount(inverse.ravel(), weights, len(first))
+
+
 def _order_by_contents(
-    features: Sequence[Feature], classes: Positions, share: Array, weights: Array
+    features: Sequence[Feature],
+    classes: Positions,
+    share: Array,
+    weights: Array,
+    cases: Positions | None,
 ) -> Positions:
     """Return an order of the rows, by classes, that follows their contents alone.
 
@@ -107,23 +126,26 @@ def _order_by_contents(
     columns, levels and classes, so that no sample of rows does.
     """
     color = classes * 0
+    columns = [(f.groups, f.mass, f.values.cuts is not None) for f in features]
+    if cases is not None:
+        columns.append((cases, np.bincount(cases, weights) / float(weights.sum()), False))
     # Rows have the same color if their values are as frequent, in each class; then, if these occur
     # in rows of the same colors, and so on. Colors are whole numbers, so that sums are exact.
     for _ in range(3):
-        marks = np.empty((len(features), len(classes)))
-        for feature, of_rows in zip(features, marks, strict=True):
-            totals = np.bincount(feature.groups, weights * (color + 1.0) ** 2, len(feature.mass))
-            mark = 2 + feature.mass + totals / float(weights.sum()) ** 3
-            if feature.values.cuts is not None:
-                mark += feature.mass.cumsum()
-            of_rows[:] = np.sqrt(mark)[feature.groups]
+        marks = np.empty((len(columns), len(classes)))
+        for (groups, mass, is_ordered), of_rows in zip(columns, marks, strict=True):
+            totals = np.bincount(groups, weights * (color + 1.0) ** 2, len(mass))
+            mark = 2 + mass + totals / float(weights.sum()) ** 3
+            if is_ordered:
+                mark += mass.cumsum()
+            of_rows[:] = np.sqrt(mark)[groups]
         mixed = np.sort(marks, axis=0).sum(axis=0) + np.sqrt(2 + share)[classes]
         color = np.unique(mixed * 1e4 % 1, return_inverse=True)[1].ravel()
     # Rows of one color can be exchanged, if all rows are: the order of levels decides for all.
-    for feature, of_rows in zip(features, marks, strict=True):
+    for feature, of_rows in zip(features, marks, strict=False):
         column = float(feature.mass @ np.bincount(feature.groups, of_rows, len(feature.mass)))
         of_rows[:] = np.sqrt(column + feature.groups)
-    exchangeable = np.sort(marks, axis=0).sum(axis=0)
+    exchangeable = np.sort(marks[: len(features)], axis=0).sum(axis=0)
     return np.lexsort((exchangeable, color, np.argsort(np.argsort(share, kind="stable"))[classes]))
 
 
