@@ -28,7 +28,7 @@
 # 4. **Weights.** Given the variances, one penalized logistic regression on all rows estimates the weights of all contrasts together, so that
 #    dependent features share their evidence and do not count it twice.
 #
-# Statisticians know this as a smoothing-spline analysis of variance of the log odds (Wahba et al. 1995; Wood 2017). [Formulas](methods.py) has the
+# Statisticians know this as a smoothing-spline analysis of variance of the log odds (Wahba et al. 1995; Wood 2017). [Formulas](methods.py#the-default-a-sum-of-effects) has the
 # details. The fit uses no random numbers. Rows that belong together, such as visits of a patient, should be held out
 # together: name their column by `groups=`.
 
@@ -69,7 +69,7 @@ frame["tumor"] = pd.Categorical.from_codes(cells.target, cells.target_names)
 half = stratified_folds(frame["tumor"], 2, rng=0)
 train, test = frame[half == 0], frame[half == 1]
 options = {"smooth": 1, "discretize": "mdlp"}
-model = bnc(class_var="tumor", dataset=train, pairs="auto")
+model = bnc(class_var="tumor", dataset=train)
 models = {
     "naive Bayes": bnc("nb", "tumor", train, **options),
     "tree": bnc("tan_cl", "tumor", train, dag_args={"score": "aic"}, **options),
@@ -103,7 +103,7 @@ car = load_car()
 found = {
     "tree": bnc("tan_cl", "class", car, smooth=1),
     "sum": bnc(class_var="class", dataset=car, pairs=0),
-    "default": bnc(class_var="class", dataset=car, pairs="auto"),
+    "default": bnc(class_var="class", dataset=car),
 }
 metrics = ["accuracy", "log_loss", "calibration_error"]
 cv(found, car, k=5, metric=metrics, rng=0).unstack().round(3)  # noqa: PD010
@@ -119,7 +119,7 @@ noise["label"] = rng.choice(["a", "b"], 400)
 known, new = noise[:200], noise[200:]
 for name, x in {
     "naive Bayes": bnc("nb", "label", known, smooth=1, discretize="quantile"),
-    "default": bnc(class_var="label", dataset=known, pairs="auto"),
+    "default": bnc(class_var="label", dataset=known),
 }.items():
     posterior = predict(x, new, prob=True)
     own = posterior.to_numpy()[np.arange(200), (new["label"] == "b").astype(int)]
@@ -160,7 +160,7 @@ print(table[table["feature"] == "symmetry"].tail(4).round(2).to_string())
 # With `interval=True`, `bnc` also draws effects from their posterior, and `predict` shows how much the probabilities vary:
 
 # %%
-sure = bnc(class_var="tumor", dataset=train, pairs="auto", interval=True)
+sure = bnc(class_var="tumor", dataset=train, interval=True)
 predict(sure, test.head(3), prob=True, interval=0.9)["malignant"].round(3)
 
 # %% [markdown]

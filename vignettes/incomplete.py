@@ -121,10 +121,8 @@ print(predict(models["tan_cl"], odd, unseen="missing").tolist()[:2])
 # them by `unknown=`. With `missing_level=False`, missing values are never evidence:
 
 # %%
-default = bnc(class_var="Class", dataset=voting, pairs="auto")
-by_values = bnc(
-    class_var="Class", dataset=voting, pairs="auto", missing_level=False
-)
+default = bnc(class_var="Class", dataset=voting)
+by_values = bnc(class_var="Class", dataset=voting, missing_level=False)
 votes = list(voting.columns[:-1])
 answers = {
     "missing": predict(default, unknown, prob=True),

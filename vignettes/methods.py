@@ -937,7 +937,7 @@ print(
 # `held_out="power"`. If no feature is known, the posterior is the share of the class in the training rows, because the second
 # $P(c)$ is not smoothed. With `held_out="power"`, the power is $τ + (1 - τ) h$, with h the plain share of missing features.
 #
-# ### Sum of effects
+# ## The default: a sum of effects
 #
 # `bnc` without a learner fits the score of class c, with a line, curve or table for each feature and pair:
 #

@@ -255,7 +255,7 @@ print("WANBIA, features with a weight below 0.005:", small, "of 16")
 
 # %%
 recipes = {
-    "default": {"pairs": "auto"},
+    "default": {},
     "naive Bayes": {"dag_learner": "nb"},
     "TAN": {"dag_learner": "tan_cl", "dag_args": {"score": "aic"}},
     "TAN (hill climbing)": {"dag_learner": "tan_hc", "dag_args": search},
@@ -277,7 +277,7 @@ with warnings.catch_warnings(action="ignore"):  # of `fssj`
             recipe: bnc(
                 class_var=target,
                 dataset=frame,
-                **({} if {"m", "pairs"} & {*how} else {"smooth": 1}) | how,
+                **({} if "m" in how or not how else {"smooth": 1}) | how,
             )
             for recipe, how in recipes.items()
         }

@@ -76,7 +76,7 @@ print(table["cancelled"].value_counts(normalize=True).round(3).to_dict())
 # ## 2. Fit
 
 # %%
-model = bn.bnc(class_var="cancelled", dataset=table, pairs="auto")
+model = bn.bnc(class_var="cancelled", dataset=table)
 print(model)
 
 # %% [markdown]
