@@ -169,7 +169,7 @@ def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
     x: Any = bn.bnc(class_var="buys", dataset=people.drop(columns="flat"), pairs=2)
     assert repr(x).splitlines() == [
         "",
-        "  Bayesian network classifier",
+        "  Sum of effects",
         "",
         "  class variable:     buys",
         "  rows:               300",

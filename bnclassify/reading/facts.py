@@ -49,8 +49,10 @@ def facts_of(x: Model) -> dict[str, object]:
 
 def facts_as_text(x: Model) -> str:
     """Write the facts of a model, aligned."""
+    facts = facts_of(x)
+    title = "Sum of effects" if "form" in facts else "Bayesian network classifier"
     only = "" if x.fitted else " (only structure, no parameters)"
-    return "\n".join(["", f"  Bayesian network classifier{only}", "", *aligned_lines(facts_of(x))])
+    return "\n".join(["", f"  {title}{only}", "", *aligned_lines(facts)])
 
 
 def aligned_lines(facts: Mapping[str, object]) -> list[str]:
