@@ -52,7 +52,7 @@ def main():
                 FOLDER / f"{name}.svg", bbox_inches="tight", metadata={"Date": None}
             )
     draw_page(model, "page.png", 800)
-    additive = bn.bnc(class_var="diabetes", dataset=women, additive=True)
+    additive = bn.bnc(class_var="diabetes", dataset=women, pairs=0)
     rising = bn.monotonize(additive, {"age": "increasing", "glucose": "increasing"}, women)
     draw_page(bn.scorecard(rising, most_intervals=4), "card.png", 800)
 

@@ -130,7 +130,7 @@ from .learners.blankets import learn_blanket as learn_blanket
 from .learners.chi_square import chisq_dn as chisq_dn
 from .learners.fixed import anb as anb, aode as aode, from_modelstring as from_modelstring, nb as nb
 from .learners.hill_climbing import ban as ban, hc as hc
-from .learners.k_dependence import kdb_gain as kdb_gain, kdb_mi as kdb_mi, spode as spode
+from .learners.k_dependence import kdb_mi as kdb_mi, spode as spode
 from .learners.latent_classes import lca as lca
 from .learners.local_scores import network_score as network_score
 from .learners.trees import chow_liu as chow_liu, tan_cl as tan_cl

@@ -11,7 +11,6 @@ from .numbers.discretizer import Discretizer as Discretizer
 from .numbers.preparation import Preparation as Preparation
 from .numbers.rare_levels import Merger as Merger
 from .parts.partitions import Partitions as Partitions
-from .recipe.refined import Refined as Refined
 from .several.chain_ensemble import ChainEnsemble as ChainEnsemble
 from .several.mbc import MAODE as MAODE
 from .several.mbc import MBC as MBC

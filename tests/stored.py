@@ -44,6 +44,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "ande": lambda: _plain("ande", dag_args={"n": 2}),
     "kernel": lambda: _plain("nb", discretize=None, numbers="kernel"),
     "backoff": lambda: _plain("kdb_mi", smooth=None, backoff=True),
+    "weights": lambda: _plain(
+        "kdb_mi", smooth=None, backoff=True, held_out="weights", discretize="averaged5"
+    ),
     "default": lambda: bn.bnc(class_var="y", dataset=rows()),
     "scorecard": lambda: bn.scorecard(_plain("nb")),
     "effects": lambda: bn.from_effects(bn.effects(_plain("nb"))),

@@ -15,7 +15,6 @@ from scipy.special import log_softmax
 import bnclassify as bn
 from bnclassify.numbers.cut_points import (
     CUTTINGS,
-    cuts_between_values,
     quantile_cuts_at_shifts,
     shortest_number_between,
 )
@@ -289,13 +288,6 @@ def test_effects_are_what_is_added() -> None:
         bn.plot_effect(model, "wether")
     with pytest.raises(ValueError, match="target"):
         bn.plot_effect(model, "weather", target="maybe")
-
-
-def test_cut_points_between_numbers_that_occur_twice_on_average() -> None:
-    twice = np.array([1.0, 1, 2, 2, 4, 4])
-    assert cuts_between_values(twice) == (1.5, 3.0)  # the middle
-    assert cuts_between_values(np.append(twice, 5.0)) == ()
-    assert cuts_between_values(np.array([1.0, 2, 4]), np.array([2.0, 2, 2])) == (1.5, 3.0)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 0.0), (2e300, 2.5e300), (-1.5e308, 1.5e308)])

@@ -733,12 +733,12 @@ def test_the_last_of_two_classes_is_drawn_and_all_of_three() -> None:
 @pytest.fixture(scope="module")
 def banded() -> Any:
     data = bn.load_pima()[["glucose", "age", "diabetes"]].head(300)
-    return bn.bnc(class_var="diabetes", dataset=data, additive=True, interval=True)
+    return bn.bnc(class_var="diabetes", dataset=data, pairs=0, interval=True)
 
 
 @pytest.mark.slow
 def test_effects_with_intervals_have_a_band_within_the_training_data(banded: Any) -> None:
-    """The band is that of the draws, and the curve ends where the values of training end."""
+    """The band is the interval of draws, and the curve ends where the values of training end."""
     ax = bn.plot_effect(banded, "glucose")
     assert legend(ax)[0] == "90 % interval"
     (points, effect) = ax.lines[1].get_data()
@@ -775,7 +775,7 @@ def test_nomograms_translate_totals_into_probabilities(banded: Any) -> None:
 
 def test_explanations_draw_known_and_missing_values_but_not_unknown_ones() -> None:
     women = bn.load_pima().head(300)
-    x = bn.bnc(class_var="diabetes", dataset=women, additive=True)
+    x = bn.bnc(class_var="diabetes", dataset=women, pairs=0)
     axes = bn.plot_explanation(x, {"glucose": 171, "insulin": None})
     labels = {text.get_text() for text in axes.get_yticklabels()}
     assert labels == {"start", "glucose = 171", "insulin missing", "sum"}

@@ -107,7 +107,7 @@ def test_changes_are_the_best_of_all(frame: pd.DataFrame, data: st.DataObject) -
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    ["kdb", "kdb backoff", "hc", "class with parents", "loo weights", "loo power", "waode", "votes recipe"],
+    ["kdb", "kdb backoff", "hc", "class with parents", "loo weights", "loo power", "waode", "votes weights"],
 )
 def test_changes_in_models_of_every_type(name: str) -> None:
     x, frame = case(name)
@@ -141,7 +141,7 @@ def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, c
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["women mdlp", "women averaged", "women recipe"])
+@pytest.mark.parametrize("name", ["women mdlp", "women averaged", "women default"])
 def test_numbers_move_to_the_nearest_value_of_another_interval(name: str) -> None:
     x, frame = case(name)
     rows = frame.iloc[10:22][list(bn.features(x))]
@@ -174,7 +174,7 @@ def sick() -> tuple[Any, pd.DataFrame]:
     data = pd.DataFrame(
         {"glucose": glucose, "bmi": bmi, "ill": np.where(rng.random(800) < risk, "yes", "no")}
     )
-    return bn.bnc(class_var="ill", dataset=data, additive=True), data
+    return bn.bnc(class_var="ill", dataset=data, pairs=0), data
 
 
 def test_each_feature_has_its_nearest_value(sick: tuple[Any, pd.DataFrame]) -> None:

@@ -384,7 +384,7 @@ def test_large_tables_stay_where_they_are(
 @pytest.mark.parametrize(
     "name",
     [
-        "class with parents", "ensemble", "waode", "votes recipe", "women gaussian", "odd recipe",
+        "class with parents", "ensemble", "waode", "votes weights", "women gaussian", "odd recipe",
         "odd names", "card", "card of a tree", "effects", "card of extreme odds",
     ],
 )  # fmt: skip

@@ -14,7 +14,7 @@ from bnclassify.evaluation.drift import points_at_tenths
 
 @pytest.fixture(scope="module")
 def total(pima: pd.DataFrame) -> Any:
-    return bn.bnc(class_var="diabetes", dataset=pima, additive=True)
+    return bn.bnc(class_var="diabetes", dataset=pima, pairs=0)
 
 
 def test_the_index_is_that_of_the_formula() -> None:
@@ -110,7 +110,7 @@ def test_a_model_without_data_gives_the_shares_of_its_training_data(pima: pd.Dat
     x = bn.bnc("nb", "diabetes", train, smooth=1, discretize="mdlp", missing_level=True)
     assert bn.drift(x, train)["psi"].iloc[:-1].max() < 1e-12
     assert bn.drift(x, train)["missing_before"]["glucose"] == pytest.approx(train["glucose"].isna().mean())
-    total = bn.bnc(class_var="diabetes", dataset=train, additive=True)
+    total = bn.bnc(class_var="diabetes", dataset=train, pairs=0)
     for model in (x, total):
         own, full = bn.drift(model, new), bn.drift(model, new, train)
         assert bn.drift(model, train)["psi"].max() < 1e-9
@@ -182,7 +182,7 @@ def test_values_are_measured_and_not_intervals_of_the_model() -> None:
         town=lambda d: d["town"].where(d["town"].isin(["Rome", "Oslo"]), "t7"),
     )
     by_tree = {"smooth": 1, "discretize": "mdlp", "min_count": 50}
-    for x in (bn.bnc("nb", "ill", old, **by_tree), bn.bnc(class_var="ill", dataset=old, additive=True)):
+    for x in (bn.bnc("nb", "ill", old, **by_tree), bn.bnc(class_var="ill", dataset=old, pairs=0)):
         table = bn.drift(x, new, old)
         assert table.index[0] == "weight"
         assert table["psi"]["weight"] == pytest.approx(((q - p) * np.log(q / p)).sum(), abs=0.02)
@@ -241,9 +241,9 @@ def test_predicted_classes_are_counted() -> None:
     assert found == pytest.approx(((q - p) * np.log(q / p)).sum())
 
 
-@pytest.mark.parametrize("options", [{"numbers": "gaussian"}, {"discretize": "mdlp"}, {"additive": True}])
+@pytest.mark.parametrize("options", [{"numbers": "gaussian"}, {"discretize": "mdlp"}, {"pairs": 0}])
 def test_weighted_rows_are_repeated_rows(pima: pd.DataFrame, options: dict[str, Any]) -> None:
-    dag = () if "additive" in options else ("nb",)
+    dag = () if "pairs" in options else ("nb",)
     x = bn.bnc(*dag, class_var="diabetes", dataset=pima, **options, **({"smooth": 1} if dag else {}))
     times = np.arange(len(pima)) % 4
     repeated = pima.loc[pima.index.repeat(times)].reset_index(drop=True)
@@ -256,7 +256,7 @@ def test_weighted_rows_are_repeated_rows(pima: pd.DataFrame, options: dict[str, 
 
 
 def test_effects_of_pairs_are_not_known_without_data(pima: pd.DataFrame) -> None:
-    x = bn.bnc(class_var="diabetes", dataset=pima, additive=True, pairs=[("glucose", "age")])
+    x = bn.bnc(class_var="diabetes", dataset=pima, pairs=[("glucose", "age")])
     assert bn.drift(x, pima)["log_odds"].isna().all()
     assert bn.drift(x, pima, pima)["log_odds"].abs().max() < 1e-9
 

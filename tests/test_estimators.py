@@ -106,7 +106,7 @@ def test_models_and_estimators_are_compared_in_one_call(fitted: BNCClassifier) -
 def test_the_default_and_its_sum_are_explained_and_written(tmp_path: Path) -> None:
     X, y = WOMEN.drop(columns="diabetes"), WOMEN["diabetes"]
     row = X.iloc[0].to_dict()
-    for clf in (BNCClassifier().fit(X, y), BNCClassifier(additive=True).fit(X, y)):
+    for clf in (BNCClassifier().fit(X, y), BNCClassifier(pairs=0).fit(X, y)):
         np.testing.assert_allclose(bn.predict(clf, X, prob=True), clf.predict_proba(X))
         assert bn.explain(clf, row).equals(bn.explain(clf.model_, row))
         assert bn.to_sql(clf, table="t") == bn.to_sql(clf.model_, table="t")

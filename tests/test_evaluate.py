@@ -38,7 +38,7 @@ def learn(car: pd.DataFrame, name: str) -> Any:
     if name == "default":
         return bn.bnc(class_var="class", dataset=car.sample(300, random_state=1))
     if name == "sum":
-        return bn.bnc(class_var="class", dataset=car.sample(300, random_state=1), additive=True)
+        return bn.bnc(class_var="class", dataset=car.sample(300, random_state=1), pairs=0)
     if name == "weights":
         return bn.lp(bn.kdb_mi("class", car), car, backoff=True, held_out="weights")
     if name == "power":

@@ -589,12 +589,7 @@ def test_weights_apply_to_the_table_without_parents(car: pd.DataFrame) -> None:
 
 def test_interactions_of_the_default_belong_to_the_features_on_which_they_depend() -> None:
     pima = bn.load_pima()
-    recipe = {
-        "backoff": True,
-        "held_out": "weights",
-        "held_out_args": {"terms": ["depths", "gaussians", "slopes"]},
-    }
-    x = bn.bnc("kdb_mi", "diabetes", pima, dag_args={"kdbk": 2}, discretize="averaged", **recipe)
+    x = bn.bnc(class_var="diabetes", dataset=pima, pairs=[("glucose", "bmi"), ("age", "bmi")])
     rows = pima.dropna().sample(40, random_state=0)
     found = by_variable(x, rows, target="yes", interactions=True)
     changed = rows.assign(glucose=rows["glucose"] + 40)

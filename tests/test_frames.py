@@ -366,7 +366,7 @@ def test_columns_that_are_not_used_can_have_any_type(people: pd.DataFrame, case:
     expected = bn.lp(bn.nb("buys", frame, features=names), frame, smooth=1)
     model = bn.lp(bn.nb("buys", odd, features=names), odd, smooth=1)
     assert bn.predict(model, odd, prob=True).equals(bn.predict(expected, frame, prob=True))
-    assert bn.bnc(class_var="buys", dataset=odd, dag_args={"features": names}).features == tuple(names)
+    assert bn.bnc("nb", "buys", odd, dag_args={"features": names}).features == tuple(names)
     assert bn.check_data(odd, "buys")["column"].tolist() == ["rooms", "odd"]
 
 

@@ -14,10 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.model.model import replace_unchecked
-from bnclassify.recipe.incomplete_rows import learn_fading
 from bnclassify.scores import elimination, forests
-from bnclassify.scores.fading import Fading
 
 from .conftest import informative_gaps, read_reference, reference_frame
 from .oracles import joint_by_enumeration, posterior_by_enumeration, with_holes
@@ -115,22 +112,6 @@ def test_complete_rows_do_not_change_beside_incomplete_ones(voting: pd.DataFrame
         pd.testing.assert_frame_equal(together, alone, check_exact=True)
 
 
-def test_how_fast_terms_fade_is_learned_from_rows_with_hidden_features(car: pd.DataFrame) -> None:
-    x = bn.bnc(class_var="class", dataset=car)
-    new = pd.concat([with_holes(car, 0.15, seed) for seed in range(4)])
-    codes = np.tile(car["class"].cat.codes.to_numpy(), 4)
-
-    def losses(exponent: float) -> Any:
-        y = replace_unchecked(x, fading=replace(x.fading, exponent=exponent))
-        return -np.log(bn.predict(y, new, prob=True).to_numpy()[np.arange(len(new)), codes])
-
-    learned = x.fading.exponent
-    assert 1 < learned < 16
-    for extreme in (1.0, 16.0):  # worse by more than chance explains
-        more = losses(extreme) - losses(learned)
-        assert more.mean() > 3 * more.std() / np.sqrt(len(more))
-
-
 def test_all_missing_gives_the_prior(voting: pd.DataFrame) -> None:
     nothing = pd.DataFrame({v: pd.Categorical([None] * 3) for v in voting.columns[:-1]})
     for structure in (bn.nb("Class", voting), bn.tan_cl("Class", voting)):
@@ -177,33 +158,6 @@ def test_a_chain_of_missing_features_above_the_class_is_summed_exactly(car: pd.D
     np.testing.assert_allclose(
         bn.predict(x, nothing, prob=True), posterior_by_enumeration(x, nothing), rtol=1e-9
     )
-
-
-def test_only_features_that_are_always_known_are_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng, hidden = np.random.default_rng(0), []
-    frame = pd.DataFrame(rng.choice(list("uv"), (90, 3)), columns=list("aby"))
-    frame["b"] = frame["b"].mask(rng.random(90) < 0.2)
-    blended = Fading.kept_share_and_added_scores
-
-    def record(fading: Fading, codes: Any, *scores: Any) -> Any:
-        hidden.append((codes < 0).mean(axis=1))
-        return blended(fading, codes, *scores)
-
-    monkeypatch.setattr(Fading, "kept_share_and_added_scores", record)
-    bn.lp(bn.nb("y", frame), frame, smooth=1, held_out="weights")
-    assert hidden[-1][0] > 0.3
-    assert hidden[-1][1] == frame["b"].isna().mean()
-
-
-def test_the_shift_of_a_missing_value_is_that_of_a_row_with_a_mean_number_of_them() -> None:
-    """Rows lack 1 and 3 values, so the mean of 4 missing values is in a row with (1 + 9) / 4 of them."""
-    frame = pd.DataFrame(
-        {"a": ["u", None, "v"], "b": ["u", None, "v"], "c": [None, None, "u"], "y": list("pqp")}
-    )
-    data = bn.encode(frame)
-    fading = learn_fading(data, np.zeros((3, 1, 3)), data.codes[-1], np.ones(3), additive=False)
-    assert fading.gaps == 2.5
-    np.testing.assert_allclose(fading.usual, [2 / 3, 2 / 3, 1 / 3])
 
 
 def test_a_sum_too_large_is_refused_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,8 +229,8 @@ LEARNED: dict[str, Callable[[pd.DataFrame], Any]] = {
     "`aode`": lambda d: bn.lp(bn.aode("Class", d), d, smooth=1, missing="em"),
     "`lca`": lambda d: bn.lca("group", d.drop(columns="Class"), k=2, restarts=1, rng=0),
     "`wanbia": lambda d: bn.lp(bn.nb("Class", d), d, smooth=1, wanbia=True),
-    "the default": lambda d: bn.bnc(class_var="Class", dataset=d, pairs="auto"),
-    '`held_out="weights"': lambda d: bn.bnc("kdb_mi", "Class", d, missing_level=False),
+    "the default": lambda d: bn.bnc(class_var="Class", dataset=d),
+    '`held_out="weights"': lambda d: bn.bnc("kdb_mi", "Class", d, backoff=True, held_out="weights"),
     '`held_out="power"': lambda d: bn.lp(bn.tan_cl("Class", d), d, smooth=1, held_out="power"),
     "`subsumption": lambda d: bn.lp(bn.nb("Class", d), d, smooth=1, subsumption=30),
     "`ande`": lambda d: bn.lp(bn.ande("Class", d), d, smooth=1),
@@ -327,9 +281,3 @@ def test_likelihoods_that_round_to_zero_in_a_product_are_summed_as_logs() -> Non
     row = pd.DataFrame({"p": [None], "v": [None], "d": [0], "e": [0], "f": [0]}, dtype="Int64")
     # P(y) P(p = 0) P(d | v = 0) P(e | v = 0) P(f = 0 | p = 0): 1 · 1 and 2 · 1/2 times the same number
     np.testing.assert_allclose(bn.predict(x, row, prob=True), [[0.5, 0.5]])
-
-
-def test_shifts_are_scaled_by_the_missing_values_that_training_rows_have() -> None:
-    rule = Fading(np.array([1.0, 0.5, 0.5]), 1.0, gaps=1.0)
-    codes = np.array([[0, -1, -1], [-1, -1, -1], [0, 0, -1]])  # (features, rows)
-    assert rule.weight_of_shifts(codes).ravel().tolist() == [1.0, 1.0, 0.5]

@@ -194,19 +194,6 @@ def test_parts_add_up_to_the_whole(size: int, seed: int) -> None:
             np.testing.assert_allclose(bn.predict(found, rows, prob=True), expected, rtol=1e-12)
 
 
-def test_more_folds_than_a_code_of_a_class_can_count() -> None:
-    car = bn.load_car()
-    arguments: dict[str, Any] = {"smooth": 1, "held_out": "power", "held_out_args": {"folds": 130}}
-    narrow = bn.lp(bn.nb("class", car), car, **arguments)
-    labels = [f"{i:03}" for i in range(200)]  # with which the codes have 16 bits
-    wide = car.astype({"class": pd.CategoricalDtype([*car["class"].cat.categories, *labels])})
-    encoded = bn.encode(wide)
-    encoded = encoded.coded_by_schema(bn.encode(car).schema)
-    assert encoded.codes.dtype != bn.encode(car).codes.dtype
-    other = bn.lp(bn.nb("class", encoded), encoded, **arguments)
-    np.testing.assert_allclose(bn.predict(other, car, prob=True), bn.predict(narrow, car, prob=True))
-
-
 def test_indices_of_no_rows() -> None:
     nothing = np.zeros(0, dtype=np.int8)
     assert flat_index([nothing, nothing], [0, 300]).tolist() == []

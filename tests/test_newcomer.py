@@ -35,7 +35,7 @@ def on(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        default, whole = BNCClassifier().fit(X, Y), BNCClassifier(additive=True).fit(X, Y)
+        default, whole = BNCClassifier().fit(X, Y), BNCClassifier(pairs=0).fit(X, Y)
     return SimpleNamespace(clf=default, sum=whole, path=tmp_path_factory.mktemp("page"), new=BNCClassifier)
 
 
@@ -56,9 +56,9 @@ WORKS: dict[str, Callable[[Any], Any]] = {
     "summary(clf)": lambda on: bn.summary(on.clf),
     "effects(sum)": lambda on: bn.effects(on.sum),
     "scorecard(sum)": lambda on: bn.scorecard(on.sum),
-    "bnc(df, 'y')": lambda on: bn.bnc(WOMEN, "diabetes", additive=True),
-    "bnc(df, class_var='y')": lambda on: bn.bnc(WOMEN, class_var="diabetes", additive=True),
-    "bnc('y', df)": lambda on: bn.bnc("diabetes", WOMEN, additive=True),
+    "bnc(df, 'y')": lambda on: bn.bnc(WOMEN, "diabetes", pairs=0),
+    "bnc(df, class_var='y')": lambda on: bn.bnc(WOMEN, class_var="diabetes", pairs=0),
+    "bnc('y', df)": lambda on: bn.bnc("diabetes", WOMEN, pairs=0),
     "an ordered y": lambda on: on.new("nb", smooth=1).fit(X, GRADES),
     "numpy in": lambda on: on.new("nb", smooth=1).fit(X.to_numpy(), Y.to_numpy()).predict(X.to_numpy()),
     "sample_weight": lambda on: on.new("nb", smooth=1).fit(X, Y, sample_weight=np.arange(160) + 0.5),
@@ -95,7 +95,6 @@ ANSWERS: dict[str, tuple[Callable[[Any], Any], Any, str]] = {
         (TypeError, ValueError),
         "discretize=",
     ),
-    "effects(default)": (lambda on: bn.effects(on.clf), (TypeError, ValueError), "additive=True"),
     "query(default)": (lambda on: bn.query(on.clf, "age"), (TypeError, ValueError), "smooth=1"),
     "a column of dates": (
         lambda on: on.new().fit(X.assign(seen=pd.date_range("2024", periods=160)), Y),

@@ -34,7 +34,7 @@ def fitted(request: Any, tmp_path: Path) -> Any:
         case "default":
             return bn.bnc(class_var="stage", dataset=DATA)
         case "sum":
-            return bn.bnc(class_var="stage", dataset=DATA, additive=True)
+            return bn.bnc(class_var="stage", dataset=DATA, pairs=0)
         case "estimator":
             pytest.importorskip("sklearn", "1.6")
             from bnclassify.sklearn import BNCClassifier

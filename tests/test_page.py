@@ -348,8 +348,8 @@ def lacking() -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("settings", "evident"),
     [
-        ({"discretize": "mdlp", "missing_level": True}, ["town", "income"]),
-        ({"additive": True}, ["town", "income"]),
+        ({"dag_learner": "nb", "discretize": "mdlp", "smooth": 1, "missing_level": True}, ["town", "income"]),
+        ({"pairs": 0}, ["town", "income"]),
         ({"dag_learner": "nb", "numbers": "gaussian", "smooth": 1}, []),
     ],
 )
@@ -533,7 +533,7 @@ show({ empty, answer: texts("#answer"), bars: texts("#contributions tbody tr"),
 @pytest.mark.slow
 def test_page_of_a_card_has_its_points(tmp_path: Path) -> None:
     pima = bn.load_pima()[["glucose", "age", "diabetes"]]
-    card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=pima, additive=True), pdo=20, most_intervals=3)
+    card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=pima, pairs=0), pdo=20, most_intervals=3)
     state = state_of(written(card, tmp_path), CARD, tmp_path)
     p, total = (
         bn.predict(card, {"glucose": 170}, **how).iloc[0] for how in ({"prob": True}, {"points": True})
@@ -587,7 +587,7 @@ def test_fields_name_the_range_of_training_and_labels_keep_case_and_direction(tm
 @needs_browser
 @pytest.mark.slow
 def test_bars_of_a_card_are_as_long_as_their_points(tmp_path: Path) -> None:
-    card = bn.scorecard(bn.bnc(class_var="low", dataset=births(), additive=True), most_intervals=3)
+    card = bn.scorecard(bn.bnc(class_var="low", dataset=births(), pairs=0), most_intervals=3)
     state = state_of(written(card, tmp_path), FIELDS.replace("260", "100"), tmp_path)
     (_, start), *values = state["points"]
     assert start == ""  # the start has no bar
@@ -636,7 +636,7 @@ def test_a_page_of_a_sum_with_pairs_is_small(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(400, 8)).round(2)).rename(columns="x{}".format)
     frame["y"] = np.where(frame["x0"] * frame["x1"] + frame["x2"] + rng.normal(size=400) > 0, "a", "b")
-    x = bn.bnc(class_var="y", dataset=frame, additive=True, pairs=15)
+    x = bn.bnc(class_var="y", dataset=frame, pairs=15)
     assert len(written(x, tmp_path)) < 250_000
 
 

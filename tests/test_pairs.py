@@ -213,7 +213,7 @@ def test_wrong_pairs_are_errors(frame: pd.DataFrame) -> None:
     for message, pairs in wrong.items():
         with pytest.raises((ValueError, TypeError, KeyError), match=message):
             bn.bnc(class_var="class", dataset=frame, pairs=pairs)
-    with pytest.raises(ValueError, match=r"pairs must be None, and additive False, with a learner"):
+    with pytest.raises(ValueError, match=r"pairs must be 'auto' with a learner; got 3"):
         bn.bnc("nb", "class", frame, pairs=3)
 
 

@@ -478,7 +478,7 @@ def test_an_argument_of_r_is_answered(tan: bn.BNC) -> None:
 
 
 def test_models_without_arcs_show_the_size_of_effects() -> None:
-    x = bn.bnc(class_var="diabetes", dataset=bn.load_pima(), additive=True)
+    x = bn.bnc(class_var="diabetes", dataset=bn.load_pima(), pairs=0)
     source, table = bn.plot(x).source, bn.effects(x)
     for name in ("glucose", "age"):
         known = table[(table["feature"] == name) & (table["value"] != "(missing)")]["yes"]

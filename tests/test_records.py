@@ -60,7 +60,7 @@ def test_an_empty_record_is_named_by_its_number() -> None:
 
 @pytest.mark.parametrize("values", [(0.1, 0.2), (0.1, 0.2, 0.3), (1, 2, 3)])
 @pytest.mark.parametrize(
-    "options", [{}, {"additive": True}, {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"}]
+    "options", [{}, {"pairs": 0}, {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"}]
 )
 def test_decimals_are_numbers_everywhere(values: tuple[float, ...], options: dict[str, Any]) -> None:
     rng = np.random.default_rng(0)

@@ -125,7 +125,7 @@ def test_cv_repeats_the_recipe_and_the_rounding(pima: pd.DataFrame) -> None:
 def test_printed_cards_have_the_cut_points_that_count(pima: pd.DataFrame) -> None:
     """Scoring by the printed table gives the points of the model at each cut point."""
     pima = pima.assign(glucose=pima["glucose"] + 0.1234)[["glucose", "age", "bmi", "diabetes"]]
-    card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=pima, additive=True))
+    card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=pima, pairs=0))
     for name, cuts in card.discretizer.cuts.items():
         _, text = re.split(rf"\b{name} ", repr(card))
         lines = re.findall(r"\(\S+, (\S+)[])] +(\d+)$", text.split("(missing)")[0], re.MULTILINE)
@@ -137,7 +137,7 @@ def test_printed_cards_have_the_cut_points_that_count(pima: pd.DataFrame) -> Non
 
 def test_cards_are_short(pima: pd.DataFrame, run: Run) -> None:
     frame = pima.assign(noise=pima.groupby("diabetes").cumcount() % 3)  # independent of the class
-    card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=frame, additive=True), largest=5)
+    card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=frame, pairs=0), largest=5)
     table = card.points
     assert "noise" not in table["variable"].tolist()
     known = table[table["value"] != "(missing)"]
@@ -174,7 +174,7 @@ def test_explanations_are_in_points(tree: bn.BNC, pima: pd.DataFrame) -> None:
 def test_reasons_of_cards_are_against_the_average(pima: pd.DataFrame) -> None:
     """The points less their mean over the training data, so that reasons for a class speak for it."""
     data = pima[["glucose", "age", "diabetes"]].dropna()
-    card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=data, additive=True), pdo=20)
+    card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=data, pairs=0), pdo=20)
     row = {"glucose": 90, "age": 50}
     table = bn.explain(card, row)
     all_rows = bn.explain(card, data)
@@ -337,7 +337,7 @@ def test_typed_columns_need_no_checks(pima: pd.DataFrame) -> None:
     frame = pima.assign(total=pima["age"], k0=pima["bmi"] > 30, group=np.where(pima["skin"] > 20, "a", "b"))
     models = {
         "card": bn.scorecard(bn.bnc("nb", "diabetes", frame, smooth=1, discretize="mdlp"), pdo=20),
-        "sum": bn.bnc(class_var="diabetes", dataset=frame, additive=True),
+        "sum": bn.bnc(class_var="diabetes", dataset=frame, pairs=0),
         "numbers": bn.bnc("nb", "diabetes", pima, smooth=1, numbers="gaussian"),
     }
     plain = frame.drop(columns="k0")
@@ -408,7 +408,7 @@ MODELS: dict[str, Any] = {
     "the model has no parameters": lambda two, car: bn.nb("class", two),
     "got an AODE": lambda two, car: bn.lp(bn.aode("class", two), two, smooth=1),
     "x must have two classes": lambda two, car: bn.lp(bn.mbc(["class", "safety"], two), two, smooth=1),
-    "got a model with weights.*additive=True": lambda two, car: bn.bnc("kdb_mi", "diabetes", bn.load_pima()),
+    "got a BNC, whose log odds are not..*kdbk": lambda two, car: bn.bnc("kdb_mi", "diabetes", bn.load_pima()),
 }
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.exchange.scorer import ColumnCoding, Scorer, scorer_of_model
-from bnclassify.scores.formulas import Blend, Choice, Completed, Mixture, Raised, Student, Sum, Table
+from bnclassify.scores.formulas import Blend, Choice, Completed, Mixture, Raised, Sum, Table
 
 from .zoo import CASES, case
 
@@ -72,28 +72,14 @@ class Row:
         h = sum(u for u, lack in zip(usual, lacks, strict=True) if lack) / (sum(usual) or 1)
         power = (rule.power + (1 - rule.power) * h) / len(formula.trees)
         trees = [sum(logs) for logs in zip(*map(self.scores, formula.trees), strict=True)]
-        gaps = [self.look_up(gap.logs, self.places(gap)) for gap in formula.gaps]
-        others = sum(u < 1 and lack for u, lack in zip(usual, lacks, strict=True))
-        share = min(1, rule.gaps / others) if others else 1
-        added = [share * sum(shifts) for shifts in zip(*gaps, strict=True)] or [0.0] * self.n_classes
-        blended = zip(scores, formula.log_prior.tolist(), trees, added, strict=True)
-        fresh = sum(u >= 1 and lack for u, lack in zip(usual, lacks, strict=True)) / (sum(usual) or 1)
-        kept = (1 - h) * (1 - fresh) ** (rule.exponent - 1)
-        return [
-            kept * score + (1 - kept) * (prior + power * tree) + gap for score, prior, tree, gap in blended
-        ]
+        blended = zip(scores, formula.log_prior.tolist(), trees, strict=True)
+        return [(1 - h) * score + h * (prior + power * tree) for score, prior, tree in blended]
 
     def sum(self, formula: Sum) -> list[float]:
         """Add up terms whose tables have an entry for missing values."""
-        z = [self.z(scale) for scale in formula.scales]
         total = [0.0] * self.n_classes
         for term in formula.terms:
-            if isinstance(term, Table):
-                values = self.look_up(term.logs, self.places(term))
-            elif isinstance(term, Student):
-                values = self.student(term, z)
-            else:
-                values = [z[term.scale] * slope for slope in term.slopes.tolist()]
+            values = self.look_up(term.logs, self.places(term))
             total = [a + b for a, b in zip(total, values, strict=True)]
         return total
 
@@ -150,31 +136,6 @@ class Row:
         """Return one number per class; the place -1 is the last."""
         values = table[tuple(places)].tolist()
         return values if len(values) == self.n_classes else values * self.n_classes
-
-    def z(self, scale: Any) -> float:
-        number, knots, scores = self.numbers[scale.feature], scale.knots.tolist(), scale.scores.tolist()
-        if math.isnan(number):
-            return 0.0
-        i = sum(knot < number for knot in knots)
-        if i in (0, len(knots)):
-            return scores[0] if i == 0 else scores[-1]
-        slope = (scores[i] - scores[i - 1]) / (knots[i] - knots[i - 1])
-        return scores[i - 1] + slope * (number - knots[i - 1])
-
-    def student(self, term: Student, z: list[float]) -> list[float]:
-        if math.isnan(self.numbers[term.owner]):
-            return [0.0] * self.n_classes
-        u = [1.0, *[z[parent] for parent in term.parents]]
-        values = []
-        for c in range(self.n_classes):
-            r = z[term.scale] - sum(a * b for a, b in zip(u, term.means[c].tolist(), strict=True))
-            columns = term.roots[c].T.tolist()
-            a = 1 + sum(sum(x * y for x, y in zip(u, column, strict=True)) ** 2 for column in columns)
-            inside = math.log1p(r * r / (2 * term.rates[c] * a))
-            values.append(
-                term.power * (term.constants[c] - math.log(a) / 2 - (term.shapes[c] + 0.5) * inside)
-            )
-        return values
 
     def marginal(self, formula: Sum) -> list[float]:
         """Eliminate missing features one by one; a factor maps their codes to one number per class."""

@@ -573,31 +573,25 @@ def test_without_arguments_it_is_the_most_accurate(X: pd.DataFrame, y: pd.Series
     features, labels = measured.drop(columns="target"), measured["target"].astype(str)
     clf = BNCClassifier().fit(features, labels)
     frame = features.assign(**{"class": labels.astype("category")})
-    options = {"held_out": "weights", "held_out_args": {"parents": True, "terms": TERMS, "blend": True}}
-    averaged = {"discretize": "averaged_mdlp", "dag_args": {"kdbk": 4}}
-    same = bn.bnc("kdb_gain", "class", frame, backoff=2, **averaged, **options)
+    same = bn.bnc(class_var="class", dataset=frame)
     np.testing.assert_allclose(clf.predict_proba(features), bn.predict(same, features, prob=True))
     np.testing.assert_array_equal(bn.predict(clf.model_, features, prob=True), clf.predict_proba(features))
-    assert len(bn.members(clf.model_)) == 7  # four, by MDLP, by the values themselves, and a fine one
     assert len(clf.discretizer_.cuts) == 4
     strange = features.head(1).assign(**{features.columns[0]: [1e9]})
     assert clf.predict(strange).tolist() == ["0"]
-    assert BNCClassifier(dag_args={"kdbk": 1}).fit(X, y).model_.structure.depth <= 1
-
-
-TERMS = ("zscores", "slopes", "shifts", "depths", "codings", "gaps")
+    assert not BNCClassifier(pairs=0).fit(X, y).model_.pairs
 
 
 @pytest.mark.parametrize(
     ("options", "parameters"),
     [
-        ({}, "default recipe"),
-        ({"learner": "tan_cl", "random_state": 3}, "default recipe with rng=3"),
-        ({"learner": "aode"}, "lp(backoff=True, held_out='power')"),
-        ({"learner": "ande"}, "lp(smooth=1, held_out='power')"),
+        ({}, "default settings"),
+        ({"learner": "tan_cl", "random_state": 3}, "lp(backoff=True)"),
+        ({"learner": "aode"}, "lp(backoff=True)"),
+        ({"learner": "ande"}, "lp(smooth=1)"),
         ({"learner": "chisq_dn"}, "lp(smooth=1)"),
         ({"learner": "tan_cl", "smooth": 2}, "lp(smooth=2)"),
-        ({"lp_args": {"m": 1, "held_out": "weights"}}, "lp(m=1, held_out='weights')"),
+        ({"learner": "nb", "lp_args": {"m": 1, "held_out": "weights"}}, "lp(m=1, held_out='weights')"),
         ({"learner": "nb", "lp_args": {"wanbia": True}}, "lp(smooth=1, wanbia=True)"),
     ],
 )
@@ -607,7 +601,6 @@ def test_parameters_by_kind(
     model = BNCClassifier(**options).fit(X, y).model_
     step = model.recipe.parameters
     assert str(step) == parameters
-    assert step.settings.get("held_out_args", {}).get("terms") == (TERMS if "recipe" in parameters else None)
 
 
 # Several class variables.
@@ -679,7 +672,7 @@ def test_any_weights_are_taken_where_nothing_is_cut(car: pd.DataFrame) -> None:
     weights = np.random.default_rng(0).uniform(0, 3, len(car))
     labels, features = car["class"].astype(str), car.drop(columns="class")
     codes = features.assign(doors=features["doors"].cat.codes + 1, same=7)
-    backoff = {"backoff": True, "held_out": "weights"}  # the default recipe reads codes as numbers
+    backoff = {"backoff": True, "held_out": "weights"}  # the default reads codes as numbers
     for some, lp_args in ((features.astype(str), None), (codes, backoff)):
         mine = BNCClassifier(discretize="mdlp", lp_args=lp_args).fit(some, labels, sample_weight=weights)
         twice = clone(mine).fit(some, labels, sample_weight=weights * 2**40)
@@ -697,7 +690,8 @@ def test_weighted_numbers_are_rows_repeated(discretize: str) -> None:
     X, y = load_wine(return_X_y=True, as_frame=True)
     X, weights = X.iloc[:, :4], np.random.default_rng(1).integers(0, 4, len(y))
     repeated = np.repeat(np.arange(len(y)), weights)
-    options = {"discretize": discretize, "smooth": 1, "dag_args": {"kdbk": 1}} if discretize != "auto" else {}
+    network: dict[str, Any] = {"learner": "kdb_mi", "smooth": 1, "dag_args": {"kdbk": 1}}
+    options = {"discretize": discretize, **network} if discretize != "auto" else {}
     mine = BNCClassifier(**options, weights_are="frequencies").fit(X, y, sample_weight=weights)
     other = BNCClassifier(**options).fit(X.iloc[repeated], y.iloc[repeated])
     assert mine.discretizer_.points == other.discretizer_.points
@@ -721,7 +715,7 @@ def test_weights_with_fractions_are_cases_in_any_unit(car: pd.DataFrame) -> None
 def test_whole_weights_of_numbers_are_cases() -> None:
     X, y = load_wine(return_X_y=True, as_frame=True)
     X, weights = X.iloc[:, :4], np.random.default_rng(1).integers(1, 4, len(y))
-    options = {"smooth": 1, "discretize": "mdlp"}
+    options: dict[str, Any] = {"learner": "kdb_mi", "smooth": 1, "discretize": "mdlp"}
     mine = BNCClassifier(**options).fit(X, y, sample_weight=weights).predict_proba(X)
     cases = BNCClassifier(**options, weights_are="cases").fit(X, y, sample_weight=weights)
     np.testing.assert_array_equal(mine, cases.predict_proba(X))
@@ -733,11 +727,13 @@ def test_rows_of_weight_0_are_ignored_with_their_groups() -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
     X, y = X.iloc[::2, :2], y[::2]
     groups, used = np.arange(len(y)) // 4, np.arange(len(y)) % 3 > 0
-    found = BNCClassifier("nb").fit(X, y, sample_weight=used.astype(float), groups=groups)
-    expected = BNCClassifier("nb").fit(X[used], y[used], groups=groups[used])
+    found = BNCClassifier().fit(X, y, sample_weight=used.astype(float), groups=groups)
+    expected = BNCClassifier().fit(X[used], y[used], groups=groups[used])
     np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(X))
-    apart = BNCClassifier("nb").fit(X[used], y[used])
+    apart = BNCClassifier().fit(X[used], y[used])
     assert not np.array_equal(found.predict_proba(X), apart.predict_proba(X))
+    with pytest.raises(ValueError, match="groups must be None unless held_out is"):
+        BNCClassifier("nb").fit(X, y, groups=groups)
 
 
 def test_joint_log_probabilities(X: pd.DataFrame, y: pd.Series[Any]) -> None:

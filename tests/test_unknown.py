@@ -36,7 +36,7 @@ def people() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def total(people: pd.DataFrame) -> Any:
-    return bn.bnc(class_var="class", dataset=people, additive=True)
+    return bn.bnc(class_var="class", dataset=people, pairs=0)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_nothing_known_gives_the_class_shares(kind: str, total: Any, people: pd.
     x = total
     if kind == "four classes":
         people = bn.load_car()
-        x = bn.bnc(class_var="class", dataset=people, additive=True)
+        x = bn.bnc(class_var="class", dataset=people, pairs=0)
     if kind == "card":
         x = bn.scorecard(total, pdo=20)
     if kind == "monotone":
@@ -106,7 +106,7 @@ def test_missing_values_do_not_add_up_without_limit(people: pd.DataFrame) -> Non
     ill = (people["class"] == "ill").to_numpy()
     gaps = {name: np.where(rng.random(len(people)) < 0.02 + 0.06 * ill, None, "a") for name in names}
     frame = people[["age", "class"]].assign(**gaps)
-    x = bn.bnc(class_var="class", dataset=frame, additive=True)
+    x = bn.bnc(class_var="class", dataset=frame, pairs=0)
     most = int(frame[names].isna().sum(axis=1).max())
     few, many = ({"age": 50} | dict.fromkeys(names[:n], None) for n in (most, most + 1))
     assert log_odds(x, few) < log_odds(x, {"age": 50}) - 0.3
@@ -114,8 +114,8 @@ def test_missing_values_do_not_add_up_without_limit(people: pd.DataFrame) -> Non
 
 
 def test_missing_level_false_makes_missing_values_no_evidence(people: pd.DataFrame) -> None:
-    for additive in (False, True):
-        x = bn.bnc(class_var="class", dataset=people, additive=additive, missing_level=False)
+    for pairs in ("auto", 0):
+        x = bn.bnc(class_var="class", dataset=people, pairs=pairs, missing_level=False)
         missing = {"age": 50, "often": None, "test": "high"}
         assert log_odds(x, missing) == pytest.approx(log_odds(x, {"age": 50, "test": "high"}), abs=1e-12)
 
@@ -240,7 +240,7 @@ def test_value_of_information_is_not_negative(total: Any, default: Any) -> None:
 
 def test_degenerate_sums_have_unknown_values() -> None:
     one = pd.DataFrame({"a": ["x"] * 20, "class": ["p", "q"] * 10})
-    x = bn.bnc(class_var="class", dataset=one, additive=True)
+    x = bn.bnc(class_var="class", dataset=one, pairs=0)
     for record in ({"a": "x"}, {"a": None}):
         np.testing.assert_allclose(bn.predict(x, record, prob=True), 0.5, atol=1e-6)
     np.testing.assert_allclose(bn.predict(x, one[[]].head(1), prob=True, unknown=["a"]), 0.5, atol=1e-12)
@@ -258,7 +258,7 @@ def test_rows_without_a_class_or_weight_change_nothing(weighted: bool) -> None:
     given: Any = some.assign(y=some["y"].mask(lacks))
     if weighted:
         given = bn.encode(some.assign(w=np.where(lacks, 0, 1)), weights="w")
-    full, found = (bn.bnc(class_var="y", dataset=x, additive=True) for x in (clean, given))
+    full, found = (bn.bnc(class_var="y", dataset=x, pairs=0) for x in (clean, given))
     table = bn.effects(full)
     pd.testing.assert_frame_equal(bn.effects(found), table)
     pairs = [(full, found), tuple(bn.from_effects(table, dataset=x) for x in (clean, given))]
@@ -270,9 +270,7 @@ def test_rows_without_a_class_or_weight_change_nothing(weighted: bool) -> None:
             np.testing.assert_array_equal(bn.predict(x, row, prob=True), bn.predict(expected, row, prob=True))
 
 
-@pytest.mark.parametrize(
-    "fit", [{"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"}, {"additive": True}]
-)
+@pytest.mark.parametrize("fit", [{"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"}, {"pairs": 0}])
 def test_a_record_can_name_unknown_features_only(people: pd.DataFrame, fit: dict[str, Any]) -> None:
     x = bn.bnc(class_var="class", dataset=people.head(200), **fit)
     shares = bn.predict(x, pd.DataFrame(index=[0]), unknown=list(bn.features(x)), prob=True)
@@ -303,23 +301,23 @@ def test_sums_of_no_rows_no_features_and_one_class(people: pd.DataFrame, total: 
     only = people[["class"]]
     for pairs in (None, "auto"):
         with pytest.warns(UserWarning, match="no feature remains"):
-            x = bn.bnc(class_var="class", dataset=only, additive=True, pairs=pairs)
+            x = bn.bnc(class_var="class", dataset=only, pairs=pairs)
         table = bn.explain(x, only.head(1))
         assert len(table) == 1
         assert len(bn.drift(x, only, dataset=only)) <= 1
         assert "num. features" in str(bn.summary(x))
     one = people[["test", "size"]].assign(y="yes")
     with pytest.warns(UserWarning, match="all rows have the class"):
-        x = bn.bnc(class_var="y", dataset=one, additive=True)
+        x = bn.bnc(class_var="y", dataset=one, pairs=0)
     bn.write_page(x, tmp_path / "one.html")
     assert bn.predict(x, {"test": "low"}, prob=True).to_numpy().tolist() == [[1.0]]
 
 
 def test_the_fact_of_missing_values_is_true(people: pd.DataFrame, total: Any) -> None:
-    known = bn.bnc(class_var="class", dataset=people[["sex", "test", "class"]], additive=True)
+    known = bn.bnc(class_var="class", dataset=people[["sex", "test", "class"]], pairs=0)
     assert "in new rows unknown, which is not evidence" in " ".join(str(known).split())
     assert "but unknown in features that no training row lacks" in " ".join(str(total).split())
-    ignores = bn.bnc(class_var="class", dataset=people, additive=True, missing_level=False)
+    ignores = bn.bnc(class_var="class", dataset=people, pairs=0, missing_level=False)
     assert "and evidence" in str(total)
     assert "and evidence" not in str(ignores)
 
@@ -340,13 +338,13 @@ def test_explanations_of_frames_name_unknown_columns(total: Any, people: pd.Data
 
 def test_rare_levels_of_sums_are_printed_without_a_number(people: pd.DataFrame) -> None:
     frame = people.assign(job=["rare", *["a", "b"] * len(people)][: len(people)])
-    x = bn.bnc(class_var="class", dataset=frame, additive=True, min_count=3)
+    x = bn.bnc(class_var="class", dataset=frame, pairs=0, min_count=3)
     assert "merged:             rare and new levels of job" in str(x)
 
 
 def test_an_edited_effect_of_a_missing_value_is_used(people: pd.DataFrame, tmp_path: Any) -> None:
     frame = people[["sex", "test", "class"]]
-    table = bn.effects(bn.bnc(class_var="class", dataset=frame, additive=True))
+    table = bn.effects(bn.bnc(class_var="class", dataset=frame, pairs=0))
     at = (table["feature"] == "test") & (table["value"] == "(missing)")
     plain = bn.from_effects(table, dataset=frame)
     table.loc[at, "well"] = 1.5

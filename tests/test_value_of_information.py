@@ -159,7 +159,7 @@ def test_bad_rows_and_models(car: pd.DataFrame) -> None:
         bn.value_of_information(y, {"safety": "high"})
 
 
-@pytest.mark.parametrize("name", ["women averaged", "women recipe"])
+@pytest.mark.parametrize("name", ["women averaged", "women weights"])
 def test_values_that_a_coding_joins_share_its_probability(name: str) -> None:
     """Σ P(value | class) over the values of a feature is 1, although the formulas give each the sum."""
     x, _ = case(name)
@@ -173,7 +173,7 @@ def test_values_that_a_coding_joins_share_its_probability(name: str) -> None:
         np.testing.assert_allclose(log_sum_exp(logs, axis=0), before[0], atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["kdb", "women averaged", "women recipe", "women gaussian"])
+@pytest.mark.parametrize("name", ["kdb", "women averaged", "women weights", "women gaussian"])
 def test_features_are_computed_in_groups(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     x, frame = case(name)
     row = frame[list(bn.features(x))].iloc[0].to_dict() | dict.fromkeys(bn.features(x)[1:])

@@ -138,7 +138,10 @@ CASES: dict[str, Callable[[], Case]] = {
         bn.bnc("tan_cl", "Class", bn.load_voting(), smooth=1, missing_level=False),
         some_votes(),
     ),
-    "votes recipe": lambda: (bn.bnc("kdb_mi", "Class", bn.load_voting(), missing_level=False), some_votes()),
+    "votes weights": lambda: (
+        bn.bnc("kdb_mi", "Class", bn.load_voting(), backoff=True, held_out="weights"),
+        some_votes(),
+    ),
     "women mdlp": lambda: (
         bn.bnc("tan_cl", "diabetes", bn.load_pima(), smooth=1, discretize="mdlp"),
         some_women(),
@@ -151,11 +154,11 @@ CASES: dict[str, Callable[[], Case]] = {
         bn.bnc("kdb_mi", "diabetes", bn.load_pima(), discretize="averaged", smooth=1),
         some_women(),
     ),
-    "women recipe": lambda: (
-        bn.bnc("kdb_mi", "diabetes", bn.load_pima().head(300), dag_args={"kdbk": 1}),
+    "women default": lambda: (
+        bn.bnc(class_var="diabetes", dataset=bn.load_pima().head(300)),
         some_women(),
     ),
-    "women recipe without arcs": lambda: (
+    "women weights": lambda: (
         bn.bnc("nb", "diabetes", bn.load_pima(), backoff=True, held_out="weights", discretize="averaged"),
         some_women(),
     ),
@@ -166,14 +169,14 @@ CASES: dict[str, Callable[[], Case]] = {
     "card of a tree": lambda: (bn.scorecard(case("votes tan")[0]), some_votes()),
     "card of extreme odds": _extreme,
     "sum": lambda: (
-        bn.bnc(class_var="diabetes", dataset=bn.load_pima().head(400), additive=True),
+        bn.bnc(class_var="diabetes", dataset=bn.load_pima().head(400), pairs=0),
         some_women(),
     ),
     "sum with pairs": lambda: (
-        bn.bnc(class_var="Class", dataset=bn.load_voting(), additive=True, pairs=3),
+        bn.bnc(class_var="Class", dataset=bn.load_voting(), pairs=3),
         some_votes(),
     ),
-    "effects": lambda: (bn.from_effects(bn.effects(case("women recipe without arcs")[0])), some_women()),
+    "effects": lambda: (bn.from_effects(bn.effects(case("women weights")[0])), some_women()),
     "effects of three classes": _effects_of_car,
     "dependency network": lambda: _on_car(lambda car: bn.chisq_dn("class", car, alpha=0.9)),
     "odd names": lambda: _odd(smooth=1, discretize="quantile"),

@@ -1,34 +1,13 @@
 # %% [markdown]
 # # The default classifier
 #
-# This page explains the two models that need no settings, with what they are, how they are fitted, how to read them, and when another
-# model is better:
+# This page explains the model of `bnc(class_var=..., dataset=...)` and `BNCClassifier()`: what it is, how it is fitted, how to read
+# it, and when another model is better. You should know [How it works](how_it_works.py). The data are measurements of 569
+# tumors from scikit-learn. Reading the page takes ten minutes.
 #
-# - the *default*, `bnc(class_var=..., dataset=...)` or `BNCClassifier()`, which is the most accurate on average,
-# - the *sum of effects and pairs*, `bnc(class_var=..., dataset=..., pairs="auto")`, which is a table that people can read, edit and deploy,
-#   predicts about six times faster, and is nearly as accurate.
+# ## What it is
 #
-# You should know [How it works](how_it_works.py). The data are measurements of 569 tumors from scikit-learn. Reading the page takes ten minutes.
-#
-# ## The default
-#
-# The default starts from a naive Bayes, and mends what is wrong with it:
-#
-# 1. **Cut points.** Each numeric feature is discretized in several ways, so that no single cut point matters much. Repeated numbers,
-#    such as grades, are also read by their own values, and each number adds a Gaussian and a linear term.
-# 2. **Smoothing.** Tables are shrunk towards tables with fewer parents, by an amount that maximizes the marginal likelihood.
-# 3. **Weights.** Each table and term has a weight that maximizes the leave-one-out likelihood, so that dependent features do not count
-#    their evidence twice.
-# 4. **Blend.** Three models are added up: one without arcs between features, one with at most four feature parents per feature, and
-#    a logistic regression. Rows that are held out of all of this decide how much each of them counts. If arcs do not help with these
-#    rows, the model has none.
-#
-# Which rows are held out together depends on their contents, so the same rows give the same model in any order. Rows that belong
-# together, such as visits of a patient, should be held out together: name their column by `groups=`.
-#
-# ## The sum of effects and pairs
-#
-# The score of a class c, for a row x, is
+# The default is a sum of effects. The score of a class c, for a row x, is
 #
 # $$
 # s_c(x) = a_c + \sum_j f_{jc}(x_j) + \sum_{j<k} f_{jkc}(x_j, x_k), \qquad P(c \mid x) = \frac{e^{s_c(x)}}{\sum_d e^{s_d(x)}},
@@ -36,6 +15,8 @@
 #
 # with a constant, an effect of each feature, and an effect of some pairs of features. With two classes, the difference of the two
 # scores is the log odds. Each effect is a table, so the model is a table: `effects` writes it, and a prediction is a few look-ups and one sum.
+#
+# ## How it is fitted
 #
 # 1. **Contrasts.** The effect of a numeric feature is a sum of a line, a square, and cosines of increasing frequency over the ranks of its
 #    values; if values repeat, as grades do, each can have an effect of its own. The effect of a category has one contrast per level. A missing
@@ -47,8 +28,9 @@
 # 4. **Weights.** Given the variances, one penalized logistic regression on all rows estimates the weights of all contrasts together, so that
 #    dependent features share their evidence and do not count it twice.
 #
-# Statisticians know this as a smoothing-spline analysis of variance of the log odds (Wahba et al. 1995; Wood 2017). [Formulas](methods.py) has the
-# details. The fit uses no random numbers.
+# Statisticians know this as a smoothing-spline analysis of variance of the log odds (Wahba et al. 1995; Wood 2017). [Formulas](methods.py#the-default-a-sum-of-effects) has the
+# details. The fit uses no random numbers. Rows that belong together, such as visits of a patient, should be held out
+# together: name their column by `groups=`.
 
 # %%
 import numpy as np
@@ -88,12 +70,10 @@ half = stratified_folds(frame["tumor"], 2, rng=0)
 train, test = frame[half == 0], frame[half == 1]
 options = {"smooth": 1, "discretize": "mdlp"}
 model = bnc(class_var="tumor", dataset=train)
-crossed = bnc(class_var="tumor", dataset=train, pairs="auto")
 models = {
     "naive Bayes": bnc("nb", "tumor", train, **options),
     "tree": bnc("tan_cl", "tumor", train, dag_args={"score": "aic"}, **options),
     "sum": bnc(class_var="tumor", dataset=train, pairs=0),
-    "sum with pairs": crossed,
     "default": model,
 }
 
@@ -110,23 +90,19 @@ print(pd.DataFrame({name: evaluate(x) for name, x in models.items()}).T.round(3)
 print(model)
 
 # %% [markdown]
-# The default and the sums have much lower log-losses than the networks: naive Bayes counts the radius, the perimeter and the area as three
-# pieces of evidence, although they measure the same. The differences between the last three are within noise: 0.01 in error is three tumors.
+# The sums have much lower log-losses than the networks: naive Bayes counts the radius, the perimeter and the area as three
+# pieces of evidence, although they measure the same. The difference between the two sums is within noise: 0.01 in error is three tumors. In the
+# printout, *form* says how many pairs are used, and *missing values* what happens to them. *joint distribution: no* means that the model
+# predicts the class only, so `query`, `sample` and `loglik` need a network. [The benchmarks](project/benchmarks.md) compare the default with other
+# classifiers on many data sets.
 #
-# In the printout, *arcs* says that arcs between features did not help with held-out rows, and *learning algorithm* which learner looked
-# for them. *confidence* is how held-out rows changed the log odds, and how much of the sum is the logistic regression, and *missing values* what happens to them.
-# *joint distribution: no* means that the model predicts the class only, so `query`, `sample` and `loglik` need a network. The printout of a
-# sum has a line *form*, which says how many pairs are used. [The benchmarks](project/benchmarks.md) compare the default with other
-# classifiers on many data sets, and [Formulas](methods.py#sum-of-effects) the sum with the default.
-#
-# On the cars, features interact, so pairs help a lot, and so do the arcs of the default:
+# On the cars, features interact, and pairs help a lot:
 
 # %%
 car = load_car()
 found = {
     "tree": bnc("tan_cl", "class", car, smooth=1),
     "sum": bnc(class_var="class", dataset=car, pairs=0),
-    "sum with pairs": bnc(class_var="class", dataset=car, pairs="auto"),
     "default": bnc(class_var="class", dataset=car),
 }
 metrics = ["accuracy", "log_loss", "calibration_error"]
@@ -143,21 +119,20 @@ noise["label"] = rng.choice(["a", "b"], 400)
 known, new = noise[:200], noise[200:]
 for name, x in {
     "naive Bayes": bnc("nb", "label", known, smooth=1, discretize="quantile"),
-    "sum with pairs": bnc(class_var="label", dataset=known, pairs="auto"),
     "default": bnc(class_var="label", dataset=known),
 }.items():
     posterior = predict(x, new, prob=True)
     own = posterior.to_numpy()[np.arange(200), (new["label"] == "b").astype(int)]
-    print(f"{name:14} log-loss {-np.log(own).mean():.3f}, largest", end=" ")
+    print(f"{name:12} log-loss {-np.log(own).mean():.3f}, largest", end=" ")
     print(round(posterior.to_numpy().max(), 3))
 
 # %% [markdown]
-# With one half for every row, the log-loss is ln 2 = 0.693. Naive Bayes is confidently wrong. The default is close to one
-# half, because what does not help with held-out rows shrinks. The sum shrinks less.
+# With one half for every row, the log-loss is ln 2 = 0.693. Naive Bayes is confidently wrong. The default is much closer to one
+# half, because effects that do not help with held-out rows shrink.
 #
 # ## Reading the model
 #
-# `explain` has one row for the class and one per feature, which adds up all its terms. Their sum is the log odds:
+# `explain` has one row for the class, one per feature and one per pair, and their sum is the log odds:
 
 # %%
 explain(model, test.iloc[0]).round(2)
@@ -165,24 +140,16 @@ explain(model, test.iloc[0]).round(2)
 # %%
 plot_importance(model, train)
 
-# %% [markdown]
-# The contribution of a feature over its range is a curve. That of the default has steps at the cut points of all discretizations, and
-# bends between them. That of a sum is smooth unless values repeat:
-
 # %%
 plot_effect(model, "concave_points", target="malignant", dataset=train)
 
-# %%
-plot_effect(crossed, "concave_points", target="malignant", dataset=train)
-
 # %% [markdown]
-# Both are contributions *given the other features*: with correlated features, such as the radius and the area, do not read one
-# contribution alone. In a sum with pairs, `explain` also has one row per pair, and `effects` writes all numbers. For a
-# table that fits on a page, use `pairs=0`:
+# A curve is smooth unless values repeat. The effect is that of the feature *given the others*: with correlated features,
+# such as the radius and the area, do not read one contribution alone. `effects` has all numbers. For a table that fits on a page, use `pairs=0`:
 
 # %%
 table = effects(models["sum"])
-print(len(effects(crossed)), "rows with pairs,", len(table), "rows without")
+print(len(effects(model)), "rows with pairs,", len(table), "rows without")
 print(table[table["feature"] == "symmetry"].tail(4).round(2).to_string())
 
 # %% [markdown]
@@ -190,36 +157,32 @@ print(table[table["feature"] == "symmetry"].tail(4).round(2).to_string())
 #
 # ## How sure is it?
 #
-# With `interval=True`, `bnc` fits the default 20 times more, each time without a twentieth of the rows, and `predict` shows how
-# much the probabilities vary. For a sum, it draws the effects from their posterior instead, which is faster:
+# With `interval=True`, `bnc` also draws effects from their posterior, and `predict` shows how much the probabilities vary:
 
 # %%
 sure = bnc(class_var="tumor", dataset=train, interval=True)
 predict(sure, test.head(3), prob=True, interval=0.9)["malignant"].round(3)
 
 # %% [markdown]
-# A wide interval, such as that of the second tumor, means that few rows decide about it. [Uncertainty](uncertainty.py) explains the intervals of all models.
+# A wide interval, such as that of the first tumor, means that few rows decide about it. [Uncertainty](uncertainty.py) explains the intervals of all models.
 #
 # ## Unknown and missing values
 #
-# A *missing* value is evidence as far as it was in the training rows that lack it: it adds a constant per class in the default, and has an effect in a
-# sum. A feature that is *unknown*, because a record leaves it out, is not evidence: the fewer features are known, the more the default
-# relies on a simple network, which marginalizes over the others, and a sum averages over what they make likely. With nothing known, the answer is the class
-# proportions. See [Missing values](incomplete.py#unknown-or-missing).
+# A *missing* value has an effect, which was estimated from rows in which it is missing, too. A feature that is *unknown*, because a record leaves
+# it out, has none: the model averages over what the other features make likely. With nothing known, the answer is the class proportions. See [Missing
+# values](incomplete.py#unknown-or-missing).
 #
 # ## When another model is better
 #
-# - If people will read, check or edit the model, or if it has to predict fast, use a sum: `pairs="auto"`, or `pairs=0` for one page.
-# - If many features act together, as in endgames of chess, or if sharp boundaries in a few continuous features separate the classes,
-#   ensembles of trees can be more accurate.
-# - With hundreds of rows and many classes, naive Bayes can be more accurate than a sum, because it estimates each table on its own.
+# - If more than two features act together, as in endgames of chess, ensembles of trees can be more accurate.
+# - With hundreds of rows and many classes, naive Bayes can be more accurate, because it estimates each table on its own.
 # - If you need answers about other variables than the class, samples, imputed values, or updates with more rows, use a [network](networks.py).
 #
 # Evaluate with `cv` on your own data.
 #
 # ## Summary
 #
-# The default blends weighted networks and a logistic regression, as held-out rows favor, and is the most accurate on average.
-# `pairs="auto"` fits a sum of effects of features and pairs, estimated together: a table that you can read, edit and export.
+# The default is a sum of effects of features and pairs, estimated together, whose size held-out rows decide. It is a table that you can
+# read, explain and export.
 #
 # [Formulas](methods.py#references) lists the sources.

@@ -22,12 +22,12 @@
 # | How sure is a prediction? | Fit with `bnc(..., interval=True)`, then `predict(..., prob=True, interval=0.9)`: [Uncertainty](uncertainty.py) |
 # | Why did the model make this prediction? | `explain(x, row)`: [Interpreting a model](interpreting.py) |
 # | Which features matter? | `plot_importance(x, df)`: [Interpreting a model](interpreting.py). An importance is not a cause |
-# | Can I get the model as a table, or as points? | `pairs="auto"` or `pairs=0`, then `effects`; for points `pairs=0`, then `scorecard`: [Your table in ten minutes](start.py#the-model-as-a-table-and-as-a-card) |
+# | Can I get the model as a table, or as points? | `pairs=0`, then `effects` or `scorecard`: [Your table in ten minutes](start.py#the-model-as-a-table-and-as-a-card) |
 # | What do the reasons in a letter of rejection say (adverse action)? | Where points were lost: `explain(card, row)`: [Case study: credit](case_credit.py) |
 # | Is it as good for each group of people? | `summary(x, df, by="sex", k=5, rng=0)`: [Saving and deploying models](deploying.py#after-deployment-drift-and-audit) |
 # | Have the data changed since the fit (drift)? | `drift(x, new, df)`: [Saving and deploying models](deploying.py#after-deployment-drift-and-audit) |
 # | What do the lines of `print(model)` mean? | [The default classifier](accuracy.py#on-data) explains them |
-# | Why has my model no arcs? | The default uses arcs only if they help with held-out rows, and a sum of effects has none: [The default classifier](accuracy.py). `tan_cl` learns arcs |
+# | Why has my model no arcs? | The default is a sum of effects, not a network: [The default classifier](accuracy.py). `tan_cl` learns arcs |
 # | Would other data give the same arcs? | `arc_strength`: [Uncertainty](uncertainty.py) |
 # | What does `smooth` do? | In one sentence: {term}`smoothing`. By hand: [How it works](how_it_works.py) |
 # | Why is a category "None" missing? | `pandas.read_csv` reads "None" and "NA" as missing values. Use `read_csv(path, keep_default_na=False, na_values=[""])` |
@@ -156,7 +156,7 @@ print(bn.predict(tree, {"persons": "4", "doors": "3"}, prob=True).round(2))
 
 # %% [markdown]
 # **11. The model does not define a joint distribution.** `query`, `sample`, `loglik`, `AIC` and `BIC` need one. The
-# default, sums of effects and models with weights have none:
+# default and models with weights have none:
 
 # %%
 weighted = bn.bnc("nb", "class", car, smooth=1, held_out="weights")

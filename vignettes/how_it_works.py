@@ -2,7 +2,7 @@
 # # How it works
 #
 # This page answers four questions: what a Bayesian network classifier is, why its tables are arrays, how a prediction is
-# computed, and what the default and the sum do, in one minute. You need nothing but fractions and a logarithm. It takes ten minutes, and has six
+# computed, and what the default does, in one minute. You need nothing but fractions and a logarithm. It takes ten minutes, and has six
 # exercises at the end.
 #
 # ```{index} ! Bayesian network classifier, ! exercises
@@ -188,21 +188,22 @@ Graphs()
 # %% [markdown]
 # [Choosing a classifier](overview.py) introduces them.
 #
-# ## The default and the sum, in one minute
+# ## The default, in one minute
 #
-# In a network, each table is counted on its own, so dependent features count their evidence twice. The *default*,
-# `bnc(class_var="diabetes", dataset=df)` or `BNCClassifier()`, gives each table a weight that corrects for this. It adds up a network
-# without arcs between features, one with arcs, and a logistic regression. Rows that are held out of the fit decide how much each
-# counts. If nothing helps to predict these, each row gets about the class proportions. It is the most accurate on average.
+# `bnc(class_var="diabetes", dataset=df)` and `BNCClassifier()` fit another kind of sum. In a network, each table is counted on its own, so
+# dependent features count their evidence twice. The default estimates all effects together, as a logistic regression does:
 #
-# The *sum of effects*, `bnc(class_var="diabetes", dataset=df, pairs="auto")`, estimates all effects together, as a logistic regression does:
-# log odds = start + effect of each feature + effect of some pairs of features. An effect is a table with one number per level of a
-# category, per interval of a numeric feature, and for a missing value. Held-out rows decide how smooth and how large effects may be,
-# and which pairs are used. So the model is a table that people can read, edit and deploy. It predicts about six times
-# faster than the default, and is nearly as accurate.
+# > log odds = start + effect of each feature + effect of some pairs of features
 #
-# `explain` shows the terms of both. They predict the class alone. A network also describes the features, so it can be asked about
-# any variable. [The default classifier](accuracy.py) has the details.
+# - An effect is a table: one number per level of a category, and one per interval of a numeric feature. Neighboring intervals have similar
+#   numbers, because the effect is a smooth curve, with steps and peaks only if the data support them.
+# - A missing value has an effect of its own.
+# - How smooth and how large effects may be, and which pairs are used, is decided by rows that are held out of the fit.
+#   If nothing helps to predict these, all effects are near 0, and each row gets the class proportions.
+#
+# So the default is a table that you can read, edit and add up, like the sum above, and `explain` shows its terms, too. It predicts the
+# class alone. A network also describes the features, so it can be asked about any variable. [The default classifier](accuracy.py) has
+# the details.
 #
 # ## Exercises
 #
@@ -270,5 +271,4 @@ for root in ("buying", "safety"):
 # ## Summary
 #
 # A prediction is the prior times one likelihood per feature. As log odds, it is a sum, and `explain` shows its terms.
-# Smoothing prevents zeros; an arc lets one feature depend on another. The default weights such terms,
-# and a sum of effects estimates them together.
+# Smoothing prevents zeros; an arc lets one feature depend on another. The default is a sum, too, whose terms are estimated together.

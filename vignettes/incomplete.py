@@ -44,8 +44,7 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # | `lca` | EM | marginalized over | yes | yes | yes |
 # | `numbers="gaussian"` or `"kernel"` | available cases | marginalized over | yes | yes | categorical variables only |
 # | `wanbia=True` | available cases for naive Bayes, an error for other structures | marginalized over | yes | yes | yes |
-# | sums of effects (`pairs=`) | an effect of "(missing)" | the effect of "(missing)"; what is unknown is estimated from the rest | no | yes | no |
-# | the default of `bnc` and `BNCClassifier` | available cases, and evidence | weighted average with a model that marginalizes; a constant per missing value | no | yes | no |
+# | the default of `bnc` and `BNCClassifier` | an effect of "(missing)" | the effect of "(missing)"; what is unknown is estimated from the rest | no | yes | no |
 # | `held_out="weights"` | available cases | weighted average with a model that marginalizes | no | yes | no |
 # | `held_out="power"` | available cases | marginalized over, then raised to the power | no | yes | no |
 # | `discretize="averaged"` | available cases | ignored | no | yes | no |
@@ -65,8 +64,7 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # - A feature that a record (a dict or a Series) omits is *unknown*, and no evidence. So are whole columns that
 #   `predict(x, rows, unknown=["crime"])` names, and the empty fields of a page. In SQL, `NULL` is missing.
 #
-# A network marginalizes over both, unless missing values are a level. The default relies on a simple network that marginalizes, the more
-# so the fewer features of a row are known. A sum of effects regards the unknown
+# A network marginalizes over both, unless missing values are a level. The default, a sum of effects, regards the unknown
 # effects as jointly normal with the known ones: their mean and variance are those of the training rows, given what is known. If
 # nothing is known, the posteriors are the shares of the classes. A missing value of a feature that no training row lacks is
 # unknown, too. For such a row, the SQL of a sum has no answer (`NULL`), because it contains only the effects.
@@ -75,13 +73,13 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 #
 # Each table is estimated from the rows in which its whole family is observed: the *available cases*. At prediction, the
 # networks on this page marginalize over a missing feature: the posterior is P(class | observed features), exactly.
-# The default and sums of effects also use missing values as evidence ([see below](#the-default-classifier)). `ande` ignores a missing feature.
+# The default has an effect of missing values ([see below](#the-default-classifier)). `ande` ignores a missing feature.
 #
 # Estimating the tables and predicting a new row rest on different assumptions.
 #
 # - **Estimating from available cases.** Values are *missing completely at random* (MCAR) if whether a value is missing depends on nothing. Available cases are then all you need. A weaker condition is enough for a table: whether one of its values is missing may depend on the parents, but not on the variable itself. For learning the *structure* from available cases it is not enough.
 # - **Estimating by EM.** Values are *missing at random* (MAR) if whether a value is missing depends only on values that are observed in the row. This is all that EM requires.
-# - **Predicting.** The class is observed in training, but not when you predict. So, given the observed features, missingness must not depend on the class. If it does, for example because members of one party hide a vote more often, then the missing value is evidence, and marginalizing ignores it. The default and sums use this evidence; in networks, `missing_level=True` in `bnc` and `BNCClassifier` treats missing values as a separate level.
+# - **Predicting.** The class is observed in training, but not when you predict. So, given the observed features, missingness must not depend on the class. If it does, for example because members of one party hide a vote more often, then the missing value is evidence, and marginalizing ignores it. The default uses this evidence; in networks, `missing_level=True` in `bnc` and `BNCClassifier` treats missing values as a separate level.
 
 # %%
 models = {
@@ -117,33 +115,25 @@ print(predict(models["tan_cl"], odd, unseen="missing").tolist()[:2])
 # %% [markdown]
 # ## The default classifier
 #
-# The default adds up weighted terms, which ignore missing features, and a model that marginalizes over them: if a share h of the
-# features that are usually known is missing in a row, the terms have the weight 1 − h, and that model has the weight h. In addition, a
-# missing value adds a constant per class, which is estimated from the training rows that lack it. If missing values are not evidence, it is near 0. [Formulas](methods.py#missing-values-in-weighted-models) has the
-# details. In a sum of effects, a missing value is like a level of its feature: it has an effect.
-#
-# This is right if new rows lack values for the same reasons. If new rows lack many more values than training rows did, for example
-# because another form asks fewer questions, say so: leave the features out of the record, or name
+# In the default, a missing value is like a level of its feature: it has an effect, which is estimated from the training rows that lack the
+# value. If missing values are not evidence, the effect is near 0. This is right if new rows lack values for the same reasons. If new rows lack
+# many more values than training rows did, for example because another form asks fewer questions, say so: leave the features out of the record, or name
 # them by `unknown=`. With `missing_level=False`, missing values are never evidence:
 
 # %%
+default = bnc(class_var="Class", dataset=voting)
+by_values = bnc(class_var="Class", dataset=voting, missing_level=False)
 votes = list(voting.columns[:-1])
-answers = {}
-for name, form in {"default": None, "sum": "auto"}.items():
-    fitted = bnc(class_var="Class", dataset=voting, pairs=form)
-    by_values = bnc(
-        class_var="Class", dataset=voting, pairs=form, missing_level=False
-    )
-    answers |= {
-        (name, "missing"): predict(fitted, unknown, prob=True),
-        (name, "unknown"): predict(fitted, unknown, prob=True, unknown=votes),
-        (name, "never evidence"): predict(by_values, unknown, prob=True),
-    }
-print(pd.concat(answers).droplevel(2).round(3).to_string())
+answers = {
+    "missing": predict(default, unknown, prob=True),
+    "unknown": predict(default, unknown, prob=True, unknown=votes),
+    "missing, never evidence": predict(by_values, unknown, prob=True),
+}
+print(pd.concat(answers).droplevel(1).round(3).to_string())
 
 # %% [markdown]
-# Without any known vote, the answer is the share of the parties. If sixteen missing votes are evidence, a sum adds up sixteen effects, more
-# than in any training row. The default scales its constants down in such a row. If this is not what you mean, say `unknown=`.
+# Without any known vote, the answer is the share of the parties. In the first line, sixteen effects of missing votes add up, more than in any training
+# row: if this is not what you mean, say `unknown=`.
 #
 # Before you fit any model, look for columns that are nearly empty, and for pairs of columns that are never observed together, such as answers
 # to two versions of a form. An arc or a pair of such columns cannot be estimated.

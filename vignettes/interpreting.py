@@ -90,8 +90,8 @@ print(*explain(model, member, sentences=True), sep="\n")
 #
 # ## Contributions depend on the order of features
 #
-# In naive Bayes and in a sum of effects, the contribution of a feature or pair depends only on its own value. In a network with arcs between
-# features, and in the default if it has arcs, a contribution is computed given the values of the parents: the evidence that two dependent features share is credited to the
+# In naive Bayes and in the default, the contribution of a feature or pair depends only on its own value. In a network with arcs between
+# features, a contribution is computed given the values of the parents: the evidence that two dependent features share is credited to the
 # parent, so a different root of a tree splits the same sum differently. Present the contributions of strongly dependent features together, or split
 # them, as in the next section.
 #

@@ -915,74 +915,7 @@ print(
 
 # %% [markdown]
 # If all rows would need more than 256 MiB, an evenly spread selection of rows is used. With `held_out_args={"parents": True}`,
-# numbers of parents are compared by the maximum or, with additional terms or without weights, by $\sum \ln P_{-i}$.
-#
-# ### Additional terms
-#
-# With `held_out_args={"terms": [...]}`, feature f with parents $p_1, p_2, \ldots$ and, if it is a number, score $z_f$ contributes
-#
-# $$
-# T_f(x, c) = \sum_l a_{fl} \ln P_l(x_f \mid c, p_1 \ldots p_l) + \sum_k h_{fk} \ln P_k(x_f \mid c) + \sum_s g_{fs} \ln p_s(z_f \mid c, z_{pa}) + β_{fc} z_f + γ_{fc}(x_f)
-# $$
-#
-# and $\ln P(c \mid x)$ is $w_0 \ln P(c) + \sum_f T_f(x, c)$ up to a constant. The first sum has one term, or with "depths" one
-# per number l of feature parents. With "codings", the second sum has one term for each discretization k that is not part of
-# the average (see [averaged cut points](#averaged-cut-points)), with the parents that the model has there.
-#
-# The scores of "gaussians" and "densities" are normal scores (quantiles of ranks), those of "zscores" are standard
-# deviations from the mean, bounded by 5; "slopes" uses the first of these scales that is used. $p_s$ is the predictive
-# density of a Bayesian linear regression within each class, a Student distribution. "densities" has no regressors. Those of
-# "gaussians" and "zscores" are at most eight numbers with a higher $I(X; C)$, chosen by the largest $I(X; Y \mid C)$. The prior
-# is $β \sim N(0, σ^2 \text{diag}(100, 1, \ldots))$ and $σ^2 \sim \text{InvGamma}(2, \frac{1}{2})$, and a row is excluded in
-# closed form. "shifts" are the constants γ of levels, "steps" those of the intervals of MDLP of a numeric feature, and "gaps"
-# one constant per class for a missing value of each feature with missing values. All weights maximize
-#
-# $$
-# \sum_i \ln P_{-i}(y_i \mid x_i; w) - \frac{1}{2} \sum_b λ_b |w_b - μ_b|^2
-# $$
-#
-# where block 0 contains the weights of the tables, with $λ = 3$ and $μ = τ$, and each type of term is another block,
-# with $μ = 0$. Four rounds of $λ_b = γ_b / |w_b|^2$, with $γ_b = p_b - λ_b \text{tr}_b (H + Λ)^{-1}$, the negative
-# Hessian $H$ of the first sum and the number $p_b$ of weights in block b, estimate the other $λ$, between 1 and 3000
-# (MacKay 1992). A missing number has Gaussian term and slope 0, and the score 0 as a regressor. The 1,024 most frequent levels
-# of all features, and all that are as frequent as the last of them, have shifts. If $H$ would need more than $3 · 10^9$ multiplications, it is
-# estimated from evenly spread rows, and if it would have more than $2^{26}$ cells, λ keeps its first value (10, or 30 for
-# Gaussian terms).
-#
-# ### Powers from folds
-#
-# With `held_out_args={"folds": V}`, the power is $\arg\max \sum_i \ln P(y_i \mid x_i; τ) - \frac{1}{2} (τ - 1)^2$ over the rows of all V folds, where
-# row number i of class c is in fold $(i + c) \bmod V$, and P is the model of the other folds, raised to τ. It is at
-# least 0.01.
-#
-# With `"blend": True`, as in the default recipe, nothing is chosen, but three models are added up: a ridge logistic regression R,
-# the model A without feature parents, and with `"parents": True` the model B with at most four. Arcs, tables, terms and
-# weights of each are learned again without each fold, and so is the discretization by MDLP, with cut points among those of
-# all rows; the quantiles are those of all rows. The weight of $\ln P(c)$ in A and B is 1. The score of a class c is
-#
-# $$
-# \ln P(c) + r\, (R - \ln P(c)) + a\, (A - \ln P(c)) + b\, (B - A)
-# $$
-#
-# so the powers leave the class proportions as they are. For n rows, let $s = n / (n + 20)$. Over the held-out rows, r, a and b
-# maximize
-#
-# $$
-# \sum_i \ln P(y_i \mid x_i) - \frac{15}{2} \left( (r - \tfrac{s}{4})^2 + (a - \tfrac{s}{2})^2 \right) - (b + 3)^2, \quad r \ge 0,\ a \ge 0.01,\ 0 \le b \le a
-# $$
-#
-# No model has a negative power, because $b \le a$. The derivative of the last term at $b = 0$ is −6, so arcs between
-# features are used only if each unit of b gains more than 6 nats. Folds are used until 600 rows have been held out, or
-# less by a row per class. Once at least 150 rows, multiplied to 600 or to the number of all rows, give $b \le 0.01$, the
-# later folds do without B; so does the model if all folds together give it. With fewer than ten rows, or groups, $r = \frac{s}{4}$
-# and $a = \frac{s}{2}$, and with fewer than five rows per feature, $b = 0$. R has the slopes, the indicators of levels and of missing values, and the penalty
-# $\frac{1}{2} \sum β^2$, in which those of missing values have their precision in A. The precisions λ are those of the
-# model of all rows without parents, in the folds, too.
-#
-# The order of rows within the folds follows hashes of their contents, which do not depend on names, labels, units, or the
-# order of rows, columns and levels. Only if more than 1,024 different rows have one hash, as on the cars, names of columns
-# and the order of labels decide. With `rng` (in scikit-learn `random_state`), it is drawn at random, so that you can see how
-# much a prediction depends on it.
+# numbers of parents are compared by the maximum or, without weights, by $\sum \ln P_{-i}$.
 #
 # Every row is a case: it is held out by itself, and if two rows are equal, one of them may be used to predict the other. A row
 # with a whole weight w is w equal rows. If weights have fractions, as with `weights_are="cases"`, each row is one case and weights
@@ -991,34 +924,22 @@ print(
 # ### Missing values in weighted models
 #
 # Let h be the share of the features that a row lacks, each feature counted by the share of the training rows in which it is
-# known, and g the share of the features that this row lacks and no training row lacks, counted in the same way. The score of a
-# class c is
+# known. The score of a class c is
 #
 # $$
-# λ \left(w_0 \ln P(c) + \sum_f T_f(x, c)\right) + (1 - λ) \left(\ln P(c) + (p + (1 - p)\, h)\, M(c)\right) + μ \sum_{f\ \text{missing}} δ_{fc}, \quad λ = (1 - h)(1 - g)^{q - 1}
+# (1 - h) \left(w_0 \ln P(c) + \sum_f w_f \ln P(x_f \mid c, \ldots)\right) + h \left(\ln P(c) + (p + (1 - p)\, h)\, M(c)\right)
 # $$
 #
-# where missing features are ignored in $T$, and a table with a missing parent backs off to the previous parents. The shifts δ are
-# the term "gaps": they are near 0 if missing values are not evidence. Let m be the mean number of missing values in the training
-# row of a missing value, $\sum n_i^2 / \sum n_i$ for rows with n_i of them. A row that lacks n > m of the features that training
-# rows lack has $μ = m / n$, because shifts learned from rows with few missing values do not add up in a row with many; if not,
-# μ is 1. $M(c) = \ln P(\text{observed features} \mid c)$, without arcs by
-# the tables of the observed features. With arcs, it is that of the network of the first feature parents only, a tree, with missing
-# features marginalized over, and a mean over three discretizations if there are several. p is the best common power τ of the
-# tables without feature parents, as in `held_out="power"`.
+# where missing features are ignored in the first sum, and a table with a missing parent backs off to the previous parents.
+# $M(c) = \ln P(\text{observed features} \mid c)$ is, without arcs, by the tables of the observed features. With arcs, it is that
+# of the network of the first feature parents only, a tree, with missing features marginalized over, and a mean over three
+# discretizations if there are several. p is the best common power τ of the tables without feature parents, as in
+# `held_out="power"`. If no feature is known, the posterior is the share of the class in the training rows, because the second
+# $P(c)$ is not smoothed. With `held_out="power"`, the power is $τ + (1 - τ) h$, with h the plain share of missing features.
 #
-# The exponent q, from 1 to 16, is the best one for copies of training rows: at most 200 rows, evenly spaced, with three copies
-# of each. Each copy draws a share, and each of its features that no training row lacks is hidden with this probability. The
-# larger q, the faster the terms fade; q is 1 if every feature has missing values in training.
+# ## The default: a sum of effects
 #
-# With "gaps", incomplete training rows have this score when the weights are
-# estimated, too, so what is fitted is what predicts. If no feature is known and no shift differs from 0, the posterior
-# is the share of the class in the training rows, because the second $P(c)$ is not smoothed. With the terms of `additive=True`, h and g are 0, so that the score remains a sum. With `held_out="power"`, the power
-# is $τ + (1 - τ) h$, with h the plain share of missing features.
-#
-# ### Sum of effects
-#
-# `bnc(..., pairs=)` and `additive=True` fit the score of class c, with a line, curve or table for each feature and pair:
+# `bnc` without a learner fits the score of class c, with a line, curve or table for each feature and pair:
 #
 # $$s_c(x) = a_c + \sum_j f_{jc}(x_j) + \sum_{i<j} f_{ijc}(x_i, x_j), \qquad P(c \mid x) ∝ e^{s_c(x)}.$$
 #
@@ -1030,31 +951,26 @@ print(
 #   orthogonal. A category has a contrast for each level; in a column with more than twelve levels, those that occur once
 #   share one. Missing values have a contrast against all others.
 # - The contrasts of a type (lines and squares; cosines, levels and missing values) are scaled so that their variances sum
-#   to 1 over the rows. Those of a pair are products of the contrasts of both sides, on coarser groups: all pairs together
-#   have at most 16,384 cells, fewer with few rows or many classes.
-# - The weights are normal with mean 0. The variance is τ for each type, times a factor for each feature and pair. The variances
-#   are the means, on the scale of logarithms, over values that a climb from two starts tries, by the likelihood of held-out
-#   rows in five folds of at most 400 rows; a prior has standard deviation 2 for ln τ. The factor of a feature or pair is
-#   (0.3 + u) / (0.3 + v), with u the square of its fitted effects and v what its variance expects (MacKay 1992). Factors are
-#   used only if the held-out likelihood rises. All effects are multiplied by a power, which is chosen with the variances,
-#   times n / (n + 20) for n rows, because variances that few rows choose make effects too large.
+#   to 1 over the rows, and those of a pair are products of the principal contrasts of both sides, on coarser groups: all
+#   pairs together have at most 32,768 cells.
+# - The weights are normal with mean 0. The variance is τ for each type, times a factor for each feature. The variances
+#   are the means, on the scale of logarithms, over values that a climb tries, by the likelihood of held-out rows in five
+#   folds of at most 500 rows; a prior has standard deviation 2 for ln τ. The factor of a feature is (0.3 + u) / (0.3 + v), with
+#   u the square of its fitted effects and v what its variance expects (MacKay 1992), in two turns. Factors are used only
+#   if the held-out likelihood rises. All effects are multiplied by a power, which is chosen with the variances.
 # - Of more than 128 pairs of at most 64 features, those are used along which the likelihood rises most steeply, in each
 #   fold without its held-out rows. With 16 pairs, the held-out loss must be a tenth lower to be preferred.
 # - *Exact values* of a number or category with many values, and the cells of two, have effects of their own if these raise
-#   the likelihood of rows that are left out one by one, given the other effects, by at least 0.001 nats and two standard errors,
-#   or more if there are many tables to choose from. A number between exact values does not have such an effect.
+#   the likelihood of rows that are left out one by one, by at least 0.001 nats and two standard errors, or more if there
+#   are many tables to choose from. A number between exact values does not have such an effect.
 #
-# The weights maximize the penalized likelihood of all rows, of which equal ones are one with the sum of their weights.
-# Effects of pairs below 0.003 nats are left out. Given the weights, each effect is a table, with six digits. With
-# `interval=True`, effects are drawn from the normal approximation of the posterior of the weights, whose covariance is
-# the inverse of the curvature (Wood 2006); effects of exact values do not vary between draws.
+# The weights maximize the penalized likelihood of all rows. Effects of pairs below 0.003 nats are left out. Given the
+# weights, each effect is a table, with six digits. With `interval=True`, effects are drawn from the normal approximation of the
+# posterior of the weights, whose covariance is the inverse of the curvature (Wood 2006).
 #
 # On 59 tables of R packages that were not used for development (halves, seed 0), a sum with pairs has a mean log-loss of
-# 0.643 and a mean error of 0.286, and the default 0.633 and 0.282; the sum has the lower log-loss on 31 of them. On 59 others, the
-# sum has 0.548 and 0.254, and the default 0.510 and 0.239. Four of the tables have one row for each class of a person or
-# firm, whose class the default finds by elimination; they make up four fifths of the mean difference of 0.024. On 60 tables drawn
-# by a program, the sum has 0.767 and 0.331, and the default 0.772 and 0.339. Fits of the sum take 1.3 times the time, and
-# predictions a sixth. The default is therefore that of `bnc`, and `pairs="auto"` asks for the sum.
+# 0.642 and the default 0.633; the sum has the lower log-loss on 32 of them, and the difference is due to one table, without
+# which the means differ by 0.002.
 #
 # ## Densities of numeric features
 #
@@ -1136,12 +1052,7 @@ print(pd.crosstab(frame["x"], frame["class"]))
 # ## Averaged cut points
 #
 # With `discretize="averaged"`, numeric columns are discretized nine times with shifted cut points, and each term
-# of the log joint probability is the mean of nine logarithms. "averaged_mdlp", the default without a prior, has four, into
-# 4 and 8 intervals, and adds one by MDLP and one into 16 intervals. These are not part of the average, but have weights of
-# their own if weights are learned (`held_out`), and so has one by the own values of columns whose numbers repeat, whole or not: each value occurs twice on average (the term
-# "codings" above). There, a number that did not occur is read as the nearest one that did: the cut points lie just above the
-# middle of two neighboring values, at 33.702 between 33.6 and 33.8, and exactly in the middle of whole numbers in sequence, at 3.5
-# between 3 and 4. Without weights, the posterior is the normalized geometric mean of nine
+# of the log joint probability is the mean of nine logarithms. Without weights, the posterior is the normalized geometric mean of nine
 # posteriors:
 
 # %%
@@ -1231,11 +1142,10 @@ check(
 # The interval does not include the uncertainty of the structure, and is not a prediction set. If pseudo-counts are
 # small, distributions can be so skewed that the estimate is slightly outside its interval.
 #
-# A model with weights has no such posterior. With `bnc(..., interval=True)`, it is fitted again G = 20 times (`draws`), each time
-# without a part g of the rows or groups. With L the log odds of a row and $L_g$ those of a refit, the interval is
-# $L \pm t_{G-1} \sqrt{(G-1)/G \sum_g (L_g - \bar L)^2}$, the delete-a-group jackknife with the quantile of Student's t. It includes
-# the uncertainty of structure, cut points and weights. What occurs in no row does not occur in a refit either, although
-# it can be possible, so the ends of the interval of a probability move outwards by one case of n, $1/n$.
+# A sum of effects that `bnc(..., interval=True)` fits keeps G = 20 draws (`draws`) of its weights, from the normal distribution
+# whose mean maximizes the penalized likelihood and whose covariance is its inverse curvature (Wood 2006). With the standard
+# deviation s of the log odds L in the draws, the interval is $L \pm t_{G-1}\, s$, with the quantile of Student's t. It does not
+# include the uncertainty of the variances and of the choice of pairs.
 #
 # ## Structural EM
 #
@@ -1319,10 +1229,10 @@ check(
 # | selective naive Bayes, by filter or wrapper | `learn_blanket` or `cmi`, and `nb(features=...)` | `bsej` and `fssj` also join features |
 # | semi-naive Bayes | `fssj`, `bsej` | none |
 # | SPODE, AODE, AnDE | `spode`, `aode`, `ande` | `aode` has all superparents; `ande(min_count=...)` requires a frequency |
-# | k-dependence (Sahami 1996) | `kdb_mi` | none; `kdb_gain` chooses by the gain in prediction of the class |
+# | k-dependence (Sahami 1996) | `kdb_mi` | none |
 # | Markov blanket of the class | `learn_blanket`, `hc` | IAMB; any network has the blanket that `markov_blanket` returns |
 # | K2 search (Cooper, Herskovits 1992) | `hc(score="k2")` | the same score; K2 needs an order of the variables, and hill climbing finds the directions, too |
-# | penalized conditional likelihood (Grossman, Domingos 2004) | `kdb_gain`, or `tan_hc(metric="log_loss")` | it has no closed form, so each candidate needs a fit and the penalty must be chosen; held-out rows measure the conditional likelihood without a penalty |
+# | penalized conditional likelihood (Grossman, Domingos 2004) | `tan_hc(metric="log_loss")` | it has no closed form, so each candidate needs a fit and the penalty must be chosen; held-out rows measure the conditional likelihood without a penalty |
 # | discriminative weights of generative tables | `lp(wanbia=True)`, `lp(held_out="weights")` | see [WANBIA](#wanbia) |
 # | **Gámez, Mateo, Puerta (2006)** | | |
 # | ChiSqDN | `chisq_dn(df="deterministic")` | none; the default `df` counts levels of the data, and gives smaller tables: see [above](#tests-of-dependency-networks) |

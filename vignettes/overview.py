@@ -19,17 +19,14 @@
 #    `ban`. See [Networks and queries](networks.py).
 # 4. *Do the rows not fit in memory, or arrive over time?* Use `tan_cl` or `nb`, which need only counts: see [Large
 #    data](scale.py).
-# 5. *Must the whole model fit on one page?* Use a sum of single effects, `pairs=0`, and `scorecard`.
-# 6. *Will people read, check or edit the model, or must it predict fast?* Use a sum of effects and pairs, `pairs="auto"`.
-# 7. *In all other cases* use the default, `bnc(class_var=..., dataset=...)` or `BNCClassifier()`, and compare it with `tan_cl` by
+# 5. *Must the whole model fit on one page?* Use the default with `pairs=0`, and `scorecard`.
+# 6. *In all other cases* use the default, `bnc(class_var=..., dataset=...)` or `BNCClassifier()`, and compare it with `tan_cl` by
 #    `cv`.
 #
 # ## Default, sum or network?
 #
-# - The *default* [blends weighted networks](how_it_works.py#the-default-and-the-sum-in-one-minute). Use it to predict a class: it is the
-#   most accurate on average.
-# - The *sum* of effects of features and pairs (`pairs="auto"`) is a table that people can read, edit and deploy. It predicts about six
-#   times faster, and is nearly as accurate. One of single effects (`pairs=0`) is shorter. It is as good if features do not interact, which is common with a few hundred
+# - The *default* is a [sum of effects](how_it_works.py#the-default-in-one-minute) of features and of pairs. Use it to predict a class.
+# - The *sum* of single effects (`pairs=0`) is shorter. It is as good if features do not interact, which is common with a few hundred
 #   rows, and worse if they do, as on the cars. It becomes a [table, a card of points and a short query](deploying.py#a-model-as-a-table).
 # - A *network* has a graph and tables of probabilities, and answers questions about any variable. Its tables are counted separately, so
 #   as a classifier it is usually less accurate; it is fitted many times faster. The rest of this page is about networks.
@@ -259,7 +256,6 @@ print("WANBIA, features with a weight below 0.005:", small, "of 16")
 # %%
 recipes = {
     "default": {},
-    "sum with pairs": {"pairs": "auto"},
     "naive Bayes": {"dag_learner": "nb"},
     "TAN": {"dag_learner": "tan_cl", "dag_args": {"score": "aic"}},
     "TAN (hill climbing)": {"dag_learner": "tan_hc", "dag_args": search},
@@ -281,8 +277,7 @@ with warnings.catch_warnings(action="ignore"):  # of `fssj`
             recipe: bnc(
                 class_var=target,
                 dataset=frame,
-                **({"smooth": 1} if "dag_learner" in how and "m" not in how else {})
-                | how,
+                **({} if "m" in how or not how else {"smooth": 1}) | how,
             )
             for recipe, how in recipes.items()
         }
@@ -290,7 +285,7 @@ with warnings.catch_warnings(action="ignore"):  # of `fssj`
         columns[f"parameters, {name}"] = {
             recipe: sum(map(nparams, members(x)))
             for recipe, x in models.items()
-            if "dag_learner" in recipes[recipe]
+            if recipe != "default"
         }
 print(pd.DataFrame(columns).loc[list(recipes)].round(3).to_string())
 
@@ -301,8 +296,7 @@ print(pd.DataFrame(columns).loc[list(recipes)].round(3).to_string())
 #
 # | classifier | when to use it | dependences within a class | how it is found |
 # |---|---|---|---|
-# | default | to predict | up to four parents per feature, weighted | held-out rows |
-# | `pairs="auto"` | a table to read, edit and deploy | effects of features and pairs | held-out rows |
+# | default | to predict | effects of features and pairs | held-out rows |
 # | `nb` | few rows; as a baseline | none | no search |
 # | `tan_cl` | a readable graph; many rows | tree or forest | exactly, from pairs |
 # | `kdb_mi` | very many rows | k parents per feature | ranking, from pairs |
@@ -316,7 +310,7 @@ print(pd.DataFrame(columns).loc[list(recipes)].round(3).to_string())
 # (arguments)=
 # ## Which arguments matter
 #
-# The default and the sum have nothing to tune. If you use a network, these arguments matter, the most important first:
+# The default has nothing to tune. If you use a network, these arguments matter, the most important first:
 #
 # | argument | default | values to try | what it changes |
 # |---|---|---|---|
@@ -358,7 +352,7 @@ print(pd.DataFrame(columns).loc[list(recipes)].round(3).to_string())
 #
 # ## Summary
 #
-# Use the default to predict, `pairs="auto"` for a table to read and deploy, `pairs=0` for a short one, and `tan_cl` with AIC for a network. Choose the learner first, then
+# Use the default to predict, `pairs=0` for a short table, and `tan_cl` with AIC for a network. Choose the learner first, then
 # its score and the discretization, and state costs and class proportions before you tune anything.
 #
 # [Formulas](methods.py#references) lists the sources.

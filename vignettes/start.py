@@ -76,15 +76,13 @@ print(table["cancelled"].value_counts(normalize=True).round(3).to_dict())
 # ## 2. Fit
 
 # %%
-model = bn.bnc(class_var="cancelled", dataset=table, pairs="auto")
+model = bn.bnc(class_var="cancelled", dataset=table)
 print(model)
 
 # %% [markdown]
 # The model is a sum: each feature adds an effect to the log odds of "yes", and so do those pairs of features that help to predict
-# held-out rows. It is a table that people can read, edit and deploy, so we ask for it by `pairs="auto"`. Without `pairs`,
-# you get the default, a blend of weighted networks, which is a little more accurate on average and predicts more slowly. Everything
-# on this page except tables of effects and cards works with it, too. In scikit-learn, the two are `BNCClassifier(pairs="auto")` and `BNCClassifier()`. [How it works](how_it_works.py#the-default-and-the-sum-in-one-minute) explains
-# both in a minute, and [The default classifier](accuracy.py) in full.
+# held-out rows. [How it works](how_it_works.py) explains it in a minute, and [The default
+# classifier](accuracy.py) in full. In scikit-learn, `BNCClassifier()` is the same model.
 #
 # ## 3. Evaluate
 #
@@ -244,7 +242,7 @@ print(bn.query(tree, "visits", {"contract": "year"}).round(2).to_string())
 # | I want to … | call | model |
 # |---|---|---|
 # | find what is odd about a table | `check_data(df, y)` | |
-# | fit the default; a sum; a network | `bnc(class_var=y, dataset=df)`; with `pairs="auto"` or `pairs=0`; `bnc("tan_cl", y, df, smooth=1, discretize="mdlp")` | |
+# | fit the default; a sum; a network | `bnc(class_var=y, dataset=df)`; with `pairs=0`; `bnc("tan_cl", y, df, smooth=1, discretize="mdlp")` | |
 # | keep rows together, such as visits of a patient | `bnc(…, groups="patient")`, `cv(x, df, groups="patient")` | |
 # | use frequencies or survey weights | `encode(df, weights="n", weights_are="frequencies")`, `weights_are="cases"` | |
 # | get labels, probabilities, decisions | `predict(x, df)`, `prob=True`, `costs=costs` | |

@@ -184,11 +184,9 @@ query(
 # draw tables from the prior and rows from the tables: 90 % intervals contain 90 % of the true probabilities, within two
 # percentage points.
 #
-# The tables of weighted models, back-off and EM depend on more than counts, so they need refits instead: with
-# `bnc(..., interval=True)`, the default is fitted 20 times more, each time without a twentieth of the rows, and `predict(...,
-# prob=True, interval=0.9)` computes the interval from these (the delete-a-group jackknife). It includes the uncertainty of
-# structure, cut points and weights. A sum of effects, with `pairs=`, keeps draws of its effects from their approximate posterior instead.
-# Tables, monotone tables and cards of such a sum keep the draws.
+# The tables of weighted models, back-off and EM depend on more than counts, so they have no intervals. With
+# `bnc(..., interval=True)`, the default keeps draws of its effects from their approximate posterior, and `predict(..., prob=True, interval=0.9)` computes the interval
+# from these. Tables, monotone tables and cards of such a model keep the draws.
 #
 # ## Sets of classes
 #

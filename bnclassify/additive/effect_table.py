@@ -323,15 +323,11 @@ def build_effect_table(
     return EffectTable(structure, preparation=prepares, **fields)
 
 
-def merge_similar_intervals(
-    x: EffectTable, most: int | None = None, lost: float = 0.0, kept: int = 1
-) -> EffectTable:
+def merge_similar_intervals(x: EffectTable, most: int | None = None) -> EffectTable:
     """Return a table with fewer intervals, whose effects are weighted means.
 
     Of each feature, the neighbors are merged that lose least of the variance of
-    its effects, until there are at most so many, or until no more could be
-    merged without losing more than ``lost``, in nats squared. The ends of
-    ``kept`` groups with similar shares remain.
+    its effects, until there are at most so many, and equal ones in any case.
     """
     equal = [np.ones(len(table)) for table in x.tables]
     shares = [np.maximum(share, LEAST_MASS) for share in x.shares or equal]
@@ -340,7 +336,7 @@ def merge_similar_intervals(
         groups.append(np.arange(len(own.labels) + 1))
         if own.cuts is not None:
             rows = _effects_by_value(x, i)[:-1]
-            ends = ends_of_merged_groups(rows, shares[i][:-1], most or np.inf, lost, kept)
+            ends = ends_of_merged_groups(rows, shares[i][:-1], most or np.inf)
             values[name] = Values.from_cuts([own.cuts[end - 1] for end in ends[:-1].tolist()])
             groups[i] = np.searchsorted(ends, groups[i], side="right")
     tables = list(x.tables)
@@ -384,25 +380,18 @@ def _effects_by_value(x: EffectTable, i: int) -> Array:
     return np.hstack([table.reshape(len(table), -1) for table in tables])
 
 
-def ends_of_merged_groups(
-    rows: Array, shares: Array, most: float, lost: float, kept: int = 1
-) -> Positions:
+def ends_of_merged_groups(rows: Array, shares: Array, most: float) -> Positions:
     """Return the ends of the groups into which neighboring rows are merged."""
     ends, means, total = np.arange(1, len(rows) + 1), rows.copy(), 0.0
     masses = shares / float(shares.sum())
-    # With two groups kept, values with the shares .2, .4, .3 and .1, whose middles are .1, .4, .75
-    # and .95, are split after the second.
-    middles = masses.cumsum() - masses / 2
-    fixed = np.flatnonzero(np.diff(np.floor(middles * kept))) + 1
     while len(ends) > 1:
         # merging two groups adds v w / (v + w) (difference of their means)² to the variance within
         # groups
         losses: Array = masses[:-1] * masses[1:] / (masses[:-1] + masses[1:])
         losses *= np.square(np.diff(means, axis=0)).sum(axis=1)
-        losses[np.isin(ends[:-1], fixed)] = np.inf
         i = int(losses.argmin())
         total += float(losses[i])
-        if len(ends) <= most and total > lost + _SMALL**2:
+        if len(ends) <= most and total > _SMALL**2:
             break
         means[i] = np.average(means[i : i + 2], axis=0, weights=masses[i : i + 2])
         masses[i] += masses[i + 1]
@@ -456,13 +445,11 @@ def with_value_shares(x: EffectTable, dataset: InFull) -> EffectTable:
     return replace(x, shares=tuple([mass / float(mass.sum()) for mass in masses]))
 
 
-def with_effect_moments(
-    x: EffectTable, dataset: InFull, ignored: Mask | None = None
-) -> EffectTable:
+def with_effect_moments(x: EffectTable, dataset: InFull) -> EffectTable:
     """Return a table with the moments of its effects in training rows, and the class shares.
 
-    Missing values of ``ignored`` features are unknown, as those of features are
-    that no row lacks and whose missing values have no effect.
+    Missing values of features that no row lacks, and whose missing values have
+    no effect, are unknown.
     """
     data = encode_for_model(x, training_rows(x, dataset), argument="dataset")
     codes = x.rows_to_score(data, "missing").codes
@@ -472,8 +459,7 @@ def with_effect_moments(
     entries += [pair.score_term.entries_of_rows(codes) for pair in x.pairs]
     effects = np.array(entries).reshape(len(entries), len(data), len(x.constant))
     counts = np.maximum(np.bincount(of_class, weights, len(x.constant)), _HALF)
-    if ignored is None:
-        ignored = np.zeros(len(codes), dtype=bool) if x.unknown is None else x.unknown.always
+    ignored = np.zeros(len(codes), dtype=bool) if x.unknown is None else x.unknown.always
     missing = np.less(codes, 0) & ~ignored[:, None]
     unknown = UnknownEffects.from_rows(effects, missing, weights, counts / counts.sum())
     is_evidence = np.array([bool(table[-1].any()) for table in x.tables], dtype=bool) & ~ignored

@@ -51,9 +51,9 @@ def effects(
     Parameters
     ----------
     x : BNC or another model
-        A fitted model that is a sum: `bnc` with ``additive=True``, naive Bayes
-        with or without weights, or a tree (the effect of a feature can then
-        depend on one other feature).
+        A fitted model that is a sum: the default of `bnc`, naive Bayes with or
+        without weights, or a tree (the effect of a feature can then depend on
+        one other feature).
     dataset : pandas.DataFrame, Dataset or another frame, optional
         Data for the column ``share`` and, if they contain a class with two
         labels, ``observed``. By default, the table does not have these columns.

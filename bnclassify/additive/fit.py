@@ -1,4 +1,4 @@
-"""The fit of a sum of effects: contrasts, their variances, the strongest pairs, one regression.
+"""The fit of the default: contrasts, their variances, the strongest pairs, one regression.
 
 1. Equal rows become one; each feature becomes groups of values, and contrasts
    of these (`rows`, `contrasts`).

@@ -164,7 +164,7 @@ def _check_directions(
             raise ValueError(
                 "directions must name features on which no other effect depends; got "
                 f"{shown(name)}, a parent of {listed(children)}. Fit a model without such pairs, "
-                "for example with additive=True."
+                "for example bnc(class_var=..., dataset=..., pairs=0)."
             )
 
 
@@ -201,12 +201,6 @@ def _make_monotone(
     }
     learned["monotone"] = {**learned.get("monotone", {}), **asked}
     learned["log_loss"] = (_mean_log_loss(table, data), _mean_log_loss(result, data))
-    if "refits" in learned:
-        refits = list[EffectTable]()
-        for refit in learned["refits"]:
-            coded = encode_for_model(refit, dataset, argument="dataset")
-            refits.append(_closest_monotone_table(refit, coded, constraints))
-        learned["refits"] = tuple(refits)
     if "draws" in learned:
         draws = [_closest_monotone_table(one, data, constraints) for one in learned["draws"]]
         learned["draws"] = tuple(draws)

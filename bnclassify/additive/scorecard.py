@@ -288,8 +288,8 @@ def scorecard(
     ----------
     x : BNC or another model
         With parameters, two classes, and log odds that are a sum of effects, as
-        for `effects`: naive Bayes, trees, `bnc` with ``additive=True``, and
-        tables of `from_effects` and `monotonize`.
+        for `effects`: naive Bayes, trees, `bnc` with ``pairs=0``, and tables of
+        `from_effects` and `monotonize`.
     target : optional
         The class; points increase its odds. By default, the last class.
     largest : int, default 10

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..base import special
 from ..base.arrays import Array, Positions, log, softmax
 from ..base.messages import listed
 from ..frames.dataset import Dataset
@@ -29,7 +28,7 @@ from ..scores.evaluate import (
     scores_in_sequence,
     shifts_of_missing,
 )
-from ..scores.formulas import scaled_numbers_of_feature, scopes_of_terms
+from ..scores.formulas import scopes_of_terms
 from ..scores.rows import Rows
 from .effect_table import (
     LEAST_MASS,
@@ -44,8 +43,6 @@ from .effect_table import (
 )
 from .fit import fit_effects
 from .from_effects import as_given
-
-_POINTS = 256  # at which a curve is evaluated between cut points
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,19 +140,10 @@ def _tabulate_at_all_points(model: Model) -> EffectTable:
         )
     values = dict(zip(model.features, [grid.axis for grid in grids], strict=True))
     made: dict[str, Any] = {"tables": tuple(tables), "constant": constant, "shares": tuple(shares)}
-    made |= {"recipe": model.recipe, "learned": _results_that_describe_table(model)}
+    made |= {"recipe": model.recipe}
     return build_effect_table(
         model.class_var, model.known_levels[-1], values, parents, model.discretizer, **made
     )
-
-
-def _results_that_describe_table(x: Model) -> dict[str, Any]:
-    """Return the results of a model that also describe its table, with its refits as tables."""
-    learned = {k: found for k, found in x.learned.items() if k == "leave_one_out"}
-    refits: tuple[Model, ...] = x.learned.get("refits", ())
-    if refits and all(map(_is_sum_of_effects, refits)):
-        learned["refits"] = tuple(map(_tabulate_at_all_points, refits))
-    return learned
 
 
 def _is_sum_of_effects(x: Model) -> bool:
@@ -174,8 +162,8 @@ def _check_sum_of_effects(x: Model) -> None:
         raise ValueError(
             "x must be a model whose log odds are a sum of effects of at most two features, of "
             f"which one is a parent of the other; got {x.type_in_words}, whose log odds are not. "
-            "Fit it with additive=True, as in bnc(class_var=..., dataset=..., additive=True), or "
-            "use nb, tan_cl, or kdb_mi with dag_args={'kdbk': 1}."
+            "Use the default, bnc(class_var=..., dataset=...), or nb, tan_cl, or kdb_mi with "
+            "dag_args={'kdbk': 1}."
         )
 
 
@@ -189,7 +177,7 @@ def _grid_of_feature(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array
     """Return the points of a feature, and the values of its table.
 
     Example: with the cuts 1 and 4, the points are 1, 4 and ∞, one per interval.
-    If the effect is a curve, they are training values; a density has a grid.
+    A density has a grid.
     """
     name, cuts = x.features[i], x.cuts.get(x.features[i])
     card = len(labels) - (labels[-1:] == (MISSING,))
@@ -203,10 +191,6 @@ def _grid_of_feature(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array
         chosen = _short_points_between(numbers)
     else:
         numbers, chosen = np.array([*cuts, np.inf]), np.array(cuts)
-    curve = _training_points_of_curve(x, i) if cuts else None
-    if curve is not None:
-        numbers, own, shares = _points_in_intervals(*curve, chosen, mass[:card])
-        codes, mass = np.append(own, codes[card:]), np.append(shares, mass[card:])
     n_missing = len(codes) - len(numbers)
     position = np.searchsorted(chosen, numbers, side="left")
     position = np.append(position, [len(chosen) + 1] * n_missing).astype(np.intp)
@@ -218,17 +202,6 @@ def _short_points_between(numbers: Array) -> Array:
     """Return cut points with few digits, of which no interval is without numbers."""
     points = np.unique(np.array(short_point_texts(numbers[:-1].tolist()), dtype=np.float64))
     return points[np.unique(np.searchsorted(points, numbers, side="left"))[:-1]]
-
-
-def _points_in_intervals(
-    numbers: Array, shares: Array, cuts: Array, mass: Array
-) -> tuple[Array, Positions, Array]:
-    """Return numbers with the ends of all intervals, their intervals, and shares of the mass."""
-    ends = np.concatenate([cuts, np.nextafter(cuts, np.inf)])
-    points, first = np.unique([*numbers, *ends], return_index=True)
-    shares = np.append(shares, np.zeros(len(ends)))[first] + LEAST_MASS
-    own = np.searchsorted(cuts, points, side="left")
-    return points, own, shares * (mass[own] / np.bincount(own, shares, len(mass))[own])
 
 
 def _labels_with_unseen(
@@ -290,19 +263,6 @@ def _contributions_at_rows(x: Model, rows: Rows, order: Sequence[int]) -> Array:
     with np.errstate(invalid="ignore"):
         logs[1:] = np.diff(logs, axis=0)[np.argsort(order)]
     return logs
-
-
-def _training_points_of_curve(x: Model, feature: int) -> tuple[Array, Array] | None:
-    """Return training values of a feature, and their shares, if its effect is a curve; or None."""
-    scales = scaled_numbers_of_feature(x.score, feature)
-    if not scales:
-        return None
-    scale = max(scales, key=lambda each: len(each.knots))
-    if len(scale.knots) > 2:  # normal scores of ranks
-        ranks = special.ndtr(scale.scores)
-        return scale.knots, np.diff([0.0, *(ranks[1:] + ranks[:-1]) / 2, 1.0])
-    scores = special.ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
-    return np.interp(scores, scale.scores, scale.knots), np.full(_POINTS, 1 / _POINTS)
 
 
 def _effects_ignoring_parent(

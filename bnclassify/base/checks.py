@@ -17,7 +17,7 @@ from .messages import did_you_mean, listed, shown, to_python_scalar
 Unseen: TypeAlias = Literal["error", "missing"]
 
 Learner: TypeAlias = Literal[
-    "nb", "anb", "aode", "ande", "spode", "tan_cl", "chow_liu", "kdb_mi", "kdb_gain", "chisq_dn",
+    "nb", "anb", "aode", "ande", "spode", "tan_cl", "chow_liu", "kdb_mi", "chisq_dn",
     "hc", "ban", "fssj", "bsej", "tan_hc", "tan_hcsp", "kdb",
 ]  # fmt: skip
 
@@ -25,7 +25,7 @@ ScoreName: TypeAlias = Literal["loglik", "aic", "bic", "bde", "k2"]
 
 Cutting: TypeAlias = Literal["mdlp", "quantile", "width", "mixed"]
 
-AnyCutting: TypeAlias = Cutting | Literal["averaged", "averaged5", "averaged_mdlp"]
+AnyCutting: TypeAlias = Cutting | Literal["averaged", "averaged5"]
 
 _LabelMetric: TypeAlias = Literal["f1", "precision", "recall", "kappa", "mcc"]
 

@@ -309,7 +309,6 @@ def with_shared_text(parts: Mapping[str, str]) -> Callable[[Function], Function]
 RELATED = """
 AIC BIC loglik cloglik: loglik cloglik AIC BIC nparams network_score
 AODE ANDE Ensemble: aode ande members predict
-Refined: bnc predict explain feature_weights effects
 BNC DN: tan_cl chisq_dn lp families cpt
 MBC MAODE Chain ChainEnsemble: mbc maode chain predict
 Dataset Partitions: encode
@@ -321,7 +320,7 @@ anb nb from_modelstring: lp tan_cl kdb_mi modelstring
 averaged_network plot_strength: arc_strength averaged_network plot_strength
 bnc: check_data lp tan_cl kdb_mi predict cv
 fssj bsej tan_hc tan_hcsp kdb: search_steps plot_scores fssj bsej tan_hc tan_hcsp kdb kdb_mi
-chisq_dn kdb_mi kdb_gain chow_liu tan_cl: lp tan_cl tan_hc kdb_mi kdb kdb_gain chow_liu hc
+chisq_dn kdb_mi chow_liu tan_cl: lp tan_cl tan_hc kdb_mi kdb chow_liu hc
 hc ban: hc ban tan_cl kdb network_score search_steps
 lca: search_steps explain lp
 learn_blanket: markov_blanket ci_test bsej
@@ -377,7 +376,7 @@ to_sql: predict save write_page
 # The sections about errors and warnings of functions that learn from data, if they have none of
 # their own.
 LEARNING = """
-nb aode anb ande tan_cl chow_liu kdb_mi kdb_gain spode hc ban chisq_dn lca learn_blanket
+nb aode anb ande tan_cl chow_liu kdb_mi spode hc ban chisq_dn lca learn_blanket
 mbc maode chain fssj bsej tan_hc tan_hcsp kdb
 """
 ERRORS = """\

@@ -143,7 +143,7 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     --------
     >>> from bnclassify import bnc, drift, load_pima
     >>> pima = load_pima()
-    >>> model = bnc(class_var="diabetes", dataset=pima, additive=True)
+    >>> model = bnc(class_var="diabetes", dataset=pima)
     >>> older = pima[pima["age"] > 30]
     >>> drift(model, older, pima)[["psi", "log_odds"]].round(1).iloc[[0, 1, -1]]
                  psi  log_odds

@@ -19,7 +19,7 @@ import numpy as np
 from ..base.arrays import ArrayOf, log
 from ..base.checks import Instance
 from ..base.messages import to_python_scalar
-from ..inference.evidence import cards_of_features, middles_of_intervals, positions_parents_first
+from ..inference.evidence import cards_of_features, positions_parents_first
 from ..inference.value_changes import number_of_decimals
 from ..inference.value_of_information import density_grid
 from ..model.arguments import check_model
@@ -213,11 +213,8 @@ def _data_of_page(
     lacking = _features_missing_in_training(x)
     features = []
     for i, column in enumerate(scorer.columns):
-        # of each level, or the points and widths of a grid
-        if column.name in x.densities:
-            numbers: object = density_grid(x.densities[column.name])
-        else:
-            numbers = middles_of_intervals(x, column.name)
+        # the points and widths of a grid
+        numbers = density_grid(x.densities[column.name]) if column.name in x.densities else None
         own = {
             "name": names[position[column.name]],
             "title": titles[column.name],

@@ -63,9 +63,8 @@ def scorer_of_model(x: object) -> Scorer:
         raise no_formula_error(model.type_in_words)
     formula, preparation = as_plain_formula(model.score), model.preparation
     kept = {} if preparation is None or preparation.merger is None else preparation.merger.kept
-    scaled = {scale.feature for one in sums_in_formula(formula) for scale in one.scales}
     columns = []
-    for i, (name, levels) in enumerate(zip(model.features, model.known_levels, strict=False)):
+    for name, levels in zip(model.features, model.known_levels, strict=False):
         has_level_of_missing = levels[-1:] == (MISSING,)
         observed = levels[:-1] if has_level_of_missing else levels
         missing = len(observed) if has_level_of_missing else -1
@@ -73,7 +72,7 @@ def scorer_of_model(x: object) -> Scorer:
         known, other = (kept[name], len(kept[name])) if name in kept else (observed, -1)
         has_density = name in model.densities
         cuts = () if has_density else model.cuts.get(name)
-        columns.append(ColumnCoding(name, known, cuts, other, missing, i in scaled or has_density))
+        columns.append(ColumnCoding(name, known, cuts, other, missing, has_density))
     return Scorer(model.class_var, model.known_levels[-1], tuple(columns), formula)
 
 

@@ -106,10 +106,10 @@ def to_sql(
     (for which `predict` raises an error) and, for numbers, text that does not
     represent a number are missing. Numbers beyond ±1e300 are not distinguished,
     nor are those nearer to 0 than 1e-199. A `DN` requires all features, so all
-    results are NULL for other rows. They are also NULL if a sum of effects of
-    ``additive=True`` lacks a value that was never missing in training, or more
-    values than any training row; for `predict`, such values are unknown, which
-    has no formula for all combinations. So a row of NULLs has NULL, and not the
+    results are NULL for other rows. They are also NULL if a sum of effects
+    lacks a value that was never missing in training, or more values than any
+    training row; for `predict`, such values are unknown, which has no formula
+    for all combinations. So a row of NULLs has NULL, and not the
     class shares, unless training rows lacked all values. Posteriors differ from
     `predict` by less than 1e-9.
 
@@ -125,7 +125,7 @@ def to_sql(
     its default.
 
     The length of the statement is proportional to the number of entries of the
-    tables. Statements of sums of effects, such as ``additive=True``, are short.
+    tables. Statements of sums of effects, such as the default, are short.
     Marginalization needs products of tables, which are large if features have
     several parents; models that do not marginalize do not need them. PostgreSQL
     compiles long statements, which often takes longer than it saves;
@@ -199,8 +199,8 @@ def to_sql(
             "Use fewer parents, levels (min_count= merges rare ones, bins= limits intervals) or "
             "features, or backoff=True and held_out='weights', which need no products."
             if products
-            else "Use a single discretization such as discretize='mdlp', a sum of single effects, "
-            "additive=True, or fewer parents."
+            else "Use a single discretization such as discretize='mdlp', fewer pairs, or fewer "
+            "parents."
         )
         raise ValueError(
             f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters. Its largest "

@@ -24,9 +24,6 @@ from ..scores.formulas import (
     Mixture,
     Normal,
     Raised,
-    ScaledNumber,
-    Slope,
-    Student,
     Sum,
     Table,
     Term,
@@ -114,45 +111,27 @@ class ScoreColumns:
         return [f"{power}*{score}" for score in self.score_columns_of(formula.formula, relative)]
 
     def _scores_of_blend(self, formula: Blend, relative: bool) -> list[str]:
-        """Return the score or, if features are missing, λ terms + (1 - λ) trees; see `Fading`."""
-        usual: list[float] = formula.rule.usual.tolist()
-        others = [code for code, share in zip(self.codes, usual, strict=True) if share < 1]
+        """Return the score or, if features are missing, (1 - h) terms + h trees; see `Fading`."""
         kept, power = self._weight_columns_of_blend(formula)
         by_tree = [self.score_columns_of(tree) for tree in formula.trees]
         scores = self.score_columns_of(formula.formula, relative)
-        n_others, most = self._null_count_column(others), sql_number(formula.rule.gaps)
-        share = f"CASE WHEN {n_others}>{most} THEN {most}/{n_others} ELSE 1e0 END"
-        share_of_shifts = self.query.add_column(share)
         n_missing = self._null_count_column(self.codes)
         texts = []
         for c, score in enumerate(scores):
-            shifts = []
-            for gap in formula.gaps:
-                shifts.append(_value_if_missing(self.codes[gap.owner], float(gap.logs[-1, c])))
-            if shifts and formula.rule.gaps < len(others):
-                shifts = [f"{share_of_shifts}*({sql_sum(shifts)})"]
             prior = f"(1-{kept})*{sql_number(formula.log_prior[c])}"
             of_trees = f"{power}*{sql_sum([tree_scores[c] for tree_scores in by_tree])}"
-            blended = sql_sum([f"{kept}*{score}", prior, of_trees, *shifts])
+            blended = sql_sum([f"{kept}*{score}", prior, of_trees])
             texts.append(f"CASE WHEN {n_missing}=0 THEN {score} ELSE {blended} END")
         return texts
 
     def _weight_columns_of_blend(self, formula: Blend) -> tuple[str, str]:
-        """Return the columns of λ, the weight of the terms, and of the weight of each tree.
-
-        They depend on h and on g = n / total, with n missing features that no
-        training row lacks.
-        """
+        """Return the columns of 1 - h, the weight of the terms, and of the weight of each tree."""
         rule = formula.rule
         usual = list(zip(self.codes, list[float](rule.usual.tolist()), strict=True))
         total = float(rule.usual.sum()) or 1.0
         shares = [_value_if_missing(code, share / total) for code, share in usual]
         h = self.query.add_column(sql_sum([ZERO, *shares]))
-        always = [code for code, share in usual if share >= 1]
-        n_always = self._null_count_column(always)
-        faded = (1 - np.arange(len(always) + 1) / total).clip(0)
-        factors = [sql_number(factor) for factor in (faded ** (rule.exponent - 1)).tolist()]
-        kept = self.query.add_column(f"(1-{h})*({case_by_code(n_always, factors, '0e0')})")
+        kept = self.query.add_column(f"1-{h}")
         base, rest = sql_number(rule.power), sql_number(1 - rule.power)
         return kept, self.query.add_column(f"(1-{kept})*({base}+{rest}*{h})/{len(formula.trees)}")
 
@@ -178,32 +157,26 @@ class ScoreColumns:
     def _scores_of_sum(self, formula: Sum, relative: bool) -> list[str]:
         if formula.marginalizes:
             return self._marginalized_scores(formula.terms)
-        z = [self._number_on_scale(scale) for scale in formula.scales]
         contributions: list[list[str]] = [[] for _ in range(self.n_classes)]
         for term in formula.terms:
             own = term_relative_to_first_class(term) if relative else term
             for c, texts in enumerate(contributions):
-                text = self._contribution_of_term(own, c, z)
+                text = self._contribution_of_table(own, c)
                 if text not in ("0", ZERO):
                     texts.append(text)
         return list(map(sql_sum, contributions))
 
-    def _contribution_of_term(self, term: Term, c: int, z: Sequence[str]) -> str:
-        """Return the contribution of a term to a class at a row; codes may mean a missing value."""
-        if isinstance(term, Table):
-            codes = list(self._codes_of_table(term).values())
-            logs = term.logs[..., c % term.logs.shape[-1]]
-            is_plain = len(term.scope) == 1 and not term.codings
-            cuts = self.columns[term.scope[0]].cuts if is_plain else None
-            if cuts and self.n_classes == 2:  # without a column for the code
-                return self._value_by_interval(term.scope[0], cuts, logs)
-            if term.owner >= 0:  # the feature comes last, so that fewer parents need fewer branches
-                codes, logs = [*codes[1:], codes[0]], np.moveaxis(logs, 0, -1)
-            return _nested_case_by_codes(codes, logs)
-        if isinstance(term, Student):
-            return self._student_log_density(term, c, z)
-        assert isinstance(term, Slope)
-        return f"{z[term.scale]}*{sql_number(term.slopes[c])}"
+    def _contribution_of_table(self, term: Any, c: int) -> str:
+        """Return the entry of a table for a class at a row; codes may mean a missing value."""
+        codes = list(self._codes_of_table(term).values())
+        logs = term.logs[..., c % term.logs.shape[-1]]
+        is_plain = len(term.scope) == 1 and not term.codings
+        cuts = self.columns[term.scope[0]].cuts if is_plain else None
+        if cuts and self.n_classes == 2:  # without a column for the code
+            return self._value_by_interval(term.scope[0], cuts, logs)
+        if term.owner >= 0:  # the feature comes last, so that fewer parents need fewer branches
+            codes, logs = [*codes[1:], codes[0]], np.moveaxis(logs, 0, -1)
+        return _nested_case_by_codes(codes, logs)
 
     def _value_by_interval(self, feature: int, cuts: Sequence[float], logs: Array) -> str:
         """Return the look-up of a value by the interval that contains a number."""
@@ -231,41 +204,6 @@ class ScoreColumns:
         coded = case_by_intervals(code, ends, texts)
         missing = "NULL" if coding[-1] < 0 else str(coding[-1])
         return self.query.add_column(f"CASE WHEN {code} IS NULL THEN {missing} ELSE {coded} END")
-
-    def _number_on_scale(self, scale: ScaledNumber) -> str:
-        # With knots 0 and 10 and scores −1 and 1: −1 up to 0, −1 + (x + -0) · .2 up to 10, then 1.
-        x, knots = self.numbers[scale.feature], list[float](scale.knots.tolist())
-        with np.errstate(over="ignore"):
-            slopes: list[float] = (np.diff(scale.scores) / np.diff(scale.knots)).tolist()
-        scores = list(map(sql_number, list[float](scale.scores.tolist())))
-        pieces = zip(knots, scores, slopes, strict=False)
-        texts = [f"{score}+({x}+{-knot!r})*{sql_number(slope)}" for knot, score, slope in pieces]
-        text = case_by_intervals(x, knots, [scores[0], *texts, scores[-1]])
-        return self.query.add_column(f"CASE WHEN {x} IS NULL THEN 0e0 ELSE {text} END")
-
-    def _student_log_density(self, term: Student, c: int, z: Sequence[str]) -> str:
-        """Return the log density of the class: residual, leverage are polynomials of the scores.
-
-        With u, the vector of 1 and the scores of the parents, the residual is
-        z − Σ_i mean_i u_i, and the spread 1 + |uᵀroot|².
-        """
-        u, power = ["1e0", *[z[parent] for parent in term.parents]], term.power
-        constant, rate, shape = term.constants[c], term.rates[c], term.shapes[c]
-        means = [f"{sql_number(-m)}*{name}" for m, name in zip(term.means[c, :], u, strict=True)]
-        residual = self.query.add_column(sql_sum([z[term.scale], *means]))
-        root = term.roots[c, :]
-        square = root @ root.T  # |uᵀroot|² = Σ_ij u_i square_ij u_j, in which i ≠ j counts twice
-        leverage = []
-        for i, j in zip(*np.tril_indices(len(u)), strict=True):
-            times = 1 if i == j else 2
-            leverage.append(f"{sql_number(times * square[i, j])}*{u[i]}*{u[j]}")
-        spread = self.query.add_column(sql_sum([ZERO, "1e0", *leverage]))
-        inside = f"1+{residual}*{residual}/({sql_number(2 * rate)}*{spread})"
-        # power * (constant - ln(spread) / 2 - (shape + 1/2) ln(inside))
-        by_spread = f"{sql_number(-power / 2)}*LN({spread})"
-        by_residual = f"{sql_number(-power * (shape + 0.5))}*LN({inside})"
-        density = f"{sql_number(power * constant)}+{by_spread}+{by_residual}"
-        return f"CASE WHEN {self.numbers[term.owner]} IS NULL THEN 0e0 ELSE {density} END"
 
     def _codes_of_table(self, term: Table) -> dict[int, str]:
         """Return the columns of codes of the features of a table, in its codings."""
@@ -375,7 +313,7 @@ def term_relative_to_first_class(term: Term) -> Term:
     """Return a term less its value for the first class, if finite and if there is one per class."""
     if isinstance(term, Table) and np.isfinite(term.logs).all():
         return replace(term, logs=term.logs - term.logs[..., :1])
-    return replace(term, slopes=term.slopes - term.slopes[0]) if isinstance(term, Slope) else term
+    return term
 
 
 def _nested_case_by_codes(codes: Sequence[str], values: Array) -> str:

@@ -26,7 +26,7 @@ from ..scores.evaluate import scores_at
 from .notation import Reader, UnregisteredError, Writer, can_save_step, pieces_of_json_text
 
 _FORMAT = "bnclassify model"
-_VERSION = 6
+_VERSION = 7
 _HEADER = re.compile(rb'\s*\{\s*"format"\s*:\s*"bnclassify model"')
 
 

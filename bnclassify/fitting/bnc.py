@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -21,10 +20,10 @@ from ..base.checks import (
     check_columns,
     check_feature_names,
 )
-from ..base.messages import did_you_mean, listed, warn
+from ..base.messages import did_you_mean, listed, shown
 from ..base.parallel import check_jobs, using_jobs
 from ..frames.columns import warn_of_columns
-from ..frames.dataset import Countable, Dataset, Opened, OpenedData
+from ..frames.dataset import Dataset, Opened, OpenedData
 from ..frames.opening import (
     InFull,
     InParts,
@@ -33,21 +32,28 @@ from ..frames.opening import (
 )
 from ..frames.training import Numeric, TrainingData, read_training
 from ..learners import LEARNERS, find_learner
-from ..model.model import Model, replace_unchecked
+from ..model.model import Model
 from ..network.densities import Numbers, numeric_columns_of
 from ..numbers.preparation import Preparing
-from ..recipe import default
 from ..recipe.backoff_prior import PRIORS, find_prior
 from ..recipe.content_order import fractional_weights_as_cases, warn_of_copies
 from .lp import check_groups_are_used, lp, parse_held_out, warn_of_one_class_or_few_rows
-from .refits import with_refits
-from .structure import accepts_numbers, check_learner_is_able, learn_structure, ranks_parents
+from .structure import accepts_numbers, check_learner_is_able, learn_structure
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
 """The default of required arguments."""
 
-_MOST_FEATURES = 1000
-"""Number of features from which the default recipe takes long."""
+_OTHER_METHODS = (
+    "awnb_trees",
+    "awnb_bootstrap",
+    "manb_prior",
+    "wanbia",
+    "missing",
+    "numbers",
+    "subsumption",
+    "held_out",
+)
+"""Arguments of `lp` with which tables are not smoothed by back-off."""
 
 
 @with_call_advice("Pass the prior by name: bnc(dag_learner, class_var, dataset, smooth=1).")
@@ -63,106 +69,95 @@ def bnc(
     missing_level: bool | Iterable[Hashable] | Literal["auto"] | None = "auto",
     numbers: Numbers = None,
     groups: Any = None,
-    additive: bool = False,
-    pairs: Pairs = None,
+    pairs: Pairs = "auto",
     interval: bool = False,
     draws: int = 20,
     n_jobs: int | None = None,
     progress: bool | None = None,
     **lp_args: Any,
 ) -> Model:
-    """Learn structure and parameters in one call.
+    """Fit the default, or structure and parameters of a network, in one call.
 
-    ``bnc("class", data)`` fits the default model, which needs no settings.
-    ``bnc("tan_cl", "class", data, smooth=1)`` learns the structure that you
-    name, and estimates its tables with the prior that you name.
+    ``bnc("class", data)`` fits the default, a sum of effects of features and of
+    pairs of features, which needs no settings. ``bnc("tan_cl", "class", data,
+    smooth=1)`` learns the structure that you name, and estimates its tables
+    with the prior that you name.
 
     Parameters
     ----------
     dag_learner : str or callable, optional
-        Structure learner or its name, such as "tan_cl". Name one if you want a
-        certain type of network. By default, `kdb_gain`, or `kdb_mi` with one
-        feature parent if the rows are not in memory.
+        Structure learner or its name, such as "tan_cl", if you want a network.
+        By default, a sum of effects is fitted.
     class_var : str
         Name of the class.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Training data: the class, and all other columns as features. To
-        discretize, pass a DataFrame or, for "quantile", a table of ibis.
+        Training data: the class, and all other columns as features. The default
+        reads partitioned data into memory.
     dag_args : dict, optional
         Further arguments of the learner, such as ``{"score": "aic"}``. A
         learner that scores fitted models, such as `tan_hc`, uses the prior of
         `lp` unless these arguments contain a prior.
     discretize : str or None, default "auto"
-        How numeric columns are divided into intervals. The model then accepts
-        raw data. Keep "auto" unless you want to read the tables, and then
-        choose "mdlp".
+        How numeric columns are divided into intervals for a network, which then
+        accepts raw data.
 
-        - "auto": "averaged_mdlp" for the default recipe, or "mdlp" for learners
-          that cannot average. None if you give a prior or `numbers`, or rows
-          are not in memory.
+        - "auto": "mdlp", or None if you give a prior or `numbers`, or rows are
+          not in memory.
         - "mdlp", "quantile", "width", "mixed": one set of intervals, as in
           `discretize`.
         - "averaged", "averaged5": the average over nine or five sets of
           intervals.
-        - "averaged_mdlp": the average over four sets. The default recipe adds
-          tables of two more sets, by MDLP and of 16 intervals (the term
-          "codings" of `lp`).
 
         A column with a single interval is dropped, unless no feature would
         remain.
     bins : int, default 5
         Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
-        Minimum number of rows per level. Rarer levels are merged, as by
-        `merge_rare`, in training data and in new data. By default, all levels
-        are kept. Set it if a column has many levels with few rows.
+        Minimum number of rows per level. Rarer levels are merged, in training
+        data and in new data. By default, a network keeps all levels, and the
+        sum of effects merges levels that occur once in a column with more than
+        twelve levels.
     missing_level : bool, list or "auto", default "auto"
-        Whether a missing value is evidence. With "auto", the default recipe
-        estimates how much evidence it is; with a prior, it is not evidence.
-        With False, it is never evidence, as you need if values will be missing
-        for other reasons than in training. True adds a level "(missing)" to
-        each feature with missing values; a list names the features.
+        Whether a missing value is evidence. With "auto", it has an effect in
+        the sum of effects, and is not evidence in a network. With False, it is
+        never evidence, as you need if values will be missing for other reasons
+        than in training. With True, a network has a level "(missing)" for each
+        feature with missing values. A list names the features.
     numbers : {"gaussian", "kernel"} or dict, optional
-        Numeric columns to keep as numbers, with a density as in `lp`, in place
-        of `discretize`. For the learners nb, anb, tan_cl and kdb_mi.
+        Numeric columns to keep as numbers in a network, with a density as in
+        `lp`, in place of `discretize`. For the learners nb, anb, tan_cl and
+        kdb_mi.
     groups : str or array-like, optional
         Name of a column, or one label per row, if several rows belong together,
         such as the visits of a patient. The rows of a group are held out
         together. The column is not a feature.
-    additive : bool, default False
-        If True, fit a sum of one effect per feature, as with ``pairs=0``.
-    pairs : "auto", int or list of pairs, optional
-        If given, fit a sum of effects of features and of pairs of features.
-        Choose it if people will read, check or edit the model: `effects` shows
-        the sum as a table. "auto" has as many pairs as the likelihood of
-        held-out rows favors; a number has this many, the strongest ones; a list
-        names them; and 0 has none, so that `scorecard` can round the sum to
-        points.
+    pairs : "auto", int or list of pairs, default "auto"
+        Effects of pairs of features in the sum: as many as the likelihood of
+        held-out rows favors, a number of the strongest pairs, or pairs of
+        names. With 0, the sum has single effects only, and `effects` is a table
+        with one row per value of a feature.
     interval : bool, default False
-        If True, fit the model `draws` more times, each time without a part of
-        the rows, or draw the effects of a sum from their posterior. Then
+        If True, the sum keeps `draws` draws of its effects, so that
         ``predict(..., prob=True, interval=0.9)`` returns an interval of each
         probability.
     draws : int, default 20
-        Number of refits or draws for `interval`, at least 2.
+        Number of draws for `interval`, at least 2.
     n_jobs : int, optional
-        Number of folds and refits that are fitted at the same time, as in `cv`.
-        By default, 1.
+        Number of tasks of a learner that run at the same time, as in `cv`. By
+        default, 1.
     progress : bool, optional
         Whether to show a progress bar. By default, it appears after 3 seconds
         in an interactive session.
     **lp_args
-        Arguments of `lp`. A prior, such as ``smooth=1``, replaces the default
-        recipe. Without a prior, other arguments change single steps of the
-        recipe, and the keys of ``held_out_args`` that you omit keep their
-        values. ``rng`` draws the folds; by default, they depend only on the
-        contents of the rows.
+        Arguments of `lp` for a network, such as ``smooth=1``. Without a prior,
+        tables are smoothed by ``backoff=True``, or by ``smooth=1`` if the model
+        type does not accept it.
 
     Returns
     -------
-    BNC, AODE or another model
-        Fitted model: with a learner and a prior, ``lp(dag_learner(...), ...)``.
-        If it averages discretizations, its `members` are their networks.
+    EffectTable, BNC, AODE or another model
+        Fitted model: a sum of effects, or ``lp(dag_learner(...), ...)``. If a
+        network averages discretizations, its `members` are the networks.
 
     Raises
     ------
@@ -180,100 +175,119 @@ def bnc(
 
     Notes
     -----
-    The default recipe adds up three models: one without arcs between features,
-    one with at most four feature parents per feature, and a logistic
-    regression. Each has a power that five folds of the rows estimate. Tables
-    are smoothed by ``backoff`` and weighted by ``held_out="weights"`` with
-    additional terms, which `lp` describes. A numeric column is discretized in
-    several ways, and its repeated numbers are also labels. AODE, ensembles and
-    `ande` have a power only (``held_out="power"``), and other models have
-    ``smooth=1``. Each row is held out alone, and a weight of 5 means five rows,
-    unless you pass `groups` or ``encode(weights_are="cases")``. The page
-    :doc:`Formulas </methods>` has the details and the averages over
-    discretizations [1]_.
-
-    A sum of effects is a smoothing-spline analysis of variance of the log odds
+    The default is a smoothing-spline analysis of variance of the log odds [1]_
     [2]_: the score of class c is a_c + Σ f_jc(x_j) + Σ f_ijc(x_i, x_j), and the
     probabilities are proportional to exp(score). The effect of a number is a
     line, a square and twelve cosines of its ranks; that of a category has one
-    weight per level; a missing value has an effect of its own; that of a pair
-    is a sum of products of those of both. Exact values, and cells of two, have
-    effects of their own if rows that are left out favor them. The weights are
+    weight per level; a missing value has an effect of its own; and the effect
+    of a pair is a sum of products of those of both. Exact values, and cells of
+    two, have effects of their own if held-out rows favor them. The weights are
     normal with mean 0 and maximize the penalized likelihood of all rows. Their
     variances, by type of effect, feature and pair, maximize the likelihood of
     held-out rows, in five folds of at most 400 rows. Of more than 128 pairs,
-    those with the steepest slopes of the likelihood are used.
+    those with the steepest slopes of the likelihood are used. Each row is held
+    out alone, and a weight of 5 means five rows, unless you pass `groups` or
+    ``encode(weights_are="cases")``. The intervals are those of the normal
+    approximation of the posterior of the weights [3]_. The result does not
+    depend on the order of rows and columns, or on units.
 
     References
     ----------
-    .. [1] Yang, Y., Webb, G. I. (2009). Discretization for naive-Bayes
-       learning: managing discretization bias and variance. Machine Learning 74.
+    .. [1] Wahba, G., Wang, Y., Gu, C., Klein, R., Klein, B. (1995). Smoothing
+       spline ANOVA for exponential families. Annals of Statistics 23.
     .. [2] Gu, C. (2013). Smoothing spline ANOVA models. 2nd edition. Springer.
+    .. [3] Wood, S. N. (2006). On confidence intervals for generalized additive
+       models based on penalized regression splines. Australian & New Zealand
+       Journal of Statistics 48.
 
     Examples
     --------
     >>> from bnclassify import bnc, load_pima, predict
     >>> women = load_pima()
-    >>> options = {"smooth": 1, "discretize": "mdlp", "missing_level": False}
+    >>> predict(bnc("diabetes", women), {"age": 51, "glucose": 171}, prob=True).round(1)
+    diabetes   no  yes
+    0         0.2  0.8
+    >>> options = {"smooth": 1, "discretize": "mdlp"}
     >>> model = bnc("tan_cl", "diabetes", women, dag_args={"score": "aic"}, **options)
     >>> predict(model, {"age": 51, "glucose": 171}, prob=True).round(2)
     diabetes    no   yes
     0         0.13  0.87
     """
     dag_learner, class_var, dataset = _reorder_arguments(dag_learner, class_var, dataset)
-    additive, interval = Flag().check("additive", additive), Flag().check("interval", interval)
+    interval = Flag().check("interval", interval)
     learner = _find_learner_of_one_class(
-        default.LEARNER if dag_learner is None else dag_learner, class_var, dataset, lp_args
+        "nb" if dag_learner is None else dag_learner, class_var, dataset, lp_args
     )
     check_column_name(class_var)
     Whole(least=2, most=1000).check("draws", draws)
     check_jobs(n_jobs)
     data = open_data(dataset)
-    in_memory = not data.in_parts
-    if additive or pairs is not None:
-        given = {"discretize": discretize, "numbers": numbers, "dag_args": dag_args, **lp_args}
-        _check_can_be_sum(dag_learner, given)
-        with showing_progress(progress), using_jobs(n_jobs):
-            coded = _encode_for_sum(data, class_var, groups)
-            names = [name for name in coded.columns if name != class_var]
+    with showing_progress(progress), using_jobs(n_jobs):
+        if dag_learner is None:
+            settings = {
+                "discretize": discretize,
+                "numbers": numbers,
+                "dag_args": dag_args,
+                **lp_args,
+            }
+            _check_has_no_settings_of_networks(settings)
+            data = _encode_for_sum(data, class_var, groups)
+            names = [name for name in data.columns if name != class_var]
             return _fit_sum(
-                coded,
+                data,
                 class_var,
                 pairs=check_pairs(pairs, names, class_var) or 0,
                 missing_level=_checked_missing_level(missing_level, names, class_var),
-                min_count=min_count and Whole(least=1).check("min_count", min_count),
+                min_count=None
+                if min_count is None
+                else Whole(least=1).check("min_count", min_count),
                 draws=draws if interval else 0,
             )
-    if dag_learner is None and not in_memory:
-        name, own = default.LEARNER_OF_PARTS
-        learner, dag_args = LEARNERS[name], {**own, **(dag_args or {})}
-    numeric = numeric_columns_of(numbers)
-    if numeric:
-        _check_accepts_numbers(learner, numbers, discretize)
-    if groups is not None:
-        read = partial(_read_with_numbers, class_var=class_var, numeric=numeric)
-        data = with_groups_as_cases(data, groups, (class_var,), read)
-    options = _learner_options(learner, class_var, dag_args, lp_args)
-    chosen = _has_prior(lp_args)
-    ranked = ranks_parents(learner) and "kdbk" not in options
-    if ranked and not chosen:
-        options["kdbk"] = default.MOST_PARENTS
-    if discretize == "auto":
-        plain = chosen or numeric or not data.has_numbers
-        discretize = None if plain else default.discretization_method(learner)
-    facts = {"ranked": ranked, "in_memory": in_memory, "grouped": groups is not None}
-    facts |= {"ignores_missing": missing_level is False}
-    own_level = None if missing_level == "auto" else missing_level
-    if not isinstance(own_level, bool | None):
-        own_level = check_feature_names(own_level, (class_var,), "missing_level")
-    if numeric:
-        lp_args |= {"numbers": numbers}
-        options |= {"numbers": numbers} if "numbers" in parameters_of(learner) else {}
-    preparing = Preparing(discretize, bins, min_count, own_level, numeric, not chosen and in_memory)
-    with showing_progress(progress), using_jobs(n_jobs):
+        if interval or not (isinstance(pairs, str) and pairs == "auto"):
+            name = "interval" if interval else "pairs"
+            raise ValueError(
+                f"{name} must be {False if interval else 'auto'!r} with a learner; got "
+                f"{shown(interval or pairs)}. It belongs to the default, which is fitted without a "
+                "learner. A network draws the intervals of its tables in predict."
+            )
+        numeric = numeric_columns_of(numbers)
+        if numeric:
+            _check_accepts_numbers(learner, numbers, discretize)
+        if groups is not None:
+            read = partial(_read_with_numbers, class_var=class_var, numeric=numeric)
+            data = with_groups_as_cases(data, groups, (class_var,), read)
+        options = _learner_options(learner, class_var, dag_args, lp_args)
+        chosen = _has_prior(lp_args)
+        if discretize == "auto":
+            plain = chosen or numeric or not data.has_numbers
+            discretize = None if plain else "mdlp"
+        own_level = None if missing_level == "auto" else missing_level
+        if not isinstance(own_level, bool | None):
+            own_level = check_feature_names(own_level, (class_var,), "missing_level")
+        if numeric:
+            lp_args |= {"numbers": numbers}
+            options |= {"numbers": numbers} if "numbers" in parameters_of(learner) else {}
+        preparing = Preparing(discretize, bins, min_count, own_level, numeric)
         structure, rows = learn_structure(learner, class_var, data, options, preparing)
-        fitted = _fit_parameters(structure, rows, lp_args, chosen=chosen, **facts)
-        return with_refits(fitted, data, draws=draws) if interval else fitted
+        if not chosen:
+            lp_args |= _usual_prior(structure, lp_args)
+        if groups is not None:
+            check_learner_uses_groups(learner, lp_args)
+        fitted = lp(structure, rows, **lp_args)
+        warn_of_one_class_or_few_rows(fitted, len(rows))
+        return fitted
+
+
+def _check_has_no_settings_of_networks(settings: Mapping[str, Any]) -> None:
+    """Raise a ValueError if an argument of networks is given without a learner."""
+    usual = {"discretize": "auto"}
+    given = [name for name, value in settings.items() if value not in (None, usual.get(name))]
+    if given:
+        raise ValueError(
+            f"dag_learner must be given with {listed(given)}; got none. These are arguments of a "
+            f"network, such as bnc('tan_cl', class_var, dataset, {given[0]}=...). Without a "
+            "learner, bnc fits a sum of effects, which needs no settings."
+        )
 
 
 def _checked_missing_level(value: Any, names: Sequence[Hashable], class_var: Hashable) -> Any:
@@ -298,6 +312,9 @@ def _encode_for_sum(data: OpenedData, class_var: Hashable, groups: Any) -> Datas
 
 def _fit_sum(data: Dataset, class_var: Hashable, **settings: Any) -> Model:
     levels = data.schema.levels_of
+    known = [name for name in data.columns if levels[name] or name in data.numbers]
+    if class_var in known and len(known) > 1:
+        data = data.select(known)
     numeric = [name for name in data.numbers if len(levels[name]) not in (1, 2)]
     rows = read_training(data, (class_var,), numeric=tuple(numeric))
     assert isinstance(rows, TrainingData)
@@ -305,6 +322,21 @@ def _fit_sum(data: Dataset, class_var: Hashable, **settings: Any) -> Model:
     fitted = fit_effects(sum_of_effects(class_var, rows), rows, **settings)
     warn_of_one_class_or_few_rows(fitted, len(rows))
     return fitted
+
+
+def _usual_prior(x: Model, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the prior of a network if none is given: back-off, if its type accepts it."""
+    others = [name for name in _OTHER_METHODS if given.get(name) not in (None, False, "available")]
+    accepts = not others and not x.no_joint and x.one_class and (x.graph is x or x.is_average)
+    return {"backoff": True} if accepts else {"smooth": 1}
+
+
+def check_learner_uses_groups(
+    learner: Callable[..., Model], lp_args: Mapping[str, Any] | None
+) -> None:
+    """Raise unless folds of a greedy learner, or held-out rows of `lp`, follow groups."""
+    if "folds" not in parameters_of(learner):
+        check_groups_are_used((lp_args or {}).get("held_out"))
 
 
 def _reorder_arguments(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any]:
@@ -322,49 +354,10 @@ def _reorder_arguments(learner: Any, class_var: Any, dataset: Any) -> tuple[Any,
 def _has_prior(lp_args: Mapping[str, Any]) -> bool:
     """Whether a prior is given; raise for wrong arguments before a structure is learned."""
     chosen = any(lp_args.get(name) is not None and lp_args[name] is not False for name in PRIORS)
-    parse_held_out(
-        lp_args.get("held_out", None if chosen else "weights"), lp_args.get("held_out_args")
-    )
+    parse_held_out(lp_args.get("held_out"), lp_args.get("held_out_args"))
     if chosen:
         find_prior(**{name: lp_args.get(name) for name in PRIORS})
     return chosen
-
-
-def _fit_parameters(
-    structure: Model, rows: Countable, lp_args: dict[str, Any], *, chosen: bool, **facts: bool
-) -> Model:
-    """Return a structure with parameters, by a prior that was chosen, or by the default recipe."""
-    settings = lp_args if chosen else default.lp_arguments(structure, lp_args, **facts)
-    _check_held_out_settings(settings, len(rows.features), grouped=facts["grouped"])
-    fitted = lp(structure, rows, **settings)
-    fitted = fitted if chosen else _with_name_of_default_recipe(fitted, lp_args)
-    warn_of_one_class_or_few_rows(fitted, len(rows))
-    return fitted
-
-
-def _with_name_of_default_recipe(x: Model, given: Mapping[str, Any]) -> Model:
-    """Return a model of the default recipe, which is printed as such if it has weights."""
-    by = None if x.recipe is None else x.recipe.parameters
-    if x.recipe is None or by is None or "held_out_args" not in by.settings:
-        return x
-    texts = [f"{name}={v!r}" for name, v in given.items() if v is not None and name in by.settings]
-    name = f"default recipe with {', '.join(texts)}" if texts else "default recipe"
-    return replace_unchecked(x, recipe=replace(x.recipe, parameters=replace(by, name=name)))
-
-
-def _check_can_be_sum(learner: object, given: Mapping[str, Any]) -> None:
-    """Raise a ValueError if arguments of networks are given for a sum of effects."""
-    names = [
-        name
-        for name, value in given.items()
-        if name != "rng" and value not in (None, False, "auto", {})
-    ]
-    if learner is not None or names:
-        what = listed(names) if names else "a learner"
-        raise ValueError(
-            f"pairs must be None, and additive False, with {what}. A sum of effects is not a "
-            "network: call bnc(class_var=..., dataset=..., pairs=0), or omit pairs and additive."
-        )
 
 
 def _check_accepts_numbers(
@@ -438,17 +431,3 @@ def _learner_options(
         accepted = parameters_of(learner)
         options |= {name: lp_args[name] for name in PRIORS if name in accepted and name in lp_args}
     return options
-
-
-def _check_held_out_settings(settings: Mapping[str, Any], features: int, *, grouped: bool) -> None:
-    """Raise if groups are not used; warn of weights that take long: 14 s for 1,000 numbers."""
-    if grouped:
-        check_groups_are_used(
-            settings.get("held_out"), (settings.get("held_out_args") or {}).get("folds")
-        )
-    if settings.get("held_out") == "weights" and features >= _MOST_FEATURES:
-        warn(
-            f"dataset has {features:,} features, so held_out='weights' takes about "
-            f"{0.014 * features:.0f} seconds, and more if there are many rows. A model without "
-            "them, with smooth=1 and discretize='mdlp', takes less than a second."
-        )

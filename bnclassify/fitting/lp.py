@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
 from ..base.calls import progress_bar, with_call_advice
-from ..base.checks import Flag, Instance, Names, OneOf, Optional, Seed, Whole, check_rng
+from ..base.checks import Flag, Instance, OneOf, Optional, Seed, check_rng
 from ..base.immutable import record
 from ..base.messages import listed, shown, to_python_scalar, warn
 from ..frames.dataset import Countable, Dataset, Opened, OpenedData
@@ -29,20 +29,11 @@ from ..network.methods import PLAIN, Method
 from ..network.priors import Prior, is_nested_prior
 from ..network.weighting import MANB, WANBIA, Subsumption
 from ..recipe.backoff_prior import find_prior
-from ..recipe.blend import fit_blend
-from ..recipe.fold_powers import fit_power_by_folds
 from ..recipe.leave_one_out import LeaveOneOut
 from ..recipe.posterior_power import LeaveOneOutPower
 from ..several.multidimensional import MultiModel
-from .rounds import training_data_of_model
-from .structure import learn_structure_from_codes
 
-_HELD_OUT = {
-    "weights": ("parents", "terms", "folds", "blend"),
-    "parents": ("folds",),
-    "power": ("folds",),
-}
-"""The keys of ``held_out_args`` by ``held_out``."""
+_HELD_OUT = ("weights", "parents", "power")
 
 M = TypeVar("M", bound=Model)
 OneOrSeveral = TypeVar(
@@ -87,7 +78,7 @@ def lp(
     naive Bayes averaged over arcs (MANB)       ``manb_prior``
     weights of features by trees (AWNB)         ``awnb_trees``, ``awnb_bootstrap``, ``rng``
     weights of features by likelihood (WANBIA)  ``wanbia``
-    weights or a power by held-out rows         ``held_out``, ``held_out_args``, ``groups``, ``rng``
+    weights or a power by held-out rows         ``held_out``, ``held_out_args``, ``groups``
     incomplete rows by EM                       ``missing``
     densities of numeric features               ``numbers``
     values that imply others                    ``subsumption``
@@ -134,29 +125,8 @@ def lp(
         - "power": one power of the posterior. For probabilities that are too
           close to 0 and 1.
     held_out_args : dict, optional
-        Arguments of ``held_out``. By default, none is used:
-
-        - "folds": number of folds, usually 5, that estimate a power of the
-          whole model: its recipe, with cut points, structure and weights, is
-          repeated without each fold. This takes longer, and corrects
-          probabilities that are too close to 0 and 1 because arcs and weights
-          follow the training rows. "power" then uses only the folds, and can be
-          combined with another method.
-        - "parents" (for "weights"): if True, the number of feature parents is
-          also chosen.
-        - "terms" (for "weights"): list of further terms of the log odds, each
-          with a weight. For a numeric feature: "zscores" or "gaussians" (the
-          log density of its value, standardized or by rank, given the class and
-          up to eight other numbers), "densities" (given the class alone),
-          "slopes" (a coefficient per class), "steps" (a constant per class and
-          interval of MDLP, with ``discretize="averaged_mdlp"``) and "codings"
-          (tables of further discretizations). For any feature: "shifts" (a
-          constant per class and level), "depths" (tables with fewer parents)
-          and "gaps" (a constant per class for a missing value).
-        - "blend" (for "weights"): if True, add the scores of a logistic
-          regression with the same terms, and estimate a power of each model
-          from the folds. With "parents", the change from the model without
-          feature parents to the model with them also has a power.
+        With ``held_out="weights"``, ``{"parents": True}`` also chooses the
+        number of feature parents.
     numbers : {"gaussian", "kernel"} or dict, optional
         Density of numeric features given their parents: a normal distribution
         per configuration of the parents, or the mean of normal densities around
@@ -181,8 +151,7 @@ def lp(
         Whether to show a progress bar. By default, it appears after 3 seconds
         in an interactive session.
     rng : int or numpy.random.Generator, optional
-        Seed of the bootstrap samples and of the folds. By default, folds follow
-        the order of the rows or, with "blend", their contents.
+        Seed of the bootstrap samples.
 
     Returns
     -------
@@ -213,7 +182,7 @@ def lp(
     prior = find_prior(**amounts)
     awnb: dict[str, Any] = {"awnb_trees": awnb_trees, "awnb_bootstrap": awnb_bootstrap}
     awnb = {name: value for name, value in awnb.items() if value is not None}
-    by_held_out, folds, asked = parse_held_out(held_out, held_out_args)
+    by_held_out, asked = parse_held_out(held_out, held_out_args)
     methods = [
         AWNB(**awnb) if awnb else None,
         None if manb_prior is None else MANB(manb_prior),
@@ -225,7 +194,7 @@ def lp(
     ]
     method = _single_estimation_method([method for method in methods if method is not None])
     if groups is not None:
-        check_groups_are_used(held_out, folds)
+        check_groups_are_used(held_out)
         dataset = with_groups_as_cases(
             dataset, groups, x.targets, partial(_read_variables_of_structure, x)
         )
@@ -237,12 +206,12 @@ def lp(
         for name, v in given.items()
         if v is not None
     }
-    if (method.draws or folds) and not isinstance(rng, np.random.Generator | None):
+    if method.draws and not isinstance(rng, np.random.Generator | None):
         settings["rng"] = rng
     step = Step("lp", lp, settings, draws=True)
     desc, unit = ("EM", " iterations") if isinstance(method, EM) else ("lp", " steps")
     with progress_bar(progress, by_steps=True, desc=desc, unit=unit):
-        fitted: Any = fit(x, dataset, prior, method, folds=folds, rng=rng, step=step)
+        fitted: Any = fit(x, dataset, prior, method, rng=rng, step=step)
     return cast("OneOrSeveral", fitted)
 
 
@@ -254,47 +223,31 @@ def _single_estimation_method(methods: Sequence[Method]) -> Method:
     return methods[0] if methods else PLAIN
 
 
-class PowerFolds(NamedTuple):
-    """The number of folds that determine powers, and whether several models are added up."""
-
-    number: int
-    blend: bool
-
-
 def parse_held_out(
     how: str | None, args: Mapping[str, Any] | None
-) -> tuple[Method | None, PowerFolds | None, dict[str, Any]]:
-    """Return the method of estimation by held-out rows, its folds, and arguments of `lp`."""
-    Optional(OneOf(tuple(_HELD_OUT))).check("held_out", how)
+) -> tuple[Method | None, dict[str, Any]]:
+    """Return the method of estimation by held-out rows, and arguments of `lp`."""
+    Optional(OneOf(_HELD_OUT)).check("held_out", how)
     given = dict(Instance(Mapping | None, "a dict of arguments").check("held_out_args", args) or {})
+    if given and how != "weights":
+        raise ValueError(f"held_out must be 'weights' with held_out_args; got {shown(how)}.")
     if how is None:
-        if given:
-            raise ValueError(
-                "held_out must be 'weights', 'parents' or 'power' with held_out_args; got None."
-            )
-        return None, None, {}
+        return None, {}
     for name in given:
-        OneOf(_HELD_OUT[how]).check(f"each key of held_out_args with held_out={how!r}", name)
-    if "terms" in given:
-        given["terms"] = Names().check("terms in held_out_args", given["terms"])
-    blend = Flag().check("blend in held_out_args", given.get("blend", False))
-    number: int | None = given.get("folds", 5 if blend else None)
-    number = Optional(Whole(least=2)).check("folds in held_out_args", number)
-    given |= {"folds": number} if "folds" in given else {}
-    folds = None if number is None else PowerFolds(number, blend)
+        OneOf(("parents",)).check("each key of held_out_args", name)
     settings = {"held_out": how} | ({"held_out_args": given} if given else {})
     if how == "power":
-        return None if folds else LeaveOneOutPower(), folds, settings
+        return LeaveOneOutPower(), settings
     parents = how == "parents" or given.get("parents", False)
-    return LeaveOneOut(how == "weights", parents, given.get("terms", ())), folds, settings
+    return LeaveOneOut(how == "weights", parents), settings
 
 
-def check_groups_are_used(held_out: str | None, folds: object) -> None:
+def check_groups_are_used(held_out: str | None) -> None:
     """Raise unless the rows of a group are held out together."""
-    if held_out not in ("weights", "parents") and not folds:
+    if held_out not in ("weights", "parents"):
         raise ValueError(
-            "groups must be None unless held_out is 'weights' or 'parents', or held_out_args has "
-            "'folds'. Tables do not depend on groups. Use groups with cv, or the default recipe."
+            "groups must be None unless held_out is 'weights' or 'parents', because tables do not "
+            "depend on groups. Use groups with cv, or the default of bnc."
         )
 
 
@@ -322,7 +275,6 @@ def fit(
     prior: Prior,
     method: Method = PLAIN,
     *,
-    folds: PowerFolds | None = None,
     rng: Seed = None,
     step: Step | None = None,
 ) -> Model:
@@ -331,9 +283,7 @@ def fit(
     # a seed from the system is slow
     generator = check_rng(rng) if method.draws or rng is not None else None
     step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
-    alone = partial(
-        _fit_single_model, prior=prior, method=method, folds=folds, rng=generator, step=step
-    )
+    alone = partial(_fit_single_model, prior=prior, method=method, rng=generator, step=step)
     return model.fit_chain_links(alone, open_data(dataset), step)
 
 
@@ -343,13 +293,12 @@ def _fit_single_model(
     *,
     prior: Prior,
     method: Method,
-    folds: PowerFolds | None,
     rng: Any,
     step: Step,
 ) -> Model:
     """Fit a model whose members share their rows."""
-    if not x.one_class and (method is not PLAIN or is_nested_prior(prior) or folds):
-        name = "held_out" if folds else "backoff" if method is PLAIN else method.argument
+    if not x.one_class and (method is not PLAIN or is_nested_prior(prior)):
+        name = "backoff" if method is PLAIN else method.argument
         raise TypeError(
             f"{name} must be used with one class variable; got several. The models of "
             "chain(class_vars, dataset) accept it."
@@ -359,17 +308,7 @@ def _fit_single_model(
     rows = rows_to_learn_from(x, dataset, method)
     recipe = x.recipe and replace(x.recipe, parameters=step)
     structure = replace_unchecked(x, recipe=recipe, learned={})
-    if folds is None:
-        fitted = method(structure, rows, prior, rng)
-    else:
-        n, blend = folds
-        if blend and isinstance(method, LeaveOneOut) and method.weights:
-            fitted = fit_blend(structure, rows, method, prior, n, learn_structure_from_codes, rng)
-        else:
-            learn = partial(_estimate_from_rows, method=method, prior=prior, rng=rng)
-            raw = dataset.raw if isinstance(dataset, TrainingData) else None
-            read = partial(training_data_of_model, structure, dataset if raw is None else raw)
-            fitted = fit_power_by_folds(structure, read, rows, n, learn, rng)
+    fitted = method(structure, rows, prior, rng)
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):
         # tables that do not follow from the prior alone cannot be updated
@@ -383,14 +322,6 @@ def _fit_single_model(
     if not (isinstance(dataset, Countable) and dataset.targets):  # the caller has issued warnings
         warn_of_one_class_or_few_rows(fitted, len(rows))
     return fitted
-
-
-def _estimate_from_rows(
-    x: Model, data: OpenedData, *, method: Method, prior: Prior, rng: Any
-) -> Model:
-    """Return a model of rows, which can be raw."""
-    x, data = method.prepare(x, data)
-    return method(x, rows_to_learn_from(x, data, method), prior, rng)
 
 
 def warn_of_one_class_or_few_rows(x: Model, rows: int) -> None:

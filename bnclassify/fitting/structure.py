@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -25,9 +24,7 @@ from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe, Step
 from ..numbers.discretizer import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_can_discretize
-from ..recipe import default
-from ..recipe.codings import FineData, names_of_extra_codings
-from ..recipe.content_order import fractional_weights_as_cases, warn_of_copies
+from ..recipe.codings import FineData
 from ..recipe.weighted import Weighted
 
 _MANY_CODES = 50
@@ -43,18 +40,10 @@ def learn_structure(
 ) -> tuple[Model, Countable]:
     """Learn a structure, and return it with the data prepared for it."""
     if preparing.wants_preparation:
-        structure, learned_from = _structure_from_raw(
-            class_var, dataset, learner, options, preparing
-        )
-        raw = learned_from.raw if isinstance(learned_from, TrainingData) else None
-        if preparing.is_default and raw is not None:
-            warn_of_copies(raw)
-        return structure, learned_from
+        return _structure_from_raw(class_var, dataset, learner, options, preparing)
     data = read_training(
         dataset, (class_var,), _chosen_features(options), numeric=preparing.numeric
     )
-    if preparing.is_default and isinstance(data, TrainingData):
-        data = fractional_weights_as_cases(data)
     if isinstance(dataset, Frame):
         _warn_of_many_codes(
             dataset.frame, [name for name in data.features if name not in data.schema.numeric]
@@ -85,18 +74,9 @@ def _structure_from_raw(
     names = _chosen_features(options)
     keep = "parents" in options
     raw, seen = _read_raw(class_var, dataset, names, preparing)
-    if preparing.is_default:
-        raw = fractional_weights_as_cases(raw)
-    labeled = raw.rows_with_known(class_var) if preparing.is_default else raw
-    preparation = preparing.learn(labeled if len(labeled) else raw, class_var)
+    preparation = preparing.learn(raw, class_var)
     data = _prepare_for_learner(
-        raw,
-        preparation,
-        class_var,
-        names,
-        keep=keep,
-        keeps_gaps=preparing.is_default,
-        warns=raw is not dataset,
+        raw, preparation, class_var, names, keep=keep, warns=raw is not dataset
     )
     again = Step(step.name, relearn_raw, settings, draws=step.draws)
     recipe = Recipe(class_var, again, names, preparation=preparation, seen=seen)
@@ -119,7 +99,7 @@ def _learn_over_discretizations(
     expected = "discretize must be 'mdlp', 'mixed' or another single discretization"
     check_learner_is_able(
         learner,
-        default.averages_discretizations,
+        _averages_discretizations,
         expected,
         cuts.method,
         "learn from several discretizations at once",
@@ -127,7 +107,7 @@ def _learn_over_discretizations(
     fine = FineData.from_cuts(data, cuts)
     network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
     structure = replace_unchecked(network, recipe=recipe)
-    return Weighted(structure, fine.cuttings, recipe=recipe, apart=len(fine.further)), fine
+    return Weighted(structure, fine.cuttings, recipe=recipe), fine
 
 
 def _read_raw(
@@ -157,30 +137,26 @@ def _prepare_for_learner(
     names: tuple[Hashable, ...] | None,
     *,
     keep: bool,
-    keeps_gaps: bool,
     warns: bool,
 ) -> TrainingData:
     """Discretize and merge data, and prepare them for a learner.
 
     Numeric columns with a single interval and columns without a value are
     dropped, unless no feature would remain, features are named, or ``keep``.
-    The first are kept if their missing values count.
     """
     data = preparation.prepared_data(raw)
     features = [name for name in data.columns if name != class_var]
     kept = [name for name in data.schema.numeric if name in data.numbers]
     numeric = tuple([name for name in kept if not pd.isna(data.numbers[name]).all()])
     if names is not None:
-        return replace(_read_training_rows(data, class_var, names, numeric), raw=raw)
+        return _read_training_rows(data, class_var, names, numeric)
     cuts = preparation.discretizer
     uncut = () if cuts is None else cuts.uncut
     unknown = [name for name in features if name in data.schema.numeric and name not in numeric]
     drop = {*uncut, *unknown}.difference(preparation.missing)
-    if keeps_gaps:
-        drop -= {name for name in uncut if name in raw.numbers and pd.isna(raw.numbers[name]).any()}
     if not keep and len(drop) < len(features):
         features = [name for name in features if name not in drop]
-    prepared = replace(_read_training_rows(data, class_var, features, numeric), raw=raw)
+    prepared = _read_training_rows(data, class_var, features, numeric)
     if warns:
         # With intentionally narrow intervals.
         fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()
@@ -222,25 +198,6 @@ def _learner_in_recipe(learner: str | Callable[..., Model]) -> Callable[..., Mod
     return find_learner(named, "learner")
 
 
-def learn_structure_from_codes(x: Model, rows: Dataset) -> Model:
-    """Return the structure that a model's learner learns from rows coded by the model's levels."""
-    if x.recipe is None:
-        return x
-    step = x.recipe.structure
-    learner, options = step.function, step.settings
-    if learner is relearn_raw:
-        learner, options = _learner_in_recipe(options["learner"]), options["dag_args"]
-    content = {field.name: getattr(rows, field.name) for field in fields(Dataset)}
-    content |= {"targets": (x.class_var,), "order": rows.columns}
-    if not (isinstance(x, Weighted) and x.coarsenings):
-        found = _checked_structure(learner(x.class_var, dataset=TrainingData(**content), **options))
-        return replace_unchecked(found, recipe=x.recipe)
-    data = FineData(**content, cuttings=x.coarsenings, further=names_of_extra_codings(x))
-    return replace_unchecked(
-        x, structure=check_bnc(learner(x.class_var, dataset=data, **options), "dag_learner")
-    )
-
-
 def _learner_step(learner: Callable[..., Model], options: Mapping[str, Any]) -> Step:
     """Return the call of a user's function, with a copy of its settings."""
     name = str(getattr(learner, "__name__", learner))
@@ -277,9 +234,8 @@ def _warn_of_many_codes(frame: pd.DataFrame, names: Sequence[Hashable]) -> None:
         )
 
 
-def ranks_parents(learner: Callable[..., Model]) -> bool:
-    """Whether a learner ranks feature parents, so that the default recipe can drop some of them."""
-    return learner in [LEARNERS[name] for name in default.RANKING]
+def _averages_discretizations(learner: Callable[..., Model]) -> bool:
+    return getattr(learner, "averages_codings", False) is True
 
 
 def check_learner_is_able(

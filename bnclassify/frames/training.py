@@ -41,15 +41,13 @@ class NoRowsError(ValueError):
 class TrainingData(Dataset):
     """Training rows: the features, then the targets. A single target is observed in all rows.
 
-    ``order`` lists the columns in their original order, ``with_unknown`` has
-    all rows if some lack the only target, and ``raw`` has the rows before
-    preparation, for a refit.
+    ``order`` lists the columns in their original order, and ``with_unknown``
+    has all rows if some lack the only target.
     """
 
     targets: tuple[Hashable, ...] = ()
     order: tuple[Hashable, ...] = ()
     with_unknown: Dataset | None = None
-    raw: Dataset | None = None
 
     @property
     def with_unlabeled_rows(self) -> Dataset:

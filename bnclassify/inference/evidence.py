@@ -40,7 +40,7 @@ from ..scores.evaluate import (
     scores_at,
     scores_in_sequence,
 )
-from ..scores.formulas import Formula, scaled_numbers_of_feature
+from ..scores.formulas import Formula
 from ..scores.rows import Rows
 
 _MOST_LINES = 5  # of levels of a parent, or of classes
@@ -330,9 +330,6 @@ def _rows_of_effect(
     numbers = {} if points is None else {feature: np.tile([np.nan, *points], len(lines))}
     if parent is not None:
         codes[x.features.index(parent)] = lines[:, None]
-        middles = middles_of_intervals(x, parent)
-        if middles is not None:
-            numbers[parent] = np.repeat(middles[lines], 1 + len(values))
     rows = x.rows_from_codes(codes.reshape(len(codes), -1), numbers)
     return replace(rows, unknown=rows.codes < 0)
 
@@ -350,25 +347,8 @@ def effect_ranges(x: Model) -> Array:
 
 def points_of_effect_curve(x: Model, feature: Hashable) -> Array | None:
     """Return the numbers at which an effect is drawn; None if it depends on codes alone."""
-    if feature in x.densities:
-        cells = x.densities[feature].parameters_by_name()
-        width = _DEVIATIONS * cells["sd"]
-        return np.linspace((cells["mean"] - width).min(), (cells["mean"] + width).max(), _POINTS)
-    scales = scaled_numbers_of_feature(x.score, x.features.index(feature))
-    if not scales:
+    if feature not in x.densities:
         return None
-    low, *_, high = [*map(float, scales[0].knots)] * 2
-    cuts = np.array(x.cuts[feature])
-    # 400: points of a curve besides cut points
-    points = np.concatenate([np.linspace(low, high, 400), cuts, np.nextafter(cuts, np.inf)])
-    return np.unique(points.clip(low, high))
-
-
-def middles_of_intervals(x: Model, feature: Hashable) -> Array | None:
-    """Return a number in each interval of a feature whose numbers are needed, NaN if none is."""
-    points = points_of_effect_curve(x, feature)
-    if points is None:
-        return None
-    codes, n = np.searchsorted(x.cuts[feature], points, side="left"), len(x.levels_by_name[feature])
-    with np.errstate(invalid="ignore"):  # 0 / 0 without points
-        return np.bincount(codes, points, n) / np.bincount(codes, minlength=n)
+    cells = x.densities[feature].parameters_by_name()
+    width = _DEVIATIONS * cells["sd"]
+    return np.linspace((cells["mean"] - width).min(), (cells["mean"] + width).max(), _POINTS)

@@ -134,11 +134,10 @@ def explain(
     The weight of evidence [1]_ of a feature is the log odds given the feature
     and the ones before it, minus the log odds given only the ones before it;
     later features are unknown. The weight of the class is its prior log odds in
-    a network, the start of the sum in a sum of effects or the default model,
-    and the log odds of the average row in a `Scorecard`. A missing value has a
-    contribution if missing values are evidence in the model. The page
-    :doc:`Formulas </methods>` has the details and defines main effects and
-    interactions.
+    a network, the start of the sum in a sum of effects, and the log odds of
+    the average row in a `Scorecard`. A missing value has a contribution if
+    missing values are evidence in the model. The page :doc:`Formulas
+    </methods>` has the details and defines main effects and interactions.
 
     References
     ----------

@@ -143,8 +143,8 @@ def predict(
         With ``prob=True``, return an interval for each probability, which
         contains it with this probability, such as 0.9. The tables must be
         estimated with ``smooth``, ``ess`` or ``m`` above 0 (a credible
-        interval), or the model fitted by ``bnc(..., interval=True)`` (a
-        jackknife interval, which its tables and scorecards have, too).
+        interval), or the model be a sum of effects that ``bnc(...,
+        interval=True)`` fitted (the normal approximation of its posterior).
     draws : int, default 1000
         Number of draws of the tables for a credible interval. More draws give
         more exact ends.
@@ -267,19 +267,15 @@ def _predictor_of_intervals(
     settings: Mapping[str, Any],
     drawn: Mapping[str, Any],
 ) -> Callable[[Any], pd.DataFrame]:
-    """Return a function of rows with the intervals of refits, drawn effects or drawn tables."""
-    refits: tuple[Model, ...] = x.learned.get("refits", x.learned.get("draws", ()))
-    if not refits:
+    """Return a function of rows with the intervals of drawn effects or tables."""
+    draws: tuple[Model, ...] = x.learned.get("draws", ())
+    if not draws:
         return partial(_predict_intervals, x, prior=prior, **settings, **reading, **drawn)
     reading = {**reading, "unseen": "missing"}
     if prior is None and x.class_proportions is not None:
         prior = dict(zip(x.known_levels[-1], x.class_proportions.shares, strict=True))
-    others = [_predictor_of_rows(one, True, reading, prior, None, False, False) for one in refits]
-    if "draws" in x.learned:
-        return partial(_intervals_of_draws, draws=others, **settings)
-    rows = x.trained_on
-    finest = 0.0 if rows is None else 1 / max(rows.cases or rows.size, 1.0)
-    return partial(_refit_intervals, refits=others, finest=finest, **settings)
+    others = [_predictor_of_rows(one, True, reading, prior, None, False, False) for one in draws]
+    return partial(_intervals_of_draws, draws=others, **settings)
 
 
 def _predictor_of_rows(
@@ -423,41 +419,6 @@ def _predict_intervals(
         posteriors = partial(_posteriors_of_targets, rows=rows.subset(block), prior=prior)
         bounds[:, block] = bounds_from_posterior_draws(x, posteriors, interval, draws, seed)
     return with_interval_columns(frame, bounds)
-
-
-def _refit_intervals(
-    newdata: NewData,
-    *,
-    estimate: Callable[[NewData], pd.DataFrame],
-    refits: Sequence[Callable[[NewData], pd.DataFrame]],
-    interval: float,
-    finest: float,
-) -> pd.DataFrame:
-    """Predict posteriors with intervals, from those of models without a group of rows each."""
-    frame = estimate(newdata)
-    others = np.stack([refit(newdata).to_numpy() for refit in refits])
-    return with_interval_columns(
-        frame, jackknife_bounds(frame.to_numpy(), others, interval, finest)
-    )
-
-
-def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: float = 0.0) -> Array:
-    """Return interval ends of probabilities, (2, …), from those without each group, (groups, …).
-
-    With L the log odds, and L_g those without group g of G, the variance of L
-    is (G − 1)/G Σ_g (L_g − mean)², and its distribution Student's t with G − 1
-    degrees of freedom. The ends move outwards by ``finest``, the share of one
-    case, because values that occur in no row occur in no refit either, but can
-    be possible.
-    """
-    n, least, most = len(others), np.finfo(np.float64).tiny, 1 - _ROUNDING
-    odds = np.asarray(special.logit(np.clip(others, least, most)))
-    estimated = np.asarray(special.logit(np.clip(estimate, least, most)))
-    # The variance is (n − 1) times that of the L_g, which `std` divides by n.
-    width: Array = special.stdtrit(n - 1, (1 + interval) / 2) * np.sqrt(n - 1) * odds.std(axis=0)
-    low: Array = special.expit(estimated - width) - finest
-    high: Array = special.expit(estimated + width) + finest
-    return np.stack([np.clip(low, 0.0, estimate), np.clip(high, estimate, 1.0)])
 
 
 def _intervals_of_draws(

@@ -34,7 +34,6 @@ from ..scores.evaluate import scores_at
 from ..scores.formulas import sums_in_formula
 from ..scores.rows import Rows
 from .decisions import check_costs
-from .evidence import middles_of_intervals
 from .explain import original_values, read_one_row
 
 _DEVIATIONS, _POINTS = 6.0, 121  # of the grid of a density
@@ -190,8 +189,7 @@ def _values_to_try(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
         return np.zeros(len(points), dtype=np.intp), points, widths
     levels = x.known_levels[feature]
     codes = np.arange(len(levels) - (levels[-1:] == (MISSING,)))
-    middle = middles_of_intervals(x, name)
-    return codes, None if middle is None else middle[: len(codes)], np.ones(len(codes))
+    return codes, None, np.ones(len(codes))
 
 
 def _log_joint_of_values(x: Model, rows: Rows, owners: Positions) -> Array:

@@ -13,11 +13,11 @@ from ..superparents.n_dependence import ande
 from .chi_square import chisq_dn
 from .fixed import anb, aode, nb
 from .hill_climbing import ban, hc
-from .k_dependence import kdb_gain, kdb_mi, spode
+from .k_dependence import kdb_mi, spode
 from .trees import chow_liu, tan_cl
 from .wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
 
-_EXACT = (nb, anb, aode, ande, spode, tan_cl, chow_liu, kdb_mi, kdb_gain, chisq_dn)
+_EXACT = (nb, anb, aode, ande, spode, tan_cl, chow_liu, kdb_mi, chisq_dn)
 _SEARCHES = (hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb)
 
 LEARNERS: dict[str, Callable[..., Model]] = {

@@ -1,10 +1,8 @@
-"""One superparent (SPODE) and k-dependence classifiers: parents by score, information or gain."""
+"""One superparent (SPODE) and k-dependence classifiers: parents by score or information."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from itertools import zip_longest
-from typing import cast
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 
@@ -13,23 +11,15 @@ from ..base.checks import OneOf, ScoreName, Whole
 from ..base.graphs import descending_order
 from ..counts.information import pair_informations
 from ..counts.pairs import arc_scores, pair_statistics
-from ..frames.dataset import Countable, Dataset
+from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts
-from ..frames.training import mark_as_averaging, prepare_training_data, prepare_training_rows
+from ..frames.training import mark_as_averaging, prepare_training_data
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
-from ..recipe.content_order import ContentHashes
 from .arc_rules import Arc, ArcRules
 from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractional_weights
 from .networks import network
-from .parent_gains import LeftOutScores, interacting_pairs_by_child, order_by_rounded_value
-
-_LEAST_GAIN = 1.0  # in nats, of a parent: what AIC charges for its weight
-_MOST_CANDIDATES = 8  # with the largest information, whose gains are computed
-_MOST_PAIRS = 2**10  # with the largest information, whose gains are computed
-_MOST_CHILDREN = 128  # number of features that can have feature parents
-_CELLS_OF_VALUES = 2**12  # of two columns, up to which gains by distinct values are computed
 
 
 @mark_as_averaging
@@ -235,187 +225,3 @@ def _ranks_by_relevance(order: Positions, required: Mask) -> Positions:
         waits: Mask = required[rank == unranked].any(axis=0) | (rank < unranked)
         rank[order[~waits[order]][0]] = number
     return rank
-
-
-@mark_as_averaging
-def kdb_gain(
-    class_var: Hashable,
-    dataset: InFull,
-    *,
-    kdbk: int = 2,
-    features: Iterable[Hashable] | None = None,
-) -> BNC:
-    r"""Learn a k-dependence classifier whose parents improve the prediction.
-
-    Features are ranked by their mutual information with the class, as in
-    `kdb_mi`. The feature parents of each feature are the features of higher
-    rank with the largest gain, if it exceeds 1 nat, and with the largest
-    information [1]_, alternately. A feature without such a gain has no feature
-    parents. The gain of a pair estimates by how much the pair, added to naive
-    Bayes, increases the log-likelihood of the class. A copy of another feature
-    has a large information, but no gain.
-
-    Parameters
-    ----------
-    class_var : str
-        Name of the class variable.
-    dataset : pandas.DataFrame or Dataset
-        Training data. All columns except `class_var` are features.
-    kdbk : int, default 2
-        Maximum number of feature parents; 0 gives naive Bayes. The first
-        parents do not depend on it.
-    features : list of str, optional
-        Columns to use as features.
-
-    Returns
-    -------
-    BNC
-        Structure without parameters. Use `lp` to estimate them. Parents are in
-        the order of their choice.
-
-    Notes
-    -----
-    Naive Bayes has the scores :math:`S(y) = \ln P(y) + w Σ_i \ln P(x_i | y)` of
-    a row, without the row, with :math:`w = \min(1, 3/\sqrt d)` for d features,
-    and the posterior P. The pair of a feature and a parent would add the term
-    :math:`t(y) = \ln P(x_i | y, x_j) − \ln P(x_i | y)`, where 2 pseudo-counts
-    of the pair are distributed like :math:`P(x_i | y)`. One step of Newton's
-    method for its weight increases the log-likelihood of the class by
-
-    .. math:: \frac{g^2}{2 (h + 10)}, \quad g = Σ [t(y_{row}) − E_P t], \quad h = Σ Var_P t,
-
-    with sums over rows, the gain if g is positive. Rows with a missing value of
-    the pair add nothing. If there are more than 2^29 terms, an evenly spread
-    subset of rows is used. Candidates are the eight features of higher rank
-    with the largest information, and in all the 1,024 pairs of a feature and a
-    candidate with the largest information.
-
-    No single parent shows the parity of three columns, so pairs of parents are
-    also tried, for the 32 triples of features with the largest interaction: the
-    information of the three on the class minus the information of any two and
-    of the third. Triples are formed of the features of the highest ranks, 23 of
-    them for 1,000 rows, without features of many levels: their cubes times the
-    classes are below 16 times the rows. From larger data, about 1,000 evenly
-    spread rows are used. Both parents of a pair count with half of the gain of
-    the pair. If there are more than 128 features, the 128 with the largest
-    gains have parents. With several discretizations, the first one is used and,
-    for the gains of single parents, the distinct values, if the table of two
-    columns has at most 4,096 cells, or as many as rows. Ties are broken by the
-    contents of columns, so the structure depends neither on their order nor on
-    their names.
-
-    References
-    ----------
-    .. [1] Sahami, M. (1996). Learning limited dependence Bayesian classifiers.
-       KDD 96.
-
-    Examples
-    --------
-    >>> from bnclassify import kdb_gain, load_car, modelstring
-    >>> modelstring(kdb_gain("class", load_car(), kdbk=1))
-    '[class] [safety|class] [buying|safety:class] [persons|safety:class] [lug_boot|safety:class]
-     [maint|buying:class] [doors|lug_boot:class]'
-    """
-    k = Whole().check("kdbk", kdbk)
-    data = prepare_training_rows(dataset, class_var, features)
-    step = Step("kdb_gain", kdb_gain, {"kdbk": k, "features": features})
-    parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(data.features, ())
-    if k:
-        by_value = getattr(data, "data_coded_by_value", None)
-        views = [next(iter(data.codings)), *([] if by_value is None else [by_value])]
-        parents = _parents_by_gain_and_information(cast("list[Dataset]", views), k)
-    return network(class_var, parents, data.schema, step)
-
-
-def _parents_by_gain_and_information(
-    views: Sequence[Dataset], k: int
-) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Map each feature to its parents, by gain and by information in turns.
-
-    The gain is the largest of the views; information and ranks are those of the
-    first one.
-    """
-    contents = ContentHashes(views[0])
-    views = [view.take_rows(contents.row_order) for view in views]  # some of which are screened
-    data, by_contents = views[0], contents.column_order
-    names, d = data.columns[:-1], len(data.columns) - 1
-    of_class = pair_informations(data, [(i, d) for i in range(d)])
-    relevance = np.array([value for value, _ in of_class])
-    rank = by_contents[order_by_rounded_value(relevance[by_contents])]
-    information = pair_statistics(data, range(d), d).information
-    least = _least_information_of_best_pairs(information, rank)
-    scores = [LeftOutScores(view) for view in views]
-    pairs = interacting_pairs_by_child(data, rank)
-    largest, chosen = np.zeros(d), dict[int, list[int]]()
-    for place, child in enumerate(map(int, rank)):
-        earlier = by_contents[np.isin(by_contents, rank[:place])]
-        candidates = earlier[order_by_rounded_value(information[child, earlier])]
-        n_informative = int(np.count_nonzero(information[child, candidates] >= least))
-        most = min(_MOST_CANDIDATES, n_informative)
-        gains = _gains_of_parents(scores, child, candidates, most, pairs.get(child, []))
-        largest[child] = gains.max(initial=0.0)
-        chosen[child] = _choose_parents_alternately(candidates, gains, k)
-    children: list[int] = rank[order_by_rounded_value(largest[rank])][:_MOST_CHILDREN].tolist()
-    parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
-    for child in children:
-        parents[names[child]] = tuple([names[i] for i in chosen[child]])
-    return parents
-
-
-def _least_information_of_best_pairs(information: Array, rank: Positions) -> float:
-    """Return the least information of the 1,024 most informative pairs, 0 if there are fewer."""
-    # a child has a higher rank number than its candidate: entries below the diagonal
-    of_pairs = information[np.ix_(rank, rank)][np.tril_indices(len(rank), -1)]
-    if len(of_pairs) <= _MOST_PAIRS:
-        return 0.0
-    return float(-np.partition(-of_pairs, _MOST_PAIRS - 1)[_MOST_PAIRS - 1])
-
-
-def _choose_parents_alternately(candidates: Positions, gains: Array, k: int) -> list[int]:
-    """Choose up to k of some candidates, which are in descending order of information.
-
-    Only candidates with a gain of more than 1 nat count, and without one, none
-    is chosen. The first is that with the largest gain; then the order by
-    information and that by gain take turns.
-
-    >>> _choose_parents_alternately(np.array([4, 1, 7, 2]), np.array([0.0, 5.0, 0.5, 3.0]), 3)
-    [1, 4, 2]
-    """
-    order = order_by_rounded_value(gains)
-    n_useful = np.count_nonzero(gains > _LEAST_GAIN)
-    useful: list[int] = candidates[order][:n_useful].tolist()
-    if not useful:
-        return []
-    # both parents of a pair have half of its gain, and neither of them is useful alone
-    n_first = 2 if len(useful) > 1 and gains[order[0]] == gains[order[1]] else 1
-    chosen = dict.fromkeys(useful[:n_first])  # as an ordered set
-    for informative, of_gain in zip_longest(candidates[:k].tolist(), useful[n_first:k]):
-        chosen |= {informative: None, of_gain: None}
-    return [parent for parent in chosen if parent is not None][:k]
-
-
-def _gains_of_parents(
-    scores: Sequence[LeftOutScores],
-    child: int,
-    candidates: Positions,
-    most: int,
-    pairs: Sequence[Sequence[int]],
-) -> Array:
-    """Return the gain of each candidate as a parent: its own, or half a pair's with another.
-
-    Own gains are computed of the first ``most`` candidates. Example: the class
-    is the parity of three columns. No single parent of a column has a gain, but
-    the pair of the two others has, and both are parents.
-    """
-    found, best = np.zeros(len(candidates)), candidates[:most]
-    for number, view in enumerate(scores):
-        cards, cells = np.array(view.data.cards), max(len(view.data), _CELLS_OF_VALUES)
-        some = np.flatnonzero((number == 0) | (cards[best] * cards[child] <= cells))
-        found[some] = np.maximum(found[some], view.gains_of_parent_sets(child, best[some, None]))
-    if pairs:
-        of_pairs = np.array(pairs)  # (pairs, 2)
-        position = {feature: i for i, feature in enumerate(candidates.tolist())}
-        places = [[position[a], position[b]] for a, b in pairs]
-        halves = scores[0].gains_of_parent_sets(child, of_pairs)[:, None] / 2
-        np.maximum.at(found, places, halves)
-    return found

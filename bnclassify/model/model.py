@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -278,9 +278,20 @@ class Model(Immutable):
 
     def rows_from_codes(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
         """Return rows with codes, and with the numbers, by name, that `score` reads."""
-        return rows_from_codes_and_numbers(
-            self, [self.features.index(name) for name in self.densities], codes, numbers
-        )
+        if not self.densities:
+            return Rows(codes)
+        places = {name: self.features.index(name) for name in self.densities}
+        found = {i: as_floats(numbers[name]) for name, i in places.items() if name in numbers}
+        codes = codes.copy()
+        for i, values in found.items():
+            codes[i] = np.where(np.isnan(values), -1, 0)
+        absent = [name for name, i in places.items() if i not in found and (codes[i] >= 0).any()]
+        if absent:
+            raise ValueError(
+                f"newdata must contain numbers in {listed(absent)}; got categories. Pass the data "
+                "before they are discretized."
+            )
+        return Rows(codes, found)
 
     def log_marginals(self, rows: Rows) -> list[Array]:
         """Return ln P(label, observed features) for each target variable, (rows, labels) each."""
@@ -363,27 +374,6 @@ class Model(Immutable):
 def unsupported_error(x: Model, action: str) -> TypeError:
     """Return the error about a model that cannot do something."""
     return TypeError(f"x must be a model that can {action}; got {x.type_in_words}.")
-
-
-def rows_from_codes_and_numbers(
-    x: Model, features: Iterable[int], codes: Codes, numbers: Mapping[Hashable, Any]
-) -> Rows:
-    """Return rows of a model with codes, and with the numbers of some of its features."""
-    named = {i: x.features[i] for i in features}
-    if not named:
-        return Rows(codes)
-    found = {i: as_floats(numbers[name]) for i, name in named.items() if name in numbers}
-    codes = codes.copy()
-    for i, values in found.items():
-        if not x.known_levels[i]:
-            codes[i] = np.where(np.isnan(values), -1, 0)
-    absent = [name for i, name in named.items() if i not in found and (codes[i] >= 0).any()]
-    if absent:
-        raise ValueError(
-            f"newdata must contain numbers in {listed(absent)}; got categories. Pass the data "
-            "before they are discretized."
-        )
-    return Rows(codes, found)
 
 
 def replace_unchecked(x: M, **changes: Any) -> M:

@@ -213,15 +213,12 @@ METHODS = {
     "width": _width_cuts,
     "mixed": _mdlp_or_quantile_cuts,
 }
-BY_CLASS = ("mdlp", "mixed", "averaged_mdlp")
+BY_CLASS = ("mdlp", "mixed")
 """The methods that look at the class."""
 
 
-CUTTINGS = {"averaged": (4, 5, 6) * 3, "averaged5": (5,) * 5, "averaged_mdlp": (4, 8, 4, 8, 16)}
-"""How many intervals each discretization at quantiles has, by the method that users name.
-
-The last one of "averaged_mdlp" does not belong to the average.
-"""
+CUTTINGS = {"averaged": (4, 5, 6) * 3, "averaged5": (5,) * 5}
+"""How many intervals each discretization at quantiles has, by the method that users name."""
 
 
 def quantile_cuts_at_shifts(
@@ -247,22 +244,6 @@ def quantile_cuts_at_shifts(
         inside = shares[(shares > 0) & (shares < 1)]
         cuts.append(tuple(_points_above_weights(values, weights, inside * total).tolist()))
     return cuts
-
-
-def cuts_between_values(numbers: ArrayOf[Any], weights: Array | None = None) -> tuple[float, ...]:
-    """Return cut points between neighboring values of numbers that repeat, and none for others.
-
-    A number that does not occur then belongs to the interval of the nearest one
-    that does. Numbers repeat if each value occurs twice on average. Whether
-    they are whole does not matter, because it depends on units. The cut points
-    are in the middle: between 33.6 and 33.8 is 33.7.
-    """
-    values, weights, _ = _observed_in_order(numbers, weights)
-    distinct = np.unique(values)
-    rows = len(values) if weights is None else max(len(values), float(weights.sum()))
-    if 2 * len(distinct) > rows:
-        return ()
-    return tuple(points_between(distinct[:-1], distinct[1:]).tolist())
 
 
 def shortest_cuts(points: Sequence[float], numbers: ArrayOf[Any]) -> tuple[float, ...]:

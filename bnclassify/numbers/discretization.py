@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
@@ -29,7 +28,6 @@ from .cut_points import (
     MOST_BINS,
     class_codes,
     cut_points,
-    cuts_between_values,
     quantile_cuts_at_shifts,
     range_and_means_of_intervals,
 )
@@ -156,13 +154,6 @@ def discretize(
     return discretizer(dataset), discretizer
 
 
-def _cuts_moved_between_values(
-    points: Iterable[float], between: tuple[float, ...]
-) -> tuple[float, ...]:
-    """Return cut points that divide values in the same way, at the points between the values."""
-    return tuple(sorted({between[bisect_left(between, point)] for point in points}))
-
-
 def learn_cuts(
     numbers: Mapping[Hashable, ArrayOf[Any]],
     kept: Mapping[Hashable, tuple[Hashable, ...]],
@@ -182,10 +173,10 @@ def learn_cuts(
     check_exact_integers(to_cut)
     labels = tuple([kept.get(name, ()) for name in numbers])
     if method in CUTTINGS:
-        cuttings, further = _cuts_of_several_discretizations(to_cut, classes, method, bins, weights)
+        cuttings = _cuts_of_several_discretizations(to_cut, method, weights)
         times = tuple([_in_column_order(points, numbers) for points in cuttings])
         union = tuple([tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)])
-        return MovedCuts(method, tuple(numbers), union, labels, cuttings=times, further=further)
+        return MovedCuts(method, tuple(numbers), union, labels, cuttings=times)
     points, ranges, means = dict[Hashable, Any](), dict[Hashable, Any](), dict[Hashable, Any]()
     for name, values in to_cut.items():
         points[name] = cut_points(values, classes, method, bins, weights)
@@ -204,36 +195,15 @@ def _in_column_order(
 
 
 def _cuts_of_several_discretizations(
-    numbers: Mapping[Hashable, ArrayOf[Any]],
-    classes: Codes | None,
-    method: str,
-    bins: int,
-    weights: Array | None,
-) -> tuple[list[dict[Hashable, tuple[float, ...]]], tuple[str, ...]]:
-    """Return the cut points of each discretization, by column, and the names of the further ones.
-
-    By class, cut points lie between the values of numbers that repeat, so that
-    a number that does not occur is read as the nearest one.
-    """
-    by_class = method in BY_CLASS
-    several, by_value = dict[Hashable, Any](), dict[Hashable, tuple[float, ...]]()
+    numbers: Mapping[Hashable, ArrayOf[Any]], method: str, weights: Array | None
+) -> list[dict[Hashable, tuple[float, ...]]]:
+    """Return the cut points of each discretization, by column."""
+    several, n_times = dict[Hashable, Any](), len(CUTTINGS[method])
     for name, values in numbers.items():
         several[name] = quantile_cuts_at_shifts(values, CUTTINGS[method], weights)
-        between = cuts_between_values(values, weights) if by_class else ()
-        if between:
-            by_value[name] = between
-            several[name] = [_cuts_moved_between_values(cuts, between) for cuts in several[name]]
-    # Without the class, column j begins with its j-th discretization, so that the discretizations
-    # of different columns are combined. By class, the order of columns makes no difference.
-    step, n_times = (0 if by_class else 1), len(CUTTINGS[method])
-    times = [
-        {name: cuts[(time + step * j) % n_times] for j, (name, cuts) in enumerate(several.items())}
+    # Column j begins with its j-th discretization, so that the discretizations of different columns
+    # are combined.
+    return [
+        {name: cuts[(time + j) % n_times] for j, (name, cuts) in enumerate(several.items())}
         for time in range(n_times)
     ]
-    if not by_class:
-        return times, ()
-    mdlp = {n: cut_points(values, classes, "mdlp", bins, weights) for n, values in numbers.items()}
-    mdlp |= {n: _cuts_moved_between_values(mdlp[n], between) for n, between in by_value.items()}
-    *averaged, finest = times
-    own = [by_value] if by_value else []
-    return [*averaged, mdlp, *own, finest], ("mdlp", *(["values"] if own else []), "fine")

@@ -262,15 +262,11 @@ class MovedCuts(Discretizer):
     """Several discretizations of the same columns; a call applies the union of cut points.
 
     At time s, column number j uses its discretization (s + j) modulo their
-    number. With "averaged_mdlp", all columns use discretization s, and the last
-    times, ``further``, do not belong to the average: "mdlp", the cut points of
-    MDLP, "values", those between all values of numbers that repeat, if a column
-    has any, and "fine", 16 intervals at quantiles. ``cuttings`` holds the cut
-    points of each column at each time, like ``points``.
+    number. ``cuttings`` holds the cut points of each column at each time, like
+    ``points``.
     """
 
     cuttings: tuple[Cuts, ...] = ()
-    further: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -119,7 +119,6 @@ class Preparing(NamedTuple):
     min_count: int | None
     missing_level: Any = None
     numeric: Numeric = ()
-    is_default: bool = False
 
     @property
     def wants_preparation(self) -> bool:
@@ -145,10 +144,7 @@ class Preparing(NamedTuple):
         if self.discretize is not None:
             OneOf((*METHODS, *CUTTINGS)).check("discretize", self.discretize)
             levels = {name: data.schema.levels_of[name] for name in data.numbers}
-            if self.is_default:  # with at most two values, any discretization is the same
-                kept = {name: labels for name, labels in levels.items() if len(labels) <= 2}
-            else:
-                kept = {name: labels for name, labels in levels.items() if are_categories(labels)}
+            kept = {name: labels for name, labels in levels.items() if are_categories(labels)}
             classes = data.codes[data.positions[class_var]]
             discretizer = learn_cuts(
                 data.numbers, kept, classes, self.discretize, self.bins, data.weights

@@ -196,11 +196,6 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
     TypeError, ValueError
         If the model has no weights and no arc posteriors.
 
-    Notes
-    -----
-    If features have several terms, the bars are the sums of the weights of
-    their tables.
-
     Examples
     --------
     >>> from bnclassify import load_car, lp, nb, plot_weights
@@ -211,9 +206,6 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
     arcs = "arc_posteriors" in check_model(x).learned
     numbers = manb_arc_posterior(x) if arcs else feature_weights(x)
     quantity = f"posterior of the arc from {x.class_var}" if arcs else "weight"
-    if isinstance(numbers, pd.DataFrame):
-        tables = [name for name in numbers if str(name).startswith(("tables", "level"))]
-        numbers, quantity = numbers[tables].sum(axis=1), "weight of the tables"
     axes, more = _draw_largest_bars(
         ax, list(map(str, numbers.index)), np.asarray(numbers, dtype=float), top
     )

@@ -68,7 +68,7 @@ def plot_effect(
     other features as bars. If the feature has feature parents, there is one
     line or bar for each of at most five levels of the first parent, or a single
     one if they are equal. A sum of effects that was fitted with
-    ``interval=True`` has a band, the 90 % jackknife interval.
+    ``interval=True`` has a band, its 90 % interval.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def _draw_curves(
     elif cuts:
         inside = (points >= ends[0]) & (points <= ends[1])
         points, lines = points[inside], lines[:, inside]
-    band = _band_of_refits(x, effect, points) if effect.parent is None and len(lines) == 1 else None
+    band = _band_of_draws(x, effect, points) if effect.parent is None and len(lines) == 1 else None
     if band is not None:
         names["90 % interval"] = axes.fill_between(
             points, *band, color=BLUE, alpha=0.15, linewidth=0
@@ -187,26 +187,23 @@ def _draw_curves(
     return axes, names
 
 
-def _band_of_refits(x: Model, effect: Effect, points: Array) -> Array | None:
-    """Return jackknife interval ends of a step function, (2, points), if there are refits."""
-    refits: tuple[Model, ...] = x.learned.get("refits", x.learned.get("draws", ()))
+def _band_of_draws(x: Model, effect: Effect, points: Array) -> Array | None:
+    """Return interval ends of a step function, (2, points), if draws of it are kept."""
+    draws: tuple[Model, ...] = x.learned.get("draws", ())
     if (
         effect.points is not None
-        or not refits
-        or any(effect.feature not in one.features for one in refits)
+        or not draws
+        or any(effect.feature not in one.features for one in draws)
     ):
         return None
     inside = (points[:-1] + points[1:]) / 2  # of each step; each step has two points
     inside = np.repeat(inside[::2], 2)
     lines = []
-    for one in (x, *refits):
+    for one in (x, *draws):
         odds: Array = effect_on_log_odds(one, effect.feature, effect.target).log_odds[0]
         lines.append(odds[np.searchsorted(one.cuts.get(effect.feature, ()), inside, side="left")])
     own, others = lines[0], np.array(lines[1:])
-    n = len(others)
-    # A standard deviation of n draws, or the jackknife of n refits.
-    factor = np.sqrt(n / (n - 1)) if "draws" in x.learned else np.sqrt(n - 1)
-    width: Array = special.stdtrit(n - 1, 0.95) * factor * others.std(axis=0)
+    width: Array = special.stdtrit(len(others) - 1, 0.95) * others.std(axis=0, ddof=1)
     return np.stack([own - width, own + width])
 
 

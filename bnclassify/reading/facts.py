@@ -39,11 +39,6 @@ def facts_of(x: Model) -> dict[str, object]:
         facts["learning algorithm"] = x.recipe.structure.name
         facts["parameters"] = x.recipe.parameters and _estimation_in_words(x.recipe.parameters)
     facts |= _facts_of_preparation(x)
-    summary = x.learned.get("leave_one_out")
-    if summary is not None and summary.fold_rows:
-        facts["confidence"] = summary.in_words
-    if refits := x.learned.get("refits"):
-        facts["intervals"] = f"by {len(refits)} refits, each without a part of the cases"
     if draws := x.learned.get("draws"):
         facts["intervals"] = f"by {len(draws)} draws of the effects"
     if x.fitted:
@@ -54,8 +49,10 @@ def facts_of(x: Model) -> dict[str, object]:
 
 def facts_as_text(x: Model) -> str:
     """Write the facts of a model, aligned."""
+    facts = facts_of(x)
+    title = "Sum of effects" if "form" in facts else "Bayesian network classifier"
     only = "" if x.fitted else " (only structure, no parameters)"
-    return "\n".join(["", f"  Bayesian network classifier{only}", "", *aligned_lines(facts_of(x))])
+    return "\n".join(["", f"  {title}{only}", "", *aligned_lines(facts)])
 
 
 def aligned_lines(facts: Mapping[str, object]) -> list[str]:
@@ -109,7 +106,7 @@ def _shares_in_words(weights: Iterable[tuple[object, float]]) -> str:
 def _estimation_in_words(step: Step) -> str:
     """Write how parameters were estimated, and what was made of them."""
     inner = step.settings.get("parameters")
-    if isinstance(inner, Step) and " " not in step.name:  # not a text in place of a call
+    if isinstance(inner, Step):
         return f"{_estimation_in_words(inner)}, then {step.name}"
     return str(step)
 

@@ -88,9 +88,9 @@ def dirichlet_counts_of(x: Model) -> Tally:
     if how := how_tables_were_given(x):
         raise ValueError(f"interval must be None, because the tables of x were {how}.")
     raise ValueError(
-        f"interval must be None for {x.type_in_words}, because it has no refits. Fit with "
-        "interval=True, as in bnc(class_var=..., dataset=..., interval=True), or fit a network "
-        f"with a prior above 0: {A_NETWORK}."
+        f"interval must be None for {x.type_in_words}, because no draws of it are kept. "
+        "Fit with interval=True, as in bnc(class_var=..., dataset=..., interval=True), or fit a "
+        f"network with a prior above 0: {A_NETWORK}."
     )
 
 

@@ -153,12 +153,12 @@ def manb_arc_posterior(x: Model) -> pd.Series[float]:
 class _Weighted(Protocol):
     """A model type whose weights are not a result of `lp` by feature."""
 
-    def feature_weights(self) -> Mapping[Hashable, float] | pd.DataFrame | None:
-        """Return the weights of features, the class first, as a dict, a frame by term, or None."""
+    def feature_weights(self) -> Mapping[Hashable, float] | None:
+        """Return the weights of features, the class first, or None."""
 
 
 @_raising
-def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
+def feature_weights(x: Model) -> pd.Series[float]:
     """Return the weight of each feature.
 
     Parameters
@@ -170,15 +170,11 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
 
     Returns
     -------
-    pandas.Series or pandas.DataFrame
+    pandas.Series
         One weight per feature: 0 for a feature that the model ignores, 1 for a
         feature with an unchanged table. Weights by leave-one-out can be any
         number, and the first row is the class. Weights of `ande` belong to
-        superparents. With additional terms (see ``held_out_args`` of `lp`), one
-        column per term: the weights of tables given 0, 1, … feature parents
-        ("level 0", …) or of its table ("tables"), of Gaussian terms, and the
-        root mean squares of slopes and of shifts; NaN if a feature does not
-        have the term.
+        superparents.
 
     {single}
 
@@ -202,7 +198,7 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
             "x: has no weights; lp estimates them with held_out='weights', "
             "wanbia=True or awnb_trees=10"
         )
-    return weights if isinstance(weights, pd.DataFrame) else _series_by_feature(weights, "weight")
+    return _series_by_feature(weights, "weight")
 
 
 @_raising
@@ -272,13 +268,6 @@ def loo_summary(x: Model) -> pd.Series[Any]:
           the counts in turn, in nats
         - ``parents``: the largest number of feature parents of a feature
         - ``rows``: the number of rows that were excluded, one at a time
-        - ``ridges``: precision of the weights of each type of additional term,
-          1 to 3000
-        - ``fold_power``: the power by folds of the rows, 1 if there are too few
-          rows, or None
-        - ``fold_rows``: the number of rows in these folds; 0 without folds
-        - ``regression_power``: the power of logistic regression by folds, or
-          None
 
     {any}
 

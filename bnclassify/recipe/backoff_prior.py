@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 from numbers import Number
 from typing import Any, NamedTuple
 
@@ -26,8 +27,8 @@ from ..network.priors import (
     PseudoCounts,
     is_nested_prior,
 )
-from .prefix_counts import PrefixCounts, codings_of_configurations, count_prefixes_of_families
-from .prefix_tables import PrefixTable, StackedTables, shrink_to_base
+from .prefix_counts import NestedCounts, PrefixCounts, count_prefixes_of_families
+from .prefix_tables import PrefixTable, shrink_to_base
 
 LEAST, MOST = 0.5, 5000.0
 """The range of concentrations."""
@@ -39,59 +40,51 @@ _FEW = 4  # counts up to which a sum is faster than digamma
 
 
 def learn_concentrations(
-    families: Sequence[Sequence[PrefixCounts]], cards: Sequence[Positions], of_class: Sequence[bool]
-) -> list[list[Array]]:
-    """Return the concentrations of the prefixes of families, one per coding (row of ``cards``).
+    families: Sequence[Sequence[PrefixCounts]], of_class: Sequence[bool]
+) -> list[list[float]]:
+    """Return the concentrations of the prefixes of families.
 
     The base of a prefix is the distribution of the previous one, so prefix i of
     all families is learned before prefix i + 1 of any.
     """
-    learned = [
-        _PrefixDistributions(*family) for family in zip(families, cards, of_class, strict=True)
-    ]
+    learned = list(map(_PrefixDistributions, families, of_class))
     for i in range(max(map(len, families), default=0)):
         present = [family for family in learned if len(family.prefixes) > i]
         cells = [family.positive_cells_with_bases(i) for family in present]
-        counts, bases, _, sizes, totals, total_sizes = map(np.concatenate, zip(*cells, strict=True))
+        counts, bases, _, totals = map(np.concatenate, zip(*cells, strict=True))
+        sizes = np.array([len(own.counts) for own in cells])
+        total_sizes = np.array([len(own.totals) for own in cells])
         best = best_concentrations(counts, bases, sizes, totals, total_sizes)
-        ends = np.cumsum([len(family.cards) for family in present])
-        for family, found, masses in zip(present, cells, np.split(best, ends[:-1]), strict=True):
-            family.add_prefix(i, found, masses)
+        for family, found, mass in zip(present, cells, best.tolist(), strict=True):
+            family.add_prefix(i, found, mass)
     return [family.masses for family in learned]
 
 
 class _Cells(NamedTuple):
-    """The positive counts n(u, x) of a prefix in all codings, p(x | u), n(u), and all n(u).
-
-    ``sizes`` and ``total_sizes`` are the number of counts and of totals in each
-    coding.
-    """
+    """The positive counts n(u, x) of a prefix, their p(x | u) and n(u), and all n(u)."""
 
     counts: Array
     bases: Array
     given: Array
-    sizes: Positions
     totals: Array
-    total_sizes: Positions
 
 
 class _PrefixDistributions:
     """A family's prefixes, concentrations found so far, and the last prefix's distribution."""
 
-    def __init__(self, prefixes: Sequence[PrefixCounts], cards: Positions, of_class: bool) -> None:
-        self.prefixes, self.cards, self.of_class = prefixes, cards, of_class
-        self.owners = codings_of_configurations(prefixes, cards)
-        self.masses: list[Array] = []
+    def __init__(self, prefixes: Sequence[PrefixCounts], of_class: bool) -> None:
+        self.prefixes, self.of_class = prefixes, of_class
+        self.masses: list[float] = []
         self.values = np.empty((0, 1))
 
     def positive_cells_with_bases(self, i: int) -> _Cells:
         """Return the counts of prefix i, with the distribution of the previous prefix as bases."""
-        prefix, owner, n = self.prefixes[i], self.owners[i], len(self.cards)
+        prefix = self.prefixes[i]
         cells, classes = prefix.counts.nonzero()
         # cells are numbered by configuration x levels + level
         configurations = prefix.cells.keys[cells] // prefix.levels
         if i == 0:
-            bases: Array = 1 / self.cards[owner[configurations], 0]
+            bases = np.full(len(cells), 1 / prefix.levels)
         else:
             columns = classes if self.values.shape[1] > 1 else np.zeros_like(classes)
             bases = self.values[
@@ -101,19 +94,17 @@ class _PrefixDistributions:
             prefix.counts[cells, classes],
             bases,
             prefix.totals[configurations, classes],
-            np.bincount(owner[configurations], minlength=n),
             prefix.totals.ravel(),
-            np.bincount(owner, minlength=n) * prefix.totals.shape[1],
         )
 
-    def add_prefix(self, i: int, found: _Cells, masses: Array) -> None:
-        """Add the concentrations of prefix i, and compute its distribution."""
-        masses = np.ones(len(masses)) if self.of_class and i == 0 else masses
-        self.masses.append(masses)
+    def add_prefix(self, i: int, found: _Cells, mass: float) -> None:
+        """Add the concentration of prefix i, and compute its distribution."""
+        self.masses.append(1.0 if self.of_class and i == 0 else mass)
         self.values = np.zeros(self.prefixes[i].counts.shape)
         occurs = self.prefixes[i].counts.nonzero()
-        amounts = np.repeat(masses, found.sizes)
-        self.values[occurs] = shrink_to_base(found.counts, found.given, found.bases, amounts)
+        self.values[occurs] = shrink_to_base(
+            found.counts, found.given, found.bases, self.masses[-1]
+        )
 
 
 def best_concentrations(
@@ -319,79 +310,56 @@ class BackOff(Immutable):
     ) -> tuple[list[Array], dict[str, Any]]:
         """Return the table of each family, and the concentrations."""
         of_class = [number == len(scopes) - 1 for number in range(len(scopes))]
-        prefixes, cards = [c.prefixes for c in counts], [np.array([c.cards]) for c in counts]
-        tables = []
-        for stack, scope in zip(stack_tables(prefixes, cards, of_class, self), scopes, strict=True):
-            tables += stack.split_by_coding(len(scope))
+        tables = tables_of_counts(counts, of_class, self)
         cpts = [table.cpt_of_family(family) for table, family in zip(tables, families, strict=True)]
         return cpts, concentrations_of(tables)
 
 
-def stack_tables(
-    families: Sequence[Sequence[PrefixCounts]],
-    cards: Sequence[Positions],
-    of_class: Sequence[bool],
-    prior: Any,
-) -> list[StackedTables]:
-    """Return the tables of families from their counts, in one coding per row of ``cards``."""
+def tables_of_counts(
+    counts: Sequence[NestedCounts], of_class: Sequence[bool], prior: Any
+) -> list[PrefixTable]:
+    """Return the tables of families from their counts."""
     nested = is_nested_prior(check_prefix_prior(prior))
-    masses: list[list[Array]] = []
-    for at in slices(len(families), most=2**6):  # families whose concentrations are chosen together
+    masses: list[list[float]] = []
+    for at in slices(len(counts), most=2**6):  # families whose concentrations are chosen together
         if nested:
-            masses += _backoff_masses(families[at], cards[at], of_class[at], prior.per_level)
+            masses += _backoff_masses(counts[at], of_class[at], prior.per_level)
         else:
-            masses += map(partial(_masses_of_prior, prior), families[at], cards[at])
-    stacks = []
-    for levels, prefixes, amounts in zip(cards, families, masses, strict=True):
-        stacks.append(StackedTables(levels, tuple(prefixes), amounts, nested))
-    return stacks
+            masses += map(partial(_masses_of_prior, prior), counts[at])
+    pairs = zip(counts, masses, strict=True)
+    return [PrefixTable(own.cards, own.prefixes, tuple(m), nested) for own, m in pairs]
 
 
 def _backoff_masses(
-    families: Sequence[Sequence[PrefixCounts]],
-    cards: Sequence[Positions],
-    of_class: Sequence[bool],
-    per_level: float | None,
-) -> list[list[Array]]:
+    counts: Sequence[NestedCounts], of_class: Sequence[bool], per_level: float | None
+) -> list[list[float]]:
     """Return the concentrations of prefixes; with feature parents, maybe by occurring levels."""
     if per_level is None:
-        return learn_concentrations(families, cards, of_class)
-    without_parents = []
-    for prefixes, levels in zip(families, cards, strict=True):
-        root = len(prefixes) - levels.shape[1]
-        without_parents.append(prefixes[: root + 1])
-    of_variables = [levels[:, :1] for levels in cards]
-    result = learn_concentrations(without_parents, of_variables, of_class)
-    for masses, prefixes, levels in zip(result, families, cards, strict=True):
-        for mean in _mean_numbers_of_levels(prefixes, levels)[len(masses) :]:
-            masses.append(per_level * mean)
+        return learn_concentrations([own.prefixes for own in counts], of_class)
+    roots = [len(own.prefixes) - len(own.cards) for own in counts]
+    without_parents = [own.prefixes[: n + 1] for own, n in zip(counts, roots, strict=True)]
+    result = learn_concentrations(without_parents, of_class)
+    for masses, own in zip(result, counts, strict=True):
+        masses += [per_level * _mean_number_of_levels(p) for p in own.prefixes[len(masses) :]]
     return result
 
 
-def _mean_numbers_of_levels(prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Array]:
-    """Return the mean number of levels that occur with a configuration, by prefix and coding.
+def _mean_number_of_levels(prefix: PrefixCounts) -> float:
+    """Return the mean number of levels that occur with a configuration, 1 if none occurs.
 
     A configuration includes the class, if it is a parent. Example: 3 levels
-    occur in class a, and 1 in class b; the mean is 2. It is 1 if no
-    configuration occurs.
+    occur in class a, and 1 in class b; the mean is 2.
     """
-    result = []
-    for prefix, owner in zip(prefixes, codings_of_configurations(prefixes, cards), strict=True):
-        of_cells = owner[prefix.cells.keys // prefix.levels]
-        cells = np.bincount(of_cells, np.count_nonzero(prefix.counts, axis=1), len(cards))
-        rows = np.bincount(owner, np.count_nonzero(prefix.totals, axis=1), len(cards))
-        result.append(np.maximum(cells, 1) / np.maximum(rows, 1))
-    return result
+    cells, rows = int(np.count_nonzero(prefix.counts)), int(np.count_nonzero(prefix.totals))
+    return max(cells, 1) / max(rows, 1)
 
 
-def _masses_of_prior(prior: Any, prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Array]:
-    """Return the pseudo-counts that a prior adds to prefixes' distributions, one per coding."""
-    levels, root, masses = cards[:, 0], len(prefixes) - cards.shape[1], []
-    for i, prefix in enumerate(prefixes):
-        configurations = prefix.counts.shape[1] * cards[:, 1 : max(1, i - root + 1)].prod(axis=1)
-        masses.append(
-            np.array(levels * prior.pseudo_count_per_cell(levels, configurations), dtype=np.float64)
-        )
+def _masses_of_prior(prior: Any, counts: NestedCounts) -> list[float]:
+    """Return the pseudo-counts that a prior adds to the distributions of prefixes."""
+    levels, root, masses = counts.cards[0], len(counts.prefixes) - len(counts.cards), []
+    for i, prefix in enumerate(counts.prefixes):
+        configurations = prefix.counts.shape[1] * prod(counts.cards[1 : max(1, i - root + 1)])
+        masses.append(float(levels * prior.pseudo_count_per_cell(levels, configurations)))
     return masses
 
 

@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, code_type
+from ..base.arrays import Array, Codes, code_type
 from ..base.immutable import Immutable, is_within_bounds, record
-from ..frames.dataset import Dataset
-from ..frames.schema import MISSING, Levels, Schema
+from ..frames.schema import Levels, Schema
 from ..frames.training import TrainingData
-from ..model.model import Model
-from ..numbers.cut_points import cut_points
 from ..numbers.discretizer import MovedCuts
 
 
@@ -81,57 +78,23 @@ def _coarse_codes_of_fine(ends: Array, cuts: Array, n_extra: int) -> Codes:
     return np.array([*np.searchsorted(cuts, ends), *last, -1], dtype=code_type(last.stop))
 
 
-def coarsening_by_mdlp(coarsen: Coarsening, data: Dataset) -> Coarsening:
-    """Return a discretization at the cut points that MDLP finds among the fine intervals'."""
-    weights = data.row_weights
-    maps, levels = list(coarsen.maps), list(coarsen.levels)
-    for i, places in enumerate(coarsen.maps):
-        if places is None:
-            continue
-        extra = coarsen.levels[i][-1:] if coarsen.levels[i][-1:] == (MISSING,) else ()
-        n_fine = len(places) - 1 - len(extra)
-        known: Mask = (data.codes[i] >= 0) & (data.codes[i] < n_fine) & (weights > 0)
-        numbers, classes = data.codes[i, known].astype(np.float64), data.codes[-1, known]
-        points = cut_points(numbers, classes, "mdlp", 2, weights[known])
-        maps[i] = _coarse_codes_of_fine(np.arange(n_fine - 1.0), np.array(points), len(extra))
-        levels[i] = (*[f"interval {k}" for k in range(len(points) + 1)], *extra)
-    return Coarsening(tuple(levels), tuple(maps))
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class FineData(TrainingData):
-    """Training data whose numeric columns were discretized several times.
-
-    The last ones of the ``cuttings``, ``further``, do not belong to the
-    average; see `MovedCuts`.
-    """
+    """Training data whose numeric columns were discretized several times."""
 
     cuttings: tuple[Coarsening, ...] = ()
-    further: tuple[str, ...] = ()
 
     @classmethod
     def from_cuts(cls, data: TrainingData, cuts: MovedCuts) -> FineData:
         """Return training data discretized at the union of all cut points."""
         cuttings = make_coarsenings(cuts, Schema(data.features, data.levels[:-1]))
         content = {field.name: getattr(data, field.name) for field in fields(data)}
-        return cls(**content, cuttings=cuttings, further=cuts.further)
+        return cls(**content, cuttings=cuttings)
 
     @property
     def codings(self) -> Iterator[TrainingData]:
-        """The rows in each discretization but that by own values, whose information is biased."""
-        by_value = self._coarsening_by_value
-        return map(self._data_in_coding, [each for each in self.cuttings if each is not by_value])
-
-    @property
-    def data_coded_by_value(self) -> TrainingData | None:
-        """Rows in the discretization by own values, in which other numbers have one level."""
-        by_value = self._coarsening_by_value
-        return None if by_value is None else self._data_in_coding(by_value)
-
-    @property
-    def _coarsening_by_value(self) -> Coarsening | None:
-        further = dict(zip(reversed(self.further), reversed(self.cuttings), strict=False))
-        return further.get("values")
+        """The rows in each discretization."""
+        return map(self._data_in_coding, self.cuttings)
 
     def _data_in_coding(self, coarsen: Coarsening) -> TrainingData:
         codes = np.concatenate([coarsen(self.codes[:-1]), self.codes[-1:]])
@@ -145,18 +108,3 @@ class FineData(TrainingData):
             order=self.order,
             cases=self.cases,
         )
-
-
-def codes_in_codings(codes: Codes, coarsenings: Sequence[Coarsening]) -> Codes:
-    """Return the codes of features in each coding, (codings, features, rows)."""
-    if not coarsenings:
-        return codes[None]
-    result = np.empty((len(coarsenings), *codes.shape), codes.dtype)
-    for row, coarsen in zip(result, coarsenings, strict=True):
-        row[:] = coarsen(codes)
-    return result
-
-
-def names_of_extra_codings(x: Model) -> tuple[str, ...]:
-    """Return the discretizations of a model that are not in its average; see `MovedCuts`."""
-    return getattr(x.discretizer, "further", ())

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TypeAlias
 
 import numpy as np
 
@@ -21,24 +20,21 @@ _MOST_CELLS = 2**20  # of a table that is written out in full, to be looked up
 _MOST_CELLS_OF_ALL = 2**25
 _CALL = 2**12  # number of values that are looked up in the time that a call takes
 
-Power: TypeAlias = float | tuple[float, ...]
-"""The power of the table of a family, or one power per number 0, 1, … of its feature parents."""
-
 
 class RaisedTable:
-    """The log tables of a family times their powers by number of parents.
+    """The log table of a family times its power.
 
-    Their sum is written out as a table, if it is not too large, once rows have
-    been asked for as many values as it has; the values of fewer rows are worked
-    out from the counts.
+    It is written out, if it is not too large, once rows have been asked for as
+    many values as it has; the values of fewer rows are worked out from the
+    counts.
     """
 
     def __init__(
-        self, table: PrefixTable, features: Scope, powers: Array, most_cells: float
+        self, table: PrefixTable, features: Scope, power: float, most_cells: float
     ) -> None:
         self.table = table
         self.features = features
-        self.powers = powers
+        self.power = power
         self.most_cells = most_cells
         self.of_class = len(features) < len(table.cards)
         self._asked = 0
@@ -47,7 +43,7 @@ class RaisedTable:
     def log_table(self) -> Array:
         """The logs of all configurations, (values of the features, classes)."""
         levels, *cards = self.table.cards
-        logs = self._sum_of_raised_logs(self.table.full_tables_by_depth())
+        logs = self._raised_logs(self.table.full_tables_by_depth())
         columns = levels if self.of_class else logs.shape[-1]
         return np.broadcast_to(logs, (*cards, *logs.shape[-2:])).reshape(-1, columns)
 
@@ -57,12 +53,12 @@ class RaisedTable:
         if self.of_class or len(self.features) > 1:
             return None
         table = next(self.table.full_tables_by_depth()).reshape(self.table.cards[0], -1)
-        logs = float(self.powers[-1]) * log(table)
+        logs = self.power * log(table)
         return np.concatenate([logs, np.zeros((1, logs.shape[1]))])
 
-    def _sum_of_raised_logs(self, values: Iterator[Array]) -> Array:
-        pairs = zip(values, self.powers.tolist(), strict=True)
-        return np.asarray(sum(power * log(value) for value, power in pairs if power))
+    def _raised_logs(self, values_by_depth: Iterator[Array]) -> Array:
+        *_, values = values_by_depth
+        return self.power * log(values)
 
     def logs_at(self, codes: Codes | Mapping[int, Codes]) -> Array:
         """Return the logs of rows, (rows or 1, classes or 1)."""
@@ -88,11 +84,8 @@ class RaisedTable:
         return self.table.n_cells <= min(self.most_cells, self._asked)
 
     def logs_without_parents(self, codes: Codes) -> Array:
-        """Return the log table without feature parents at rows, times the sum of the powers."""
-        table, n = self.table, self.table.prefix_without_parents + 1
-        short = PrefixTable(table.cards[:1], table.prefixes[:n], table.masses[:n], table.nested)
-        *_, values = feature_probabilities(short.as_stack, [codes])
-        return np.asarray(self.powers.sum() * log(values))
+        """Return the log table without feature parents at rows, times the power."""
+        return self._raised_logs(feature_probabilities(self.table.with_first_parents(0), [codes]))
 
     def _look_up_logs(self, members: list[Codes]) -> Array:
         """Return the logs of rows in which all of the family is observed."""
@@ -102,18 +95,10 @@ class RaisedTable:
         return self.log_table.take(flat_index(ordered, cards), axis=0, mode="clip")
 
     def _logs_from_counts(self, members: list[Codes]) -> Array:
-        stack = self.table.as_stack
         if not self.of_class:
-            return self._sum_of_raised_logs(feature_probabilities(stack, members))
+            return self._raised_logs(feature_probabilities(self.table, members))
         rows = len(members[0]) if members else 1
-        return self._sum_of_raised_logs(class_probabilities(stack, members, rows))
-
-
-def powers_by_depth(power: Power, n: int) -> Array:
-    """Return the powers of the n tables of a family; one number is that of the last."""
-    if isinstance(power, tuple):
-        return np.array(power)
-    return np.array([0.0] * (n - 1) + [power])
+        return self._raised_logs(class_probabilities(self.table, members, rows))
 
 
 Part = tuple[tuple[Coding, ...], RaisedTable]
@@ -215,21 +200,23 @@ def family_terms(
     scopes: Sequence[Scope],
     cards: Sequence[int],
     tables: Sequence[Sequence[PrefixTable]],
-    powers: Sequence[Sequence[Power]],
+    powers: Sequence[float],
     codings: Sequence[Sequence[Coding]],
     check: Callable[[], None],
 ) -> tuple[FamilyTerm, ...]:
     """Return a term for each family with a power.
 
-    ``tables`` are those of each discretization, ``powers`` those of the mean
-    over the first discretizations, and of each of the last ones that is apart.
-    ``codings`` has those of all features in each discretization, if there are
-    several.
+    ``tables`` are those of each discretization, and ``powers`` those of their
+    mean. ``codings`` has those of all features in each discretization, if there
+    are several.
     """
     class_number, chosen = len(scopes) - 1, []
     for i in range(len(scopes)):
-        for position, table, raised in _raised_tables([own[i] for own in tables], powers, i):
-            chosen.append((i, position, table, raised))
+        own_tables = [own[i] for own in tables]
+        times = Counter(map(id, own_tables))  # the same table in several discretizations is one
+        for position, table in enumerate(own_tables):
+            if raised := powers[i] * times.pop(id(table), 0) / len(tables):
+                chosen.append((i, position, table, raised))
     most = _largest_size_to_write([table for _, _, table, _ in chosen])
     features = [tuple([v for v in scope if v != class_number]) for scope in scopes]
     parts: dict[int, list[Part]] = {}
@@ -242,25 +229,6 @@ def family_terms(
         own_cards = tuple([cards[v] for v in features[i]])
         terms.append(FamilyTerm(owner, features[i], own_cards, tuple(of_family), check))
     return tuple(terms)
-
-
-def _raised_tables(
-    tables: Sequence[PrefixTable], powers: Sequence[Sequence[Power]], family: int
-) -> Iterator[tuple[int, PrefixTable, Array]]:
-    """Yield a family's tables with powers by depth above 0, and their discretizations.
-
-    Example: a mean over four discretizations, in which all have the same table,
-    is that table once.
-    """
-    common, *of_others = powers
-    n = len(tables) - len(of_others)
-    times = Counter(map(id, tables[:n]))
-    shares = [times.pop(id(table), 0) / n for table in tables[:n]] + [1.0] * len(of_others)
-    of_tables = [common] * n + of_others
-    for position, (table, share, own) in enumerate(zip(tables, shares, of_tables, strict=True)):
-        raised = share * powers_by_depth(own[family], len(table.cards))
-        if raised.any():
-            yield position, table, raised
 
 
 def _largest_size_to_write(tables: Sequence[PrefixTable]) -> float:

@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, log
+from ..base.arrays import Array, Codes, log
 from ..frames.dataset import Dataset
 from ..network.classifiers import BNC
 from ..network.families import Scope
@@ -19,26 +19,15 @@ from .conditional_likelihood import best_common_power
 from .prefix_tables import LeftOutRows, PrefixTable
 
 
-def learn_fading(
-    data: Dataset, terms: Array, classes: Codes, counts: Array, *, additive: bool
-) -> Fading:
-    """Return the rule, given the odds at rows of the tables without feature parents.
-
-    If the model is ``additive``, missing values only have their shifts, so that
-    the sum remains one.
-    """
-    if additive:
-        return Fading(np.zeros(len(data.codes) - 1), 1.0, gaps=max(1.0, len(data.codes) - 1))
+def learn_fading(data: Dataset, terms: Array, classes: Codes, counts: Array) -> Fading:
+    """Return the rule, given the odds at rows of the tables without feature parents."""
     weights = data.row_weights
     known = data.codes[:-1] >= 0
     shares = known @ weights / max(float(weights.sum()), 1e-300)
     # 1 - 1e-9: largest share of rows in which a feature is known that some rows lack
     usual = np.where(known.all(axis=1), 1.0, np.minimum(shares, 1 - 1e-9))
     power = best_common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0
-    lacking: Positions = np.count_nonzero(~known, axis=0)
-    # in the row of a mean missing value
-    gaps = float(lacking**2 @ weights) / max(float(lacking @ weights), 1e-300)
-    return Fading(usual, power, gaps=max(1.0, gaps))
+    return Fading(usual, power)
 
 
 def keep_first_parents(
@@ -111,7 +100,7 @@ def _tables_without_own_row(
             same = same * (cells == code)
         return (same * own_value).ravel(), (same * any_value).ravel()
 
-    *_, values = table.as_stack.probabilities_at_rows(
+    *_, values = table.probabilities_at_rows(
         all_codes, np.tile(left_out.classes, len(variable)), deduct
     )
     return values.reshape(*parent_cards, levels, rows, values.shape[1])

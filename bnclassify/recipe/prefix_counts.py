@@ -58,10 +58,6 @@ class Numbering(Immutable):
         return np.where(self.keys[places] == numbers, places, -1)
 
 
-# Without feature parents there is one configuration.
-_ROOT = Numbering(np.zeros(1, dtype=np.intp), 1)
-
-
 @record
 @dataclass(frozen=True, eq=False)
 class PrefixCounts(Immutable):
@@ -116,31 +112,22 @@ def count_prefixes(
     classes: ArrayOf[Any] | None = None,
     n_classes: int = 1,
     weights: Array | None = None,
-    codings: int = 1,
-) -> tuple[tuple[PrefixCounts, ...], list[tuple[Places, Places]]]:
+) -> tuple[PrefixCounts, ...]:
     """Count a variable alone, given the class, and given its first 1, 2, … feature parents.
 
     Each prefix is counted in the rows in which all of it is observed. ``codes``
     and ``cards`` describe the variable and its feature parents, -1 where
-    missing; ``classes`` are given if the class is a parent. Rows of several
-    codings can be concatenated; each coding is then a configuration without
-    parents.
-
-    The configurations and cells of the rows given 0, 1, 2, … feature parents,
-    -1 if they are not counted, follow the counts.
+    missing; ``classes`` are given if the class is a parent.
 
     >>> variable, parent, classes = np.array([[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 1, 1]])
-    >>> prefixes, places = count_prefixes([variable, parent], [2, 2], classes, 2)
+    >>> prefixes = count_prefixes([variable, parent], [2, 2], classes, 2)
     >>> # Counts of the variable alone, given the class, and given the class and the parent.
     >>> [prefix.counts.astype(int).tolist() for prefix in prefixes]
     [[[2], [2]], [[1, 1], [0, 2]], [[1, 0], [0, 1], [0, 1], [0, 1]]]
-    >>> # Configurations and cells; the cells are (parent, variable): 00, 01, 10, 11.
-    >>> [of_rows.tolist() for of_rows in places[1]]
-    [[0, 0, 1, 1], [0, 1, 2, 3]]
     """
-    parents = Numbering(np.arange(codings), codings)
-    places = np.where(codes[0] >= 0, np.repeat(parents.keys, len(codes[0]) // codings), -1)
-    result, found = [], []
+    parents = Numbering(np.zeros(1, dtype=np.intp), 1)
+    places = np.where(codes[0] >= 0, 0, -1)
+    result = []
     for i, (code, card) in enumerate(zip(codes, cards, strict=True)):
         if i > 0:
             parents, places = _numbering_of_observed(
@@ -152,8 +139,7 @@ def count_prefixes(
         for given in [classes] if i > 0 or classes is None else [None, classes]:
             counts = _sums_by_cell(index, len(cells), given, n_classes, weights)
             result.append(PrefixCounts(cards[0], parents, cells, counts))
-        found.append((places, index))
-    return tuple(result), found
+    return tuple(result)
 
 
 def _sums_by_cell(
@@ -202,7 +188,7 @@ class NestedCounts(Immutable):
     ) -> NestedCounts:
         """Return the counts of rows, in which the class is a parent if it is one here."""
         given = classes if len(self.prefixes) > len(self.cards) else None
-        return NestedCounts(cards, count_prefixes(list(codes), cards, given, n_classes, weights)[0])
+        return NestedCounts(cards, count_prefixes(list(codes), cards, given, n_classes, weights))
 
     def _rows_with_these_counts(self) -> tuple[Positions, Positions, Array]:
         """Return rows with these counts: codes, (variables, rows), classes and weights.
@@ -237,10 +223,8 @@ def count_prefixes_of_families(
         members = scope_without_class(scope, len(data.columns) - 1)
         cards = tuple([data.cards[column] for column in members])
         classes = codes[-1] if len(members) < len(scope) else None
-        prefixes, _ = count_prefixes(
-            list(codes[: len(members)]), cards, classes, data.cards[-1], weights
-        )
-        yield NestedCounts(cards, prefixes)
+        columns = list(codes[: len(members)])
+        yield NestedCounts(cards, count_prefixes(columns, cards, classes, data.cards[-1], weights))
 
 
 def scope_without_class(scope: Sequence[int], class_number: int) -> Sequence[int]:
@@ -248,69 +232,17 @@ def scope_without_class(scope: Sequence[int], class_number: int) -> Sequence[int
     return scope[:-1] if len(scope) > 1 and scope[-1] == class_number else scope
 
 
-def codings_of_configurations(prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Places]:
-    """Return each configuration's coding, of each prefix, ascending, and cards per coding."""
-    root = len(prefixes) - cards.shape[1]
-    result: list[Places] = []
-    for i, prefix in enumerate(prefixes):
-        keys = prefix.parents.keys
-        result.append(keys if i <= root else result[-1][keys // cards[:, i - root].max()])
-    return result
-
-
-def split_counts_by_coding(
-    prefixes: Sequence[PrefixCounts], cards: Positions
-) -> list[list[PrefixCounts]]:
-    """Return the counts of each coding, with its numbers of levels.
-
-    Example: two codings of a variable, with 2 and 3 levels, are the
-    configurations 0 and 1. Their cells, 3 · configuration + level, are 0, 1 and
-    3, 4, 5, which become 0, 1 and 0, 1, 2.
-    """
-    n, root = len(cards), len(prefixes) - cards.shape[1]
-    if n == 1:
-        return [list(prefixes)]
-    result: list[list[PrefixCounts]] = [[] for _ in range(n)]
-    parents = [_ROOT] * n
-    starts: Places = np.arange(n + 1)  # of the configurations of each coding
-    owners = codings_of_configurations(prefixes, cards)
-    for i, (prefix, owner) in enumerate(zip(prefixes, owners, strict=True)):
-        if i > root:
-            last_cards = cards[:, i - root]
-            parents, starts = _split_parents_by_coding(prefix.parents, owner, starts, last_cards)
-        configurations, level = np.divmod(prefix.cells.keys, prefix.levels)
-        coding = owner[configurations]
-        keys: Places = (configurations - starts[coding]) * cards[coding, 0] + level
-        ends = np.searchsorted(configurations, starts)
-        for s, levels in enumerate(cards[:, 0].tolist()):
-            part = slice(ends[s], ends[s + 1])
-            cells = Numbering(keys[part], len(parents[s]) * levels)
-            result[s].append(PrefixCounts(levels, parents[s], cells, prefix.counts[part]))
-    return result
-
-
-def _split_parents_by_coding(
-    parents: Numbering, owner: Places, starts: Places, cards: Positions
-) -> tuple[list[Numbering], Places]:
-    """Return each coding's configurations and their start, given those without the last parent."""
-    before, level = np.divmod(parents.keys, cards.max())
-    keys = (before - starts[owner]) * cards[owner] + level
-    sizes = (np.diff(starts) * cards).tolist()
-    new_starts = np.searchsorted(owner, np.arange(len(starts)))
-    return list(map(Numbering, np.split(keys, new_starts[1:-1]), sizes)), new_starts
-
-
 def positions_in_prefixes(
     prefixes: Sequence[PrefixCounts],
     codes: Sequence[ArrayOf[Any]],
     cards: Sequence[int],
-    places: Places,
 ) -> Iterator[tuple[Places, Places]]:
     """Yield where rows are in the counts of each prefix: their configurations and cells.
 
     A position is -1 if a value is missing or does not occur with the previous
-    values. ``places`` are those of the configurations without feature parents.
+    values.
     """
+    places: Places = np.zeros(len(codes[0]), dtype=np.intp)  # without feature parents
     steps = len(prefixes) - len(codes) + 1  # without feature parents
     cells = None
     for i, prefix in enumerate(prefixes):

@@ -10,12 +10,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Positions
+from ..base.arrays import Array, ArrayOf
 from ..base.calls import advance_bar
 from ..base.immutable import COUNT, Immutable, field_bounds, record
 from ..base.messages import how_to_merge, listed
 from ..counts.contingency import MAX_CELLS
-from .prefix_counts import Places, PrefixCounts, positions_in_prefixes, split_counts_by_coding
+from .prefix_counts import Places, PrefixCounts, positions_in_prefixes
 
 Read: TypeAlias = Callable[[int, "Array | None"], tuple[Array, Array, Array]]
 Deduct: TypeAlias = Callable[[int], tuple[Array, Array]]
@@ -128,6 +128,11 @@ class PrefixTable(Immutable):
         )
         return islice(steps, self.prefix_without_parents, None)
 
+    def with_first_parents(self, most: int) -> PrefixTable:
+        """Return the table given the class and at most so many feature parents."""
+        n = self.prefix_without_parents + 1 + most
+        return PrefixTable(self.cards[: 1 + most], self.prefixes[:n], self.masses[:n], self.nested)
+
     def cpt_of_family(self, family: Sequence[Hashable]) -> Array:
         """Return the conditional probability table in family order, or raise if it is too large."""
         if self.n_cells > MAX_CELLS:
@@ -140,33 +145,6 @@ class PrefixTable(Immutable):
         table = np.moveaxis(table, len(self.cards) - 1, 0)
         return np.ascontiguousarray(table if self.prefix_without_parents else table[..., 0])
 
-    @property
-    def as_stack(self) -> StackedTables:
-        """The table in a single coding."""
-        masses = [np.array([mass]) for mass in self.masses]
-        return StackedTables(np.array([self.cards]), self.prefixes, masses, self.nested)
-
-
-@dataclass(frozen=True, eq=False)
-class StackedTables:
-    """Tables of equally many feature parents, as of a family in codings, counted together.
-
-    ``cards`` has one row per table, and the masses of a prefix one number per
-    table. Table t is configuration t without feature parents, and the rows of
-    all tables are concatenated: with 6 tables and 100 rows, row 230 is row 30
-    in table 2. The prefixes number the values of each variable by its largest
-    number of levels. See `PrefixTable`.
-    """
-
-    cards: Positions
-    prefixes: tuple[PrefixCounts, ...]
-    masses: Sequence[Array]
-    nested: bool
-
-    @property
-    def prefix_without_parents(self) -> int:
-        return len(self.prefixes) - self.cards.shape[1]
-
     def probabilities_at_rows(
         self,
         codes: Sequence[ArrayOf[Any]],
@@ -175,18 +153,14 @@ class StackedTables:
     ) -> Iterator[Array]:
         """Yield P(x | class, first parents) at rows, for 0, 1, … parents, (rows, classes or 1).
 
-        ``codes`` are the codes of the variable and its feature parents, with
-        codings concatenated. If a parent is missing (-1), the distribution
-        given the previous parents is used. ``deduct`` returns, for the number
-        of a prefix, the amounts to subtract at each row from n(u, x) and n(u),
-        in the column of its class.
+        ``codes`` are the codes of the variable and its feature parents. If a
+        parent is missing (-1), the distribution given the previous parents is
+        used. ``deduct`` returns, for the number of a prefix, the amounts to
+        subtract at each row from n(u, x) and n(u), in the column of its class.
         """
-        n = len(self.cards)
-        codings = np.repeat(np.arange(n), len(codes[0]) // n)
-        uniform = (1 / self.cards[codings if n > 1 else [0], 0])[:, None]
+        uniform = np.full((1, 1), 1 / self.cards[0])
         unknown = np.zeros(len(codes[0]), dtype=bool)
-        cards: list[int] = self.cards.max(axis=0).tolist()
-        places = positions_in_prefixes(self.prefixes, codes, cards, codings)
+        places = positions_in_prefixes(self.prefixes, codes, self.cards)
 
         def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
             parents, cells = next(places)
@@ -202,22 +176,10 @@ class StackedTables:
                 return counts, totals, np.where(unknown[:, None], shorter, uniform)
             return counts, totals, uniform
 
-        def mass(i: int, counts: Array, base: Array) -> Any:
-            return self.masses[i][codings][:, None] if n > 1 else self.masses[i].item()
-
-        steps = backed_off_distributions(len(self.prefixes), read, mass)
-        for i, value in enumerate(steps):
-            if i >= self.prefix_without_parents:
-                yield value
-
-    def split_by_coding(self, parents: int) -> list[PrefixTable]:
-        """Return the table of each coding, with at most this number of feature parents."""
-        cards = self.cards[:, : 1 + parents]
-        kept: int = self.prefix_without_parents + cards.shape[1]
-        counts = split_counts_by_coding(self.prefixes[:kept], cards)
-        masses = np.stack(self.masses[:kept], axis=1).tolist()
-        codings = zip(cards.tolist(), counts, masses, strict=True)
-        return [PrefixTable(tuple(c), tuple(p), tuple(m), self.nested) for c, p, m in codings]
+        steps = backed_off_distributions(
+            len(self.prefixes), read, lambda i, counts, base: self.masses[i]
+        )
+        return islice(steps, self.prefix_without_parents, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,22 +194,22 @@ class LeftOutRows:
 
 
 def feature_probabilities(
-    stack: StackedTables, codes: Sequence[ArrayOf[Any]], left_out: LeftOutRows | None = None
+    table: PrefixTable, codes: Sequence[ArrayOf[Any]], left_out: LeftOutRows | None = None
 ) -> Iterator[Array]:
     """Yield P(feature | class, first parents) at rows, for 0, 1, … parents; 1 if missing."""
     missing = codes[0] < 0
     any_missing = missing.any()
     if left_out is None:
-        values = stack.probabilities_at_rows(codes)
+        values = table.probabilities_at_rows(codes)
     else:  # a row with a missing value was not counted
         shares = np.where(missing, 0.0, left_out.shares)
-        values = stack.probabilities_at_rows(codes, left_out.classes, lambda i: (shares, shares))
+        values = table.probabilities_at_rows(codes, left_out.classes, lambda i: (shares, shares))
     for value in values:
         yield np.where(missing[:, None], 1.0, value) if any_missing else value
 
 
 def class_probabilities(
-    stack: StackedTables,
+    table: PrefixTable,
     codes: Sequence[ArrayOf[Any]],
     rows: int,
     left_out: LeftOutRows | None = None,
@@ -257,20 +219,20 @@ def class_probabilities(
     def probabilities_of_class(c: int) -> Iterator[Array]:
         of_class = [np.full(rows, c), *codes]
         if left_out is None:
-            return stack.probabilities_at_rows(of_class)
+            return table.probabilities_at_rows(of_class)
         amounts = np.where(left_out.classes == c, left_out.shares, 0.0), left_out.shares
-        return stack.probabilities_at_rows(of_class, deduct=lambda i: amounts)
+        return table.probabilities_at_rows(of_class, deduct=lambda i: amounts)
 
-    of_classes = map(probabilities_of_class, range(stack.prefixes[0].levels))
+    of_classes = map(probabilities_of_class, range(table.cards[0]))
     for values in zip(*of_classes, strict=True):
         yield np.concatenate(values, axis=1)
 
 
-def class_shares(stack: StackedTables) -> Array:
+def class_shares(table: PrefixTable) -> Array:
     """Return the shares of the classes in rows, or the smoothed share of a class without rows."""
-    parents = [np.zeros(1, dtype=np.intp)] * (stack.cards.shape[1] - 1)
-    shares = next(class_probabilities(stack, parents, 1)).ravel()
-    prefix, counts = stack.prefixes[0], stack.prefixes[0].counts[:, 0]
+    parents = [np.zeros(1, dtype=np.intp)] * (len(table.cards) - 1)
+    shares = next(class_probabilities(table, parents, 1)).ravel()
+    prefix, counts = table.prefixes[0], table.prefixes[0].counts[:, 0]
     some = counts > 0
     shares[prefix.cells.keys[some]] = counts[some] / max(float(counts.sum()), 1e-300)
     return np.asarray(shares / shares.sum())

@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, slices
+from ..base.arrays import BLOCK_ROWS, Array, Codes, log, slices
 from ..base.immutable import POWER, cached_property, field_bounds, record
+from ..base.messages import listed
+from ..counts.contingency import MAX_CELLS
 from ..frames.dataset import Dataset
-from ..model.model import Model, replace_unchecked
-from ..model.recipes import Recipe
+from ..model.derived import BuiltOn, forward_to_basis
+from ..model.model import MISSING_RULE, Model, replace_unchecked
+from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
 from ..numbers.discretizer import MovedCuts
+from ..scores.elimination import log_joint_of_network
 from ..scores.fading import Fading
-from ..scores.rows import Rows
-from .backoff_prior import concentrations_of
-from .codings import Coarsening, coarsening_by_mdlp, codes_in_codings
-from .family_terms import Power, powers_by_depth
-from .log_linear import LogLinear, limit_parents
-from .prefix_counts import scope_without_class
-from .prefix_tables import LeftOutRows, PrefixTable, class_shares
-from .stacked_families import StackedFamilies, learn_tables_in_stacks
+from ..scores.formulas import Blend, Formula, Sum, Table, scopes_of_terms
+from .backoff_prior import concentrations_of, tables_of_counts
+from .codings import Coarsening
+from .conditional_likelihood import log_odds_of_scores
+from .family_terms import FamilyTerm, family_terms
+from .incomplete_rows import evenly_spread_positions, factors_of_first_parents
+from .prefix_counts import NestedCounts, count_prefixes, scope_without_class
+from .prefix_tables import (
+    LeftOutRows,
+    PrefixTable,
+    class_probabilities,
+    class_shares,
+    feature_probabilities,
+)
 
 
 @record
+@forward_to_basis("parents", "graph", "trace")
 @dataclass(frozen=True, eq=False, repr=False)
-class Weighted(LogLinear):
+class Weighted(BuiltOn):
     """A network whose log tables are multiplied by powers, and averaged over its discretizations.
 
     Without ``coarsenings``, there is one table per family: P(c | x) ∝ P(c)^w₀
@@ -37,21 +47,18 @@ class Weighted(LogLinear):
     intervals between the cut points of all discretizations. ``tables`` are
     empty until `lp` estimates them. A missing feature is ignored, and a family
     with a missing parent backs off to the previous parents, unless ``fading``
-    is given. The last discretizations, ``apart`` in number, do not belong to
-    the average, but may have powers of their own, ``further``.
+    is given.
     """
 
-    bounds = field_bounds(powers=POWER, further=POWER)
+    bounds = field_bounds(powers=POWER)
 
     structure: BNC
     coarsenings: tuple[Coarsening, ...] = ()
     tables: tuple[tuple[PrefixTable, ...], ...] = ()
-    powers: tuple[Power, ...] = ()
+    powers: tuple[float, ...] = ()
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
     fading: Fading | None = None
-    apart: int = 0
-    further: tuple[tuple[Power, ...], ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,29 +73,26 @@ class Weighted(LogLinear):
         codings = len(self.coarsenings) or 1
         if any(len(coarsen.maps) != len(self.features) for coarsen in self.coarsenings):
             return False
-        if not 0 <= self.apart < codings or len(self.further) not in (0, self.apart):
-            return False
         if len(self.tables) not in (0, codings):
             return False
         return all(self._fits_coding(i, tables) for i, tables in enumerate(self.tables))
 
     def _fits_coding(self, coding: int, tables: Sequence[PrefixTable]) -> bool:
-        """Whether tables have the levels of a discretization, and powers the depths of tables."""
+        """Whether tables have the levels of a discretization, and one power each."""
         scopes, cards = self.structure.scopes, self.structure_in_coding(coding).cards
         if not len(tables) == len(self.powers) == len(scopes):
             return False
-        for scope, power, table in zip(scopes, self.powers, tables, strict=True):
+        for scope, table in zip(scopes, tables, strict=True):
             of_table = (*table.cards, cards[-1]) if table.prefix_without_parents else table.cards
             if of_table != tuple([cards[v] for v in scope]):
-                return False
-            if len(powers_by_depth(power, len(table.cards))) != len(table.cards):
                 return False
         return True
 
     @property
     def type_in_words(self) -> str:
+        """What messages call the model."""
         averages = "a model that averages over discretizations"
-        return averages if self.coarsenings else super().type_in_words
+        return averages if self.coarsenings else "a model with weights"
 
     @property
     def fitted(self) -> bool:
@@ -124,243 +128,206 @@ class Weighted(LogLinear):
             cpts.append(table.cpt_of_family(family))
         return replace(self.structure, cpts=tuple(cpts))
 
+    def facts(self) -> dict[str, Any]:
+        """Return the facts of the model; it is a sum if no feature has a feature parent."""
+        is_sum = (
+            self.fitted
+            and not self.depth
+            and all(len(scope) < 2 for scope in scopes_of_terms(self.score) or ())
+        )
+        form = {"form": "sum of one effect per feature"} if is_sum else {}
+        return self.basis.facts() | form | {MISSING_RULE: self._missing_rule}
+
+    @property
+    def no_joint(self) -> str:
+        """The reason why it has no joint distribution, and the remedy."""
+        return f"{self.type_in_words} {NO_JOINT}"
+
+    @property
+    def _missing_rule(self) -> str:
+        """The treatment of missing values in prediction, in words."""
+        if self.fading is None:
+            return "ignored"
+        return "the fewer values a row has, the more it is predicted by naive Bayes"
+
+    @property
+    def basis(self) -> BNC:
+        return self.structure
+
+    @property
+    def depth(self) -> int:
+        """The largest number of feature parents in a family."""
+        return self.structure.depth
+
+    @cached_property
+    def sum_of_terms(self) -> Sum:
+        """The terms of complete rows, one per family."""
+        cards = [len(labels) for labels in self.known_levels]
+        codings = [coarsen.maps for coarsen in self.coarsenings]
+        terms = family_terms(
+            self.structure.scopes, cards, self.tables, self.powers, codings, self._check_size
+        )
+        return Sum(terms, marginalizes=False)
+
+    @cached_property
+    def formula(self) -> Formula:
+        """The terms and, in incomplete rows, the rule that blends them with trees."""
+        if self.fading is None:
+            return self.sum_of_terms
+        trees = self.value_formulas if self.depth else (self.model_without_parents.sum_of_terms,)
+        return Blend(self.sum_of_terms, log(self.learned_class_prior()), trees, self.fading)
+
+    @cached_property
+    def value_formulas(self) -> tuple[Formula, ...]:
+        """The trees of some of the networks as sums of tables."""
+        trees, nothing = [], np.full((len(self.features), 1), -1)
+        for number in evenly_spread_positions(self.tables):
+            structure = self.structure_in_coding(number)
+            factors = factors_of_first_parents(structure, self.tables[number])
+            maps = self.coarsenings[number].maps if self.coarsenings else ()
+            tables = []
+            for i, factor in enumerate(factors):
+                codings = tuple([maps[v] for v in factor.scope]) if maps else ()
+                tables.append(Table(i, factor.scope, factor.table[..., 0, :], codings))
+            # Given the class: the log joint minus the log joint of an empty row.
+            given_class = tables[-1].logs - log_joint_of_network(factors, nothing)[0]
+            tables[-1] = replace(tables[-1], owner=-1, logs=given_class)
+            trees.append(Sum(tuple(tables), marginalizes=True))
+        return tuple(trees)
+
+    def structure_in_coding(self, number: int) -> BNC:
+        """Return the structure with the levels of a discretization."""
+        if not self.coarsenings:
+            return self.structure
+        return replace(
+            self.structure, levels=(*self.coarsenings[number].levels, self.known_levels[-1])
+        )
+
+    def _check_size(self) -> None:
+        """Raise a ValueError if the terms of families have too many cells to be written."""
+        terms = [term for term in self.sum_of_terms.terms if isinstance(term, FamilyTerm)]
+        sizes = [len(self.known_levels[-1]) * term.n_written_cells for term in terms]
+        if sum(sizes) > MAX_CELLS // 2**5:
+            largest = terms[int(np.argmax(sizes))]
+            raise ValueError(
+                f"x must have tables of at most {MAX_CELLS // 2**5:,} cells to be written out; got "
+                f"{sum(sizes):,}, of which {max(sizes):,} are for "
+                f"{listed([self.features[i] for i in largest.scope])}. Use a single discretization "
+                "such as discretize='mdlp', or fewer parents."
+            )
+
+    def feature_weights(self) -> Any:
+        *of_features, of_class = self.powers
+        return dict(zip([self.class_var, *self.features], [of_class, *of_features], strict=True))
+
+    def learned_class_prior(self) -> Array:
+        """Return the class shares in training, regardless of the power of the class."""
+        return class_shares(self.tables[0][-1])
+
+    @cached_property
+    def model_without_parents(self) -> Weighted:
+        """The tables of the features without feature parents, with powers of 1."""
+        powers = (1.0,) * len(self.features) + (0.0,)
+        return replace_unchecked(self.with_first_parents(0), powers=powers, fading=None)
+
+    def with_first_parents(self, most: int) -> Weighted:
+        """Return the model with at most so many feature parents in each family."""
+        tables = []
+        for own in self.tables:
+            tables.append(tuple([table.with_first_parents(most) for table in own]))
+        structure = limit_parents(self.structure, most)
+        learned = {} if self.coarsenings else concentrations_of(tables[0])
+        return replace_unchecked(self, structure=structure, tables=tuple(tables), learned=learned)
+
     def estimate(self, data: Any, prior: Any) -> Any:
         if not self.coarsenings:
             return replace(self.structure, recipe=self.recipe).estimate(data, prior)
-        return self.learn_tables(data, prior).unstacked()
+        return self.learn_tables(data, prior)
 
-    def learn_tables(self, data: Dataset, prior: Any) -> StackedModel:
-        return StackedModel.learn(self, data, prior)
+    def learn_tables(self, data: Dataset, prior: Any) -> Weighted:
+        """Return the structure with tables of all prefixes of families, with all powers 1.
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class StackedModel(LogLinear):
-    """A network whose tables, in all codings of the rows, are together, as they were learned.
-
-    ``origin`` is the model that `unstacked` gives the tables. ``codes`` are
-    those of the training rows, (codings, variables, rows). The tables have at
-    most ``most_parents`` feature parents.
-    """
-
-    origin: Weighted
-    codes: Codes
-    groups: Sequence[StackedFamilies]
-    powers: tuple[Power, ...]
-    most_parents: int
-    recipe: Recipe | None = None
-    learned: Mapping[str, Any] = field(default_factory=dict)
-    fading: Fading | None = None
-    further: tuple[tuple[Power, ...], ...] = ()
-
-    @classmethod
-    def learn(cls, x: Weighted, data: Dataset, prior: Any) -> StackedModel:
-        """Count families in codings of the same rows, and learn tables; all powers are 1."""
-        structure = replace(x.structure, levels=data.levels, cpts=None, learned={})
-        origin = replace_unchecked(
-            x, structure=structure, tables=(), powers=(), learned={}, fading=None
-        )
-        coded = codes_in_codings(data.codes[:-1], x.coarsenings)  # (codings, features, rows)
-        classes = np.broadcast_to(data.codes[-1], (len(coded), 1, len(data)))
-        codes = np.concatenate([coded, classes], axis=1)
-        cards = np.array([origin.structure_in_coding(i).cards for i in range(len(codes))])
-        varies = x.coarsenings[0].discretizes_any if x.coarsenings else lambda scope: False
-        groups = learn_tables_in_stacks(structure.scopes, cards, codes, data, prior, varies)
-        return cls(origin, codes, groups, (1.0,) * len(structure.scopes), structure.depth, x.recipe)
-
-    @cached_property
-    def structure(self) -> BNC:
-        return limit_parents(self.origin.structure, self.most_parents)
-
-    @property
-    def coarsenings(self) -> tuple[Coarsening, ...]:
-        return self.origin.coarsenings
-
-    @cached_property
-    def tables(self) -> tuple[tuple[PrefixTable, ...], ...]:
-        """The table of each family in each coding; some families have one table for all codings.
-
-        Example: in two codings, [[a], [b, c]], the tables of two families, are
-        ((a, b), (a, c)).
+        A family without discretized features has one table for all codings.
         """
-        found: dict[int, list[PrefixTable]] = {}
-        for group in self.groups:
-            found.update(group.families_with_tables(self.most_parents))
-        in_codings = []
-        for coding in range(len(self.codes)):
-            of_families = [found[family] for family in range(len(found))]
-            in_codings.append(tuple([tables[coding % len(tables)] for tables in of_families]))
-        return tuple(in_codings)
-
-    @property
-    def apart(self) -> int:
-        return self.origin.apart
-
-    def learned_class_prior(self) -> Array:
-        class_number = len(self.features)
-        stacks = [group.stack for group in self.groups if group.families[0] == class_number]
-        return class_shares(stacks[-1])
-
-    def unstacked(self) -> Weighted:
-        """Return the same model for long use, with the tables of each coding apart."""
-        learned = {} if self.coarsenings else concentrations_of(self.tables[0])
-        return replace(
-            self.origin,
-            structure=self.structure,
-            tables=self.tables,
-            powers=self.powers,
-            learned=learned,
-            fading=self.fading,
-            further=self.further,
+        structure = replace(self.structure, levels=data.levels, cpts=None, learned={})
+        empty = replace_unchecked(
+            self, structure=structure, tables=(), powers=(), learned={}, fading=None
+        )
+        class_number, last = len(data.codes) - 1, len(structure.scopes) - 1
+        weights, coded = data.weights, self.codes_in_codings(data.codes[:-1])
+        counts, places = list[NestedCounts](), list[tuple[int, int]]()
+        for coding, codes in enumerate(coded):
+            cards = empty.structure_in_coding(coding).cards
+            rows = np.concatenate([codes, data.codes[-1:]])
+            for family, scope in enumerate(structure.scopes):
+                if coding and not self.coarsenings[0].discretizes_any(scope):
+                    continue
+                members = scope_without_class(scope, class_number)
+                own = tuple([cards[v] for v in members])
+                given = rows[-1] if len(members) < len(scope) else None
+                columns = [rows[v] for v in members]
+                prefixes = count_prefixes(columns, own, given, cards[-1], weights)
+                counts.append(NestedCounts(own, prefixes))
+                places.append((coding, family))
+        found = tables_of_counts(counts, [family == last for _, family in places], prior)
+        by_place = dict(zip(places, found, strict=True))
+        tables = []
+        for coding in range(len(coded)):
+            of_first = [by_place[0, family] for family in range(last + 1)]
+            tables.append(
+                tuple([by_place.get((coding, f), table) for f, table in enumerate(of_first)])
+            )
+        learned = {} if self.coarsenings else concentrations_of(tables[0])
+        return replace_unchecked(
+            empty, tables=tuple(tables), powers=(1.0,) * len(tables[0]), learned=learned
         )
 
-    def values_at(
-        self, rows: Rows, left_out: LeftOutRows | None = None
-    ) -> Iterator[tuple[int, Array]]:
-        # Σ over the average and the other discretizations, and over the numbers of parents, of
-        # power · ln P(feature | class, first parents); each family is (rows, classes)
-        coded = codes_in_codings(rows.codes, self.coarsenings)
-        for group in self.groups:
-            powers = self._powers_of_group(group)
-            if not powers.any():
-                continue
-            logs = group.logs_of_families(coded, left_out, apart=self.apart)
-            total = np.zeros(())
-            power: Array
-            for power, of_depth in zip(powers, logs, strict=False):  # only as deep as the powers
-                if power.any():
-                    # (1 + apart, families, 1, 1) times (1 + apart, families, rows, classes)
-                    terms = power[:, :, None, None] * of_depth[: len(power)]
-                    total = total + terms.sum(axis=0)
-            yield from zip(group.families, total, strict=True)
+    def codes_in_codings(self, codes: Codes) -> list[Codes]:
+        """Return codes of features, (features, rows), in each discretization."""
+        return [coarsen(codes) for coarsen in self.coarsenings] or [codes]
 
-    def _powers_of_group(self, group: StackedFamilies) -> Array:
-        """Return powers by number of parents, (depths, 1 + apart, families).
+    def left_out_logs(self, coded: Sequence[Codes], left_out: LeftOutRows) -> Iterator[list[Array]]:
+        """Yield the mean logs of each family's tables at rows, without the row, by depth.
 
-        Example: two features with one parent each, averaged over five
-        discretizations, and one more that is apart, have (2, 2, 2) powers.
+        ``coded`` are the codes of the features in each discretization. Each
+        array, for 0, 1, … feature parents, is (rows, classes or 1).
         """
-        depths = min(1 + self.most_parents, group.stack.cards.shape[1])
-        of_codings = [self.powers]
-        if group.n_codings > 1:
-            of_codings.extend(self.further)
-        powers = []
-        for each in of_codings:
-            powers.append([powers_by_depth(each[family], depths) for family in group.families])
-        return np.moveaxis(np.array(powers), 2, 0)
-
-    def sum_with(self, other: StackedModel) -> StackedModel:
-        """Return the sum of this model and one with the same tables and at least its parents."""
-        powers = sums_of_powers(
-            self._one_power_per_depth(self.powers), other._one_power_per_depth(other.powers)
-        )
-        own = [self._one_power_per_depth(each) for each in self.further]
-        others = [other._one_power_per_depth(each) for each in other.further]
-        further = own or others
-        if own and others:
-            further = [sums_of_powers(a, b) for a, b in zip(own, others, strict=True)]
-        return replace_unchecked(other, powers=powers, further=tuple(further))
-
-    def _one_power_per_depth(self, powers: Sequence[Power]) -> tuple[Power, ...]:
-        """Return powers with one number for each number of feature parents.
-
-        Example: the power 0.5 of a feature with two parents is (0, 0, 0.5).
-        """
-        result = []
-        for power, scope in zip(powers, self.structure.scopes, strict=True):
-            n = len(scope_without_class(scope, len(self.features)))
-            result.append(tuple(powers_by_depth(power, n).tolist()))
-        return tuple(result)
-
-    def scores_left_out(self, codes: Codes, left_out: LeftOutRows) -> Array:
-        """Return the sums of terms at training rows, (rows, classes), each without the row."""
-        total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
-        for block in slices(codes.shape[1], most=BLOCK_ROWS):
-            for _, logs in self.values_at(Rows(codes[:, block]), left_out.take(block)):
-                total[block] += logs
-        return total
-
-    @cached_property
-    def families_in_separate_codings(self) -> list[Positions]:
-        """The families that have levels in each discretization that is apart."""
-        varying = [f for group in self.groups if group.n_codings > 1 for f in group.families]
-        codings, found = len(self.codes), []
-        for i in range(codings - self.apart, codings):
-            cards = self.origin.structure_in_coding(i).cards
-            found.append(np.array([f for f in varying if cards[f] > 1], dtype=np.intp))
-        return found
+        class_number, n = len(self.features), len(left_out.classes)
+        for family, scope in enumerate(self.structure.scopes):
+            tables = {id(own[family]): (i, own[family]) for i, own in enumerate(self.tables)}
+            total = list[Array]()
+            for coding, table in tables.values():
+                members = [v for v in scope if v != class_number]
+                columns = [coded[coding][v] for v in members]
+                if family == class_number:
+                    values = class_probabilities(table, columns, n, left_out)
+                else:
+                    values = feature_probabilities(table, columns, left_out)
+                logs = list(map(log, values))
+                total = [a + b for a, b in zip(total, logs, strict=True)] if total else logs
+            yield [logs / len(tables) for logs in total]
 
     def left_out_log_odds(
-        self, rows: Positions, left_out: LeftOutRows, depths: Sequence[int]
-    ) -> tuple[Array, list[Array]]:
-        """Return odds by each family, each row held out: (depths, families, classes − 1, rows).
-
-        In each discretization that is apart, they are those of
-        `families_in_separate_codings`.
-        """
-        n_classes = self.structure.cards[-1]
-        families = [np.arange(len(self.powers)), *self.families_in_separate_codings]
-        found: list[Array] = [
-            np.zeros((len(depths), len(own), n_classes - 1, len(rows))) for own in families
-        ]
-        for group in self.groups:
-            # Example: if a discretization has the families 1 and 3, these have the places 0 and 1.
-            places = [
-                {family: i for i, family in enumerate(own.tolist()) if family in group.families}
-                for own in families
-            ]
-            tables = group.left_out_tables(left_out)
-            columns = 1 if group.is_class_family else n_classes  # which are worked out at once
-            for block in slices(len(rows), columns * len(group.stack.cards)):
-                at, counted = rows[block], left_out.take(block)
-                logs = list(group.logs_of_families(self.codes, counted, at, self.apart, tables))
-                for i, depth in enumerate(depths):
+        self, codes: Codes, left_out: LeftOutRows, depths: Sequence[int]
+    ) -> Array:
+        """Return odds by each family, each row held out: (depths, families, classes − 1, rows)."""
+        shape = len(depths), len(self.structure.scopes), self.structure.cards[-1] - 1
+        found = np.zeros((*shape, len(left_out.classes)))
+        for block in slices(codes.shape[1], most=BLOCK_ROWS):
+            coded = self.codes_in_codings(codes[:, block])
+            for family, logs in enumerate(self.left_out_logs(coded, left_out.take(block))):
+                for odds, depth in zip(found, depths, strict=True):
                     # a family with fewer parents has fewer depths
                     of_depth = logs[min(depth, len(logs) - 1)]
-                    for odds, each, place in zip(found, of_depth, places, strict=False):
-                        _write_log_odds_of_families(
-                            each, group.families, place, odds[i, ..., block]
-                        )
-        return found[0], found[1:]
+                    if of_depth.shape[1] > 1:
+                        odds[family, :, block] = log_odds_of_scores(of_depth)
+        return found
 
 
-def _write_log_odds_of_families(
-    logs: Iterable[Array], families: Sequence[int], place: Mapping[int, int], odds: Array
-) -> None:
-    """Write the odds of the families that have a place, by their logs, (families, rows, classes).
-
-    ``odds`` are (places, classes − 1, rows).
-    """
-    for family, of_family in zip(families, logs, strict=True):
-        if family in place and of_family.shape[1] > 1:
-            by_class = of_family.T
-            np.subtract(by_class[1:], by_class[:1], out=odds[place[family]])
-
-
-def sums_of_powers(first: Sequence[Any], second: Sequence[Any]) -> tuple[Power, ...]:
-    """Return the sums of powers by number of feature parents, of which one model can have fewer.
-
-    Example: ((1.0, 0.5),) and ((0.25,),) have the sums ((1.25, 0.5),).
-    """
-    sums = []
-    for a, b in zip(first, second, strict=True):
-        pairs = zip_longest(a, b, fillvalue=0.0)
-        sums.append(tuple([x + y for x, y in pairs]))
-    return tuple(sums)
-
-
-def without_feature_parents(x: Model) -> Any:
-    """Return a structure without tables, in which the class is the only parent of each feature."""
-    network: Any = x.graph
-    short = limit_parents(network, 0)
-    if isinstance(x, Weighted) and x.coarsenings:
-        return replace_unchecked(x, structure=short)
-    return replace_unchecked(short, recipe=x.recipe)
-
-
-def with_mdlp_cuts_of(x: Model, data: Dataset) -> Any:
-    """Return a structure whose discretization by MDLP, if it has one, is that of other rows."""
-    if not isinstance(x, Weighted) or not x.apart:
-        return x
-    codings = list(x.coarsenings)
-    codings[-x.apart] = coarsening_by_mdlp(codings[-x.apart], data)
-    return replace_unchecked(x, coarsenings=tuple(codings))
+def limit_parents(x: BNC, parents: int) -> BNC:
+    """Return a structure with the first feature parents of each family, at most ``parents``."""
+    families = []
+    for variable, *ps in x.families:
+        class_parent = ps[-1:] if ps[-1:] == [x.class_var] else []
+        families.append((variable, *ps[: len(ps) - len(class_parent)][:parents], *class_parent))
+    return replace(x, families=tuple(families), cpts=None)

@@ -40,9 +40,6 @@ from .formulas import (
     Numeric,
     Raised,
     Recoded,
-    ScaledNumber,
-    Slope,
-    Student,
     Sum,
     Table,
     formula_of_complete_rows,
@@ -92,7 +89,7 @@ def _scores_of_block(x: Formula, rows: Rows, adjusted: bool) -> Array:
     elif isinstance(x, Raised):
         scores = scores * (_power_per_row(x, rows) if adjusted else x.power)
     elif adjusted:
-        _blend_incomplete_rows(x, scores, rows, scores_at, None)
+        _blend_incomplete_rows(x, scores, rows, scores_at)
     return scores if x.shift is None else scores + x.shift
 
 
@@ -137,22 +134,10 @@ def term_values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
 
 def scopes_and_term_values(x: Sum, rows: Rows) -> Iterator[Effect]:
     """Yield the owner of each term of such a sum, the features it depends on, and its values."""
-    scaled = [scale.feature for scale in x.scales]
-    z = [_scores_on_scale(scale, rows) for scale in x.scales]
     for term in x.terms:
-        if isinstance(term, Slope):
-            values = z[term.scale][:, None] * term.slopes
-            yield term.owner, (term.owner,), _zeros_if_unknown(term.owner, values, rows)
-        elif not isinstance(term, Student):
-            assert not isinstance(term, Numeric | Normal)  # which are only in sums that marginalize
-            values = term.entries_of_rows(rows.codes)
-            yield term.owner, term.scope, _zeros_if_unknown(term.owner, values, rows)
-    for terms in x.stacked_students:
-        missing = np.array([np.isnan(numbers_of_feature(i, rows)) for i in terms.owners])
-        for i, values in enumerate(terms.term_values_at_scores(np.array(z), missing)):
-            parents = [scaled[at] for at in terms.parents[i].tolist()]
-            scope = tuple(sorted({terms.owners[i], *parents}))
-            yield terms.owners[i], scope, _zeros_if_unknown(terms.owners[i], values, rows)
+        assert not isinstance(term, Numeric | Normal)  # which are only in sums that marginalize
+        values = term.entries_of_rows(rows.codes)
+        yield term.owner, term.scope, _zeros_if_unknown(term.owner, values, rows)
 
 
 def _zeros_if_unknown(owner: int, values: Array, rows: Rows) -> Array:
@@ -166,12 +151,6 @@ def numbers_of_feature(feature: int, rows: Rows) -> Array:
     """Return the numbers of a feature, NaN if they are not given."""
     values = rows.numbers.get(feature)
     return np.full(len(rows), np.nan) if values is None else values
-
-
-def _scores_on_scale(scale: ScaledNumber, rows: Rows) -> Array:
-    """Return the scores z of numbers on a scale, 0 if missing."""
-    numbers = numbers_of_feature(scale.feature, rows)
-    return np.where(np.isnan(numbers), 0.0, np.interp(numbers, scale.knots, scale.scores))
 
 
 def _network_scores(x: Sum, rows: Rows) -> Array:
@@ -217,12 +196,10 @@ def _blend_incomplete_rows(
     scores: Array,
     rows: Rows,
     at: Callable[[Formula, Rows], Array],
-    order: Sequence[int] | None,
 ) -> None:
-    """Blend the scores of incomplete rows, (…, rows, classes), with the trees, and add the shifts.
+    """Blend the scores of incomplete rows, (…, rows, classes), with the trees.
 
-    ``at`` returns the scores of a tree at rows. With an ``order``, the scores
-    are those in sequence.
+    ``at`` returns the scores of a tree at rows, maybe in sequence.
     """
     some = np.flatnonzero(~rows.mask_of_complete_rows)
     if not len(some):
@@ -231,16 +208,6 @@ def _blend_incomplete_rows(
     trees: Array = sum((at(tree, known) for tree in x.trees), np.zeros(1)) / len(x.trees)
     kept, added = x.rule.kept_share_and_added_scores(known.codes, x.log_prior, trees)
     scores[..., some, :] = kept[:, None] * scores[..., some, :] + added
-    share = x.rule.weight_of_shifts(known.codes)
-    shifts = {
-        gap.owner: share * _zeros_if_unknown(gap.owner, gap.entries_of_rows(known.codes), known)
-        for gap in x.gaps
-    }
-    if order is None:
-        scores[some] += sum(shifts.values(), np.zeros(1))
-    elif shifts:
-        nothing = np.zeros((len(some), scores.shape[-1]))
-        scores[1:, some] += np.cumsum([shifts.get(i, nothing) for i in order], axis=0)
 
 
 def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
@@ -257,13 +224,13 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
         return scores_in_sequence(x.formula, recoded_rows(x, rows), order)
     if isinstance(x, Blend):
         logs = scores_in_sequence(x.formula, rows, order)
-        _blend_incomplete_rows(x, logs, rows, partial(scores_in_sequence, order=order), order)
+        _blend_incomplete_rows(x, logs, rows, partial(scores_in_sequence, order=order))
         return logs
     if isinstance(x, Completed):
         start, parts = _completed_effects(x, rows)
         owners = [term.owner for term in tables_of_effects(x)]
         return _cumulative_scores([(-1, start), *zip(owners, parts, strict=True)], len(rows), order)
-    if not isinstance(x, Sum) or (_class_depends_on_features(x) and not x.scales):
+    if not isinstance(x, Sum) or _class_depends_on_features(x):
         return _scores_of_revealed_rows(x, rows, order)
     if not x.marginalizes:
         return _cumulative_scores(term_values_at(x, rows), len(rows), order)
@@ -308,9 +275,7 @@ def tables_of_effects(x: Completed) -> list[Table]:
 
 
 def _class_depends_on_features(x: Sum) -> bool:
-    return any(
-        term.scope for term in x.terms if term.owner < 0 and not isinstance(term, Slope | Student)
-    )
+    return any(term.scope for term in x.terms if term.owner < 0)
 
 
 def _scores_of_revealed_rows(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
@@ -406,8 +371,8 @@ def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
 
 def _table_terms_of_features(x: Sum) -> list[Table | Counted]:
     """Return the terms of a sum that does not marginalize that are tables of features."""
-    other = Slope | Student | Numeric | Normal
-    return [term for term in x.terms if not isinstance(term, other) and term.owner >= 0]
+    others = Numeric | Normal
+    return [term for term in x.terms if not isinstance(term, others) and term.owner >= 0]
 
 
 def _row_of_missing_values(n_features: int) -> Rows:
@@ -440,8 +405,9 @@ def shifts_of_missing(x: Formula) -> dict[int, Array]:
     if isinstance(x, Raised):
         return shifts_of_missing(x.formula)
     found: dict[int, Array] = {}
-    tables = _table_terms_of_features(formula_of_complete_rows(x)) if is_sum_of_tables(x) else []
-    for term in (*tables, *(x.gaps if isinstance(x, Blend) else ())):
+    if not is_sum_of_tables(x):
+        return found
+    for term in _table_terms_of_features(formula_of_complete_rows(x)):
         shift: Array = term.entries_if_parents_missing[-1]
         if shift.any():
             found[term.owner] = found.get(term.owner, 0.0) + shift

@@ -30,7 +30,6 @@ from .densities import Density, Gaussian
 from .factors import AlikeFactors, Factor
 from .fading import Fading
 from .rows import Rows
-from .students import AlikeStudents
 from .unknown import UnknownEffects
 
 Coding: TypeAlias = ArrayOf[Any] | None
@@ -142,47 +141,7 @@ class Normal:
         return Gaussian(self.mean, self.variance, self.rest)
 
 
-@dataclass(frozen=True, eq=False)
-class ScaledNumber:
-    """The score z of a feature's number: linear between knots, then constant; 0 if missing."""
-
-    feature: int
-    knots: Array
-    scores: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Slope:
-    """The term z·slope of class c, (classes,), with z on the scale of this position."""
-
-    owner: int
-    scale: int
-    slopes: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Student:
-    """The predictive log density of z given other scores, times a power; 0 if z is missing.
-
-    With u = (1, z of each of the ``parents``), r = z - u·mean and a =
-    1 + |uᵀroot|² of class c, the term is power·(constant - ln(a)/2 - (shape +
-    1/2)·ln(1 + r²/(2·rate·a))). ``scale`` and ``parents`` are positions among
-    the scales. Per class, there are means (classes, k), roots (classes, k, k),
-    and one of the rest.
-    """
-
-    owner: int
-    scale: int
-    parents: tuple[int, ...]
-    power: float
-    means: Array
-    roots: Array
-    shapes: Array
-    rates: Array
-    constants: Array
-
-
-Term: TypeAlias = Table | Counted | Numeric | Normal | Slope | Student
+Term: TypeAlias = Table | Counted | Numeric | Normal
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +150,6 @@ class Sum:
 
     terms: tuple[Term, ...]
     marginalizes: bool
-    scales: tuple[ScaledNumber, ...] = ()
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
@@ -215,15 +173,6 @@ class Sum:
         return [factor for factors in alike.values() for factor in factors]
 
     @cached_property
-    def stacked_students(self) -> list[AlikeStudents]:
-        """The Student terms with a power, stacked by their number of parents."""
-        groups: dict[int, list[Student]] = {}
-        for term in self.terms:
-            if isinstance(term, Student) and term.power:
-                groups.setdefault(len(term.parents), []).append(term)
-        return list(map(AlikeStudents.from_terms, groups.values()))
-
-    @cached_property
     def densities_by_owner(self) -> dict[int, tuple[tuple[int, ...], Density]]:
         """The scopes and densities of the terms of numbers, by their owners."""
         numeric = [term for term in self.terms if isinstance(term, Numeric | Normal)]
@@ -242,9 +191,7 @@ class Sum:
     @cached_property
     def is_cyclic(self) -> bool:
         """Whether the arcs from the other features in the scopes to the owners form a cycle."""
-        scopes = {
-            term.owner: term.scope for term in self.terms if not isinstance(term, Slope | Student)
-        }
+        scopes = {term.owner: term.scope for term in self.terms}
         above = {i: [v for v in scope if v != i] for i, scope in scopes.items() if i >= 0}
         return bool(find_cycle(above))
 
@@ -275,15 +222,14 @@ class Raised:
 
 @dataclass(frozen=True, eq=False)
 class Blend:
-    """The score of a formula or, of incomplete rows, of a rule by which trees count: see `Fading`.
+    """The score of a formula, in incomplete rows blended with that of trees: see `Fading`.
 
-    ``gaps`` are the shifts of missing values; ``shift`` is added per class.
+    ``shift`` is added per class.
     """
 
     formula: Formula
     log_prior: Array
     trees: tuple[Formula, ...]
-    gaps: tuple[Table, ...]
     rule: Fading
     shift: Array | None = None
 
@@ -356,9 +302,7 @@ def as_plain_formula(x: Formula) -> Formula:
     if isinstance(x, Sum):
         terms = list[Term]()
         for term in x.terms:
-            terms += (
-                (term,) if isinstance(term, Normal | Slope | Student) else term.as_plain_terms()
-            )
+            terms += (term,) if isinstance(term, Normal) else term.as_plain_terms()
         return replace(x, terms=tuple(terms))
     if isinstance(x, Mixture | Choice):
         return replace(x, formulas=tuple(map(as_plain_formula, x.formulas)))
@@ -400,11 +344,6 @@ def is_sum_of_tables(x: Formula) -> bool:
     return isinstance(core, Sum) and not core.marginalizes
 
 
-def scaled_numbers_of_feature(x: Formula, feature: int) -> list[ScaledNumber]:
-    """Return the scales of a feature of which a formula reads the number."""
-    return [scale for one in sums_in_formula(x) for scale in one.scales if scale.feature == feature]
-
-
 def scopes_of_terms(x: Formula) -> list[tuple[int, ...]] | None:
     """Return the features of each term of the scores; None if these are not a sum of terms."""
     if isinstance(x, Blend | Completed | Raised):
@@ -413,10 +352,7 @@ def scopes_of_terms(x: Formula) -> list[tuple[int, ...]] | None:
         return None
     scopes = []
     for term in x.terms:
-        if isinstance(term, Slope | Student):
-            at = [term.scale, *(term.parents if isinstance(term, Student) else ())]
-            scopes.append(tuple(sorted({x.scales[i].feature for i in at})))
-        elif isinstance(term, Numeric | Normal):
+        if isinstance(term, Numeric | Normal):
             scopes.append((term.owner, *term.scope))
         else:
             scopes.append(term.scope)

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..additive.fit import fit_effects
 from ..fitting.lp import lp
 from ..fitting.structure import relearn_raw
 from ..learners import LEARNERS
 from ..model.class_prior import with_proportions_again
 from ..model.model import Model
-from ..recipe import default
+from ..model.recipes import Step
 
 PREPARATION = ("discretize", "bins", "min_count", "missing_level")
 """The arguments of `bnc` that prepare raw data."""
+
+
+def estimation_step(x: Model) -> Step | None:
+    """Return the step that estimated the parameters of a model, before proportions were given."""
+    by = None if x.recipe is None else x.recipe.parameters
+    if by is not None and by.function is with_proportions_again:
+        step: Step = by.settings["parameters"]
+        return step
+    return by
 
 
 def estimator_arguments(x: Model) -> dict[str, Any]:
@@ -22,9 +32,16 @@ def estimator_arguments(x: Model) -> dict[str, Any]:
             f"x must have one class variable; got {type(x).__name__}. Use BNCMultiClassifier."
         )
     recipe = x.recipe
-    by, given = None if recipe is None else recipe.parameters, x.class_proportions
-    if by is not None and by.function is with_proportions_again:
-        by = by.settings["parameters"]
+    by, given = estimation_step(x), x.class_proportions
+    prior: dict[str, Any] = {}
+    if given is not None:
+        prior["prior"] = dict[Any, Any](zip(x.known_levels[-1], given.shares, strict=True))
+    if by is not None and by.function is fit_effects:
+        found = {name: by.settings[name] for name in ("pairs", "missing_level", "min_count")}
+        if found["missing_level"] is True:
+            found["missing_level"] = "auto"
+        draws = by.settings["draws"]
+        return found | ({"interval": True, "draws": draws} if draws else {}) | prior
     if recipe is None or (x.fitted and (by is None or by.function is not lp)):
         how = "no recipe" if recipe is None else "tables without a recipe"
         how = how if by is None else f"those of {by}"
@@ -37,18 +54,8 @@ def estimator_arguments(x: Model) -> dict[str, Any]:
     if step.function is relearn_raw:  # with the preparation of raw data
         steps = {name: step.settings[name] for name in PREPARATION}
         learner, dag_args = step.settings["learner"], dict(step.settings["dag_args"])
-        held_out_args = dict(lp_args.get("held_out_args", {}))
-        ranked = held_out_args.pop("parents", False)
-        usual = lp_args | ({"held_out_args": held_out_args} if held_out_args else {})
-        is_default_recipe = usual in default.STEPS.values()
-        if step.settings.get("is_default") and is_default_recipe:
-            dag_args = {name: v for name, v in dag_args.items() if name != "kdbk" or not ranked}
-            lp_args = {}
     if isinstance(dag_args.get("parents"), tuple):  # of anb
         dag_args["parents"] = dict(dag_args["parents"])
     smooth = lp_args.pop("smooth", None)
     arguments = {"dag_args": dag_args or None, "lp_args": lp_args or None}
-    if given is not None:
-        pairs = zip(x.known_levels[-1], given.shares, strict=True)
-        arguments["prior"] = dict[Any, Any](pairs)
-    return {"learner": learner, "smooth": smooth, **arguments, **steps}
+    return {"learner": learner, "smooth": smooth, **arguments, **steps, **prior}

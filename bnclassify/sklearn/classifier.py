@@ -14,15 +14,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ..additive.effect_table import EffectTable
+from ..additive.fit import fit_effects
 from ..base.arrays import Array, ArrayOf, Positions, log_normalize
 from ..base.calls import parameters_of, showing_progress
 from ..base.checks import AnyCutting, Learner, OneOf, Seed, Unseen
 from ..base.messages import listed, shown, warn
 from ..base.parallel import using_jobs
 from ..evaluation.summary import mean_contributions
-from ..fitting.bnc import bnc
+from ..fitting.bnc import bnc, check_learner_uses_groups
 from ..fitting.rounds import training_data_of_model
-from ..fitting.structure import ranks_parents
 from ..frames.dataset import Dataset
 from ..frames.encode import rows_as_cases
 from ..frames.foreign import foreign_to_pandas
@@ -37,9 +37,7 @@ from ..model.model import Model
 from ..model.recipes import contains_given
 from ..network.densities import numeric_columns_of
 from ..numbers.preparation import Preparing
-from ..recipe import default
-from ..recipe.backoff_prior import PRIORS
-from .arguments import PREPARATION, estimator_arguments
+from .arguments import PREPARATION, estimation_step, estimator_arguments
 from .inputs import (
     CategoricalInput,
     checked_labels,
@@ -70,14 +68,13 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     Parameters
     ----------
-    learner : str, callable or EffectTable, default "kdb_gain"
-        Learner of the structure, or its name, as in `bnc`. If the learner is a
-        sum of effects, for example a monotone one or a scorecard, `fit` repeats
-        its recipe and does not use the other arguments.
+    learner : str, callable or EffectTable, optional
+        Learner of the structure of a network, or its name, as in `bnc`. By
+        default, a sum of effects is fitted. If the learner is a sum of effects,
+        for example a monotone one or a scorecard, `fit` repeats its recipe and
+        does not use the other arguments.
     smooth : float, optional
-        As in `lp`. Without `smooth` or another prior in `lp_args`, the default
-        recipe of `bnc` is used: held-out rows determine how complex and how
-        confident the model is.
+        As in `lp`, for a network.
     dag_args : dict, optional
         Additional arguments of the learner, such as ``{"score": "aic"}``. The
         greedy learners require a number of folds, ``{"k": 5}``.
@@ -99,24 +96,19 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         As in `bnclassify.predict`. Functions that accept the estimator in place
         of a model use ``model_`` with this prior. Costs change labels, not
         probabilities; `to_sql` writes them as a column ``decision``.
-    additive : bool, default False
-        If True, a sum of one effect per feature is fitted, as in `bnc`.
-    pairs : "auto", int or list of pairs, optional
-        If given, a sum of effects of features and of pairs of features is
-        fitted, as in `bnc`.
+    pairs : "auto", int or list of pairs, default "auto"
+        The effects of pairs of features in the sum, as in `bnc`.
     interval, draws : bool and int, default False and 20
-        Whether to keep refits for intervals of posteriors, and their number, as
+        Whether to keep draws for intervals of posteriors, and their number, as
         in `bnc`.
     weights_are : {"frequencies", "cases"}, optional
         Whether whole weights in `fit` are numbers of equal rows, or each row is
         a case; see `fit`.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
-        Seed of everything that is drawn at random: ``rng`` of the learner, of
-        `lp` and of the folds of the default recipe. By default, these folds
-        depend on the contents of the rows alone.
+        Seed of everything that is drawn at random: ``rng`` of the learner and
+        of `lp`. In the sum of effects, nothing is.
     n_jobs : int, optional
-        Number of tasks of a fit that run at the same time, as in `cv`: folds of
-        the default recipe, and features of `chisq_dn`.
+        Number of tasks of a learner that run at the same time, as in `cv`.
     verbose : bool, optional
         Whether to show a progress bar; by default after 3 seconds, in an
         interactive session.
@@ -149,10 +141,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     -----
     Text, bool and categorical columns are categorical, as are numbers with two
     values. Other numeric columns are discretized. A column with a single
-    interval is dropped unless it is the only column. The default recipe also
-    uses numbers that repeat as labels. With a prior, whole numbers with at most
-    ten values stay categories, even of type float, the output of OrdinalEncoder
-    and KBinsDiscretizer. NaN, None and pd.NA are missing values. In grids,
+    interval is dropped unless it is the only column. In a network, whole
+    numbers with at most ten values stay categories, even of type float, the
+    output of OrdinalEncoder and KBinsDiscretizer. NaN, None and pd.NA are missing values. In grids,
     ``dag_args__score`` is the argument `score` in ``dag_args``. `score` returns
     the accuracy.
 
@@ -185,7 +176,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     {'learner': 'tan_cl', 'smooth': 0.1}
     """
 
-    learner: Learner | Callable[..., Model] = "kdb_gain"
+    learner: Learner | Callable[..., Model] | None = None
     smooth: float | None = None
     _: KW_ONLY
     dag_args: Mapping[str, Any] | None = None
@@ -197,8 +188,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     handle_unknown: Unseen = "missing"
     prior: Mapping[Any, float] | pd.Series[Any] | None = None
     costs: pd.DataFrame | None = None
-    additive: bool = False
-    pairs: Any = None
+    pairs: Any = "auto"
     interval: bool = False
     draws: int = 20
     weights_are: Meaning | None = None
@@ -216,7 +206,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             A model of `bnc`, or of a learner and `lp`, which `load` may have
             read from a file, or a table of effects, also made monotone or
             rounded to a scorecard. Without parameters, `fit` estimates those of
-            the default recipe.
+            `bnc`.
 
         Returns
         -------
@@ -241,8 +231,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         BNCClassifier(dag_args={'score': 'aic'}, discretize=None, learner='tan_cl',
                       missing_level=None, smooth=1)
         """
-        is_table = isinstance(x, EffectTable)
-        estimator = cls(x) if is_table else cls(**estimator_arguments(check_model(x)))
+        by = estimation_step(check_model(x))
+        is_made = isinstance(x, EffectTable) and (by is None or by.function is not fit_effects)
+        estimator = cls(x) if is_made else cls(**estimator_arguments(x))
         if x.fitted:
             if x.recipe is None:
                 raise ValueError("x must have a recipe; got none. Learn it with bnc.")
@@ -321,6 +312,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                 check_same_index(groups, X.index, "groups", "X")
             groups = groups.reset_index(drop=True)
         cases = None if groups is None else split_off_groups(frame, groups)[1]
+        if groups is not None and not isinstance(self.learner, EffectTable | None):
+            check_learner_uses_groups(learner, self.lp_args)
         weights = None
         if sample_weight is not None:
             row_index = X.index if isinstance(X, pd.DataFrame) else frame.index
@@ -418,7 +411,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     def _find_learner(self) -> Callable[..., Model]:
         """Return the learner, or raise an error for unknown arguments."""
-        if isinstance(self.learner, EffectTable):  # whose recipe is repeated
+        if self.learner is None or isinstance(self.learner, EffectTable):
             return LEARNERS["nb"]
         learner = find_learner(self.learner, "learner")
         self._check_arguments(learner, "class_var")
@@ -427,15 +420,12 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     @property
     def _preparation_settings(self) -> Preparing:
         numeric = numeric_columns_of((self.lp_args or {}).get("numbers"))
-        learner, given = self._find_learner(), {"smooth": self.smooth, **(self.lp_args or {})}
-        chosen = any(given.get(name) not in (None, False) for name in PRIORS)
-        method = self.discretize
-        if method == "auto" and chosen:
-            method = None if numeric else default.discretization_method(learner)
+        usual = None if numeric else "mdlp"
+        method = usual if self.discretize == "auto" else self.discretize
         level = self.missing_level
         if (
             level == "auto"
-            and learner in _NEED_COMPLETE_ROWS
+            and self._find_learner() in _NEED_COMPLETE_ROWS
             and "missing" not in (self.dag_args or {})
         ):
             level = True
@@ -458,9 +448,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     ) -> tuple[pd.DataFrame | Dataset, Preparing]:
         """Return encoded data with weights and cases, and what is left to prepare."""
         preparing = settings = self._preparation_settings
-        is_auto = preparing.discretize == "auto"
-        reading = preparing._replace(discretize="mdlp") if is_auto else preparing
-        read = reading.read(open_data(frame, "X"), target, frame.columns)
+        read = preparing.read(open_data(frame, "X"), target, frame.columns)
         preparing = preparing if read.numbers else preparing._replace(discretize=None)
         are_cases = weights is not None and self._are_cases(weights, bool(read.numbers))
         if weights is not None and np.ptp(weights) == 0 and (are_cases or weights[0] == 1):
@@ -512,14 +500,15 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         rng: dict[str, Any] = {"rng": seed_from_random_state(self.random_state)}
         given_smooth = {} if self.smooth is None else {"smooth": self.smooth}
         lp_args = {**given_smooth, **(self.lp_args or {})}
-        has_prior = bool(PRIORS.keys() & lp_args)
-        defaults = {"kdbk": default.MOST_PARENTS} if has_prior and ranks_parents(learner) else {}
-        drawn = rng if "rng" in parameters_of(learner) else {}
-        dag_args = {**defaults, **drawn, **(self.dag_args or {})}
-        options = {name: getattr(preparing, name) for name in PREPARATION}
-        for name in ("additive", "pairs", "interval", "draws"):
-            options[name] = getattr(self, name)
-        is_sum = self.additive or self.pairs is not None
-        given = None if is_sum and learner is LEARNERS[default.LEARNER] else learner
+        dag_args = dict(self.dag_args or {})
+        options = {name: getattr(self, name) for name in ("missing_level", "min_count", "pairs")}
+        options |= {"interval": self.interval, "draws": self.draws}
+        if self.learner is None:
+            options |= {"discretize": self.discretize, "dag_args": dag_args or None, **lp_args}
+        else:
+            drawn = rng if "rng" in parameters_of(learner) else {}
+            options |= {name: getattr(preparing, name) for name in PREPARATION}
+            options |= {"dag_args": {**drawn, **dag_args}, **rng, **lp_args}
+        given = None if self.learner is None else learner
         with showing_progress(self.verbose, "verbose"), using_jobs(self.n_jobs):
-            return bnc(given, target, data, dag_args=dag_args, **options, **{**rng, **lp_args})
+            return bnc(given, target, data, **options)

@@ -53,10 +53,10 @@ DATA: dict[str, Callable[[int, np.random.Generator], pd.DataFrame]] = {
 
 
 def covered(
-    draw: Callable[[int, np.random.Generator], pd.DataFrame], rows: int, additive: bool
+    draw: Callable[[int, np.random.Generator], pd.DataFrame], rows: int, n_pairs: Any
 ) -> tuple[float, float]:
     """Return the share of posteriors that are inside of the intervals, and the mean width of these."""
-    rng, options = np.random.default_rng(0), dict[str, Any](class_var="y", additive=additive)
+    rng, options = np.random.default_rng(0), dict[str, Any](class_var="y", pairs=n_pairs)
     test = draw(TEST_ROWS, rng)
     truth = bn.predict(bn.bnc(dataset=draw(TIMES * rows, rng), **options), test, prob=True)
     inside, widths = [], []
@@ -74,7 +74,7 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     for size in map(int, sys.argv[1:] or ["300", "1000"]):
         for name, draw in DATA.items():
-            for additive in (False, True):
-                share, width = covered(draw, size, additive)
-                kind = "sum" if additive else "default"
+            for n_pairs in ("auto", 0):
+                share, width = covered(draw, size, n_pairs)
+                kind = "default" if n_pairs else "sum"
                 print(f"{name:5} {size:5,} {kind:7}: {share:.3f} covered, mean width {width:.3f}", flush=True)

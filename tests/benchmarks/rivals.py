@@ -162,7 +162,7 @@ def _with_text(names: list[str]) -> Callable[[pd.DataFrame], pd.DataFrame]:
 
 RIVALS: dict[str, Callable[[pd.DataFrame, pd.Series[Any]], Fitted]] = {
     "BNCClassifier()": ours,
-    "sum": partial(ours, additive=True),
+    "sum": partial(ours, pairs=0),
     "averaged5": partial(ours, discretize="averaged5"),
     "one cutting": partial(ours, discretize="mdlp"),
     "tan_cl, mdlp": partial(ours, learner="tan_cl", smooth=1, discretize="mdlp"),
