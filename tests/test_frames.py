@@ -300,7 +300,7 @@ def test_answers_with_columns_of_one_name_are_refused(people: pd.DataFrame) -> N
 
 def test_what_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, people: pd.DataFrame) -> None:
     monkeypatch.setitem(sys.modules, "narwhals.stable.v2", None)
-    with pytest.raises(ImportError, match=r"polars\.DataFrame require narwhals.*'pybnclassify\[frames\]'"):
+    with pytest.raises(ImportError, match=r"polars\.DataFrame require narwhals.*pip install narwhals"):
         bn.nb("buys", as_polars(people))
 
 

@@ -18,7 +18,7 @@
 #
 # ## How it is fitted
 #
-# 1. **Contrasts.** The effect of a numeric feature is a sum of a line, a square, and waves of more and more bends over the ranks of its
+# 1. **Contrasts.** The effect of a numeric feature is a sum of a line, a square, and cosines of increasing frequency over the ranks of its
 #    values; if values repeat, as grades do, each can have an effect of its own. The effect of a category has one contrast per level. A missing
 #    value is a level. A pair has products of the contrasts of both features.
 # 2. **Variances.** Each kind of contrast has a prior variance: the larger it is, the further its effects may be from 0. Variances are chosen

@@ -88,7 +88,7 @@ except AttributeError as answer:
 # | `predict(m, df, type = "raw")`, in naivebayes `"prob"` | `predict(x, df, prob=True)` | a missing value is ignored in both |
 # | `m$tables$V1` | `cpt(x, "V1")` | classes are columns here, rows there |
 # | `table(predict(m, df), df$Class)` | `confusion(predict(x, df), df["Class"])` | actual classes are rows here |
-# | `train(x, y, method = "nb", trControl = trainControl("cv"))` (caret) | `cv(x, df, k=10, rng=0)`; to tune, `GridSearchCV` with `BNCClassifier("nb")` | caret tunes `fL`, `usekernel` and `adjust` by default; nothing is tuned here unless you ask |
+# | `train(x, y, method = "nb", trControl = trainControl("cv"))` (caret) | `cv(x, df, k=10, rng=0)`; to tune, `GridSearchCV` with `BNCClassifier("nb")` | caret compares `usekernel = TRUE` and `FALSE` by default; nothing is tuned here unless you ask |
 #
 # The examples of e1071's help page give the same numbers. This is the second one, `laplace = 3`; R prints 237, 12, 30
 # and 156:

@@ -196,7 +196,7 @@ Graphs()
 # > log odds = start + effect of each feature + effect of some pairs of features
 #
 # - An effect is a table: one number per level of a category, and one per interval of a numeric feature. Neighboring intervals have similar
-#   numbers, because the effect is a smooth curve, with steps and peaks only if the data ask for them.
+#   numbers, because the effect is a smooth curve, with steps and peaks only if the data support them.
 # - A missing value has an effect of its own.
 # - How smooth and how large effects may be, and which pairs are used, is decided by rows that are held out of the fit.
 #   If nothing helps to predict these, all effects are near 0, and each row gets the class proportions.

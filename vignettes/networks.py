@@ -377,15 +377,8 @@ print(pd.DataFrame(shares).round(3).to_string())
 # %% [markdown]
 # The proportions agree within 0.04; `smooth=1` makes them slightly more equal.
 #
-# With `evidence=`, `sample` draws from the distribution given what is known, exactly and without discarding rows. Here
-# are 10,000 members who voted for the missile:
-
-# %%
-hawks = sample(x, 10_000, evidence={"mx_missile": "y"}, rng=0)
-print(hawks["Class"].value_counts(normalize=True).round(3).to_dict())
-print(query(x, "Class", {"mx_missile": "y"}).round(3).to_dict())
-
-# %% [markdown]
+# With `evidence=`, `sample` draws from the distribution given what is known, exactly and without discarding rows.
+#
 # `impute` replaces all missing values of a row by their jointly most probable values. To estimate parameters from incomplete
 # rows, use EM instead, which does not treat imputed values as certain.
 

@@ -80,8 +80,8 @@ model = bn.bnc(class_var="cancelled", dataset=table, pairs="auto")
 print(model)
 
 # %% [markdown]
-# The model is a sum: each feature adds an effect to the log odds of "yes", and so does each pair of features of which rows that
-# were held out show that it helps. [How it works](how_it_works.py) explains it in a minute, and [The default
+# The model is a sum: each feature adds an effect to the log odds of "yes", and so do those pairs of features that help to predict
+# held-out rows. [How it works](how_it_works.py) explains it in a minute, and [The default
 # classifier](accuracy.py) in full. In scikit-learn, `BNCClassifier()` is the same model.
 #
 # ## 3. Evaluate

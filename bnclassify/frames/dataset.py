@@ -79,7 +79,7 @@ class Opened(ABC, Generic[Read]):
     def read(self, wanted: Columns = ALL) -> Read:
         """Return columns (by default, all) in the given order, coded or as numbers."""
         data = self.encode(wanted)
-        return data.select(wanted.check_names_of_columns(data.columns))
+        return data if wanted.names is None else data.select(tuple(dict.fromkeys(wanted.names)))
 
     def encode_raw(
         self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()

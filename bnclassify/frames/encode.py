@@ -27,8 +27,8 @@ def encode(
     weights: Any = None,
     weights_are: Meaning | None = None,
     missing_level: Any = False,
-    in_memory: Literal[True],
-) -> Dataset: ...
+    in_memory: Literal[False],
+) -> Any: ...
 @overload
 def encode(
     frame: InFull,
@@ -38,15 +38,6 @@ def encode(
     missing_level: Any = False,
     in_memory: bool | None = None,
 ) -> Dataset: ...
-@overload
-def encode(
-    frame: InParts,
-    *,
-    weights: Any = None,
-    weights_are: Meaning | None = None,
-    missing_level: Any = False,
-    in_memory: bool | None = None,
-) -> Any: ...
 @with_call_advice("Pass weights by name: encode(frame, weights=name).")
 def encode(
     frame: Any,

@@ -65,10 +65,12 @@ class Frame(Opened[Dataset]):
     def encode(self, wanted: Columns = ALL) -> Dataset:
         """Encode columns in the order of the frame."""
         chosen = set(wanted.check_names_of_columns(self.columns))
-        return self.read(wanted._replace(names=[name for name in self.columns if name in chosen]))
+        return self._encode([name for name in self.columns if name in chosen], wanted)
 
     def read(self, wanted: Columns = ALL) -> Dataset:
-        names = wanted.check_names_of_columns(self.columns)
+        return self._encode(wanted.check_names_of_columns(self.columns), wanted)
+
+    def _encode(self, names: Sequence[Hashable], wanted: Columns) -> Dataset:
         data = self.encode_columns(names, known=wanted.known, numeric=wanted.numeric_by_name())
         data.schema.check_without_mark(wanted.known or {}, self.argument)
         return data

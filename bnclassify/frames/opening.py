@@ -21,11 +21,11 @@ from .records import Records
 
 InPandas: TypeAlias = pd.DataFrame | Dataset
 
-InFull: TypeAlias = InPandas | AnyFrame
-"""Data with rows in memory."""
+InFull: TypeAlias = InPandas | AnyFrame | Callable[[], Iterable[Any]] | Sequence[pd.DataFrame]
+"""Data with rows in memory, or that are read into memory, as chunks and Dask DataFrames are."""
 
-InParts: TypeAlias = Countable | Callable[[], Iterable[Any]] | Sequence[pd.DataFrame]
-"""Partitioned data, including a Dask DataFrame, which has no type annotation."""
+InParts: TypeAlias = Countable
+"""Data that can stay where they are, which functions that only count accept as well."""
 
 OPENERS: list[Callable[[object, str, bool | None], OpenedData | None]] = []
 """Functions that open types of partitioned data, and return None for others.

@@ -131,7 +131,8 @@ def _join_column(name: Hashable, parts: Sequence[Any]) -> Any:
     kinds = {part.dtype.kind for part in filled}
     if "b" in kinds and len(kinds) > 1:
         raise two_types_error(name, [pd.Series(part).dropna().tolist()[0] for part in filled])
-    type_of_missing: Any = object if any(part.dtype == object for part in filled) else "float64"
+    typed = filled or [part for part in parts if len(part)]
+    type_of_missing: Any = object if any(part.dtype == object for part in typed) else "float64"
     if kinds and kinds <= {"i", "u"}:
         type_of_missing = "Int64"
     elif kinds == {"b"}:
