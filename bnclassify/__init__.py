@@ -142,6 +142,7 @@ from .learners.wrappers import (
     tan_hcsp as tan_hcsp,
 )
 from .metrics.folds import r_folds as r_folds, stratified_folds as stratified_folds
+from .network import awnb as awnb, densities as densities, em as em, weighting as weighting  # of lp
 from .network.classifiers import BNC as BNC
 from .network.ensemble import Ensemble as Ensemble
 from .numbers.discretization import discretize as discretize
@@ -162,6 +163,7 @@ from .plotting.performance import (
     plot_ranks as plot_ranks,
     plot_scores as plot_scores,
 )
+from .recipe import leave_one_out as leave_one_out, posterior_power as posterior_power  # of lp
 from .reading.cpt import cpt as cpt, params as params
 from .reading.families import (
     class_var as class_var,

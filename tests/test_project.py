@@ -17,6 +17,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.base import graphs
+from bnclassify.network.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "bnclassify"
@@ -84,6 +85,12 @@ def test_parts_are_an_annex() -> None:
     """Only the lists of public names import them, so data in memory are understood without them."""
     importers = {name for name in MODULES if any(".parts" in target for target in imported(name))}
     assert {name for name in importers if ".parts" not in name} == {"bnclassify", "bnclassify.models"}
+
+
+def test_lp_imports_no_method() -> None:
+    """Methods register themselves, so that tables of counts are understood without them."""
+    assert len(METHODS) == 8
+    assert not imported("bnclassify.fitting.lp") & {method.__module__ for method in METHODS}
 
 
 def test_no_module_imports_itself_by_others() -> None:

@@ -34,10 +34,11 @@ from ..frames.training import Numeric, TrainingData, read_training
 from ..learners import LEARNERS, find_learner
 from ..model.model import Model
 from ..network.densities import Numbers, numeric_columns_of
+from ..network.methods import find_method
 from ..numbers.preparation import Preparing
 from ..recipe.backoff_prior import PRIORS, find_prior
 from ..recipe.content_order import fractional_weights_as_cases, warn_of_copies
-from .lp import check_groups_are_used, lp, parse_held_out, warn_of_one_class_or_few_rows
+from .lp import check_groups_are_used, given_arguments, lp, warn_of_one_class_or_few_rows
 from .structure import accepts_numbers, check_learner_is_able, learn_structure
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
@@ -336,7 +337,7 @@ def check_learner_uses_groups(
 ) -> None:
     """Raise unless folds of a greedy learner, or held-out rows of `lp`, follow groups."""
     if "folds" not in parameters_of(learner):
-        check_groups_are_used((lp_args or {}).get("held_out"))
+        check_groups_are_used(find_method(given_arguments(**(lp_args or {}))))
 
 
 def _reorder_arguments(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any]:
@@ -354,7 +355,7 @@ def _reorder_arguments(learner: Any, class_var: Any, dataset: Any) -> tuple[Any,
 def _has_prior(lp_args: Mapping[str, Any]) -> bool:
     """Whether a prior is given; raise for wrong arguments before a structure is learned."""
     chosen = any(lp_args.get(name) is not None and lp_args[name] is not False for name in PRIORS)
-    parse_held_out(lp_args.get("held_out"), lp_args.get("held_out_args"))
+    find_method(given_arguments(**lp_args))
     if chosen:
         find_prior(**{name: lp_args.get(name) for name in PRIORS})
     return chosen

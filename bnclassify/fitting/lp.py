@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, TypeVar, cast
@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 
 from ..base.calls import progress_bar, with_call_advice
-from ..base.checks import Flag, Instance, OneOf, Optional, Seed, check_rng
+from ..base.checks import Seed, check_rng
 from ..base.immutable import record
 from ..base.messages import listed, shown, to_python_scalar, warn
 from ..frames.dataset import Countable, Dataset, Opened, OpenedData
@@ -21,19 +21,11 @@ from ..frames.training import TrainingData, read_training
 from ..model.arguments import check_model
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Step, Tally, TrainingRows
-from ..network.awnb import AWNB
 from ..network.classifiers import warn_of_wide_tables
-from ..network.densities import Densities, Numbers
-from ..network.em import EM
-from ..network.methods import PLAIN, Method
+from ..network.methods import PLAIN, Method, Numbers, find_method
 from ..network.priors import Prior, is_nested_prior
-from ..network.weighting import MANB, WANBIA, Subsumption
 from ..recipe.backoff_prior import find_prior
-from ..recipe.leave_one_out import LeaveOneOut
-from ..recipe.posterior_power import LeaveOneOutPower
 from ..several.multidimensional import MultiModel
-
-_HELD_OUT = ("weights", "parents", "power")
 
 M = TypeVar("M", bound=Model)
 OneOrSeveral = TypeVar(
@@ -180,84 +172,48 @@ def lp(
     amounts = {"smooth": smooth, "ess": ess, "m": m}
     amounts["backoff"] = None if backoff is False else backoff
     prior = find_prior(**amounts)
-    awnb: dict[str, Any] = {"awnb_trees": awnb_trees, "awnb_bootstrap": awnb_bootstrap}
-    awnb = {name: value for name, value in awnb.items() if value is not None}
-    by_held_out, asked = parse_held_out(held_out, held_out_args)
-    methods = [
-        AWNB(**awnb) if awnb else None,
-        None if manb_prior is None else MANB(manb_prior),
-        WANBIA() if Flag().check("wanbia", wanbia) else None,
-        by_held_out,
-        None if subsumption is None else Subsumption(subsumption),
-        _em_for_missing(missing),
-        None if numbers is None else Densities(numbers),
-    ]
-    method = _single_estimation_method([method for method in methods if method is not None])
+    asked = given_arguments(
+        awnb_trees=awnb_trees, awnb_bootstrap=awnb_bootstrap, manb_prior=manb_prior, wanbia=wanbia,
+        held_out=held_out, held_out_args=held_out_args, subsumption=subsumption, missing=missing,
+        numbers=numbers,
+    )  # fmt: skip
+    method = find_method(asked)
     if groups is not None:
-        check_groups_are_used(held_out)
+        check_groups_are_used(method)
         dataset = with_groups_as_cases(
             dataset, groups, x.targets, partial(_read_variables_of_structure, x)
         )
-    given = {**amounts, **awnb, **asked, "manb_prior": manb_prior, "wanbia": wanbia or None}
-    given |= {"numbers": numbers, "subsumption": subsumption}
-    given |= {"missing": None if missing == "available" else missing}
     settings = {
         name: dict(v) if isinstance(v, Mapping) else to_python_scalar(v)
-        for name, v in given.items()
+        for name, v in {**amounts, **asked}.items()
         if v is not None
     }
     if method.draws and not isinstance(rng, np.random.Generator | None):
         settings["rng"] = rng
     step = Step("lp", lp, settings, draws=True)
-    desc, unit = ("EM", " iterations") if isinstance(method, EM) else ("lp", " steps")
+    desc, unit = method.progress
     with progress_bar(progress, by_steps=True, desc=desc, unit=unit):
         fitted: Any = fit(x, dataset, prior, method, rng=rng, step=step)
     return cast("OneOrSeveral", fitted)
 
 
-def _single_estimation_method(methods: Sequence[Method]) -> Method:
-    """Return the method of estimation, by default without weights; raise if there are several."""
-    if len(methods) > 1:
-        names = ", ".join(method.argument for method in methods)
-        raise ValueError(f"Only one of {names} must be given, because each defines the tables.")
-    return methods[0] if methods else PLAIN
+def given_arguments(**arguments: Any) -> dict[str, Any]:
+    """Return the arguments of `lp` that are not the defaults, at which no method is requested."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    if given.get("wanbia") is False:
+        del given["wanbia"]
+    if isinstance(given.get("missing"), str) and given["missing"] == "available":
+        del given["missing"]
+    return given
 
 
-def parse_held_out(
-    how: str | None, args: Mapping[str, Any] | None
-) -> tuple[Method | None, dict[str, Any]]:
-    """Return the method of estimation by held-out rows, and arguments of `lp`."""
-    Optional(OneOf(_HELD_OUT)).check("held_out", how)
-    given = dict(Instance(Mapping | None, "a dict of arguments").check("held_out_args", args) or {})
-    if given and how != "weights":
-        raise ValueError(f"held_out must be 'weights' with held_out_args; got {shown(how)}.")
-    if how is None:
-        return None, {}
-    for name in given:
-        OneOf(("parents",)).check("each key of held_out_args", name)
-    settings = {"held_out": how} | ({"held_out_args": given} if given else {})
-    if how == "power":
-        return LeaveOneOutPower(), settings
-    parents = how == "parents" or given.get("parents", False)
-    return LeaveOneOut(how == "weights", parents), settings
-
-
-def check_groups_are_used(held_out: str | None) -> None:
+def check_groups_are_used(method: Method) -> None:
     """Raise unless the rows of a group are held out together."""
-    if held_out not in ("weights", "parents"):
+    if not method.holds_out_rows:
         raise ValueError(
             "groups must be None unless held_out is 'weights' or 'parents', because tables do not "
             "depend on groups. Use groups with cv, or the default of bnc."
         )
-
-
-def _em_for_missing(missing: str | Mapping[str, Any]) -> EM | None:
-    """Return EM if incomplete rows require it."""
-    if not isinstance(missing, Mapping):
-        return EM() if OneOf(("available", "em")).check("missing", missing) == "em" else None
-    for name in missing:
-        OneOf(("iterations", "tolerance")).check("each key of missing", name)
-    return EM(**missing)
 
 
 def _read_variables_of_structure(x: Model, rows: Opened[Dataset]) -> Dataset:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import product
@@ -29,7 +29,7 @@ from ..frames.dataset import Dataset
 from ..model.arguments import check_augmented
 from ..model.model import Model
 from .classifiers import BNC
-from .methods import Method
+from .methods import Method, method_of_lp
 from .priors import Prior
 from .weighting import with_weighted_tables
 
@@ -38,6 +38,7 @@ MAX_DEPTH = 30
 _Counts: TypeAlias = ArrayOf[np.intp]
 
 
+@method_of_lp
 @record
 @dataclass(frozen=True)
 class AWNB(Method):
@@ -48,6 +49,11 @@ class AWNB(Method):
 
     argument = "awnb_trees"
     draws = True
+
+    @classmethod
+    def requested(cls, given: Mapping[str, Any]) -> AWNB | None:
+        own = {name: given[name] for name in ("awnb_trees", "awnb_bootstrap") if name in given}
+        return cls(**own) if own else None
 
     def __post_init__(self) -> None:
         Whole(least=1, most=100_000).check("awnb_trees", self.awnb_trees)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from ..base.checks import OneOf
 from ..base.immutable import record
@@ -13,11 +13,9 @@ from ..frames.dataset import OpenedData
 from ..frames.training import Numeric, data_and_numeric_features
 from ..model.model import Model, replace_unchecked
 from ..scores.densities import FAMILIES
-from .methods import Plain
+from .methods import Numbers as Numbers
+from .methods import Plain, method_of_lp
 from .priors import Prior
-
-Numbers: TypeAlias = str | Mapping[Any, str] | None
-"""Densities of numeric columns: one type for all, or one type per column."""
 
 
 def numeric_columns_of(numbers: Numbers) -> Numeric:
@@ -39,6 +37,7 @@ def numbers_as_setting(numbers: Numbers) -> dict[str, Any]:
     return {"numbers": dict(numbers) if isinstance(numbers, Mapping) else numbers}
 
 
+@method_of_lp
 @record
 @dataclass(frozen=True)
 class Densities(Plain):

@@ -6,17 +6,17 @@ tables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import prod
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, log, log_sum_exp, slices, softmax
 from ..base.calls import advance_bar
-from ..base.checks import Real, Whole
+from ..base.checks import OneOf, Real, Whole
 from ..base.immutable import ANY_NUMBER, Immutable, field_bounds, record
 from ..base.messages import warn
 from ..counts.contingency import contingency_table
@@ -26,7 +26,7 @@ from ..model.model import Model
 from ..scores import elimination, forests
 from ..scores.factors import Belief, Factor, sum_terms
 from .families import Scope
-from .methods import Method
+from .methods import Method, method_of_lp
 from .priors import Dirichlet, Prior, PseudoCounts
 
 P = TypeVar("P")  # parameters
@@ -62,6 +62,7 @@ def _check_can_run_em(x: Model) -> None:
         _check_can_run_em(member)
 
 
+@method_of_lp
 @record
 @dataclass(frozen=True)
 class EM(Method):
@@ -72,6 +73,16 @@ class EM(Method):
 
     argument = "missing"
     takes_rows_without_class = True
+    progress = "EM", " iterations"
+
+    @classmethod
+    def requested(cls, given: Mapping[str, Any]) -> EM | None:
+        missing = given.get("missing", "available")
+        if not isinstance(missing, Mapping):
+            return cls() if OneOf(("available", "em")).check("missing", missing) == "em" else None
+        for name in missing:
+            OneOf(("iterations", "tolerance")).check("each key of missing", name)
+        return cls(**missing)
 
     def __post_init__(self) -> None:
         Whole(least=1).check("iterations in missing", self.iterations)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from ..base.immutable import record
 from ..model.model import Model, replace_unchecked
 from .priors import Prior
+
+Numbers: TypeAlias = str | Mapping[Any, str] | None
+"""Densities of numeric columns: one type for all, or one type per column."""
 
 
 @record
@@ -27,6 +31,18 @@ class Method:
 
     draws = False
     """Whether it draws at random."""
+
+    holds_out_rows = False
+    """Whether rows are held out, so that groups of rows stay together."""
+
+    progress = "lp", " steps"
+    """The title and the unit of a progress bar."""
+
+    @classmethod
+    def requested(cls, given: Mapping[str, Any]) -> Method | None:
+        """Return the method if the arguments of `lp` that are given request it, or raise."""
+        made: Any = cls
+        return made(given[cls.argument]) if cls.argument in given else None
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise if the method is not defined for a structure or a prior."""
@@ -49,3 +65,25 @@ class Plain(Method):
 
 
 PLAIN = Plain()
+
+M = TypeVar("M", bound=type[Method])
+
+METHODS: list[type[Method]] = []
+"""The methods that `lp` can be asked for."""
+
+
+def method_of_lp(method: M) -> M:
+    """Register a method, so that `lp` asks it whether it is requested."""
+    METHODS.append(method)
+    return method
+
+
+def find_method(given: Mapping[str, Any]) -> Method:
+    """Return the method that the given arguments of `lp` request, or none; several raise."""
+    found = [method for kind in METHODS if (method := kind.requested(given)) is not None]
+    if len(found) > 1:
+        names = [name for name in given if name in [method.argument for method in found]]
+        raise ValueError(
+            f"Only one of {', '.join(names)} must be given, because each defines the tables."
+        )
+    return found[0] if found else PLAIN

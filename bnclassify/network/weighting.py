@@ -26,7 +26,7 @@ import numpy as np
 from ..base import special
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, log, log_normalize
 from ..base.calls import advance_bar
-from ..base.checks import Real, Whole
+from ..base.checks import Flag, Real, Whole
 from ..base.immutable import cached_property, record
 from ..base.messages import warn
 from ..counts.contingency import check_number_of_cells, count_families, flat_index
@@ -39,7 +39,7 @@ from ..model.recipes import Recipe
 from ..scores.formulas import Formula, Recoded
 from .classifiers import BNC
 from .families import Scope
-from .methods import Method
+from .methods import Method, method_of_lp
 from .priors import Prior, PseudoCounts, check_positive_prior
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ _FLAT = 1e-6  # nats per row and weight; smaller slopes count as 0
 _OPTIONS = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}
 
 
+@method_of_lp
 @record
 @dataclass(frozen=True)
 class MANB(Method):
@@ -175,12 +176,17 @@ class ConditionalLikelihood:
         return np.repeat(sums, self.levels, axis=0)
 
 
+@method_of_lp
 @record
 @dataclass(frozen=True)
 class WANBIA(Method):
     """Weight the features of a network to maximize the conditional log-likelihood."""
 
     argument = "wanbia"
+
+    @classmethod
+    def requested(cls, given: Mapping[str, Any]) -> WANBIA | None:
+        return cls() if Flag().check("wanbia", given.get("wanbia", False)) else None
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the class is a parent of every feature and no probability can be 0."""
@@ -282,6 +288,7 @@ class Lazy(Derived):
         return Recoded(self.base.score, hide, self.type_in_words)
 
 
+@method_of_lp
 @record
 @dataclass(frozen=True)
 class Subsumption(Method):

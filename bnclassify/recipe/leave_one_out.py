@@ -6,8 +6,9 @@ concentrations are learned from all rows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -22,12 +23,13 @@ from ..base.arrays import (
     one_thread,
     slices,
 )
-from ..base.checks import Flag
+from ..base.checks import Flag, Instance, OneOf, Optional
 from ..base.immutable import record
+from ..base.messages import shown
 from ..frames.dataset import Dataset
 from ..model.model import Model, replace_unchecked
 from ..network.classifiers import BNC
-from ..network.methods import Method
+from ..network.methods import Method, method_of_lp
 from ..network.priors import Prior, check_positive_prior
 from .backoff_prior import check_prefix_prior
 from .conditional_likelihood import Powers, best_powers, log_likelihood
@@ -72,6 +74,7 @@ class _HeldOut:
     represented: int
 
 
+@method_of_lp
 @record
 @dataclass(frozen=True)
 class LeaveOneOut(Method):
@@ -81,6 +84,22 @@ class LeaveOneOut(Method):
     parents: bool = False
 
     argument = "held_out"
+    holds_out_rows = True
+
+    @classmethod
+    def requested(cls, given: Mapping[str, Any]) -> LeaveOneOut | None:
+        how = Optional(OneOf(("weights", "parents", "power"))).check(
+            "held_out", given.get("held_out")
+        )
+        is_dict = Instance(Mapping | None, "a dict of arguments")
+        args = is_dict.check("held_out_args", given.get("held_out_args")) or {}
+        if args and how != "weights":
+            raise ValueError(f"held_out must be 'weights' with held_out_args; got {shown(how)}.")
+        for name in args:
+            OneOf(("parents",)).check("each key of held_out_args", name)
+        if how in (None, "power"):
+            return None
+        return cls(how == "weights", how == "parents" or args.get("parents", False))
 
     def __post_init__(self) -> None:
         Flag().check("weights", self.weights)

@@ -14,7 +14,7 @@ from ..model.counted import CountedModel
 from ..model.derived import Derived, forward_to_basis
 from ..model.model import Model
 from ..model.recipes import NO_JOINT, Recipe
-from ..network.methods import Method
+from ..network.methods import Method, method_of_lp
 from ..network.priors import Prior, check_positive_prior
 from ..scores.formulas import Formula, Raised
 from .backoff_prior import check_prefix_prior
@@ -63,12 +63,17 @@ class Powered(Derived):
         return Raised(self.base.score, self.power)
 
 
+@method_of_lp
 @record
 @dataclass(frozen=True)
 class LeaveOneOutPower(Method):
     """Raise the posterior to the power that maximizes the likelihood of held-out classes."""
 
     argument = "held_out"
+
+    @classmethod
+    def requested(cls, given: Mapping[str, Any]) -> LeaveOneOutPower | None:
+        return cls() if given.get("held_out") == "power" else None
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise if the prior leaves probabilities of 0."""
