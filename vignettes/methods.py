@@ -1,9 +1,8 @@
 # %% [markdown]
 # # Formulas
 #
-# This page states each computation of the package in three forms: as a formula, by hand in NumPy and pandas, and by
-# a call. It is a reference for readers who need exact definitions, and uses the car and voting data. `check` prints
-# both results and stops if they differ, so every output below is a test that has passed.
+# This page states the computations of the package as formulas and, for most of them, by hand in NumPy and pandas and by
+# a call. It is a reference for readers who need exact definitions. `check` prints both results and stops if they differ.
 
 # %%
 from itertools import combinations, product
@@ -16,17 +15,12 @@ from bnclassify import (
     anb,
     ande,
     aode,
-    bnc,
-    chisq_dn,
     class_var,
     cloglik,
     cmi,
     concentrations,
-    cpt,
     cv,
     cv_predict,
-    discretize,
-    em_objectives,
     encode,
     explain,
     families,
@@ -45,7 +39,6 @@ from bnclassify import (
     network_score,
     nparams,
     params,
-    plot_weights,
     predict,
     tan_cl,
     values,
@@ -53,12 +46,6 @@ from bnclassify import (
 from bnclassify.network.awnb import smallest_depths_in_trees
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, gammaln, logit, logsumexp
-from scipy.stats import chi2
-
-try:
-    import matplotlib.pyplot as plt
-except ImportError:  # the extra `plot` installs it
-    plt = None
 
 car = load_car()  # 1,728 rows, 6 features, 4 classes
 voting = load_voting()  # 435 rows, 16 votes, 2 parties, with missing values
@@ -125,15 +112,7 @@ check("the same, smooth=0", estimate, params(lp(structure, car, smooth=0))["main
 print((sums == 0).sum(), "configurations of buying and class have no rows")
 
 # %% [markdown]
-# The axes of the array are the variable, its feature parents and the class. `cpt` returns the same probabilities as a
-# labeled table. These are the columns of the class vgood:
-
-# %%
-table = cpt(lp(structure, car, smooth=1), "maint")
-print(table.xs("vgood", axis="columns", level="class").round(3))
-
-# %% [markdown]
-# If values are missing, each table is estimated from the rows in which its whole family is observed (available
+# The axes of the array are the variable, its feature parents and the class. If values are missing, each table is estimated from the rows in which its whole family is observed (available
 # cases), here from all rows in which `crime` and the party are observed.
 
 # %%
@@ -234,15 +213,6 @@ for score in weights:
     print(f"{score}: {forest}")
 
 # %% [markdown]
-# The difference between the AIC of the tree and of naive Bayes is the sum of these weights:
-
-# %%
-naive = lp(nb("class", car), car, smooth=0)
-tree = lp(tan_cl("class", car, score="aic"), car, smooth=0)
-added = weights["aic"].loc[maximum_forest(weights["aic"])].sum()
-check("contribution of the arcs to AIC", added, AIC(tree, car) - AIC(naive, car))
-
-# %% [markdown]
 # ## k-dependence
 #
 # `kdb_mi` ranks the features by $I(X;C)$. The parents of each feature are the k higher-ranked features with the
@@ -272,32 +242,8 @@ print(
 # $d_c = (r_X - 1)(r_Y - 1) \prod_{z \in Z} r_z$ for every class, where levels count that occur in the data. With
 # `df="deterministic"`, as in the paper, $d_c$ is the sum over the configurations of Z of (rows − 1)(columns − 1), where
 # rows and columns of the table of X and Y in the configuration and class count that are not all 0 (Yilmaz, Alpaydın, Akın,
-# Bilgiç 2002); a quantile with $d_c = 0$ is 0. By hand, with $α = 0.025$, for the first parent of `lug_boot`:
-
-
-# %%
-def chi_square_value(frame, x, y, alpha=0.025):
-    """Compute the value of y as the first parent of x."""
-    total = 0.0
-    for _, own in frame.groupby("class", observed=True):
-        table = pd.crosstab(own[x], own[y])  # the levels that occur in the class
-        cells = table.to_numpy()
-        expected = np.outer(cells.sum(1), cells.sum(0)) / cells.sum()
-        g = 2 * (cells * np.log(np.maximum(cells, 1) / expected)).sum()
-        freedom = (cells.shape[0] - 1) * (cells.shape[1] - 1)
-        total += g - (chi2.ppf(1 - alpha, freedom) if freedom else 0.0)
-    return total
-
-
-others = [name for name in car.columns[:-1] if name != "lug_boot"]
-chi_square = {name: chi_square_value(car, "lug_boot", name) for name in others}
-print(pd.Series(chi_square).round(1).to_dict())
-first = max(chi_square, key=chi_square.get)
-by_call = feature_families(chisq_dn("class", car, df="deterministic"))
-assert by_call["lug_boot"][1] == first
-print("first parent by hand and by call:", first)
-
-# %% [markdown]
+# Bilgiç 2002); a quantile with $d_c = 0$ is 0.
+#
 # `predict` of a dependency network normalizes $P(c) \prod_i P(x_i \mid \text{parents}, c)$. `sample`, `impute` with `draws`
 # and `query` draw the class from this posterior, and then the missing features in 1 + `burn_in` sweeps (ordered Gibbs
 # sampling, Heckerman and others 2000). In a sweep, feature i is drawn from
@@ -587,53 +533,7 @@ check(
 # gives the estimates of complete counts. It is consistent if values are missing at random, that is, depending on observed
 # values only; available cases require that they are missing completely at random.
 #
-# The computation by hand uses three votes. The joint distribution is an array of 2 × 2 × 2 × 2 cells, and a row
-# corresponds to the slice that contains both values of each missing variable. The expected counts of a
-# row are its normalized slice. At convergence, the tables estimated from the expected counts of all rows are the tables from which these
-# were computed. (Dempster, Laird, Rubin 1977; Lauritzen 1995)
-
-# %%
-few = voting[
-    [
-        "water_project_cost_sharing",
-        "export_administration_act_south_africa",
-        "crime",
-        "Class",
-    ]
-].copy()
-few.loc[few.index % 5 == 0, "Class"] = np.nan
-em = lp(tan_cl("Class", few.dropna()), few, smooth=1, missing={"tolerance": 1e-13})
-print(feature_families(em))
-
-every = pd.DataFrame(list(product(*values(em).values())), columns=few.columns)
-cells = np.exp(
-    log_joint(em, every[every["Class"] == every["Class"].iloc[0]])
-).reshape(2, 2, 2, 2)
-expected, objective = (
-    np.zeros_like(cells),
-    sum(np.log(table).sum() for table in params(em).values()),
-)
-codes = np.array([few[name].cat.codes for name in few.columns]).T
-for some in codes:
-    seen = tuple(slice(None) if code < 0 else code for code in some)
-    expected[seen] += cells[seen] / cells[seen].sum()
-    objective += np.log(cells[seen].sum())
-check("objective", objective, em_objectives(em)[-1])
-
-next_table = (expected.sum((0, 1, 2)) + 1) / (len(few) + 2)
-check(
-    "P(Class) after one more iteration",
-    next_table,
-    params(em)["Class"],
-    tolerance=1e-6,
-)
-first = expected.sum((1, 2))  # counts of the root of the tree and the class
-check(
-    "P(water project | Class) after one more iteration",
-    (first + 1) / (first.sum(0) + 2),
-    params(em)[few.columns[0]],
-    tolerance=1e-6,
-)
+# (Dempster, Laird, Rubin 1977; Lauritzen 1995)
 
 # %% [markdown]
 # ## MANB
@@ -672,29 +572,6 @@ for feature in features(manb):
 check("P(arc | D)", arc_posteriors, manb_arc_posterior(manb))
 print(manb_arc_posterior(manb).round(9).to_dict())
 
-counts, p = (
-    count(car, "doors", "class"),
-    arc_posteriors[features(manb).index("doors")],
-)
-with_arc, without = (
-    (counts + 1) / (counts.sum(0) + 4),
-    (counts.sum(1, keepdims=True) + 1) / (len(car) + 4),
-)
-check("P(doors | class)", with_arc * p + without * (1 - p), params(manb)["doors"])
-
-# %% [markdown]
-# The number of doors is nearly independent of the class, so MANB gives all classes the same distribution to six
-# digits. Naive Bayes keeps the small differences in the data:
-
-# %%
-print(
-    pd.concat(
-        {
-            "naive Bayes": cpt(lp(manb, car, smooth=1), "doors"),
-            "MANB": cpt(manb, "doors"),
-        }
-    ).round(3)
-)
 
 # %% [markdown]
 # ## AWNB
@@ -768,14 +645,6 @@ check(
 best = minimize(minus_cloglik, np.ones(16), bounds=[(0, 1)] * 16, method="L-BFGS-B")
 check("maximum of cloglik", -best.fun, cloglik(wanbia, votes), tolerance=1e-4)
 print(f"without weights: {cloglik(plain, votes):.3f}")
-
-# %% [markdown]
-# Features that are correlated with others get small weights:
-
-# %%
-print(feature_weights(wanbia).round(2).sort_values().to_string())
-if plt is not None:
-    plot_weights(wanbia)
 
 # %% [markdown]
 # ## Hierarchical smoothing (back-off)
@@ -883,36 +752,6 @@ check("objective", -best.fun, loo_summary(powered)["objective"])
 # Unlike those of AWNB and WANBIA, the weighted tables are *not* normalized, so the function is concave and has a
 # single maximum.
 
-# %%
-same = np.eye(2)[party]  # a row is removed from its own class
-class_counts = count(votes, "Class")
-terms = [np.log((class_counts - same + 1) / (len(votes) - 1 + 2))]
-for name in features(powered):
-    seen = count(votes, name, "Class")[votes[name].cat.codes]
-    terms.append(np.log((seen - same + 1) / (class_counts - same + 2)))
-terms = np.stack(terms)
-
-
-def minus_weighted(w):
-    """Compute the penalized objective of the weights, and its gradient."""
-    joint = np.tensordot(w, terms, axes=1)
-    log_norm = logsumexp(joint, axis=1)
-    gradient = ((np.exp(joint - log_norm[:, None]) - same) * terms).sum(
-        (1, 2)
-    ) + 3 * (w - best.x)
-    value = (log_norm - joint[np.arange(len(party)), party]).sum() + 1.5 * (
-        (w - best.x) ** 2
-    ).sum()
-    return value, gradient
-
-
-found = minimize(minus_weighted, np.full(17, best.x), jac=True, tol=1e-12)
-weighted = lp(nb("Class", votes), votes, smooth=1, held_out="weights")
-check("weights", found.x, feature_weights(weighted), tolerance=1e-4)
-print(
-    feature_weights(weighted).round(2).sort_values().iloc[[0, 1, -2, -1]].to_dict()
-)
-
 # %% [markdown]
 # If all rows would need more than 256 MiB, an evenly spread selection of rows is used. With `held_out_args={"parents": True}`,
 # numbers of parents are compared by the maximum or, without weights, by $\sum \ln P_{-i}$.
@@ -961,21 +800,15 @@ print(
 #   times n / (n + 20) for n rows, because variances that few rows choose make effects too large.
 # - Of more than 128 pairs of at most 64 features, those are used along which the likelihood rises most steeply, in each
 #   fold without its held-out rows. With 16 pairs, the held-out loss must be a tenth lower to be preferred.
-# - *Exact values* of a number or category with many values, and the cells of two, have effects of their own if these raise
-#   the likelihood of rows that are left out one by one, given the other effects, by at least 0.001 nats and two standard errors,
-#   or more if there are many tables to choose from. A number between exact values does not have such an effect.
+# - *Exact values* of a number or category with many values (names, identifiers), the cells of two such features, and groups of
+#   a number with sharp steps can have effects of their own, $\pm\ln((O_c + s) / (E_c + s))$ or half of it, with $O_c$ the number
+#   of rows of class c with the value and $E_c$ the number that the other effects let one expect. The constant s and the power
+#   (−1, −½, ½ or 1) maximize the likelihood of rows that are left out one by one, and a table is added only if its gain is
+#   some standard errors. With a negative power, a class that was seen becomes less probable, as if each person had one row
+#   of each class. A number between exact values does not have such an effect.
 #
 # The weights maximize the penalized likelihood of all rows, of which equal ones are one with the sum of their weights.
-# Effects of pairs below 0.003 nats are left out. Given the weights, each effect is a table, with six digits. With
-# `interval=True`, effects are drawn from the normal approximation of the posterior of the weights, whose covariance is
-# the inverse of the curvature (Wood 2006); effects of exact values do not vary between draws.
-#
-# On 59 tables of R packages that were not used for development (halves, seed 0), the sum has a mean log-loss of 0.643 and
-# a mean error of 0.286. A blend of weighted networks with a logistic regression, which was the default before, had 0.633 and 0.282, and
-# the sum has the lower log-loss on 31 of them. On 59 others, the sum has 0.548 and 0.254, and the blend had 0.510 and 0.239. Four of
-# the tables have one row for each class of a person or firm, whose class the blend found by elimination; they make up four
-# fifths of the mean difference of 0.024. On 60 tables drawn by a program, the sum has 0.767 and 0.331, and the blend had 0.772 and
-# 0.339. The sum takes 1.3 times the time of the blend to fit, and a sixth to predict.
+# Effects of pairs below 0.003 nats are left out. Given the weights, each effect is a table, with six digits.
 #
 # ## Densities of numeric features
 #
@@ -1007,71 +840,12 @@ print(
 # The smallest of tied cut points is accepted, and rows without a class or value are ignored. With weights, N is a sum of
 # weights, so the cut points depend on the scale of the weights; there are none if the sum is 1 or less.
 
-
-# %%
-def entropy(labels):
-    """Compute the entropy of labels in bits."""
-    p = labels.value_counts(normalize=True)
-    return -(p * np.log2(p)).sum()
-
-
-def mdlp(data):
-    """Find the cut points of column x by class."""
-    s, n = data["class"], len(data)
-    middles = data["x"].drop_duplicates().rolling(2).mean().dropna()
-    gains = {}
-    for cut in middles:
-        low = data["x"] <= cut
-        gains[cut] = (
-            entropy(s)
-            - low.mean() * entropy(s[low])
-            - (~low).mean() * entropy(s[~low])
-        )
-    if not gains:
-        return []
-    cut = max(gains, key=gains.get)
-    low = data["x"] <= cut
-    parts = [(s.nunique(), entropy(s))] + [
-        (some.nunique(), entropy(some)) for some in (s[low], s[~low])
-    ]
-    (k, h), (k1, h1), (k2, h2) = parts
-    cost = (np.log2(n - 1) + np.log2(3**k - 2) - k * h + k1 * h1 + k2 * h2) / n
-    print(f"{n:3} rows, best cut {cut:.3f}: gain {gains[cut]:.3f}, cost {cost:.3f}")
-    return [*mdlp(data[low]), cut, *mdlp(data[~low])] if gains[cut] > cost else []
-
-
-rng = np.random.default_rng(1)
-kinds = rng.integers(3, size=150)
-measured = pd.DataFrame(
-    {
-        "x": rng.normal(np.array([5.0, 6.0, 8.0])[kinds], 0.5).round(2),
-        "class": np.array(["a", "b", "c"])[kinds],
-    }
-)
-by_hand = mdlp(measured.sort_values("x"))
-frame, discretizer = discretize(measured, class_var="class")
-check("cut points", by_hand, discretizer.cuts["x"])
-print(pd.crosstab(frame["x"], frame["class"]))
-
 # %% [markdown]
 # ## Averaged cut points
 #
 # With `discretize="averaged"`, numeric columns are discretized nine times with shifted cut points, and each term
-# of the log joint probability is the mean of nine logarithms. Without weights, the posterior is the normalized geometric mean of nine
-# posteriors:
-
-# %%
-averaged = bnc("nb", "class", measured, smooth=1, discretize="averaged")
-logs = np.mean(
-    [np.log(predict(x, measured, prob=True).to_numpy()) for x in members(averaged)],
-    axis=0,
-)
-normal = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
-check(
-    f"posteriors of {len(members(averaged))} discretizations",
-    normal,
-    predict(averaged, measured, prob=True),
-)
+# of the log joint probability is the mean of nine logarithms. Without weights, the posterior is the normalized geometric mean
+# of nine posteriors.
 
 # %% [markdown]
 # ## Weights of evidence
@@ -1113,22 +887,6 @@ print(reasons.round(3))
 # \ln θ(v_i \mid \text{parents}, \text{target}) - \ln θ(v_i \mid \text{parents}, \text{against})
 # $$
 
-# %%
-party = lp(tan_cl("Class", votes, score="bic"), votes, smooth=1)
-reasons = explain(party, votes.iloc[0], target="democrat")
-labels, known = values(party), votes.iloc[0]
-by_table = {"Class": np.diff(-np.log(params(party)["Class"])).item()}
-for family in feature_families(party).values():
-    democrat, republican = params(party)[family[0]][
-        tuple(labels[v].index(known[v]) for v in family[:-1])
-    ]
-    by_table[family[0]] = np.log(democrat / republican)
-check(
-    "democrat against republican",
-    [by_table[name] for name in reasons.index],
-    reasons["log_odds"],
-)
-
 # %% [markdown]
 # With `interactions=True`, the main effect of feature i is $\ln P(v_i \mid \text{target}) - \ln P(v_i \mid \text{against})$,
 # with the marginal distribution of the feature given the class, and the interaction is the rest of its contribution. If
@@ -1144,13 +902,12 @@ check(
 # structure, each column of a table has a Dirichlet posterior, whose parameters are counts plus pseudo-counts. All tables are
 # drawn `draws` times, the posterior of every row is computed from each draw, missing features are marginalized over within
 # the draw, and the bounds are quantiles of the results (equal tails). The members of an average are drawn separately.
-# The interval does not include the uncertainty of the structure, and is not a prediction set. If pseudo-counts are
-# small, distributions can be so skewed that the estimate is slightly outside its interval.
+# If pseudo-counts are small, distributions can be so skewed that the estimate is slightly outside its interval.
 #
 # A sum of effects that `bnc(..., interval=True)` fits keeps G = 20 draws (`draws`) of its weights, from the normal distribution
 # whose mean maximizes the penalized likelihood and whose covariance is its inverse curvature (Wood 2006). With the standard
 # deviation s of the log odds L in the draws, the interval is $L \pm t_{G-1}\, s$, with the quantile of Student's t. It does not
-# include the uncertainty of the variances and of the choice of pairs.
+# include the uncertainty of the variances and of the choice of pairs; effects of exact values do not vary between draws.
 #
 # ## Structural EM
 #
