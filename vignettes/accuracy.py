@@ -7,7 +7,7 @@
 #
 # ## What it is
 #
-# The default is a sum of effects. The score of a class c, for a row x, is
+# The score of a class c, for a row x, is
 #
 # $$
 # s_c(x) = a_c + \sum_j f_{jc}(x_j) + \sum_{j<k} f_{jkc}(x_j, x_k), \qquad P(c \mid x) = \frac{e^{s_c(x)}}{\sum_d e^{s_d(x)}},
@@ -19,14 +19,18 @@
 # ## How it is fitted
 #
 # 1. **Contrasts.** The effect of a numeric feature is a sum of a line, a square, and cosines of increasing frequency over the ranks of its
-#    values; if values repeat, as grades do, each can have an effect of its own. The effect of a category has one contrast per level. A missing
-#    value is a level. A pair has products of the contrasts of both features.
+#    values. The effect of a category has one contrast per level. A missing value is a level. A pair has products of the contrasts of both features.
 # 2. **Variances.** Each kind of contrast has a prior variance: the larger it is, the further its effects may be from 0. Variances are chosen
 #    by the likelihood of rows that are held out. Effects that do not help are close to 0.
 # 3. **Pairs.** Pairs are ranked without the held-out rows, and as many are used as these rows favor. `pairs=0` uses none, `pairs=5` five,
 #    and `pairs=[("age", "dose")]` those that you name.
 # 4. **Weights.** Given the variances, one penalized logistic regression on all rows estimates the weights of all contrasts together, so that
 #    dependent features share their evidence and do not count it twice.
+# 5. **Exact values.** Names, identifiers and numbers that repeat can also have an effect of each exact value, as can the cells of two such
+#    features, and the groups of a number with sharp steps. It is the logarithm of the number of rows of the class that were observed with
+#    the value, divided by the number that the other effects let one expect, both plus a constant. These effects are used only if they
+#    predict rows that are left out. They can be turned around: if each person has one row of each class, a class that was seen becomes
+#    less probable.
 #
 # Statisticians know this as a smoothing-spline analysis of variance of the log odds (Wahba et al. 1995; Wood 2017). [Formulas](methods.py#the-default-a-sum-of-effects) has the
 # details. The fit uses no random numbers. Rows that belong together, such as visits of a patient, should be held out
@@ -168,8 +172,7 @@ predict(sure, test.head(3), prob=True, interval=0.9)["malignant"].round(3)
 #
 # ## Unknown and missing values
 #
-# A *missing* value has an effect, which was estimated from rows in which it is missing, too. A feature that is *unknown*, because a record leaves
-# it out, has none: the model averages over what the other features make likely. With nothing known, the answer is the class proportions. See [Missing
+# A *missing* value has an effect of its own. A feature that is *unknown*, because a record leaves it out, has none: see [Missing
 # values](incomplete.py#unknown-or-missing).
 #
 # ## When another model is better

@@ -253,8 +253,6 @@ print(bn.cv({"nb": naive, "ode_cl_aic": tan}, car, folds=folds).round(7).to_dict
 # which it rounds to 86 % and 93 %. They agree to the last digit, because the folds are those of R.
 
 # %% [markdown]
-# The posteriors that the paper prints agree, too; the tests of the package compare many more with those of R, to 15 digits.
-#
 # All algorithms of the paper have the same names here, and the [differences in results](#differences) are listed above.
 # `tan_cl` also has `score="bde"`, `lp` the priors `ess`, `m` and `backoff`, and Sahami's k-dependence algorithm is `kdb_mi`.
 # [Formulas](methods.py#founding) lists the algorithms of the other documents on which the package is based.

@@ -111,16 +111,15 @@ compare(results, test="bayes_t", rope=0.01).round(3)
 # Naive Bayes is practically worse than either with a probability of more than 0.99. The tree and the average are practically
 # equivalent with probability 0.66, and the tree is better with probability 0.32: equivalence is probable, but not shown.
 # `plot_cv(results, interval=0.95)` draws the interval of each mean.
-
-# %% [markdown]
+#
 # ## Several learners over several data sets
 #
 # Whether a learner is better *in general* is another question. The data sets are then the sample: each gives one value
 # per learner, so six data sets are six observations, however many folds you use. The six data sets here are those that
 # come with the packages, so they are not a random sample.
 #
-# Four of them contain numeric features, which `BNCClassifier` discretizes in each training fold. `default` is `BNCClassifier()`. Five folds once
-# keep the block short; ten repeats of ten folds are better.
+# Four of them contain numeric features, which `BNCClassifier` discretizes in each training fold. `default` is `BNCClassifier()`. Five folds once,
+# and the first ten features of each data set, keep the block short; ten repeats of ten folds are better.
 
 # %%
 car = load_car()
@@ -129,7 +128,8 @@ data["voting"] = voting.drop(columns="Class"), voting["Class"]
 women = load_pima()
 data["pima"] = women.drop(columns="diabetes"), women["diabetes"]
 for load in (load_breast_cancer, load_iris, load_wine):
-    data[load.__name__.removeprefix("load_")] = load(return_X_y=True, as_frame=True)
+    features, classes = load(return_X_y=True, as_frame=True)
+    data[load.__name__.removeprefix("load_")] = features.iloc[:, :10], classes
 codes = (
     OneHotEncoder(handle_unknown="ignore"),
     make_column_selector(dtype_exclude="number"),
@@ -157,8 +157,7 @@ means.round(3)
 # %% [markdown]
 # Demšar (2006) recommends tests on ranks. In each data set, the best learner has rank 1, and ties share their ranks.
 # Friedman's test is a test of whether all learners are equal. If it is significant, two learners differ if their mean
-# ranks differ by more than Nemenyi's critical difference, $q \sqrt{k(k+1) / 6N}$ for $k$ learners and $N$ data sets,
-# where $q$ is a quantile of the studentized range divided by $\sqrt{2}$. For two learners, Wilcoxon's signed-rank test
+# ranks differ by more than Nemenyi's critical difference ([Formulas](methods.py#comparison-of-models)). For two learners, Wilcoxon's signed-rank test
 # also uses the sizes of the differences. Holm's procedure adjusts its p-values for testing every pair.
 
 # %%

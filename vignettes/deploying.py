@@ -58,9 +58,7 @@ print(predict(again, women, prob=True).equals(predict(model, women, prob=True)))
 # mistake. A pickle file, in contrast, can run any code when it is loaded. Load pickle files only if you wrote them
 # yourself. If your service expects an estimator of scikit-learn, `BNCClassifier.from_model(again)` is a fitted one.
 #
-# If the classes are more or less frequent in production than in the training data, say so before you export the model:
-# `with_prior(model, {"no": 0.9, "yes": 0.1})` returns the model with these proportions, and everything on this page
-# keeps them.
+# If the classes are more or less frequent in production, export `with_prior(model, {"no": 0.9, "yes": 0.1})`.
 #
 # ## Predict one record
 #
@@ -196,7 +194,7 @@ print(pair[pair["given"] != ""].head(3).round(2).to_string())
 # `drift` compares new rows with the training data. It returns one row per feature, with the population stability index
 # (below a tenth is little, above a quarter much), the shares of missing and unseen values and of numbers outside the range of the
 # training data, and the change of the mean log odds; the last row is the score. Numbers are counted in tenths of the training
-# rows, also those of features that the model dropped, so a change of units shows even if the model does not notice it. Here
+# rows. Here
 # the new rows are women over 30:
 
 # %%
@@ -257,8 +255,6 @@ print(
 )
 
 # %% [markdown]
-# The network that was read has the same structure and makes the same predictions.
-#
 # ## Summary
 #
 # Use `save` and `load` to keep a model, `predict` and `explain` with a dict to serve it by a WSGI application, `to_sql` to predict in a

@@ -71,14 +71,14 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 #
 # ## Learn and predict as usual
 #
-# Each table is estimated from the rows in which its whole family is observed: the *available cases*. At prediction, the
-# networks on this page marginalize over a missing feature: the posterior is P(class | observed features), exactly.
-# The default has an effect of missing values ([see below](#the-default-classifier)). `ande` ignores a missing feature.
+# Each table of a network is estimated from the rows in which its whole family is observed: the *available cases*. At prediction,
+# networks marginalize over a missing feature: the posterior is P(class | observed features), exactly. The default has an
+# effect of missing values ([see below](#the-default-classifier)).
 #
 # Estimating the tables and predicting a new row rest on different assumptions.
 #
 # - **Estimating from available cases.** Values are *missing completely at random* (MCAR) if whether a value is missing depends on nothing. Available cases are then all you need. A weaker condition is enough for a table: whether one of its values is missing may depend on the parents, but not on the variable itself. For learning the *structure* from available cases it is not enough.
-# - **Estimating by EM.** Values are *missing at random* (MAR) if whether a value is missing depends only on values that are observed in the row. This is all that EM requires.
+# - **Estimating by EM** requires only that values are *missing at random* (MAR): whether a value is missing depends only on values that are observed in the row.
 # - **Predicting.** The class is observed in training, but not when you predict. So, given the observed features, missingness must not depend on the class. If it does, for example because members of one party hide a vote more often, then the missing value is evidence, and marginalizing ignores it. The default uses this evidence; in networks, `missing_level=True` in `bnc` and `BNCClassifier` treats missing values as a separate level.
 
 # %%
@@ -92,7 +92,7 @@ print(predict(models["tan_cl"], incomplete.head(3), prob=True).round(4))
 print(cv(models, voting, k=10, rng=0).round(3))
 
 # %% [markdown]
-# Dropping incomplete rows would halve the data and would not predict the other half. If all votes of a member are missing, the
+# If all votes of a member are missing, the
 # posterior is the class prior:
 
 # %%
@@ -115,8 +115,7 @@ print(predict(models["tan_cl"], odd, unseen="missing").tolist()[:2])
 # %% [markdown]
 # ## The default classifier
 #
-# In the default, a missing value is like a level of its feature: it has an effect, which is estimated from the training rows that lack the
-# value. If missing values are not evidence, the effect is near 0. This is right if new rows lack values for the same reasons. If new rows lack
+# The effect of a missing value is estimated from the training rows that lack the value. If missing values are not evidence, it is near 0. This is right if new rows lack values for the same reasons. If new rows lack
 # many more values than training rows did, for example because another form asks fewer questions, say so: leave the features out of the record, or name
 # them by `unknown=`. With `missing_level=False`, missing values are never evidence:
 

@@ -41,8 +41,7 @@ print(member.T.dropna().to_string())
 # %% [markdown]
 # ## Log odds and odds ratios
 #
-# The odds of a class are P / (1 − P). A probability of 0.8 corresponds to odds of 4 (four to one), and to log odds of
-# ln 4 = 1.39. `explain` splits the log odds of the prediction into one contribution per feature:
+# A probability of 0.8 corresponds to odds of 4 (four to one), and to log odds of ln 4 = 1.39. `explain` splits the log odds of the prediction into one contribution per feature:
 
 # %%
 reasons = explain(model, member, sort=True)
@@ -58,16 +57,14 @@ print(
 # %% [markdown]
 # The model predicts "republican" with probability 0.996. The vote for the physician fee freeze multiplies the odds of
 # "republican" by 4.35, the vote for the synfuels cutback by 0.19. (This member was a democrat: the table shows why the
-# model is wrong.) A contribution of 0.69 doubles the odds, and a contribution of −0.69 halves them. The contributions are
-# not approximations: their sum is the log odds of the posterior. With `sentences=True`, `explain` writes the three
+# model is wrong.) The
+# contributions are not approximations: their sum is the log odds of the posterior. With `sentences=True`, `explain` writes the three
 # strongest reasons in words, for readers who do not know log odds:
 
 # %%
 print(*explain(model, member, sentences=True), sep="\n")
 
 # %% [markdown]
-# Each sentence states an odds ratio of the table: an odds ratio of 0.19 divides the odds by about 5.
-#
 # One rule decides which class is explained if you do not name it with `target=`. What is printed or drawn names this class.
 #
 # | function | two classes | more classes |
@@ -161,7 +158,7 @@ plot_importance(model, voting)
 # - *the accuracy without the feature*: a correlated feature can replace it. To measure this, cross-validate models with and
 #   without the feature.
 # - *the strength of the effect in one row*: a rare value can have a large contribution and little importance.
-# - *a cause*: a feature can be important because both it and the class have a common cause.
+# - *a cause*: the feature and the class can have a common cause.
 #
 # `plot_effect` shows the contribution of each value of one feature:
 
@@ -185,8 +182,6 @@ for root in ("physician_fee_freeze", "crime"):
 plot(model, class_arcs=False)
 
 # %% [markdown]
-# The class is a parent of all features because this makes a good classifier, not because a party causes each vote.
-#
 # A learned structure is also an estimate: of some 15 arcs between features that `tan_cl` learns from one half of these members, only a third
 # are learned from the other half, too. [Uncertainty](uncertainty.py) measures this.
 #

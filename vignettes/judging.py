@@ -146,8 +146,8 @@ for name in ("nb", "tan_cl", "aode"):
     )
 
 # %% [markdown]
-# If the tree passes on the members it is least sure of, nearly all labels of the others are correct. Naive Bayes has more errors
-# among them, because it is often sure and wrong.
+# Among the members of which the tree is surest, nearly all labels are correct. Naive Bayes has more errors among them, because it
+# is often sure and wrong.
 #
 # ## Calibration
 #
@@ -178,10 +178,9 @@ for name in ("nb", "tan_cl"):
 # rows, and the bar is a 95 % confidence interval. Points on the diagonal are perfectly calibrated. The points of the
 # tree are closer to the diagonal than those of naive Bayes, because the tree represents the dependence of each vote on
 # one other vote. The calibration error, the mean distance between predicted probability and observed proportion, is
-# 0.035 for the tree and 0.088 for naive Bayes; the log-losses are 0.137 and 0.631 (baseline 0.667). You will meet three
-# slightly different calibration errors: `cv` looks at the probability of the most probable class in 15 bins, the chart
-# at one class in the bins that you choose (here five), and `calibration` at each class in ten bins. Compare models by
-# one of them.
+# 0.035 for the tree and 0.088 for naive Bayes; the log-losses are 0.137 and 0.631 (baseline 0.667). The calibration errors of `cv` (most
+# probable class, 15 bins), of the chart (one class, here five bins) and of `calibration` (each class, ten bins) differ slightly:
+# compare models by one of them.
 #
 # `calibration` shows how probabilities are wrong. A slope below 1 means that they are too extreme, and an intercept
 # other than 0 that the class is predicted too often or too rarely. The Brier score is reliability − resolution +
@@ -296,12 +295,12 @@ print("copies in the same fold: ", round(cv(copied, twice, folds=member % 10), 3
 #
 # ### Four more
 #
-# - **Accuracy with rare classes.** If 96 % of the rows belong to one class, a model without features has an accuracy of 0.96. Use a metric that
-#   depends on the rare class, and compare it with its baseline, as above. Do not oversample: state `costs=` or `prior=`.
+# - **Accuracy with rare classes.** Use a metric that depends on the rare class, and compare it with its baseline, as above. Do not
+#   oversample: state `costs=` or `prior=`.
 # - **Identifiers as features.** A column with another value in each row cannot help to predict new rows. `check_data(df, "y")` finds most
 #   of them, and identifiers of groups.
-# - **Frequencies that are ignored.** If a table has one row per combination and a column `n` with the number of cases, use
-#   `encode(df, weights="n", weights_are="frequencies")`. If not, each combination counts once.
+# - **Frequencies that are ignored.** If a column `n` has the number of cases of each row, use
+#   `encode(df, weights="n", weights_are="frequencies")`.
 # - **Missing values that mean something.** By default, networks ignore missing values. If the fact that a value is missing depends on the
 #   class, this discards information: use the default model, or `missing_level=True`. But if the reason changes in new data
 #   (another clinic, another form), this information is misleading: see [Missing values](incomplete.py).

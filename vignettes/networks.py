@@ -375,9 +375,7 @@ shares = {
 print(pd.DataFrame(shares).round(3).to_string())
 
 # %% [markdown]
-# The proportions agree within 0.04; `smooth=1` makes them slightly more equal.
-#
-# With `evidence=`, `sample` draws from the distribution given what is known, exactly and without discarding rows.
+# The proportions agree within 0.04. With `evidence=`, `sample` draws from the distribution given what is known, exactly and without discarding rows.
 #
 # `impute` replaces all missing values of a row by their jointly most probable values. To estimate parameters from incomplete
 # rows, use EM instead, which does not treat imputed values as certain.
@@ -452,8 +450,6 @@ print(
 )
 
 # %% [markdown]
-# 15 % of the people with a positive test are ill, and the simulation agrees within its sampling error.
-#
 # Such tables are certain. With `rows=200`, they are worth as much as 200 people, so that `update` can combine them with
 # data, and intervals show how certain they are:
 

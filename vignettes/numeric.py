@@ -10,7 +10,9 @@
 #
 # In short, `bnc(learner, class_var, df, smooth=1, discretize="mdlp")` fits a model that accepts raw rows. The cut
 # points are part of the model, so `cv` learns them again in each training fold. `min_count=10` also merges rare levels,
-# and `discretize="averaged"` averages over nine discretizations ([The default classifier](accuracy.py)).
+# and `discretize="averaged"` averages over nine discretizations ([Formulas](methods.py#averaged-cut-points)).
+# This page is about networks. The default, a sum of effects, needs none of this: it fits a curve to each numeric column ([The
+# default classifier](accuracy.py)).
 
 # %%
 from io import StringIO
@@ -93,7 +95,7 @@ model = bnc(
 print(preparation(model).cut_points.to_string())
 
 # %% [markdown]
-# Intervals are categories like any others. Read each column of a table from top to bottom. For example, four in five
+# Read each column of a table from top to bottom. For example, four in five
 # wines of the third cultivar are in the lowest interval of flavanoids.
 
 # %%
@@ -125,8 +127,7 @@ bottle = {"alcohol": 15.9, "flavanoids": 3.1, "color": "ruby"}
 print(predict(model, bottle, prob=True).round(3).to_string(index=False))
 
 # %% [markdown]
-# `explain` returns the contribution of each value to the log odds of the predicted class against the second most probable
-# class. Missing values contribute 0.
+# In `explain`, missing values contribute 0:
 
 # %%
 plot_explanation(model, bottle)
@@ -184,9 +185,9 @@ print(
 #
 # Gaussian naive Bayes has the higher error on 11 of the 16 sets. Kernel densities have about the same error as MDLP,
 # but their posteriors are more extreme, so their log-loss is higher on 13 sets. Averaged cut points have the lowest
-# means. Discretization therefore stays the default of `BNCClassifier`. Use
+# means. Use
 #
-# - `discretize="averaged"`, or the default of `BNCClassifier`, for accurate predictions,
+# - `discretize="averaged"` for accurate predictions by a network, and the default of `BNCClassifier` if you need no network,
 # - `discretize="mdlp"` for a few readable intervals per column,
 # - `numbers="gaussian"` for densities, for samples of numeric columns, and to replace `GaussianNB`, with categories and
 #   missing values in the same model; take logarithms of skewed columns first,

@@ -40,10 +40,9 @@
 # P(c, x_1, \ldots, x_n) = P(c) \prod_{i=1}^n P(x_i \mid \text{parents of } X_i, c),
 # $$
 #
-# and predict the class with the largest joint probability. The graph of these
-# dependences is the *structure*. The classifiers differ in which structures they allow, in how they choose one, and
-# in how they estimate the tables. More parents mean fewer assumptions, but also more *parameters* (probabilities in the tables) to
-# estimate from the same rows.
+# and predict the class with the largest joint probability. The classifiers differ in which graphs (*structures*) they allow, in
+# how they choose one, and in how they estimate the tables. More parents mean fewer assumptions, but also more *parameters*
+# (probabilities in the tables) to estimate from the same rows.
 
 # %%
 import warnings
@@ -86,7 +85,7 @@ for name, (target, frame) in data.items():
     print(frame[target].value_counts(normalize=True).round(3).to_string(), "\n")
 
 # %% [markdown]
-# The baselines are 0.700 on car (label every car "unacc") and 0.534 on votes (label every member "democrat").
+# So the baselines are 0.700 and 0.534.
 #
 # ## Naive Bayes
 #
@@ -98,8 +97,7 @@ naive = bnc("nb", "class", car, smooth=1)
 print(cpt(naive, "safety").round(3))
 
 # %% [markdown]
-# Read each column from top to bottom: nearly all very good cars have high safety. `smooth=1` adds 1 to every count. Naive
-# Bayes often predicts the right label, which depends only on which class has the largest probability. The probabilities
+# Nearly all very good cars have high safety. Naive Bayes often predicts the right label, which depends only on which class has the largest probability. The probabilities
 # themselves tend to be too close to 0 and 1, because correlated features are counted as independent evidence.
 #
 # **When to use it.** As a baseline, with few rows, with very many features, or if the tables have to be
@@ -163,8 +161,8 @@ for name, (target, frame) in data.items():
 # | numeric features | as intervals, or as densities (`numbers=`) | as intervals |
 # | use it | with many rows, with `backoff=True` | with thousands of rows and few features, if labels count |
 #
-# Hierarchical smoothing (`backoff=True`) compensates for large tables: each table is shrunk towards the table with one
-# parent fewer, by an amount that is estimated from the data (Petitjean, Buntine, Webb and Zaidi 2018). Searches such as `kdb` accept prior
+# Hierarchical smoothing (`backoff=True`) compensates for large tables ({term}`hierarchical smoothing (back-off)`; Petitjean,
+# Buntine, Webb and Zaidi 2018). Searches such as `kdb` accept prior
 # knowledge: they start from the structure `start`, keep the `required` arcs, and never add `forbidden` ones. Here the search continues
 # from the AIC tree:
 
@@ -333,7 +331,7 @@ print(pd.DataFrame(columns).loc[list(recipes)].round(3).to_string())
 # | `groups` of `bnc` and `cv` | which rows belong together, such as the visits of a patient |
 # | `weights_are` of `encode` | whether weights are frequencies, or a survey's |
 #
-# How much smoothing is best depends on the size of the tables, and on the noise of the classes. The tables of naive Bayes have many rows per
+# The tables of naive Bayes have many rows per
 # cell, so `smooth` hardly matters from 0.01 to 1. With two parents or more, try 0.01, 1 and 10. `backoff=True` needs no choice.
 #
 # If you tune, tune few values, with a metric that fits your task, and evaluate the winner on rows that the search did not

@@ -128,7 +128,7 @@ if pl is not None:
     print(predict(in_polars, cars.lazy().tail(2), prob=True))
 
 # %% [markdown]
-# The model is the same as from pandas. The predictions for the LazyFrame are a polars DataFrame.
+# The model is the same as from pandas.
 #
 # ## Chunks of a file
 #
@@ -283,8 +283,6 @@ if ibis is not None:
     )
 
 # %% [markdown]
-# All predictions of the database equal those of `predict`.
-#
 # [Benchmarks](project/benchmarks.md) has times and memory for ten million rows that were counted where they are.
 #
 # ## Updating a model with new rows

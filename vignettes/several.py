@@ -220,12 +220,7 @@ sun = sun.astype("category")
 print("no flare:", round((sun[flares] == "no").all(axis=1).mean(), 3))
 learned = {
     "mbc": lp(mbc(flares, sun), sun, smooth=1),
-    "mbc, tree of features": lp(mbc(flares, sun, features="tree"), sun, smooth=1),
-    "maode": lp(maode(flares, sun), sun, smooth=1),
     "chain of TAN": lp(chain(flares, sun, **tan), sun, smooth=1),
-    "10 chains of TAN": lp(
-        chain(flares, sun, orders=10, rng=0, **tan), sun, smooth=1
-    ),
 }
 folds = np.random.default_rng(0).permutation(len(sun)) % 10
 print(compared(sun, flares, learned, folds).round(3))

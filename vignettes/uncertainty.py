@@ -180,9 +180,7 @@ query(
 # - *They assume that new rows come from the population of the training data*, and that these are a sample of it. The
 #   car data contain every combination of the features once, so here the intervals illustrate the calculation.
 #
-# Under these assumptions, with a correct structure among them, the intervals are calibrated. The tests of the package
-# draw tables from the prior and rows from the tables: 90 % intervals contain 90 % of the true probabilities, within two
-# percentage points.
+# Under these assumptions, with a correct structure among them, 90 % intervals contain 90 % of the true probabilities.
 #
 # The tables of weighted models, back-off and EM depend on more than counts, so they have no intervals. With
 # `bnc(..., interval=True)`, the default keeps draws of its effects from their approximate posterior, and `predict(..., prob=True, interval=0.9)` computes the interval
