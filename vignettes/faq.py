@@ -24,14 +24,14 @@
 # | Which features matter? | `plot_importance(x, df)`: [Interpreting a model](interpreting.py). An importance is not a cause |
 # | Can I get the model as a table, or as points? | `pairs=0`, then `effects` or `scorecard`: [Your table in ten minutes](start.py#the-model-as-a-table-and-as-a-card) |
 # | What do the reasons in a letter of rejection say (adverse action)? | Where points were lost: `explain(card, row)`: [Case study: credit](case_credit.py) |
-# | Is it as good for each group of people? | `summary(x, df, by="sex", k=5, rng=0)`: [Saving and deploying models](deploying.py#after-deployment-drift-and-audit) |
+# | Is the model as accurate for each group of people? | `summary(x, df, by="sex", k=5, rng=0)`: [Saving and deploying models](deploying.py#after-deployment-drift-and-audit) |
 # | Have the data changed since the fit (drift)? | `drift(x, new, df)`: [Saving and deploying models](deploying.py#after-deployment-drift-and-audit) |
 # | What do the lines of `print(model)` mean? | [The default classifier](accuracy.py#on-data) explains them |
 # | Why has my model no arcs? | The default is a sum of effects, not a network: [The default classifier](accuracy.py). `tan_cl` learns arcs |
 # | Would other data give the same arcs? | `arc_strength`: [Uncertainty](uncertainty.py) |
 # | What does `smooth` do? | In one sentence: {term}`smoothing`. By hand: [How it works](how_it_works.py) |
 # | Why is a category "None" missing? | `pandas.read_csv` reads "None" and "NA" as missing values. Use `read_csv(path, keep_default_na=False, na_values=[""])` |
-# | How are missing values handled? | They stay missing. A *missing* value can be evidence; a feature that a record leaves out is *unknown*, and none: [Missing values](incomplete.py#unknown-or-missing) |
+# | How are missing values handled? | They stay missing. A *missing* value can be evidence; a feature that a record leaves out is *unknown*, which is not evidence: [Missing values](incomplete.py#unknown-or-missing) |
 # | What about dates? | Make features of them: days since a fixed day, month, weekday and hour. The error for a column of dates, and `check_data`, show the two lines of pandas; in a pipeline of scikit-learn, `DatetimeEncoder` of skrub does the same. Dates as text have one level per day; the warning about them shows the same lines |
 # | How do I predict several class variables (multi-label)? | [Several class variables](several.py) |
 # | How do I find groups of rows without a class? | `lca`: [Networks and queries](networks.py#latent-classes) |
@@ -43,8 +43,7 @@
 #
 # ## Messages
 #
-# These fifteen messages are the ones that new users meet most often. The function `show` runs a call and prints its error or
-# warning.
+# The function `show` runs a call and prints its error or warning.
 
 # %% tags=["hide-input"]
 import warnings

@@ -64,7 +64,7 @@ print(known["diabetes"].value_counts().to_string())
 # 174 of the 266 women with diabetes have high glucose, but only 109 of the 497 women without it. These proportions are
 # the *likelihood* of each value in each class. A feature with one parent has a table of rows and columns. With two parents, it has a
 # column for each combination of their values, so it is an array with three axes: the variable, the other parent, and the class.
-# That is all: a table is an array because each parent is an axis. `params` returns the array, `cpt` the same numbers with labels:
+# So a table is an array because each parent is an axis. `params` returns the array, `cpt` the same numbers with labels:
 
 # %%
 tree = bnc("tan_cl", "diabetes", known, smooth=0)
@@ -272,3 +272,4 @@ for root in ("buying", "safety"):
 #
 # A prediction is the prior times one likelihood per feature. As log odds, it is a sum, and `explain` shows its terms.
 # Smoothing prevents zeros; an arc lets one feature depend on another. The default is a sum, too, whose terms are estimated together.
+# Next, [Choosing a classifier](overview.py) helps you to choose, and [The default classifier](accuracy.py) explains the default.

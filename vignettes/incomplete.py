@@ -61,7 +61,7 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # A value can be missing, or nobody has asked for it. The two are different:
 #
 # - `None`, `NaN` and `pandas.NA` are *missing*, as in the training data. A missing value is evidence as far as it was there.
-# - A feature that a record (a dict or a Series) omits is *unknown*, and no evidence. So are whole columns that
+# - A feature that a record (a dict or a Series) omits is *unknown*, which is not evidence. So are whole columns that
 #   `predict(x, rows, unknown=["crime"])` names, and the empty fields of a page. In SQL, `NULL` is missing.
 #
 # A network marginalizes over both, unless missing values are a level. The default, a sum of effects, regards the unknown

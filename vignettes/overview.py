@@ -26,8 +26,8 @@
 # ## Default, sum or network?
 #
 # - The *default* is a [sum of effects](how_it_works.py#the-default-in-one-minute) of features and of pairs. Use it to predict a class.
-# - The *sum* of single effects (`pairs=0`) is shorter. It is as good if features do not interact, which is common with a few hundred
-#   rows, and worse if they do, as on the cars. It becomes a [table, a card of points and a short query](deploying.py#a-model-as-a-table).
+# - The *sum* of single effects (`pairs=0`) is shorter. It is as accurate if features do not interact, which is common with a few hundred
+#   rows, and less accurate if they do, as on the cars. It becomes a [table, a card of points and a short query](deploying.py#a-model-as-a-table).
 # - A *network* has a graph and tables of probabilities, and answers questions about any variable. Its tables are counted separately, so
 #   as a classifier it is usually less accurate; it is fitted many times faster. The rest of this page is about networks.
 #

@@ -70,7 +70,7 @@ print(table.isna().sum().loc[lambda count: count > 0].to_dict())
 print(table["cancelled"].value_counts(normalize=True).round(3).to_dict())
 
 # %% [markdown]
-# Nothing is odd any more. Some visits are missing, and can stay missing. 59.2 % of the members stayed, so a model that always
+# `check_data` finds nothing odd now. Some visits are missing, and can stay missing. 59.2 % of the members stayed, so a model that always
 # predicts "no" has an accuracy of 0.592. This is the *baseline*: a model is useful only if it does better.
 #
 # ## 2. Fit
@@ -81,7 +81,7 @@ print(model)
 
 # %% [markdown]
 # The model is a sum: each feature adds an effect to the log odds of "yes", and so do those pairs of features that help to predict
-# held-out rows. [How it works](how_it_works.py) explains it in a minute, and [The default
+# rows that were held out of the fit. [How it works](how_it_works.py) explains it in a minute, and [The default
 # classifier](accuracy.py) in full. In scikit-learn, `BNCClassifier()` is the same model.
 #
 # ## 3. Evaluate
@@ -181,8 +181,8 @@ card = bn.scorecard(fair, most_intervals=4)
 print(card)
 
 # %% [markdown]
-# Add up the points of a member, and look up the probability of the total. What do the simpler models cost? `cv` fits them again
-# in each fold, and so does `scorecard` of a fitted sum (edited tables cannot be fitted again, and `cv` warns of them):
+# Add up the points of a member, and look up the probability of the total. How much less accurate are the simpler models? `cv` fits them
+# again in each fold, the card included. (An edited table cannot be fitted again, and `cv` warns of it.)
 
 # %%
 models = {
