@@ -10,7 +10,6 @@
 # ```
 
 # %%
-import pandas as pd
 from bnclassify import (
     explain,
     load_car,
@@ -29,7 +28,6 @@ from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.model_selection import (
     GridSearchCV,
     StratifiedKFold,
-    cross_val_predict,
     cross_val_score,
 )
 from sklearn.naive_bayes import CategoricalNB
@@ -96,16 +94,6 @@ explain(classifier, X.iloc[-1]).round(2)
 # %% [markdown]
 # The contributions sum to the log odds of the predicted class against the second most probable class.
 # [Interpreting a model](interpreting.py) explains how to read them.
-#
-# ## Out-of-fold probabilities
-
-# %%
-scikit = cross_val_predict(classifier, X, y, cv=folds, method="predict_proba")
-pd.DataFrame(scikit, columns=classifier.classes_).tail(2).round(3)
-
-# %% [markdown]
-# `cv_predict(classifier, car, rng=0)` returns such a table with the labels of classes and rows. `cv` evaluates
-# several models with several metrics on the same folds: see [Evaluating a classifier](judging.py).
 #
 # ## Feature selection, importance and calibration
 #

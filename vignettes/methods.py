@@ -13,15 +13,11 @@ from bnclassify import (
     AIC,
     BIC,
     anb,
-    ande,
     aode,
     class_var,
     cloglik,
     cmi,
     concentrations,
-    cv,
-    cv_predict,
-    encode,
     explain,
     families,
     feature_families,
@@ -31,7 +27,6 @@ from bnclassify import (
     load_car,
     load_voting,
     loglik,
-    loo_summary,
     lp,
     manb_arc_posterior,
     members,
@@ -43,7 +38,6 @@ from bnclassify import (
     tan_cl,
     values,
 )
-from bnclassify.network.awnb import smallest_depths_in_trees
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, gammaln, logit, logsumexp
 
@@ -333,36 +327,7 @@ check(
 # For n = 2, i stands for a pair of features, whose weight is the sum of their weights. With missing values, N is the number of
 # rows in which i is observed, and N(c, x_i) of the second ratio counts those in which j is observed, too. `lp(..., m=m)` has
 # $m / (C r_i)$ and $m / r_j$ in place of s. With `weights="mi"`, cells with a probability below 1e-6 are excluded from the
-# information. With fewer than n features, all of them are superparents. The rows of car are complete.
-
-# %%
-codes = {name: column.cat.codes.to_numpy() for name, column in car.items()}
-levels = {name: len(column.cat.categories) for name, column in car.items()}
-
-
-def counted(*names):
-    """Return the counts of joint levels of the first 50 rows, (rows, classes)."""
-    table = np.zeros([levels[name] for name in (*names, "class")])
-    np.add.at(table, tuple(codes[name] for name in (*names, "class")), 1)
-    return table[tuple(codes[name][:50] for name in names)]
-
-
-for n in (1, 2):
-    total = 0
-    for above in combinations(features(ensemble), n):
-        cells = levels["class"] * np.prod([levels[name] for name in above])
-        joint_by_hand = (counted(*above) + 1) / (len(car) + cells)
-        for child in set(features(ensemble)) - set(above):
-            joint_by_hand *= (counted(*above, child) + 1) / (
-                counted(*above) + levels[child]
-            )
-        total = total + joint_by_hand
-    averaged = lp(ande("class", car, n=n), car, smooth=1)
-    check(
-        f"n = {n}",
-        total / total.sum(1, keepdims=True),
-        predict(averaged, car.head(50), prob=True),
-    )
+# information. With fewer than n features, all of them are superparents.
 
 # %% [markdown]
 # ## Scores
@@ -459,36 +424,6 @@ check(
 # five rows: its units are split over the folds at random, so that results equal the results of repeated rows. If a weight
 # is fractional, or `folds` are given, each row belongs to one fold, because it is one case, such as a respondent of a
 # survey. With several class variables, folds are not stratified.
-
-# %%
-folds = np.arange(len(votes)) % 5
-naive = lp(nb("Class", votes), votes, smooth=1)
-posteriors = cv_predict(naive, votes, folds=folds)
-by_hand = []
-for fold in range(5):
-    p, y = (
-        posteriors[folds == fold].to_numpy(),
-        votes["Class"].cat.codes[folds == fold].to_numpy(),
-    )
-    own = p[np.arange(len(y)), y]
-    right = p.argmax(axis=1) == y
-    first, second = p[y == 1, 1][:, None], p[y == 0, 1]
-    by_hand.append(
-        {
-            "log_loss": -np.log(own).mean(),
-            "brier": ((p[:, 1] - y) ** 2).mean(),
-            "rmse": np.sqrt(((1 - own) ** 2).mean()),
-            "balanced_accuracy": (right[y == 0].mean() + right[y == 1].mean()) / 2,
-            "auc": ((first > second) + (first == second) / 2).mean(),
-        }
-    )
-by_hand = pd.DataFrame(by_hand)
-check(
-    "metrics",
-    by_hand,
-    cv(naive, votes, folds=folds, metric=list(by_hand), mean=False),
-)
-print(by_hand.mean().round(4).to_dict())
 
 # %% [markdown]
 # ## Missing values at prediction
@@ -592,21 +527,6 @@ print(manb_arc_posterior(manb).round(9).to_dict())
 # on a bootstrap sample until its leaves are pure. Then, as in R, splits that do not improve the training accuracy
 # are removed from below. (Hall 2007)
 
-# %%
-awnb = lp(nb("class", car), car, smooth=1, awnb_trees=5, awnb_bootstrap=0.5, rng=0)
-rng = np.random.default_rng(0)
-samples = [rng.integers(len(car), size=len(car) // 2) for _ in range(5)]
-depths = pd.DataFrame(
-    smallest_depths_in_trees(encode(car), samples), columns=features(awnb)
-)
-print(depths)
-by_depth = (1 / np.sqrt(depths.where(depths > 0))).fillna(0).mean()
-check("weights", by_depth, feature_weights(awnb))
-
-plain = lp(nb("class", car), car, smooth=1)
-powered = params(plain)["maint"] ** by_depth["maint"]
-check("P(maint | class)", powered / powered.sum(0), params(awnb)["maint"])
-
 # %% [markdown]
 # ## WANBIA
 #
@@ -708,37 +628,6 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # $$
 # τ = \arg\max \sum_i \ln \frac{P_{-i}(y_i \mid x_i)^τ}{\sum_c P_{-i}(c \mid x_i)^τ} - \frac{1}{2} (τ - 1)^2
 # $$
-#
-# By hand, the model is refitted without each row:
-
-# %%
-without = [
-    predict(
-        lp(nb("Class", votes), votes.drop(i), smooth=1), votes.loc[[i]], prob=True
-    )
-    for i in votes.index
-]
-logs = np.log(pd.concat(without).to_numpy())
-party = votes["Class"].cat.codes.to_numpy()
-
-
-def minus_objective(power, terms):
-    """Compute minus the leave-one-out log-likelihood, plus the penalty."""
-    powered = power * terms
-    own = powered[np.arange(len(party)), party]
-    return (logsumexp(powered, axis=1) - own).sum() + (power - 1) ** 2 / 2
-
-
-best = minimize_scalar(
-    minus_objective, bounds=(0, 3), args=(logs,), method="bounded"
-)
-powered = lp(nb("Class", votes), votes, smooth=1, held_out="power")
-check("power", best.x, loo_summary(powered)["power"], tolerance=1e-4)
-check("objective", -best.fun, loo_summary(powered)["objective"])
-
-# %% [markdown]
-# The votes are correlated, so the power is below 1: posteriors move towards the uniform distribution, and no
-# label changes.
 #
 # `held_out="weights"` estimates one weight per feature and one for the class, with a penalty for the distance from τ,
 #

@@ -335,18 +335,7 @@ print(pd.DataFrame(columns).loc[list(recipes)].round(3).to_string())
 # cell, so `smooth` hardly matters from 0.01 to 1. With two parents or more, try 0.01, 1 and 10. `backoff=True` needs no choice.
 #
 # If you tune, tune few values, with a metric that fits your task, and evaluate the winner on rows that the search did not
-# see. In scikit-learn, arguments of the learner are `dag_args__score`, and those of `lp` are `lp_args__ess`:
-#
-# ```python
-# from sklearn.model_selection import GridSearchCV
-# from bnclassify.sklearn import BNCClassifier
-#
-# grid = [
-#     {"learner": ["nb", "aode"], "smooth": [0.1, 1]},
-#     {"learner": ["tan_cl"], "smooth": [0.1, 1], "dag_args__score": ["aic", "bic"]},
-# ]
-# search = GridSearchCV(BNCClassifier(), grid, scoring="neg_log_loss", cv=5)
-# ```
+# see: [For users of scikit-learn](coming_from_sklearn.py#grid-search) shows a grid search.
 #
 # ## Summary
 #
