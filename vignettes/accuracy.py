@@ -131,8 +131,8 @@ for name, x in {
     print(round(posterior.to_numpy().max(), 3))
 
 # %% [markdown]
-# With one half for every row, the log-loss is ln 2 = 0.693. Naive Bayes is confidently wrong. The default is much closer to one
-# half, because effects that do not help with held-out rows shrink.
+# With one half for every row, the log-loss is ln 2 = 0.693. Naive Bayes is confidently wrong. The default is closer to one half,
+# because effects that do not help with held-out rows shrink.
 #
 # ## Reading the model
 #

@@ -257,7 +257,7 @@ print(reasons[1:].sort_values("lost", ascending=False).head(4).to_string())
 print(*explain(card, rejected, target="bad", sentences=True), sep="\n")
 
 # %% [markdown]
-# Most points were lost by the amount, then by the income: these are the reasons in the letter. The sentences compare with the
+# Most points were lost by the burden, then by the income: these are the reasons in the letter. The sentences compare with the
 # average applicant instead of the best value, so their order can differ. State one of the two rules, and keep to it.
 #
 # ## 10. Hand over, and watch

@@ -232,7 +232,7 @@ cv({"card": card}, train, k=5, rng=0, metric=["auc", "log_loss"]).round(3)
 
 # %% [markdown]
 # The card has no points of missing values, which are not evidence in this model, so an unknown measurement
-# counts with the mean points of its rows. The table of totals gives Cleo about the probability of `predict`, which also allows for the
+# counts with the mean points of its rows. The table of totals and `predict` differ, because `predict` also allows for the
 # uncertainty of the unknown values. The lower AUC of the card is the price of three intervals per measurement.
 #
 # ## 11. Report and hand over

@@ -131,17 +131,18 @@ print(f"{len(statement):,} characters")
 scored.tail(3).round(3)
 
 # %% [markdown]
-# The probabilities equal those of `predict`, also for women with missing measurements. The statement treats NULL and
-# unseen values as missing.
+# The statement treats NULL and unseen values as missing. Its probabilities equal those of `predict`:
 
 # %%
-posteriors = predict(model, women, prob=True).to_numpy()
-print(
-    "largest difference:",
-    f"{abs(scored[['prob_no', 'prob_yes']].to_numpy() - posteriors).max():.0e}",
-)
+posteriors = predict(model, women, prob=True)
+apart = (scored["prob_yes"] - posteriors["yes"]).abs()
+print("largest difference:", f"{apart.max():.0e}")
+print("rows without an answer:", apart.isna().sum())
 
 # %% [markdown]
+# A few women lack more measurements than nearly all others. For `predict`, these are unknown ([Missing
+# values](incomplete.py#unknown-or-missing)); the statement contains only the effects, and returns NULL for these rows.
+#
 # Store the statement as a view, or with `CREATE TABLE ... AS`, and write it again when the model is updated. Its length
 # grows with the number of entries of the tables, and is limited to one million characters, the limit of SQLite. A
 # larger model raises an error that names its largest table. If you want a short query, fit a sum of single effects, as in the next section.

@@ -67,7 +67,8 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # A network marginalizes over both, unless missing values are a level. The default, a sum of effects, regards the unknown
 # effects as jointly normal with the known ones: their mean and variance are those of the training rows, given what is known. If
 # nothing is known, the posteriors are the shares of the classes. A missing value of a feature that no training row lacks is
-# unknown, too. For such a row, the SQL of a sum has no answer (`NULL`), because it contains only the effects.
+# unknown, too, and so are all missing values of a row that lacks more than nearly all training rows do. For such rows, the SQL of a sum
+# has no answer (`NULL`), because it contains only the effects.
 #
 # ## Learn and predict as usual
 #
@@ -131,8 +132,8 @@ answers = {
 print(pd.concat(answers).droplevel(1).round(3).to_string())
 
 # %% [markdown]
-# Without any known vote, the answer is the share of the parties. In the first line, sixteen effects of missing votes add up, more than in any training
-# row: if this is not what you mean, say `unknown=`.
+# Without any known vote, the answer is the share of the parties. So it is in the first line, because no training row lacks all votes:
+# beyond the numbers of missing values that occur in training, missing values count as unknown.
 #
 # Before you fit any model, look for columns that are nearly empty, and for pairs of columns that are never observed together, such as answers
 # to two versions of a form. An arc or a pair of such columns cannot be estimated.
