@@ -26,11 +26,11 @@
 #    and `pairs=[("age", "dose")]` those that you name.
 # 4. **Weights.** Given the variances, one penalized logistic regression on all rows estimates the weights of all contrasts together, so that
 #    dependent features share their evidence and do not count it twice.
-# 5. **Exact values.** Names, identifiers and numbers that repeat can also have an effect of each exact value, as can the cells of two such
-#    features, and the groups of a number with sharp steps. It is the logarithm of the number of rows of the class that were observed with
-#    the value, divided by the number that the other effects let one expect, both plus a constant. These effects are used only if they
-#    predict rows that are left out. They can be turned around: if each person has one row of each class, a class that was seen becomes
-#    less probable.
+# 5. **Exact values.** Names, identifiers and numbers that repeat can also have an effect of each exact value, and so can the cells of two such
+#    features and the groups of a number with sharp steps. For each class, it is the logarithm of the observed number of rows with the value,
+#    divided by the number that the other effects let one expect, with a constant added to both. Such effects are used only if they help to
+#    predict rows that are left out one by one. Their sign can be reversed: if each person has one row of each class, a class that was
+#    seen becomes less probable.
 #
 # Statisticians know this as a smoothing-spline analysis of variance of the log odds (Wahba et al. 1995; Wood 2017). [Formulas](methods.py#the-default-a-sum-of-effects) has the
 # details. The fit uses no random numbers. Rows that belong together, such as visits of a patient, should be held out
