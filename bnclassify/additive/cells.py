@@ -20,7 +20,8 @@ _FEWEST = 4  # values of the larger side of a pair; with fewer, contrasts have a
 _MOST_CELLS = 2**15
 _MOST_TABLES = 12
 _KEPT = 16  # tables that are tried with all variances
-_VARIANCES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+_POWERS = (-1.0, -0.5, 0.5, 1.0)
+_SIZES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _LEAST_GAIN = 0.001  # nats per row
 _REPEATED = 0.9  # cells per row from which they do not repeat
 
@@ -32,6 +33,7 @@ class Cells(NamedTuple):
     cells: Positions
     size: int
     effects: Any = None
+    is_exact: bool = True
 
 
 def possible_tables(
@@ -50,6 +52,9 @@ def possible_tables(
         cells = np.ravel_multi_index([features[j].exact for j in scope], sizes)
         if len(np.unique(cells[rows])) <= _REPEATED * n:
             found.append(Cells(scope, cells, int(np.prod(sizes))))
+    for j, feature in enumerate(features):  # sharp steps
+        if feature.numbers is not None and len(feature.mass) - 1 > COSINES and feature.n_exact + 1 > len(feature.mass):
+            found.append(Cells((j,), feature.groups, len(feature.mass), is_exact=False))
     return found
 
 
@@ -66,52 +71,53 @@ def tables_that_gain(
 
     Of the ``rows`` by which they are chosen, the classes, weights and cases are
     given; ``left_out`` are the log odds of rows without themselves, (rows, classes).
-    In turn, the table and variance v with the largest gain is added. With the
-    residuals r = y − p and curvatures d of rows, an effect is Σ r / (Σ d + 1/v)
-    over the rows of a cell; a row has it without its own case. The gain must be
-    clear: some standard errors, more with more possible tables.
+    With the observed number O of rows of a class in a cell, and the number E =
+    Σ p that is expected, the effect is ln (O + s) / (E + s), as in a
+    gamma-Poisson model; or minus that, if a class that was seen becomes less
+    probable, as where each person has one row of each class. A row has the
+    effect without its own case. In turn, the table with the largest gain is
+    added. The gain must be clear: some standard errors, more with more possible
+    tables.
     """
-    n_classes = left_out.shape[1]
     scores, every = log_normalize(left_out), np.arange(len(rows))
-    added, cells_left = dict[tuple[int, ...], Cells](), _MOST_CELLS
-    left = [t._replace(cells=t.cells[rows], effects=np.zeros((t.size, n_classes))) for t in tables]
-    variances: Sequence[float] = (1.0,)
-    clear = max(2.0, float(np.sqrt(2 * np.log(n_features * (n_features + 1) / 2 + 1))))
+    p, marks = np.exp(scores), np.zeros(scores.shape)
+    marks[every, classes] = 1
+    added, cells_left = list[Cells](), _MOST_CELLS
+    clear = float(np.sqrt(2 * np.log(n_features * (n_features + 1) * len(_POWERS) * len(_SIZES))))
+    left = []
+    for table in tables:
+        table = table._replace(cells=table.cells[rows])
+        others = [np.maximum(_sums_of_others(table, x, weights, cases), 0) for x in (marks, p)]
+        left.append((table, *others))
+
+    def gain(table: Cells, observed: Array, expected: Array, size: float, power: float) -> Any:
+        new = log_normalize(scores + power * np.log((observed + size) / (expected + size)))
+        gains = new[every, classes] - scores[every, classes]
+        mean = float(np.average(gains, weights=weights))
+        spread = float(np.average((gains - mean) ** 2, weights=weights))
+        return mean, np.sqrt(spread / weights.sum()), table, size, power, new
+
+    kinds: Sequence[tuple[float, float]] = [(1.0, 1.0), (1.0, -1.0)]
     for turn in range(_MOST_TABLES + 1):
-        p = np.exp(scores)
-        residuals = -p
-        residuals[every, classes] += 1
-        curvatures = p * (1 - p) * n_classes / (n_classes - 1)
-        tried = []
-        for table in left:
-            slopes, bends = [
-                _sums_of_others(table, own, weights, cases) for own in (residuals, curvatures)
-            ]
-            for variance in variances:
-                new = log_normalize(scores + slopes / (bends + 1 / variance))
-                gains = new[every, classes] - scores[every, classes]
-                mean = float(np.average(gains, weights=weights))
-                spread = float(np.average((gains - mean) ** 2, weights=weights))
-                tried.append((mean, np.sqrt(spread / weights.sum()), table, variance, new))
+        tried = [gain(*one, *kind) for one in left for kind in kinds]
+        tried.sort(key=lambda one: -one[0])
         if turn == 0:  # a first look
-            tried.sort(key=lambda one: -one[0])
-            left = [table for mean, _, table, *_ in tried[:_KEPT] if mean > 0]
-            variances = _VARIANCES
+            kept = [*dict.fromkeys(id(one[2]) for one in tried)][:_KEPT]
+            left = [one for one in left if id(one[0]) in kept]
+            kinds = [(size, power) for size in _SIZES for power in _POWERS]
             continue
         if not tried:
             break
-        mean, error, best, variance, scores_with_it = max(tried, key=lambda one: one[0])
-        least = max(clear, 3.0 * (2 * len(np.unique(best.cells)) > weights.sum()))
-        if mean < max(_LEAST_GAIN, least * error):
+        mean, error, best, size, power, scores_with_it = tried[0]
+        if mean < max(_LEAST_GAIN, clear * error):
             break
-        slopes, bends = [_sums(best, own, weights) for own in (residuals, curvatures)]
-        more = best._replace(effects=best.effects + slopes / (bends + 1 / variance))
-        cells_left -= best.size * (best.features not in added)
-        added[best.features], scores = more, scores_with_it
-        left = [
-            more if t is best else t for t in left if t.features in added or t.size <= cells_left
-        ]
-    return [*added.values()]
+        observed, expected = [_sums(best, x, weights) for x in (marks, p)]
+        effects = power * np.log((observed + size) / (expected + size))
+        added.append(best._replace(effects=effects))
+        cells_left -= best.size
+        scores = scores_with_it
+        left = [one for one in left if one[0] is not best and one[0].size <= cells_left]
+    return added
 
 
 def _sums(table: Cells, values: Array, weights: Array) -> Array:

@@ -270,13 +270,19 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
         smooth = next(of_terms).reshape(len(first.contrasts), len(second.contrasts), -1)
         of_pairs[pair] = [first.groups, second.groups], smooth
     before: list[Positions] = [np.arange(len(table)) for table in tables]
-    for i in {i for table in fitted.tables for i in table.features}:
+    for own in fitted.tables:
+        if not own.is_exact:
+            (i,) = own.features
+            tables[i] += own.effects * ([[1.0]] * (len(tables[i]) - 1) + [[float(features[i].counts_missing)]])
+    for i in {i for table in fitted.tables if table.is_exact for i in table.features}:
         features[i], before[i] = features[i].by_exact_value(rows.weights)
         tables[i] = tables[i][before[i]]
     rows = replace(rows, features=features)
     for pair, (groups, of_cells) in of_pairs.items():
         of_pairs[pair] = [g[before[i]] for i, g in zip(pair, groups, strict=True)], of_cells
     for own in fitted.tables:
+        if not own.is_exact:
+            continue
         places = [np.asarray(features[i].places) for i in own.features]
         exact = own.effects.reshape(*map(len, places), -1)
         for axis, i in enumerate(own.features):
