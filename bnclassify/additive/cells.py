@@ -1,14 +1,16 @@
 """Exact values of features, and cells of two, whose effects are not smooth, such as names.
 
 A number or a category with many values can be a name: of a person, team or
-product. The effect of each exact value, or of each cell of two, is then a table
-of its own, of which most entries come from few rows and are shrunk to 0. A
-table is added if it raises the likelihood of rows that are left out one by one.
+product. The effects of exact values, of cells of two features, or of the groups
+of a number with sharp steps, are then a table of their own, of which most
+entries come from few rows and are shrunk to 0. A table is added if it raises
+the likelihood of rows that are left out one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,37 +21,43 @@ from .contrasts import COSINES, Feature
 _FEWEST = 4  # values of the larger side of a pair; with fewer, contrasts have all cells
 _MOST_CELLS = 2**15
 _MOST_TABLES = 12
-_KEPT = 16  # tables that are tried with all variances
-_VARIANCES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+_KEPT = 16  # tables that are tried with all shapes
+_SHAPES = tuple(product((0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0), (1.0, 0.5, -0.5, -1.0)))
 _LEAST_GAIN = 0.001  # nats per row
 _REPEATED = 0.9  # cells per row from which they do not repeat
 
 
 class Cells(NamedTuple):
-    """A table of exact values: features, the cell of each row, and effects, (cells, classes)."""
+    """A table of exact values, or of groups: features, the cell of each row, (cells, classes)."""
 
     features: tuple[int, ...]
     cells: Positions
     size: int
+    is_exact: bool = True
     effects: Any = None
 
 
 def possible_tables(
     features: Sequence[Feature], pairs: Sequence[tuple[int, int]], rows: Positions, n: float
 ) -> list[Cells]:
-    """Return the tables of exact values, and of cells of pairs, of which enough repeat in rows.
+    """Return the tables of exact values, cells of pairs, and groups, of which enough repeat.
 
     ``n`` is the weight of the rows.
     """
     found = list[Cells]()
+    if n < 2:
+        return found
     for scope in [*[(j,) for j in range(len(features))], *pairs]:
         sizes = [features[j].n_exact + 1 for j in scope]  # the last is that of missing values
         least = COSINES if len(scope) == 1 else _FEWEST
-        if max(sizes) - 1 <= least or np.prod(sizes) > _MOST_CELLS or n < 2:
+        if max(sizes) - 1 <= least or np.prod(sizes) > _MOST_CELLS:
             continue
         cells = np.ravel_multi_index([features[j].exact for j in scope], sizes)
         if len(np.unique(cells[rows])) <= _REPEATED * n:
             found.append(Cells(scope, cells, int(np.prod(sizes))))
+    for j, feature in enumerate(features):
+        if COSINES < len(feature.mass) - 1 < feature.n_exact:
+            found.append(Cells((j,), feature.groups, len(feature.mass), is_exact=False))
     return found
 
 
@@ -65,53 +73,58 @@ def tables_that_gain(
     """Return the tables that raise the likelihood of rows that are left out, with effects.
 
     Of the ``rows`` by which they are chosen, the classes, weights and cases are
-    given; ``left_out`` are the log odds of rows without themselves, (rows, classes).
-    In turn, the table and variance v with the largest gain is added. With the
-    residuals r = y − p and curvatures d of rows, an effect is Σ r / (Σ d + 1/v)
-    over the rows of a cell; a row has it without its own case. The gain must be
-    clear: some standard errors, more with more possible tables.
+    given; ``left_out`` are the log posteriors p of rows without themselves,
+    (rows, classes). If O rows of a cell have a class, and E = Σ p are expected,
+    its effect is r ln (O + s) / (E + s): the mean of a gamma-Poisson model, to
+    a power r. With r below 0, a class that was seen becomes less probable, as
+    where each person has one row per class. A row has the effect of the others
+    in its cell, without its own case; p is that of no other table, because that
+    of the others would tell the class of the row. In turn, the table and shape (s, r)
+    with the largest gain are added, if it is clear: in standard errors, above
+    the largest of so many by chance.
+
+    Example: of a cell with the classes a, a, and of two classes with p = .5 each,
+    s = .1 and r = 1, the effects are ln (2.1 / 1.1) = .65 and ln (.1 / 1.1) = −2.4.
     """
-    n_classes = left_out.shape[1]
     scores, every = log_normalize(left_out), np.arange(len(rows))
-    added, cells_left = dict[tuple[int, ...], Cells](), _MOST_CELLS
-    left = [t._replace(cells=t.cells[rows], effects=np.zeros((t.size, n_classes))) for t in tables]
-    variances: Sequence[float] = (1.0,)
-    clear = max(2.0, float(np.sqrt(2 * np.log(n_features * (n_features + 1) / 2 + 1))))
-    for turn in range(_MOST_TABLES + 1):
-        p = np.exp(scores)
-        residuals = -p
-        residuals[every, classes] += 1
-        curvatures = p * (1 - p) * n_classes / (n_classes - 1)
-        tried = []
-        for table in left:
-            slopes, bends = [
-                _sums_of_others(table, own, weights, cases) for own in (residuals, curvatures)
-            ]
-            for variance in variances:
-                new = log_normalize(scores + slopes / (bends + 1 / variance))
-                gains = new[every, classes] - scores[every, classes]
-                mean = float(np.average(gains, weights=weights))
-                spread = float(np.average((gains - mean) ** 2, weights=weights))
-                tried.append((mean, np.sqrt(spread / weights.sum()), table, variance, new))
-        if turn == 0:  # a first look
-            tried.sort(key=lambda one: -one[0])
-            left = [table for mean, _, table, *_ in tried[:_KEPT] if mean > 0]
-            variances = _VARIANCES
-            continue
-        if not tried:
-            break
-        mean, error, best, variance, scores_with_it = max(tried, key=lambda one: one[0])
-        least = max(clear, 3.0 * (2 * len(np.unique(best.cells)) > weights.sum()))
-        if mean < max(_LEAST_GAIN, least * error):
-            break
-        slopes, bends = [_sums(best, own, weights) for own in (residuals, curvatures)]
-        more = best._replace(effects=best.effects + slopes / (bends + 1 / variance))
-        cells_left -= best.size * (best.features not in added)
-        added[best.features], scores = more, scores_with_it
-        left = [
-            more if t is best else t for t in left if t.features in added or t.size <= cells_left
+    marks, p = np.zeros(scores.shape), np.exp(scores)
+    marks[every, classes] = 1
+    n_tries = n_features * (n_features + 1) / 2 * len(_SHAPES)
+    clear = float(np.sqrt(2 * np.log(n_tries)))
+
+    def gain(ratios: Sequence[Array], size: float, power: float) -> tuple[float, float, Array]:
+        """Return the mean of the gains of rows, its standard error, and new log posteriors."""
+        new = log_normalize(scores + _effects(ratios, size, power))
+        gains = new[every, classes] - scores[every, classes]
+        mean = float(np.average(gains, weights=weights))
+        spread = float(np.average((gains - mean) ** 2, weights=weights))
+        return mean, float(np.sqrt(spread / weights.sum())), new
+
+    def others(table: Cells) -> list[Array]:
+        return [_sums_of_others(table, x, weights, cases) for x in (marks, p)]
+
+    left = [table._replace(cells=table.cells[rows]) for table in tables]
+    first = [max(gain(own, 1.0, r)[0] for r in (1, -1)) for own in map(others, left)]
+    kept = np.argsort(-np.round(first, 9), kind="stable")[:_KEPT]
+    left, added, cells_left = [left[k] for k in kept.tolist()], list[Cells](), _MOST_CELLS
+    counts = {id(table): others(table) for table in left}
+    while left and len(added) < _MOST_TABLES:
+        tried = [
+            (*gain(counts[id(table)], *shape), table, shape) for table in left for shape in _SHAPES
         ]
-    return [*added.values()]
+        mean, error, new, best, shape = max(tried, key=lambda one: one[0])
+        if mean < max(_LEAST_GAIN, clear * error):
+            break
+        sums = [_sums(best, x, weights) for x in (marks, p)]
+        added.append(best._replace(effects=_effects(sums, *shape)))
+        scores, cells_left = new, cells_left - best.size
+        left = [table for table in left if table is not best and table.size <= cells_left]
+    return added
+
+
+def _effects(counts: Sequence[Array], size: float, power: float) -> Array:
+    observed, expected = counts
+    return np.asarray(power * np.log((observed + size) / (expected + size)))
 
 
 def _sums(table: Cells, values: Array, weights: Array) -> Array:
@@ -129,4 +142,4 @@ def _sums_of_others(table: Cells, values: Array, weights: Array, cases: Position
         else:
             _, both = np.unique(np.stack([table.cells, cases]), axis=1, return_inverse=True)
             sums[:, c] = total - np.bincount(both.ravel(), weights * own)[both.ravel()]
-    return sums
+    return np.maximum(sums, 0.0)

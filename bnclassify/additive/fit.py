@@ -7,8 +7,9 @@
    held-out rows (`variances`).
 3. A regression with these variances gives the weights of all contrasts
    (`regression`), and the contrasts times their weights are the tables.
-4. Exact values whose effects raise the likelihood of rows that are left out
-   have tables of their own, which are added (`cells`).
+4. Exact values, and groups of numbers with sharp steps, whose effects raise
+   the likelihood of rows that are left out have tables of their own, which are
+   added (`cells`).
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ _CELLS, _NUMBERS = 2**14, 2**16  # maximum numbers of cells of all pairs, and of
 _WEIGHTS = 2**20  # maximum number of products of contrasts of all pairs, times classes
 _BASE = 1000  # number of rows by which curvatures are approximated
 _RANKED_ROWS, _TABLE_ROWS = 2**16, 2**14  # rows by which pairs, and tables of cells, are chosen
+_TABLE_NUMBERS = 2**19  # maximum number of such rows times classes
 _LEAST_EFFECT = 0.003  # mean effect of a pair, in nats, below which it is left out
 _DIGITS = 6  # of effects, so that files and pages are small
 _MOMENT_ROWS = 10_000  # rows from which the moments of effects are computed
@@ -153,7 +155,7 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
     sides, terms = _terms(rows, chosen, variances)
     regression = Regression(terms, *own)
     weights = variances.power * regression.fit()
-    some = rows.some(_TABLE_ROWS)
+    some = rows.some(min(_TABLE_ROWS, _TABLE_NUMBERS // len(rows.labels)))
     of_some = rows.weights[some]
     tables = list[Cells]()
     if len(rows.labels) > 1:
@@ -270,13 +272,20 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
         smooth = next(of_terms).reshape(len(first.contrasts), len(second.contrasts), -1)
         of_pairs[pair] = [first.groups, second.groups], smooth
     before: list[Positions] = [np.arange(len(table)) for table in tables]
-    for i in {i for table in fitted.tables for i in table.features}:
+    for own in fitted.tables:
+        if not own.is_exact:
+            (i,) = own.features
+            n = len(own.effects) - (not features[i].counts_missing)
+            tables[i][:n] += own.effects[:n]
+    for i in {i for table in fitted.tables if table.is_exact for i in table.features}:
         features[i], before[i] = features[i].by_exact_value(rows.weights)
         tables[i] = tables[i][before[i]]
     rows = replace(rows, features=features)
     for pair, (groups, of_cells) in of_pairs.items():
         of_pairs[pair] = [g[before[i]] for i, g in zip(pair, groups, strict=True)], of_cells
     for own in fitted.tables:
+        if not own.is_exact:
+            continue
         places = [np.asarray(features[i].places) for i in own.features]
         exact = own.effects.reshape(*map(len, places), -1)
         for axis, i in enumerate(own.features):
