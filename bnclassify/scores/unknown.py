@@ -15,7 +15,6 @@ UNKNOWN = -2
 """The state of an unknown value, which is not evidence; that of a missing one is -1."""
 
 _LEAST_VARIANCE = 1e-5
-_USUAL = 0.99  # share of the training rows that have no more missing values than is usual
 # The mean of a logistic function of a normal number z is about that of z / √(1 + πv/8).
 _PROBIT = np.pi / 8
 
@@ -39,8 +38,8 @@ class UnknownEffects(Immutable):
     so that they are those of the shares if nothing is known. ``covariances``
     has variances only if there are more than 2,000 effects. A missing value of
     a feature that is ``always`` known in training is unknown, and so are those
-    of features with ``gaps`` if a row has more than ``most``, as hardly any
-    training row does.
+    of features with ``gaps`` if a row has more than ``most``, as no training
+    row does.
     """
 
     bounds = field_bounds(means=ANY_NUMBER, covariances=ANY_NUMBER, shares=PROBABILITY, most=COUNT)
@@ -82,9 +81,7 @@ class UnknownEffects(Immutable):
             of_classes = (np.eye(odds.shape[2]) + 1) / 2  # the same whichever class is the first
             covariances += _LEAST_VARIANCE * np.kron(np.eye(len(odds)), of_classes)
         lacking: Positions = np.count_nonzero(missing, axis=0)
-        order = np.argsort(lacking)
-        below = np.searchsorted(weights[order].cumsum(), _USUAL * total)
-        most = float(lacking[order][min(below, len(order) - 1)]) if len(order) else 0.0
+        most = float(lacking.max(initial=0))
         always = np.all(~missing, axis=1)
         # 9: digits of covariances, which are written to files and pages
         return cls(means, covariances.round(9), shares, always, ~always, most)
