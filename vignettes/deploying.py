@@ -136,12 +136,13 @@ scored.tail(3).round(3)
 # %%
 posteriors = predict(model, women, prob=True)
 apart = (scored["prob_yes"] - posteriors["yes"]).abs()
+assert apart.notna().all()
 print("largest difference:", f"{apart.max():.0e}")
-print("rows without an answer:", apart.isna().sum())
 
 # %% [markdown]
-# A few women lack more measurements than nearly all others. For `predict`, these are unknown ([Missing
-# values](incomplete.py#unknown-or-missing)); the statement contains only the effects, and returns NULL for these rows.
+# A woman of whom a value is missing that no training row lacks, or more values than in any training row, has no answer
+# (`NULL`): for `predict`, these are unknown ([Missing values](incomplete.py#unknown-or-missing)), and the statement
+# contains only the effects.
 #
 # Store the statement as a view, or with `CREATE TABLE ... AS`, and write it again when the model is updated. Its length
 # grows with the number of entries of the tables, and is limited to one million characters, the limit of SQLite. A

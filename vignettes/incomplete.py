@@ -67,7 +67,7 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # A network marginalizes over both, unless missing values are a level. The default, a sum of effects, regards the unknown
 # effects as jointly normal with the known ones: their mean and variance are those of the training rows, given what is known. If
 # nothing is known, the posteriors are the shares of the classes. A missing value of a feature that no training row lacks is
-# unknown, too, and so are all missing values of a row that lacks more than nearly all training rows do. For such rows, the SQL of a sum
+# unknown, too, and so are all missing values of a row that lacks more than any training row does. For such rows, the SQL of a sum
 # has no answer (`NULL`), because it contains only the effects.
 #
 # ## Learn and predict as usual

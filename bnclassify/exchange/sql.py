@@ -107,8 +107,8 @@ def to_sql(
     represent a number are missing. Numbers beyond ±1e300 are not distinguished,
     nor are those nearer to 0 than 1e-199. A `DN` requires all features, so all
     results are NULL for other rows. They are also NULL if a sum of effects
-    lacks a value that was never missing in training, or more values than nearly
-    all training rows; for `predict`, such values are unknown, which has no formula
+    lacks a value that was never missing in training, or more values than any
+    training row; for `predict`, such values are unknown, which has no formula
     for all combinations. So a row of NULLs has NULL, and not the
     class shares, unless training rows lacked all values. Posteriors differ from
     `predict` by less than 1e-9.
