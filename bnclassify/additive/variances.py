@@ -122,10 +122,10 @@ def choose_variances(
                     kernel += sum(variances[name] * own for name, own in kernels.items())
                     return products.factors(before, pairs, kernel)
 
-    # Variances that few rows choose make effects too large, and the power is that of few rows.
+    # Variances that few rows choose make effects too large, and many rows need less of a power.
     n = float(rows.weights.sum())
     variances, power = search.mean(), n / (n + _FEW_ROWS)
-    power *= search.mean_power() ** min(len(rows.sample) / n, 1.0)
+    power *= search.mean_power() ** min(float(len(rows.sample) / n) ** 0.5, 1.0)
     if possible and is_fixed and not variances["pair"]:
         variances["pair"] = _CENTER["pair"]
     found = dict(zip(parts.keys, factors.tolist(), strict=True))
