@@ -90,6 +90,21 @@ def test_restarts_return_the_best_network_seen() -> None:
     assert bn.families(again) == bn.families(restarted)
 
 
+def test_a_restart_climbs_from_a_better_network_among_its_random_moves() -> None:
+    """The third random move leads to a better network than the first search found."""
+    labels = {
+        "x0": "0" * 22,
+        "x1": "1011110111010100111100",
+        "x2": "1100111000001110110001",
+        "class": "2110020202211210021001",
+    }
+    rows = pd.DataFrame({name: list(text) for name, text in labels.items()})
+    rules = {"required": [("x0", "class")], "forbidden": [("x1", "x0"), ("x2", "x0"), ("class", "x0")]}
+    x = bn.hc("class", rows, score="aic", max_parents=2, restarts=1, rng=1, **rules)
+    assert bn.search_steps(x)["score"].argmax() == 2
+    assert bn.network_score(x, rows, score="aic") == pytest.approx(bn.search_steps(x)["score"].max())
+
+
 @given(st.data())
 @examples(25)
 def test_rules_are_kept_by_every_search(data: st.DataObject) -> None:

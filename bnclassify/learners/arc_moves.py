@@ -238,6 +238,8 @@ class Climb:
                     drawn = climber.draw_move(rng)
                     if drawn is not None:
                         _make_and_record_move(climber, *drawn, changes, run, bar)
+                    if climber.score_of_network > best_score + TOLERANCE:
+                        break
                 found, score = self._climb_to_maximum(climber, changes, run, bar)
                 if score > best_score + TOLERANCE:
                     best, best_score = found, score

@@ -83,7 +83,7 @@ def hc(
         number.
     restarts : int, default 0
         Number of further searches, each from the best network after 5 random
-        changes.
+        changes, or fewer if one of them leads to a better network.
     missing : {"error", "em"}, default "error"
         With "em", structural EM replaces missing values by their expectation;
         not with "bde" and "k2".
