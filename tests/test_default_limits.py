@@ -114,3 +114,26 @@ def test_an_interaction_is_a_pair(n: int) -> None:
 def test_few_rows_of_an_interaction_say_little() -> None:
     train, test = parity(8), parity(500, seed=1)
     assert -bn.cloglik(bn.bnc(class_var="y", dataset=train), test) / 500 < 0.8
+
+
+def test_a_class_that_was_seen_becomes_less_probable_where_each_person_has_one_row_of_each() -> None:
+    """Each of 150 persons has a row of each of four classes, and the noise says nothing."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"person": np.repeat(np.arange(150), 4) + 1000, "y": list("abcd") * 150})
+    frame["noise"] = rng.normal(size=len(frame))
+    frame = frame.sample(frac=1, random_state=0, ignore_index=True)
+    train, test = frame.iloc[:300], frame.iloc[300:]
+    model = bn.bnc(class_var="y", dataset=train)
+    seen = train.groupby("person")["y"].agg(set)
+    own = test["person"].map(seen)
+    possible = [4 - len(s) if isinstance(s, set) else 4 for s in own]  # by elimination
+    assert -bn.cloglik(model, test) / len(test) < np.log(possible).mean() + 0.15 < np.log(4) - 0.1
+
+
+def test_steps_of_a_number_have_effects_of_groups() -> None:
+    """The class changes 19 times along a number without repeated values."""
+    rng = np.random.default_rng(0)
+    x = rng.random(2000)
+    frame = pd.DataFrame({"x": x, "y": np.where(np.floor(x * 20) % 2 == 0, "a", "b")})
+    model = bn.bnc(class_var="y", dataset=frame.iloc[:1000])
+    assert (bn.predict(model, frame.iloc[1000:]) == frame["y"].iloc[1000:]).mean() > 0.85
