@@ -309,14 +309,12 @@ def test_sample_weights_do_not_make_a_model_overconfident(weights: str, numbers:
 
 
 @pytest.mark.slow
-def test_the_seed_draws_the_parts() -> None:
+def test_the_seed_changes_nothing_in_the_default() -> None:
     frame = people(200)
     X, y = frame.drop(columns="y"), frame["y"]
-    p = [BNCClassifier(random_state=seed).fit(X, y).predict_proba(X) for seed in (None, None, 0, 0, 1)]
-    np.testing.assert_array_equal(p[0], p[1])
-    np.testing.assert_array_equal(p[2], p[3])
-    differences = [np.abs(p[i] - p[j]).max() for i, j in ((0, 2), (2, 4))]
-    assert all(1e-4 < difference < 0.2 for difference in differences)
+    first, *others = [BNCClassifier(random_state=seed).fit(X, y).predict_proba(X) for seed in (None, 0, 1)]
+    for p in others:
+        np.testing.assert_array_equal(first, p)
 
 
 def scales(n: int, seed: int) -> pd.DataFrame:

@@ -674,10 +674,11 @@ def test_any_weights_are_taken_where_nothing_is_cut(car: pd.DataFrame) -> None:
     codes = features.assign(doors=features["doors"].cat.codes + 1, same=7)
     backoff = {"backoff": True, "held_out": "weights"}  # the default reads codes as numbers
     for some, lp_args in ((features.astype(str), None), (codes, backoff)):
-        mine = BNCClassifier(discretize="mdlp", lp_args=lp_args).fit(some, labels, sample_weight=weights)
+        settings: dict[str, Any] = {"learner": "nb", "lp_args": lp_args}
+        mine = BNCClassifier(discretize="mdlp", **settings).fit(some, labels, sample_weight=weights)
         twice = clone(mine).fit(some, labels, sample_weight=weights * 2**40)
         cut = some.drop(columns="same", errors="ignore")
-        other = BNCClassifier(discretize=None, lp_args=lp_args).fit(cut, labels, sample_weight=weights)
+        other = BNCClassifier(discretize=None, **settings).fit(cut, labels, sample_weight=weights)
         assert mine.model_.features == other.model_.features == twice.model_.features
         # the order of rows in sums depends on the contents of all columns
         np.testing.assert_allclose(mine.predict_proba(some), other.predict_proba(cut), rtol=1e-9)

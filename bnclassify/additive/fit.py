@@ -40,7 +40,7 @@ from .rows import Pair, Rows
 from .variances import Variances, choose_variances
 
 _MOST_PAIRS = 128
-_CELLS, _NUMBERS = 2**14, 2**16  # maximum numbers of cells of all pairs, and of their effects
+_CELLS, _NUMBERS = 2**14, 2**15  # maximum numbers of cells of all pairs, and of their effects
 _WEIGHTS = 2**20  # maximum number of products of contrasts of all pairs, times classes
 _BASE = 1000  # number of rows by which curvatures are approximated
 _RANKED_ROWS, _TABLE_ROWS = 2**16, 2**14  # rows by which pairs, and tables of cells, are chosen

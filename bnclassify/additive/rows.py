@@ -146,7 +146,10 @@ def _order_by_contents(
         column = float(feature.mass @ np.bincount(feature.groups, of_rows, len(feature.mass)))
         of_rows[:] = np.sqrt(column + feature.groups)
     exchangeable = np.sort(marks[: len(features)], axis=0).sum(axis=0)
-    return np.lexsort((exchangeable, color, np.argsort(np.argsort(share, kind="stable"))[classes]))
+    # Rows of cases that can be exchanged have the same order in all colors.
+    of_cases = color * 0 if cases is None else cases
+    of_classes = np.argsort(np.argsort(share, kind="stable"))[classes]
+    return np.lexsort((of_cases, exchangeable, color, of_classes))
 
 
 def _sample_in_folds(

@@ -340,7 +340,7 @@ def training_data_of_models(
     opened = dataset
     if not isinstance(dataset, Dataset):
         opened = _read_numbers_for_models(models, dataset, names, dag)
-    elif dag and warns and any(model.discretizer is not None for model in models.values()):
+    elif dag and warns and any(m.discretizer and m.discretizer.columns for m in models.values()):
         check_can_discretize(dataset)
     targets = next(iter(models.values())).targets
     needed = columns_for_refits(models, dag=dag)

@@ -160,7 +160,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     >>> clf = BNCClassifier().fit(X, y)
     >>> bea = pd.DataFrame({"age": [51], "glucose": [171]}).reindex(columns=X.columns)
     >>> clf.predict_proba(bea).round(1)
-    array([[0.1, 0.9]])
+    array([[0.2, 0.8]])
     >>> explain(clf.model_, bea.iloc[0], sort=True).index[0]
     'glucose'
 
