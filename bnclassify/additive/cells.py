@@ -28,7 +28,7 @@ _REPEATED = 0.9  # cells per row from which they do not repeat
 
 
 class Cells(NamedTuple):
-    """A table of exact values, or of groups: features, the cell of each row, (cells, classes)."""
+    """Exact values or groups of features: the cell of each row, and effects, (cells, classes)."""
 
     features: tuple[int, ...]
     cells: Positions
@@ -79,9 +79,10 @@ def tables_that_gain(
     a power r. With r below 0, a class that was seen becomes less probable, as
     where each person has one row per class. A row has the effect of the others
     in its cell, without its own case; p is that of no other table, because that
-    of the others would tell the class of the row. In turn, the table and shape (s, r)
-    with the largest gain are added, if it is clear: in standard errors, above
-    the largest of so many by chance.
+    of the others would tell the class of the row. In turn, the table and shape
+    (s, r) with the largest mean gain are added, if the gain divided by its
+    standard error is above √(2 ln m), about the largest of m normal numbers, for
+    as many tables and shapes as are possible.
 
     Example: of a cell with the classes a, a, and of two classes with p = .5 each,
     s = .1 and r = 1, the effects are ln (2.1 / 1.1) = .65 and ln (.1 / 1.1) = −2.4.
@@ -92,9 +93,9 @@ def tables_that_gain(
     n_tries = n_features * (n_features + 1) / 2 * len(_SHAPES)
     clear = float(np.sqrt(2 * np.log(n_tries)))
 
-    def gain(ratios: Sequence[Array], size: float, power: float) -> tuple[float, float, Array]:
+    def gain(counts: Sequence[Array], size: float, power: float) -> tuple[float, float, Array]:
         """Return the mean of the gains of rows, its standard error, and new log posteriors."""
-        new = log_normalize(scores + _effects(ratios, size, power))
+        new = log_normalize(scores + _effects(counts, size, power))
         gains = new[every, classes] - scores[every, classes]
         mean = float(np.average(gains, weights=weights))
         spread = float(np.average((gains - mean) ** 2, weights=weights))
@@ -107,10 +108,12 @@ def tables_that_gain(
     first = [max(gain(own, 1.0, r)[0] for r in (1, -1)) for own in map(others, left)]
     kept = np.argsort(-np.round(first, 9), kind="stable")[:_KEPT]
     left, added, cells_left = [left[k] for k in kept.tolist()], list[Cells](), _MOST_CELLS
-    counts = {id(table): others(table) for table in left}
+    of_others = {id(table): others(table) for table in left}
     while left and len(added) < _MOST_TABLES:
         tried = [
-            (*gain(counts[id(table)], *shape), table, shape) for table in left for shape in _SHAPES
+            (*gain(of_others[id(table)], *shape), table, shape)
+            for table in left
+            for shape in _SHAPES
         ]
         mean, error, new, best, shape = max(tried, key=lambda one: one[0])
         if mean < max(_LEAST_GAIN, clear * error):

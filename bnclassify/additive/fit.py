@@ -40,7 +40,7 @@ from .rows import Pair, Rows
 from .variances import Variances, choose_variances
 
 _MOST_PAIRS = 128
-_CELLS, _NUMBERS = 2**14, 2**15  # maximum numbers of cells of all pairs, and of their effects
+_CELLS, _NUMBERS = 2**14, 2**15  # maximum numbers of cells of all pairs, and of cells × classes
 _WEIGHTS = 2**20  # maximum number of products of contrasts of all pairs, times classes
 _BASE = 1000  # number of rows by which curvatures are approximated
 _RANKED_ROWS, _TABLE_ROWS = 2**16, 2**14  # rows by which pairs, and tables of cells, are chosen
@@ -283,9 +283,7 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
     rows = replace(rows, features=features)
     for pair, (groups, of_cells) in of_pairs.items():
         of_pairs[pair] = [g[before[i]] for i, g in zip(pair, groups, strict=True)], of_cells
-    for own in fitted.tables:
-        if not own.is_exact:
-            continue
+    for own in [table for table in fitted.tables if table.is_exact]:
         places = [np.asarray(features[i].places) for i in own.features]
         exact = own.effects.reshape(*map(len, places), -1)
         for axis, i in enumerate(own.features):
