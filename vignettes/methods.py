@@ -1,11 +1,11 @@
 # %% [markdown]
 # # Formulas
 #
-# This page states the computations of the package as formulas and, for most of them, by hand in NumPy and pandas and by
-# a call. It is a reference for readers who need exact definitions. `check` prints both results and stops if they differ.
+# This page is a reference of exact definitions. Most formulas are also computed by hand, in NumPy and pandas; `check` prints
+# the result beside that of the package, and stops if they differ.
 
 # %%
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,6 @@ from bnclassify import (
     AIC,
     BIC,
     anb,
-    aode,
     class_var,
     cloglik,
     cmi,
@@ -21,15 +20,12 @@ from bnclassify import (
     explain,
     families,
     feature_families,
-    feature_weights,
     features,
-    kdb_mi,
     load_car,
     load_voting,
     loglik,
     lp,
     manb_arc_posterior,
-    members,
     nb,
     network_score,
     nparams,
@@ -38,12 +34,11 @@ from bnclassify import (
     tan_cl,
     values,
 )
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize_scalar
 from scipy.special import expit, gammaln, logit, logsumexp
 
 car = load_car()  # 1,728 rows, 6 features, 4 classes
 voting = load_voting()  # 435 rows, 16 votes, 2 parties, with missing values
-votes = voting.dropna().reset_index(drop=True)
 
 
 # %% tags=["hide-input"]
@@ -83,13 +78,10 @@ def count(frame, *names):
 # θ_{ijk} = \frac{N_{ijk} + α}{N_{ij·} + r_i α}
 # $$
 #
-# where $N$ are the counts, $r_i$ is the number of levels, and $α$ is the argument `smooth`. With 0, it is the
-# maximum-likelihood estimate, and an unseen combination has probability zero; 1 is the Laplace correction. A
-# configuration without rows gets the uniform distribution. (Heckerman, Geiger, Chickering 1995) With `ess`, the
-# pseudo-count is $s / (r_i q_i)$, where $q_i$ is the number of configurations of all parents, including the class; with
-# `m`, it is $m / r_i$. A sample size α within each class, as in $(N_{ijk} + α / (r_i p_i)) / (N_{ij·} + α / p_i)$ with
-# $p_i$ configurations of the feature parents alone, is an `ess` of α times the number of classes, except for the
-# table of the class.
+# where $N$ are the counts, $r_i$ is the number of levels, and $α$ is the argument `smooth`: 0 gives maximum-likelihood
+# estimates, 1 the Laplace correction. A configuration without rows gets the uniform distribution. With `ess=s`, the
+# pseudo-count is $s / (r_i q_i)$, with $q_i$ configurations of all parents, including the class; with `m`, it is $m / r_i$.
+# (Heckerman, Geiger, Chickering 1995)
 
 # %%
 structure = anb("class", {"maint": ["buying"]}, car)
@@ -106,8 +98,8 @@ check("the same, smooth=0", estimate, params(lp(structure, car, smooth=0))["main
 print((sums == 0).sum(), "configurations of buying and class have no rows")
 
 # %% [markdown]
-# The axes of the array are the variable, its feature parents and the class. If values are missing, each table is estimated from the rows in which its whole family is observed (available
-# cases), here from all rows in which `crime` and the party are observed.
+# The axes of the array are the variable, its feature parents and the class. If values are missing, a table is estimated from
+# the rows in which its whole family is observed (available cases):
 
 # %%
 counts = count(voting, "crime", "Class")
@@ -145,8 +137,7 @@ check(
 # %% [markdown]
 # ## Chow-Liu algorithm
 #
-# If each feature has at most one feature parent and the tables are maximum-likelihood estimates, an arc between
-# features $X$ and $Y$ contributes to the score, independently of the other arcs,
+# In a tree with maximum-likelihood tables, an arc between features $X$ and $Y$ contributes to the score
 #
 # $$
 # \begin{aligned}
@@ -156,8 +147,8 @@ check(
 # \end{aligned}
 # $$
 #
-# The best tree is therefore a maximum spanning tree with these weights. With AIC and BIC, weights can be
-# negative, and the best structure is a forest. (Chow, Liu 1968; Friedman, Geiger, Goldszmidt 1997)
+# regardless of the other arcs, so the best tree is a maximum spanning tree. With AIC and BIC, arcs with negative weights are
+# left out, which gives a forest. (Chow, Liu 1968; Friedman, Geiger, Goldszmidt 1997)
 
 # %%
 size = {name: len(car[name].cat.categories) for name in car.columns}
@@ -178,33 +169,9 @@ weights = pd.DataFrame(
 print(weights.sort_values("loglik", ascending=False).head(6).round(2))
 
 
-def maximum_forest(weight):
-    """Return the maximum-weight forest of edges with positive weights (Kruskal)."""
-    tree_of = {name: {name} for pair in weight.index for name in pair}
-    edges = []
-    for x, y in weight[weight > 0].sort_values(ascending=False).index:
-        if y not in tree_of[x]:
-            edges.append((x, y))
-            merged = tree_of[x] | tree_of[y]
-            tree_of |= dict.fromkeys(merged, merged)
-    return edges
-
-
-def arcs(model):
-    """Return the pairs of features that are joined by an arc."""
-    return {
-        frozenset((v, parent))
-        for v, *parents, _ in feature_families(model).values()
-        for parent in parents
-    }
-
-
 for score in weights:
-    forest = maximum_forest(weights[score])
-    assert {frozenset(edge) for edge in forest} == arcs(
-        tan_cl("class", car, score=score)
-    )
-    print(f"{score}: {forest}")
+    found = feature_families(tan_cl("class", car, score=score)).values()
+    print(f"{score}: {[family[:-1] for family in found if len(family) > 2]}")
 
 # %% [markdown]
 # ## k-dependence
@@ -212,42 +179,24 @@ for score in weights:
 # `kdb_mi` ranks the features by $I(X;C)$. The parents of each feature are the k higher-ranked features with the
 # largest $I(X;Y \mid C)$. (Sahami 1996)
 
-# %%
-ranked = sorted(votes.columns.drop("Class"), key=lambda x: -cmi(x, "Class", votes))
-dependent = kdb_mi("Class", votes, kdbk=2)
-for place, feature in enumerate(ranked):
-    best = sorted(ranked[:place], key=lambda y: -cmi(feature, y, votes, z="Class"))
-    assert feature_families(dependent)[feature] == (feature, *best[:2], "Class")
-print(
-    "same parents by hand and by call for 16 features; highest ranks:", ranked[:3]
-)
-
 # %% [markdown]
 # ## Tests of dependency networks
 #
-# In `chisq_dn`, each feature X selects its own parents. The value of Y as an additional parent, with current parents Z, is
-# (Gámez, Mateo, Puerta 2006)
+# In `chisq_dn`, a feature X with the parents Z gets the parent Y with the largest value above 1e-8 of (Gámez, Mateo, Puerta
+# 2006)
 #
 # $$
 # \sum_c \left[ 2 N_c I(X;Y \mid Z, c) - χ^2_{1 - α}(d_c) \right]
 # $$
 #
-# Candidates with a value of at most 1e-8 are dropped, the best becomes a parent, and this is repeated. With `df="class"`,
-# $d_c = (r_X - 1)(r_Y - 1) \prod_{z \in Z} r_z$ for every class, where levels count that occur in the data. With
-# `df="deterministic"`, as in the paper, $d_c$ is the sum over the configurations of Z of (rows − 1)(columns − 1), where
-# rows and columns of the table of X and Y in the configuration and class count that are not all 0 (Yilmaz, Alpaydın, Akın,
-# Bilgiç 2002); a quantile with $d_c = 0$ is 0.
+# and so on. With `df="class"`, $d_c = (r_X - 1)(r_Y - 1) \prod_{z \in Z} r_z$, where levels count that occur in the data. With
+# `df="deterministic"`, as in the paper, $d_c$ sums (rows − 1)(columns − 1) over the configurations of Z, where rows and columns
+# count that are not all 0 (Yilmaz, Alpaydın, Akın, Bilgiç 2002).
 #
-# `predict` of a dependency network normalizes $P(c) \prod_i P(x_i \mid \text{parents}, c)$. `sample`, `impute` with `draws`
-# and `query` draw the class from this posterior, and then the missing features in 1 + `burn_in` sweeps (ordered Gibbs
-# sampling, Heckerman and others 2000). In a sweep, feature i is drawn from
-#
-# $$
-# P(x_i \mid \text{parents}, c) \prod_j P(x_j \mid \text{parents}, c)
-# $$
-#
-# up to a factor, where j are the children of i that are not parents of i. Without cycles, this is the distribution of
-# feature i given all others in a network with the same families. If all arcs have both directions, it is the table of i.
+# `predict` normalizes $P(c) \prod_i P(x_i \mid \text{parents}, c)$. `sample`, `impute` with `draws` and `query` draw the class
+# from this posterior, and then missing features in 1 + `burn_in` sweeps (ordered Gibbs sampling, Heckerman and others 2000),
+# feature i from $P(x_i \mid \text{parents}, c) \prod_j P(x_j \mid \text{parents}, c)$ up to a factor, where j are the children
+# of i that are not its parents.
 #
 # ## Log joint and posterior
 #
@@ -259,7 +208,7 @@ print(
 # P(c \mid x) = \frac{P(c, x)}{\sum_{c'} P(c', x)}
 # $$
 #
-# All computations use logarithms and are normalized by log-sum-exp, so that a thousand features do not underflow.
+# All computations use logarithms, so that a thousand features do not underflow.
 
 
 # %%
@@ -286,35 +235,18 @@ check("P(class | car)", posterior, predict(tan, car, prob=True))
 # %% [markdown]
 # ## AODE
 #
-# The ensemble has one member per feature, in which this feature is a parent of all others. Its joint probability
-# is the mean over the members. (Webb, Boughton, Wang 2005)
+# The joint probability is the mean over members, in each of which another feature is a parent of all others. (Webb,
+# Boughton, Wang 2005)
 #
 # $$
 # P(c, x) = \frac{1}{n} \sum_i P_i(c, x)
 # $$
 
-# %%
-ensemble = lp(aode("class", car), car, smooth=1)
-mean = np.mean(
-    [np.exp(log_joint(member, car)) for member in members(ensemble)], axis=0
-)
-check(
-    "P(class | car)",
-    mean / mean.sum(1, keepdims=True),
-    predict(ensemble, car, prob=True),
-)
-check(
-    "ln P(D)",
-    np.log(mean[np.arange(len(car)), car["class"].cat.codes]).sum(),
-    loglik(ensemble, car),
-)
-
 # %% [markdown]
 # ## AnDE
 #
-# `ande` computes the same average from estimates that are ratios of joint counts N(·). In the formulas, s is
-# `smooth`, C is the number of classes and r the number of levels of a feature. (Webb, Boughton, Wang 2005; Webb and
-# others 2012)
+# `ande` computes the same average from ratios of joint counts N(·), with s = `smooth`, C classes and r levels of a feature
+# (Webb, Boughton, Wang 2005; Webb and others 2012):
 #
 # $$
 # P(c \mid x) \propto \sum_i P(c, x_i) \prod_{j \ne i} P(x_j \mid c, x_i)
@@ -324,10 +256,9 @@ check(
 # P(c, x_i) = \frac{N(c, x_i) + s}{N + C\, r_i\, s} \qquad P(x_j \mid c, x_i) = \frac{N(c, x_i, x_j) + s}{N(c, x_i) + r_j\, s}
 # $$
 #
-# For n = 2, i stands for a pair of features, whose weight is the sum of their weights. With missing values, N is the number of
-# rows in which i is observed, and N(c, x_i) of the second ratio counts those in which j is observed, too. `lp(..., m=m)` has
-# $m / (C r_i)$ and $m / r_j$ in place of s. With `weights="mi"`, cells with a probability below 1e-6 are excluded from the
-# information. With fewer than n features, all of them are superparents.
+# For n = 2, i stands for a pair of features, whose weight is the sum of their weights. With missing values, N counts the rows
+# in which i is observed, and N(c, x_i) of the second ratio those in which j is, too. With `m`, $m / (C r_i)$ and $m / r_j$
+# replace s.
 
 # %% [markdown]
 # ## Scores
@@ -342,8 +273,7 @@ check(
 # $$
 #
 # where $k = \sum_i (r_i - 1)\, q_i$ and $q_i$ is the number of configurations of the parents of $i$. As in the R
-# package, larger AIC and BIC are better; they are −½ times the values that most textbooks define. (Akaike 1974;
-# Schwarz 1978)
+# package, larger AIC and BIC are better: they are −½ times those of most textbooks. (Akaike 1974; Schwarz 1978)
 
 # %%
 own = np.arange(len(car)), car["class"].cat.codes
@@ -355,16 +285,15 @@ check("AIC", joint[own].sum() - k, AIC(tan, car))
 check("BIC", joint[own].sum() - 0.5 * np.log(len(car)) * k, BIC(tan, car))
 
 # %% [markdown]
-# `network_score` computes these scores of a structure with maximum-likelihood tables, and the logarithms of two
-# marginal likelihoods, in which the tables are integrated over their prior. With $s$ = `ess`, $r$ levels and $q$
-# configurations of the parents, the contribution of each variable to BDeu is (Heckerman, Geiger, Chickering 1995)
+# `network_score` computes these scores with maximum-likelihood tables, and two marginal likelihoods. With $s$ = `ess`, $r$
+# levels and $q$ configurations of the parents, a variable contributes to BDeu (Heckerman, Geiger, Chickering 1995)
 #
 # $$
 # \sum_j \left[ \ln \frac{Γ(s/q)}{Γ(s/q + N_j)} + \sum_k \ln \frac{Γ(s/rq + N_{jk})}{Γ(s/rq)} \right]
 # $$
 #
-# In `hc` and `ban`, gains within max(1e-9, 1e-12 · |score|) of each other are tied, and a change must gain more than that. With
-# `tabu`, changes that gain at most 1.5e-8 count as losses. In `kdb_mi` and `tan_cl`, values within 1e-9 are tied.
+# In `hc` and `ban`, gains within max(1e-9, 1e-12 · |score|) of each other are tied; in `kdb_mi` and `tan_cl`, values within
+# 1e-9.
 
 
 # %%
@@ -398,10 +327,10 @@ check(
 # \end{aligned}
 # $$
 #
-# With two classes, the Brier score is the term of one of them, which is half the sum, as in scikit-learn. Balanced
-# accuracy is the mean over the classes of the proportion of correct labels. AUC is the proportion of
-# pairs of a row of a class and a row of another class in which the former has the larger posterior probability of
-# the class; ties count one half. (Brier 1950; Hanley, McNeil 1982)
+# With two classes, the Brier score is half the sum, as in scikit-learn. AUC is the proportion of pairs of a row of a class and
+# a row of another class in which the former has the larger probability of the class; ties count one half, and classes are
+# averaged by frequency. Balanced accuracy is the mean over the classes of the proportion of correct labels. Both omit classes
+# without tested rows. (Brier 1950; Hanley, McNeil 1982)
 #
 # | Metric | Definition |
 # |---|---|
@@ -413,68 +342,40 @@ check(
 # | `mean_absolute_error` | for a class with an order: mean of the difference between the ranks of the predicted and the actual class |
 # | `loglik` | mean of ln P(features, actual class), for models with a joint distribution |
 #
-# Balanced accuracy and AUC omit classes without tested rows; AUC is NaN if only one class is tested, and averages over the
-# classes by their frequency. AUC and calibration errors treat posteriors that differ by rounding as equal. −ln p is at
-# most −ln of the spacing of floats above 1. The standard error of a metric is the standard deviation over folds divided
-# by √k or, for calibration errors, the jackknife over folds, a mean over repeats. If calibration errors were computed,
-# `attrs["calibrated"]` is the expected calibration error of calibrated posteriors with the same number of rows, which is
-# not 0, because proportions in small intervals vary.
+# The standard error is the standard deviation over folds divided by √k or, for calibration errors, the jackknife over folds.
+# `attrs["calibrated"]` is the expected calibration error of calibrated probabilities with the same number of rows, which is
+# above 0.
 #
-# Metrics are means by weight. If all weights are whole numbers, as in a table of frequencies, a row of weight 5 counts as
-# five rows: its units are split over the folds at random, so that results equal the results of repeated rows. If a weight
-# is fractional, or `folds` are given, each row belongs to one fold, because it is one case, such as a respondent of a
-# survey. With several class variables, folds are not stratified.
+# Metrics are means by weight. If all weights are whole numbers, a row of weight 5 counts as five rows, which are split over the
+# folds. If a weight is fractional, or `folds` are given, a row is one case and belongs to one fold. With several class
+# variables, folds are not stratified.
 
 # %% [markdown]
 # ## Missing values at prediction
 #
-# A network, an average of networks and a model of several class variables marginalize over missing features exactly. If
-# all are missing, the posterior is the prior. `ande` uses a missing feature neither as a superparent nor as a child. A
-# dependency network sums the product of its tables, which is not a distribution if its arcs form cycles, so if all
-# features are missing, its posterior can differ from the prior. By hand, this is a sum over all completions of a row:
+# Networks, their averages and models of several class variables marginalize over missing features exactly: they sum over all
+# completions of a row. `ande` uses a missing feature neither as a superparent nor as a child. A dependency network sums the
+# product of its tables; with cycles of arcs this is not a distribution, so its posterior can differ from the prior if all
+# features are missing.
 #
-# $$
-# P(c, \text{observed}) = \sum_h P(c, \text{observed}, \text{hidden} = h)
-# $$
-
-# %%
-forest = lp(tan_cl("Class", voting, score="bic"), voting, smooth=1)
-n_missing = voting[voting.columns[:-1]].isna().sum(axis=1)
-row = voting[n_missing == 4].head(1)
-hidden = [name for name in features(forest) if row[name].isna().item()]
-ways = pd.DataFrame(
-    list(product(*(values(forest)[name] for name in hidden))), columns=hidden
-)
-filled = pd.concat([row] * len(ways), ignore_index=True).assign(**ways)
-print(f"missing: {', '.join(hidden)}; {len(filled)} completions")
-total = np.exp(log_joint(forest, filled)).sum(0)
-check(
-    "P(Class | 12 of 16 votes)",
-    total / total.sum(),
-    predict(forest, row, prob=True).to_numpy()[0],
-)
-
 # %% [markdown]
 # ## Expectation maximization
 #
-# `missing="em"` maximizes the log-likelihood of all observed values, including rows without a class, with the
-# prior,
+# `missing="em"` maximizes, over all rows, also those without a class,
 #
 # $$
 # \sum \ln P(\text{observed values of the row}) + α \sum \ln θ
 # $$
 #
-# over rows and over all entries of the tables; with `ess` or `m`, their pseudo-counts replace α. On complete data, it
-# gives the estimates of complete counts. It is consistent if values are missing at random, that is, depending on observed
-# values only; available cases require that they are missing completely at random.
-#
+# where the second sum is over all entries of the tables (`ess` and `m` replace α). It is consistent if values are missing at
+# random, that is, depending on observed values only; available cases require that they are missing completely at random.
 # (Dempster, Laird, Rubin 1977; Lauritzen 1995)
 
 # %% [markdown]
 # ## MANB
 #
-# MANB averages over all 2ⁿ naive Bayes structures in which each arc is present or absent. Prior and likelihood
-# are products over the features, so the average needs only the posterior probability of each arc,
+# MANB averages over all 2ⁿ naive Bayes structures in which each arc is present or absent. The average needs only the posterior
+# probability of each arc,
 #
 # $$
 # P(\text{arc} \mid D) = \frac{P(D \mid \text{arc})\, p}{P(D \mid \text{arc})\, p + P(D \mid \text{no arc})\, (1 - p)}
@@ -511,82 +412,49 @@ print(manb_arc_posterior(manb).round(9).to_dict())
 # %% [markdown]
 # ## AWNB
 #
-# AWNB and WANBIA raise each table to a power, the weight, and normalize it,
+# AWNB and WANBIA raise each table to a power, the weight, and normalize it, as the R package does:
 #
 # $$
 # \frac{θ_{ijk}^w}{\sum_k θ_{ijk}^w}
 # $$
 #
-# With $w = 1$, the table is unchanged; with $w = 0$, the feature has no influence. The R package does the same.
-# In the papers, the tables are not normalized: $P(c \mid x) \propto P(c) \prod_i P(x_i \mid c)^{w_i}$. The
-# normalizing constant depends on the class and does not cancel, so the two versions are different classifiers
-# with the same weights.
+# With $w = 0$, the feature has no influence. In the papers, tables are not normalized; the normalizing constant depends on the
+# class, so the two versions are different classifiers with the same weights.
 #
-# The weight of AWNB is the mean over trees of $1/\sqrt{\text{depth}}$, where depth is the minimum depth at which
-# a tree tests the feature (1 at the root). A tree that does not test the feature counts as 0. Each tree is grown
-# on a bootstrap sample until its leaves are pure. Then, as in R, splits that do not improve the training accuracy
-# are removed from below. (Hall 2007)
+# The weight of AWNB is the mean over trees of $1/\sqrt{\text{depth}}$, where depth is the smallest at which a tree tests the
+# feature (1 at the root); a tree that does not test it counts as 0. Each tree is grown on a bootstrap sample until its leaves
+# are pure; then splits that do not improve the training accuracy are removed from below, as in R. (Hall 2007)
 
 # %% [markdown]
 # ## WANBIA
 #
-# WANBIA chooses all weights jointly, each between 0 and 1, by maximizing the conditional log-likelihood of the
-# weighted model:
+# WANBIA chooses weights between 0 and 1 that maximize the conditional log-likelihood:
 #
 # $$
 # w = \arg\max_w \sum \ln P(\text{class} \mid \text{features}; w)
 # $$
 #
-# With normalized tables, this function of the weights is not concave, so the result can be a local maximum; the
-# optimizer starts from several points. The package uses the exact gradient, and the computation by hand uses
-# finite differences. (Zaidi, Cerquides, Carman, Webb 2013)
-
-# %%
-plain = lp(nb("Class", votes), votes, smooth=1)
-wanbia = lp(nb("Class", votes), votes, smooth=1, wanbia=True)
-codes = {name: votes[name].cat.codes for name in votes.columns}
-
-
-def minus_cloglik(weights):
-    """Compute −Σ ln P(class | features; w)."""
-    logs = np.log(params(plain)["Class"])
-    for name, w in zip(features(plain), weights, strict=True):
-        powered = params(plain)[name] ** w
-        logs = logs + np.log(powered / powered.sum(0))[codes[name]]
-    own = logs[np.arange(len(votes)), codes["Class"]]
-    return (logsumexp(logs, axis=1) - own).sum()
-
-
-check(
-    "cloglik at the weights",
-    -minus_cloglik(feature_weights(wanbia)),
-    cloglik(wanbia, votes),
-)
-best = minimize(minus_cloglik, np.ones(16), bounds=[(0, 1)] * 16, method="L-BFGS-B")
-check("maximum of cloglik", -best.fun, cloglik(wanbia, votes), tolerance=1e-4)
-print(f"without weights: {cloglik(plain, votes):.3f}")
+# This function is not concave, so the result can be a local maximum; the optimizer starts from several points. (Zaidi,
+# Cerquides, Carman, Webb 2013)
 
 # %% [markdown]
 # ## Hierarchical smoothing (back-off)
 #
-# A table with many parents has few rows per entry. `backoff=True` shrinks each table towards the table with one
-# parent fewer, recursively: the distribution of the variable alone is shrunk towards the uniform distribution,
-# the next level is given the class, and the following levels add the feature parents in order. With $u$ the
-# configuration of the parents at level $l$ and $u'$ the configuration at the level before,
+# `backoff=True` shrinks each table towards the table with one parent fewer: the distribution of the variable alone towards the
+# uniform distribution, then that given the class, and then those given the feature parents, one after another. With $u$ the
+# configuration of the parents at level $l$ and $u'$ that at the level before,
 #
 # $$
 # P_l(x \mid u) = \frac{N_{ux} + m_l\, P_{l-1}(x \mid u')}{N_u + m_l}
 # $$
 #
-# Each level has one concentration $m_l$, the value between 0.5 and 5000 that maximizes the likelihood of the
-# data,
+# where the concentration $m_l$ of a level, between 0.5 and 5000, maximizes the likelihood of the data,
 #
 # $$
 # \sum_u \left[ \ln \frac{Γ(m_l)}{Γ(m_l + N_u)} + \sum_x \ln \frac{Γ(m_l P_{l-1}(x \mid u') + N_{ux})}{Γ(m_l P_{l-1}(x \mid u'))} \right]
 # $$
 #
-# The class itself has the probability $(n_y + 1/C) / (n + 1)$. (Petitjean, Buntine, Webb and Zaidi 2018 use sampling for
-# a model with more levels of uncertainty.)
+# The class itself has the probability $(n_y + 1/C) / (n + 1)$. (After Petitjean, Buntine, Webb, Zaidi 2018)
 
 
 # %%
@@ -620,10 +488,9 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # %% [markdown]
 # ## Leave-one-out: power and weights
 #
-# Leave-one-out evaluates each row with tables from which the row has been removed, by subtracting 1 from its
-# counts. This is exact for the tables, given the structure, cut points and concentrations, which are learned from
-# all rows. The leave-one-out log-likelihood is therefore not an estimate of the performance on new rows. With
-# $P_{-i}$ the model without row i, `held_out="power"` raises posteriors to the power
+# Leave-one-out evaluates each row with tables from whose counts the row is subtracted, given the structure, cut points and
+# concentrations of all rows. So it is not an estimate of the performance on new rows. With $P_{-i}$ the model without row i,
+# `held_out="power"` raises posteriors to the power
 #
 # $$
 # τ = \arg\max \sum_i \ln \frac{P_{-i}(y_i \mid x_i)^τ}{\sum_c P_{-i}(c \mid x_i)^τ} - \frac{1}{2} (τ - 1)^2
@@ -638,82 +505,86 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # \end{aligned}
 # $$
 #
-# Unlike those of AWNB and WANBIA, the weighted tables are *not* normalized, so the function is concave and has a
-# single maximum.
-
-# %% [markdown]
-# If all rows would need more than 256 MiB, an evenly spread selection of rows is used. With `held_out_args={"parents": True}`,
-# numbers of parents are compared by the maximum or, without weights, by $\sum \ln P_{-i}$.
-#
-# Every row is a case: it is held out by itself, and if two rows are equal, one of them may be used to predict the other. A row
-# with a whole weight w is w equal rows. If weights have fractions, as with `weights_are="cases"`, each row is one case and weights
-# are scaled to sum to $(\sum w)^2 / \sum w^2$. With `groups`, all rows of a group are held out together.
+# These tables are not normalized, so the function is concave. With `held_out_args={"parents": True}`, numbers of parents are
+# compared by the maximum. With `groups`, all rows of a group are held out together.
 #
 # ### Missing values in weighted models
 #
-# Let h be the share of the features that a row lacks, each feature counted by the share of the training rows in which it is
-# known. The score of a class c is
+# Let h be the share of the features that a row lacks, each counted by the share of training rows in which it is known. The
+# score of class c is
 #
 # $$
 # (1 - h) \left(w_0 \ln P(c) + \sum_f w_f \ln P(x_f \mid c, \ldots)\right) + h \left(\ln P(c) + (p + (1 - p)\, h)\, M(c)\right)
 # $$
 #
-# where missing features are ignored in the first sum, and a table with a missing parent backs off to the previous parents.
-# $M(c) = \ln P(\text{observed features} \mid c)$ is, without arcs, by the tables of the observed features. With arcs, it is that
-# of the network of the first feature parents only, a tree, with missing features marginalized over, and a mean over three
-# discretizations if there are several. p is the best common power τ of the tables without feature parents, as in
-# `held_out="power"`. If no feature is known, the posterior is the share of the class in the training rows, because the second
-# $P(c)$ is not smoothed. With `held_out="power"`, the power is $τ + (1 - τ) h$, with h the plain share of missing features.
+# where the first sum ignores missing features, and a table with a missing parent backs off to the parents before it. $M(c) =
+# \ln P(\text{observed features} \mid c)$ is that of the network of the first feature parents, with missing features
+# marginalized over, and p is the power τ of the tables without feature parents. If no feature is known, the posterior is the
+# class proportions. With `held_out="power"`, the power is $τ + (1 - τ) h$, with h the plain share of missing features.
 #
 # ## The default: a sum of effects
 #
-# `bnc` without a learner fits the score of class c, with a line, curve or table for each feature and pair:
+# `bnc` without a learner fits the score of class c, with class proportions π and effects of features and pairs,
 #
-# $$s_c(x) = a_c + \sum_j f_{jc}(x_j) + \sum_{i<j} f_{ijc}(x_i, x_j), \qquad P(c \mid x) ∝ e^{s_c(x)}.$$
+# $$s_c(x) = \ln π_c + a_c + \sum_j f_{jc}(x_j) + \sum_{i<j} f_{ijc}(x_i, x_j), \qquad P(c \mid x) ∝ e^{s_c(x)}.$$
 #
-# It is a smoothing-spline analysis of variance of the log odds (Wahba, Wang, Gu, Klein, Klein 1995), fitted as a penalized
-# multinomial regression. Each effect is a sum of *contrasts* with weights.
+# It is a smoothing-spline analysis of variance of the log odds (Wahba, Wang, Gu, Klein, Klein 1995). An effect is a sum of
+# *contrasts* z times weights w, which maximize, over all rows,
 #
-# - A number is divided into at most 64 groups of equal weight. Its contrasts are a line and a square of the means of the
-#   groups, up to four standard deviations from the mean, and the cosines $\cos(π k r) / k$ of their ranks r, k = 1, …, 12, made
-#   orthogonal. A category has a contrast for each level; in a column with more than twelve levels, those that occur once
-#   share one. Missing values have a contrast against all others.
-# - The contrasts of a type (lines and squares; cosines, levels and missing values) are scaled so that their variances sum
-#   to 1 over the rows. Those of a pair are products of the contrasts of both sides, on coarser groups: all pairs together
-#   have at most 16,384 cells, fewer with few rows or many classes.
-# - The weights are normal with mean 0. The variance is τ for each type, times a factor for each feature and pair. The variances
-#   are the means, on the scale of logarithms, over values that a climb from two starts tries, by the likelihood of held-out
-#   rows in five folds of at most 400 rows; a prior has standard deviation 2 for ln τ. The factor of a feature or pair is
-#   (0.3 + u) / (0.3 + v), with u the square of its fitted effects and v what its variance expects (MacKay 1992). Factors are
-#   used only if the held-out likelihood rises. All effects are multiplied by a power, which is chosen with the variances,
-#   times n / (n + 20) for n rows, because variances that few rows choose make effects too large.
-# - Of more than 128 pairs of at most 64 features, those are used along which the likelihood rises most steeply, in each
-#   fold without its held-out rows. With 16 pairs, the held-out loss must be a tenth lower to be preferred.
-# - *Exact values* of a number or category with many values (names, identifiers), the cells of two such features, and groups of
-#   a number with sharp steps can have effects of their own, $\pm\ln((O_c + s) / (E_c + s))$ or half of it, with $O_c$ the number
-#   of rows of class c with the value and $E_c$ the number that the other effects let one expect. The constant s and the power
-#   (−1, −½, ½ or 1) maximize the likelihood of rows that are left out one by one, and a table is added only if its gain is
-#   some standard errors. With a negative power, a class that was seen becomes less probable, as if each person had one row
-#   of each class. A number between exact values does not have such an effect.
+# $$\sum_{\text{rows}} \ln P(y \mid x) - \frac{1}{2} \sum_c \left( \frac{a_c^2}{100} + \sum_k \frac{w_{kc}^2}{τ_k} \right).$$
 #
-# The weights maximize the penalized likelihood of all rows, of which equal ones are one with the sum of their weights.
-# Effects of pairs below 0.003 nats are left out. Given the weights, each effect is a table, with six digits.
+# **Contrasts.** A number with at most 64 different values has one group per value. If it has more, a value with the rank r (the
+# share of smaller values and half of equal ones) is in group ⌊64 r⌋. Two types of contrasts are made orthonormal over the rows,
+# after a constant, by the method of Gram and Schmidt: the *line*, z and z² of the standardized means of groups, at most 4 in
+# size, of which the second is then halved; and the *smooth* ones, $\cos(π k r)$ of the groups for k = 1, …, 12, which are then
+# divided by k. A category has the smooth contrasts $[x = l] - p_l$, with $p_l$ the share of level l; of more than twelve
+# levels, those that occur once are one. The contrasts of a type and feature are divided by the root of the sum of their
+# variances. A missing value has 0 in all of them and, with a share m of missing values, one more smooth contrast: 1 − m, and −m
+# for other values. The contrasts of a pair are the products of those of both sides, whose variances sum to 1 on each side. The
+# cells of all pairs are at most 16,384, so groups are coarser if there are more.
 #
-# On 60 tables of R packages that were not used for development (halves, seed 0), the sum has a mean log-loss of 0.472 and
-# a mean error of 0.212. A blend of weighted networks with a logistic regression, which was the default before, had 0.500 and
-# 0.230, with the lower log-loss on 30 of them. The sum takes a third of the time of the blend to fit and to predict. Two
-# earlier versions of the sum had a higher log-loss than the blend on 118 other tables, by 0.024 on average: in some of these, each
-# person or firm has one row of each class, and effects with a negative power were added for them.
+# **Variances.** τ is a variance of a type (line, smooth, pair) times a factor of the feature or pair. To choose them, 400 rows
+# at equal distances, in an order that depends on their contents only, are divided into five folds. Of each fold, the likelihood
+# is computed with the weights from the others. The loss of variances is
+#
+# $$\min_ρ \left[ -\sum \ln P(y \mid x; ρ) + \frac{1}{2} \left( \frac{\ln ρ}{0.3} \right)^2 \right] + \frac{1}{2} \sum_{\text{types}} \left( \frac{\ln τ - \ln τ_0}{2} \right)^2,$$
+#
+# where ρ multiplies all effects and has 13 values from $e^{-0.8}$ to $e^{0.4}$, and $τ_0$ is 0.3, or 0.01 for pairs. A climb
+# from $τ_0$, and one from a tenth of it, change one τ after another by factors of ten (smooth: 0.003 to 30; lines: 0, 0.03 to
+# 30; pairs: 0, 0.0001 to 10) while the loss falls. The result is the mean of ln τ over what was tried since the last type was
+# added, with weights $e^{-\text{loss}}$. The factors follow from the fixed point of MacKay (1992), in two steps (one for
+# pairs): each is multiplied by $(0.3 + u) / (0.3 + v)$, where u sums $w^2 / τ$, v sums $1 - σ^2 / τ$ with the posterior
+# variance σ² of a weight, and all u are scaled to have the sum of all v. They are used if the loss falls.
+#
+# **Power.** All weights are multiplied by $\frac{n}{n + 20}\, \bar ρ^{\min(1, \sqrt{400 / n})}$ for n rows, with the same mean
+# $\bar ρ$ of ρ, because variances that few rows choose make effects too large.
+#
+# **Pairs.** At most 128 pairs, of the 64 features with the largest effects, are used. If there are more, they are ranked, for
+# each fold without its rows, by the sum of $(G^2 - E) / (E + 100)$ over products z of three principal contrasts of each side,
+# with $G = \sum z\, (y_c - P(c \mid x))$ and E the sum of the squares of its terms. 16 pairs are used if their loss is a tenth
+# lower.
+#
+# **Exact values.** The exact values of a feature with more than twelve, the cells of pairs with more than four on a side, and
+# the groups of numbers can have effects
+#
+# $$r \ln \frac{O_c + s}{E_c + s}$$
+#
+# in addition, with $O_c$ the number of rows of class c in the cell and $E_c$ the sum of their probabilities $P(c \mid x)$ by
+# the weights of all other rows. With r = 1, this is the ratio of a gamma-Poisson model. All s of 0.03, 0.1, …, 30 and r of 1,
+# ½, −½ and −1 are tried, by the likelihood of rows whose own case is left out of O and E. The best table is added, and so on up
+# to twelve, while the mean gain is at least 0.001 nats and $\sqrt{2 \ln m}$ of its standard errors, about the largest of m
+# normal numbers, with m = 14 p (p + 1) for p features. With r < 0, a class that was seen becomes less probable, as if each
+# person had one row of each class.
+#
+# Effects of pairs below 0.003 nats are left out, and tables have six digits.
 #
 # ## Densities of numeric features
 #
-# With `numbers`, the density of a number is estimated for each configuration of its parents from the rows in which
-# these and the number are observed. "gaussian" is a normal distribution with their mean and variance, with $1/n$.
-# "kernel" is the mean of normal densities around their values (John, Langley 1995), with the standard deviation $1.06\,
-# s\, n^{-1/5}$ (Silverman 1986), where $s$ is their standard deviation, with $n - 1$. A configuration without variance
-# has the density of the class, and a class without values has the density of all rows. A variance, and the square of
-# a bandwidth, is at least $10^{-9}$ times the largest variance of the number within a class. With `smooth=0` and all
-# features normal, the result is scikit-learn's `GaussianNB(var_smoothing=0)`.
+# With `numbers`, the density of a number is estimated for each configuration of its parents. "gaussian" is a normal
+# distribution, with $1/n$ in the variance. "kernel" is the mean of normal densities around the values (John, Langley 1995),
+# with the standard deviation $1.06\, s\, n^{-1/5}$ (Silverman 1986), where $s$ has $n - 1$. A configuration without variance
+# has the density of the class, and a class without values that of all rows. A variance, and the square of a bandwidth, is at
+# least $10^{-9}$ times the largest variance within a class.
 #
 # ## Subsumption resolution
 #
@@ -730,17 +601,14 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # \text{Gain} > \frac{\log_2(N - 1) + \log_2(3^k - 2) - k\, H(S) + k_1 H(S_1) + k_2 H(S_2)}{N}
 # $$
 #
-# where H is the entropy of the class in bits and k is the number of classes that occur. The subsets S₁ and S₂ are then
-# divided in the same way. (Fayyad, Irani 1993)
-# The smallest of tied cut points is accepted, and rows without a class or value are ignored. With weights, N is a sum of
-# weights, so the cut points depend on the scale of the weights; there are none if the sum is 1 or less.
+# where H is the entropy of the class in bits and k the number of classes that occur. S₁ and S₂ are then divided in the same
+# way. Of tied cut points, the smallest is accepted. With weights, N is their sum. (Fayyad, Irani 1993)
 
 # %% [markdown]
 # ## Averaged cut points
 #
-# With `discretize="averaged"`, numeric columns are discretized nine times with shifted cut points, and each term
-# of the log joint probability is the mean of nine logarithms. Without weights, the posterior is the normalized geometric mean
-# of nine posteriors.
+# With `discretize="averaged"`, numeric columns are discretized nine times with shifted cut points, and the log joint
+# probability is the mean of nine. The posterior is the normalized geometric mean of nine posteriors.
 
 # %% [markdown]
 # ## Weights of evidence
@@ -751,10 +619,9 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # \ln O(\text{target} : \text{against} \mid v_1, \ldots, v_i) - \ln O(\text{target} : \text{against} \mid v_1, \ldots, v_{i-1})
 # $$
 #
-# The contributions and the logarithm of the prior odds sum to the log odds of the posterior. (Good 1985)
-# Later features are treated like missing features. A model with weights by leave-one-out adds the contributions of its terms
-# and of M, each times its share in the score of the row, and the shifts of missing values: terms of missing features are 0, and M
-# marginalizes over later features. With additional terms, the weight of a feature is the sum of all its terms.
+# With the logarithm of the prior odds, the contributions sum to the log odds of the posterior; later features are treated like
+# missing ones. (Good 1985) In a model with weights by leave-one-out, contributions are those of its terms and of M, each times
+# its share in the score.
 
 # %%
 row = car.iloc[[1700]]
@@ -784,61 +651,42 @@ print(reasons.round(3))
 
 # %% [markdown]
 # With `interactions=True`, the main effect of feature i is $\ln P(v_i \mid \text{target}) - \ln P(v_i \mid \text{against})$,
-# with the marginal distribution of the feature given the class, and the interaction is the rest of its contribution. If
-# no feature has more than one feature parent and all are observed, the interaction of a pair is the difference of its
-# pointwise mutual information between the classes, so networks of the same distribution have the same explanation,
-# for all directions of their arcs. In models with weights, the main effect is computed from the table without feature
-# parents, raised to the power of the table with parents; other terms belong to the features on which they depend. A main
-# effect that is infinite is replaced by the contribution.
+# with the distribution of the feature given the class alone, and the interaction is the rest of its contribution. In a tree,
+# and without missing values, the interaction of a pair is the difference of its pointwise mutual information between the
+# classes, so trees of the same distribution have the same explanation. In models with weights, the main effect is that of the
+# table without feature parents, raised to the power of the table.
 #
 # ## Intervals of posteriors
 #
-# An interval describes $P(c \mid x)$ as a function of the tables (Van Allen, Singh, Greiner, Hooper 2008). Given the
-# structure, each column of a table has a Dirichlet posterior, whose parameters are counts plus pseudo-counts. All tables are
-# drawn `draws` times, the posterior of every row is computed from each draw, missing features are marginalized over within
-# the draw, and the bounds are quantiles of the results (equal tails). The members of an average are drawn separately.
-# If pseudo-counts are small, distributions can be so skewed that the estimate is slightly outside its interval.
+# In a network, each column of a table has a Dirichlet posterior, whose parameters are counts plus pseudo-counts. All tables are
+# drawn `draws` times, the posterior of each row is computed from each draw, and the bounds are quantiles (equal tails). (Van
+# Allen, Singh, Greiner, Hooper 2008)
 #
-# A sum of effects that `bnc(..., interval=True)` fits keeps G = 20 draws (`draws`) of its weights, from the normal distribution
-# whose mean maximizes the penalized likelihood and whose covariance is its inverse curvature (Wood 2006). With the standard
-# deviation s of the log odds L in the draws, the interval is $L \pm t_{G-1}\, s$, with the quantile of Student's t. It does not
-# include the uncertainty of the variances and of the choice of pairs; effects of exact values do not vary between draws.
+# A sum of effects with `interval=True` keeps G = 20 draws (`draws`) of its weights from the normal distribution whose mean
+# maximizes the penalized likelihood and whose covariance is its inverse curvature (Wood 2006). With the standard deviation s of
+# the log odds L in the draws, the interval is $L \pm t_{G-1}\, s$. It does not include the uncertainty of the variances and of
+# the choice of pairs; effects of exact values do not vary.
 #
 # ## Structural EM
 #
-# The expected score replaces each incomplete row by all its completions, weighted by their probability in the current
-# model. A search maximizes it, EM estimates the parameters of the result by maximum likelihood, and both are repeated until
-# the expected score does not improve. The score of the observed data, $\ln P(\text{observed values})$ minus the penalty,
-# never decreases. (Friedman 1997)
+# A search maximizes the expected score, in which each incomplete row is replaced by its completions, weighted by their
+# probability in the current model; EM estimates the parameters of the result; and both are repeated until the expected score
+# does not improve. The penalized likelihood of the observed values never decreases. (Friedman 1997)
 
 # %% [markdown]
 # ## Comparison of models
 #
-# `compare_ranks`: with $\bar R_j$ the average ranks of k models over N data sets, where values that agree in ten decimals
-# are tied,
+# `compare_ranks` computes the Friedman test, without a correction for ties, and that of Iman and Davenport (1980), from average
+# ranks; values that agree in ten decimals are tied. By Nemenyi's test, two of k models on N data sets differ if their average
+# ranks differ by $q \sqrt{k (k + 1) / 6 N}$, where $\sqrt{2} q$ is a quantile of the studentized range (Demšar 2006).
+# Wilcoxon's test drops differences of 0. With at most 25 others, p is exact: twice the smaller tail of $W_+$ under all
+# assignments of signs to the ranks, also if ranks are tied. With more, it is that of the normal approximation with corrections
+# for continuity and ties. P-values of pairs are adjusted by Holm's method (1979).
 #
-# $$
-# χ^2 = \frac{12 N}{k (k + 1)} \left[ \sum_j \bar R_j^2 - \frac{k (k + 1)^2}{4} \right], \quad F = \frac{(N - 1) χ^2}{N (k - 1) - χ^2}
-# $$
-#
-# have $k - 1$, and $k - 1$ and $(k - 1)(N - 1)$ degrees of freedom (Friedman, without a correction for ties; Iman, Davenport
-# 1980). By Nemenyi's test, two models differ if their average ranks differ by $q \sqrt{k (k + 1) / 6 N}$ or more, where
-# $\sqrt{2} q$ is the quantile of the studentized range of k with infinitely many degrees of freedom (Demšar 2006).
-# Wilcoxon's test drops differences of 0. With $n \le 25$ other differences, p is exact: $W_+$ is compared with its values
-# under all $2^n$ assignments of signs to the ranks, also if ranks are tied, and p is twice the smaller tail, at most 1. With
-# more than 25, the normal distribution is used, with
-#
-# $$
-# z = \frac{W_+ - μ - \frac{1}{2} \text{sign}(W_+ - μ)}{σ}, \quad μ = \frac{n (n + 1)}{4}, \quad σ^2 = \frac{n (n + 1)(2 n + 1)}{24} - \sum \frac{t^3 - t}{48}
-# $$
-#
-# over groups of t tied ranks. If all differences are 0, z is 0 and p is 1.
-#
-# The Bayesian signed-rank test has a Dirichlet process as the prior of the differences z, with a pseudo-observation $z_0 =
-# 0$ of strength 0.5. Its posterior is approximated by 20,000 draws of weights w of $z_0$ and the observed differences from
-# Dirichlet(0.5, 1, …, 1). In each draw, one of three regions has the largest $\sum_{ij} w_i w_j$ over the pairs with $(z_i +
-# z_j) / 2$ in it: above `rope`, below −`rope` and between. The probabilities are the shares of draws in which each region
-# is largest; ties are divided. (Benavoli, Corani, Demšar, Zaffalon 2017)
+# The Bayesian signed-rank test (Benavoli, Corani, Demšar, Zaffalon 2017) has a Dirichlet process as the prior of the
+# differences z, with a pseudo-observation $z_0 = 0$ of strength 0.5. In each of 20,000 draws of weights w from Dirichlet(0.5,
+# 1, …, 1), one of three regions (above `rope`, below −`rope`, between) has the largest $\sum_{ij} w_i w_j$ over the pairs with
+# $(z_i + z_j) / 2$ in it. The probabilities are the shares of draws in which each region is largest.
 #
 # `compare`: with $d_{i1}, d_{i2}$ the differences of repeat i of two folds, and $s_i^2 = (d_{i1} - \bar d_i)^2 + (d_{i2} - \bar
 # d_i)^2$,
@@ -848,152 +696,123 @@ print(reasons.round(3))
 # $$
 #
 # for "5x2cv_t", with 5 degrees of freedom (Dietterich 1998), and "5x2cv_f", with 10 and 5 (Alpaydın 1999). The confidence
-# interval contains the differences that the test does not reject at the level of 5 %, so that of "5x2cv_t" is around
-# $d_{11}$, and that of "5x2cv_f" is NaN if all are rejected. For "bayes_t", the posterior of the mean difference is Student's t
-# with $J - 1$ degrees of freedom, mean $\bar d$ and scale $\sqrt{(1/J + n/m) s^2}$. Two folds are assumed to have the
-# correlation $ρ = n / (n + m)$, and $n/m = ρ / (1 - ρ)$. (Corani, Benavoli 2015) P-values of pairs are adjusted by
-# Holm's method (1979).
+# interval contains the differences that the test does not reject at 5 %. For "bayes_t" (Corani, Benavoli 2015), the posterior
+# of the mean difference is Student's t with $J - 1$ degrees of freedom, mean $\bar d$ and scale $\sqrt{(1/J + n/m) s^2}$ for J
+# folds with m training and n test rows.
 #
 # ## Strength of arcs
 #
 # With F the distribution function of all strengths, the threshold is the smallest strength at which F is at least p,
-# where p minimizes $\int_0^1 |F(t) - p|\, dt$; the smallest p is used if there are several. (Scutari, Nagarajan 2013)
-# Learners that score by cross-validation can have a row in a training fold and its copy in the tested one, which favors
-# more arcs.
+# where p, the smallest if there are several, minimizes $\int_0^1 |F(t) - p|\, dt$. (Scutari, Nagarajan 2013)
 #
-# For `method="exact"`, all undirected spanning trees of the features are equally probable a priori, and the posterior of a
-# tree is proportional to $\exp \sum [\text{bde}(Y \mid X, \text{class}) - \text{bde}(Y \mid \text{class})]$ over its edges, with the
-# `ess` of the learner. The sum over all trees is a determinant (Meilă, Jaakkola 2006), which is computed by eliminating one
-# feature at a time. `tan_cl(score="bde")` may learn a forest, but the posterior is over trees, so in each of them every
-# feature has an edge. Edges have no direction (0.5), arcs from the class have strength 1, and the threshold is 0.5.
+# For `method="exact"`, all undirected spanning trees of the features are equally probable a priori, and the posterior of a tree
+# is proportional to $\exp \sum [\text{bde}(Y \mid X, \text{class}) - \text{bde}(Y \mid \text{class})]$ over its edges, with the
+# `ess` of the learner. The sum over all trees is a determinant (Meilă, Jaakkola 2006). Edges have no direction (0.5), arcs from
+# the class have strength 1, and the threshold is 0.5.
 
 # %% [markdown]
 # (founding)=
 # ## Where each algorithm is
 #
-# These are the algorithms of the documents on which the package is based, besides [those of the paper on the R
-# package](coming_from_r.py#paper).
+# Besides [those of the paper on the R package](coming_from_r.py#paper), the package has these algorithms of the documents on
+# which it is based:
 #
 # | algorithm | here | difference |
 # |---|---|---|
 # | **Friedman, Geiger, Goldszmidt (1997)** | | |
 # | TAN | `tan_cl` | none; other scores give forests |
-# | smoothing of TAN by the marginal distribution | `lp(backoff=True)` | the weights of the marginals are estimated, not fixed |
-# | general networks by MDL | `hc` | MDL is −BIC; tabu search and restarts are new |
-# | BAN | `ban` | hill climbing by a score |
-# | Bayesian multinet, one network per class | not included | `tan_cl` and `ban` have one graph for all classes, but separate tables |
-# | **Bielza, Larrañaga (2014), a survey** | | |
-# | selective naive Bayes, by filter or wrapper | `learn_blanket` or `cmi`, and `nb(features=...)` | `bsej` and `fssj` also join features |
+# | smoothing of TAN by the marginals | `lp(backoff=True)` | the weights of the marginals are estimated |
+# | general networks by MDL; BAN | `hc`, `ban` | MDL is −BIC |
+# | Bayesian multinet | not included | graphs are the same for all classes |
+# | **Bielza, Larrañaga (2014)** | | |
+# | selective naive Bayes | `nb(features=learn_blanket(...))` | features by a filter |
 # | semi-naive Bayes | `fssj`, `bsej` | none |
-# | SPODE, AODE, AnDE | `spode`, `aode`, `ande` | `aode` has all superparents; `ande(min_count=...)` requires a frequency |
+# | SPODE, AODE, AnDE | `spode`, `aode`, `ande` | none |
 # | k-dependence (Sahami 1996) | `kdb_mi` | none |
-# | Markov blanket of the class | `learn_blanket`, `hc` | IAMB; any network has the blanket that `markov_blanket` returns |
-# | K2 search (Cooper, Herskovits 1992) | `hc(score="k2")` | the same score; K2 needs an order of the variables, and hill climbing finds the directions, too |
-# | penalized conditional likelihood (Grossman, Domingos 2004) | `tan_hc(metric="log_loss")` | it has no closed form, so each candidate needs a fit and the penalty must be chosen; held-out rows measure the conditional likelihood without a penalty |
-# | discriminative weights of generative tables | `lp(wanbia=True)`, `lp(held_out="weights")` | see [WANBIA](#wanbia) |
+# | Markov blanket of the class | `learn_blanket` | IAMB |
+# | K2 search (Cooper, Herskovits 1992) | `hc(score="k2")` | without an order of the variables |
+# | penalized conditional likelihood (Grossman, Domingos 2004) | `tan_hc(metric="log_loss")` | by held-out rows, without a penalty |
 # | **Gámez, Mateo, Puerta (2006)** | | |
-# | ChiSqDN | `chisq_dn(df="deterministic")` | none; the default `df` counts levels of the data, and gives smaller tables: see [above](#tests-of-dependency-networks) |
-# | BAN by BIC, to compare | `ban` | Table 3 is reproduced |
-# | queries in dependency networks (Heckerman and others 2000) | `query`, `sample`, `impute` | the class is drawn from the posterior of `predict` |
+# | ChiSqDN | `chisq_dn(df="deterministic")` | none; the default `df` gives smaller tables |
+# | queries (Heckerman and others 2000) | `query`, `sample`, `impute` | the class is drawn from the posterior of `predict` |
 # | **Several class variables** | | |
-# | multidimensional classifiers (van der Gaag, de Waal 2006; Bielza, Li, Larrañaga 2011) | `mbc` | bridges by a score, without a wrapper |
-# | average of networks (Antonucci, Corani, Mauá, Gabaglio 2013) | `maode` | averages joint distributions; the paper pools their logs |
+# | multidimensional classifiers (van der Gaag, de Waal 2006; Bielza, Li, Larrañaga 2011) | `mbc` | bridges by a score |
+# | average of networks (Antonucci, Corani, Mauá, Gabaglio 2013) | `maode` | averages probabilities, not logarithms |
 # | probabilistic chain (Dembczyński, Cheng, Hüllermeier 2010) | `chain` | none |
-# | ensemble of chains, ECC (Read and others 2011) | `chain(orders=10)` | averages posteriors; ECC averages labels, and draws rows for each chain |
-# | label powerset, separate classifiers | [Several class variables](several.py) | a few lines each |
+# | ensemble of chains (Read and others 2011) | `chain(orders=10)` | averages posteriors, not labels |
 #
 # ## References
 #
-# - Akaike, H. (1974). A new look at the statistical model identification. IEEE Transactions on Automatic Control
-#   19.
-# - Alpaydın, E. (1999). Combined 5 × 2 cv F test for comparing supervised classification learning algorithms.
-#   Neural Computation 11.
-# - Benavoli, A., Corani, G., Demšar, J., Zaffalon, M. (2017). Time for a change: a tutorial for comparing multiple
-#   classifiers through Bayesian analysis. Journal of Machine Learning Research 18.
-# - Bielza, C., Larrañaga, P. (2014). Discrete Bayesian network classifiers: a survey. ACM Computing Surveys 47.
-# - Bouckaert, R. R., Frank, E. (2004). Evaluating the replicability of significance tests for comparing learning
-#   algorithms. PAKDD 2004.
-# - Brier, G. W. (1950). Verification of forecasts expressed in terms of probability. Monthly Weather Review 78.
-# - Buntine, W. (1991). Theory refinement on Bayesian networks. UAI 1991.
-# - Chow, C. K. (1970). On optimum recognition error and reject tradeoff. IEEE Transactions on Information Theory
-#   16.
-# - Chow, C. K., Liu, C. N. (1968). Approximating discrete probability distributions with dependence trees. IEEE
-#   Transactions on Information Theory 14.
-# - Cooper, G. F., Herskovits, E. (1992). A Bayesian method for the induction of probabilistic networks from data.
-#   Machine Learning 9.
-# - Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing cross-validated algorithms on multiple data
-#   sets. Machine Learning 100.
-# - Cover, T. M., Thomas, J. A. (2006). Elements of Information Theory. Wiley.
-# - Dash, D., Cooper, G. F. (2002). Exact model averaging with naive Bayesian classifiers. ICML 2002.
-# - Dempster, A. P., Laird, N. M., Rubin, D. B. (1977). Maximum likelihood from incomplete data via the EM
-#   algorithm. Journal of the Royal Statistical Society B 39.
-# - Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of Machine Learning
-#   Research 7.
-# - Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised classification learning
-#   algorithms. Neural Computation 10.
-# - Domingos, P., Pazzani, M. (1997). On the optimality of the simple Bayesian classifier under zero-one loss.
-#   Machine Learning 29.
-# - Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI 2001.
-# - Fayyad, U. M., Irani, K. B. (1993). Multi-interval discretization of continuous-valued attributes for
-#   classification learning. IJCAI 93.
-# - Friedman, N. (1997). Learning belief networks in the presence of missing values and hidden variables. ICML 1997.
-# - Friedman, N., Geiger, D., Goldszmidt, M. (1997). Bayesian network classifiers. Machine Learning 29.
-# - Good, I. J. (1985). Weight of evidence: a brief survey. Bayesian Statistics 2.
-# - Grossman, D., Domingos, P. (2004). Learning Bayesian network classifiers by maximizing conditional likelihood.
-#   ICML 2004.
-# - Gámez, J. A., Mateo, J. L., Puerta, J. M. (2006). Dependency networks based classifiers: learning models by
-#   using independence tests. PGM 2006.
-# - Hall, M. (2007). A decision tree-based attribute weighting filter for naive Bayes. Knowledge-Based Systems 20.
-# - Hand, D. J., Yu, K. (2001). Idiot's Bayes: not so stupid after all? International Statistical Review 69.
-# - Hanley, J. A., McNeil, B. J. (1982). The meaning and use of the area under a receiver operating characteristic
-#   (ROC) curve. Radiology 143.
-# - Heckerman, D., Chickering, D. M., Meek, C., Rounthwaite, R., Kadie, C. (2000). Dependency networks for
-#   inference, collaborative filtering, and data visualization. Journal of Machine Learning Research 1.
-# - Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the combination of knowledge
-#   and statistical data. Machine Learning 20.
-# - Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6.
-# - Iman, R. L., Davenport, J. M. (1980). Approximations of the critical region of the Friedman statistic.
-#   Communications in Statistics 9.
-# - John, G. H., Langley, P. (1995). Estimating continuous distributions in Bayesian classifiers. UAI 1995.
-# - Keogh, E. J., Pazzani, M. J. (2002). Learning the structure of augmented Bayesian classifiers. International
-#   Journal on Artificial Intelligence Tools 11.
-# - Kononenko, I. (1991). Semi-naive Bayesian classifier. EWSL 91.
-# - Lauritzen, S. L. (1995). The EM algorithm for graphical association models with missing data. Computational
-#   Statistics & Data Analysis 19.
-# - MacKay, D. J. C. (1992). Bayesian interpolation. Neural Computation 4.
-# - Meilă, M., Jaakkola, T. (2006). Tractable Bayesian learning of tree belief networks. Statistics and Computing
-#   16.
-# - Minsky, M. (1961). Steps toward artificial intelligence. Proceedings of the IRE 49.
-# - Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52.
-# - Niculescu-Mizil, A., Caruana, R. (2005). Predicting good probabilities with supervised learning. ICML 2005.
-# - Pazzani, M. (1996). Constructive induction of Cartesian product attributes. ISIS 96.
-# - Petitjean, F., Buntine, W., Webb, G. I., Zaidi, N. (2018). Accurate parameter estimation for Bayesian network
-#   classifiers using hierarchical Dirichlet processes. Machine Learning 107.
-# - Read, J., Pfahringer, B., Holmes, G., Frank, E. (2011). Classifier chains for multi-label classification.
-#   Machine Learning 85.
-# - Saerens, M., Latinne, P., Decaestecker, C. (2002). Adjusting the outputs of a classifier to new a priori
-#   probabilities: a simple procedure. Neural Computation 14.
-# - Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96.
-# - Schwarz, G. (1978). Estimating the dimension of a model. Annals of Statistics 6.
-# - Scutari, M., Nagarajan, R. (2013). Identifying significant edges in graphical models of molecular networks.
-#   Artificial Intelligence in Medicine 57.
-# - Silverman, B. W. (1986). Density Estimation for Statistics and Data Analysis. Chapman and Hall.
-# - Van Allen, T., Singh, A., Greiner, R., Hooper, P. (2008). Quantifying the uncertainty of a belief net response:
-#   Bayesian error-bars for belief net inference. Artificial Intelligence 172.
-# - Wahba, G., Wang, Y., Gu, C., Klein, R., Klein, B. (1995). Smoothing spline ANOVA for exponential families.
-#   Annals of Statistics 23.
-# - Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes: aggregating one-dependence estimators.
-#   Machine Learning 58.
-# - Webb, G. I., Boughton, J. R., Zheng, F., Ting, K. M., Salem, H. (2012). Learning by extrapolation from marginal
-#   to full-multivariate probability distributions: decreasingly naive Bayesian classification. Machine Learning 86.
-# - Wei, W., Visweswaran, S., Cooper, G. F. (2011). The application of naive Bayes model averaging to predict
-#   Alzheimer's disease from genome-wide data. JAMIA 18.
-# - Wood, S. N. (2006). On confidence intervals for generalized additive models based on penalized regression
-#   splines. Australian & New Zealand Journal of Statistics 48.
-# - Wood, S. N. (2017). Generalized additive models: an introduction with R. CRC Press.
-# - Yilmaz, Y. K., Alpaydın, E., Akın, H. L., Bilgiç, T. (2002). Handling of deterministic relationships in
-#   constraint-based causal discovery. PGM 2002.
-# - Zaidi, N. A., Cerquides, J., Carman, M. J., Webb, G. I. (2013). Alleviating naive Bayes attribute independence
-#   assumption by attribute weighting. JMLR 14.
-# - Zheng, F., Webb, G. I., Suraweera, P., Zhu, L. (2012). Subsumption resolution: an efficient and effective
-#   technique for semi-naive Bayesian learning. Machine Learning 87.
+# - Akaike (1974). A new look at the statistical model identification. IEEE Transactions on Automatic Control 19.
+# - Alpaydın (1999). Combined 5 × 2 cv F test for comparing supervised classification learning algorithms. Neural Computation
+#   11.
+# - Benavoli, Corani, Demšar, Zaffalon (2017). Time for a change. JMLR 18.
+# - Bielza, Larrañaga (2014). Discrete Bayesian network classifiers. ACM Computing Surveys 47.
+# - Bouckaert, Frank (2004). Evaluating the replicability of significance tests for comparing learning algorithms. PAKDD 2004.
+# - Brier (1950). Verification of forecasts expressed in terms of probability. Monthly Weather Review 78.
+# - Buntine (1991). Theory refinement on Bayesian networks. UAI 1991.
+# - Chow (1970). On optimum recognition error and reject tradeoff. IEEE Transactions on Information Theory 16.
+# - Chow, Liu (1968). Approximating discrete probability distributions with dependence trees. IEEE Transactions on Information
+#   Theory 14.
+# - Cooper, Herskovits (1992). A Bayesian method for the induction of probabilistic networks from data. Machine Learning 9.
+# - Corani, Benavoli (2015). A Bayesian approach for comparing cross-validated algorithms on multiple data sets. Machine
+#   Learning 100.
+# - Cover, Thomas (2006). Elements of Information Theory. Wiley.
+# - Dash, Cooper (2002). Exact model averaging with naive Bayesian classifiers. ICML 2002.
+# - Dempster, Laird, Rubin (1977). Maximum likelihood from incomplete data via the EM algorithm. Journal of the Royal
+#   Statistical Society B 39.
+# - Demšar (2006). Statistical comparisons of classifiers over multiple data sets. JMLR 7.
+# - Dietterich (1998). Approximate statistical tests for comparing supervised classification learning algorithms. Neural
+#   Computation 10.
+# - Domingos, Pazzani (1997). On the optimality of the simple Bayesian classifier under zero-one loss. Machine Learning 29.
+# - Elkan (2001). The foundations of cost-sensitive learning. IJCAI 2001.
+# - Fayyad, Irani (1993). Multi-interval discretization of continuous-valued attributes for classification learning. IJCAI 93.
+# - Friedman (1997). Learning belief networks in the presence of missing values and hidden variables. ICML 1997.
+# - Friedman, Geiger, Goldszmidt (1997). Bayesian network classifiers. Machine Learning 29.
+# - Good (1985). Weight of evidence. Bayesian Statistics 2.
+# - Grossman, Domingos (2004). Learning Bayesian network classifiers by maximizing conditional likelihood. ICML 2004.
+# - Gámez, Mateo, Puerta (2006). Dependency networks based classifiers. PGM 2006.
+# - Hall (2007). A decision tree-based attribute weighting filter for naive Bayes. Knowledge-Based Systems 20.
+# - Hand, Yu (2001). Idiot's Bayes: not so stupid after all? International Statistical Review 69.
+# - Hanley, McNeil (1982). The meaning and use of the area under a receiver operating characteristic (ROC) curve. Radiology 143.
+# - Heckerman, Chickering, Meek, Rounthwaite, Kadie (2000). Dependency networks for inference, collaborative filtering, and data
+#   visualization. JMLR 1.
+# - Heckerman, Geiger, Chickering (1995). Learning Bayesian networks. Machine Learning 20.
+# - Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6.
+# - Iman, Davenport (1980). Approximations of the critical region of the Friedman statistic. Communications in Statistics 9.
+# - John, Langley (1995). Estimating continuous distributions in Bayesian classifiers. UAI 1995.
+# - Keogh, Pazzani (2002). Learning the structure of augmented Bayesian classifiers. International Journal on Artificial
+#   Intelligence Tools 11.
+# - Kononenko (1991). Semi-naive Bayesian classifier. EWSL 91.
+# - Lauritzen (1995). The EM algorithm for graphical association models with missing data. Computational Statistics & Data
+#   Analysis 19.
+# - MacKay (1992). Bayesian interpolation. Neural Computation 4.
+# - Meilă, Jaakkola (2006). Tractable Bayesian learning of tree belief networks. Statistics and Computing 16.
+# - Minsky (1961). Steps toward artificial intelligence. Proceedings of the IRE 49.
+# - Nadeau, Bengio (2003). Inference for the generalization error. Machine Learning 52.
+# - Pazzani (1996). Constructive induction of Cartesian product attributes. ISIS 96.
+# - Petitjean, Buntine, Webb, Zaidi (2018). Accurate parameter estimation for Bayesian network classifiers using hierarchical
+#   Dirichlet processes. Machine Learning 107.
+# - Read, Pfahringer, Holmes, Frank (2011). Classifier chains for multi-label classification. Machine Learning 85.
+# - Saerens, Latinne, Decaestecker (2002). Adjusting the outputs of a classifier to new a priori probabilities. Neural
+#   Computation 14.
+# - Sahami (1996). Learning limited dependence Bayesian classifiers. KDD 96.
+# - Schwarz (1978). Estimating the dimension of a model. Annals of Statistics 6.
+# - Scutari, Nagarajan (2013). Identifying significant edges in graphical models of molecular networks. Artificial Intelligence
+#   in Medicine 57.
+# - Silverman (1986). Density Estimation for Statistics and Data Analysis. Chapman and Hall.
+# - Van Allen, Singh, Greiner, Hooper (2008). Quantifying the uncertainty of a belief net response. Artificial Intelligence 172.
+# - Wahba, Wang, Gu, Klein, Klein (1995). Smoothing spline ANOVA for exponential families. Annals of Statistics 23.
+# - Webb, Boughton, Wang (2005). Not so naive Bayes. Machine Learning 58.
+# - Webb, Boughton, Zheng, Ting, Salem (2012). Learning by extrapolation from marginal to full-multivariate probability
+#   distributions. Machine Learning 86.
+# - Wei, Visweswaran, Cooper (2011). The application of naive Bayes model averaging to predict Alzheimer's disease from
+#   genome-wide data. JAMIA 18.
+# - Wood (2006). On confidence intervals for generalized additive models based on penalized regression splines. Australian & New
+#   Zealand Journal of Statistics 48.
+# - Wood (2017). Generalized additive models: an introduction with R. CRC Press.
+# - Yilmaz, Alpaydın, Akın, Bilgiç (2002). Handling of deterministic relationships in constraint-based causal discovery. PGM
+#   2002.
+# - Zaidi, Cerquides, Carman, Webb (2013). Alleviating naive Bayes attribute independence assumption by attribute weighting.
+#   JMLR 14.
+# - Zheng, Webb, Suraweera, Zhu (2012). Subsumption resolution. Machine Learning 87.
