@@ -625,8 +625,10 @@ def test_numbers_in_base_64_are_exact_to_14_digits() -> None:
         content, width = np.frombuffer(b64decode(told["bytes"]), np.uint8), told["width"]
         whole = content.reshape(-1, width) @ (256 ** np.arange(width, dtype=np.int64))
         whole = np.where(whole >= 256**width // 2, whole - 256**width, whole)
-        found = np.where(whole == -(256**width) // 2, -np.inf, whole * told["unit"])
+        found = np.where(whole == -(256**width) // 2, -np.inf, whole / told["per"])
         np.testing.assert_allclose(found, array, rtol=0, atol=1e-14 * 30)
+    told = numbers_as_json(rng.normal(size=200).round(6), fixed=True)
+    assert (told["width"], told["per"]) == (3, 1e6)  # such as effects
     assert numbers_as_json(rng.normal(size=200)).keys() == {"text"}  # such as means and variances
     assert numbers_as_json(np.r_[rng.normal(size=200), np.nan], fixed=True).keys() == {"text"}
 
@@ -637,7 +639,7 @@ def test_a_page_of_a_sum_with_pairs_is_small(tmp_path: Path) -> None:
     frame = pd.DataFrame(rng.normal(size=(400, 8)).round(2)).rename(columns="x{}".format)
     frame["y"] = np.where(frame["x0"] * frame["x1"] + frame["x2"] + rng.normal(size=400) > 0, "a", "b")
     x = bn.bnc(class_var="y", dataset=frame, pairs=15)
-    assert len(written(x, tmp_path)) < 250_000
+    assert len(written(x, tmp_path)) < 180_000
 
 
 def test_page_cannot_be_written(tmp_path: Path) -> None:

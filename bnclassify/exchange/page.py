@@ -116,7 +116,7 @@ def write_page(
     other models are log odds.
 
     The page itself has about 60 kB. A sum of effects of 8 features adds about
-    20 kB, and its 28 pairs add 90 kB. Tables with many parents are larger.
+    20 kB, and its 28 pairs add 70 kB. Tables with many parents are larger.
     Their entries are rounded to 14 digits.
 
     The picture of the network is drawn by Graphviz. If Graphviz is not
@@ -295,6 +295,8 @@ def _formula_as_json(value: object, *, fixed: bool = False) -> object:
         content: dict[str, object] = {"kind": type(value).__name__}
         for field in fields(value):
             own = getattr(value, field.name)
+            if field.name == "covariances" and own.ndim == 2:  # of which the lower triangle tells
+                own = own[np.tril_indices(len(own))]
             content[field.name] = _formula_as_json(own, fixed=field.name in _FIXED)
         return content
     if isinstance(value, np.ndarray):

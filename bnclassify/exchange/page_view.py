@@ -17,6 +17,7 @@ from ..model.model import Model
 from ..scores.rows import Rows
 
 _BYTES = 6  # of a number, which is exact to 4e-15 of the largest of its array
+_DIGITS = (6, 7)  # of effects, and of covariances
 
 
 def titles_of_variables(x: Model, labels: Mapping[Hashable, str] | None) -> dict[Hashable, str]:
@@ -78,9 +79,10 @@ def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str
 def numbers_as_json(array: ArrayOf[Any], *, fixed: bool = False) -> dict[str, Any]:
     """Return the numbers of an array as text with all digits, or in fewer characters.
 
-    Positions, and numbers of which the digits after 14 of the largest do not
-    matter (``fixed``), can be whole numbers of some bytes, the lowest byte
-    first, in base 64, times a unit. The smallest whole number stands for -inf.
+    Positions, decimals with few digits, and numbers of which the digits after
+    14 of the largest do not matter (``fixed``), can be whole numbers of some
+    bytes, the lowest byte first, in base 64, divided by the number ``per``.
+    The smallest whole number stands for -inf.
     """
     numbers = array.ravel()
     is_whole = numbers.dtype.kind in "iu"
@@ -89,11 +91,12 @@ def numbers_as_json(array: ArrayOf[Any], *, fixed: bool = False) -> dict[str, An
     if not ((is_whole or fixed) and np.isfinite(finite).all()):
         return as_text
     largest = float(np.abs(finite).max(initial=0.0)) or 1.0
-    width = (int(largest).bit_length() + 8) // 8 if is_whole else _BYTES
-    if len(as_text["text"]) < 4 * width * numbers.size / 3 + 40:  # 40: characters of keys and unit
+    decimals = [10.0**digits for digits in _DIGITS if (finite.round(digits) == finite).all()]
+    per = 1.0 if is_whole else min([*decimals, (256**_BYTES // 2 - 1) / largest])
+    width = (int(largest * per).bit_length() + 8) // 8
+    if len(as_text["text"]) < 4 * width * numbers.size / 3 + 40:  # 40: characters of keys and per
         return as_text
-    unit = 1.0 if is_whole else largest / (256**width // 2 - 1)
-    whole = np.rint(finite / unit).astype("<i8")
+    whole = np.rint(finite * per).astype("<i8")
     whole[np.isneginf(numbers)] = -(256**width) // 2
     content = whole.view(np.uint8).reshape(-1, 8)[:, :width].tobytes()
-    return {"bytes": b64encode(content).decode("ascii"), "width": width, "unit": unit}
+    return {"bytes": b64encode(content).decode("ascii"), "width": width, "per": per}

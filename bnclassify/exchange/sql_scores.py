@@ -176,7 +176,7 @@ class ScoreColumns:
             return self._value_by_interval(term.scope[0], cuts, logs)
         if term.owner >= 0:  # the feature comes last, so that fewer parents need fewer branches
             codes, logs = [*codes[1:], codes[0]], np.moveaxis(logs, 0, -1)
-        return _nested_case_by_codes(codes, logs)
+        return min(_nested_case_by_codes(codes, logs), _cut_from_text(codes, logs), key=len)
 
     def _value_by_interval(self, feature: int, cuts: Sequence[float], logs: Array) -> str:
         """Return the look-up of a value by the interval that contains a number."""
@@ -322,6 +322,21 @@ def _nested_case_by_codes(codes: Sequence[str], values: Array) -> str:
         return sql_entry(values.item())
     *texts, default = [_nested_case_by_codes(codes[1:], values[i, ...]) for i in range(len(values))]
     return case_by_code(codes[0], texts, default)
+
+
+def _cut_from_text(codes: Sequence[str], values: Array) -> str:
+    """Return the look-up of values as above, of which each is a part of a text.
+
+    Example: of the values [[.5, 1], [-2, 0]], the one at the codes (i, j) has 2
+    characters of ' .5 1-2 0' from the position 1 + 2 (2i + j).
+    """
+    entries = list(map(sql_entry, values.ravel().tolist()))
+    width = max(map(len, entries))
+    at = "0"
+    for code, size in zip(codes, values.shape, strict=True):
+        at = f"({at})*{size}+COALESCE({code},{size - 1})".removeprefix(f"(0)*{size}+")
+    text = "".join([entry.rjust(width) for entry in entries])
+    return f"CAST(SUBSTR('{text}',1+{width}*({at}),{width}) AS DOUBLE PRECISION)"
 
 
 def _factor_on_scope(factor: Factor, scope: tuple[int, ...]) -> Cells:
