@@ -113,7 +113,7 @@ def labels(ax: Any) -> list[str]:
 def test_explanation_is_readable_and_whole(case: tuple[bn.BNC, pd.DataFrame]) -> None:
     x, frame = case
     found = bn.explain(x, frame.iloc[0])["log_odds"]
-    for top in (None, 5):
+    for top in (5, None):
         ax = bn.plot_explanation(x, frame.iloc[0], top=top)
         check_readable(ax)
         *bars, total = lengths(ax)
@@ -122,8 +122,7 @@ def test_explanation_is_readable_and_whole(case: tuple[bn.BNC, pd.DataFrame]) ->
         assert len(bars) == min(len(found), (top or len(found)) + 1)
         colours = [matplotlib.colors.to_hex(bar.get_facecolor()) for bar in ax.patches]
         assert colours == [*(ORANGE if length < 0 else BLUE for length in bars), GREY]
-    drawn = lengths(bn.plot_explanation(x, frame.iloc[0], top=None))
-    assert np.allclose(np.sort(np.abs(found))[::-1], np.abs(drawn[:-1]))
+    assert np.allclose(np.sort(np.abs(found))[::-1], np.abs(bars))
 
 
 def test_explanation_says_what_it_shows(car: pd.DataFrame) -> None:
@@ -255,7 +254,7 @@ def test_importance_is_the_mean_of_absolute_weights(
     case: tuple[bn.BNC, pd.DataFrame], top: int | None
 ) -> None:
     x, frame = case
-    frame = frame.iloc[::3]
+    frame = frame.iloc[::9]
     ax = bn.plot_importance(x, frame, top=top)
     check_readable(ax)
     sizes = bn.explain(x, frame)["log_odds"].abs()

@@ -16,15 +16,12 @@ import pytest
 
 import bnclassify as bn
 
-dd = pytest.importorskip("dask.dataframe")
-distributed = pytest.importorskip("distributed")
-
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    folder = tmp_path_factory.mktemp("workers")
+    folder, distributed = tmp_path_factory.mktemp("workers"), pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
             n_workers=2,
@@ -56,13 +53,18 @@ class Part:
         return data().iloc[number * 200 : (number + 1) * 200]
 
 
+def parts_of(folder: Path, seconds: float) -> Any:
+    dd = pytest.importorskip("dask.dataframe")
+    return dd.from_map(Part(folder, seconds), range(20), meta=data().iloc[:0])
+
+
 def processes(folder: Path) -> dict[int, int]:
     """How many partitions each process made."""
     return {int(path.name): len(path.read_text().split()) for path in folder.iterdir()}
 
 
 def test_models_are_those_of_memory(client: Any, tmp_path: Path) -> None:
-    parts = dd.from_map(Part(tmp_path, 0), range(20), meta=data().iloc[:0])
+    parts = parts_of(tmp_path, 0)
     for learner in ("tan_cl", "aode"):
         z = bn.bnc(learner, "class", parts, smooth=1)  # which reads them
         x, y = (bn.bnc(learner, "class", d, smooth=1) for d in (bn.encode(parts, in_memory=False), data()))
@@ -74,9 +76,8 @@ def test_models_are_those_of_memory(client: Any, tmp_path: Path) -> None:
     assert os.getpid() not in processes(tmp_path)
 
 
-@pytest.mark.slow
 def test_a_worker_that_dies_is_made_up_for(client: Any, tmp_path: Path) -> None:
-    parts = dd.from_map(Part(tmp_path, 0.1), range(20), meta=data().iloc[:0])
+    parts = parts_of(tmp_path, 0.1)
     x = bn.tan_cl("class", data())
     killed: list[int] = []
 

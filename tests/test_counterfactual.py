@@ -72,7 +72,7 @@ def check(x: Any, row: dict[str, Any], found: pd.DataFrame, expected: list[Any],
         assert target is None or after.iloc[0] == target
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_the_first_of_equal_changes_is_returned_in_spite_of_rounding(seed: int) -> None:
     rng = np.random.default_rng(seed)
     three = [rng.choice(list("abc"), 60) for _ in range(3)]

@@ -165,7 +165,7 @@ def rows_of(data: bn.Dataset, rows: np.ndarray) -> bn.Dataset:
 
 @pytest.mark.filterwarnings("ignore:the network has")
 @pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("classes", [2, 3, 20])
+@pytest.mark.parametrize("classes", [2, 20])
 def test_a_posterior_does_not_depend_on_the_other_rows(learner: Callable, classes: int) -> None:
     rng, n = np.random.default_rng(classes), 7_000 if classes == 2 else 700  # more than fit in a block
     columns = {f"x{i}": rng.integers(3 + 17 * (i == 0), size=n).astype("int8") for i in range(5)}

@@ -52,7 +52,7 @@ def test_sums_with_draws_give_intervals(votes: pd.DataFrame, tmp_path: Path) -> 
     x = bn.bnc(class_var="Class", dataset=votes)
     with pytest.raises(ValueError, match="interval must be None"):
         bn.predict(x, votes, prob=True, interval=0.9)
-    kept = bn.bnc(class_var="Class", dataset=votes, interval=True, draws=8)
+    kept = bn.bnc(class_var="Class", dataset=votes, interval=True, draws=5)
     assert bn.predict(kept, votes, prob=True).equals(bn.predict(x, votes, prob=True))
     found = bn.predict(kept, votes, prob=True, interval=0.9)
     wider = bn.predict(kept, votes, prob=True, interval=0.99)
@@ -66,8 +66,8 @@ def test_sums_with_draws_give_intervals(votes: pd.DataFrame, tmp_path: Path) -> 
     assert (prior["republican"]["lower"] >= by[0]["republican"] - 1e-12).all()
     bn.save(kept, tmp_path / "kept.json")
     assert bn.predict(bn.load(tmp_path / "kept.json"), votes, prob=True, interval=0.9).equals(found)
-    assert "8 draws" in " ".join(repr(kept).split())
-    again = bn.bnc(class_var="Class", dataset=votes, interval=True, draws=8)
+    assert "5 draws" in " ".join(repr(kept).split())
+    again = bn.bnc(class_var="Class", dataset=votes, interval=True, draws=5)
     assert bn.predict(again, votes, prob=True, interval=0.9).equals(found)
 
 

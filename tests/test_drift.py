@@ -12,11 +12,6 @@ import bnclassify as bn
 from bnclassify.evaluation.drift import points_at_tenths
 
 
-@pytest.fixture(scope="module")
-def total(pima: pd.DataFrame) -> Any:
-    return bn.bnc(class_var="diabetes", dataset=pima, pairs=0)
-
-
 def test_the_index_is_that_of_the_formula() -> None:
     """Shares of .5, .3, .2 then and .2, .3, .5 now, by hand."""
     before = pd.DataFrame({"a": ["p"] * 500 + ["q"] * 300 + ["r"] * 200, "y": ["u", "v"] * 500})
@@ -33,15 +28,15 @@ def test_the_index_is_that_of_the_formula() -> None:
     assert bn.drift(x, after, before)["log_odds"]["a"] == pytest.approx(change, abs=1e-3)
 
 
-def test_nothing_has_changed_in_the_training_data(pima: pd.DataFrame, total: Any) -> None:
-    for x in (total, bn.scorecard(total), bn.bnc("nb", "diabetes", pima, smooth=1, numbers="gaussian")):
+def test_nothing_has_changed_in_the_training_data(pima: pd.DataFrame, single: Any) -> None:
+    for x in (single, bn.scorecard(single), bn.bnc("nb", "diabetes", pima, smooth=1, numbers="gaussian")):
         table = bn.drift(x, pima, pima)
         assert table["psi"].abs().max() < 1e-12
         assert table["log_odds"].abs().max() < 1e-9
         assert table.index[-1] == "(score)"
         assert set(table.index[:-1]) == {*pima.columns} - {"diabetes"}  # also without points
         assert table.attrs["target"] == "yes"
-    own = bn.drift(total, pima)  # the shares in the table have half a row more of each value
+    own = bn.drift(single, pima)  # the shares in the table have half a row more of each value
     assert own["psi"].max() < 0.01
     assert np.isnan(own["psi"]["(score)"])
 
@@ -61,13 +56,13 @@ def test_missing_and_unseen_values(car: pd.DataFrame) -> None:
     ]
 
 
-def test_a_shift_of_one_number(pima: pd.DataFrame, total: Any) -> None:
+def test_a_shift_of_one_number(pima: pd.DataFrame, single: Any) -> None:
     sicker = pima.assign(glucose=pima["glucose"] + 30)
-    table = bn.drift(total, sicker, pima)
+    table = bn.drift(single, sicker, pima)
     assert table.index[0] == "glucose"
     assert table["psi"]["glucose"] > 0.25
     assert table["psi"].drop(["glucose", "(score)"]).max() < 1e-9
-    posteriors = [bn.predict(total, data, prob=True) for data in (sicker, pima)]
+    posteriors = [bn.predict(single, data, prob=True) for data in (sicker, pima)]
     now, then = (np.log(p["yes"] / p["no"]).mean() for p in posteriors)
     assert table["log_odds"]["(score)"] == pytest.approx(now - then)
     assert table["log_odds"]["(score)"] == pytest.approx(table["log_odds"].iloc[:-1].sum())
@@ -110,11 +105,11 @@ def test_a_model_without_data_gives_the_shares_of_its_training_data(pima: pd.Dat
     x = bn.bnc("nb", "diabetes", train, smooth=1, discretize="mdlp", missing_level=True)
     assert bn.drift(x, train)["psi"].iloc[:-1].max() < 1e-12
     assert bn.drift(x, train)["missing_before"]["glucose"] == pytest.approx(train["glucose"].isna().mean())
-    total = bn.bnc(class_var="diabetes", dataset=train, pairs=0)
-    for model in (x, total):
+    single = bn.bnc(class_var="diabetes", dataset=train, pairs=0)
+    for model in (x, single):
         own, full = bn.drift(model, new), bn.drift(model, new, train)
         assert bn.drift(model, train)["psi"].max() < 1e-9
-        if model is total:
+        if model is single:
             before = full["missing_before"].reindex(own.index)
             np.testing.assert_allclose(own["missing_before"], before, atol=1e-9)
     np.testing.assert_allclose(own["log_odds"], full["log_odds"].reindex(own.index), atol=1e-9)
@@ -261,18 +256,18 @@ def test_effects_of_pairs_are_not_known_without_data(pima: pd.DataFrame) -> None
     assert bn.drift(x, pima, pima)["log_odds"].abs().max() < 1e-9
 
 
-def test_what_is_wrong_with_new_rows(pima: pd.DataFrame, total: Any) -> None:
+def test_what_is_wrong_with_new_rows(pima: pd.DataFrame, single: Any) -> None:
     with pytest.raises(ValueError, match="newdata must be a table with rows; got 0 rows"):
-        bn.drift(total, pima.head(0))
+        bn.drift(single, pima.head(0))
     with pytest.raises(ValueError, match="dataset must be the training data, because"):
         bn.drift(bn.bnc("nb", "diabetes", pima, smooth=1, numbers="gaussian"), pima)
     with pytest.raises(KeyError, match="glucose"):
-        bn.drift(total, pima.drop(columns="glucose"))
+        bn.drift(single, pima.drop(columns="glucose"))
     none = bn.encode(pima.assign(n=0), weights="n")
     with pytest.raises(ValueError, match="newdata must contain a row with a positive weight; all"):
-        bn.drift(total, none)
+        bn.drift(single, none)
     with pytest.raises(TypeError, match=r"newdata must be in memory; got partitioned data"):
-        bn.drift(total, bn.encode([pima[["diabetes"]]], in_memory=False))
+        bn.drift(single, bn.encode([pima[["diabetes"]]], in_memory=False))
     frame = pd.DataFrame({"a": ["p", "q"], "y": ["same", "same"]})
     with pytest.raises(ValueError, match=r"x must have a class with at least two labels.*'y' with 'same'"):
         bn.drift(bn.bnc("nb", "y", frame, smooth=1), frame)

@@ -43,12 +43,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def single(pima: pd.DataFrame) -> Any:
-    """The default with single effects only."""
-    return bn.bnc(class_var="diabetes", dataset=pima, pairs=0)
-
-
-@pytest.fixture(scope="module")
 def naive(pima: pd.DataFrame) -> bn.BNC:
     return bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")
 

@@ -42,8 +42,7 @@ def warned(function: Any) -> list[str]:
     return [str(one.message) for one in caught]
 
 
-@pytest.mark.parametrize("name", ["Freq", "n", "count", 0])
-@pytest.mark.parametrize("dtype", [int, float])
+@pytest.mark.parametrize(("name", "dtype"), [("Freq", int), ("n", float), ("count", int), (0, float)])
 def test_a_table_of_frequencies_is_found_and_the_remedy_counts_persons(name: Any, dtype: Any) -> None:
     table = COUNTED.rename(columns={"Freq": name}).astype({name: dtype})
     [(column, finding, remedy)] = bn.check_data(table, "state").to_numpy()

@@ -37,6 +37,7 @@ def tree_of(name: str) -> ast.Module:
     return ast.parse(MODULES[name].read_text())
 
 
+@cache
 def imported(name: str, *, types: bool = False) -> set[str]:
     """The modules of the package that a module imports, in any form, with or without those for types."""
     package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
@@ -58,7 +59,7 @@ def imported(name: str, *, types: bool = False) -> set[str]:
         elif isinstance(node, ast.Call):
             constants = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
             texts = [value for value in constants if isinstance(value, str)]
-            if texts and "import" in ast.unparse(node.func):
+            if texts and "import" in str(getattr(node.func, "id", getattr(node.func, "attr", ""))):
                 targets += texts
     found = {target if target in MODULES else target.rpartition(".")[0] for target in targets}
     return {target for target in found if target in MODULES} - {name}

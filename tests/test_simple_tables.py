@@ -114,7 +114,7 @@ def test_a_class_that_follows_from_columns(rule: str) -> None:
     assert -bn.cloglik(model, frame) / 1000 < 0.02
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", ["text", "numbers", "weights"])
 def test_columns_that_are_never_known_together(seed: int, kind: str) -> None:
     rng = np.random.default_rng(seed)
@@ -242,12 +242,12 @@ def test_a_few_repeated_rows_do_not_discount_others() -> None:
         X = pd.DataFrame({f"x{i}": r.normal(size=n) for i in range(6)})
         return X.assign(y=np.where(X["x0"] + X["x1"] * X["x2"] + 0.5 * r.normal(size=n) > 0, "a", "b"))
 
-    train, test = make(1000, 0), make(2000, 1)
+    train, test = make(600, 0), make(2000, 1)
     repeated = pd.concat([train, *[train.iloc[:5]] * 20], ignore_index=True)
-    with pytest.warns(UserWarning, match="100 of 1,100 rows equal an earlier row"):
+    with pytest.warns(UserWarning, match="100 of 700 rows equal an earlier row"):
         model = bn.bnc(class_var="y", dataset=repeated)
     plain = bn.bnc(class_var="y", dataset=train)
-    assert bn.summary(model).set_index("item")["value"]["rows"] == 1100
+    assert bn.summary(model).set_index("item")["value"]["rows"] == 700
     assert -bn.cloglik(model, test) / 2000 < -bn.cloglik(plain, test) / 2000 + 0.03
 
 
@@ -276,7 +276,7 @@ def test_weights_that_sum_to_one_are_told() -> None:
 
 @pytest.mark.parametrize(
     ("weights", "numbers"),
-    [("1 to 20", False), ("1 to 20", True), ("5", False), ("lognormal", False), ("lognormal", True)],
+    [("1 to 20", False), ("5", False), ("lognormal", True)],
 )
 def test_sample_weights_do_not_make_a_model_overconfident(weights: str, numbers: bool) -> None:
     """The units of a row do not predict each other: a row with a number is one case."""
@@ -327,7 +327,7 @@ def scales(n: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame({"value": low + width * share, "share": share, "series": names})
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_no_member_counts_negatively(seed: int) -> None:
     """A density of small variance has log odds of thousands far away, whose negative part is no evidence."""
     model = bn.bnc(class_var="series", dataset=scales(1000, seed))

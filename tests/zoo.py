@@ -155,7 +155,7 @@ CASES: dict[str, Callable[[], Case]] = {
         some_women(),
     ),
     "women default": lambda: (
-        bn.bnc(class_var="diabetes", dataset=bn.load_pima().head(300)),
+        bn.bnc(class_var="diabetes", dataset=bn.load_pima().head(200)),
         some_women(),
     ),
     "women weights": lambda: (
@@ -169,7 +169,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "card of a tree": lambda: (bn.scorecard(case("votes tan")[0]), some_votes()),
     "card of extreme odds": _extreme,
     "sum": lambda: (
-        bn.bnc(class_var="diabetes", dataset=bn.load_pima().head(400), pairs=0),
+        bn.bnc(class_var="diabetes", dataset=bn.load_pima().head(200), pairs=0),
         some_women(),
     ),
     "sum with pairs": lambda: (
