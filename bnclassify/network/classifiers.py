@@ -26,7 +26,6 @@ from ..scores.evaluate import network_terms_and_codes, scores_at
 from ..scores.formulas import Numeric, Sum, Table
 from ..scores.gibbs import BURN_IN, GibbsSampler
 from ..scores.rows import Rows
-from .em import maximize_tables
 from .families import (
     Family,
     Scope,
@@ -309,7 +308,7 @@ class BNC(Network):
         return replace_unchecked(self, cpts=cpts, densities=densities, learned=learned)
 
     def maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
-        tables, run = maximize_tables(data, self.scopes, prior, em)
+        tables, run = em.maximize_tables(data, self.scopes, prior)
         return replace_unchecked(self, levels=data.levels, cpts=tuple(tables), learned={"em": run})
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:

@@ -97,39 +97,40 @@ class EM(Method):
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         return check_counted(x).maximize(data, prior, self)
 
+    def maximize_tables(
+        self, data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts
+    ) -> tuple[list[Array], Run]:
+        """Return a network's tables that maximize their posterior, and the course of EM.
 
-def maximize_tables(
-    data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM
-) -> tuple[list[Array], Run]:
-    """Return a network's tables that maximize their posterior given all rows, and EM's course.
+        The objective is Σ ln P(row) + a Σ ln θ over all cells, with the
+        pseudo-counts a of the prior. Its maximum on complete data is the usual
+        estimate (N + a) / (N· + r a) (Lauritzen, 1995).
+        """
+        observed = [contingency_table(data, scope) for scope in scopes]
+        completed = rows_completed_with_each_class(data.codes, data.cards)
 
-    The objective is Σ ln P(row) + a Σ ln θ over all cells, with the
-    pseudo-counts a of the prior. Its maximum on complete data is the usual
-    estimate (N + a) / (N· + r a) (Lauritzen, 1995).
-    """
-    observed = [contingency_table(data, scope) for scope in scopes]
-    completed = rows_completed_with_each_class(data.codes, data.cards)
+        def counts_and_objective(tables: Sequence[Array]) -> tuple[list[Array], float]:
+            hidden, evidence = expected_counts(scopes, tables, completed, data.weights)
+            return list(map(np.add, observed, hidden)), evidence + _log_prior_of_tables(
+                tables, prior
+            )
 
-    def counts_and_objective(tables: Sequence[Array]) -> tuple[list[Array], float]:
-        hidden, evidence = expected_counts(scopes, tables, completed, data.weights)
-        return list(map(np.add, observed, hidden)), evidence + _log_prior_of_tables(tables, prior)
-
-    complete = not data.incomplete.any()
-    # Zeros would stay zeros, so the start is always smoothed.
-    start = prior if complete or prior.is_positive else Dirichlet(1)
-    tables, _, run = run_em(
-        counts_and_objective,
-        lambda counts: [prior(table) for table in counts],
-        [start(counts) for counts in observed],
-        iterations=0 if complete else em.iterations,
-        tolerance=em.tolerance * data.size,
-        report=lambda objective: advance_bar(f"{objective:.6g} nats"),
-    )
-    run = replace(run, converged=run.converged or complete)
-    warn_if_not_converged(
-        run, "Raise iterations or tolerance in missing={'iterations': ..., 'tolerance': ...}."
-    )
-    return tables, run
+        complete = not data.incomplete.any()
+        # Zeros would stay zeros, so the start is always smoothed.
+        start = prior if complete or prior.is_positive else Dirichlet(1)
+        tables, _, run = run_em(
+            counts_and_objective,
+            lambda counts: [prior(table) for table in counts],
+            [start(counts) for counts in observed],
+            iterations=0 if complete else self.iterations,
+            tolerance=self.tolerance * data.size,
+            report=lambda objective: advance_bar(f"{objective:.6g} nats"),
+        )
+        run = replace(run, converged=run.converged or complete)
+        warn_if_not_converged(
+            run, "Raise iterations or tolerance in missing={'iterations': ..., 'tolerance': ...}."
+        )
+        return tables, run
 
 
 def run_em(
